@@ -23,6 +23,12 @@ use cohab_agent::{
     port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Tool, TurnEvent},
     runner::CommandRunner,
 };
+use cohab_config::{
+    ContextSettings,
+    model_settings::ModelSettings,
+    model_table::{ModelTable, Prices},
+    step_rules::Rules,
+};
 use cohab_model_api::{Message, ModelProvider, ModelService, TokenUsage};
 use cohab_policy::remembered::Remembered as _;
 use cohab_policy_io::rules_file::{RuleBook, RulesFile};
@@ -36,11 +42,9 @@ use crate::{
     audit::{AuditLog, Places, PolicySeen},
     cache::ResponseCache,
     compaction::Shortened,
-    config::ContextSettings,
     context::{
         analysis::Capacity,
         fit::spec_tokens,
-        model_table::{ModelTable, Prices},
         report::Fixed,
         sections::{system_prompt, system_sections},
         surroundings::Surroundings,
@@ -48,8 +52,6 @@ use crate::{
     },
     middleware::{
         audit::{Audit, AuditedApprover, Policy as PolicyInForce, Turn},
-        budget,
-        step_rules::Rules,
         turn_clock::{TurnClock, UnhurriedApprover},
         window::Room,
     },
@@ -57,7 +59,6 @@ use crate::{
         choice::{Choice, ChoiceError},
         detect::LocalServer,
         scrubbed::{Withheld, WithheldProvider},
-        settings::ModelSettings,
     },
     recording::{RecordingApprover, RecordingRunner},
     safety::{gate::Policy, known_servers::KnownServers, secrets::Secrets, spotlight, trust::TrustedFolders},
@@ -116,7 +117,7 @@ pub struct TurnSettings {
 #[derive(Clone, Debug, Default)]
 pub struct Guards {
     /// What may be spent.
-    pub budget: budget::Limits,
+    pub budget: cohab_config::budget::Limits,
     /// What becomes of single steps.
     pub rules: Arc<Rules>,
     /// Steps in a row without anything new before the user is asked; 0 for any number.

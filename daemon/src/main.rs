@@ -3,9 +3,10 @@
 use std::{process::ExitCode, sync::Arc};
 
 use anyhow::Context;
+use cohab_config::{self};
 use cohab_protocol::Paths;
 use cohab_text::sanitize::sanitize;
-use cohabd::{cli, config, lifecycle, log, memory, safety::secrets::Secrets, telemetry::Telemetry, wiring};
+use cohabd::{cli, lifecycle, log, memory, safety::secrets::Secrets, telemetry::Telemetry, wiring};
 use tokio_util::sync::CancellationToken;
 
 /// Threads that run tasks: one may be busy with a long piece of work while the other serves.
@@ -36,7 +37,7 @@ fn run(paths: &Paths, detach: bool) -> anyhow::Result<()> {
         // Fails only for the leader of a process group, which needs no detaching: nobody's terminal started it.
         let _ = rustix::process::setsid();
     }
-    let settings = config::load(paths).unwrap_or_default();
+    let settings = cohab_config::load(paths).unwrap_or_default();
     let (telemetry, spans) = Telemetry::set_up(&settings.telemetry.otlp_endpoint);
     // Without a log the daemon is still of use.
     let _ = log::start(&paths.log_dir(), settings.log.level, spans);

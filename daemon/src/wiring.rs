@@ -8,6 +8,7 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_agent::{TurnError, TurnLimits};
+use cohab_config::{self, ConfigError, Settings, model_settings::ModelSettings, profile, step_rules::Action};
 use cohab_model_api::ModelProvider;
 use cohab_offline::OfflineAssistant;
 use cohab_protocol::Paths;
@@ -16,18 +17,15 @@ use cohab_secrets::secret_names::{Stake, holds_secret};
 
 use crate::{
     assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
-    config::{self, ConfigError, Settings, profile},
-    middleware::step_rules::Action,
     provider::{
         choice::{self, Choice, ChoiceError},
         detect,
         key_store::KeyStores,
-        settings::ModelSettings,
     },
     safety::{gate::standard_policy, secrets::Secrets},
     server::{Assembler, session::Variables},
     shell::isolated::IsolatedRunner,
-    store::Store,
+    store::{Store, sessions::Limits},
     tool::{self, ToolOptions},
 };
 
@@ -84,8 +82,8 @@ fn load_settings(paths: &Paths, variables: &Variables, home: &Path) -> Result<Tu
         message: error.to_string(),
         hint: error.hint.or_else(|| Some("`cohab config check` shows all that is wrong".into())),
     };
-    let settings = config::load(paths).map_err(wrong)?;
-    let models = config::models(paths).map_err(wrong)?;
+    let settings = cohab_config::load(paths).map_err(wrong)?;
+    let models = cohab_config::models(paths).map_err(wrong)?;
     let model = settings.model_of(variables.get("COHAB_PROFILE").map(String::as_str));
     let mut model =
         model.map_err(|error| TurnError::Settings { message: error.to_string(), hint: Some(error.hint) })?;
@@ -108,7 +106,7 @@ fn load_settings(paths: &Paths, variables: &Variables, home: &Path) -> Result<Tu
         tools,
         output_max_bytes: settings.limits.tool_output_max_bytes,
         context: settings.context,
-        kept: settings.sessions.limits(),
+        kept: settings.sessions.enabled.then(|| Limits::of_days(settings.sessions.keep_days)),
         audit_days: settings.audit.keep_days(settings.sessions),
         sandbox: settings.sandbox.profile,
         guards: Guards { budget: settings.budget.limits(), rules, stalled_steps: settings.limits.stalled_steps },

@@ -3,22 +3,22 @@
 use std::sync::{Arc, PoisonError};
 
 use cohab_agent::{TurnError, port::Approver};
+use cohab_config::{
+    model_roles::{Tier, TierWish},
+    model_settings::ModelSettings,
+    profile,
+};
 use cohab_model_api::{Message, ModelInfo, ModelProvider};
 use futures::FutureExt as _;
 
 use super::{Assembly, Jobs, Resolved, bench::Bench};
 use crate::{
-    config::profile,
-    jobs::{
-        Tier, TierWish,
-        rules::{Asked, judge},
-    },
     provider::{
         choice::{Choice, ChoiceError},
         ladder::{Ladder, Rung},
-        settings::ModelSettings,
     },
     server::{TurnParts, session::Variables},
+    tier_rules::{Asked, judge},
 };
 
 /// Variables that name who answers.

@@ -1,5 +1,6 @@
+use cohab_config::model_roles::TierSettings;
+
 use super::*;
-use crate::jobs::TierSettings;
 
 fn model(fallback: &[&str]) -> ModelSettings {
     ModelSettings { fallback: fallback.iter().map(|name| (*name).to_owned()).collect(), ..ModelSettings::default() }

@@ -7,6 +7,7 @@ use std::{
 };
 
 use cohab_agent::{Middleware, port::Approver};
+use cohab_config::model_table::Prices;
 use cohab_model_api::ModelProvider;
 use cohab_policy::remembered::Remembered as _;
 use cohab_policy_io::files::{FileSystem, program_folders};
@@ -18,7 +19,6 @@ use jiff::Zoned;
 use super::{Assembly, Resolved};
 use crate::{
     context::{
-        model_table::Prices,
         sections::{self, system_prompt},
         surroundings::Surroundings,
     },

@@ -2,17 +2,19 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use cohab_config::{
+    model_roles::{Role, RoleSettings, TierSettings},
+    model_settings::ModelSettings,
+    profile,
+};
 use cohab_model_api::ModelProvider;
 use tokio::sync::Mutex;
 
 use super::ProviderChooser;
 use crate::{
-    config::profile,
-    jobs::{Role, RoleSettings, TierSettings},
     provider::{
         choice::{Choice, ChoiceError},
         ladder::Cooling,
-        settings::ModelSettings,
     },
     server::session::Variables,
 };

@@ -6,14 +6,14 @@ use std::{
 };
 
 use cohab_agent::{Middleware, TurnError};
+use cohab_config::{model_roles::Role, strategy::Strategy};
 use cohab_model_api::{Message, ModelProvider, TokenUsage};
 use futures::FutureExt as _;
 
 use super::{Assembly, Resolved, TurnSettings};
 use crate::{
-    compaction::{self, Compactor, Shortened, Sliding, Strategy, Summarize, Truncate},
+    compaction::{self, Compactor, Shortened, Sliding, Summarize, Truncate},
     context::gap::Target,
-    jobs::Role,
     middleware::{
         accounting::{Accounting, Answered},
         compaction::Spent,

@@ -7,19 +7,17 @@ use std::{
 };
 
 use clap::Subcommand;
+use cohab_config::{
+    self, ConfigFile,
+    keys::{self, KEYS, Key},
+    profile,
+};
 use cohab_protocol::Paths;
 use cohab_text::sanitize::escaped_json;
 use serde_json::json;
 
 use super::Failure;
-use crate::{
-    config::{
-        self, ConfigFile,
-        keys::{self, KEYS, Key},
-        profile,
-    },
-    telemetry,
-};
+use crate::telemetry;
 
 /// Longest value that is read from standard input.
 const INPUT_MAX_BYTES: u64 = 64 * 1024;
@@ -140,7 +138,7 @@ fn note_telemetry(file: &ConfigFile, output: &mut dyn Write) -> Result<(), Failu
 
 fn check(paths: &Paths, output: &mut dyn Write) -> Result<(), Failure> {
     let file = sound(&paths.config_file())?;
-    config::models(paths)?;
+    cohab_config::models(paths)?;
     writeln!(output, "OK")?;
     note_telemetry(&file, output)
 }

@@ -7,20 +7,23 @@
 
 use std::{collections::BTreeMap, io::Write, process::ExitCode};
 
+use cohab_config::{
+    self, Settings,
+    model_roles::{Role, Tier},
+    model_settings::KeyStore,
+    profile,
+};
 use cohab_protocol::Paths;
 use serde_json::{Value, json};
 
 use super::{Failure, ModelFlags};
 use crate::{
-    config::{self, Settings, profile},
-    jobs::{Role, Tier},
     provider::{
         choice::{self, Answerer},
         http,
         key::Source,
         key_store::KeyStores,
         service::Service,
-        settings::KeyStore,
     },
     server::session::Variables,
 };
@@ -36,7 +39,7 @@ pub fn run(paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> Exi
 }
 
 async fn jobs(paths: &Paths, variables: &Variables) -> Vec<Value> {
-    let Ok(settings) = config::load(paths) else { return Vec::new() };
+    let Ok(settings) = cohab_config::load(paths) else { return Vec::new() };
     // The user means the main model by it.
     let environment = |name: &str| variables.get(name).filter(|_| name != "COHAB_MODEL").cloned();
     let mut all = Vec::new();

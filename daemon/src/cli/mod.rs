@@ -37,10 +37,11 @@ use std::{
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use cohab_agent::TurnError;
+use cohab_config::ConfigError;
 use cohab_protocol::Paths;
 use cohab_text::terminal_safe_writer::HarmlessWriter;
 
-use crate::{config::ConfigError, server::session::Variables};
+use crate::server::session::Variables;
 
 /// The cohab daemon: sessions, agent, models, tools; `cohab` starts it when needed
 #[derive(Debug, Parser)]

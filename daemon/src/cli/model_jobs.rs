@@ -2,14 +2,15 @@
 
 use std::io::Write;
 
+use cohab_config::{
+    Settings,
+    model_roles::{Role, Tier},
+    profile,
+};
 use cohab_text::sanitize::{escaped_json, one_line};
 use serde_json::{Value, json};
 
 use super::Failure;
-use crate::{
-    config::{Settings, profile},
-    jobs::{Role, Tier},
-};
 
 /// Widest column of names.
 const MAX_COLUMNS: usize = 30;

@@ -3,6 +3,7 @@
 use std::{io::Write, process::ExitCode};
 
 use clap::Args;
+use cohab_config::{self};
 use cohab_protocol::Paths;
 use cohab_text::sanitize::{escaped_json, one_line};
 use cohab_wires::wire::Model;
@@ -12,7 +13,6 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::{Failure, ModelFlags, model_jobs};
 use crate::{
-    config,
     provider::{
         choice::{self, Answerer},
         detect, http,
@@ -69,7 +69,7 @@ async fn list(args: &ModelsArgs, paths: &Paths, output: &mut dyn Write) -> Resul
     let variables = args.model.variables();
     if args.tiers {
         let asked = variables.get("COHAB_PROFILE").map(String::as_str);
-        return model_jobs::show(&config::load(paths)?, asked, args.json, output);
+        return model_jobs::show(&cohab_config::load(paths)?, asked, args.json, output);
     }
     let local = if args.local { local(&variables).await } else { Vec::new() };
     let own = match configured(paths, &variables).await {
@@ -92,7 +92,7 @@ async fn list(args: &ModelsArgs, paths: &Paths, output: &mut dyn Write) -> Resul
 }
 
 async fn configured(paths: &Paths, variables: &Variables) -> Result<Listed, Failure> {
-    let settings = config::load(paths)?;
+    let settings = cohab_config::load(paths)?;
     let settings = settings.model_of(variables.get("COHAB_PROFILE").map(String::as_str));
     let settings = settings.map_err(|error| Failure::Other(error.to_string(), Some(error.hint)))?;
     let environment = |name: &str| variables.get(name).cloned();

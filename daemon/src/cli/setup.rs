@@ -6,13 +6,14 @@ use std::{
 };
 
 use clap::Args;
+use cohab_config::model_settings::KeyStore;
 use cohab_protocol::Paths;
 use secrecy::SecretString;
 use serde_json::json;
 
 use super::complain;
 use crate::{
-    provider::{key_store::KeyStores, settings::KeyStore},
+    provider::key_store::KeyStores,
     setup::{self, Given, GivenKey, Plain, Prompt, Screen, Setup, SetupError, Terminal},
 };
 
@@ -111,7 +112,7 @@ fn given(args: SetupArgs) -> Result<Given, SetupError> {
         (None, None, true) => Some(GivenKey::Secret(key_from_stdin()?)),
         (None, None, false) => None,
     };
-    let is_name = |name: &String| name == crate::config::profile::DEFAULT || crate::config::profile::is_name(name);
+    let is_name = |name: &String| name == cohab_config::profile::DEFAULT || cohab_config::profile::is_name(name);
     if let Some(name) = args.profile.as_ref().filter(|name| !is_name(name)) {
         let hint = "a profile's name is up to 40 letters, digits, `-` and `_`";
         return Err(SetupError::Usage(format!("{name:?} is no name of a profile"), hint.into()));

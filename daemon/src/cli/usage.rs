@@ -5,14 +5,14 @@ mod render;
 use std::{io::Write, process::ExitCode};
 
 use clap::Args;
+use cohab_config::{self};
 use cohab_protocol::Paths;
 use jiff::{Span, Timestamp, Zoned, civil::Date, tz::TimeZone};
 
 use super::Failure;
 use crate::{
-    config,
     context::learned::Learned,
-    middleware::budget::{self, Gauge},
+    middleware::budget::{self, Gauge, Measured as _},
     store::{
         Database, StoreError,
         report::{Grouping, Report},
@@ -105,7 +105,7 @@ fn read(args: &UsageArgs, paths: &Paths, now: &Zoned) -> Result<Shown, Failure> 
         models = database.learned().map_err(unreadable)?;
     }
     // What was taken can be told whatever the settings are like.
-    let limits = config::load(paths).map(|settings| settings.budget.limits()).unwrap_or_default();
+    let limits = cohab_config::load(paths).map(|settings| settings.budget.limits()).unwrap_or_default();
     let of_day = |gauge: &Gauge| matches!(gauge.kind, budget::Kind::DayTokens | budget::Kind::DayCost);
     let budgets = limits.gauges(budget::Used { day: spent, ..budget::Used::default() }).filter(of_day).collect();
     Ok(Shown { grouping: args.by, zone, since, report, models, budgets })

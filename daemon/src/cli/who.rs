@@ -8,6 +8,7 @@
 
 use std::{io::Write, process::ExitCode, time::Duration};
 
+use cohab_config::{self, model_settings::KeyStore};
 use cohab_model_api::ProviderErrorKind;
 use cohab_protocol::Paths;
 use serde_json::{Value, json};
@@ -15,7 +16,6 @@ use tokio::time::timeout;
 
 use super::{Failure, ModelFlags};
 use crate::{
-    config,
     provider::{
         choice::{self, Answerer},
         detect, http,
@@ -23,7 +23,6 @@ use crate::{
         key_store::KeyStores,
         listing,
         service::Service,
-        settings::KeyStore,
     },
     server::session::Variables,
 };
@@ -67,7 +66,7 @@ async fn who(paths: &Paths, variables: &Variables) -> Value {
 type Complaint = (String, Option<String>);
 
 async fn answerer(paths: &Paths, variables: &Variables) -> Result<Answerer, Complaint> {
-    let settings = config::load(paths).map_err(|error| (error.to_string(), error.hint))?;
+    let settings = cohab_config::load(paths).map_err(|error| (error.to_string(), error.hint))?;
     let settings = settings.model_of(variables.get("COHAB_PROFILE").map(String::as_str));
     let settings = settings.map_err(|error| (error.to_string(), Some(error.hint)))?;
     let environment = |name: &str| variables.get(name).cloned();

@@ -1,4 +1,4 @@
-//! Shortens a conversation that outgrows its model: one strategy a file, [`Strategy`] names them. All of them keep what
+//! Shortens a conversation that outgrows its model: one strategy a file, [`cohab_config::strategy::Strategy`] names them. All of them keep what
 //! [`crate::context::gap`] keeps; they differ in what they put in the place of the rest. The system prompt and the tools are no
 //! part of a conversation and never touched.
 
@@ -16,36 +16,6 @@ use crate::context::{fit::message_tokens, gap::Target};
 
 /// Most tokens of what stands for messages that were left out.
 const BLOCK_TOKENS: u64 = 2_000;
-
-/// How a conversation is shortened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Strategy {
-    /// The oldest messages go.
-    Truncate,
-    /// The middle goes: the first question and the newest messages stay.
-    Sliding,
-    /// A model sums up what goes.
-    #[default]
-    Summarize,
-}
-
-impl Strategy {
-    /// All, as the settings name them.
-    pub const WORDS: &'static [&'static str] = &["summarize", "sliding", "truncate"];
-}
-
-impl std::str::FromStr for Strategy {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Self, String> {
-        match word {
-            "truncate" => Ok(Self::Truncate),
-            "sliding" => Ok(Self::Sliding),
-            "summarize" => Ok(Self::Summarize),
-            other => Err(format!("there is no strategy `{other}`")),
-        }
-    }
-}
 
 /// A conversation after one of them.
 #[derive(Clone, Debug, Default, PartialEq)]

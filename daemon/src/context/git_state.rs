@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::file::read_regular;
+use cohab_files::read_regular;
 
 /// Largest file that is read but for the list of packed references.
 const MAX_FILE_BYTES: u64 = 4 * 1024;

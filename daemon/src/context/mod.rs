@@ -7,7 +7,6 @@ pub mod git_state;
 pub mod identity_files;
 pub mod learned;
 pub mod meanwhile;
-pub mod model_table;
 pub mod outline;
 pub mod project_notes;
 pub mod query;

@@ -8,12 +8,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use cohab_files::open_regular;
 use cohab_text::{
     cut::head,
     sanitize::{one_line, sanitize},
 };
-
-use crate::file::open_regular;
 
 /// Longest path that is shown, in columns.
 const PATH_COLUMNS: usize = 300;

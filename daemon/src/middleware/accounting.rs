@@ -7,15 +7,13 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_agent::Middleware;
+use cohab_config::model_table::Prices;
 use cohab_model_api::{ModelRequest, TokenUsage};
 use jiff::Timestamp;
 
-use crate::{
-    context::model_table::Prices,
-    store::{
-        Store,
-        row::{CallRow, CostSource, ModelKey},
-    },
+use crate::store::{
+    Store,
+    row::{CallRow, CostSource, ModelKey},
 };
 
 /// Keeps the figures of one turn.

@@ -5,25 +5,13 @@ use std::{ops::ControlFlow, sync::Arc};
 
 use async_trait::async_trait;
 use cohab_agent::{Middleware, TurnError, TurnState, hook::TurnResult, plan::StepKind};
+use cohab_config::budget::Limits;
 use cohab_protocol::amount;
 use jiff::civil::Date;
 use tokio::time::{Duration, sleep};
 
 use super::turn_clock::TurnClock;
 use crate::store::{Store, today::Spent};
-
-/// What may be spent. Zero is no limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Limits {
-    /// Tokens of one turn.
-    pub tokens_per_turn: u64,
-    /// Tokens of one day.
-    pub tokens_per_day: u64,
-    /// Millionths of a US dollar of one day.
-    pub cost_per_day_microusd: u64,
-    /// Of one turn, without the time in which it waits for its user.
-    pub time_per_turn: Duration,
-}
 
 /// What was spent until now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -117,9 +105,24 @@ impl Gauge {
     }
 }
 
-impl Limits {
-    /// What the budgets that have a limit stand at.
-    pub fn gauges(&self, used: Used) -> impl Iterator<Item = Gauge> {
+/// A budget next to what was used of it.
+pub trait Measured {
+    /// The budgets that have a limit.
+    fn gauges(&self, used: Used) -> impl Iterator<Item = Gauge>;
+
+    /// The first budget that is used up.
+    fn exceeded(&self, used: Used) -> Option<Gauge> {
+        self.gauges(used).find(|gauge| gauge.left() == 0)
+    }
+
+    /// The budget of which least is left.
+    fn tightest(&self, used: Used) -> Option<Gauge> {
+        self.gauges(used).max_by_key(Gauge::percent)
+    }
+}
+
+impl Measured for Limits {
+    fn gauges(&self, used: Used) -> impl Iterator<Item = Gauge> {
         let all = [
             (Kind::TurnTokens, used.turn.tokens, self.tokens_per_turn),
             (Kind::DayTokens, used.day.tokens, self.tokens_per_day),
@@ -128,18 +131,6 @@ impl Limits {
         ];
         let gauges = all.into_iter().filter(|(_, _, limit)| *limit > 0);
         gauges.map(|(kind, used, limit)| Gauge { kind, used, limit })
-    }
-
-    /// The first one that is used up.
-    #[must_use]
-    pub fn exceeded(&self, used: Used) -> Option<Gauge> {
-        self.gauges(used).find(|gauge| gauge.left() == 0)
-    }
-
-    /// The one of which least is left.
-    #[must_use]
-    pub fn tightest(&self, used: Used) -> Option<Gauge> {
-        self.gauges(used).max_by_key(Gauge::percent)
     }
 }
 

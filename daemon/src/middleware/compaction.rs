@@ -14,6 +14,7 @@ use cohab_agent::{
     plan::StepKind,
     port::{Activity, EventSink, StepResult, TurnEvent},
 };
+use cohab_config::ContextSettings;
 use cohab_model_api::TokenUsage;
 use cohab_protocol::amount;
 use tokio::time::Instant;
@@ -21,7 +22,6 @@ use tokio::time::Instant;
 use super::window::Window;
 use crate::{
     compaction::{Compactor, Shortened, tokens},
-    config::ContextSettings,
     context::{
         analysis::analyse,
         gap::{Target, counted},

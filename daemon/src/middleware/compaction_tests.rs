@@ -1,10 +1,11 @@
 use cohab_agent::state::Record;
+use cohab_config::strategy::Strategy;
 use cohab_model_api::{AssistantMessage, Message, ModelInfo, ModelRequest, StopClass, ToolCall, ToolResult};
 use serde_json::{Map, Value};
 
 use super::*;
 use crate::{
-    compaction::{Sliding, Strategy, Summarize, Truncate, testing::Always},
+    compaction::{Sliding, Summarize, Truncate, testing::Always},
     context::{fit::fit_request, query::words, window_size::WindowSources},
     middleware::window::Room,
     recording::{Opening, RecordingSink, SessionRecord, step_hooks::Steps},

@@ -4,11 +4,11 @@ use cohab_agent::{
     port::{Intent, Lasts},
     state::Record,
 };
+use cohab_config::StepRule;
 use cohab_model_api::{AssistantMessage, StopClass, TokenUsage, ToolCall};
 use serde_json::Map;
 
 use super::*;
-use crate::config::StepRule;
 
 fn rules(text: &str) -> Arc<Rules> {
     let wrapped: std::collections::BTreeMap<String, Vec<StepRule>> = toml::from_str(text).expect(text);

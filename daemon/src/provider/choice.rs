@@ -15,6 +15,7 @@
 
 use std::{path::Path, sync::Arc};
 
+use cohab_config::{keys, model_settings::ModelSettings};
 use cohab_model_api::ModelProvider;
 use cohab_wires::vendor::{self, Spoken};
 
@@ -23,10 +24,8 @@ use super::{
     key_store::KeyStores,
     scripted::ScriptedProvider,
     service::Service,
-    settings::ModelSettings,
     wishes::Wishes,
 };
-use crate::config::keys;
 
 /// Looks up a variable in the environment of the client that asks. Never the process's own.
 pub type Environment<'a> = &'a (dyn Fn(&str) -> Option<String> + Send + Sync);
@@ -137,14 +136,9 @@ pub(crate) async fn answerer(
     Ok(Answerer::Local(found, service))
 }
 
-/// All values of `model.provider`: wires, vendors and what needs neither.
-pub(crate) fn provider_names() -> Vec<&'static str> {
-    vendor::names().into_iter().chain(["offline", "scripted"]).collect()
-}
-
 pub(super) fn spoken_by(name: &str) -> Result<Spoken, ChoiceError> {
     vendor::named(name).ok_or_else(|| {
-        let names = provider_names();
+        let names = keys::provider_names();
         let guess =
             keys::nearest(name, &names).map(|nearest| format!("did you mean {nearest:?}? ")).unwrap_or_default();
         ChoiceError::new(format!("there is no model provider {name:?}"), format!("{guess}known: {}", names.join(", ")))

@@ -1,3 +1,4 @@
+use cohab_config::model_settings::{AskedBy, KeyStore, Profile};
 use cohab_model_api::{ModelEvent, ModelInfo, ModelRequest};
 use futures::stream::{self, BoxStream, StreamExt as _};
 use tokio::{
@@ -6,7 +7,6 @@ use tokio::{
 };
 
 use super::*;
-use crate::provider::settings::{AskedBy, KeyStore, Profile};
 
 struct Offline;
 

@@ -8,6 +8,7 @@ use std::{
     },
 };
 
+use cohab_config::model_settings::{ModelSettings, Timeouts};
 use cohab_model_api::{ModelEvent, ModelInfo, ModelRequest, ModelService};
 use cohab_types::reasoning::ReasoningEffort;
 use cohab_wires::{
@@ -28,7 +29,6 @@ use super::{
     http,
     retry::{DEFAULT_RETRIES, Pace, SystemPace},
     scrubbed::RemoteModel,
-    settings::{ModelSettings, Timeouts},
     transport::EVENTS_AHEAD,
 };
 use crate::safety::secrets::Scrubbed;

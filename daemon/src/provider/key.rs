@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use cohab_config::model_settings::KeyStore;
 use secrecy::SecretString;
 use tokio::process::Command;
 
 use super::{
     key_store::KeyStores,
     limited_command::{self, Ended},
-    settings::KeyStore,
 };
 
 /// How long `key_command` may take, time to type a passphrase elsewhere included.

@@ -12,6 +12,8 @@ use std::{
     time::Duration,
 };
 
+use cohab_config::model_settings::KeyStore;
+use cohab_files::{self, Expected, FileError};
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::process::Command;
 use toml_edit::DocumentMut;
@@ -19,12 +21,8 @@ use toml_edit::DocumentMut;
 use super::{
     key::{KeyError, first_line},
     limited_command::{self, Ended},
-    settings::KeyStore,
 };
-use crate::{
-    file::{self, Expected, FileError},
-    safety::secrets::Secrets,
-};
+use crate::safety::secrets::Secrets;
 
 /// Under this name keys are in the keyring.
 const SERVICE: &str = "cohab";
@@ -187,7 +185,7 @@ impl KeyStores {
             return Ok((BTreeMap::new(), String::new(), None));
         }
         let fault = |error: FileError| KeyError::new(format!("{shown}: {error}"), "`cohab setup` writes it anew");
-        let (bytes, metadata) = file::read_regular(&self.file, FILE_MAX_BYTES).map_err(fault)?;
+        let (bytes, metadata) = cohab_files::read_regular(&self.file, FILE_MAX_BYTES).map_err(fault)?;
         let mode = metadata.mode() & 0o777;
         if mode & OTHERS_MODE != 0 {
             let message = format!("{shown} holds keys and others may use it (mode {mode:04o})");
@@ -223,7 +221,7 @@ impl KeyStores {
             DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| fault(error.into()))?;
         }
         let expected = metadata.as_ref().map_or(Expected::Absent, Expected::Same);
-        file::replace(&self.file, document.to_string().as_bytes(), expected, Some(0o600)).map_err(fault)
+        cohab_files::replace(&self.file, document.to_string().as_bytes(), expected, Some(0o600)).map_err(fault)
     }
 }
 

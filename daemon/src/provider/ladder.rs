@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use cohab_config::model_roles::Tier;
 use cohab_model_api::{
     ModelEvent, ModelInfo, ModelProvider, ModelRequest, ModelService, ProviderError, ProviderErrorKind as Kind,
     TokenUsage,
@@ -20,8 +21,6 @@ use futures::{
     stream::{self, BoxStream},
 };
 use tokio::time::Instant;
-
-use crate::jobs::Tier;
 
 /// A service that failed is passed over for so long.
 const COOL_DOWN: Duration = Duration::from_secs(60);

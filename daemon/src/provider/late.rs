@@ -3,6 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use cohab_config::model_settings::ModelSettings;
 use cohab_model_api::{ModelEvent, ModelInfo, ModelRequest, ModelService, ProviderError, ProviderErrorKind};
 use futures::{
     StreamExt as _, future,
@@ -17,7 +18,6 @@ use super::{
     key::Key,
     key_store::KeyStores,
     scrubbed::RemoteModel,
-    settings::ModelSettings,
 };
 use crate::safety::secrets::Scrubbed;
 

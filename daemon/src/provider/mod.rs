@@ -21,7 +21,6 @@ mod retry;
 pub mod scripted;
 pub mod scrubbed;
 pub(crate) mod service;
-pub mod settings;
 mod transport;
 pub mod whole_answer;
 mod wishes;

@@ -2,6 +2,7 @@
 //! up or mutated can be read without a server. One attempt; nothing is sent, repeated or executed.
 
 use bytes::Bytes;
+use cohab_config::model_settings::TimeoutSettings;
 use cohab_model_api::{ModelEvent, ModelRequest, ProviderData};
 use cohab_wires::{
     error::Subject,
@@ -11,10 +12,7 @@ use cohab_wires::{
 };
 use futures::{FutureExt as _, Stream, StreamExt as _, channel::mpsc, future, stream};
 
-use super::{
-    settings::TimeoutSettings,
-    transport::{EVENTS_AHEAD, Ending, Outlet, ReadError, Reader},
-};
+use super::transport::{EVENTS_AHEAD, Ending, Outlet, ReadError, Reader};
 
 const HOST: &str = "recording";
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cohab_config::{keys, model_settings::ModelSettings};
 use cohab_model_api::ModelProvider;
 use cohab_wires::{
     vendor::Spoken,
@@ -18,10 +19,8 @@ use super::{
     key_store::KeyStores,
     late::LateProvider,
     scrubbed::ScrubbedProvider,
-    settings::ModelSettings,
     wishes::Wishes,
 };
-use crate::config::keys;
 
 /// A service and the way to its key. Its model is not settled yet.
 pub(crate) struct Service {
@@ -210,7 +209,7 @@ impl Service {
 /// `openai`, `127.0.0.1:8080`; with a profile `openai/work`.
 fn account(owner: Option<&Vendor>, base: &Url, profile: Option<&str>) -> String {
     let place = owner.map_or_else(|| http::host_of(base), |vendor| vendor.id.to_owned());
-    match profile.filter(|name| *name != crate::config::profile::DEFAULT) {
+    match profile.filter(|name| *name != cohab_config::profile::DEFAULT) {
         Some(profile) => format!("{place}/{profile}"),
         None => place,
     }

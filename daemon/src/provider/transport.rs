@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use cohab_config::model_settings::Timeouts;
 use cohab_model_api::{ModelEvent, ProviderError, ProviderErrorKind, TokenUsage};
 use cohab_wires::{
     error::{ErrorBody, Subject},
@@ -19,7 +20,6 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::{
     http,
     retry::{self, Failure, Pace},
-    settings::Timeouts,
 };
 
 /// Longest answer, over all its events.

@@ -1,5 +1,6 @@
 //! What the settings and the environment of the one who asks say together about the model. Pure.
 
+use cohab_config::model_settings::{AskedBy, ModelSettings};
 use cohab_wires::{
     vendor::{self, Spoken},
     wire::Vendor,
@@ -9,7 +10,6 @@ use reqwest::Url;
 use super::{
     choice::{ChoiceError, Environment},
     key::{Key, Source},
-    settings::{AskedBy, ModelSettings},
 };
 
 /// What settings and variables say together.

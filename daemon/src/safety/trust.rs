@@ -15,7 +15,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::file::{self, Expected, FileError};
+use cohab_files::{self, Expected, FileError};
 
 /// More than this is no file of ours, in bytes.
 const MAX_FILE_BYTES: u64 = 256 * 1024;
@@ -167,7 +167,7 @@ impl TrustedFolders {
     }
 
     fn read(&self) -> Result<(Vec<PathBuf>, Option<Metadata>), TrustError> {
-        let (bytes, metadata) = match file::read_regular(&self.file, MAX_FILE_BYTES) {
+        let (bytes, metadata) = match cohab_files::read_regular(&self.file, MAX_FILE_BYTES) {
             Ok(read) => read,
             Err(FileError::Missing) => return Ok((Vec::new(), None)),
             Err(error) => return Err(self.fault(error.to_string())),
@@ -190,7 +190,7 @@ impl TrustedFolders {
             made.map_err(|error| self.fault(error.to_string()))?;
         }
         let expected = old.map_or(Expected::Absent, Expected::Same);
-        file::replace(&self.file, &text, expected, Some(0o600)).map_err(|error| self.fault(error.to_string()))
+        cohab_files::replace(&self.file, &text, expected, Some(0o600)).map_err(|error| self.fault(error.to_string()))
     }
 
     fn fault(&self, reason: String) -> TrustError {

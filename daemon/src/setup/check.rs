@@ -2,20 +2,17 @@
 
 use std::time::{Duration, Instant};
 
+use cohab_config::{self, model_settings::ModelSettings};
 use cohab_model_api::{Message, ModelEvent, ModelRequest, ProviderError, ProviderErrorKind, StopClass};
 use cohab_text::sanitize::one_line;
 use cohab_wires::wire::Model;
 use futures::StreamExt as _;
 
 use super::{Setup, SetupError, draft::Draft};
-use crate::{
-    config,
-    provider::{
-        choice::{self, Answerer},
-        listing,
-        service::Service,
-        settings::ModelSettings,
-    },
+use crate::provider::{
+    choice::{self, Answerer},
+    listing,
+    service::Service,
 };
 
 /// Longest answer to the question of the test, in tokens: room for a model that thinks first.
@@ -84,7 +81,7 @@ impl Setup {
 
     /// The time limits in force; without any if the file cannot be read, which is told when it is to be written.
     fn limits(&self) -> ModelSettings {
-        let settings = config::load(&self.paths).ok();
+        let settings = cohab_config::load(&self.paths).ok();
         let model = settings.and_then(|settings| settings.model_of(None).ok()).unwrap_or_default();
         ModelSettings { timeouts: model.timeouts, ..ModelSettings::default() }
     }

@@ -1,17 +1,15 @@
 //! What the answers come to. Pure.
 
+use cohab_config::{
+    Change,
+    keys::{self, Key},
+    model_settings::{AskedBy, KeyStore, ModelSettings, Profile},
+    profile,
+};
 use secrecy::SecretString;
 use toml_edit::Value;
 
 use super::{Given, GivenKey};
-use crate::{
-    config::{
-        Change,
-        keys::{self, Key},
-        profile,
-    },
-    provider::settings::{AskedBy, KeyStore, ModelSettings, Profile},
-};
 
 /// A service to be written down.
 #[derive(Clone, Debug, Default)]

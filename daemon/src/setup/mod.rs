@@ -23,10 +23,10 @@ pub use self::{
     script::{Done, run as scripted},
     wizard::run as interactive,
 };
+use cohab_config::ConfigError;
 use cohab_model_api::ProviderError;
 
 use crate::{
-    config::ConfigError,
     provider::{choice::ChoiceError, key::KeyError, key_store::KeyStores},
     server::session::Variables,
 };

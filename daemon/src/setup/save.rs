@@ -2,13 +2,11 @@
 
 use std::path::PathBuf;
 
+use cohab_config::{ConfigError, ConfigFile, keys, model_settings::KeyStore};
+
 use super::{
     Setup, SetupError,
     draft::{Draft, DraftKey},
-};
-use crate::{
-    config::{ConfigError, ConfigFile, keys},
-    provider::settings::KeyStore,
 };
 
 /// What was written.

@@ -1,5 +1,6 @@
 //! Set-up without questions: all that is needed stands on the command line.
 
+use cohab_config::keys;
 use cohab_model_api::ProviderErrorKind;
 use cohab_wires::vendor;
 
@@ -8,7 +9,7 @@ use super::{
     check::Hello,
     draft::{Draft, DraftKey, check_value},
 };
-use crate::provider::{choice, http, service::Service};
+use crate::provider::{http, service::Service};
 
 /// What came of it.
 pub struct Done {
@@ -72,8 +73,8 @@ impl Setup {
         let mut missing = Vec::new();
         if draft.provider.is_empty() {
             missing.push("--provider");
-        } else if !choice::provider_names().contains(&draft.provider.as_str()) || draft.provider == "scripted" {
-            let names: Vec<_> = choice::provider_names().into_iter().filter(|name| *name != "scripted").collect();
+        } else if !keys::provider_names().contains(&draft.provider.as_str()) || draft.provider == "scripted" {
+            let names: Vec<_> = keys::provider_names().into_iter().filter(|name| *name != "scripted").collect();
             let hint = format!("known: {}", names.join(", "));
             return Err(SetupError::Usage(format!("there is no provider {:?} to set up", draft.provider), hint));
         }

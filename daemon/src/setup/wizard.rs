@@ -1,5 +1,6 @@
 //! Set-up by questions.
 
+use cohab_config::{model_settings::KeyStore, profile};
 use cohab_model_api::ProviderErrorKind;
 use cohab_wires::{
     vendor,
@@ -12,10 +13,7 @@ use super::{
     draft::{Draft, DraftKey, check_key, check_value},
     offer::{self, Target},
 };
-use crate::{
-    config::profile,
-    provider::{detect, http, settings::KeyStore},
-};
+use crate::provider::{detect, http};
 
 /// Asks for whatever the command line does not say, tries it out and writes it.
 ///

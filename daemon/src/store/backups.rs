@@ -15,13 +15,13 @@ use std::{
 };
 
 use aws_lc_rs::digest;
+use cohab_files::{self, FileError};
 use serde::{Deserialize, Serialize};
 
 use super::{
     sessions::id,
     spool::{Kept, kept_in, remove, shrink, total},
 };
-use crate::file::{self, FileError};
 
 pub use restore::{Restored, Taken, Word};
 
@@ -109,7 +109,7 @@ impl Backups {
     /// It cannot be kept: the file must then not be changed.
     pub fn keep(&self, session: &str, turn: &str, path: &Path) -> Result<(), BackupError> {
         let folder = self.turn(session, turn);
-        let content = match file::read_regular(path, MAX_FILE_BYTES) {
+        let content = match cohab_files::read_regular(path, MAX_FILE_BYTES) {
             Ok((content, _)) => Some(content),
             Err(FileError::Missing) => None,
             Err(error) => return Err(error.into()),
@@ -141,7 +141,7 @@ impl Backups {
     /// # Errors
     /// It cannot be read, or not be written down.
     pub fn changed(&self, session: &str, turn: &str, path: &Path) -> Result<(), BackupError> {
-        let (content, _) = match file::read_regular(path, MAX_FILE_BYTES) {
+        let (content, _) = match cohab_files::read_regular(path, MAX_FILE_BYTES) {
             Err(FileError::Missing) => return Ok(()),
             read => read?,
         };
@@ -186,7 +186,7 @@ fn add(folder: &Path, line: &Line) -> Result<(), BackupError> {
 
 /// The changes of a turn, each file once: the last time before it was changed, the last time after.
 fn changes_in(folder: &Path) -> io::Result<Vec<Change>> {
-    let file = match file::open_regular(&folder.join(LIST)) {
+    let file = match cohab_files::open_regular(&folder.join(LIST)) {
         Ok((file, _)) => file,
         Err(FileError::Missing) => return Ok(Vec::new()),
         Err(error) => return Err(io::Error::other(error.to_string())),

@@ -11,11 +11,11 @@ use std::{
 };
 
 use cohab_agent::port::{Effect, Intent, ToolOutput};
+use cohab_files::{self, Expected, FileError};
 use similar::{ChangeTag, TextDiff};
 use tokio_util::sync::CancellationToken;
 
 use super::{blocking, render};
-use crate::file::{self, Expected, FileError};
 
 /// Largest file that is changed or made.
 pub(super) const FILE_MAX_BYTES: u64 = 4 * 1024 * 1024;
@@ -40,7 +40,7 @@ pub(super) struct Original {
 /// A sentence for the model: no regular file, too large, may not be read or written.
 pub(super) fn original(path: &Path) -> Result<Option<Original>, String> {
     let named = |error: FileError| format!("{}: {error}", render::path(path));
-    match file::read_regular(path, FILE_MAX_BYTES) {
+    match cohab_files::read_regular(path, FILE_MAX_BYTES) {
         // The file is replaced as a whole, which a folder's permissions alone would allow.
         Ok((content, metadata)) => match rustix::fs::access(path, rustix::fs::Access::WRITE_OK) {
             Ok(()) => Ok(Some(Original { content, metadata })),
@@ -114,7 +114,7 @@ impl Change {
                 (Expected::Absent, Some(0o666))
             }
         };
-        file::replace(&self.path, self.after.as_bytes(), expected, mode).map_err(named)?;
+        cohab_files::replace(&self.path, self.after.as_bytes(), expected, mode).map_err(named)?;
         let verb = if self.before.is_some() { "changed" } else { "created" };
         let links = self.before.as_ref().map_or(1, |original| original.metadata.nlink());
         let note = if links > 1 { "; it had other hard links, which still have the old content" } else { "" };

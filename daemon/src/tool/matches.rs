@@ -2,6 +2,7 @@
 
 use std::{fmt::Write as _, fs::File, io, ops::ControlFlow, path::Path};
 
+use cohab_files::{self, FileError};
 use grep_regex::RegexMatcher;
 use grep_searcher::{
     BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkFinish, SinkMatch,
@@ -9,7 +10,6 @@ use grep_searcher::{
 use tokio_util::sync::CancellationToken;
 
 use super::render;
-use crate::file::{self, FileError};
 
 /// Longest line that is held while searching; a file with a longer one counts as unreadable from there on.
 const HELD_MAX_BYTES: usize = 16 * 1024 * 1024;
@@ -69,7 +69,7 @@ impl<'a> Matches<'a> {
         file: &Path,
         name: &str,
     ) -> ControlFlow<()> {
-        match file::open_regular(file) {
+        match cohab_files::open_regular(file) {
             Ok((opened, _)) => {
                 let reader = CancellableFile { file: opened, cancel: self.cancel };
                 let before = self.count;

@@ -4,13 +4,13 @@ use std::{fmt::Write as _, fs, path::Path};
 
 use async_trait::async_trait;
 use cohab_agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
+use cohab_files::{self, FileError};
 use cohab_model_api::{JsonObject, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::{ToolOptions, arguments, blocking, path, render};
-use crate::file::{self, FileError};
 
 /// Largest file that is opened.
 const FILE_MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -74,7 +74,7 @@ impl Tool for Read {
         blocking::reading(context.cancel, move |cancel| {
             let real = path::resolve(&args.path, &cwd, &options.home)?;
             let named = |reason: &dyn std::fmt::Display| format!("{}: {reason}", render::path(&real));
-            match file::read_regular(&real, FILE_MAX_BYTES) {
+            match cohab_files::read_regular(&real, FILE_MAX_BYTES) {
                 Ok((bytes, _)) => show_file(&bytes, &args, options.output_max_bytes).map_err(|reason| named(&reason)),
                 Err(FileError::Folder) => list_folder(&real, cancel).map_err(|reason| named(&reason)),
                 Err(error @ FileError::TooLarge { .. }) => {

@@ -89,14 +89,14 @@ pub(super) struct Found {
 pub(super) fn files(base: &Path, pattern: Option<&PathPattern>, cancel: &CancellationToken) -> Result<Found, String> {
     let named = |reason: &str| format!("{}: {reason}", render::path(base));
     let metadata =
-        fs::symlink_metadata(base).map_err(|error| named(&crate::file::FileError::from(error).to_string()))?;
+        fs::symlink_metadata(base).map_err(|error| named(&cohab_files::FileError::from(error).to_string()))?;
     if metadata.is_file() {
         return Ok(Found { files: vec![base.to_owned()], unreadable: 0, is_cut: false, is_filtered: true });
     }
     if !metadata.is_dir() {
         return Err(named("is neither a file nor a folder"));
     }
-    fs::read_dir(base).map_err(|error| named(&crate::file::FileError::from(error).to_string()))?;
+    fs::read_dir(base).map_err(|error| named(&cohab_files::FileError::from(error).to_string()))?;
 
     let is_filtered = base.ancestors().all(has_sane_ignore_files);
     let mut found = Found { files: Vec::new(), unreadable: 0, is_cut: false, is_filtered };

@@ -13,6 +13,7 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_agent::{TurnLimits, runner::CommandRunner};
+use cohab_config::model_settings::ModelSettings;
 use cohab_model_api::{ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall};
 use cohab_protocol::*;
 use cohab_sandbox::profile::Profile;
@@ -20,10 +21,7 @@ use cohab_types::command::{CommandOutcome, CommandRequest, Ending, Mode, RelayEr
 use cohabd::{
     assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
     lifecycle,
-    provider::{
-        choice::{Choice, ChoiceError},
-        settings::ModelSettings,
-    },
+    provider::choice::{Choice, ChoiceError},
     safety::gate::standard_policy,
     server::session::Variables,
     store::{Store, sessions::Limits},
@@ -111,7 +109,7 @@ fn assembly(paths: &Paths, home: &Path, calls: usize) -> Assembly {
     let tools = ToolOptions { home: home.into(), command_timeout: PATIENCE, output_max_bytes: 65_536 };
     let settings = TurnSettings {
         output_max_bytes: 65_536,
-        context: cohabd::config::ContextSettings::default(),
+        context: cohab_config::ContextSettings::default(),
         model: ModelSettings::default(),
         models: Arc::default(),
         approval: ApprovalMode::All,

@@ -12,6 +12,7 @@ use cohab_agent::{
     port::{Effect, Intent, Tool, ToolContext, ToolOutput},
     runner::CommandRunner,
 };
+use cohab_config::model_settings::ModelSettings;
 use cohab_model_api::{
     JsonObject, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, TokenUsage, ToolCall, ToolSpec,
 };
@@ -25,7 +26,6 @@ use cohabd::{
     provider::{
         choice::{Choice, ChoiceError},
         detect::LocalServer,
-        settings::ModelSettings,
     },
     server::session::Variables,
     store::Store,
@@ -202,7 +202,7 @@ pub fn paths(folder: &Path) -> Paths {
 pub async fn serve(paths: Paths, shutdown: CancellationToken) -> Ended {
     let settings = TurnSettings {
         output_max_bytes: 65_536,
-        context: cohabd::config::ContextSettings::default(),
+        context: cohab_config::ContextSettings::default(),
         model: ModelSettings::default(),
         models: Arc::default(),
         approval: ApprovalMode::Ask,

@@ -40,6 +40,7 @@ const BUILD_OUTPUT: &[&str] = &["target"];
 
 /// Which of our packages each may depend on.
 const LAYERS: &[(&str, &[&str])] = &[
+    ("cohab-files", &[]),
     ("cohab-policy-data", &[]),
     ("cohab-process", &[]),
     ("cohab-protocol", &[]),
@@ -59,6 +60,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["cohab-confine", "cohab-process", "cohab-secrets", "cohab-shell-state", "cohab-text", "cohab-types"],
     ),
     ("cohab-wires", &["cohab-model-api", "cohab-text", "cohab-types"]),
+    ("cohab-config", &["cohab-files", "cohab-model-api", "cohab-protocol", "cohab-types", "cohab-wires"]),
     (
         "cohab-sandbox",
         &["cohab-confine", "cohab-policy", "cohab-policy-io", "cohab-process", "cohab-text", "cohab-types"],
@@ -83,6 +85,8 @@ const LAYERS: &[(&str, &[&str])] = &[
         "cohabd",
         &[
             "cohab-agent",
+            "cohab-config",
+            "cohab-files",
             "cohab-model-api",
             "cohab-offline",
             "cohab-policy",

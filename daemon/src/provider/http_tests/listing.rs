@@ -1,5 +1,6 @@
 //! Lists of models, as services give them or do not.
 
+use cohab_config::model_settings::ModelSettings;
 use cohab_model_api::{ProviderError, ProviderErrorKind as Kind};
 use cohab_wires::wire::Model;
 
@@ -8,7 +9,6 @@ use crate::provider::{
     choice::{self, Answerer},
     listing,
     service::Service,
-    settings::ModelSettings,
 };
 
 async fn service_at(address: &str, provider: &str) -> Service {

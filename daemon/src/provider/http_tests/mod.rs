@@ -23,6 +23,7 @@ use std::{
     time::Duration,
 };
 
+use cohab_config::model_settings::{ModelSettings, TimeoutSettings};
 use cohab_model_api::{
     Message, ModelEvent, ModelProvider as _, ModelRequest, ProviderError, ProviderErrorKind, StopClass, TokenUsage,
     ToolCall, ToolResult, ToolSpec,
@@ -41,7 +42,6 @@ use super::{
     http_provider::{Endpoint, HttpProvider},
     retry::Pace,
     scrubbed::ScrubbedProvider,
-    settings::{ModelSettings, TimeoutSettings},
 };
 
 const KEY: &str = "sk-test-0123456789abcdef";

@@ -8,11 +8,10 @@ use std::{
     time::SystemTime,
 };
 
+use cohab_files::{self, Expected, FileError};
+
 use super::{Backups, Change, LIST, Line, MAX_FILE_BYTES, changes_in, hash_of, write_new};
-use crate::{
-    file::{self, Expected, FileError},
-    store::spool::{kept_in, remove},
-};
+use crate::store::spool::{kept_in, remove};
 
 /// What became of the files of a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,7 +123,7 @@ fn remove_if_there(path: &Path) -> io::Result<()> {
 fn take_back(change: &Change, copy: Option<&Path>) -> Result<Word, String> {
     let Change { path, hash, new_folders, .. } = change;
     let named = |error: FileError| error.to_string();
-    let before = copy.map(|copy| file::read_regular(copy, MAX_FILE_BYTES)).transpose();
+    let before = copy.map(|copy| cohab_files::read_regular(copy, MAX_FILE_BYTES)).transpose();
     let before = before.map_err(|error| format!("its copy cannot be read: {error}"))?;
     if path.parent().and_then(|folder| folder.canonicalize().ok()).as_deref() != path.parent() {
         let is_gone = !path.parent().is_some_and(Path::exists);
@@ -134,7 +133,7 @@ fn take_back(change: &Change, copy: Option<&Path>) -> Result<Word, String> {
             (false, _) => Err("its folder is a link now".to_owned()),
         };
     }
-    let (content, metadata) = match file::read_regular(path, MAX_FILE_BYTES) {
+    let (content, metadata) = match cohab_files::read_regular(path, MAX_FILE_BYTES) {
         Ok(found) => found,
         Err(FileError::Missing) if before.is_none() => return Ok(Word::AsBefore),
         Err(FileError::Missing) => return Err("it was removed since".to_owned()),
@@ -146,7 +145,7 @@ fn take_back(change: &Change, copy: Option<&Path>) -> Result<Word, String> {
         (_, None) => Err("nobody knows how its change ended".to_owned()),
         (_, Some(hash)) if *hash != now => Err("it was changed since".to_owned()),
         (Some((before, _)), _) => {
-            file::replace(path, &before, Expected::Same(&metadata), None).map_err(named)?;
+            cohab_files::replace(path, &before, Expected::Same(&metadata), None).map_err(named)?;
             Ok(Word::Restored)
         }
         (None, _) => {

@@ -2,8 +2,10 @@
 //!
 //! - [`command`]: a command for a shell, its outcome, and why it did not run.
 //! - [`reasoning`]: how much a model thinks.
+//! - [`sandbox_profile`]: what a shell of the daemon's may do.
 //!
 //! They are plain data without behaviour: no serialization, no wire format. The protocol converts them at its codec.
 
 pub mod command;
 pub mod reasoning;
+pub mod sandbox_profile;

@@ -7,11 +7,11 @@
 
 mod git_files;
 
+pub use cohab_types::sandbox_profile::Profile;
 use std::{
     fmt::{self, Display, Formatter},
     io,
     path::{Component, Path, PathBuf},
-    str::FromStr,
 };
 
 use cohab_confine::{Calls, REFUSALS, Rules};
@@ -26,43 +26,6 @@ const SYSTEM_FOLDERS: [&str; 13] =
 const SEARCHED_BYTES: usize = 16 * 1024;
 /// How the line about the sandbox begins.
 const NOTE: &str = "[sandbox: ";
-
-/// What a command may do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Profile {
-    /// Read and start programs.
-    ReadOnly,
-    /// Also write below the workspace and in a folder for temporary files.
-    #[default]
-    WorkspaceWrite,
-    /// Whatever the user may.
-    Full,
-}
-
-impl Profile {
-    /// Their names in the settings, in order.
-    pub const WORDS: &[&str] = &["read-only", "workspace-write", "full"];
-
-    /// Its name in the settings.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::ReadOnly => "read-only",
-            Self::WorkspaceWrite => "workspace-write",
-            Self::Full => "full",
-        }
-    }
-}
-
-impl FromStr for Profile {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Self, String> {
-        let all = [Self::ReadOnly, Self::WorkspaceWrite, Self::Full];
-        let found = all.into_iter().find(|profile| profile.word() == word);
-        found.ok_or_else(|| format!("there is no sandbox profile `{word}`; there are {}", Self::WORDS.join(", ")))
-    }
-}
 
 /// How the commands of a shell are confined.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use cohab_types::reasoning::ReasoningEffort;
 use secrecy::SecretString;
 use serde::Deserialize;
 
-use crate::config::profile;
+use crate::profile;
 
 /// `[model]` of `config.toml`. Everything is optional: without it the environment, a local server or the offline assistant
 /// decides.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::jobs::{Role, Tier};
+use crate::model_roles::{Role, Tier};
 
 fn settings(text: &str) -> Settings {
     toml::from_str(text).expect("settings")

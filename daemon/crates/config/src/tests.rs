@@ -6,10 +6,8 @@ use std::{
 
 use proptest::prelude::*;
 
-use super::{
-    keys::{KEYS, Kind},
-    *,
-};
+use super::keys::{KEYS, Kind};
+use super::*;
 
 /// A folder with this `config.toml`, mode 0600.
 fn home(text: impl AsRef<[u8]>) -> (tempfile::TempDir, Paths) {

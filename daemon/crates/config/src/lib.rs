@@ -1,16 +1,28 @@
-//! Settings: `config.toml` in the folder of settings. Every key is known to [`keys::KEYS`]; an unknown one is an error, since a
-//! misspelt limit is no limit.
+//! The settings of cohab: `config.toml` in the user's folder of settings.
+//!
+//! - [`Settings`] holds what the file says, with defaults for the rest; [`ConfigFile`] reads and changes the file and keeps comments.
+//! - [`keys::KEYS`] lists every key with type, default and description. An unknown key is an error: a misspelt limit is no limit.
+//! - [`profile`] puts `[profiles.NAME]` in the place of `[model]`; [`model_settings`], [`model_roles`], [`model_table`] say which model
+//!   does what, and what is known of models.
+//! - [`budget`], [`step_rules`], [`strategy`] are types that the settings and the agent's middleware share.
+//!
+//! Keys of `[client]` are checked here and read by the client.
 
+pub mod budget;
 mod error;
 mod file;
 pub mod keys;
+pub mod model_roles;
+pub mod model_settings;
+pub mod model_table;
 pub mod profile;
-mod step_rules;
+pub mod step_rules;
+pub mod strategy;
 
 use std::{collections::BTreeMap, fmt::Display, str::FromStr, time::Duration};
 
 use cohab_protocol::{ApprovalMode, Paths};
-use cohab_sandbox::profile::Profile;
+use cohab_types::sandbox_profile::Profile;
 use serde::{
     Deserialize, Deserializer,
     de::{self, IgnoredAny},
@@ -22,13 +34,13 @@ pub use self::{
     file::{Change, ConfigFile},
     step_rules::StepRule,
 };
+
 use crate::{
-    compaction::Strategy,
-    context::model_table::ModelTable,
-    jobs::{RoleSettings, TierSettings},
-    middleware::{budget, step_rules::Rules},
-    provider::settings::ModelSettings,
-    store::sessions::Limits,
+    model_roles::{RoleSettings, TierSettings},
+    model_settings::ModelSettings,
+    model_table::ModelTable,
+    step_rules::Rules,
+    strategy::Strategy,
 };
 
 /// What the file says, with defaults for what it does not.
@@ -193,14 +205,6 @@ pub struct SessionSettings {
 impl Default for SessionSettings {
     fn default() -> Self {
         Self { enabled: true, keep_days: 90 }
-    }
-}
-
-impl SessionSettings {
-    /// How much is kept, if anything.
-    #[must_use]
-    pub fn limits(self) -> Option<Limits> {
-        self.enabled.then(|| Limits::of_days(self.keep_days))
     }
 }
 

@@ -1,4 +1,10 @@
-//! Files as untrusted places: opening without ever waiting for a pipe or a device, and replacing atomically.
+//! Opens and replaces files as untrusted places.
+//!
+//! A file that a user names may be a pipe, a device, a folder, a link or huge. [`open_regular`] and [`read_regular`] never wait for one
+//! and take only regular files within a limit. [`replace`] writes a new file next to the old one and renames it, so that a reader sees
+//! the old or the new content and nothing between.
+//!
+//! What a file holds is not looked at here.
 
 use std::{
     fs::{self, File, Metadata, OpenOptions, Permissions},

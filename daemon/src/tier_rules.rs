@@ -12,9 +12,8 @@
 
 use std::sync::LazyLock;
 
+use cohab_config::model_roles::{Tier, TierWish};
 use regex::Regex;
-
-use super::{Tier, TierWish};
 
 /// Tool calls of a conversation, beyond which it is deep.
 pub const DEEP_TOOL_CALLS: usize = 10;

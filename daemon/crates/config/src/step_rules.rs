@@ -3,8 +3,6 @@
 use globset::{Glob, GlobMatcher};
 use serde::Deserialize;
 
-use crate::middleware::step_rules::{Action, Kind, Rule};
-
 /// Name of the table.
 pub(super) const TABLE: &str = "step_rules";
 /// How often a step is repeated at most.
@@ -13,6 +11,88 @@ const MAX_TIMES: u32 = 20;
 const MAX_RULES: usize = 100;
 /// Longest reason, in characters: it stands in cards and in what the model reads.
 const REASON_MAX_CHARS: usize = 200;
+
+/// Kinds of step that rules tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A call of the model.
+    Model,
+    /// A call of a tool.
+    Tool,
+}
+
+/// What a rule says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// As without a rule; later rules are not looked at.
+    Allow,
+    /// The user is asked first.
+    Ask,
+    /// The tool does not run, and the model is told.
+    Skip,
+    /// The turn ends.
+    Stop,
+    /// What failed is repeated so often; tools only if they just read.
+    Retry(u32),
+}
+
+/// One rule. The first that fits decides.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    /// Which steps.
+    pub kind: Kind,
+    /// Of which tools; all if absent.
+    pub tool: Option<GlobMatcher>,
+    /// While which models answer; all if absent.
+    pub model: Option<GlobMatcher>,
+    /// What becomes of them.
+    pub action: Action,
+    /// Why, in the user's words.
+    pub reason: Option<String>,
+}
+
+/// All rules, in the order of the file.
+#[derive(Clone, Debug, Default)]
+pub struct Rules(pub Vec<Rule>);
+
+impl Rules {
+    /// The rule for a call of this model.
+    #[must_use]
+    pub fn of_model(&self, model: &str) -> Option<&Rule> {
+        self.find(Kind::Model, None, model)
+    }
+
+    /// The rule for a call of this tool by this model.
+    #[must_use]
+    pub fn of_tool(&self, tool: &str, model: &str) -> Option<&Rule> {
+        self.find(Kind::Tool, Some(tool), model)
+    }
+
+    fn find(&self, kind: Kind, tool: Option<&str>, model: &str) -> Option<&Rule> {
+        let fits = |pattern: &Option<GlobMatcher>, name: Option<&str>| {
+            pattern.as_ref().is_none_or(|pattern| name.is_some_and(|name| pattern.is_match(name)))
+        };
+        self.0.iter().find(|rule| rule.kind == kind && fits(&rule.tool, tool) && fits(&rule.model, Some(model)))
+    }
+
+    /// Why a call of this tool is to be asked about, if it is.
+    #[must_use]
+    pub fn must_ask(&self, tool: &str, model: &str) -> Option<String> {
+        let rule = self.of_tool(tool, model).filter(|rule| rule.action == Action::Ask)?;
+        Some(rule.because("your rule asks for it"))
+    }
+}
+
+impl Rule {
+    /// The user's reason behind what the rule does.
+    #[must_use]
+    pub fn because(&self, what: &str) -> String {
+        match &self.reason {
+            Some(reason) => format!("{what}: {reason}"),
+            None => what.to_owned(),
+        }
+    }
+}
 
 /// As it stands in the file.
 #[derive(Debug, Deserialize)]

@@ -1,7 +1,7 @@
 //! Profiles: `[profiles.NAME]` has the keys of `[model]` and stands in its place. Pure.
 
 use super::{Settings, keys};
-use crate::provider::settings::{AskedBy, ModelSettings, Profile, TimeoutSettings};
+use crate::model_settings::{AskedBy, ModelSettings, Profile, TimeoutSettings};
 
 /// The table of profiles.
 pub(super) const TABLE: &str = "profiles";

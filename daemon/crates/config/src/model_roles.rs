@@ -2,8 +2,6 @@
 //!
 //! A tier or a role names a profile of the settings; without one the model of `[model]`, or the profile in its place, does it.
 
-pub mod rules;
-
 use std::collections::BTreeMap;
 
 use serde::Deserialize;

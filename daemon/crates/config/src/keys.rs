@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
-use cohab_sandbox::profile::Profile;
+use cohab_types::sandbox_profile::Profile;
+use cohab_wires::vendor;
 use toml_edit::{Array, Value};
 
 use super::profile;
-use crate::{compaction::Strategy, provider::choice};
+use crate::strategy::Strategy;
 
 /// How much a wrong name must resemble a right one to be offered, 0 to 1.
 const RESEMBLANCE: f32 = 0.6;
@@ -369,7 +370,7 @@ pub fn advice(name: &str) -> String {
 }
 
 /// The candidate that resembles `word` most, if one does, or begins with it.
-pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let begun = || candidates.iter().find(|candidate| !word.is_empty() && candidate.starts_with(word));
     similar::get_close_matches(word, candidates, 1, RESEMBLANCE).first().or_else(begun).copied()
 }
@@ -423,7 +424,7 @@ impl Kind {
             }
             Self::Flag => value.is_bool(),
             Self::Word(words) => text.is_some_and(|text| words.contains(&text)),
-            Self::Provider => text.is_some_and(|text| choice::provider_names().contains(&text)),
+            Self::Provider => text.is_some_and(|text| provider_names().contains(&text)),
             Self::Address => text.filter(is_sane).is_some_and(|text| text.starts_with('/') || is_service_url(text)),
             Self::Collector => text.filter(is_sane).is_some_and(|text| text.is_empty() || is_service_url(text)),
             Self::Profile => text.is_some_and(is_profile),
@@ -458,7 +459,7 @@ impl Kind {
             Self::Path => "an absolute path or one that begins with `~/`".into(),
             Self::Prefix => format!("at most {PREFIX_MAX_CHARS} characters without blanks"),
             Self::Word(words) => one_of(words),
-            Self::Provider => one_of(&choice::provider_names()),
+            Self::Provider => one_of(&provider_names()),
             Self::Whole(least, most) => format!("a whole number from {least} to {most}"),
             Self::Number(least, most) => format!("a number from {least} to {most}"),
             Self::Flag => "`true` or `false`".into(),
@@ -467,8 +468,8 @@ impl Kind {
 }
 
 /// Whether `text` is the URL of a service: `http` or `https`, with a host.
-pub(crate) fn is_service_url(text: &str) -> bool {
-    reqwest::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.host_str().is_some())
+pub fn is_service_url(text: &str) -> bool {
+    url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.host_str().is_some())
 }
 
 fn is_profile(text: &str) -> bool {
@@ -484,4 +485,10 @@ fn one_of(words: &[&str]) -> String {
 #[must_use]
 pub fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.clone().decorated("", "").to_string(), str::to_owned)
+}
+
+/// Names of all kinds of model service: the vendors of the wires, the built-in assistant, scripted answers for tests.
+#[must_use]
+pub fn provider_names() -> Vec<&'static str> {
+    vendor::names().into_iter().chain(["offline", "scripted"]).collect()
 }
