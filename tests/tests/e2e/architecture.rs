@@ -3,7 +3,6 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -14,6 +13,7 @@ use cohab_e2e::binaries::workspace_root;
 const TOP_LEVEL: &[&str] = &[
     ".ci",
     ".clippy.toml",
+    ".config",
     ".deny.toml",
     ".git",
     ".github",
@@ -400,73 +400,6 @@ fn no_path_of_the_machine_it_was_written_on() {
         for name in names.iter().flatten() {
             assert!(!whole.contains(name.as_str()), "{} names {name}", source.path);
         }
-    }
-}
-
-/// Lines of the fenced blocks of a Markdown text, without a leading `$ `.
-fn commands(markdown: &str) -> Vec<String> {
-    let mut is_inside = false;
-    let mut found = Vec::new();
-    for line in markdown.lines() {
-        if line.trim_start().starts_with("```") {
-            is_inside = !is_inside;
-        } else if is_inside {
-            found.push(line.trim().trim_start_matches("$ ").to_owned());
-        }
-    }
-    found
-}
-
-/// The Markdown files at the top and below `docs`.
-fn documents(root: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = Vec::new();
-    let mut folders = vec![root.join("docs")];
-    let top = fs::read_dir(root).expect("the workspace can be read").flatten().map(|entry| entry.path());
-    found.extend(top.filter(|path| path.extension().is_some_and(|is| is == "md")));
-    while let Some(folder) = folders.pop() {
-        for path in fs::read_dir(&folder).expect("docs can be read").flatten().map(|entry| entry.path()) {
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|is| is == "md") {
-                found.push(path);
-            }
-        }
-    }
-    found
-}
-
-#[test]
-fn links_of_the_documents_lead_to_files() {
-    let root = workspace_root();
-    let mut links = 0;
-    for document in documents(&root) {
-        let text = fs::read_to_string(&document).expect("documents are UTF-8");
-        let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-        for target in targets.filter(|target| !target.contains("://") && !target.starts_with('#')) {
-            let file = target.split('#').next().unwrap_or_default();
-            let path = document.parent().expect("a file is in a folder").join(file);
-            assert!(path.exists(), "{} links to {target}, which is not there", document.display());
-            links += 1;
-        }
-    }
-    assert!(links > 10, "{links}");
-}
-
-#[test]
-fn the_commands_of_the_readme_exist() {
-    let root = workspace_root();
-    let readme = fs::read_to_string(root.join("README.md")).expect("there is a README");
-    let commands = commands(&readme);
-    for wanted in ["./scripts/run", "./scripts/test"] {
-        assert!(
-            commands.iter().any(|command| command.split_whitespace().next() == Some(wanted)),
-            "no {wanted} in README.md"
-        );
-    }
-    let programs = commands.iter().filter_map(|command| command.split_whitespace().next());
-    for program in programs.filter(|program| program.starts_with("./")) {
-        let metadata = fs::metadata(root.join(program)).unwrap_or_else(|_| panic!("README.md names {program}"));
-        assert!(metadata.is_file() && metadata.permissions().mode() & 0o111 != 0, "{program} cannot be run");
     }
 }
 

@@ -13,6 +13,7 @@ mod core_table;
 mod daemon;
 mod daemon_start;
 mod doctor;
+mod documents;
 mod gate;
 mod git;
 mod harm_for_real;
