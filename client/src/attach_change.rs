@@ -1,4 +1,4 @@
-//! What a user changes, for the shell at hand only, of how it is attached to the daemon. Pure.
+//! A user's change to how the current shell is attached to the daemon. The change affects that shell only. Pure.
 
 use cohab_protocol::{ApprovalMode, Attach, EnvSetting};
 

@@ -1,4 +1,4 @@
-//! What the client wants done. The driver does it, in order.
+//! The effects that the client requests. The driver performs them in order.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What is done on the side, on threads of their own: a disk that hangs must not hold up the terminal.
+//! Runs errands on separate threads, so that a disk that hangs does not hold up the terminal.
 
 use std::{
     path::PathBuf,

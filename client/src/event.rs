@@ -1,4 +1,4 @@
-//! What can happen to the client.
+//! The events that the client handles.
 
 use cohab_line_classifier::Decision;
 use cohab_protocol::{Attached, DaemonMessage};

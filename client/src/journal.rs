@@ -1,4 +1,4 @@
-//! What came of the last commands, for a daemon that lost its connection and asks again.
+//! The results of the last commands, kept for a daemon that lost its connection and asks again.
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
-//! What the client tells the daemon has no secrets in it, and what the daemon wants typed gets them back. One memory for the life of a
-//! client: the same value has the same placeholder, and what they stand for stays here. Pure.
+//! Removes secrets from messages to the daemon, and fills them in again in commands that the daemon wants typed. One memory lasts for
+//! the life of a client: the same value always has the same placeholder, and the values behind placeholders stay in the client. Pure.
 //!
-//! What a program asked for without echo was never kept: the relay shows no keys to anybody.
+//! Input that a program read without echo was never kept: the relay shows no keys to any other party.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
-//! Which shell is the user's, and when to step aside for it at once.
+//! Finds the user's real shell and decides when to step aside for it at once.
 //!
-//! `cohab` may be somebody's login shell or `$SHELL`, so every program that runs `$SHELL -c ...` runs us. Whatever is not an
+//! `cohab` may be a login shell or `$SHELL`, so every program that runs `$SHELL -c ...` runs `cohab`. An invocation that is not an
 //! interactive shell in a real terminal is handed to the real shell before anything else happens.
 
 use std::{

@@ -1,4 +1,5 @@
-//! What the client tells the daemon about its surroundings when it joins a session.
+//! The settings that the client sends to the daemon when it joins a session: model variables, the environment for commands, and the
+//! approval mode.
 
 use cohab_protocol::{ApprovalMode, EnvSetting, HOME_VARIABLE, MAX_ENVIRONMENT_BYTES};
 use cohab_secrets::secret_names::{Stake, holds_secret};

@@ -1,5 +1,5 @@
-//! What commands of the agent changed about the user's shell that decides what later, harmless looking lines do. As long as the
-//! user has not seen the list, nothing runs there unasked. Pure.
+//! Tracks the agent's changes to the user's shell that affect what later, harmless looking lines do. Until the user has seen the list
+//! of changes, no command runs there unasked. Pure.
 
 use cohab_policy::decides_what_runs;
 use cohab_shell_state::state::{AliasKind, Item, StateChange, Step};

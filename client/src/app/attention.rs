@@ -1,4 +1,5 @@
-//! Does the user look? As far as the terminal says; one that says nothing has the focus.
+//! Tracks terminal focus and calls the user when a long turn ends or a question needs an answer. Focus is known only as far as the
+//! terminal reports it; a terminal without reports counts as focused.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What the daemon says.
+//! Handles messages from the daemon.
 
 use std::time::Instant;
 

@@ -1,5 +1,5 @@
-//! What the names of a command stand for in the live shell, before it runs unasked. The shell is asked by a command that does nothing,
-//! unless it was told since the user's last command.
+//! Checks the names in a command against the live shell before the command runs unasked. The client learns the names by running a
+//! command that does nothing, unless the shell has reported them since the user's last command.
 
 use std::{path::PathBuf, time::Instant};
 

@@ -1,4 +1,4 @@
-//! How far a turn is, for its status line.
+//! The progress of a turn, for its status line.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What the assistant shows: lines that stay, and the few rows below them that change.
+//! Builds the assistant's frames: lines that stay, and the few rows below them that change.
 
 use std::time::Instant;
 

@@ -1,4 +1,5 @@
-//! Which answers a question offers. The client judges for itself: what it reads as danger is danger, whatever the daemon says.
+//! The answers that a question offers. The client makes a separate judgement: a command that the client reads as danger is danger,
+//! even if the daemon says otherwise.
 
 use cohab_policy::{self, Level, Verdict, remembered::Rule};
 use cohab_protocol::{ApprovalRequest, ApprovalSubject, ProposedCommand, RunMode, TurnId};

@@ -1,4 +1,4 @@
-//! What the client knows around a question: whose home, which shell, on which machine, where rules are kept.
+//! The surroundings of a question as the client knows them: home folder, shell, machine, and the file of rules.
 
 use std::{
     path::{Path, PathBuf},

@@ -1,4 +1,4 @@
-//! What a person sees of `cohab ask` at a terminal.
+//! Screen tests for `cohab ask` at a terminal.
 
 use std::{path::Path, sync::Arc};
 

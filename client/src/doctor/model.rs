@@ -1,4 +1,5 @@
-//! Who would answer, and whether they can be reached. `cohabd who` finds out: settings and keys are its affair.
+//! Checks which model would answer, and whether it can be reached. `cohabd who` finds this out, since the daemon handles settings and
+//! keys.
 
 use std::{io, process::Output};
 

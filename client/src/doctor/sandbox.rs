@@ -1,4 +1,5 @@
-//! What commands in a shell of their own may do, and programs that run unasked in the live one; what of that the kernel really keeps.
+//! Checks the limits on commands in separate shells and on programs that run unasked in the live shell, and which of these limits the
+//! kernel really enforces.
 
 use std::path::PathBuf;
 

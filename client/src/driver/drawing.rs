@@ -1,4 +1,4 @@
-//! What the assistant shows, from the client's state to bytes for the terminal.
+//! Draws the assistant's frames: turns the client's state into bytes for the terminal.
 
 use std::time::Instant;
 

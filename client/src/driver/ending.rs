@@ -1,4 +1,4 @@
-//! How it ends: what the shell wrote last, and what becomes of us.
+//! Ends the client: shows the shell's last output and determines the outcome of the process.
 
 use std::{
     io,

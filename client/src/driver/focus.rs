@@ -1,4 +1,5 @@
-//! Who looks at the terminal: asked of it only while the assistant has it, and told to nobody else.
+//! Asks the terminal for focus reports and sends notifications. The client asks only while the assistant has the terminal, and passes
+//! no report to a party that did not ask for it.
 
 use super::Driver;
 use crate::ui::notify::notification;

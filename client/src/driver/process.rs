@@ -1,4 +1,4 @@
-//! What concerns the whole process.
+//! Process-wide setup: panic messages, the home folder and the approval mode.
 
 use std::{
     io,

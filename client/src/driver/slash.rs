@@ -1,4 +1,4 @@
-//! What commands such as `? /model` want done.
+//! Performs the effects of commands such as `? /model`.
 
 use cohab_protocol::{ClientMessage, SessionAction, SessionRequest};
 

@@ -1,4 +1,4 @@
-//! What the loop waits for, beside the terminal and the shell.
+//! The wake-up reasons of the loop, and the waits other than those for the terminal and the shell.
 
 use std::{io, time::Instant};
 

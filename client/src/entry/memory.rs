@@ -1,4 +1,4 @@
-//! What the user corrected, kept over sessions: hashes only, in a file of the user's own.
+//! Stores the user's corrections across sessions: hashes only, in a private file of the user.
 
 use std::{
     fs::{self, File, OpenOptions},

@@ -1,5 +1,5 @@
-//! What the words of a line are: the shell's own word about the first one, else a look at what the shell has named, at `PATH` and at the
-//! folder. Looks at the disk.
+//! Resolves the words of a line. For the first word the shell's own answer counts; otherwise the names that the shell has listed,
+//! `PATH` and the folder are searched. Reads the disk.
 
 use std::{
     cell::OnceCell,

@@ -1,7 +1,8 @@
-//! Which cells of the prompt's rows are blank, and where the cursor stands: as much of a screen as a mark beside the line needs. Pure.
+//! Tracks the blank cells of the prompt's rows and the cursor position. This is as much of a screen as a mark next to the line needs.
+//! Pure.
 //!
-//! Rows are counted from where the prompt began, since nobody knows where on the terminal that is. Whatever cannot be followed that way
-//! loses it all until the next prompt.
+//! Rows are counted from the start of the prompt, since the prompt's position on the terminal is unknown. Output that cannot be
+//! followed that way makes the state unknown until the next prompt.
 
 use std::collections::VecDeque;
 

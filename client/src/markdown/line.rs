@@ -1,4 +1,4 @@
-//! What one line of markdown can begin or end. Pure; CommonMark's rules for the start of a line.
+//! Recognizes the blocks that a line of markdown can begin or end. Pure; follows CommonMark's rules for the start of a line.
 
 use super::math::Formula;
 

@@ -1,4 +1,4 @@
-//! What the words of code are, in the terminal's 16 colours.
+//! Maps syntax scopes of code to styles in the terminal's 16 colours.
 
 use ratatui::style::Style;
 use syntect::parsing::{Scope, ScopeStack};

@@ -1,4 +1,4 @@
-//! What `cohab policy` prints. Pure; every text of a file or line is made visible.
+//! Formats the output of `cohab policy`. Pure; every text from a file or a line is made visible.
 
 use std::{fmt::Write as _, path::Path};
 

@@ -1,4 +1,4 @@
-//! What is found out about a shell, before it is judged. Pure.
+//! The facts collected about a shell, before they are judged. Pure.
 
 use std::{
     path::{Path, PathBuf},

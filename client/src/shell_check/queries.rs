@@ -1,4 +1,4 @@
-//! What a terminal answers when it is asked. Some shells wait for that before they show a prompt. Pure.
+//! Answers terminal queries in a shell's output. Some shells wait for these answers before they show a prompt. Pure.
 
 /// Query and answer: identity (twice), cursor position, health.
 const ANSWERS: [(&[u8], &[u8]); 4] =

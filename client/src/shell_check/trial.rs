@@ -1,4 +1,4 @@
-//! What is tried in a shell that stands at its first prompt. Its history goes to a private file before anything is typed.
+//! Runs trials in a shell at its first prompt. The shell's history is redirected to a private file before any trial is typed.
 
 use std::{
     cell::Cell,

@@ -1,4 +1,4 @@
-//! Which command a word was meant to be.
+//! Finds the command nearest to a mistyped word.
 
 use super::{COMMANDS, Command};
 

@@ -1,4 +1,4 @@
-//! What another of our own programs printed, as lines.
+//! Formats the output of another of our own programs as lines.
 
 use cohab_text::sanitize::sanitize;
 use ratatui::text::{Line, Span};

@@ -1,4 +1,4 @@
-//! What the commands answer, as lines.
+//! Formats the answers of the slash commands as lines.
 
 use cohab_protocol::{ApprovalMode, ContextReport, ModelIdentity, Usage, amount};
 use cohab_text::sanitize::one_line;

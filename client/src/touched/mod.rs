@@ -1,5 +1,6 @@
-//! What a command would touch, as far as it can be told for sure before it runs: which files a pattern matches, how many a removal
-//! hits, which one an output replaces. [`plan`] reads the line, [`walk`] looks at the files. What is not sure is said to be unknown.
+//! Determines the files that a command would touch, as far as that is certain before the command runs: the files that a pattern
+//! matches, the number of files that a removal hits, the file that an output replaces. [`plan`] reads the line, [`walk`] looks at the
+//! files. Uncertain effects are reported as unknown.
 
 pub mod plan;
 pub mod walk;

@@ -1,4 +1,4 @@
-//! What of a line is to be looked at. Pure.
+//! Plans the file lookups for a command line: the patterns that it enters, removes, replaces or matches. Pure.
 
 use std::{collections::BTreeMap, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! How things are said: with glyphs, or in sentences for screen readers and poor terminals.
+//! The style of output: glyphs, or sentences for screen readers and poor terminals.
 
 use super::ansi::ColorSupport;
 

@@ -1,4 +1,4 @@
-//! What the user sees: lines and bytes, made without any IO.
+//! The user interface: lines and bytes, produced without any IO.
 
 pub mod ansi;
 pub mod card;

@@ -1,7 +1,7 @@
-//! When the terminal is drawn: at once while little happens, at most 60 times a second while much does. Pure: the caller has the clock.
+//! Paces frames: draws at once while few changes arrive, and at most 60 times a second while many do. Pure: the caller has the clock.
 //!
-//! A frame that comes too early waits for the next reason to draw rather than for its own time, as long as it is not late: of text
-//! that comes faster than frames, most pieces are then on the screen the moment they arrive, and the others with the next one.
+//! A frame that comes too early waits for the next reason to draw rather than for its own time, as long as it is not late. When text
+//! comes faster than frames, most pieces are then on the screen the moment they arrive, and the others with the next piece.
 
 use std::time::{Duration, Instant};
 

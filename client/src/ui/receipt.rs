@@ -1,4 +1,4 @@
-//! What changed in the shell, in one line.
+//! Formats changes to the shell in one line.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What the user corrected: who gets this very line from now on. No line is kept, only a hash of it.
+//! The user's corrections: the decision, shell or assistant, for a line from now on. Only a hash of each line is kept, never the line.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 

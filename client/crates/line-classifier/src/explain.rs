@@ -1,4 +1,4 @@
-//! What led to a decision, for people.
+//! Explains a decision in a few lines of text for people.
 
 use std::fmt::Write as _;
 

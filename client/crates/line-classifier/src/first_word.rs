@@ -1,4 +1,5 @@
-//! What is known of the first word of a line, and which word that is: `sudo`, `env` and assignments stand in front of it.
+//! The first word of a line: its position and its standing as a command. `sudo`, `env` and assignments in front of the word are
+//! skipped.
 
 use super::{
     Names,

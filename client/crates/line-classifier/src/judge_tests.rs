@@ -1,4 +1,4 @@
-//! What must hold whatever was learned.
+//! Tests for invariants of the decision that hold for any weights.
 
 use super::{
     Decision::{self, Assistant, Shell},

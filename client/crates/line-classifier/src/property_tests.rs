@@ -1,4 +1,4 @@
-//! What holds for any line.
+//! Property tests for arbitrary lines.
 
 use std::time::{Duration, Instant};
 

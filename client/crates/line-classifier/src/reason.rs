@@ -1,4 +1,4 @@
-//! Why a line goes where it goes, in a few words for people.
+//! The reason for a decision, in a few words for people.
 
 use cohab_text::sanitize::one_line;
 

@@ -1,5 +1,5 @@
-//! What was learned: a weight for each feature, one for each hashed word, and the names of well-known programs. `scripts/train-gate`
-//! writes the file, see `client/crates/line-classifier/assets/gate.NOTICE.md` for its sources.
+//! The learned weights: one for each feature, one for each hashed word, and the names of well-known programs. `scripts/train-gate`
+//! writes the file; `client/crates/line-classifier/assets/gate.NOTICE.md` lists its sources.
 
 use std::sync::LazyLock;
 

@@ -1,21 +1,22 @@
-//! What a person sees of each card, message and state, on the screen of a terminal. An area a file, a row a state:
+//! Screen tests for each card, message and state, on the screen of a terminal. Each file covers one area, each row of a file one
+//! state:
 //!
 //! | file | what a user can see |
 //! |---|---|
 //! | `turn.rs` | waiting, the status line, text, steps, commands and their receipts, notices, errors, every end of a turn |
 //! | `cards.rs` | every question for consent: each subject, each way to answer, what would be touched, hostile and very long fields |
-//! | `aside.rs` | the user's prompt while a turn goes on, the queue, the way back |
-//! | `unasked.rs` | commands that are typed with more words than the assistant wrote, and the client's own questions: about git's settings,
-//! and, at 100 and 60 columns, about what the lock has stopped |
-//! | `commands.rs` | what `? /help` and the others say, ours beside the shell, requests that fail |
+//! | `aside.rs` | the user's prompt while a turn continues, the queue, the way back |
+//! | `unasked.rs` | commands typed with added words; client questions: git's settings and, at 100 and 60 columns, stops by the lock |
+//! | `commands.rs` | answers of `? /help` and the other commands, own programs next to the shell, requests that fail |
 //! | `shell.rs` | `cohab undo`, `cohab sessions resume`, lines that Escape brings back, questions about failures |
 //!
-//! A new card, message or state gets its row in one of them. Each is shown three times: 80 by 24, 40 by 24, and 80 by 24 in sentences
-//! without colours (`NO_COLOR`, `COHAB_ACCESSIBLE=1`, `TERM=dumb`). To the right of the frame stand the styles of a row and its cursor.
+//! A new card, message or state gets its row in one of these files. Each state is shown three times: 80 by 24, 40 by 24, and 80 by 24
+//! in sentences without colours (`NO_COLOR`, `COHAB_ACCESSIBLE=1`, `TERM=dumb`). The styles of a row and its cursor are to the right
+//! of the frame.
 //!
-//! Elsewhere: answers themselves in `markdown/tests/screen.rs`, the words beside the prompt in `hint/tests.rs`, `cohab doctor` in
-//! `doctor/report.rs`, `cohab shell-check` in `shell_check/report/tests.rs`, `cohab ask` in `ask/screen_tests.rs`, `cohab setup` in
-//! `tests/tests/e2e/setup_screens.rs`; what prints lines for a pipe has no screen.
+//! Tests elsewhere: answers themselves in `markdown/tests/screen.rs`, the words next to the prompt in `hint/tests.rs`, `cohab doctor`
+//! in `doctor/report.rs`, `cohab shell-check` in `shell_check/report/tests.rs`, `cohab ask` in `ask/screen_tests.rs`, `cohab setup` in
+//! `tests/tests/e2e/setup_screens.rs`. Programs that print lines for a pipe have no screen.
 
 use super::*;
 use crate::ui::{

@@ -1,4 +1,4 @@
-//! How a command that runs unasked is typed, and what git's own settings have to do with it.
+//! Tests for commands that run unasked: the typed form, the check of git's own settings, and the lock.
 
 use cohab_shell_state::state::Item;
 

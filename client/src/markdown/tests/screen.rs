@@ -1,4 +1,4 @@
-//! What a terminal shows in the end, and what it is sent on the way.
+//! Tests for the final screen of an answer, and for the bytes that the terminal receives on the way.
 
 use super::*;
 use crate::ui::{

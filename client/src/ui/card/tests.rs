@@ -1,4 +1,4 @@
-//! What holds of every card; what they look like is in `app/tests/screens/cards.rs`.
+//! Tests for properties that hold for every card. The screens of the cards are in `app/tests/screens/cards.rs`.
 
 use std::{path::Path, sync::Arc, time::Instant};
 

@@ -1,4 +1,4 @@
-//! What would be touched, as rows between a card and its keys.
+//! The rows between a card and its keys that list the files a command would touch.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What the lines look like is in `app/tests/screens/turn.rs`.
+//! Tests for status lines. The screens of these lines are in `app/tests/screens/turn.rs`.
 
 use super::*;
 

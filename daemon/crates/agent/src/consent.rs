@@ -1,4 +1,4 @@
-//! What the user is asked, and what comes of it.
+//! Questions for consent and their answers.
 
 use super::port::Effect;
 

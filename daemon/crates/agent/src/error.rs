@@ -1,4 +1,4 @@
-//! How a turn ends.
+//! The ways a turn ends: stop reasons and errors.
 
 use cohab_model_api::ProviderError;
 

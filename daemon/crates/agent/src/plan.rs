@@ -1,4 +1,4 @@
-//! What comes next in a turn. Pure.
+//! Decides the next step of a turn. Pure.
 
 use cohab_model_api::{ProviderError, ProviderErrorKind, StopClass};
 

@@ -1,4 +1,4 @@
-//! What a turn knows, and how steps change it. No IO.
+//! The state of a turn, and the changes that steps make to it. No IO.
 
 use cohab_model_api::{
     AssistantMessage, Message, ProviderError, ProviderErrorKind, StopClass, TokenUsage, ToolCall, ToolResult,

@@ -1,9 +1,9 @@
-//! What the agent and the providers of models agree on.
+//! The interface between the agent and the providers of models.
 //!
 //! - [`Message`] and its parts: a conversation, independent of any provider.
 //! - [`ModelProvider`]: answers a [`ModelRequest`] with a stream of [`ModelEvent`]s, of which the last one is terminal.
 //! - [`ProviderError`]: a failure, by families that callers decide on.
-//! - [`TokenUsage`], [`ModelService`]: what a call takes, and where the model runs.
+//! - [`TokenUsage`], [`ModelService`]: the usage of a call, and the place where the model runs.
 //!
 //! No wire, no service and no HTTP client is named here.
 

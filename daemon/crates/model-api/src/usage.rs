@@ -1,4 +1,4 @@
-//! What a model call takes: tokens, money, room.
+//! The resource usage of a model call: tokens, cost, and room in the context.
 
 /// Tokens of one answer. `None` is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

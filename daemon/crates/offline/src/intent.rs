@@ -1,4 +1,4 @@
-//! What the assistant knows: one entry per everyday intent.
+//! The intents of the assistant: one entry per everyday intent.
 
 use super::{
     run::{Run, Step},

@@ -1,4 +1,4 @@
-//! What is left of a question once the terms of a pattern are found in it: names, or a text.
+//! Matches the words of a question that remain after the terms of a pattern: names, or a text.
 
 use super::{
     pattern::{NAME, OPTIONAL, STRONG},

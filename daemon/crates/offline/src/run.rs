@@ -1,5 +1,5 @@
-//! How a plan meets the conversation. The assistant keeps no state: for every request the plan is run from its start, the results
-//! that are already there answer its calls in order, and the first call without a result is what the model asks for next.
+//! Runs a plan against the conversation. The assistant keeps no state: for every request the plan is run from its start, the results
+//! that are already there answer its calls in order, and the first call without a result becomes the model's next tool call.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,5 @@
-//! What is decided without weights. One rule a file, asked in the order of [`RULES`]; the first with an opinion decides.
+//! The rules, which decide without weights. Each file holds one rule. The rules are asked in the order of [`RULES`]; the first rule
+//! with an opinion decides.
 
 mod free_text;
 mod keywords;

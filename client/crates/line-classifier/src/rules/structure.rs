@@ -1,4 +1,5 @@
-//! What only a shell understands: pipes, redirections, separators, substitutions, an assignment or a path in front.
+//! The rule for shell syntax: pipes, redirections, separators, substitutions, background jobs, history references, and an assignment
+//! or a path in front.
 
 use super::{Case, Opinion, shell};
 use crate::{first_word::is_assignment, line::Shape};

@@ -1,4 +1,4 @@
-//! What the assistant does about the shell itself.
+//! Screen tests for the assistant's changes to the shell, `cohab undo`, resumed conversations, restored lines and failures.
 
 use cohab_protocol::LeftState;
 use cohab_shell_relay::live::UNDO_PREFIX;

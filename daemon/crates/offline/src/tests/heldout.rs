@@ -1,4 +1,4 @@
-//! How well the assistant does on phrasings that were not used to make its patterns.
+//! Tests for the assistant's accuracy on phrasings that were not used to make its patterns.
 
 use std::collections::BTreeMap;
 

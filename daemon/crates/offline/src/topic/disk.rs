@@ -1,4 +1,4 @@
-//! What takes space.
+//! Disk space: the biggest files and folders, free space, mounts.
 
 use super::{
     super::{

@@ -1,4 +1,4 @@
-//! Who is here, and what their shell knows: accounts, logins, variables.
+//! Users and their environment: accounts, logins, variables.
 
 use super::{
     super::{

@@ -1,4 +1,4 @@
-//! Who may do what with a file.
+//! File permissions and owners.
 
 use super::super::{
     answer::{block, code},

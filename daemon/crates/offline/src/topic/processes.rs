@@ -1,4 +1,4 @@
-//! What runs.
+//! Processes: listing, resource use, ending.
 
 use super::super::{
     answer::{block, code, counted, table},

@@ -1,4 +1,4 @@
-//! What changes the shell or the folder tree: moving around, variables, making, deleting, moving.
+//! Changes to the shell or the folder tree: moving around, variables, making, deleting, moving.
 
 use super::{
     super::{

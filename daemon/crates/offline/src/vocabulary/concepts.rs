@@ -1,4 +1,4 @@
-//! Which words mean the same.
+//! Concepts and their synonyms.
 
 /// A concept and the words for it. A word stands under one concept only.
 pub(super) const CONCEPTS: &[(&str, &str)] = &[

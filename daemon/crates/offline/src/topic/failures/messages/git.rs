@@ -1,4 +1,4 @@
-//! What git says.
+//! Messages of git and their meanings.
 
 use super::{Look, Message};
 

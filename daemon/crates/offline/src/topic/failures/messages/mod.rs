@@ -1,4 +1,4 @@
-//! What messages of common programs mean: pure data, by what they speak of.
+//! Meanings of messages of common programs: pure data, grouped by subject.
 
 mod code;
 mod files;
