@@ -32,18 +32,19 @@ pub(crate) mod tests;
 
 use std::{
     collections::VecDeque,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use aside::Aside;
 use attention::Attention;
-use cohab_policy::remembered::Remembered;
+use cohab_policy::{Lock, remembered::Remembered};
 use cohab_protocol::{ApprovalMode, Attached, ClientMessage, ShellEvent, TurnId, UserQuery};
 use cohab_secrets::ExactValues;
 use cohab_shell_relay::live::LiveEvent;
 use cohab_shell_state::state::{Snapshot, StateChange};
+use cohab_types::confined_programs::ConfinedPrograms;
 use entry::{Entry, Told};
 use failure::Failure;
 use progress::Progress;
@@ -87,6 +88,8 @@ pub struct Options {
     pub looks_at_names: bool,
     /// The launcher that starts the programs of what runs unasked, where there is one.
     pub launcher: fn() -> Option<PathBuf>,
+    /// Which programs run unasked behind it.
+    pub confined: ConfinedPrograms,
     /// What the user allowed for good.
     pub remembered: Arc<dyn Remembered>,
     /// Values that nobody else gets, whatever they look like.
@@ -99,6 +102,22 @@ pub struct Options {
     pub fresh_turn_id: fn() -> TurnId,
     /// Colours code; absent where there are no colours.
     pub highlighter: Option<Highlighter>,
+}
+
+impl Options {
+    /// The lock with this launcher. The aliases of the live shell count in it.
+    fn lock<'a>(&self, launcher: &'a Path, shell: Option<&'a Snapshot>) -> Option<Lock<'a>> {
+        Lock::new(launcher, shell).map(|lock| lock.with_unknown_programs(self.takes_unknown_programs()))
+    }
+
+    /// The lock, for judging a line.
+    fn unnamed_lock(&self) -> Lock<'static> {
+        Lock::UNNAMED.with_unknown_programs(self.takes_unknown_programs())
+    }
+
+    fn takes_unknown_programs(&self) -> bool {
+        self.confined == ConfinedPrograms::All
+    }
 }
 
 /// Who may write to the terminal.

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_policy::{self, Context, Lock, Unasked};
+use cohab_policy::{self, Context, Unasked};
 use cohab_policy_io::git_settings::{self, Environment};
 use cohab_protocol::{CallId, ExecuteCommand, TurnId};
 use ratatui::text::Line;
@@ -67,7 +67,7 @@ impl App {
     /// Runs a command whose names stand for what it was judged by, unless git's settings or variables speak against it.
     pub(super) fn run_unasked(&mut self, request: ExecuteCommand, now: Instant, effects: &mut Vec<Effect>) {
         let launcher = (self.options.launcher)();
-        let lock = launcher.as_deref().and_then(|file| Lock::new(file, self.shell_seen.as_ref()));
+        let lock = launcher.as_deref().and_then(|file| self.options.lock(file, self.shell_seen.as_ref()));
         let context = Context { lock, ..self.options.scene.context(&self.cwd) };
         if lock.is_none() && cohab_policy::needs_lock(&request.command, context) {
             let reason = "the program is gone that keeps its programs from writing".to_owned();
@@ -105,7 +105,7 @@ impl App {
     /// A command as it is typed where nobody is asked about it, or where the user has confirmed what it stands for.
     pub(super) fn typed_text(&self, request: &ExecuteCommand) -> String {
         // Without the lock it is typed with the same words.
-        let context = Context { lock: Some(Lock::UNNAMED), ..self.options.scene.context(&self.cwd) };
+        let context = Context { lock: Some(self.options.unnamed_lock()), ..self.options.scene.context(&self.cwd) };
         let unasked = cohab_policy::unasked(&request.command, context);
         unasked.map_or_else(|_| request.command.clone(), |unasked| unasked.text)
     }

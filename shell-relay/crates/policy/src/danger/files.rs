@@ -13,7 +13,7 @@ use super::super::{
 /// Words of these are texts, not files.
 const TEXT_ONLY: &[&str] = &[
     "echo", "printf", "basename", "dirname", "which", "type", "whereis", "man", "whatis", "apropos", "test", "[",
-    "true", "false", "alias", "export",
+    "true", "false", "alias", "export", "string",
 ];
 /// The first operand of these is no file.
 const WITH_PATTERN: &[&str] =

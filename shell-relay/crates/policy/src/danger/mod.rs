@@ -12,6 +12,7 @@ mod network;
 mod table;
 mod wrappers;
 
+pub(super) use code::is_interpreter as runs_given_code;
 pub(super) use network::{is_loopback, talks_to_network, tells_network};
 pub(super) use wrappers::is_wrapper;
 

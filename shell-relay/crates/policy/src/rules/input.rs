@@ -7,7 +7,7 @@ const FILTERS: &[&str] = &[
     "cat", "tac", "rev", "zcat", "head", "tail", "wc", "nl", "cut", "paste", "fold", "fmt", "expand", "unexpand",
     "column", "sort", "uniq", "shuf", "od", "hexdump", "hd", "xxd", "strings", "base64", "base32", "iconv", "gzcat",
     "bzcat", "xzcat", "zstdcat", "gunzip", "bunzip2", "unxz", "unzstd", "gzip", "bzip2", "xz", "zstd", "lz4cat",
-    "lzcat", "pr", "tsort", "basenc", "bat", "batcat",
+    "lzcat", "pr", "tsort", "basenc", "bat", "batcat", "less",
 ];
 /// They tell the sums of what is in files, or of standard input.
 pub(super) const SUMMERS: &[&str] =
