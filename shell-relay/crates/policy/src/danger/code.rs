@@ -228,7 +228,7 @@ pub(super) fn is_shell(verb: &str) -> bool {
     SHELLS.contains(&verb)
 }
 
-pub(crate) fn is_interpreter(verb: &str) -> bool {
+pub(super) fn is_interpreter(verb: &str) -> bool {
     is_shell(verb) || INTERPRETERS.contains(&verb) || verb.starts_with("python3.")
 }
 

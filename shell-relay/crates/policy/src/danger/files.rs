@@ -113,6 +113,11 @@ fn add_danger(risk: paths::PathRisk, findings: &mut Findings) {
     }
 }
 
+/// Whether its operands are written or removed.
+pub(super) fn is_there_to_write(verb: &str) -> bool {
+    WRITE_ALL.contains(&verb) || WRITE_LAST.contains(&verb)
+}
+
 pub(super) fn judge_arguments(verb: &str, arguments: &[LooseWord], places: Places<'_>, findings: &mut Findings) {
     if !TEXT_ONLY.contains(&verb) {
         judge_reads(verb, arguments, places, findings);

@@ -12,7 +12,7 @@ pub(super) fn assess(name: &str, words: &[Word], context: Context<'_>) -> Result
         return ask(reason);
     }
     let may_be_confined = context.lock.is_some_and(|lock| lock.takes_unknown()) && context.confines(name);
-    if !may_be_confined || danger::runs_given_code(name) || danger::is_wrapper(name) || options::has_phrases(name) {
+    if !may_be_confined || danger::is_there_to_act(name) || options::has_phrases(name) {
         return ask(format!("not known to be read-only: `{name}`"));
     }
     words.iter().try_for_each(|word| check_word(word, context))
@@ -86,6 +86,9 @@ mod tests {
             "docker frobnicate",
             "npm run x",
             "git frobnicate",
+            "touch x",
+            "curl -O https://example.invalid/x",
+            "kubeadm reset",
             "eval frobnicate",
             "frobnicate &",
         ] {

@@ -56,6 +56,8 @@ pub(super) fn insertions(words: &[Word]) -> Vec<Insertion> {
         "bat" | "batcat" if operands.iter().all(|word| !says_paging(&word.text)) => {
             behind_the_name(&["--paging=never"])
         }
+        // Without modules of the folder, of the user's own, or that a variable names.
+        "python3" if operands.first().is_some_and(|word| word.text == "-m") => behind_the_name(&["-I"]),
         // Without the program that `LESSOPEN` names.
         "less" => behind_the_name(&["-L"]),
         "shellcheck" => behind_the_name(&["--norc"]),
