@@ -44,6 +44,11 @@ use cohab_protocol::{ApprovalMode, Attached, ClientMessage, ShellEvent, TurnId, 
 use cohab_secrets::ExactValues;
 use cohab_shell_relay::live::LiveEvent;
 use cohab_shell_state::state::{Snapshot, StateChange};
+use cohab_term::{
+    keys::KeyReader,
+    look::Look,
+    markdown::{CodeBlocks, Highlighter},
+};
 use entry::{Entry, Told};
 use failure::Failure;
 use progress::Progress;
@@ -60,10 +65,8 @@ use crate::{
     effect::Effect,
     event::Event,
     journal::ResultJournal,
-    markdown::{CodeBlocks, Highlighter},
     outgoing::Outgoing,
     shell_taint::ShellTaint,
-    ui::{keys::KeyReader, look::Look},
 };
 pub use view::Frame;
 

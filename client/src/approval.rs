@@ -14,6 +14,11 @@ use std::{
 
 use cohab_policy::{Part, remembered::Rule};
 use cohab_protocol::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalSubject};
+use cohab_term::{
+    input::{EditResult, InputText},
+    keys::{Input, Key, KeyPress},
+    look::Look,
+};
 use ratatui::text::Line;
 
 pub use offer::Offer;
@@ -22,12 +27,7 @@ pub use scene::{Lasting, Scene};
 use crate::{
     errand::{Done, Errand},
     touched::Touched,
-    ui::{
-        card::{self, Answering, Question},
-        input::{EditResult, InputText},
-        keys::{Input, Key, KeyPress},
-        look::Look,
-    },
+    ui::card::{self, Answering, Question},
 };
 
 /// Keys are ignored for this long after the question appeared: they were meant for something else. So is the rest of a line that is

@@ -19,6 +19,7 @@ use cohab_protocol::{
 };
 use cohab_secrets::ExactValues;
 use cohab_shell_state::shell::Shell;
+use cohab_term::{live_area::Abilities, window_size};
 use futures::{SinkExt, StreamExt};
 use keyboard::Keyboard;
 use tokio::{
@@ -33,8 +34,7 @@ use crate::{
     connection::{self, ConnectError, Frames, SILENCE, SILENCE_LIMIT},
     driver::wake::sleep_until,
     outgoing::Outgoing,
-    session_settings, terminal,
-    ui::live_area::Abilities,
+    session_settings,
 };
 
 /// How long the daemon may take to confirm that a turn is cancelled.
@@ -73,7 +73,7 @@ pub async fn run(args: AskArgs, paths: Paths) -> ExitCode {
     let mut view: Box<dyn View> = if args.json {
         Box::new(json::JsonView::new(io::stdout()))
     } else if io::stdout().is_terminal() {
-        let size = || terminal::size_of(rustix::stdio::stdout());
+        let size = || window_size::size_of(rustix::stdio::stdout());
         Box::new(screen::ScreenView::new(io::stdout(), size, Abilities::from_env()))
     } else {
         Box::new(plain::PlainView::new(io::stdout(), io::stderr()))
@@ -156,7 +156,7 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
         turn_id,
         text,
         cwd: cwd.into(),
-        columns: terminal::size_of(rustix::stdio::stdout()).0,
+        columns: window_size::size_of(rustix::stdio::stdout()).0,
         piped_input,
     };
     let mut outgoing = Outgoing::new(Arc::new(ExactValues::of_environment(std::env::vars_os())));

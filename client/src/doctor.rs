@@ -24,6 +24,7 @@ use std::{
 
 use clap::Args;
 use cohab_protocol::Paths;
+use cohab_term::{ansi::ColorSupport, look::Look, window_size};
 use futures::{
     FutureExt,
     future::{BoxFuture, join_all},
@@ -33,8 +34,6 @@ use crate::{
     cli::ShellCheckArgs,
     real_shell::Surroundings,
     shell_check::{self, PLAIN_COLUMNS, facts::Facts, findings::Finding},
-    terminal as user_terminal,
-    ui::{ansi::ColorSupport, look::Look},
 };
 use report::Report;
 
@@ -114,7 +113,7 @@ fn print(report: &Report, as_json: bool) -> io::Result<()> {
         return out.write_all(report.json().as_bytes());
     }
     let (columns, colors) = if out.is_terminal() {
-        (user_terminal::size_of(rustix::stdio::stdout()).0.into(), ColorSupport::from_env())
+        (window_size::size_of(rustix::stdio::stdout()).0.into(), ColorSupport::from_env())
     } else {
         (PLAIN_COLUMNS, ColorSupport::None)
     };

@@ -24,6 +24,12 @@ use cohab_shell_relay::{
     leftovers,
     live::{Effects, Keyboard, LiveEvent, LiveShell},
 };
+use cohab_term::{
+    ansi::ColorSupport,
+    live_area::{Abilities, LiveArea},
+    markdown::Highlighter,
+    pace::FramePace,
+};
 use cohab_types::command::Mode;
 use entry::Entry;
 use focus::Focus;
@@ -42,13 +48,7 @@ use crate::{
     effect::Effect,
     errand::Errands,
     event::Event,
-    markdown::Highlighter,
     terminal::Terminal,
-    ui::{
-        ansi::ColorSupport,
-        live_area::{Abilities, LiveArea},
-        pace::FramePace,
-    },
 };
 
 /// Read from the terminal at once. Larger pastes come in several pieces.

@@ -7,7 +7,6 @@
 pub mod app;
 pub mod approval;
 pub mod ask;
-pub mod async_tty;
 pub mod attach_change;
 pub mod classify;
 pub mod cli;
@@ -27,7 +26,6 @@ pub mod hint;
 pub mod init;
 pub mod journal;
 pub mod manual;
-pub mod markdown;
 pub mod outgoing;
 pub mod path_names;
 pub mod policy;

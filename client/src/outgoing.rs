@@ -11,8 +11,7 @@ use cohab_protocol::{
 };
 use cohab_secrets::{ExactValues, FilledLine, Mark, Scrubber, Settings};
 use cohab_shell_state::shell::Shell;
-
-use crate::markdown::wrap::char_boundary;
+use cohab_term::wrap::char_boundary;
 
 /// Takes secrets out of what leaves, and fills them in where they are typed.
 #[derive(Debug)]

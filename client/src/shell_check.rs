@@ -23,6 +23,7 @@ use std::{
 };
 
 use cohab_protocol::Paths;
+use cohab_term::{ansi::ColorSupport, window_size};
 use cohab_text::terminal_safe_writer::HarmlessWriter;
 use report::Report;
 use tokio::signal::unix::{SignalKind, signal};
@@ -31,8 +32,6 @@ use crate::{
     cli::ShellCheckArgs,
     config, driver,
     real_shell::{self, Surroundings},
-    terminal,
-    ui::ansi::ColorSupport,
 };
 
 /// The width of a report that goes to no terminal.
@@ -104,7 +103,7 @@ fn print(report: &Report, as_json: bool) -> io::Result<()> {
         return out.write_all(report.json().as_bytes());
     }
     let (columns, colors) = if out.is_terminal() {
-        (terminal::size_of(rustix::stdio::stdout()).0.into(), ColorSupport::from_env())
+        (window_size::size_of(rustix::stdio::stdout()).0.into(), ColorSupport::from_env())
     } else {
         (PLAIN_COLUMNS, ColorSupport::None)
     };

@@ -2,14 +2,7 @@
 //! and nothing for the terminal but letters and what is ours.
 #![no_main]
 
-use cohab::{
-    markdown::MarkdownStream,
-    ui::{
-        ansi::ColorSupport,
-        live_area::{Abilities, LiveArea},
-        look::Look,
-    },
-};
+use cohab_term::{markdown::MarkdownStream, ansi::ColorSupport, live_area::{Abilities, LiveArea}, look::Look};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (u8, u8, Vec<(u8, u8, String)>)| {

@@ -8,16 +8,13 @@ use std::{
 
 use cohab_protocol::ChunkDelta;
 use cohab_shell_relay::live::{LineDecision, UntouchedPrompt};
+use cohab_term::{theme, wrap::char_boundary};
 use ratatui::text::{Line, Span};
 
 use super::{App, Surface, turn::Waiting};
 use crate::{
     effect::Effect,
-    markdown::wrap::char_boundary,
-    ui::{
-        status::{STOPPED, fitted, one_line},
-        theme,
-    },
+    ui::status::{STOPPED, fitted, one_line},
 };
 
 /// A model that answers at once is waited for: nobody wants another prompt for that.

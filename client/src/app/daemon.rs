@@ -6,16 +6,14 @@ use cohab_protocol::{
     AgentStreamChunk, DaemonMessage, ErrorSubject, Notice, StepActivity, StepFinished, StepOutcome, TurnEnded, TurnId,
     WireErrorKind,
 };
+use cohab_term::look::Look;
 
 use super::{
     App,
     countdown::Countdown,
     turn::{Turn, Waiting},
 };
-use crate::{
-    effect::Effect,
-    ui::{look::Look, status},
-};
+use crate::{effect::Effect, ui::status};
 
 impl App {
     pub(super) fn on_daemon(&mut self, message: DaemonMessage, now: Instant, effects: &mut Vec<Effect>) {

@@ -4,12 +4,12 @@ use std::time::Instant;
 
 use cohab_line_classifier::Decision;
 use cohab_shell_relay::live::LineDecision;
+use cohab_term::keys::{Input, Key, KeyPress};
 
 use super::App;
 use crate::{
     effect::Effect,
     entry::{self, Question, QuestionId, judge::ENTER_LIMIT},
-    ui::keys::{Input, Key, KeyPress},
 };
 
 /// A line that was entered, and what the shell said of it.

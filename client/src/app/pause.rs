@@ -2,12 +2,12 @@
 
 use cohab_protocol::{ClientMessage, TurnId};
 use cohab_shell_relay::live::LineDecision;
+use cohab_term::look::Look;
 
 use super::{App, Surface};
 use crate::{
     effect::Effect,
     slash::{self, Kind, Parsed},
-    ui::look::Look,
 };
 
 /// Whether a turn is held.

@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Instant};
 use cohab_protocol::{
     ApprovalDecision, ApprovalReply, ApprovalRequest, ApprovalSubject, ClientMessage, Notice, NoticeKind, RunMode,
 };
+use cohab_term::keys::Input;
 
 use super::{App, Surface};
 use crate::{
@@ -12,7 +13,7 @@ use crate::{
     consent::Agreed,
     effect::Effect,
     errand::Done,
-    ui::{keys::Input, status},
+    ui::status,
 };
 
 impl App {

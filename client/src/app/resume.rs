@@ -8,18 +8,14 @@ use cohab_protocol::{
 };
 use cohab_shell_relay::live::{LineDecision, LiveEvent};
 use cohab_shell_state::shell::{Shell, quoted};
+use cohab_term::visible::{visible, visible_command};
 use cohab_types::command::{CommandOutcome, CommandRequest, Ending};
 use ratatui::text::Line;
 
 use super::{App, LinkState, Surface};
 use crate::{
     effect::Effect,
-    ui::{
-        card::key_rows,
-        receipt::tilde,
-        status::STOPPED,
-        visible::{visible, visible_command},
-    },
+    ui::{card::key_rows, receipt::tilde, status::STOPPED},
 };
 
 /// The lines that ask for it, but for the id, with what the name of the session then begins with.

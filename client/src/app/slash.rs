@@ -8,6 +8,7 @@ use cohab_protocol::{
     WireErrorKind,
 };
 use cohab_shell_relay::live::LineDecision;
+use cohab_term::clipboard::MAX_CLIPBOARD_BYTES;
 use cohab_text::sanitize::sanitize;
 use ratatui::text::Line;
 
@@ -16,10 +17,7 @@ use crate::{
     attach_change::{AttachChange, ModelWish},
     effect::Effect,
     slash::{self, Command, Kind, Parsed, own_output::OwnOutput, say},
-    ui::{
-        clipboard::MAX_CLIPBOARD_BYTES,
-        status::{self, STOPPED},
-    },
+    ui::status::{self, STOPPED},
 };
 
 /// The daemon answers such a request, started and connected if need be, within this time.

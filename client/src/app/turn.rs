@@ -8,19 +8,17 @@ use std::{
 use cohab_protocol::{
     CallId, ChunkDelta, ClientMessage, ExecuteCommand, ModelIdentity, ResumePoint, StepActivity, TurnId,
 };
+use cohab_term::{
+    look::Look,
+    markdown::{CodeBlocks, Highlighter, MarkdownStream},
+};
 use ratatui::text::Line;
 
 use super::{
     countdown::Countdown, doubt::Doubted, naming::Naming, pause::Pause, progress::Progress, stopped::Stopped,
     unasked::Looking,
 };
-use crate::{
-    approval::OpenQuestion,
-    connection::SILENCE_LIMIT,
-    consent::Permit,
-    markdown::{CodeBlocks, Highlighter, MarkdownStream},
-    ui::look::Look,
-};
+use crate::{approval::OpenQuestion, connection::SILENCE_LIMIT, consent::Permit};
 
 /// How long the end of a turn waits for the colours of its last code block.
 const SETTLE_LIMIT: Duration = Duration::from_millis(300);

@@ -8,15 +8,11 @@ use std::{
 use cohab_policy::{self, Context, Lock, Unasked};
 use cohab_policy_io::git_settings::{self, Environment};
 use cohab_protocol::{CallId, ExecuteCommand, TurnId};
+use cohab_term::{look::Look, theme};
 use ratatui::text::Line;
 
 use super::{App, Surface, turn::PendingCall};
-use crate::{
-    consent::Permit,
-    effect::Effect,
-    errand::Errand,
-    ui::{look::Look, status, theme},
-};
+use crate::{consent::Permit, effect::Effect, errand::Errand, ui::status};
 
 /// Whoever looks at git's settings keeps a limit of his own; this one holds when there is no thread to look.
 const LOOK_LIMIT: Duration = git_settings::LIMIT.saturating_add(Duration::from_secs(1));

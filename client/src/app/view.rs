@@ -2,6 +2,12 @@
 
 use std::time::Instant;
 
+use cohab_term::{
+    look::Look,
+    theme,
+    visible::{visible_command, visible_lines},
+};
+use cohab_term::{markdown::CodeBlocks, wrap::wrap_exactly};
 use ratatui::text::{Line, Span};
 
 use super::{
@@ -9,13 +15,10 @@ use super::{
     pause::Pause,
     turn::{Turn, Waiting},
 };
-use crate::markdown::{CodeBlocks, wrap::wrap_exactly};
 use crate::ui::{
     long_command::{Ends, ends},
-    look::Look,
     progress::TurnStatus,
-    status, theme,
-    visible::{visible_command, visible_lines},
+    status,
 };
 use cohab_protocol::{ApprovalMode, StepActivity, WireError};
 

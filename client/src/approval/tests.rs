@@ -243,7 +243,7 @@ fn a_key_is_shown_at_once_and_enter_need_not_wait() {
     let dimmed = |asked: &Asked| {
         let lines = asked.question.question(79, Look::Glyphs).lines;
         let spans = lines.iter().flat_map(|line| &line.spans);
-        spans.filter(|span| span.style == crate::ui::theme::DIM).map(|span| span.content.clone()).collect::<String>()
+        spans.filter(|span| span.style == cohab_term::theme::DIM).map(|span| span.content.clone()).collect::<String>()
     };
     assert!(!dimmed(&asked).contains("once"));
     asked.type_on('s');

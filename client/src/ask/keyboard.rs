@@ -10,6 +10,10 @@ use std::{
 
 use cohab_policy_io::rules_file::RulesFile;
 use cohab_protocol::{ApprovalReply, ApprovalRequest};
+use cohab_term::{
+    async_tty::AsyncTty,
+    keys::{Input, KeyReader},
+};
 use rustix::{
     fs::OFlags,
     termios::{self, LocalModes, OptionalActions, Termios},
@@ -17,9 +21,7 @@ use rustix::{
 
 use crate::{
     approval::{OpenQuestion, Outcome, Scene},
-    async_tty::AsyncTty,
     errand::Errands,
-    ui::keys::{Input, KeyReader},
 };
 
 /// An Esc without a successor within this time is the Esc key.

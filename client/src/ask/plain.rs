@@ -3,13 +3,11 @@
 use std::io::{self, Write};
 
 use cohab_protocol::{ApprovalId, ChunkDelta, DaemonMessage, StepActivity};
+use cohab_term::look::Look;
 use cohab_text::sanitize::{Sanitizer, one_line};
 
 use super::{View, write_line};
-use crate::{
-    approval::OpenQuestion,
-    ui::{look::Look, status},
-};
+use crate::{approval::OpenQuestion, ui::status};
 
 /// Width of lines on standard error when it is no terminal.
 const COLUMNS: usize = 80;

@@ -8,19 +8,18 @@ use std::{
 use cohab_protocol::{
     ApprovalMode, ChunkDelta, DaemonMessage, ErrorSubject, StepActivity, StepFinished, WireError, WireErrorKind,
 };
+use cohab_term::{
+    live_area::{Abilities, LiveArea},
+    look::Look,
+    markdown::MarkdownStream,
+    pace::FramePace,
+};
 use ratatui::text::Line;
 
 use super::View;
 use crate::{
     approval::OpenQuestion,
-    markdown::MarkdownStream,
-    ui::{
-        live_area::{Abilities, LiveArea},
-        look::Look,
-        pace::FramePace,
-        progress::TurnStatus,
-        status,
-    },
+    ui::{progress::TurnStatus, status},
 };
 
 /// The answer, rendered.

@@ -6,12 +6,10 @@ use cohab_protocol::{
     AgentStreamChunk, ApprovalId, ApprovalRequest, ApprovalSubject, Notice, NoticeKind, RunMode, StepOutcome,
     StepStarted, TurnEndReason, TurnEnded, TurnId, Usage,
 };
+use cohab_term::{ansi::ColorSupport, test_screen::TestScreen};
 
 use super::*;
-use crate::{
-    approval::Scene,
-    ui::{ansi::ColorSupport, test_screen::TestScreen},
-};
+use crate::approval::Scene;
 
 type Ask = ScreenView<TestScreen>;
 /// What a person sees, and what happened before.

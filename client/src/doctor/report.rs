@@ -1,17 +1,15 @@
 //! Findings to text for people, or to JSON for programs. Pure.
 
+use cohab_term::{ansi::ColorSupport, look::Look, theme};
 use cohab_text::sanitize::escaped_json;
 use ratatui::text::{Line, Span};
 use serde_json::json;
 use unicode_width::UnicodeWidthStr;
 
 use super::latency::Measured;
-use crate::{
-    shell_check::{
-        findings::{Finding, Verdict},
-        report::{put, rounded, rows, title},
-    },
-    ui::{ansi::ColorSupport, look::Look, theme},
+use crate::shell_check::{
+    findings::{Finding, Verdict},
+    report::{put, rounded, rows, title},
 };
 
 /// Grows when a reader of the JSON would have to change.

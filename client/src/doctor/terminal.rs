@@ -2,14 +2,12 @@
 
 use std::{fs::OpenOptions, os::fd::AsFd};
 
+use cohab_term::{ansi::ColorSupport, look::Look};
 use cohab_text::sanitize::one_line;
 
 use super::{Context, is_set};
-use crate::{
-    shell_check::findings::{Finding, Verdict, finding},
-    terminal::size_of,
-    ui::{ansi::ColorSupport, look::Look},
-};
+use crate::shell_check::findings::{Finding, Verdict, finding};
+use cohab_term::window_size::size_of;
 
 /// Smaller than this cards and tables are cut hard.
 const SMALL: (u16, u16) = (40, 10);

@@ -1,8 +1,9 @@
 //! Asks the terminal for focus reports and sends notifications. The client asks only while the assistant has the terminal, and passes
 //! no report to a party that did not ask for it.
 
+use cohab_term::notify::notification;
+
 use super::Driver;
-use crate::ui::notify::notification;
 
 const FOCUS_REPORTS_ON: &[u8] = b"\x1b[?1004h";
 const FOCUS_REPORTS_OFF: &[u8] = b"\x1b[?1004l";

@@ -1,10 +1,9 @@
 //! A shell that turns out to run without the assistant: the user is told once, between the line they entered and what comes of it.
 
+use cohab_term::ansi::{ColorSupport, write_line};
+
 use super::Driver;
-use crate::ui::{
-    ansi::{ColorSupport, write_line},
-    status,
-};
+use crate::ui::status;
 
 /// As a terminal sends it.
 const ENTER: u8 = b'\r';

@@ -11,10 +11,11 @@ use std::{
 use cohab_protocol::socket::secure_directory;
 use cohab_shell_relay::live::{Effects, LivePty, LiveSetup, LiveShell, Probe, PtySize, RelayDir, ShellEnd, SpawnShell};
 use cohab_shell_state::shell::{self, Shell};
+use cohab_term::async_tty::AsyncTty;
 use rustix::{fs::OFlags, termios::Termios};
 
 use super::Start;
-use crate::{async_tty::AsyncTty, slash::completion};
+use crate::slash::completion;
 
 /// What is read from the PTY in one call of the kernel on Linux: a full read means that there may be more.
 const PTY_READ_BYTES: usize = 4096;

@@ -2,13 +2,13 @@
 
 use std::{io, time::Instant};
 
+use cohab_term::markdown::Highlighter;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
     connection::{Link, LinkEvent},
     entry::judge::Verdict,
     errand::Done,
-    markdown::Highlighter,
     slash::own_output::OwnOutput,
 };
 

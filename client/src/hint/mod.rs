@@ -10,6 +10,11 @@ mod typed;
 use std::time::{Duration, Instant};
 
 use cohab_shell_state::shell::Shell;
+use cohab_term::{
+    ansi::{self, ColorSupport},
+    look::Look,
+    theme,
+};
 use ratatui::text::Line;
 use unicode_width::UnicodeWidthStr;
 
@@ -17,12 +22,6 @@ pub use rows::PromptRows;
 pub use typed::TypedLine;
 
 use cohab_line_classifier::Decision;
-
-use crate::ui::{
-    ansi::{self, ColorSupport},
-    look::Look,
-    theme,
-};
 
 /// The words come so long after the last key.
 const PAUSE: Duration = Duration::from_millis(250);

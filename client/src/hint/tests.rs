@@ -1,5 +1,6 @@
+use cohab_term::test_screen::TestScreen;
+
 use super::*;
-use crate::ui::test_screen::TestScreen;
 
 const WIDTH: u16 = 50;
 

@@ -2,6 +2,10 @@
 
 use std::time::Duration;
 
+use cohab_term::{
+    ansi::{ColorSupport, write_line},
+    theme,
+};
 use cohab_text::sanitize::escaped_json;
 use ratatui::text::{Line, Span};
 use serde_json::{Value, json};
@@ -10,10 +14,6 @@ use unicode_width::UnicodeWidthStr;
 use super::{
     facts::{Facts, StartEnd, Tried, median, milliseconds},
     findings::{Finding, Mode, Verdict, findings, mode},
-};
-use crate::ui::{
-    ansi::{ColorSupport, write_line},
-    theme,
 };
 
 /// Grows when a reader of the JSON would have to change.

@@ -1,10 +1,9 @@
 //! Formats the output of another of our own programs as lines.
 
+use cohab_term::{theme, wrap::wrap_words};
 use cohab_text::sanitize::sanitize;
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
-
-use crate::{markdown::wrap::wrap_words, ui::theme};
 
 /// Lines that are shown; the rest is counted.
 pub const MAX_LINES: usize = 200;

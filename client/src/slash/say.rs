@@ -1,15 +1,12 @@
 //! Formats the answers of the slash commands as lines.
 
 use cohab_protocol::{ApprovalMode, ContextReport, ModelIdentity, Usage, amount};
+use cohab_term::{look::Look, theme, wrap::wrap_words};
 use cohab_text::sanitize::one_line;
 use ratatui::text::{Line, Span};
 
 use super::{COMMANDS, Command};
-use crate::{
-    attach_change::ModelWish,
-    markdown::wrap::wrap_words,
-    ui::{look::Look, status, theme},
-};
+use crate::{attach_change::ModelWish, ui::status};
 
 /// Below this width a command and its meaning stand in two rows.
 const TWO_COLUMNS_WIDTH: usize = 60;

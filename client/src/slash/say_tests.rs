@@ -1,7 +1,7 @@
 use cohab_protocol::{ContextRoom, ContextSection};
+use cohab_term::describe::plain as text_of;
 
 use super::*;
-use crate::ui::describe::plain as text_of;
 
 /// All lines fit, at both widths and in both looks. What they look like is in `app/tests/screens/commands.rs`.
 fn fits_everywhere(lines: impl Fn(usize, Look) -> Vec<Line<'static>>) {

@@ -7,21 +7,19 @@ mod touched;
 
 use cohab_policy::{self, Level, Part};
 use cohab_protocol::{ApprovalRequest, ApprovalSubject, ProposedCommand, RunMode, WirePath};
+use cohab_term::wrap::{Row, row_width, wrap_exactly, wrap_words};
+use cohab_term::{
+    look::Look,
+    theme,
+    visible::{visible, visible_command},
+};
 use ratatui::text::{Line, Span};
 
 pub use answers::{Answering, Question, key_rows, question};
 pub use touched::{TOUCHED_ROWS, touched};
 
-use super::{
-    long_command::{Ends, WHOLE_BYTES, ends},
-    look::Look,
-    theme,
-    visible::{visible, visible_command},
-};
-use crate::{
-    approval::Scene,
-    markdown::wrap::{Row, row_width, wrap_exactly, wrap_words},
-};
+use super::long_command::{Ends, WHOLE_BYTES, ends};
+use crate::approval::Scene;
 
 const BAR: &str = "│ ";
 const TOP: &str = "╭ ";

@@ -7,21 +7,22 @@ use cohab_protocol::{
     RunMode, StepActivity, StepOutcome, TurnId, WireError, WireErrorKind,
 };
 use cohab_shell_state::state::{Item, StateChange, Step};
+use cohab_term::{
+    ansi::{ColorSupport, write_lines},
+    look::Look,
+};
+use cohab_term::{
+    keys::{Input, Key, KeyPress},
+    markdown::MarkdownStream,
+};
 use cohab_text::{sanitize::is_invisible, terminal_attack_fixtures::HOSTILE};
 use ratatui::text::Line;
 
-use super::{
-    ansi::{ColorSupport, write_lines},
-    look::Look,
-    progress::TurnStatus,
-    receipt, status,
-};
+use super::{progress::TurnStatus, receipt, status};
 use crate::{
     approval::{OpenQuestion, Scene},
     errand::Done,
-    markdown::MarkdownStream,
     touched::{Grave, Note, Tally, Touched},
-    ui::keys::{Input, Key, KeyPress},
 };
 
 /// The lines as the terminal gets them, without our own colours and line ends.

@@ -1,14 +1,11 @@
 //! The one line that says what a turn does now. Pure: it holds no clock.
 
 use cohab_protocol::{ApprovalMode, BudgetKind, BudgetUsed, StepActivity, Usage, amount};
+use cohab_term::{look::Look, theme};
 use cohab_text::sanitize;
 use ratatui::text::{Line, Span};
 
-use super::{
-    look::Look,
-    status::{approval_warning, duration, fitted, one_line},
-    theme,
-};
+use super::status::{approval_warning, duration, fitted, one_line};
 
 /// Of what is done now at least so much stays, in columns, before facts of second rank go.
 const MIN_ACTIVITY_COLUMNS: usize = 16;
@@ -65,7 +62,7 @@ impl TurnStatus<'_> {
         }
         let mut line = fitted(&head, width.saturating_sub(end.width()));
         line.spans.extend(end.spans);
-        super::ansi::cut_line(&line, width)
+        cohab_term::ansi::cut_line(&line, width)
     }
 
     /// A sentence for the beginning of a step, where nothing is painted twice.

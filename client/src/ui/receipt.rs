@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use cohab_shell_state::state::{AliasKind, Item, OptionKind, StateChange, Step};
+use cohab_term::{look::Look, theme};
 use cohab_text::sanitize;
 use ratatui::text::{Line, Span};
 
-use super::{look::Look, status::fitted, theme};
+use super::status::fitted;
 
 /// Things of one kind that are named; the rest is counted.
 const MAX_NAMES: usize = 8;

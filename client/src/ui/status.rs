@@ -1,11 +1,10 @@
 //! One-line facts around an answer: what happens now, steps, receipts, notices, errors, the end of a turn.
 
 use cohab_protocol::{ApprovalMode, Notice, NoticeKind, StepActivity, StepOutcome, TurnEndReason, WireError};
+use cohab_term::wrap::wrap_words;
+use cohab_term::{ansi::cut_line, look::Look, theme};
 use cohab_text::sanitize;
 use ratatui::text::{Line, Span};
-
-use super::{ansi::cut_line, look::Look, theme};
-use crate::markdown::wrap::wrap_words;
 
 /// Said when the user stops something.
 pub const STOPPED: &str = "Stopped.";

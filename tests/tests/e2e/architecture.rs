@@ -50,6 +50,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("cohab-types", &[]),
     ("cohab-confine", &["cohab-policy-data"]),
     ("cohab-line-classifier", &["cohab-text"]),
+    ("cohab-term", &["cohab-text"]),
     ("cohab-model-api", &["cohab-secrets"]),
     ("cohab-policy", &["cohab-policy-data", "cohab-secrets", "cohab-shell-state", "cohab-text"]),
     ("cohab-agent", &["cohab-model-api", "cohab-policy", "cohab-types"]),
@@ -77,6 +78,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "cohab-secrets",
             "cohab-shell-relay",
             "cohab-shell-state",
+            "cohab-term",
             "cohab-text",
             "cohab-types",
         ],
@@ -326,7 +328,7 @@ fn pure_code_does_not_wait_look_at_the_clock_or_touch_the_world() {
 
 #[test]
 fn what_draws_does_not_write_to_the_terminal_itself() {
-    let drawing = ["client/src/ui", "client/src/markdown", "client/src/app"];
+    let drawing = ["client/src/ui", "client/crates/term/src", "client/src/app"];
     for source in sources().iter().filter(|source| drawing.iter().any(|prefix| source.is_below(prefix))) {
         for word in ["stdout()", "stderr()", "/dev/tty"] {
             assert!(!source.says(word), "{} writes past client/src/terminal.rs: `{word}`", source.path);

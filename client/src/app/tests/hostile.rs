@@ -1,13 +1,13 @@
 //! Whatever a field of a message holds, the terminal gets letters and what is ours.
 
 use cohab_protocol::{Notice, NoticeKind, WireError, WireErrorKind};
-use cohab_text::{sanitize::is_invisible, terminal_attack_fixtures::HOSTILE};
-
-use super::*;
-use crate::ui::{
+use cohab_term::{
     ansi::ColorSupport,
     live_area::{Abilities, LiveArea},
 };
+use cohab_text::{sanitize::is_invisible, terminal_attack_fixtures::HOSTILE};
+
+use super::*;
 
 /// A message with the text in one of its fields, or an event of the client's own.
 type Field = (&'static str, fn(String) -> Event);

@@ -18,12 +18,13 @@
 //! in `doctor/report.rs`, `cohab shell-check` in `shell_check/report/tests.rs`, `cohab ask` in `ask/screen_tests.rs`, `cohab setup` in
 //! `tests/tests/e2e/setup_screens.rs`. Programs that print lines for a pipe have no screen.
 
-use super::*;
-use crate::ui::{
+use cohab_term::{
     ansi::ColorSupport,
     live_area::{Abilities, LiveArea},
     test_screen::TestScreen,
 };
+
+use super::*;
 
 mod aside;
 mod cards;

@@ -4,14 +4,14 @@ use std::time::Instant;
 
 use cohab_policy::remembered::Rule;
 use cohab_protocol::{ApprovalDecision, ApprovalRequest, ApprovalSubject};
+use cohab_term::{
+    input::InputText,
+    wrap::{Row, push_text, row_width, wrap_words},
+};
 use ratatui::text::{Line, Span};
 
 use super::{Card, Look, theme, visible, visible_command};
-use crate::{
-    approval::{Offer, Scene},
-    markdown::wrap::{Row, push_text, row_width, wrap_words},
-    ui::input::InputText,
-};
+use crate::approval::{Offer, Scene};
 
 /// How far the user is with the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,12 +3,10 @@
 use std::{path::Path, sync::Arc, time::Instant};
 
 use cohab_protocol::{ApprovalId, TurnId};
+use cohab_term::describe::plain;
 
 use super::*;
-use crate::{
-    approval::{OpenQuestion, Scene},
-    ui::describe::plain,
-};
+use crate::approval::{OpenQuestion, Scene};
 
 fn request(subject: ApprovalSubject, is_dangerous: bool, reasons: &[&str]) -> ApprovalRequest {
     ApprovalRequest {

@@ -1,7 +1,7 @@
+use cohab_term::describe::styled;
 use proptest::prelude::*;
 
 use super::*;
-use crate::ui::describe::styled;
 
 fn usage(tokens: Option<u64>, cost_microusd: Option<u64>) -> Usage {
     Usage { input_tokens: tokens, output_tokens: tokens.map(|_| 200), cost_microusd, ..Usage::default() }
