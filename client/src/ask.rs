@@ -13,6 +13,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use cohab_daemon_link::{
+    config,
+    connection::{self, ConnectError, Frames, SILENCE, SILENCE_LIMIT},
+};
 use cohab_protocol::{
     ApprovalDecision, ApprovalMode, ApprovalReply, ApprovalRequest, Attach, ClientMessage, DaemonMessage, ErrorSubject,
     Notice, NoticeKind, Paths, SessionKey, TurnEndReason, TurnId, UserQuery, WireError, WireErrorKind,
@@ -30,8 +34,6 @@ use tokio::{
 use crate::{
     approval::{Lasting, OpenQuestion, Scene},
     cli::AskArgs,
-    config,
-    connection::{self, ConnectError, Frames, SILENCE, SILENCE_LIMIT},
     driver::wake::sleep_until,
     outgoing::Outgoing,
     session_settings,

@@ -3,6 +3,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use cohab_daemon_link::daemon_control::DaemonCommand;
 use cohab_protocol::ApprovalMode;
 
 /// Names that begin a subcommand; any other first operand is a script for the real shell.
@@ -272,32 +273,6 @@ impl From<ApproveMode> for ApprovalMode {
             ApproveMode::All => Self::All,
         }
     }
-}
-
-/// `cohab daemon`.
-#[derive(Debug, Subcommand)]
-pub enum DaemonCommand {
-    /// Say whether it runs, and with what
-    Status {
-        /// As one JSON object
-        #[arg(long)]
-        json: bool,
-    },
-    /// Start it, unless it runs
-    Start,
-    /// End it; running questions are cancelled
-    Stop,
-    /// Stop, then start
-    Restart,
-    /// Print the end of its log
-    Logs {
-        /// How many lines
-        #[arg(long, short = 'n', default_value_t = 50, value_name = "N")]
-        lines: usize,
-        /// Print its path only
-        #[arg(long)]
-        path: bool,
-    },
 }
 
 /// Of a subcommand in [`HANDED_OVER`].

@@ -9,12 +9,10 @@ use std::{
 };
 
 use clap::{Arg, ArgAction, Command, builder::PossibleValuesParser};
+use cohab_daemon_link::daemon_program;
 use serde::Deserialize;
 
-use crate::{
-    cli::{CompletionShell, all_commands},
-    daemon_program,
-};
+use crate::cli::{CompletionShell, all_commands};
 
 /// A command of `cohabd`'s, as it tells it.
 #[derive(Debug, Default, Deserialize)]

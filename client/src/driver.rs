@@ -16,6 +16,10 @@ pub(crate) mod wake;
 
 use std::{ffi::OsString, io, panic::AssertUnwindSafe, path::PathBuf, sync::Arc, time::Instant};
 
+use cohab_daemon_link::{
+    config::{Config, UndoKey},
+    connection::Link,
+};
 use cohab_policy_io::rules_file::{RuleBook, RulesFile};
 use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey, TurnId};
 use cohab_sandbox::lock;
@@ -43,8 +47,6 @@ use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
 use crate::{
     app::{App, Options},
     approval::{Lasting, Scene},
-    config::{Config, UndoKey},
-    connection::Link,
     effect::Effect,
     errand::Errands,
     event::Event,

@@ -11,10 +11,13 @@ use clap::{Parser, error::ErrorKind};
 use cohab::{
     ask, classify,
     cli::{Cli, Command as CliCommand, HANDED_OVER},
-    config::{self, Config},
-    connection, daemon_control, definitions, doctor, driver, init, manual, policy,
+    definitions, doctor, driver, init, manual, policy,
     real_shell::{self, Surroundings, WayIn},
     scrub, shell_check,
+};
+use cohab_daemon_link::{
+    config::{self, Config},
+    connection, daemon_control,
 };
 use cohab_protocol::Paths;
 use cohab_text::terminal_safe_writer::HarmlessWriter;

@@ -11,6 +11,7 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
+use cohab_daemon_link::config;
 use cohab_policy::{
     Context, Level, Lock, assess_line,
     remembered::{Loaded, Remembered},
@@ -23,8 +24,6 @@ use cohab_protocol::Paths;
 use cohab_sandbox::lock::launcher;
 use cohab_shell_state::shell::Shell;
 use cohab_text::terminal_safe_writer::HarmlessWriter;
-
-use crate::config;
 
 /// Longest line of `--stdin`, in bytes; beyond, it is danger, as any text that is too long to be looked through.
 const MAX_LINE_BYTES: u64 = 1024 * 1024;

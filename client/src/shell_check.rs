@@ -22,6 +22,7 @@ use std::{
     },
 };
 
+use cohab_daemon_link::config;
 use cohab_protocol::Paths;
 use cohab_term::{ansi::ColorSupport, window_size};
 use cohab_text::terminal_safe_writer::HarmlessWriter;
@@ -30,7 +31,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
     cli::ShellCheckArgs,
-    config, driver,
+    driver,
     real_shell::{self, Surroundings},
 };
 

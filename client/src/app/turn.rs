@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use cohab_daemon_link::connection::SILENCE_LIMIT;
 use cohab_protocol::{
     CallId, ChunkDelta, ClientMessage, ExecuteCommand, ModelIdentity, ResumePoint, StepActivity, TurnId,
 };
@@ -18,7 +19,7 @@ use super::{
     countdown::Countdown, doubt::Doubted, naming::Naming, pause::Pause, progress::Progress, stopped::Stopped,
     unasked::Looking,
 };
-use crate::{approval::OpenQuestion, connection::SILENCE_LIMIT, consent::Permit};
+use crate::{approval::OpenQuestion, consent::Permit};
 
 /// How long the end of a turn waits for the colours of its last code block.
 const SETTLE_LIMIT: Duration = Duration::from_millis(300);

@@ -2,15 +2,15 @@
 
 use std::{fs, os::unix::fs::MetadataExt, path::Path};
 
+use cohab_daemon_link::{
+    connection::ConnectError,
+    daemon_control::{duration, look},
+};
 use cohab_protocol::{BUILD, DaemonStatus, PROTOCOL_VERSION};
 use cohab_text::sanitize::one_line;
 
 use super::Context;
-use crate::{
-    connection::ConnectError,
-    daemon_control::{duration, look},
-    shell_check::findings::{Finding, Verdict, finding},
-};
+use crate::shell_check::findings::{Finding, Verdict, finding};
 
 /// More memory than this is told, in kibibytes.
 const MUCH_MEMORY_KIB: u64 = 512 * 1024;

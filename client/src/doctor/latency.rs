@@ -19,13 +19,13 @@ use std::{
     time::Duration,
 };
 
+use cohab_daemon_link::daemon_control::{self, DaemonCommand};
 use cohab_protocol::Paths;
 use cohab_shell_state::shell::Shell;
 use world::World;
 
 use crate::{
-    cli::{DaemonCommand, ShellCheckArgs},
-    daemon_control,
+    cli::ShellCheckArgs,
     real_shell::Surroundings,
     shell_check::{
         self,

@@ -3,14 +3,12 @@
 
 use std::{io, process::Output};
 
+use cohab_daemon_link::daemon_program;
 use cohab_text::sanitize::one_line;
 use serde::Deserialize;
 
 use super::Context;
-use crate::{
-    daemon_program,
-    shell_check::findings::{Finding, Verdict, finding},
-};
+use crate::shell_check::findings::{Finding, Verdict, finding};
 
 /// Shown of a name or a message.
 const NAME_MAX_COLUMNS: usize = 60;

@@ -2,13 +2,12 @@
 
 use std::path::PathBuf;
 
+use cohab_daemon_link::connection;
+
 use super::Context;
-use crate::{
-    connection,
-    shell_check::{
-        facts::shown,
-        findings::{Finding, Verdict, finding},
-    },
+use crate::shell_check::{
+    facts::shown,
+    findings::{Finding, Verdict, finding},
 };
 
 /// Keeps keys in the system's keyring; the one of macOS is always there.

@@ -3,16 +3,14 @@
 
 use std::path::PathBuf;
 
+use cohab_daemon_link::config;
 use cohab_sandbox::{
     lock::{self, NoLock},
     profile::{self, Profile, Support},
 };
 
 use super::Context;
-use crate::{
-    config,
-    shell_check::findings::{Finding, Verdict, finding},
-};
+use crate::shell_check::findings::{Finding, Verdict, finding};
 
 /// Looks and judges. The kernel is tried out, not asked for its version.
 pub(super) async fn check(context: &Context) -> Vec<Finding> {

@@ -7,15 +7,13 @@ use std::{
     process::Output,
 };
 
+use cohab_daemon_link::daemon_program;
 use cohab_text::sanitize::one_line;
 
 use super::Context;
-use crate::{
-    daemon_program,
-    shell_check::{
-        facts::shown,
-        findings::{Finding, Verdict, finding},
-    },
+use crate::shell_check::{
+    facts::shown,
+    findings::{Finding, Verdict, finding},
 };
 
 /// Read of a settings file.

@@ -2,16 +2,14 @@
 
 use std::{io, path::Path, process::Output};
 
+use cohab_daemon_link::daemon_program;
 use cohab_text::sanitize::one_line;
 use serde::Deserialize;
 
 use super::Context;
-use crate::{
-    daemon_program,
-    shell_check::{
-        facts::shown,
-        findings::{Finding, Verdict, finding},
-    },
+use crate::shell_check::{
+    facts::shown,
+    findings::{Finding, Verdict, finding},
 };
 
 /// Shown of a message.

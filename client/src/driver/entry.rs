@@ -2,13 +2,13 @@
 
 use std::{collections::HashMap, path::PathBuf, time::Instant};
 
+use cohab_daemon_link::config::FlipKey;
 use cohab_line_classifier::Decision;
 use cohab_shell_relay::live::{LiveEvent, ShellState, UntouchedPrompt};
 
 use super::{Driver, Start};
 use crate::{
     app::Options,
-    config::FlipKey,
     entry::{
         Question, QuestionId, first_word,
         judge::{Judge, Verdict, World},

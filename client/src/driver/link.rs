@@ -1,13 +1,10 @@
 //! The connection to the daemon as the driver sees it, and the session that it is attached to.
 
+use cohab_daemon_link::connection::{ConnectError, Link, LinkEvent};
 use cohab_protocol::{ApprovalMode, Attach, SessionKey, WireErrorKind};
 
 use super::Driver;
-use crate::{
-    connection::{ConnectError, Link, LinkEvent},
-    event::Event,
-    session_settings,
-};
+use crate::{event::Event, session_settings};
 
 /// What is wanted of the daemon by one who connects to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,9 +6,10 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use cohab_daemon_link::config::Config;
 use cohab_protocol::ApprovalMode;
 
-use crate::{config::Config, session_settings};
+use crate::session_settings;
 
 /// A panic's message would be printed while the terminal is raw; it is kept until the terminal is restored.
 pub(super) fn catch_panic_messages() -> Arc<Mutex<String>> {

@@ -2,15 +2,11 @@
 
 use std::{io, time::Instant};
 
+use cohab_daemon_link::connection::{Link, LinkEvent};
 use cohab_term::markdown::Highlighter;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::{
-    connection::{Link, LinkEvent},
-    entry::judge::Verdict,
-    errand::Done,
-    slash::own_output::OwnOutput,
-};
+use crate::{entry::judge::Verdict, errand::Done, slash::own_output::OwnOutput};
 
 /// What the loop woke up for.
 pub(super) enum Wake {

@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use clap::Subcommand;
 use cohab_protocol::{ClientMessage, DaemonStatus, Paths, SessionAction, SessionAnswer};
 use cohab_text::terminal_safe_writer::HarmlessWriter;
 use futures::{SinkExt, StreamExt};
@@ -15,10 +16,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use tokio::time;
 
-use crate::{
-    cli::DaemonCommand,
-    connection::{self, ConnectError, Frames},
-};
+use crate::connection::{self, ConnectError, Frames};
 
 /// How long a daemon may take to end before it is called hung.
 const STOP_TIMEOUT_MS: u64 = 10_000;
@@ -28,6 +26,32 @@ const HUNG_STOP_TIMEOUT_MS: u64 = 2_000;
 const STOP_POLL_MS: u64 = 10;
 /// How much of a log file's end is looked at.
 const LOG_TAIL_BYTES: u64 = 4 * 1024 * 1024;
+
+/// `cohab daemon`.
+#[derive(Debug, Subcommand)]
+pub enum DaemonCommand {
+    /// Say whether it runs, and with what
+    Status {
+        /// As one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Start it, unless it runs
+    Start,
+    /// End it; running questions are cancelled
+    Stop,
+    /// Stop, then start
+    Restart,
+    /// Print the end of its log
+    Logs {
+        /// How many lines
+        #[arg(long, short = 'n', default_value_t = 50, value_name = "N")]
+        lines: usize,
+        /// Print its path only
+        #[arg(long)]
+        path: bool,
+    },
+}
 
 /// Runs one command; output goes to `out`, complaints to `err`.
 ///
@@ -59,7 +83,11 @@ async fn ask_status(frames: &mut Frames) -> Result<DaemonStatus, ConnectError> {
     }
 }
 
-pub(crate) async fn look(paths: &Paths, may_start: bool) -> Result<DaemonStatus, ConnectError> {
+/// Asks the daemon how it is; with `may_start`, starts one that does not run.
+///
+/// # Errors
+/// See [`ConnectError`].
+pub async fn look(paths: &Paths, may_start: bool) -> Result<DaemonStatus, ConnectError> {
     ask_status(&mut connection::open(paths, may_start).await?).await
 }
 
@@ -226,7 +254,8 @@ fn last_lines(bytes: &[u8], count: usize) -> &[u8] {
 }
 
 /// A duration for people: `42 s`, `3 min`, `5 h 12 min`, `2 d 3 h`.
-pub(crate) fn duration(milliseconds: u64) -> String {
+#[must_use]
+pub fn duration(milliseconds: u64) -> String {
     let seconds = milliseconds / 1000;
     match (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60) {
         (0, 0, 0) => format!("{seconds} s"),
