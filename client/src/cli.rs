@@ -195,7 +195,7 @@ pub enum Command {
     },
     /// Try out how well your shell and its rc files get on with cohab
     #[command(hide = true)]
-    ShellCheck(ShellCheckArgs),
+    ShellCheck(crate::shell_check::ShellCheckArgs),
     /// Send one request to the configured model and show what comes back
     #[command(name = "probe-model", hide = true)]
     ProbeModel(HandedOverArgs),
@@ -230,25 +230,6 @@ pub struct AskArgs {
     /// What may run unasked [default: ask; where nobody can be asked, refuse]
     #[arg(long, value_name = "MODE")]
     pub approve: Option<ApproveMode>,
-}
-
-/// `cohab shell-check`.
-#[derive(Debug, Args)]
-#[command(after_help = "Your shell is started with your own rc files in a hidden terminal, tried out and\n\
-    ended. The shell you type in and your history stay as they are. At most 20 s.\n\
-    --json gives version, works, mode, shell, start_ms, round_trip_ms, prompt_tools\n\
-    and findings (id, verdict, text, hint). Readers skip fields they don't know.\n\
-    Exit status: 0 it works, 1 it does not, 2 wrong usage, 130 cancelled.")]
-pub struct ShellCheckArgs {
-    /// The shell to check [default: the one that `cohab` opens]
-    #[arg(long, value_name = "PATH")]
-    pub shell: Option<PathBuf>,
-    /// Start it as a login shell
-    #[arg(long, short)]
-    pub login: bool,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Values of `--approve`.

@@ -23,6 +23,7 @@ use std::{
 };
 
 use clap::Args;
+use cohab_process::surroundings::Surroundings;
 use cohab_protocol::Paths;
 use cohab_term::{ansi::ColorSupport, look::Look, window_size};
 use futures::{
@@ -30,11 +31,7 @@ use futures::{
     future::{BoxFuture, join_all},
 };
 
-use crate::{
-    cli::ShellCheckArgs,
-    real_shell::Surroundings,
-    shell_check::{self, PLAIN_COLUMNS, facts::Facts, findings::Finding},
-};
+use crate::shell_check::{self, PLAIN_COLUMNS, Start, facts::Facts, findings::Finding};
 use report::Report;
 
 /// `cohab doctor`.
@@ -66,16 +63,13 @@ struct Context {
     facts: Option<Facts>,
 }
 
-/// Looks, prints, and ends with 0 if nothing fails.
-pub async fn run(args: DoctorArgs, paths: Paths) -> ExitCode {
-    let surroundings = Surroundings::of_this_process();
-    let quick = ShellCheckArgs { shell: None, login: false, json: false };
-    let start = shell_check::start(&quick, paths.clone());
-    let seen = surroundings.clone();
-    let facts = tokio::task::spawn_blocking(move || shell_check::probe::look(&start, &seen)).await.ok();
+/// Looks, prints, and ends with 0 if nothing fails. `start` is the shell that `cohab` would open.
+pub async fn run(args: DoctorArgs, paths: Paths, start: Start, surroundings: Surroundings) -> ExitCode {
+    let (examined, seen) = (start.clone(), surroundings.clone());
+    let facts = tokio::task::spawn_blocking(move || shell_check::probe::look(&examined, &seen)).await.ok();
     let findings = examine(&Context { paths: paths.clone(), surroundings, facts }).await;
     let latency = match args.latency {
-        true => match latency::measure(&paths).await {
+        true => match latency::measure(start).await {
             Ok(latency) => Some(latency),
             Err(latency::Stopped) => return ExitCode::from(CANCELLED),
         },

@@ -14,7 +14,7 @@ pub(crate) mod shell_io;
 mod slash;
 pub(crate) mod wake;
 
-use std::{ffi::OsString, io, panic::AssertUnwindSafe, path::PathBuf, sync::Arc, time::Instant};
+use std::{io, panic::AssertUnwindSafe, path::PathBuf, sync::Arc, time::Instant};
 
 use cohab_daemon_link::{
     config::{Config, UndoKey},
@@ -26,7 +26,7 @@ use cohab_sandbox::lock;
 use cohab_secrets::ExactValues;
 use cohab_shell_relay::{
     leftovers,
-    live::{Effects, Keyboard, LiveEvent, LiveShell},
+    live::{Effects, Keyboard, LiveEvent, LiveShell, StartOptions},
 };
 use cohab_term::{
     ansi::ColorSupport,
@@ -72,10 +72,8 @@ const BRACKETED_PASTE_OFF: &[u8] = b"\x1b[?2004l";
 pub struct Start {
     /// Candidates for the shell, best first.
     pub shells: Vec<PathBuf>,
-    /// Its arguments.
-    pub shell_args: Vec<OsString>,
-    /// Whether as a login shell.
-    pub is_login: bool,
+    /// How it is started.
+    pub options: StartOptions,
     /// Variables that choose a model, from the command line.
     pub model: Vec<(String, String)>,
     /// Our folders.

@@ -29,6 +29,7 @@ pub mod real_shell;
 pub mod scrub;
 pub mod session_settings;
 pub mod shell_check;
+pub mod shell_start;
 pub mod shell_taint;
 pub mod slash;
 pub mod terminal;

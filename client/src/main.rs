@@ -12,13 +12,14 @@ use cohab::{
     ask, classify,
     cli::{Cli, Command as CliCommand, HANDED_OVER},
     definitions, doctor, driver, init, manual, policy,
-    real_shell::{self, Surroundings, WayIn},
-    scrub, shell_check,
+    real_shell::{self, WayIn},
+    scrub, shell_check, shell_start,
 };
 use cohab_daemon_link::{
     config::{self, Config},
     connection, daemon_control,
 };
+use cohab_process::surroundings::Surroundings;
 use cohab_protocol::Paths;
 use cohab_text::terminal_safe_writer::HarmlessWriter;
 
@@ -88,7 +89,10 @@ fn run(is_login_name: bool, surroundings: Surroundings, args: &[OsString]) -> Ex
     match cli.command {
         None => open_shell(cli, is_login_name, paths),
         Some(CliCommand::Ask(args)) => block_on(ask::run(args, paths)),
-        Some(CliCommand::ShellCheck(args)) => block_on(shell_check::run(args, paths, surroundings)),
+        Some(CliCommand::ShellCheck(args)) => {
+            let start = shell_start::examined(args.shell.as_deref(), args.login, &paths);
+            block_on(shell_check::run(args, start, surroundings))
+        }
         Some(CliCommand::Daemon(command)) => block_on(async {
             let outcome = daemon_control::run(command, &paths, &mut io::stdout(), &mut io::stderr()).await;
             outcome.unwrap_or(ExitCode::FAILURE)
@@ -112,7 +116,10 @@ fn run(is_login_name: bool, surroundings: Surroundings, args: &[OsString]) -> Ex
             | CliCommand::Export(_)
             | CliCommand::Trust(_),
         ) => hand_over(args),
-        Some(CliCommand::Doctor(args)) => block_on(doctor::run(args, paths)),
+        Some(CliCommand::Doctor(args)) => {
+            let start = shell_start::examined(None, false, &paths);
+            block_on(doctor::run(args, paths, start, surroundings))
+        }
         Some(CliCommand::Policy(args)) => policy::run(args, &paths),
         Some(CliCommand::Gate(args)) => classify::run(&args),
         Some(CliCommand::Scrub(args)) => scrub::run(&args),
@@ -127,11 +134,11 @@ fn open_shell(cli: Cli, is_login_name: bool, paths: Paths) -> ExitCode {
     let is_login = is_login_name || cli.login || config.client.login;
     let given = cli.shell.or_else(|| config.client.shell.clone());
     let shells = real_shell::candidates(given.clone(), std::env::var_os("SHELL"), real_shell::passwd_shell());
+    let model = cli.model.variables();
     let start = driver::Start {
         shells,
-        shell_args: cli.shell_args.clone(),
-        is_login,
-        model: cli.model.variables(),
+        options: shell_start::options(&config, &paths, is_login, cli.shell_args.clone(), &model),
+        model,
         paths,
         config,
         session: cli.session,

@@ -15,6 +15,7 @@ mod trial;
 
 use std::{
     io::{self, IsTerminal, Write},
+    path::PathBuf,
     process::ExitCode,
     sync::{
         Arc,
@@ -22,27 +23,50 @@ use std::{
     },
 };
 
-use cohab_daemon_link::config;
-use cohab_protocol::Paths;
+use clap::Args;
+use cohab_process::surroundings::Surroundings;
+use cohab_shell_relay::live::StartOptions;
 use cohab_term::{ansi::ColorSupport, window_size};
 use cohab_text::terminal_safe_writer::HarmlessWriter;
 use report::Report;
 use tokio::signal::unix::{SignalKind, signal};
-
-use crate::{
-    cli::ShellCheckArgs,
-    driver,
-    real_shell::{self, Surroundings},
-};
 
 /// The width of a report that goes to no terminal.
 pub(crate) const PLAIN_COLUMNS: usize = 100;
 /// Exit status after Ctrl-C, as shells count it.
 const CANCELLED: u8 = 130;
 
+/// `cohab shell-check`.
+#[derive(Debug, Args)]
+#[command(after_help = "Your shell is started with your own rc files in a hidden terminal, tried out and\n\
+    ended. The shell you type in and your history stay as they are. At most 20 s.\n\
+    --json gives version, works, mode, shell, start_ms, round_trip_ms, prompt_tools\n\
+    and findings (id, verdict, text, hint). Readers skip fields they don't know.\n\
+    Exit status: 0 it works, 1 it does not, 2 wrong usage, 130 cancelled.")]
+pub struct ShellCheckArgs {
+    /// The shell to check [default: the one that `cohab` opens]
+    #[arg(long, value_name = "PATH")]
+    pub shell: Option<PathBuf>,
+    /// Start it as a login shell
+    #[arg(long, short)]
+    pub login: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The shell that is examined.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// Candidates for the shell, best first.
+    pub shells: Vec<PathBuf>,
+    /// How it is started.
+    pub options: StartOptions,
+}
+
 /// Checks and prints; 0 if the relay works.
-pub async fn run(args: ShellCheckArgs, paths: Paths, surroundings: Surroundings) -> ExitCode {
-    match check(&args, paths, surroundings).await {
+pub async fn run(args: ShellCheckArgs, start: Start, surroundings: Surroundings) -> ExitCode {
+    match check(start, surroundings).await {
         Ok(Some(report)) => match print(&report, args.json) {
             Ok(()) if report.works() => ExitCode::SUCCESS,
             Ok(()) | Err(_) => ExitCode::FAILURE,
@@ -57,9 +81,8 @@ pub async fn run(args: ShellCheckArgs, paths: Paths, surroundings: Surroundings)
 }
 
 /// Nothing if the user stopped it.
-async fn check(args: &ShellCheckArgs, paths: Paths, surroundings: Surroundings) -> io::Result<Option<Report>> {
+async fn check(start: Start, surroundings: Surroundings) -> io::Result<Option<Report>> {
     let stop = Arc::new(AtomicBool::new(false));
-    let start = start(args, paths);
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;
@@ -74,28 +97,6 @@ async fn check(args: &ShellCheckArgs, paths: Paths, surroundings: Surroundings) 
         }
     };
     Ok(facts.map_err(io::Error::other)?.ok().map(Report::new))
-}
-
-/// What `cohab` would open, unless told otherwise.
-pub(crate) fn start(args: &ShellCheckArgs, paths: Paths) -> driver::Start {
-    let config = config::load(&paths.config_file());
-    // A shell that was asked for has no substitute.
-    let shells = match &args.shell {
-        Some(shell) => vec![std::path::absolute(shell).unwrap_or_else(|_| shell.clone())],
-        None => {
-            real_shell::candidates(config.client.shell.clone(), std::env::var_os("SHELL"), real_shell::passwd_shell())
-        }
-    };
-    let model = Vec::new();
-    driver::Start {
-        shells,
-        shell_args: Vec::new(),
-        is_login: args.login || config.client.login,
-        model,
-        paths,
-        config,
-        session: None,
-    }
 }
 
 fn print(report: &Report, as_json: bool) -> io::Result<()> {

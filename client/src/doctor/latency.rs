@@ -20,18 +20,14 @@ use std::{
 };
 
 use cohab_daemon_link::daemon_control::{self, DaemonCommand};
-use cohab_protocol::Paths;
+use cohab_process::surroundings::Surroundings;
 use cohab_shell_state::shell::Shell;
 use world::World;
 
-use crate::{
-    cli::ShellCheckArgs,
-    real_shell::Surroundings,
-    shell_check::{
-        self,
-        facts::{Facts, median, milliseconds},
-        findings::Verdict,
-    },
+use crate::shell_check::{
+    self, Start,
+    facts::{Facts, median, milliseconds},
+    findings::Verdict,
 };
 
 /// A key may take this much longer than without cohab.
@@ -75,9 +71,7 @@ pub(super) struct Stopped;
 ///
 /// # Errors
 /// The user stopped it.
-pub(super) async fn measure(paths: &Paths) -> Result<Vec<Measured>, Stopped> {
-    let quick = ShellCheckArgs { shell: None, login: false, json: false };
-    let start = shell_check::start(&quick, paths.clone());
+pub(super) async fn measure(start: Start) -> Result<Vec<Measured>, Stopped> {
     let stop = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&stop);
     let mut measuring = tokio::task::spawn_blocking(move || {

@@ -2,6 +2,7 @@
 
 use std::{path::Path, process::Stdio, time::Duration};
 
+use cohab_process::surroundings::BESIDE_VARIABLE;
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
     process::Command,
@@ -10,10 +11,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{
-    real_shell::BESIDE_VARIABLE,
-    slash::own_output::{Ending, MAX_BYTES, OwnOutput},
-};
+use crate::slash::own_output::{Ending, MAX_BYTES, OwnOutput};
 
 /// A program that runs longer is ended.
 const TIME_LIMIT: Duration = Duration::from_secs(10);

@@ -10,7 +10,10 @@ use std::{
 
 use cohab_process::{self};
 use cohab_shell_relay::{
-    live::{Effects, LineDecision, LiveEvent, LivePty, LiveShell, Probe, PtySize, RelayDir, ShellState, Signal},
+    live::{
+        self, Effects, Integration, LineDecision, LiveEvent, LivePty, LiveShell, Probe, PtySize, RelayDir, ShellState,
+        Signal, StartOptions, Started,
+    },
     marks::{Item, Mark, MarkParser},
 };
 use cohab_shell_state::shell::Shell;
@@ -22,10 +25,6 @@ use rustix::{
 };
 
 use super::{facts::MarksSeen, queries::Queries};
-use crate::driver::{
-    Start,
-    shell_io::{self, Integration},
-};
 
 const SIZE: PtySize = PtySize { rows: 24, columns: 80, pixel_width: 0, pixel_height: 0 };
 /// The longest sleep: how soon a wish to stop is seen.
@@ -92,20 +91,19 @@ impl<'a> HiddenShell<'a> {
     /// If its folder or its terminal cannot be made, or it does not start.
     pub fn start(
         program: &Path,
-        start: &Start,
+        options: &StartOptions,
         modes: Option<&Termios>,
         is_integrated: bool,
         deadline: Instant,
         stop: &'a AtomicBool,
     ) -> io::Result<Self> {
-        let nonce = RelayDir::fresh_nonce();
-        let directory =
-            if is_integrated { shell_io::relay_directory(start, Shell::of(program), &nonce)? } else { None };
-        let folder = directory.as_ref().and_then(RelayDir::startup_file).and_then(Path::parent).map(Path::to_owned);
+        let integration =
+            if is_integrated { Integration::new(options, Shell::of(program))? } else { Integration::none() };
+        let nonce = integration.nonce.clone();
+        let folder =
+            integration.directory.as_ref().and_then(RelayDir::startup_file).and_then(Path::parent).map(Path::to_owned);
         let now = Instant::now();
-        let integration = Integration { directory, nonce: nonce.clone() };
-        let shell_io::Started { pty, live, directory, .. } =
-            shell_io::start_one(program, integration, start, modes, SIZE, now)?;
+        let Started { pty, live, directory, .. } = live::start(program, integration, options, modes, SIZE, now)?;
         Ok(Self {
             parser: MarkParser::new(&nonce, pty.child_pid()),
             live,
@@ -117,7 +115,7 @@ impl<'a> HiddenShell<'a> {
             kind: Shell::of(program),
             ended: None,
             folder,
-            hotkey: start.config.client.hotkey.bytes(),
+            hotkey: options.hotkey,
             directory,
             fx: Effects::default(),
             queries: Queries::default(),

@@ -10,6 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use cohab_process::surroundings::Surroundings;
 use cohab_protocol::socket::secure_directory;
 use cohab_shell_relay::live::LiveEvent;
 use cohab_shell_state::shell::Shell;
@@ -17,11 +18,11 @@ use cohab_text::sanitize::one_line;
 use rustix::termios::{Termios, tcgetattr};
 
 use super::{
+    Start,
     facts::{Facts, FolderFacts, Place, ShellFacts, StartEnd, StartFacts, Version, least_version},
     hidden::{HiddenShell, Unmet},
     rc, trial,
 };
-use crate::{driver::Start, real_shell::Surroundings};
 
 /// The whole check.
 const TOTAL_LIMIT: Duration = Duration::from_secs(20);
@@ -62,7 +63,7 @@ pub(crate) fn look(start: &Start, surroundings: &Surroundings) -> Facts {
     let found = start.shells.iter().find(is_program).cloned();
     let before = start.shells.iter().take_while(|path| Some(*path) != found.as_ref());
     let passed_over = before.map(|path| one_line(&format!("{}: it is no program", path.display()), 200)).collect();
-    let (place, folder) = (examine_place(surroundings), examine_folder(&start.paths.runtime_dir));
+    let (place, folder) = (examine_place(surroundings), examine_folder(&start.options.runtime_dir));
     let mut facts = examination.nothing_started(passed_over, place, folder);
     if let Some(path) = found {
         let kind = Shell::of(&path);
@@ -84,7 +85,7 @@ struct Examination<'a> {
 
 impl<'a> Examination<'a> {
     fn run(&self, surroundings: &Surroundings) -> Result<Facts, Cancelled> {
-        let folder = examine_folder(&self.start.paths.runtime_dir);
+        let folder = examine_folder(&self.start.options.runtime_dir);
         let mut passed_over = Vec::new();
         let mut opened = None;
         for program in &self.start.shells {
@@ -104,7 +105,7 @@ impl<'a> Examination<'a> {
         };
         let kind = Shell::of(&path);
         let version = if kind == Shell::Other { None } else { self.version(&path) };
-        let facts = ShellFacts { kind, path, version, is_login: self.start.is_login, passed_over };
+        let facts = ShellFacts { kind, path, version, is_login: self.start.options.is_login, passed_over };
         let (start, relay) = self.examine_shell(shell, &facts)?;
         let rc = self.examine_rc(kind, &start.printed);
         let has_hotkey = self.has_hotkey();
@@ -112,7 +113,7 @@ impl<'a> Examination<'a> {
     }
 
     fn open(&self, program: &Path, is_integrated: bool) -> io::Result<HiddenShell<'a>> {
-        HiddenShell::start(program, self.start, self.modes.as_ref(), is_integrated, self.deadline, self.stop)
+        HiddenShell::start(program, &self.start.options, self.modes.as_ref(), is_integrated, self.deadline, self.stop)
     }
 
     fn nothing_started(&self, mut passed_over: Vec<String>, place: Place, folder: FolderFacts) -> Facts {
@@ -124,7 +125,7 @@ impl<'a> Examination<'a> {
                 kind: Shell::of(&path),
                 path,
                 version: None,
-                is_login: self.start.is_login,
+                is_login: self.start.options.is_login,
                 passed_over,
             },
             place,
@@ -145,7 +146,7 @@ impl<'a> Examination<'a> {
     }
 
     fn has_hotkey(&self) -> bool {
-        !self.start.config.client.hotkey.bytes().is_empty()
+        !self.start.options.hotkey.is_empty()
     }
 
     fn examine_shell(
@@ -242,7 +243,7 @@ impl<'a> Examination<'a> {
     fn examine_rc(&self, kind: Shell, printed: &str) -> super::facts::RcFacts {
         let home = std::env::home_dir().unwrap_or_else(|| "/".into());
         let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let files = rc::files(kind, self.start.is_login, &home, variable);
+        let files = rc::files(kind, self.start.options.is_login, &home, variable);
         rc::examine(&rc::read(&files, &home), printed)
     }
 
