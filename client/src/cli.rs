@@ -131,7 +131,7 @@ pub enum Command {
     /// Take back what the last turn changed
     Undo(HandedOverArgs),
     /// Look whether everything is as it should be
-    Doctor(crate::doctor::DoctorArgs),
+    Doctor(cohab_doctor::doctor::DoctorArgs),
     /// Look after the background daemon
     #[command(subcommand)]
     Daemon(DaemonCommand),
@@ -195,7 +195,7 @@ pub enum Command {
     },
     /// Try out how well your shell and its rc files get on with cohab
     #[command(hide = true)]
-    ShellCheck(crate::shell_check::ShellCheckArgs),
+    ShellCheck(cohab_doctor::shell_check::ShellCheckArgs),
     /// Send one request to the configured model and show what comes back
     #[command(name = "probe-model", hide = true)]
     ProbeModel(HandedOverArgs),

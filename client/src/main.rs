@@ -11,14 +11,15 @@ use clap::{Parser, error::ErrorKind};
 use cohab::{
     ask, classify,
     cli::{Cli, Command as CliCommand, HANDED_OVER},
-    definitions, doctor, driver, init, manual, policy,
+    definitions, driver, init, manual, policy,
     real_shell::{self, WayIn},
-    scrub, shell_check, shell_start,
+    scrub, shell_start,
 };
 use cohab_daemon_link::{
     config::{self, Config},
     connection, daemon_control,
 };
+use cohab_doctor::{doctor, shell_check};
 use cohab_process::surroundings::Surroundings;
 use cohab_protocol::Paths;
 use cohab_text::terminal_safe_writer::HarmlessWriter;

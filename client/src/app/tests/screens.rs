@@ -14,8 +14,8 @@
 //! in sentences without colours (`NO_COLOR`, `COHAB_ACCESSIBLE=1`, `TERM=dumb`). The styles of a row and its cursor are to the right
 //! of the frame.
 //!
-//! Tests elsewhere: answers themselves in `markdown/tests/screen.rs`, the words next to the prompt in `hint/tests.rs`, `cohab doctor`
-//! in `doctor/report.rs`, `cohab shell-check` in `shell_check/report/tests.rs`, `cohab ask` in `ask/screen_tests.rs`, `cohab setup` in
+//! Tests elsewhere: answers themselves in `markdown/tests/screen.rs` of `cohab-term`, the words next to the prompt in `hint/tests.rs`,
+//! `cohab doctor` and `cohab shell-check` in `cohab-doctor`, `cohab ask` in `ask/screen_tests.rs`, `cohab setup` in
 //! `tests/tests/e2e/setup_screens.rs`. Programs that print lines for a pipe have no screen.
 
 use cohab_term::{
