@@ -4,6 +4,7 @@
 //! The terminal has one owner at a time (`Surface`). The assistant draws only while it is ours, between `AnswerReady` and
 //! the next command or the end of the answer; what it has to say meanwhile waits.
 
+mod agent_command;
 mod aside;
 mod attention;
 mod command;
@@ -56,7 +57,7 @@ use ratatui::text::Line;
 use resume::Resuming;
 use slash::Slash;
 use turn::Turn;
-use unasked::{Looking, TypedLines};
+use unasked::TypedLines;
 use undo::{UndoJournal, UndoKey, Undoing};
 
 use crate::{
@@ -249,16 +250,14 @@ impl App {
     pub fn deadline(&self) -> Option<Instant> {
         let escape = self.escape_since.map(|since| since + LONE_ESCAPE);
         let settle = self.turn.as_ref().and_then(Turn::settle_deadline);
-        let pending = self.turn.as_ref().and_then(Turn::pending_deadline);
-        let looking = self.turn.as_ref().and_then(|turn| turn.looking.as_ref()).map(Looking::deadline);
+        let command = self.turn.as_ref().and_then(Turn::command_deadline);
         let countdown = self.turn.as_ref().and_then(Turn::countdown_deadline);
         let silence = self.turn.as_ref().and_then(Turn::silence_deadline);
         let question = self.turn.as_ref().and_then(|turn| turn.question.as_ref()).and_then(OpenQuestion::deadline);
         let waits = escape
             .into_iter()
             .chain(settle)
-            .chain(pending)
-            .chain(looking)
+            .chain(command)
             .chain(countdown)
             .chain(silence)
             .chain(self.entry.deadline());

@@ -11,7 +11,11 @@ use cohab_shell_relay::live::{LineDecision, UntouchedPrompt};
 use cohab_term::{theme, wrap::char_boundary};
 use ratatui::text::{Line, Span};
 
-use super::{App, Surface, turn::Waiting};
+use super::{
+    App, Surface,
+    agent_command::{AgentCommand, CommandState},
+    turn::Waiting,
+};
 use crate::{
     effect::Effect,
     ui::status::{STOPPED, fitted, one_line},
@@ -119,9 +123,12 @@ impl App {
             && self.surface == Surface::Ours
             && self.undoing.is_none()
             && turn.question.is_none()
-            && turn.running_call.is_none()
-            && turn.pending_call.is_none()
-            && turn.looking.is_none();
+            && turn.command.as_ref().is_none_or(|command| match command.state {
+                CommandState::ResolvingNames { .. } | CommandState::AwaitingLocalApproval { .. } => true,
+                CommandState::WaitingForTerminal { .. }
+                | CommandState::CheckingGitSettings { .. }
+                | CommandState::Running(_) => false,
+            });
         let patience = if turn.waiting == Waiting::Nothing { STALL } else { GRACE };
         may_leave.then(|| turn.progress.quiet_since() + patience)
     }
@@ -150,10 +157,10 @@ impl App {
 
     fn has_something_to_show(&self) -> bool {
         self.aside.has_text
-            || self
-                .turn
-                .as_ref()
-                .is_some_and(|turn| turn.is_over() || turn.question.is_some() || turn.pending_call.is_some())
+            || self.turn.as_ref().is_some_and(|turn| {
+                let waits = turn.command.as_ref().is_some_and(AgentCommand::is_waiting);
+                turn.is_over() || turn.question.is_some() || waits
+            })
     }
 
     /// The shell's prompt stands. Whether that is only because the assistant stepped aside.

@@ -21,8 +21,9 @@ use cohab_types::command::{CommandOutcome, CommandRequest, Ending, Interrupter, 
 
 use super::{
     App, Surface,
+    agent_command::{AgentCommand, CommandState, Running, started, waits},
     stopped::Stopped,
-    turn::{PendingCall, RunningCall},
+    turn::Turn,
 };
 use crate::{consent::Permit, effect::Effect, shell_taint, ui::receipt};
 
@@ -36,28 +37,9 @@ impl App {
             effects.push(Effect::Send(ClientMessage::CommandExecutionResult(result.clone())));
             return;
         }
-        if let Some(call) = self.turn.as_ref().and_then(|turn| turn.running_call.as_ref())
-            && call.request.call_id == request.call_id
-        {
-            effects.extend(call.has_started.then(|| started(request.call_id)));
-            return;
-        }
-        let pending = self.turn.as_ref().and_then(|turn| turn.pending_call.as_ref());
-        let naming = self.turn.as_ref().and_then(|turn| turn.naming.as_ref());
-        let looking = self.turn.as_ref().and_then(|turn| turn.looking.as_ref());
-        if pending.is_some_and(|pending| pending.request.call_id == request.call_id)
-            || naming.is_some_and(|naming| naming.request.call_id == request.call_id)
-            || looking.is_some_and(|looking| looking.is_call(request.call_id))
-        {
-            return;
-        }
-        if self
-            .turn
-            .as_ref()
-            .and_then(|turn| turn.doubted.as_ref())
-            .is_some_and(|doubted| doubted.is_call(request.call_id))
-        {
-            effects.push(Effect::Send(ClientMessage::CommandWaiting { call_id: request.call_id }));
+        let command = self.turn.as_ref().and_then(|turn| turn.command.as_ref());
+        if let Some(command) = command.filter(|command| command.is_call(request.call_id)) {
+            effects.extend(command.progress());
             return;
         }
         let permit = match self.admit(&request, now) {
@@ -70,7 +52,7 @@ impl App {
         } else if self.surface == Surface::Ours {
             self.start(request, permit, now, effects);
         } else if let Some(turn) = self.turn.as_mut() {
-            turn.pending_call = Some(PendingCall { request, permit, cwd: self.cwd.clone(), since: now });
+            turn.command = Some(AgentCommand::waiting(request, permit, self.cwd.clone(), now));
         }
     }
 
@@ -88,7 +70,7 @@ impl App {
             }
             None => return Err(("unknown_turn", "the turn is not of this terminal; the command was not run here")),
         };
-        if turn.has_a_command() {
+        if turn.command.is_some() {
             return Err(("shell_busy", "another command of this turn is still running"));
         }
         let launcher = (self.options.launcher)();
@@ -102,17 +84,15 @@ impl App {
 
     /// A command has waited too long for the terminal.
     pub(super) fn give_up_pending(&mut self, now: Instant, effects: &mut Vec<Effect>) {
-        let Some(turn) = self.turn.as_mut().filter(|turn| turn.pending_deadline().is_some_and(|due| now >= due)) else {
-            return;
-        };
+        let is_late = |command: &AgentCommand| command.is_waiting() && command.deadline().is_some_and(|due| now >= due);
+        let Some(turn) = self.turn.as_mut() else { return };
+        let Some(pending) = turn.command.take_if(|command| is_late(command)) else { return };
         let holder = turn
             .overdue
             .clone()
             .map_or_else(|| "the terminal was not free".into(), |overdue| format!("`{overdue}` still has it"));
-        if let Some(pending) = turn.pending_call.take() {
-            let reason = format!("the shell is busy: {holder}; the command was not run");
-            self.answer_unrun(pending.request.call_id, "shell_busy", &reason, effects);
-        }
+        let reason = format!("the shell is busy: {holder}; the command was not run");
+        self.answer_unrun(pending.request.call_id, "shell_busy", &reason, effects);
     }
 
     /// The terminal is ours: what waited for it goes on.
@@ -133,16 +113,18 @@ impl App {
             return;
         }
         let Some(turn) = self.turn.as_mut() else { return };
-        let pending = turn.pending_call.take();
+        let waiting = turn.command.take_if(|command| command.is_waiting());
         self.call_for_answer(effects);
-        match pending {
-            Some(pending) if pending.cwd == self.cwd => self.start(pending.request, pending.permit, now, effects),
+        let Some(AgentCommand { request, cwd, state: CommandState::WaitingForTerminal { permit, .. } }) = waiting
+        else {
+            return;
+        };
+        if cwd == self.cwd {
+            self.start(request, permit, now, effects);
+        } else {
             // What was allowed there need not be here.
-            Some(pending) => {
-                let reason = "the user went to another folder before the command could start; it was not run";
-                self.answer_unrun(pending.request.call_id, "not_approved", reason, effects);
-            }
-            None => {}
+            let reason = "the user went to another folder before the command could start; it was not run";
+            self.answer_unrun(request.call_id, "not_approved", reason, effects);
         }
     }
 
@@ -182,35 +164,35 @@ impl App {
         });
         if let Some(turn) = self.turn.as_mut() {
             turn.has_echoed = true;
-            turn.running_call = Some(RunningCall { request, id, has_started: false, is_locked });
+            let state = CommandState::Running(Running { id, has_started: false, is_locked });
+            turn.command = Some(AgentCommand { request, cwd: self.cwd.clone(), state });
         }
     }
 
     /// The daemon wants a command stopped. It gets an answer in any case: now, or when the command has ended.
     pub(super) fn on_interrupt(&mut self, call_id: CallId, by: wire::Interrupter, effects: &mut Vec<Effect>) {
-        let mut turn = self.turn.as_mut();
-        let turn_id = turn.as_ref().map(|turn| turn.id());
-        let running = turn.as_mut().and_then(|turn| turn.running_call.as_ref());
-        if let Some(call) = running.filter(|call| call.request.call_id == call_id) {
+        let turn_id = self.turn.as_ref().map(Turn::id);
+        let command = self.turn.as_ref().and_then(|turn| turn.command.as_ref());
+        let running = command.filter(|command| command.is_call(call_id)).and_then(AgentCommand::running);
+        if let Some(running) = running {
             let by = match by {
                 wire::Interrupter::TimeLimit => Interrupter::TimeLimit,
                 // The daemon says only that the turn is over.
                 _ if turn_id.is_some() && self.cancelled_turn == turn_id => Interrupter::User,
                 wire::Interrupter::User | wire::Interrupter::Turn => Interrupter::Turn,
             };
-            effects.push(Effect::CancelCommand(call.id.clone(), by));
+            effects.push(Effect::CancelCommand(running.id.clone(), by));
         } else if let Some(result) = self.journal.find(call_id) {
             effects.push(Effect::Send(ClientMessage::CommandExecutionResult(result.clone())));
         } else {
-            let doubted = turn.as_mut().and_then(|turn| turn.withdraw_doubt(call_id));
-            if doubted.is_some() {
+            if let Some(turn) = self.turn.as_mut()
+                && let Some(command) = turn.command.take_if(|command| command.is_call(call_id))
+                && command.question().is_some()
+                && turn.close_question()
+            {
                 effects.push(Effect::TakeKeyboard(false));
                 self.is_dirty = true;
             }
-            let mut turn = self.turn.as_mut();
-            turn.as_mut().and_then(|turn| turn.naming.take_if(|naming| naming.request.call_id == call_id));
-            turn.as_mut().and_then(|turn| turn.looking.take_if(|looking| looking.is_call(call_id)));
-            turn.and_then(|turn| turn.pending_call.take_if(|pending| pending.request.call_id == call_id));
             let reason = "the command was cancelled before it started";
             self.answer_unrun(call_id, "cancelled", reason, effects);
         }
@@ -221,15 +203,16 @@ impl App {
         match event {
             LiveEvent::CommandStarted { id } => {
                 if let Some(call_id) = self.running_id(&id) {
-                    if let Some(call) = self.turn.as_mut().and_then(|turn| turn.running_call.as_mut()) {
-                        call.has_started = true;
+                    let command = self.turn.as_mut().and_then(|turn| turn.command.as_mut());
+                    if let Some(AgentCommand { state: CommandState::Running(running), .. }) = command {
+                        running.has_started = true;
                     }
                     effects.push(started(call_id));
                 }
             }
             LiveEvent::WaitingForInput { id, .. } => {
                 let call_id = self.running_id(&id);
-                effects.extend(call_id.map(|call_id| Effect::Send(ClientMessage::CommandWaiting { call_id })));
+                effects.extend(call_id.map(waits));
             }
             LiveEvent::ShellObserved { change, listing, .. } => {
                 self.observed = Some(change);
@@ -242,13 +225,16 @@ impl App {
     }
 
     fn running_id(&self, id: &str) -> Option<CallId> {
-        let call = self.turn.as_ref()?.running_call.as_ref()?;
-        (call.id == id).then_some(call.request.call_id)
+        let command = self.turn.as_ref()?.command.as_ref()?;
+        (command.running()?.id == id).then_some(command.request.call_id)
     }
 
-    fn take_running(&mut self, id: &str) -> Option<RunningCall> {
+    fn take_running(&mut self, id: &str) -> Option<(ExecuteCommand, Running)> {
         self.running_id(id)?;
-        self.turn.as_mut()?.running_call.take()
+        match self.turn.as_mut()?.command.take()? {
+            AgentCommand { request, state: CommandState::Running(running), .. } => Some((request, running)),
+            _ => None,
+        }
     }
 
     fn on_finished(&mut self, id: &str, outcome: CommandOutcome, now: Instant, effects: &mut Vec<Effect>) {
@@ -256,14 +242,14 @@ impl App {
         if observed.is_none() {
             self.shell_seen = None;
         }
-        let Some(call) = self.take_running(id) else { return };
+        let Some((request, running)) = self.take_running(id) else { return };
         let is_stopped_by_user = outcome.ending == (Ending::Interrupted { by: Interrupter::User });
         if let Some(turn) = self.turn.as_mut() {
-            turn.overdue = (outcome.ending == Ending::StillRunning).then(|| title(&call.request.command));
+            turn.overdue = (outcome.ending == Ending::StillRunning).then(|| title(&request.command));
         }
         let cwd_before = std::mem::replace(&mut self.cwd, outcome.cwd.clone());
-        let why_stopped = self.why_stopped(&call, &cwd_before, &outcome);
-        let mut result = execution_result(call.request.call_id, outcome);
+        let why_stopped = self.why_stopped(&running, &cwd_before, &outcome);
+        let mut result = execution_result(request.call_id, outcome);
         self.tell_of_first_run(&mut result);
         if let Some(turn) = self.turn.as_mut() {
             turn.ran_ms = Some(result.duration_ms);
@@ -277,15 +263,15 @@ impl App {
                     }
                     self.taint.saw(change.clone());
                 }
-                None if self.may_change_the_shell(&call.request.command) => {
+                None if self.may_change_the_shell(&request.command) => {
                     self.consents.shell_changed();
-                    self.taint.lost_track(title(&call.request.command));
+                    self.taint.lost_track(title(&request.command));
                 }
                 None => {}
             }
             let change = observed.unwrap_or_else(|| moved(&cwd_before, &self.cwd));
             self.above.extend(receipt::receipt(&change, &self.options.scene.home, self.width(), self.options.look));
-            self.undo_journal.record(call.request.turn_id, change, is_whole);
+            self.undo_journal.record(request.turn_id, change, is_whole);
         } else if result.mode == RunMode::Subshell {
             self.above.push(receipt::contained(self.width(), self.options.look));
         }
@@ -294,7 +280,7 @@ impl App {
             self.cancel_turn(now, effects);
         }
         match why_stopped {
-            Some(why) => self.on_stopped(call.request, Stopped { result, why }, &cwd_before, now, effects),
+            Some(why) => self.on_stopped(request, Stopped { result, why }, &cwd_before, now, effects),
             None => effects.push(self.reported(result)),
         }
     }
@@ -321,17 +307,12 @@ impl App {
     }
 
     fn on_refused(&mut self, id: &str, error: &RelayError, effects: &mut Vec<Effect>) {
-        let Some(call) = self.take_running(id) else { return };
-        let call_id = call.request.call_id;
+        let Some((request, _)) = self.take_running(id) else { return };
+        let call_id = request.call_id;
         let first = self.first_result(call_id, &error.detail());
         let result = first.unwrap_or_else(|| refused(call_id, error.code(), error.detail(), &self.cwd));
         effects.push(self.reported(result));
     }
-}
-
-/// The acknowledgement that starts the daemon's timer.
-pub(super) fn started(call_id: CallId) -> Effect {
-    Effect::Send(ClientMessage::CommandOutput { call_id, bytes: Default::default() })
 }
 
 /// The first line of a command, where it is only named.

@@ -1,13 +1,14 @@
 //! Questions of the client's own: a command would run unasked, but not in this shell as it is now. The daemon knows nothing of them;
 //! for it the command waits for the user.
 
-use std::{path::PathBuf, time::Instant};
+use std::time::Instant;
 
-use cohab_protocol::{
-    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalSubject, CallId, ClientMessage, ExecuteCommand, RunMode,
+use cohab_protocol::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalSubject, ExecuteCommand, RunMode};
+
+use super::{
+    App, Surface,
+    agent_command::{AgentCommand, CommandState, question_of, waits},
 };
-
-use super::{App, Surface, turn::PendingCall};
 use crate::{consent::Permit, effect::Effect};
 
 /// Confirmed meanings of names that are kept; beyond, they are asked about each time.
@@ -15,32 +16,6 @@ const CONFIRMED_MAX: usize = 64;
 
 /// What a yes means beside the command itself.
 const SETTLES: &str = "a yes settles this until it changes again";
-
-/// A command that is asked about, and where it was judged.
-#[derive(Debug)]
-pub(super) struct Doubted {
-    request: ExecuteCommand,
-    cwd: PathBuf,
-    /// Reasons that a yes also settles for later commands.
-    confirms: Vec<String>,
-    /// By what it runs after a yes.
-    then: Permit,
-}
-
-impl Doubted {
-    pub fn is_call(&self, call_id: CallId) -> bool {
-        self.request.call_id == call_id
-    }
-
-    /// Makes the daemon's clock stand still.
-    pub fn waits(&self) -> Effect {
-        Effect::Send(ClientMessage::CommandWaiting { call_id: self.request.call_id })
-    }
-
-    fn question(&self) -> ApprovalId {
-        ApprovalId(self.request.call_id.0)
-    }
-}
 
 impl App {
     /// Asks whether `request` may run although there are these reasons against it; a yes settles them and makes it go on with `then`.
@@ -68,18 +43,18 @@ impl App {
     ) {
         let (command, cwd) = (self.typed_text(&request), self.cwd.clone());
         let Some(turn) = self.turn.as_mut() else { return };
-        let turn_id = request.turn_id;
-        let doubted = Doubted { request, cwd: cwd.clone(), confirms, then };
+        let (call_id, turn_id) = (request.call_id, request.turn_id);
         let question = ApprovalRequest {
-            approval_id: doubted.question(),
+            approval_id: question_of(call_id),
             turn_id,
-            subject: ApprovalSubject::Command { command, cwd: cwd.into(), mode: RunMode::Live },
+            subject: ApprovalSubject::Command { command, cwd: cwd.as_path().into(), mode: RunMode::Live },
             is_dangerous: false,
             reasons,
             is_each_time: true,
         };
-        effects.push(doubted.waits());
-        turn.doubted = Some(doubted);
+        effects.push(waits(call_id));
+        let state = CommandState::AwaitingLocalApproval { confirms, then };
+        turn.command = Some(AgentCommand { request, cwd, state });
         self.open_question(question, true, now, effects);
     }
 
@@ -92,7 +67,8 @@ impl App {
         effects: &mut Vec<Effect>,
     ) -> bool {
         let Some(turn) = self.turn.as_mut() else { return false };
-        let Some(Doubted { request, cwd, confirms, then }) = turn.doubted.take_if(|doubted| doubted.question() == id)
+        let asked = turn.command.take_if(|command| command.question() == Some(id));
+        let Some(AgentCommand { request, cwd, state: CommandState::AwaitingLocalApproval { confirms, then } }) = asked
         else {
             return false;
         };
@@ -104,7 +80,7 @@ impl App {
                 if self.surface == Surface::Ours {
                     self.start(request, then, now, effects);
                 } else if let Some(turn) = self.turn.as_mut() {
-                    turn.pending_call = Some(PendingCall { request, permit: then, cwd, since: now });
+                    turn.command = Some(AgentCommand::waiting(request, then, cwd, now));
                 }
             }
             ApprovalDecision::Refused { note } => {

@@ -5,7 +5,7 @@ use std::time::Instant;
 use cohab_daemon_link::connection::SILENCE;
 use cohab_protocol::{Attached, ClientMessage, ErrorSubject, Notice, NoticeKind, WireError, WireErrorKind};
 
-use super::{App, LinkState, turn::Turn};
+use super::{App, LinkState, agent_command::AgentCommand, turn::Turn};
 use crate::{effect::Effect, ui::status};
 
 const GONE: &str = "the daemon is gone";
@@ -72,12 +72,7 @@ impl App {
     /// What the daemon may not have got before the connection broke off: it ignores what it knows.
     fn report_again(&self, effects: &mut Vec<Effect>) {
         let Some(turn) = self.turn.as_ref().filter(|turn| !turn.is_over()) else { return };
-        if let Some(call) = turn.running_call.as_ref().filter(|call| call.has_started) {
-            effects.push(super::command::started(call.request.call_id));
-        }
-        if let Some(doubted) = &turn.doubted {
-            effects.push(doubted.waits());
-        }
+        effects.extend(turn.command.as_ref().and_then(AgentCommand::progress));
         if let Some(result) = turn.last_result.and_then(|call_id| self.journal.find(call_id)) {
             effects.push(Effect::Send(ClientMessage::CommandExecutionResult(result.clone())));
         }
@@ -120,8 +115,8 @@ impl App {
     /// Nobody answers any more. A command that was handed over to the shell is left to its end.
     fn fail_turn(&mut self, message: &str, hint: &str, effects: &mut Vec<Effect>) {
         let Some(turn) = self.turn.as_ref().filter(|turn| !turn.is_over()) else { return };
-        if let Some(call) = turn.running_call.as_ref().filter(|call| !call.has_started) {
-            effects.push(Effect::WithdrawCommand(call.id.clone()));
+        if let Some(running) = turn.running().filter(|running| !running.has_started) {
+            effects.push(Effect::WithdrawCommand(running.id.clone()));
         }
         self.drop_queue();
         self.print_error(&WireError {

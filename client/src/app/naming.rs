@@ -1,30 +1,24 @@
 //! Checks the names in a command against the live shell before the command runs unasked. The client learns the names by running a
 //! command that does nothing, unless the shell has reported them since the user's last command.
 
-use std::{path::PathBuf, time::Instant};
+use std::time::Instant;
 
 use cohab_policy::{self};
 use cohab_protocol::ExecuteCommand;
 use cohab_shell_relay::live::LiveEvent;
 use cohab_types::command::CommandRequest;
 
-use super::{App, Surface, command::refuse};
+use super::{
+    App, Surface,
+    agent_command::{AgentCommand, CommandState},
+    command::refuse,
+};
 use crate::{consent::Permit, effect::Effect};
 
 /// A command that does nothing.
 const NOTHING: &str = ":";
 /// It has long ended then.
 const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);
-
-/// A command that waits until the shell has told what it is like.
-#[derive(Debug)]
-pub(super) struct Naming {
-    pub request: ExecuteCommand,
-    /// Where it was judged.
-    pub cwd: PathBuf,
-    /// Of the command that does nothing.
-    id: String,
-}
 
 impl App {
     /// Runs a command now that the terminal is ours; if it is unasked, only if its names stand for what it was judged by.
@@ -72,23 +66,31 @@ impl App {
     fn look_at_names(&mut self, request: ExecuteCommand, effects: &mut Vec<Effect>) {
         let Some(turn) = self.turn.as_mut() else { return };
         let id = (self.options.fresh_turn_id)().to_string();
-        turn.naming = Some(Naming { request, cwd: self.cwd.clone(), id: id.clone() });
+        let state = CommandState::ResolvingNames { id: id.clone() };
+        turn.command = Some(AgentCommand { request, cwd: self.cwd.clone(), state });
         self.surface = Surface::Command;
         let request = CommandRequest { id, text: NOTHING.into(), timeout: TIMEOUT, wants_env_delta: true };
         effects.push(Effect::RunAsItIs(request));
     }
 
+    /// The id of the command that does nothing, while one waits for its end.
+    fn resolving(&self) -> Option<&str> {
+        match &self.turn.as_ref()?.command.as_ref()?.state {
+            CommandState::ResolvingNames { id } => Some(id),
+            _ => None,
+        }
+    }
+
     /// What the relay says about the command that does nothing; any other event comes back.
     pub(super) fn on_naming_event(&mut self, event: LiveEvent, effects: &mut Vec<Effect>) -> Option<LiveEvent> {
-        let naming = self.turn.as_ref().and_then(|turn| turn.naming.as_ref());
-        let Some(id) = naming.map(|naming| naming.id.clone()) else { return Some(event) };
+        let Some(id) = self.resolving().map(str::to_owned) else { return Some(event) };
         match event {
             LiveEvent::ShellObserved { id: other, listing, .. } if other == id => self.shell_seen = listing.snapshot(),
             LiveEvent::CommandFinished { id: other, outcome } if other == id => self.cwd = outcome.cwd,
             LiveEvent::CommandRefused { id: other, error } if other == id => {
                 self.surface = Surface::Ours;
-                let naming = self.turn.as_mut().and_then(|turn| turn.naming.take());
-                let refused = naming.map(|naming| naming.request.call_id);
+                let command = self.turn.as_mut().and_then(|turn| turn.command.take());
+                let refused = command.map(|command| command.request.call_id);
                 effects.extend(refused.map(|call_id| refuse(call_id, error.code(), error.detail(), &self.cwd)));
             }
             LiveEvent::CommandStarted { id: other } | LiveEvent::CommandOutput { id: other, .. } if other == id => {}
@@ -99,9 +101,11 @@ impl App {
 
     /// The shell has told, or will not: the command goes on. False if none waits for that.
     pub(super) fn advance_naming(&mut self, now: Instant, effects: &mut Vec<Effect>) -> bool {
-        let Some(Naming { request, cwd, .. }) = self.turn.as_mut().and_then(|turn| turn.naming.take()) else {
+        if self.resolving().is_none() {
             return false;
-        };
+        }
+        let command = self.turn.as_mut().and_then(|turn| turn.command.take());
+        let Some(AgentCommand { request, cwd, .. }) = command else { return false };
         if cwd != self.cwd {
             effects.push(self.refuse_elsewhere(request.call_id));
         } else if self.shell_seen.is_some() {

@@ -7,7 +7,7 @@ use cohab_protocol::{ApprovalMode, CallId, CommandExecutionResult, ExecuteComman
 use cohab_sandbox::lock;
 use cohab_types::command::{CommandOutcome, Ending};
 
-use super::{App, command::refuse, turn::RunningCall};
+use super::{App, agent_command::Running, command::refuse};
 use crate::{consent::Permit, effect::Effect};
 
 /// What a yes does, shown on the card.
@@ -41,8 +41,8 @@ impl Stopped {
 
 impl App {
     /// What has probably stopped a command that ran locked in `cwd`.
-    pub(super) fn why_stopped(&self, call: &RunningCall, cwd: &Path, outcome: &CommandOutcome) -> Option<String> {
-        let status = outcome.status.filter(|_| call.is_locked && outcome.ending == Ending::Exited)?;
+    pub(super) fn why_stopped(&self, running: &Running, cwd: &Path, outcome: &CommandOutcome) -> Option<String> {
+        let status = outcome.status.filter(|_| running.is_locked && outcome.ending == Ending::Exited)?;
         lock::why_stopped(status, &outcome.output, self.options.scene.context(cwd))
     }
 
@@ -110,7 +110,7 @@ impl App {
 
     /// Keeps the first result of a command whose turn ends, for a daemon that asks for it.
     pub(super) fn forget_stopped(&mut self) {
-        let turn = self.turn.as_ref().filter(|turn| turn.running_call.is_none());
+        let turn = self.turn.as_ref().filter(|turn| turn.running().is_none());
         let call_id = turn.and_then(|turn| turn.stopped.as_ref()).map(|stopped| stopped.result.call_id);
         if let Some(result) = call_id.and_then(|call_id| self.first_result(call_id, "the turn ended")) {
             self.reported(result);

@@ -1,14 +1,9 @@
 //! One turn as the client sees it.
 
-use std::{
-    path::PathBuf,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use cohab_daemon_link::connection::SILENCE_LIMIT;
-use cohab_protocol::{
-    CallId, ChunkDelta, ClientMessage, ExecuteCommand, ModelIdentity, ResumePoint, StepActivity, TurnId,
-};
+use cohab_protocol::{CallId, ChunkDelta, ClientMessage, ModelIdentity, ResumePoint, StepActivity, TurnId};
 use cohab_term::{
     look::Look,
     markdown::{CodeBlocks, Highlighter, MarkdownStream},
@@ -16,16 +11,16 @@ use cohab_term::{
 use ratatui::text::Line;
 
 use super::{
-    countdown::Countdown, doubt::Doubted, naming::Naming, pause::Pause, progress::Progress, stopped::Stopped,
-    unasked::Looking,
+    agent_command::{AgentCommand, Running},
+    countdown::Countdown,
+    pause::Pause,
+    progress::Progress,
+    stopped::Stopped,
 };
-use crate::{approval::OpenQuestion, consent::Permit};
+use crate::approval::OpenQuestion;
 
 /// How long the end of a turn waits for the colours of its last code block.
 const SETTLE_LIMIT: Duration = Duration::from_millis(300);
-
-/// How long a command waits for the terminal; the daemon gives up a little later.
-const PENDING_LIMIT: Duration = Duration::from_secs(30);
 /// How often the rest of one turn is asked for over a new connection.
 const RESUMES_MAX: u8 = 3;
 
@@ -40,28 +35,6 @@ pub(super) enum Waiting {
     Retry(Countdown),
     /// Nothing: text is coming.
     Nothing,
-}
-
-/// A command of this turn in the live shell.
-#[derive(Debug)]
-pub(super) struct RunningCall {
-    pub request: ExecuteCommand,
-    /// The id that the shell runs it under.
-    pub id: String,
-    pub has_started: bool,
-    /// The launcher starts its programs.
-    pub is_locked: bool,
-}
-
-/// A command of this turn that waits until the terminal is ours.
-#[derive(Debug)]
-pub(super) struct PendingCall {
-    pub request: ExecuteCommand,
-    /// By what it may run.
-    pub permit: Permit,
-    /// Where the shell was when it was judged.
-    pub cwd: PathBuf,
-    pub since: Instant,
 }
 
 /// A step of this turn that is over.
@@ -103,16 +76,10 @@ pub(super) struct Turn {
     /// For the status line.
     pub progress: Progress,
     pub question: Option<OpenQuestion>,
-    pub pending_call: Option<PendingCall>,
-    pub running_call: Option<RunningCall>,
-    /// A command that the client itself asks about.
-    pub doubted: Option<Doubted>,
+    /// The command that waits for something, or that the shell has.
+    pub command: Option<AgentCommand>,
     /// A command that the lock has stopped, until its second run has ended or was refused.
     pub stopped: Option<Stopped>,
-    /// A command that waits for what the shell tells of itself.
-    pub naming: Option<Naming>,
-    /// A command that waits for what git tells of its settings.
-    pub looking: Option<Looking>,
     /// A command whose time was up, and which still has the shell.
     pub overdue: Option<String>,
     /// Of the last command that was answered for.
@@ -149,12 +116,8 @@ impl Turn {
             pause: Pause::No,
             progress: Progress::new("", now),
             question: None,
-            pending_call: None,
-            running_call: None,
-            doubted: None,
+            command: None,
             stopped: None,
-            naming: None,
-            looking: None,
             overdue: None,
             last_result: None,
             has_echoed: false,
@@ -254,15 +217,14 @@ impl Turn {
         self.is_resuming = false;
     }
 
-    /// Whether a command of it runs, or waits for anything.
-    pub fn has_a_command(&self) -> bool {
-        let waits = self.pending_call.is_some() || self.doubted.is_some() || self.naming.is_some();
-        self.running_call.is_some() || waits || self.looking.is_some()
+    /// When the wait of its command is given up.
+    pub fn command_deadline(&self) -> Option<Instant> {
+        self.command.as_ref().and_then(AgentCommand::deadline)
     }
 
-    /// When a command that waits for the terminal is given up.
-    pub fn pending_deadline(&self) -> Option<Instant> {
-        self.pending_call.as_ref().map(|pending| pending.since + PENDING_LIMIT)
+    /// Its command that the shell has.
+    pub fn running(&self) -> Option<&Running> {
+        self.command.as_ref().and_then(AgentCommand::running)
     }
 
     /// Takes a chunk. False for one that came before, which says nothing new.
@@ -351,20 +313,12 @@ impl Turn {
         self.question.take().is_some()
     }
 
-    /// Nobody waits for the command `call_id` any more that the client asks about: the question goes.
-    pub fn withdraw_doubt(&mut self, call_id: CallId) -> Option<()> {
-        self.doubted.take_if(|doubted| doubted.is_call(call_id))?;
-        self.question.take().map(|_| ())
-    }
-
     pub fn end(&mut self) {
         self.is_over = true;
         self.waiting = Waiting::Nothing;
         self.unsent_query = None;
-        self.pending_call = None;
-        self.doubted = None;
-        self.naming = None;
-        self.looking = None;
+        // What the shell has comes to its own end.
+        self.command.take_if(|command| !command.is_running());
         self.ended_at.get_or_insert(self.last_seen);
     }
 

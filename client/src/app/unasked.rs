@@ -1,43 +1,21 @@
 //! A command that runs unasked and is what it looks like: how it is typed, and what git's own settings say where it starts git.
 
-use std::{
-    path::PathBuf,
-    time::{Duration, Instant},
-};
+use std::time::Instant;
 
-use cohab_policy::{self, Context, Lock, Unasked};
-use cohab_policy_io::git_settings::{self, Environment};
+use cohab_policy::{self, Context, Lock};
+use cohab_policy_io::git_settings::Environment;
 use cohab_protocol::{CallId, ExecuteCommand, TurnId};
 use cohab_term::{look::Look, theme};
 use ratatui::text::Line;
 
-use super::{App, Surface, turn::PendingCall};
+use super::{
+    App, Surface,
+    agent_command::{AgentCommand, CommandState},
+};
 use crate::{consent::Permit, effect::Effect, errand::Errand, ui::status};
 
-/// Whoever looks at git's settings keeps a limit of his own; this one holds when there is no thread to look.
-const LOOK_LIMIT: Duration = git_settings::LIMIT.saturating_add(Duration::from_secs(1));
 /// Lines that are kept to be shown as they were typed.
 const KEPT_LINES: usize = 20;
-
-/// A command that waits until git has told its settings.
-#[derive(Debug)]
-pub(super) struct Looking {
-    request: ExecuteCommand,
-    /// Where it was judged.
-    cwd: PathBuf,
-    typed: Unasked,
-    since: Instant,
-}
-
-impl Looking {
-    pub fn is_call(&self, call_id: CallId) -> bool {
-        self.request.call_id == call_id
-    }
-
-    pub fn deadline(&self) -> Instant {
-        self.since + LOOK_LIMIT
-    }
-}
 
 /// Lines of one turn as they were typed, where words were put in.
 #[derive(Debug, Default)]
@@ -89,7 +67,8 @@ impl App {
             folders: unasked.git_folders.clone(),
             environment,
         }));
-        turn.looking = Some(Looking { request, cwd: self.cwd.clone(), typed: unasked, since: now });
+        let state = CommandState::CheckingGitSettings { typed: unasked, since: now };
+        turn.command = Some(AgentCommand { request, cwd: self.cwd.clone(), state });
     }
 
     /// Runs a command that was asked about and shown as it is typed.
@@ -115,12 +94,18 @@ impl App {
         effects: &mut Vec<Effect>,
     ) {
         let Some(turn) = self.turn.as_mut() else { return };
-        let Some(looking) = turn.looking.take_if(|looking| looking.is_call(call_id)) else { return };
-        let Looking { request, cwd, typed, .. } = looking;
+        let is_meant = |command: &AgentCommand| {
+            command.is_call(call_id) && matches!(command.state, CommandState::CheckingGitSettings { .. })
+        };
+        let checked = turn.command.take_if(|command| is_meant(command));
+        let Some(AgentCommand { request, cwd, state: CommandState::CheckingGitSettings { typed, .. } }) = checked
+        else {
+            return;
+        };
         self.is_dirty = true;
         if self.surface != Surface::Ours {
             // It is looked at again when the terminal is ours.
-            turn.pending_call = Some(PendingCall { request, permit: Permit::Unasked, cwd, since: now });
+            turn.command = Some(AgentCommand::waiting(request, Permit::Unasked, cwd, now));
         } else if cwd != self.cwd {
             effects.push(self.refuse_elsewhere(request.call_id));
         } else {
@@ -133,10 +118,14 @@ impl App {
 
     /// Nobody has told git's settings in time.
     pub(super) fn give_up_looking(&mut self, now: Instant, effects: &mut Vec<Effect>) {
-        let looking = self.turn.as_ref().and_then(|turn| turn.looking.as_ref());
-        if let Some(looking) = looking.filter(|looking| now >= looking.deadline()) {
+        let is_late = |command: &&AgentCommand| {
+            matches!(command.state, CommandState::CheckingGitSettings { .. })
+                && command.deadline().is_some_and(|due| now >= due)
+        };
+        let command = self.turn.as_ref().and_then(|turn| turn.command.as_ref());
+        if let Some(call_id) = command.filter(is_late).map(|command| command.request.call_id) {
             let doubt = "git did not tell its settings here in time".to_owned();
-            self.on_git_told(looking.request.call_id, Some(doubt), now, effects);
+            self.on_git_told(call_id, Some(doubt), now, effects);
         }
     }
 

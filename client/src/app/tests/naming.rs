@@ -55,7 +55,7 @@ fn what_was_confirmed_of_one_name_says_nothing_of_another() {
     tell(&mut bench, &effects, "alias ls='ls -R'\nalias wc='sh'\n");
     bench.pass(301);
     assert_eq!(runs(&bench.key("y")), Some("ls -l"));
-    bench.app.turn.as_mut().expect("a turn").running_call = None;
+    bench.app.turn.as_mut().expect("a turn").command = None;
     bench.app.surface = Surface::Ours;
     let mut another = execute("ls -l | wc", None);
     let DaemonMessage::ExecuteCommand(request) = &mut another else { unreachable!() };
