@@ -117,11 +117,10 @@ impl Aside {
 impl App {
     /// When the assistant is to step aside, if nothing else happens.
     pub(super) fn aside_due(&self) -> Option<Instant> {
-        let turn = self.turn.as_ref().filter(|turn| !turn.is_over())?;
+        let turn = self.activity.turn().filter(|turn| !turn.is_over())?;
         let may_leave = self.aside.keys_wait
             && self.aside.place == Place::Here
             && self.surface == Surface::Ours
-            && self.undoing.is_none()
             && turn.question.is_none()
             && turn.command.as_ref().is_none_or(|command| match command.state {
                 CommandState::ResolvingNames { .. } | CommandState::AwaitingLocalApproval { .. } => true,
@@ -157,7 +156,7 @@ impl App {
 
     fn has_something_to_show(&self) -> bool {
         self.aside.has_text
-            || self.turn.as_ref().is_some_and(|turn| {
+            || self.activity.turn().is_some_and(|turn| {
                 let waits = turn.command.as_ref().is_some_and(AgentCommand::is_waiting);
                 turn.is_over() || turn.question.is_some() || waits
             })
@@ -181,8 +180,8 @@ impl App {
             if std::mem::take(&mut self.aside.is_asking) {
                 self.aside.queue.pop_back();
             }
-            if std::mem::take(&mut self.aside.has_answered_line) && !self.above.is_empty() {
-                self.above.remove(0);
+            if std::mem::take(&mut self.aside.has_answered_line) && !self.screen.above.is_empty() {
+                self.screen.above.remove(0);
             }
         }
         self.aside.is_away()
@@ -193,17 +192,17 @@ impl App {
         if !self.aside.is_away() {
             return;
         }
-        let above_it = usize::from(self.aside.has_answered_line).min(self.above.len());
+        let above_it = usize::from(self.aside.has_answered_line).min(self.screen.above.len());
         let is_plain_stop = self.aside.is_stopped && !self.aside.has_text;
-        if let Some(turn) = self.turn.as_mut() {
+        if let Some(turn) = self.activity.turn_mut() {
             turn.progress.drawn(now);
             let title = turn.progress.title().to_owned();
             if !is_plain_stop {
                 let label = self.options.look.choose("… continuing: ", "Continuing: ");
                 let line = self.cut_remark(label, &title, above_it == 0);
-                self.above.insert(above_it, line);
+                self.screen.above.insert(above_it, line);
             }
-            if self.turn.as_ref().is_some_and(|turn| turn.question.is_some()) {
+            if self.activity.turn().is_some_and(|turn| turn.question.is_some()) {
                 effects.push(Effect::TakeKeyboard(true));
             }
         }
@@ -220,7 +219,7 @@ impl App {
 
     /// Whether the user's prompt stands while a turn is on: a question entered there waits for its end.
     pub(super) fn is_aside(&self) -> bool {
-        self.aside.is_away() && self.turn.is_some()
+        self.aside.is_away() && self.activity.turn().is_some()
     }
 
     /// A question entered while another one is answered. An empty one only brings the assistant back.
@@ -243,7 +242,7 @@ impl App {
 
     /// Says something of a line that was entered. It continues the prompt's row, where the line stood.
     pub(super) fn answer_line(&mut self, label: &str, text: &str) {
-        self.above.insert(0, self.cut_remark(label, text, true));
+        self.screen.above.insert(0, self.cut_remark(label, text, true));
         self.aside.has_answered_line = true;
     }
 
@@ -251,7 +250,7 @@ impl App {
     pub(super) fn ask_next(&mut self, now: Instant, effects: &mut Vec<Effect>) -> bool {
         let Some(question) = self.aside.queue.pop_front() else { return false };
         self.aside.has_told = false;
-        self.above.push(Line::default());
+        self.screen.above.push(Line::default());
         if self.take_queued_slash(&question, now, effects) {
             return true;
         }
@@ -270,7 +269,7 @@ impl App {
     /// Whether Ctrl-C stops the turn that goes on behind the user's prompt: only on an empty line. The relay knows about keys.
     #[must_use]
     pub fn takes_stop_key(&self, prompt: UntouchedPrompt) -> bool {
-        prompt == UntouchedPrompt::Stands && self.is_aside() && self.turn.as_ref().is_some_and(|turn| !turn.is_over())
+        prompt == UntouchedPrompt::Stands && self.is_aside() && self.activity.turn().is_some_and(|turn| !turn.is_over())
     }
 
     /// That key was pressed.

@@ -37,22 +37,22 @@ impl App {
             effects.push(Effect::Send(ClientMessage::CommandExecutionResult(result.clone())));
             return;
         }
-        let command = self.turn.as_ref().and_then(|turn| turn.command.as_ref());
+        let command = self.activity.turn().and_then(|turn| turn.command.as_ref());
         if let Some(command) = command.filter(|command| command.is_call(request.call_id)) {
             effects.extend(command.progress());
             return;
         }
         let permit = match self.admit(&request, now) {
             Ok(permit) => permit,
-            Err((code, reason)) => return effects.push(refuse(request.call_id, code, reason.into(), &self.cwd)),
+            Err((code, reason)) => return effects.push(refuse(request.call_id, code, reason.into(), &self.shell.cwd)),
         };
-        let doubt = self.taint.reason().filter(|_| permit == Permit::Unasked);
+        let doubt = self.shell.taint.reason().filter(|_| permit == Permit::Unasked);
         if let Some(reason) = doubt {
             self.ask_about_changes(request, reason, now, effects);
         } else if self.surface == Surface::Ours {
             self.start(request, permit, now, effects);
-        } else if let Some(turn) = self.turn.as_mut() {
-            turn.command = Some(AgentCommand::waiting(request, permit, self.cwd.clone(), now));
+        } else if let Some(turn) = self.activity.turn_mut() {
+            turn.command = Some(AgentCommand::waiting(request, permit, self.shell.cwd.clone(), now));
         }
     }
 
@@ -61,7 +61,7 @@ impl App {
         if self.journal.has_begun(request.call_id) {
             return Err(("repeated", "the command ran before; its result is not kept any more"));
         }
-        let turn = self.turn.as_ref().filter(|turn| turn.id() == request.turn_id && !turn.is_over());
+        let turn = self.activity.turn().filter(|turn| turn.id() == request.turn_id && !turn.is_over());
         let turn = match turn {
             Some(turn) => turn,
             // The daemon relies on it: nothing of this id was ever given to the shell.
@@ -74,8 +74,8 @@ impl App {
             return Err(("shell_busy", "another command of this turn is still running"));
         }
         let launcher = (self.options.launcher)();
-        let lock = launcher.as_deref().and_then(|file| Lock::new(file, self.shell_seen.as_ref()));
-        let context = Context { lock, ..self.options.scene.context(&self.cwd) };
+        let lock = launcher.as_deref().and_then(|file| Lock::new(file, self.shell.seen.as_ref()));
+        let context = Context { lock, ..self.options.scene.context(&self.shell.cwd) };
         let remembered = self.options.remembered.as_ref();
         let reason = "the user's terminal has no approval for exactly this command in this folder; it was not run";
         let permit = self.consents.permits(request, self.options.approval, context, remembered, now);
@@ -85,7 +85,7 @@ impl App {
     /// A command has waited too long for the terminal.
     pub(super) fn give_up_pending(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         let is_late = |command: &AgentCommand| command.is_waiting() && command.deadline().is_some_and(|due| now >= due);
-        let Some(turn) = self.turn.as_mut() else { return };
+        let Some(turn) = self.activity.turn_mut() else { return };
         let Some(pending) = turn.command.take_if(|command| is_late(command)) else { return };
         let holder = turn
             .overdue
@@ -98,12 +98,12 @@ impl App {
     /// The terminal is ours: what waited for it goes on.
     pub(super) fn on_answer_ready(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         self.surface = Surface::Ours;
-        self.is_dirty = true;
+        self.screen.is_dirty = true;
         self.come_back(now, effects);
         if self.advance_undo(effects) || self.advance_resume(effects) {
             return;
         }
-        let Some(turn) = self.turn.as_mut() else { return };
+        let Some(turn) = self.activity.turn_mut() else { return };
         turn.saw(now);
         if let Some(question) = turn.question.as_mut() {
             question.appear(now);
@@ -112,14 +112,14 @@ impl App {
         if self.advance_naming(now, effects) {
             return;
         }
-        let Some(turn) = self.turn.as_mut() else { return };
+        let Some(turn) = self.activity.turn_mut() else { return };
         let waiting = turn.command.take_if(|command| command.is_waiting());
         self.call_for_answer(effects);
         let Some(AgentCommand { request, cwd, state: CommandState::WaitingForTerminal { permit, .. } }) = waiting
         else {
             return;
         };
-        if cwd == self.cwd {
+        if cwd == self.shell.cwd {
             self.start(request, permit, now, effects);
         } else {
             // What was allowed there need not be here.
@@ -145,7 +145,7 @@ impl App {
         let is_locked = locked.is_some();
         let filled = match self.outgoing.filled(locked.as_ref().unwrap_or(&text), self.options.scene.shell) {
             Ok(filled) => filled.or_else(|| locked.map(FilledLine::from)),
-            Err(error) => return effects.push(not_filled(request.call_id, &error, &self.cwd)),
+            Err(error) => return effects.push(not_filled(request.call_id, &error, &self.shell.cwd)),
         };
         self.print_command(&request.command);
         self.tell_typed(&request, &text);
@@ -162,36 +162,36 @@ impl App {
             Some(filled) => Effect::RunFilled(wanted, filled),
             None => Effect::Run(wanted),
         });
-        if let Some(turn) = self.turn.as_mut() {
-            turn.has_echoed = true;
+        if let Some(turn) = self.activity.turn_mut() {
+            turn.echoed();
             let state = CommandState::Running(Running { id, has_started: false, is_locked });
-            turn.command = Some(AgentCommand { request, cwd: self.cwd.clone(), state });
+            turn.command = Some(AgentCommand { request, cwd: self.shell.cwd.clone(), state });
         }
     }
 
     /// The daemon wants a command stopped. It gets an answer in any case: now, or when the command has ended.
     pub(super) fn on_interrupt(&mut self, call_id: CallId, by: wire::Interrupter, effects: &mut Vec<Effect>) {
-        let turn_id = self.turn.as_ref().map(Turn::id);
-        let command = self.turn.as_ref().and_then(|turn| turn.command.as_ref());
+        let turn_id = self.activity.turn().map(Turn::id);
+        let command = self.activity.turn().and_then(|turn| turn.command.as_ref());
         let running = command.filter(|command| command.is_call(call_id)).and_then(AgentCommand::running);
         if let Some(running) = running {
             let by = match by {
                 wire::Interrupter::TimeLimit => Interrupter::TimeLimit,
                 // The daemon says only that the turn is over.
-                _ if turn_id.is_some() && self.cancelled_turn == turn_id => Interrupter::User,
+                _ if turn_id.is_some() && self.connection.cancelled_turn == turn_id => Interrupter::User,
                 wire::Interrupter::User | wire::Interrupter::Turn => Interrupter::Turn,
             };
             effects.push(Effect::CancelCommand(running.id.clone(), by));
         } else if let Some(result) = self.journal.find(call_id) {
             effects.push(Effect::Send(ClientMessage::CommandExecutionResult(result.clone())));
         } else {
-            if let Some(turn) = self.turn.as_mut()
+            if let Some(turn) = self.activity.turn_mut()
                 && let Some(command) = turn.command.take_if(|command| command.is_call(call_id))
                 && command.question().is_some()
                 && turn.close_question()
             {
                 effects.push(Effect::TakeKeyboard(false));
-                self.is_dirty = true;
+                self.screen.is_dirty = true;
             }
             let reason = "the command was cancelled before it started";
             self.answer_unrun(call_id, "cancelled", reason, effects);
@@ -203,7 +203,7 @@ impl App {
         match event {
             LiveEvent::CommandStarted { id } => {
                 if let Some(call_id) = self.running_id(&id) {
-                    let command = self.turn.as_mut().and_then(|turn| turn.command.as_mut());
+                    let command = self.activity.turn_mut().and_then(|turn| turn.command.as_mut());
                     if let Some(AgentCommand { state: CommandState::Running(running), .. }) = command {
                         running.has_started = true;
                     }
@@ -215,8 +215,8 @@ impl App {
                 effects.extend(call_id.map(waits));
             }
             LiveEvent::ShellObserved { change, listing, .. } => {
-                self.observed = Some(change);
-                self.shell_seen = listing.snapshot();
+                self.shell.observed = Some(change);
+                self.shell.seen = listing.snapshot();
             }
             LiveEvent::CommandFinished { id, outcome } => self.on_finished(&id, outcome, now, effects),
             LiveEvent::CommandRefused { id, error } => self.on_refused(&id, &error, effects),
@@ -225,34 +225,34 @@ impl App {
     }
 
     fn running_id(&self, id: &str) -> Option<CallId> {
-        let command = self.turn.as_ref()?.command.as_ref()?;
+        let command = self.activity.turn()?.command.as_ref()?;
         (command.running()?.id == id).then_some(command.request.call_id)
     }
 
     fn take_running(&mut self, id: &str) -> Option<(ExecuteCommand, Running)> {
         self.running_id(id)?;
-        match self.turn.as_mut()?.command.take()? {
+        match self.activity.turn_mut()?.command.take()? {
             AgentCommand { request, state: CommandState::Running(running), .. } => Some((request, running)),
             _ => None,
         }
     }
 
     fn on_finished(&mut self, id: &str, outcome: CommandOutcome, now: Instant, effects: &mut Vec<Effect>) {
-        let observed = self.observed.take();
+        let observed = self.shell.observed.take();
         if observed.is_none() {
-            self.shell_seen = None;
+            self.shell.seen = None;
         }
         let Some((request, running)) = self.take_running(id) else { return };
         let is_stopped_by_user = outcome.ending == (Ending::Interrupted { by: Interrupter::User });
-        if let Some(turn) = self.turn.as_mut() {
+        if let Some(turn) = self.activity.turn_mut() {
             turn.overdue = (outcome.ending == Ending::StillRunning).then(|| title(&request.command));
         }
-        let cwd_before = std::mem::replace(&mut self.cwd, outcome.cwd.clone());
+        let cwd_before = std::mem::replace(&mut self.shell.cwd, outcome.cwd.clone());
         let why_stopped = self.why_stopped(&running, &cwd_before, &outcome);
         let mut result = execution_result(request.call_id, outcome);
         self.tell_of_first_run(&mut result);
-        if let Some(turn) = self.turn.as_mut() {
-            turn.ran_ms = Some(result.duration_ms);
+        if let Some(turn) = self.activity.turn_mut() {
+            turn.ran(result.duration_ms);
         }
         if result.mode == RunMode::Live {
             let is_whole = observed.is_some();
@@ -261,19 +261,24 @@ impl App {
                     if shell_taint::matters(change) {
                         self.consents.shell_changed();
                     }
-                    self.taint.saw(change.clone());
+                    self.shell.taint.saw(change.clone());
                 }
                 None if self.may_change_the_shell(&request.command) => {
                     self.consents.shell_changed();
-                    self.taint.lost_track(title(&request.command));
+                    self.shell.taint.lost_track(title(&request.command));
                 }
                 None => {}
             }
-            let change = observed.unwrap_or_else(|| moved(&cwd_before, &self.cwd));
-            self.above.extend(receipt::receipt(&change, &self.options.scene.home, self.width(), self.options.look));
-            self.undo_journal.record(request.turn_id, change, is_whole);
+            let change = observed.unwrap_or_else(|| moved(&cwd_before, &self.shell.cwd));
+            self.screen.above.extend(receipt::receipt(
+                &change,
+                &self.options.scene.home,
+                self.width(),
+                self.options.look,
+            ));
+            self.undo.journal.record(request.turn_id, change, is_whole);
         } else if result.mode == RunMode::Subshell {
-            self.above.push(receipt::contained(self.width(), self.options.look));
+            self.screen.above.push(receipt::contained(self.width(), self.options.look));
         }
         if is_stopped_by_user {
             // Ctrl-C on the agent's command means: stop all of it. Said before the result, which would start the next step.
@@ -288,7 +293,7 @@ impl App {
     /// A result as it is sent, and kept for a daemon that asks again.
     pub(super) fn reported(&mut self, mut result: CommandExecutionResult) -> Effect {
         self.outgoing.result(&mut result);
-        if let Some(turn) = self.turn.as_mut() {
+        if let Some(turn) = self.activity.turn_mut() {
             turn.last_result = Some(result.call_id);
         }
         self.journal.record(result.clone());
@@ -297,20 +302,21 @@ impl App {
 
     /// Whether it is more than plainly read-only.
     fn may_change_the_shell(&self, command: &str) -> bool {
-        cohab_policy::assess_line(command, self.options.scene.context(&self.cwd)).level > cohab_policy::Level::Allow
+        cohab_policy::assess_line(command, self.options.scene.context(&self.shell.cwd)).level
+            > cohab_policy::Level::Allow
     }
 
     /// A command was judged in the folder in which it was to run; the shell has left it.
     pub(super) fn refuse_elsewhere(&self, call_id: CallId) -> Effect {
         let reason = "the shell is in another folder now; the command was not run";
-        refuse(call_id, "not_approved", reason.into(), &self.cwd)
+        refuse(call_id, "not_approved", reason.into(), &self.shell.cwd)
     }
 
     fn on_refused(&mut self, id: &str, error: &RelayError, effects: &mut Vec<Effect>) {
         let Some((request, _)) = self.take_running(id) else { return };
         let call_id = request.call_id;
         let first = self.first_result(call_id, &error.detail());
-        let result = first.unwrap_or_else(|| refused(call_id, error.code(), error.detail(), &self.cwd));
+        let result = first.unwrap_or_else(|| refused(call_id, error.code(), error.detail(), &self.shell.cwd));
         effects.push(self.reported(result));
     }
 }

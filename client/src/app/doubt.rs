@@ -41,8 +41,8 @@ impl App {
         now: Instant,
         effects: &mut Vec<Effect>,
     ) {
-        let (command, cwd) = (self.typed_text(&request), self.cwd.clone());
-        let Some(turn) = self.turn.as_mut() else { return };
+        let (command, cwd) = (self.typed_text(&request), self.shell.cwd.clone());
+        let Some(turn) = self.activity.turn_mut() else { return };
         let (call_id, turn_id) = (request.call_id, request.turn_id);
         let question = ApprovalRequest {
             approval_id: question_of(call_id),
@@ -66,20 +66,20 @@ impl App {
         now: Instant,
         effects: &mut Vec<Effect>,
     ) -> bool {
-        let Some(turn) = self.turn.as_mut() else { return false };
+        let Some(turn) = self.activity.turn_mut() else { return false };
         let asked = turn.command.take_if(|command| command.question() == Some(id));
         let Some(AgentCommand { request, cwd, state: CommandState::AwaitingLocalApproval { confirms, then } }) = asked
         else {
             return false;
         };
         match decision {
-            ApprovalDecision::Once if cwd == self.cwd => {
-                self.taint.confirm();
-                let room = CONFIRMED_MAX.saturating_sub(self.confirmed.len());
-                self.confirmed.extend(confirms.into_iter().take(room));
+            ApprovalDecision::Once if cwd == self.shell.cwd => {
+                self.shell.taint.confirm();
+                let room = CONFIRMED_MAX.saturating_sub(self.shell.confirmed.len());
+                self.shell.confirmed.extend(confirms.into_iter().take(room));
                 if self.surface == Surface::Ours {
                     self.start(request, then, now, effects);
-                } else if let Some(turn) = self.turn.as_mut() {
+                } else if let Some(turn) = self.activity.turn_mut() {
                     turn.command = Some(AgentCommand::waiting(request, then, cwd, now));
                 }
             }

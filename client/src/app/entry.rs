@@ -176,6 +176,6 @@ impl App {
     fn question(&mut self, told: &Told) -> Question {
         self.entry.asked += 1;
         let id = QuestionId::Enter(self.entry.asked);
-        Question { id, line: told.line.clone(), cwd: self.cwd.clone(), is_command: told.is_command }
+        Question { id, line: told.line.clone(), cwd: self.shell.cwd.clone(), is_command: told.is_command }
     }
 }

@@ -57,17 +57,20 @@ impl App {
         if !self.options.looks_at_names {
             return Some(Vec::new());
         }
-        let mut reasons =
-            cohab_policy::why_not_themselves(command, self.shell_seen.as_ref()?, self.options.scene.context(&self.cwd));
-        reasons.retain(|reason| !self.confirmed.contains(reason));
+        let mut reasons = cohab_policy::why_not_themselves(
+            command,
+            self.shell.seen.as_ref()?,
+            self.options.scene.context(&self.shell.cwd),
+        );
+        reasons.retain(|reason| !self.shell.confirmed.contains(reason));
         Some(reasons)
     }
 
     fn look_at_names(&mut self, request: ExecuteCommand, effects: &mut Vec<Effect>) {
-        let Some(turn) = self.turn.as_mut() else { return };
+        let Some(turn) = self.activity.turn_mut() else { return };
         let id = (self.options.fresh_turn_id)().to_string();
         let state = CommandState::ResolvingNames { id: id.clone() };
-        turn.command = Some(AgentCommand { request, cwd: self.cwd.clone(), state });
+        turn.command = Some(AgentCommand { request, cwd: self.shell.cwd.clone(), state });
         self.surface = Surface::Command;
         let request = CommandRequest { id, text: NOTHING.into(), timeout: TIMEOUT, wants_env_delta: true };
         effects.push(Effect::RunAsItIs(request));
@@ -75,7 +78,7 @@ impl App {
 
     /// The id of the command that does nothing, while one waits for its end.
     fn resolving(&self) -> Option<&str> {
-        match &self.turn.as_ref()?.command.as_ref()?.state {
+        match &self.activity.turn()?.command.as_ref()?.state {
             CommandState::ResolvingNames { id } => Some(id),
             _ => None,
         }
@@ -85,13 +88,13 @@ impl App {
     pub(super) fn on_naming_event(&mut self, event: LiveEvent, effects: &mut Vec<Effect>) -> Option<LiveEvent> {
         let Some(id) = self.resolving().map(str::to_owned) else { return Some(event) };
         match event {
-            LiveEvent::ShellObserved { id: other, listing, .. } if other == id => self.shell_seen = listing.snapshot(),
-            LiveEvent::CommandFinished { id: other, outcome } if other == id => self.cwd = outcome.cwd,
+            LiveEvent::ShellObserved { id: other, listing, .. } if other == id => self.shell.seen = listing.snapshot(),
+            LiveEvent::CommandFinished { id: other, outcome } if other == id => self.shell.cwd = outcome.cwd,
             LiveEvent::CommandRefused { id: other, error } if other == id => {
                 self.surface = Surface::Ours;
-                let command = self.turn.as_mut().and_then(|turn| turn.command.take());
+                let command = self.activity.turn_mut().and_then(|turn| turn.command.take());
                 let refused = command.map(|command| command.request.call_id);
-                effects.extend(refused.map(|call_id| refuse(call_id, error.code(), error.detail(), &self.cwd)));
+                effects.extend(refused.map(|call_id| refuse(call_id, error.code(), error.detail(), &self.shell.cwd)));
             }
             LiveEvent::CommandStarted { id: other } | LiveEvent::CommandOutput { id: other, .. } if other == id => {}
             other => return Some(other),
@@ -104,11 +107,11 @@ impl App {
         if self.resolving().is_none() {
             return false;
         }
-        let command = self.turn.as_mut().and_then(|turn| turn.command.take());
+        let command = self.activity.turn_mut().and_then(|turn| turn.command.take());
         let Some(AgentCommand { request, cwd, .. }) = command else { return false };
-        if cwd != self.cwd {
+        if cwd != self.shell.cwd {
             effects.push(self.refuse_elsewhere(request.call_id));
-        } else if self.shell_seen.is_some() {
+        } else if self.shell.seen.is_some() {
             self.start(request, Permit::Unasked, now, effects);
         } else {
             let reason = "the shell does not tell what its names stand for".to_owned();

@@ -32,14 +32,14 @@ impl App {
 
     /// Whether the turn is held, if it is one that can be.
     fn pause(&self) -> Option<Pause> {
-        self.turn.as_ref().filter(|turn| !turn.is_over() && turn.was_sent()).map(|turn| turn.pause)
+        self.activity.turn().filter(|turn| !turn.is_over() && turn.was_sent()).map(|turn| turn.pause)
     }
 
     fn set_pause(&mut self, is_paused: bool, effects: &mut Vec<Effect>) {
-        let Some(turn) = self.turn.as_mut() else { return };
+        let Some(turn) = self.activity.turn_mut() else { return };
         turn.pause = if is_paused { Pause::Asked } else { Pause::No };
         effects.push(Effect::Send(ClientMessage::PauseTurn { turn_id: turn.id(), is_paused }));
-        self.is_dirty = true;
+        self.screen.is_dirty = true;
         self.tell_pause();
     }
 
@@ -48,7 +48,7 @@ impl App {
         if !self.is_current(turn_id) {
             return;
         }
-        let Some(turn) = self.turn.as_mut() else { return };
+        let Some(turn) = self.activity.turn_mut() else { return };
         let pause = match (is_paused, turn.pause) {
             // The user has let it go on meanwhile.
             (true, Pause::No) | (false, _) => Pause::No,

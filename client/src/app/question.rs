@@ -28,7 +28,7 @@ impl App {
             effects.push(reply(&request, decision));
             return;
         }
-        let open = self.turn.as_ref().and_then(|turn| turn.question.as_ref());
+        let open = self.activity.turn().and_then(|turn| turn.question.as_ref());
         if open.is_some_and(|open| open.is_about(request.approval_id)) {
             return;
         }
@@ -40,7 +40,7 @@ impl App {
             return;
         }
         if matches!(request.subject, ApprovalSubject::Command { mode: RunMode::Live, .. }) {
-            request.reasons.extend(self.taint.reason());
+            request.reasons.extend(self.shell.taint.reason());
         }
         self.open_question(request, false, now, effects);
     }
@@ -58,7 +58,7 @@ impl App {
         if is_ours {
             question.offer_only_yes_and_no();
         }
-        if let Some(turn) = self.turn.as_mut() {
+        if let Some(turn) = self.activity.turn_mut() {
             turn.question = Some(question);
         }
         self.print_large_card();
@@ -73,11 +73,11 @@ impl App {
 
     /// A card that does not fit into the live area is printed, and scrolls away with the rest.
     fn print_large_card(&mut self) {
-        let (width, rows, look) = (self.width(), usize::from(self.rows), self.options.look);
-        let Some(question) = self.turn.as_ref().and_then(|turn| turn.question.as_ref()) else { return };
+        let (width, rows, look) = (self.width(), usize::from(self.screen.rows), self.options.look);
+        let Some(question) = self.activity.turn().and_then(|turn| turn.question.as_ref()) else { return };
         if question.fitting_card(width, rows, look).is_none() {
             let card = question.card(width, look);
-            self.above.extend(card);
+            self.screen.above.extend(card);
         }
     }
 
@@ -87,9 +87,9 @@ impl App {
             // The question is not on the screen yet.
             return;
         }
-        self.is_dirty = true;
+        self.screen.is_dirty = true;
         for input in inputs {
-            let Some(question) = self.turn.as_mut().and_then(|turn| turn.question.as_mut()) else { return };
+            let Some(question) = self.activity.turn_mut().and_then(|turn| turn.question.as_mut()) else { return };
             let outcome = question.on_input(input, now);
             if matches!(&outcome.decided, Some((_, ApprovalDecision::CancelTurn))) {
                 self.entry.bring_back_by(input);
@@ -103,17 +103,17 @@ impl App {
         if let Done::GitTold { call, doubt } = done {
             return self.on_git_told(call, doubt, now, effects);
         }
-        let Some(question) = self.turn.as_mut().and_then(|turn| turn.question.as_mut()) else { return };
+        let Some(question) = self.activity.turn_mut().and_then(|turn| turn.question.as_mut()) else { return };
         let outcome = question.on_done(done, now);
-        self.is_dirty = true;
+        self.screen.is_dirty = true;
         self.take_outcome(outcome, now, effects);
     }
 
     pub(super) fn on_question_time(&mut self, now: Instant, effects: &mut Vec<Effect>) {
-        let Some(question) = self.turn.as_mut().and_then(|turn| turn.question.as_mut()) else { return };
+        let Some(question) = self.activity.turn_mut().and_then(|turn| turn.question.as_mut()) else { return };
         if question.deadline().is_some_and(|due| now >= due) {
             let outcome = question.on_time(now);
-            self.is_dirty = true;
+            self.screen.is_dirty = true;
             self.take_outcome(outcome, now, effects);
         }
     }
@@ -121,7 +121,7 @@ impl App {
     fn take_outcome(&mut self, outcome: Outcome, now: Instant, effects: &mut Vec<Effect>) {
         let Outcome { decided, remark, errand, has_new_card, is_closed } = outcome;
         if is_closed {
-            if let Some(turn) = self.turn.as_mut() {
+            if let Some(turn) = self.activity.turn_mut() {
                 turn.close_question();
                 // What was allowed comes at once: nobody steps aside for keys that have waited since before the question.
                 turn.progress.drawn(now);
@@ -131,7 +131,7 @@ impl App {
         if let Some((text, is_failure)) = remark {
             let (width, look) = (self.width(), self.options.look);
             let warning = |text| Notice { turn_id: None, kind: NoticeKind::Warning, text };
-            self.above.extend(match is_failure {
+            self.screen.above.extend(match is_failure {
                 true => status::notice(&warning(text), width, look),
                 false => status::remark(&text, width),
             });

@@ -12,7 +12,7 @@ use cohab_term::clipboard::MAX_CLIPBOARD_BYTES;
 use cohab_text::sanitize::sanitize;
 use ratatui::text::Line;
 
-use super::{App, LinkState, Surface};
+use super::{App, LinkState, Surface, activity::Activity};
 use crate::{
     attach_change::{AttachChange, ModelWish},
     effect::Effect,
@@ -29,6 +29,23 @@ const COMPACT_LIMIT: Duration = Duration::from_secs(100);
 #[derive(Debug)]
 pub(super) struct Slash {
     stage: Stage,
+}
+
+impl Slash {
+    /// When its request is given up.
+    pub fn deadline(&self) -> Option<Instant> {
+        match &self.stage {
+            Stage::Held(_, deadline) | Stage::Sent(_, _, deadline) => Some(*deadline),
+            Stage::Program(_) | Stage::Done => None,
+        }
+    }
+
+    /// The shell could not make room, or its prompt is back.
+    pub fn end(self, effects: &mut Vec<Effect>) {
+        if let Stage::Program(_) = self.stage {
+            effects.push(Effect::StopProgram);
+        }
+    }
 }
 
 /// Shown while a model sums up: a line, and a sentence.
@@ -75,7 +92,7 @@ impl App {
         let is_command = slash::parse(question) != Parsed::Question;
         if is_command {
             self.keep_code();
-            self.turn = None;
+            self.activity = Activity::Idle;
             self.surface = Surface::Ours;
             self.start_slash(question, now, effects);
             self.advance_undo(effects);
@@ -84,19 +101,19 @@ impl App {
     }
 
     fn start_slash(&mut self, question: &str, now: Instant, effects: &mut Vec<Effect>) {
-        self.is_dirty = true;
+        self.screen.is_dirty = true;
         self.print_question(question);
         match slash::parse(question) {
             Parsed::Command(command, _) if command.kind == Kind::Undo => self.start_undo(),
             Parsed::Command(command, "") if command.kind == Kind::Resume => self.go_on(now, effects),
             Parsed::Command(command, words) => {
                 let stage = self.begin_slash(command, words, now, effects);
-                self.slash = Some(Slash { stage });
+                self.activity = Activity::Slash(Slash { stage });
                 self.send_held_request(effects);
             }
             Parsed::Unknown(word, nearest) => {
                 self.say(say::unknown(&self.options.question_prefix, word, nearest));
-                self.slash = Some(Slash { stage: Stage::Done });
+                self.activity = Activity::Slash(Slash { stage: Stage::Done });
             }
             Parsed::Question => {}
         }
@@ -111,7 +128,7 @@ impl App {
             return Stage::Done;
         }
         match command.kind {
-            Kind::Help => self.above.extend(say::help(&prefix, width, look)),
+            Kind::Help => self.screen.above.extend(say::help(&prefix, width, look)),
             Kind::New => return held(SessionAction::Clear),
             Kind::Retry => return held(SessionAction::Rewind),
             Kind::Compact => return Stage::Held(Wish::Action(SessionAction::Compact), now + COMPACT_LIMIT),
@@ -139,7 +156,7 @@ impl App {
     fn begin_approve(&mut self, command: &Command, words: &str, now: Instant, effects: &mut Vec<Effect>) -> Stage {
         let width = self.width();
         if words.is_empty() {
-            self.above.extend(say::approval(self.options.approval, false, width));
+            self.screen.above.extend(say::approval(self.options.approval, false, width));
             return Stage::Done;
         }
         let Ok(mode) = words.parse() else {
@@ -148,8 +165,8 @@ impl App {
         };
         self.options.approval = mode;
         effects.push(Effect::KeepForAttach(AttachChange::Approval(mode)));
-        self.above.extend(say::approval(mode, true, width));
-        if matches!(self.link, LinkState::Down | LinkState::Failed) {
+        self.screen.above.extend(say::approval(mode, true, width));
+        if matches!(self.connection.link, LinkState::Down | LinkState::Failed) {
             // The daemon is told when it is needed.
             return Stage::Done;
         }
@@ -184,26 +201,26 @@ impl App {
     fn run_program(&mut self, name: &str, words: &str, effects: &mut Vec<Effect>) -> Stage {
         let args: Vec<String> = std::iter::once(name).chain(words.split_whitespace()).map(str::to_owned).collect();
         let called = format!("cohab {}", args.join(" "));
-        effects.push(Effect::RunProgram { args, cwd: self.cwd.clone(), columns: self.text_width() });
+        effects.push(Effect::RunProgram { args, cwd: self.shell.cwd.clone(), columns: self.text_width() });
         Stage::Program(called)
     }
 
     fn say(&mut self, text: impl AsRef<str>) {
         let width = self.width();
-        self.above.extend(say::plain(text.as_ref(), width));
-        self.is_dirty = true;
+        self.screen.above.extend(say::plain(text.as_ref(), width));
+        self.screen.is_dirty = true;
     }
 
     /// Sends what is held, if the daemon can take it; connects if there is no connection.
     pub(super) fn send_held_request(&mut self, effects: &mut Vec<Effect>) {
-        let Some(Stage::Held(wish, deadline)) = self.slash.as_ref().map(|slash| &slash.stage) else { return };
+        let Some(Stage::Held(wish, deadline)) = self.activity.slash().map(|slash| &slash.stage) else { return };
         let (wish, deadline) = (wish.clone(), *deadline);
-        match &self.link {
+        match &self.connection.link {
             LinkState::Down | LinkState::Failed => return self.connect(effects),
-            LinkState::Up(_) if self.cancelled_turn.is_none() => {}
+            LinkState::Up(_) if self.connection.cancelled_turn.is_none() => {}
             LinkState::Up(_) | LinkState::Connecting => return,
         }
-        let request_id = RequestId(self.last_request + 1);
+        let request_id = RequestId(self.connection.last_request + 1);
         effects.push(match &wish {
             Wish::Model(wish) => Effect::AttachAgain { request_id, change: Some(AttachChange::Model(wish.clone())) },
             Wish::Introduction => Effect::AttachAgain { request_id, change: None },
@@ -212,13 +229,13 @@ impl App {
                 Effect::Send(ClientMessage::SessionRequest(SessionRequest { request_id, action }))
             }
         });
-        self.last_request = request_id.0;
-        self.is_dirty = true;
-        self.slash = Some(Slash { stage: Stage::Sent(request_id, wish, deadline) });
+        self.connection.last_request = request_id.0;
+        self.screen.is_dirty = true;
+        self.activity = Activity::Slash(Slash { stage: Stage::Sent(request_id, wish, deadline) });
     }
 
     fn take_sent(&mut self, request_id: RequestId) -> Option<Wish> {
-        match self.slash.as_ref().map(|slash| &slash.stage) {
+        match self.activity.slash().map(|slash| &slash.stage) {
             Some(Stage::Sent(id, wish, _)) if *id == request_id => {
                 let wish = wish.clone();
                 self.end_slash();
@@ -234,24 +251,24 @@ impl App {
         let (width, look) = (self.width(), self.options.look);
         match (wish, reply.answer) {
             (Wish::Model(wish), SessionAnswer::Attached(attached)) => {
-                self.above.extend(say::model_changed(&attached.model, &wish, width));
-                self.link = LinkState::Up(attached);
+                self.screen.above.extend(say::model_changed(&attached.model, &wish, width));
+                self.connection.link = LinkState::Up(attached);
                 effects.push(Effect::KeepForAttach(AttachChange::Model(wish)));
             }
             (Wish::Introduction, SessionAnswer::Attached(attached)) => {
-                self.above.extend(say::model(&attached.model, &self.options.question_prefix, width));
-                self.link = LinkState::Up(attached);
+                self.screen.above.extend(say::model(&attached.model, &self.options.question_prefix, width));
+                self.connection.link = LinkState::Up(attached);
             }
             (Wish::Action(SessionAction::Clear), SessionAnswer::Done) => {
                 self.say("A new conversation begins. Your shell and what was agreed to stay as they are.");
             }
-            (_, SessionAnswer::Context(report)) => self.above.extend(say::context(&report, width, look)),
-            (_, SessionAnswer::Usage(usage)) => self.above.extend(say::cost(&usage, width, look)),
+            (_, SessionAnswer::Context(report)) => self.screen.above.extend(say::context(&report, width, look)),
+            (_, SessionAnswer::Usage(usage)) => self.screen.above.extend(say::cost(&usage, width, look)),
             (_, SessionAnswer::Compacted { before_tokens, after_tokens }) => {
                 self.say(say::compacted(before_tokens, after_tokens));
             }
             (_, SessionAnswer::Rewound { question: Some(question) }) => {
-                self.slash = None;
+                self.activity = Activity::Idle;
                 self.print_question(&question);
                 self.ask(question, now, effects);
             }
@@ -273,7 +290,7 @@ impl App {
 
     /// There is no connection (any more).
     pub(super) fn fail_slash(&mut self, message: &str, hint: &str) {
-        let waits = matches!(self.slash.as_ref().map(|slash| &slash.stage), Some(Stage::Held(..) | Stage::Sent(..)));
+        let waits = matches!(self.activity.slash().map(|slash| &slash.stage), Some(Stage::Held(..) | Stage::Sent(..)));
         if waits {
             self.print_error(&WireError {
                 about: ErrorSubject::Connection,
@@ -287,15 +304,15 @@ impl App {
 
     /// A program of ours has ended.
     pub(super) fn on_program_ended(&mut self, output: &OwnOutput) {
-        let Some(Stage::Program(name)) = self.slash.as_ref().map(|slash| &slash.stage) else { return };
+        let Some(Stage::Program(name)) = self.activity.slash().map(|slash| &slash.stage) else { return };
         let lines = output.lines(name, self.width());
-        self.above.extend(lines);
+        self.screen.above.extend(lines);
         self.end_slash();
     }
 
     /// The user has seen enough.
     pub(super) fn cancel_slash(&mut self, effects: &mut Vec<Effect>) {
-        match self.slash.as_ref().map(|slash| &slash.stage) {
+        match self.activity.slash().map(|slash| &slash.stage) {
             None | Some(Stage::Done) => return,
             Some(Stage::Program(_)) => effects.push(Effect::StopProgram),
             Some(Stage::Held(..) | Stage::Sent(..)) => {}
@@ -305,20 +322,12 @@ impl App {
     }
 
     fn end_slash(&mut self) {
-        self.slash = Some(Slash { stage: Stage::Done });
-        self.is_dirty = true;
-    }
-
-    /// When a request is given up.
-    pub(super) fn slash_deadline(&self) -> Option<Instant> {
-        match self.slash.as_ref().map(|slash| &slash.stage) {
-            Some(Stage::Held(_, deadline) | Stage::Sent(_, _, deadline)) => Some(*deadline),
-            _ => None,
-        }
+        self.activity = Activity::Slash(Slash { stage: Stage::Done });
+        self.screen.is_dirty = true;
     }
 
     pub(super) fn give_up_slash(&mut self, now: Instant) {
-        if self.slash_deadline().is_some_and(|deadline| now >= deadline) {
+        if self.activity.slash().and_then(Slash::deadline).is_some_and(|deadline| now >= deadline) {
             let limit = REQUEST_LIMIT.as_secs();
             self.fail_slash(
                 &format!("the daemon has not answered within {limit} s"),
@@ -329,8 +338,8 @@ impl App {
 
     /// Gives the prompt back once all is said and the terminal is ours, unless another question waits.
     pub(super) fn close_slash_if_due(&mut self, now: Instant, effects: &mut Vec<Effect>) {
-        while self.surface == Surface::Ours && matches!(self.slash, Some(Slash { stage: Stage::Done })) {
-            self.slash = None;
+        while self.surface == Surface::Ours && matches!(self.activity, Activity::Slash(Slash { stage: Stage::Done })) {
+            self.activity = Activity::Idle;
             if !self.ask_next(now, effects) {
                 self.surface = Surface::Closing;
                 effects.push(Effect::EndAnswer);
@@ -338,16 +347,9 @@ impl App {
         }
     }
 
-    /// The shell could not make room, or its prompt is back.
-    pub(super) fn forget_slash(&mut self, effects: &mut Vec<Effect>) {
-        if let Some(Slash { stage: Stage::Program(_) }) = self.slash.take() {
-            effects.push(Effect::StopProgram);
-        }
-    }
-
     /// What is shown while it waits.
     pub(super) fn slash_area(&self) -> Vec<Line<'static>> {
-        let text = match self.slash.as_ref().map(|slash| &slash.stage) {
+        let text = match self.activity.slash().map(|slash| &slash.stage) {
             Some(Stage::Held(..)) => "starting the assistant".to_owned(),
             Some(Stage::Program(name)) => {
                 self.options.look.choose(format!("{name} · Ctrl-C stops"), format!("Running {name}. Ctrl-C stops it."))

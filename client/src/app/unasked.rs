@@ -41,8 +41,8 @@ impl App {
     /// Runs a command whose names stand for what it was judged by, unless git's settings or variables speak against it.
     pub(super) fn run_unasked(&mut self, request: ExecuteCommand, now: Instant, effects: &mut Vec<Effect>) {
         let launcher = (self.options.launcher)();
-        let lock = launcher.as_deref().and_then(|file| Lock::new(file, self.shell_seen.as_ref()));
-        let context = Context { lock, ..self.options.scene.context(&self.cwd) };
+        let lock = launcher.as_deref().and_then(|file| Lock::new(file, self.shell.seen.as_ref()));
+        let context = Context { lock, ..self.options.scene.context(&self.shell.cwd) };
         if lock.is_none() && cohab_policy::needs_lock(&request.command, context) {
             let reason = "the program is gone that keeps its programs from writing".to_owned();
             return self.ask_ourselves(request, vec![reason], Permit::Confirmed, now, effects);
@@ -56,19 +56,19 @@ impl App {
         if unasked.git_folders.is_empty() {
             return self.run_typed(request, unasked.text, unasked.locked, effects);
         }
-        let reason = self.shell_seen.as_ref().and_then(cohab_policy::git_variables);
-        if let Some(reason) = reason.filter(|reason| !self.confirmed.contains(reason)) {
+        let reason = self.shell.seen.as_ref().and_then(cohab_policy::git_variables);
+        if let Some(reason) = reason.filter(|reason| !self.shell.confirmed.contains(reason)) {
             return self.ask_ourselves(request, vec![reason], Permit::Named, now, effects);
         }
-        let Some(turn) = self.turn.as_mut() else { return };
-        let environment = self.shell_seen.as_ref().map(Environment::of_shell);
+        let Some(turn) = self.activity.turn_mut() else { return };
+        let environment = self.shell.seen.as_ref().map(Environment::of_shell);
         effects.push(Effect::Begin(Errand::AskGit {
             call: request.call_id,
             folders: unasked.git_folders.clone(),
             environment,
         }));
         let state = CommandState::CheckingGitSettings { typed: unasked, since: now };
-        turn.command = Some(AgentCommand { request, cwd: self.cwd.clone(), state });
+        turn.command = Some(AgentCommand { request, cwd: self.shell.cwd.clone(), state });
     }
 
     /// Runs a command that was asked about and shown as it is typed.
@@ -80,7 +80,7 @@ impl App {
     /// A command as it is typed where nobody is asked about it, or where the user has confirmed what it stands for.
     pub(super) fn typed_text(&self, request: &ExecuteCommand) -> String {
         // Without the lock it is typed with the same words.
-        let context = Context { lock: Some(Lock::UNNAMED), ..self.options.scene.context(&self.cwd) };
+        let context = Context { lock: Some(Lock::UNNAMED), ..self.options.scene.context(&self.shell.cwd) };
         let unasked = cohab_policy::unasked(&request.command, context);
         unasked.map_or_else(|_| request.command.clone(), |unasked| unasked.text)
     }
@@ -93,7 +93,7 @@ impl App {
         now: Instant,
         effects: &mut Vec<Effect>,
     ) {
-        let Some(turn) = self.turn.as_mut() else { return };
+        let Some(turn) = self.activity.turn_mut() else { return };
         let is_meant = |command: &AgentCommand| {
             command.is_call(call_id) && matches!(command.state, CommandState::CheckingGitSettings { .. })
         };
@@ -102,14 +102,14 @@ impl App {
         else {
             return;
         };
-        self.is_dirty = true;
+        self.screen.is_dirty = true;
         if self.surface != Surface::Ours {
             // It is looked at again when the terminal is ours.
             turn.command = Some(AgentCommand::waiting(request, Permit::Unasked, cwd, now));
-        } else if cwd != self.cwd {
+        } else if cwd != self.shell.cwd {
             effects.push(self.refuse_elsewhere(request.call_id));
         } else {
-            match doubt.filter(|doubt| !self.confirmed.contains(doubt)) {
+            match doubt.filter(|doubt| !self.shell.confirmed.contains(doubt)) {
                 None => self.run_typed(request, typed.text, typed.locked, effects),
                 Some(doubt) => self.ask_ourselves(request, vec![doubt], Permit::Confirmed, now, effects),
             }
@@ -122,7 +122,7 @@ impl App {
             matches!(command.state, CommandState::CheckingGitSettings { .. })
                 && command.deadline().is_some_and(|due| now >= due)
         };
-        let command = self.turn.as_ref().and_then(|turn| turn.command.as_ref());
+        let command = self.activity.turn().and_then(|turn| turn.command.as_ref());
         if let Some(call_id) = command.filter(is_late).map(|command| command.request.call_id) {
             let doubt = "git did not tell its settings here in time".to_owned();
             self.on_git_told(call_id, Some(doubt), now, effects);
@@ -139,7 +139,7 @@ impl App {
             Look::Glyphs => format!("  ↳ typed to stay read-only · {command}"),
             Look::Sentences => format!("It is typed so that it stays read-only; {command} shows how."),
         };
-        self.above.push(status::fitted(&Line::styled(text, theme::DIM), self.width()));
+        self.screen.above.push(status::fitted(&Line::styled(text, theme::DIM), self.width()));
     }
 
     /// Shows the lines of the last turn that had some as they were typed.

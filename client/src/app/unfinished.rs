@@ -28,12 +28,12 @@ impl App {
 
     /// The daemon knows of a turn that was interrupted.
     pub(super) fn on_unfinished(&mut self, unfinished: &TurnUnfinished, effects: &mut Vec<Effect>) {
-        if self.resuming.as_mut().is_some_and(|resuming| resuming.hold(unfinished)) {
+        if self.activity.resuming_mut().is_some_and(|resuming| resuming.hold(unfinished)) {
             return;
         }
         if self.is_joining() && self.surface == Surface::Ours {
             self.print_unfinished(unfinished);
-        } else if self.turn.is_none() {
+        } else if self.activity.turn().is_none() {
             let (question, prefix) = (title(unfinished), &self.options.question_prefix);
             effects.push(Effect::Announce(format!("\"{question}\" was interrupted: {prefix} /resume goes on")));
         }
@@ -57,7 +57,7 @@ impl App {
     pub(super) fn begin_going_on(&mut self, line: &str, now: Instant, effects: &mut Vec<Effect>) {
         effects.push(Effect::DecideLine(LineDecision::Assistant));
         self.surface = Surface::Opening;
-        self.is_dirty = true;
+        self.screen.is_dirty = true;
         self.print_own_line(line.trim());
         self.go_on(now, effects);
     }
@@ -67,7 +67,7 @@ impl App {
         let turn_id = (self.options.fresh_turn_id)();
         let mut turn = Turn::new(turn_id, self.text_width(), self.options.look, self.options.highlighter.clone(), now);
         turn.progress = Progress::new("/resume", now);
-        let resume = ResumeTurn { turn_id, cwd: self.cwd.as_path().into() };
+        let resume = ResumeTurn { turn_id, cwd: self.shell.cwd.as_path().into() };
         self.begin_turn(turn, ClientMessage::ResumeTurn(resume), effects);
     }
 }

@@ -42,7 +42,7 @@ impl App {
     /// Whether there is something to draw and the terminal is ours to draw on.
     #[must_use]
     pub fn wants_to_draw(&self) -> bool {
-        self.is_dirty && self.surface == Surface::Ours
+        self.screen.is_dirty && self.surface == Surface::Ours
     }
 
     /// Whether the terminal is ours, or about to be: the shell must not draw.
@@ -55,16 +55,18 @@ impl App {
     /// something is asked it is not: no part of that may go.
     #[must_use]
     pub fn takes_wipe_key(&self) -> bool {
-        self.surface == Surface::Ours && self.turn.as_ref().is_some_and(|turn| turn.question.is_none())
+        self.surface == Surface::Ours && self.activity.turn().is_some_and(|turn| turn.question.is_none())
     }
 
     /// What to draw now, with the live area.
     pub fn frame(&mut self) -> Frame {
-        self.is_dirty = false;
-        let above = std::mem::take(&mut self.above);
-        let (look, width, rows) = (self.options.look, self.width(), usize::from(self.rows));
+        self.screen.is_dirty = false;
+        let above = std::mem::take(&mut self.screen.above);
+        let (look, width, rows) = (self.options.look, self.width(), usize::from(self.screen.rows));
         let pause_text = self.pause_text().filter(|_| look == Look::Glyphs);
-        let Some(turn) = self.turn.as_mut() else { return Frame { above, area: self.slash_area(), cursor: None } };
+        let Some(turn) = self.activity.turn_mut() else {
+            return Frame { above, area: self.slash_area(), cursor: None };
+        };
         // In sentences nothing is shown that may still change.
         let mut area = if look == Look::Glyphs { turn.tail().to_vec() } else { Vec::new() };
         let mut cursor = None;
@@ -94,12 +96,12 @@ impl App {
     /// blocks and the next one begins where it is.
     #[must_use]
     pub fn keeps_a_row(&self) -> bool {
-        self.options.look == Look::Glyphs && self.turn.as_ref().is_some_and(|turn| !turn.is_over())
+        self.options.look == Look::Glyphs && self.activity.turn().is_some_and(|turn| !turn.is_over())
     }
 
     /// When the time in the status line changes: only while it is shown.
     pub(super) fn clock_due(&self) -> Option<Instant> {
-        let turn = self.turn.as_ref().filter(|turn| !turn.is_over() && turn.question.is_none())?;
+        let turn = self.activity.turn().filter(|turn| !turn.is_over() && turn.question.is_none())?;
         let is_shown = self.surface == Surface::Ours
             && self.options.look == Look::Glyphs
             && turn.pause != Pause::Holds
@@ -109,7 +111,7 @@ impl App {
 
     /// A step has begun: said in a sentence where nothing is painted twice.
     pub(super) fn tell_step(&mut self) {
-        let Some(turn) = self.turn.as_ref().filter(|_| self.options.look == Look::Sentences) else { return };
+        let Some(turn) = self.activity.turn().filter(|_| self.options.look == Look::Sentences) else { return };
         if let Waiting::Step(activity) = &turn.waiting {
             let sentence = turn_status(turn, activity, self.options.approval).sentence();
             self.flush_text();
@@ -120,29 +122,29 @@ impl App {
     /// The source of the code in the answer that is coming, or else in the last one: what a user may want to copy.
     #[must_use]
     pub fn code_blocks(&self) -> &CodeBlocks {
-        self.turn.as_ref().and_then(Turn::code_blocks).unwrap_or(&self.code_blocks)
+        self.activity.turn().and_then(Turn::code_blocks).unwrap_or(&self.code_blocks)
     }
 
     /// The turn is about to go; its code stays until the next answer.
     pub(super) fn keep_code(&mut self) {
-        if let Some(code_blocks) = self.turn.as_ref().and_then(Turn::code_blocks) {
+        if let Some(code_blocks) = self.activity.turn().and_then(Turn::code_blocks) {
             self.code_blocks = code_blocks.clone();
         }
     }
 
     /// What is left to draw before the terminal goes to somebody else: no live area.
     pub fn last_frame(&mut self) -> Frame {
-        self.is_dirty = false;
-        Frame { above: std::mem::take(&mut self.above), ..Frame::default() }
+        self.screen.is_dirty = false;
+        Frame { above: std::mem::take(&mut self.screen.above), ..Frame::default() }
     }
 
     pub(super) fn append_text(&mut self, lines: Vec<Line<'static>>) {
-        self.above.extend(lines);
+        self.screen.above.extend(lines);
     }
 
     /// Makes the text so far final: something else comes after it.
     pub(super) fn flush_text(&mut self) {
-        let rest = self.turn.as_mut().map(Turn::finish_text).unwrap_or_default();
+        let rest = self.activity.turn_mut().map(Turn::finish_text).unwrap_or_default();
         self.append_text(rest);
     }
 
@@ -152,19 +154,19 @@ impl App {
     }
 
     pub(super) fn text_width(&self) -> u16 {
-        self.columns.saturating_sub(1).max(1)
+        self.screen.columns.saturating_sub(1).max(1)
     }
 
     pub(super) fn print_question(&mut self, question: &str) {
         let prefix = &self.options.question_prefix;
         let text = format!("{prefix} {}", visible_lines(question));
         // The first line continues the prompt's row; the terminal wraps it as it would a typed line.
-        self.above.extend(text.lines().map(|line| Line::styled(line.to_owned(), theme::STRONG)));
+        self.screen.above.extend(text.lines().map(|line| Line::styled(line.to_owned(), theme::STRONG)));
     }
 
     /// A line of ours in place of one typed at the prompt.
     pub(super) fn print_own_line(&mut self, line: &str) {
-        self.above.push(Line::styled(line.to_owned(), theme::STRONG));
+        self.screen.above.push(Line::styled(line.to_owned(), theme::STRONG));
     }
 
     /// A command as it is run, in place of the prompt that the user would have seen. The terminal wraps it: copied, it is one line.
@@ -176,18 +178,18 @@ impl App {
         for (index, line) in shown.lines().take(ECHO_MAX_ROWS).enumerate() {
             let start = if index == 0 { mark } else { "  " };
             let spans = [Span::styled(start, theme::ACCENT), Span::styled(line.to_owned(), theme::STRONG)];
-            self.above.extend(wrap_exactly(&spans, usize::MAX).into_iter().map(Line::from));
+            self.screen.above.extend(wrap_exactly(&spans, usize::MAX).into_iter().map(Line::from));
         }
         if count > ECHO_MAX_ROWS {
             let rest = format!("  … and {} more lines", count - ECHO_MAX_ROWS);
-            self.above.push(Line::styled(rest, theme::DIM));
+            self.screen.above.push(Line::styled(rest, theme::DIM));
         }
         if let Some(Ends { left_out, tail, .. }) = ends {
-            self.above.push(Line::styled(format!("  … and {left_out} more bytes before this end:"), theme::DIM));
+            self.screen.above.push(Line::styled(format!("  … and {left_out} more bytes before this end:"), theme::DIM));
             let tail = visible_command(tail);
             let end = tail.lines().next_back().unwrap_or_default();
             let spans = [Span::raw("  "), Span::styled(end.to_owned(), theme::STRONG)];
-            self.above.extend(wrap_exactly(&spans, usize::MAX).into_iter().map(Line::from));
+            self.screen.above.extend(wrap_exactly(&spans, usize::MAX).into_iter().map(Line::from));
         }
     }
 
@@ -203,12 +205,12 @@ impl App {
     }
 
     pub(super) fn print_remark(&mut self, text: &str) {
-        self.above.extend(status::remark(text, self.width()));
+        self.screen.above.extend(status::remark(text, self.width()));
     }
 
     pub(super) fn print_error(&mut self, error: &WireError) {
         self.flush_text();
-        self.above.extend(status::error(error, self.width()));
+        self.screen.above.extend(status::error(error, self.width()));
     }
 }
 

@@ -180,7 +180,7 @@ fn a_disk_that_hangs_does_not_keep_the_answer_from_the_daemon() {
     assert_eq!(bench.event(Event::Done(Done::Stored { question: QUESTION, result: Ok(()) })), []);
     // What is left is the clock of the status line.
     assert!(bench.app.deadline().is_none_or(|due| due > bench.now), "{:?}", bench.app.deadline());
-    assert!(bench.app.turn.as_ref().is_some_and(|turn| turn.question.is_none()));
+    assert!(bench.app.activity.turn().is_some_and(|turn| turn.question.is_none()));
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn one_yes_lets_each_command_of_a_batch_run_once_where_it_was_shown() {
     let effects = bench.key("y");
     assert_eq!(decision_in(&effects), Some(&ApprovalDecision::Once));
     assert_eq!(refusal_in(&bench.daemon(execute("touch b", Some(FIRST)))), "not_approved", "another one's consent");
-    bench.app.cwd = "/elsewhere".into();
+    bench.app.shell.cwd = "/elsewhere".into();
     assert_eq!(refusal_in(&bench.daemon(execute("touch b", Some(SECOND)))), "not_approved", "another folder");
     let mut bench = Bench::in_a_turn();
     bench.daemon(ask_all());

@@ -55,7 +55,7 @@ fn what_was_confirmed_of_one_name_says_nothing_of_another() {
     tell(&mut bench, &effects, "alias ls='ls -R'\nalias wc='sh'\n");
     bench.pass(301);
     assert_eq!(runs(&bench.key("y")), Some("ls -l"));
-    bench.app.turn.as_mut().expect("a turn").command = None;
+    bench.app.activity.turn_mut().expect("a turn").command = None;
     bench.app.surface = Surface::Ours;
     let mut another = execute("ls -l | wc", None);
     let DaemonMessage::ExecuteCommand(request) = &mut another else { unreachable!() };
@@ -100,8 +100,8 @@ fn a_yes_to_changes_of_the_shell_is_one_to_its_names_only_if_they_were_told() {
         let mut bench = bench();
         let alias = (Item::Alias(AliasKind::Command, "ls".into()), vec![b"rm -rf".to_vec()]);
         let step = Step { before: None, after: Some(alias.1.clone()) };
-        bench.app.taint.saw(StateChange { steps: [(alias.0.clone(), step)].into() });
-        bench.app.shell_seen = is_told.then(|| [alias].into());
+        bench.app.shell.taint.saw(StateChange { steps: [(alias.0.clone(), step)].into() });
+        bench.app.shell.seen = is_told.then(|| [alias].into());
         assert!(runs(&bench.daemon(execute("ls -l", None))).is_none());
         let told = "`ls` is an alias in this shell: `rm -rf`";
         let shown = bench.shown();

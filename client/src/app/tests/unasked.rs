@@ -18,7 +18,7 @@ fn bench() -> Bench {
 pub(super) fn see_shell(bench: &mut Bench, variables: &[&str]) {
     let path = (Item::Exported("PATH".into()), vec![b"/usr/bin:/bin".to_vec()]);
     let others = variables.iter().map(|name| (Item::Exported((*name).to_owned()), vec![b"x".to_vec()]));
-    bench.app.shell_seen = Some(others.chain([path]).collect());
+    bench.app.shell.seen = Some(others.chain([path]).collect());
 }
 
 fn end(bench: &mut Bench, call: CallId) {

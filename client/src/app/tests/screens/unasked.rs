@@ -10,7 +10,7 @@ fn wish(stage: &mut Stage, command: &str, doubt: Option<&str>) {
     stage.bench.app.options.looks_at_names = true;
     stage.ask("what have I changed");
     let path: Snapshot = [(Item::Exported("PATH".into()), vec![b"/usr/bin:/bin".to_vec()])].into();
-    stage.bench.app.shell_seen = Some(path);
+    stage.bench.app.shell.seen = Some(path);
     stage.text(0, "I look at it.");
     stage.daemon(step(1, tool("bash", command)));
     stage.daemon(execute(command, None));
