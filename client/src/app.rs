@@ -6,17 +6,18 @@
 
 mod activity;
 mod agent_command;
-mod aside;
 mod attention;
+mod background_turn;
 mod command;
 mod countdown;
 mod daemon;
-mod doubt;
 mod entry;
 mod failure;
+mod interrupted_turn;
 mod line;
 mod link;
-mod naming;
+mod local_approval;
+mod name_resolution;
 mod pause;
 mod progress;
 mod question;
@@ -26,7 +27,6 @@ mod stopped;
 mod turn;
 mod unasked;
 mod undo;
-mod unfinished;
 mod view;
 
 #[cfg(test)]
@@ -40,8 +40,8 @@ use std::{
 };
 
 use activity::Activity;
-use aside::Aside;
 use attention::Attention;
+use background_turn::Aside;
 use cohab_policy::remembered::Remembered;
 use cohab_protocol::{ApprovalMode, Attached, ClientMessage, ShellEvent, TurnId, UserQuery};
 use cohab_secrets::ExactValues;
@@ -49,8 +49,8 @@ use cohab_shell_relay::live::LiveEvent;
 use cohab_shell_state::state::{Snapshot, StateChange};
 use cohab_term::{
     keys::KeyReader,
-    look::Look,
     markdown::{CodeBlocks, Highlighter},
+    output_style::Look,
 };
 use entry::{Entry, Told};
 use failure::Failure;
@@ -61,8 +61,8 @@ use unasked::TypedLines;
 use undo::UndoOffer;
 
 use crate::{
-    approval::Scene, consent::Consents, effect::Effect, event::Event, journal::ResultJournal, outgoing::Outgoing,
-    shell_taint::ShellTaint,
+    approval::Scene, consent::Consents, effect::Effect, event::Event, journal::ResultJournal, redactor::Outgoing,
+    shell_drift::ShellTaint,
 };
 pub use view::Frame;
 

@@ -1,7 +1,7 @@
 //! A question for consent while it is open: keys in, decisions out. What it looks like is in [`crate::ui::card`].
 
+mod environment;
 mod offer;
-mod scene;
 
 #[cfg(test)]
 mod tests;
@@ -17,16 +17,16 @@ use cohab_protocol::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalSubj
 use cohab_term::{
     input::{EditResult, InputText},
     keys::{Input, Key, KeyPress},
-    look::Look,
+    output_style::Look,
 };
 use ratatui::text::Line;
 
+pub use environment::{Lasting, Scene};
 pub use offer::Offer;
-pub use scene::{Lasting, Scene};
 
 use crate::{
-    errand::{Done, Errand},
-    touched::Touched,
+    background_task::{Done, Errand},
+    impact_preview::Touched,
     ui::card::{self, Answering, Question},
 };
 

@@ -33,10 +33,10 @@ use tokio::{
 
 use crate::{
     approval::{Lasting, OpenQuestion, Scene},
+    attach_environment,
     cli::AskArgs,
     driver::wake::sleep_until,
-    outgoing::Outgoing,
-    session_settings,
+    redactor::Outgoing,
 };
 
 /// How long the daemon may take to confirm that a turn is cancelled.
@@ -123,7 +123,7 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
         return Err(AskError::Usage("the question is empty".into()));
     }
     let config = config::load(&paths.config_file());
-    let approval = session_settings::approval_mode(
+    let approval = attach_environment::approval_mode(
         args.approve.map(ApprovalMode::from),
         std::env::var("COHAB_APPROVAL").ok().as_deref(),
         config.approval_mode.as_deref(),
@@ -141,12 +141,12 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
         approval,
         can_approve: keyboard.is_some(),
         has_lock: false,
-        settings: session_settings::model_variables(
-            session_settings::environment(),
+        settings: attach_environment::model_variables(
+            attach_environment::environment(),
             args.model.variables(),
             &config.key_variables,
         ),
-        environment: session_settings::shell_environment(session_settings::environment(), &config.key_variables),
+        environment: attach_environment::shell_environment(attach_environment::environment(), &config.key_variables),
         resume: None,
     };
     let (mut frames, _attached) = tokio::select! {

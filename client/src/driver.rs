@@ -7,11 +7,11 @@ mod ending;
 mod entry;
 mod focus;
 mod link;
-mod plain_shell;
 mod process;
 mod program;
 pub(crate) mod shell_io;
 mod slash;
+mod unintegrated_notice;
 pub(crate) mod wake;
 
 use std::{io, panic::AssertUnwindSafe, path::PathBuf, sync::Arc, time::Instant};
@@ -38,17 +38,17 @@ use cohab_types::command::Mode;
 use entry::Entry;
 use focus::Focus;
 use link::Daemon;
-use plain_shell::PlainShell;
 use process::{approval_mode, catch_panic_messages, home};
 use program::{Program, next_ended};
 use shell_io::{Opened, ShellIo};
+use unintegrated_notice::PlainShell;
 use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
 
 use crate::{
     app::{App, Options},
     approval::{Lasting, Scene},
+    background_task::Errands,
     effect::Effect,
-    errand::Errands,
     event::Event,
     terminal::Terminal,
 };

@@ -8,7 +8,7 @@ use cohab_secrets::FilledLine;
 use cohab_shell_relay::live::LineDecision;
 use cohab_types::command::{CommandRequest, Interrupter};
 
-use crate::{attach_change::AttachChange, entry::Question, errand::Errand};
+use crate::{background_task::Errand, prompt_line::Question, session_override::AttachChange};
 
 /// One thing to do.
 #[derive(Debug, PartialEq)]

@@ -4,7 +4,7 @@ use cohab_line_classifier::Decision;
 use cohab_protocol::{Attached, DaemonMessage};
 use cohab_shell_relay::live::LiveEvent;
 
-use crate::{errand::Done, slash::own_output::OwnOutput};
+use crate::{background_task::Done, slash::own_output::OwnOutput};
 
 /// One thing that happened.
 #[derive(Debug)]

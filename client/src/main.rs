@@ -11,9 +11,9 @@ use clap::{Parser, error::ErrorKind};
 use cohab::{
     ask, classify,
     cli::{Cli, Command as CliCommand, HANDED_OVER},
-    definitions, driver, init, manual, policy,
-    real_shell::{self, WayIn},
-    scrub, shell_start,
+    definitions, driver, init, manual, policy, scrub,
+    shell_resolution::{self, WayIn},
+    shell_start,
 };
 use cohab_daemon_link::{
     config::{self, Config},
@@ -32,10 +32,10 @@ const NO_SHELL: u8 = 127;
 fn main() -> ExitCode {
     cohab_process::guard_memory();
     let mut args = std::env::args_os();
-    let is_login_name = real_shell::is_login_name(args.next().as_deref());
+    let is_login_name = shell_resolution::is_login_name(args.next().as_deref());
     let args: Vec<OsString> = args.collect();
     let surroundings = Surroundings::of_this_process();
-    match real_shell::way_in(&args, &surroundings) {
+    match shell_resolution::way_in(&args, &surroundings) {
         WayIn::RealShell(shell_args) => {
             // Only who typed our name sees this: programs find the real shell in `$SHELL`.
             if surroundings.is_inside_cohab && surroundings.is_terminal && shell_args.is_empty() {
@@ -66,8 +66,8 @@ fn given_shell(args: &[OsString], config: &Config) -> Option<std::path::PathBuf>
 }
 
 fn exec_shell(given: Option<std::path::PathBuf>, args: &[OsString], is_login: bool) -> ExitCode {
-    let candidates = real_shell::candidates(given, std::env::var_os("SHELL"), real_shell::passwd_shell());
-    let error = real_shell::exec(&candidates, args, is_login);
+    let candidates = shell_resolution::candidates(given, std::env::var_os("SHELL"), shell_resolution::passwd_shell());
+    let error = shell_resolution::exec(&candidates, args, is_login);
     complain(&format!("no shell could be started: {error}"));
     ExitCode::from(NO_SHELL)
 }
@@ -134,7 +134,8 @@ fn open_shell(cli: Cli, is_login_name: bool, paths: Paths) -> ExitCode {
     let config = config::load(&paths.config_file());
     let is_login = is_login_name || cli.login || config.client.login;
     let given = cli.shell.or_else(|| config.client.shell.clone());
-    let shells = real_shell::candidates(given.clone(), std::env::var_os("SHELL"), real_shell::passwd_shell());
+    let shells =
+        shell_resolution::candidates(given.clone(), std::env::var_os("SHELL"), shell_resolution::passwd_shell());
     let model = cli.model.variables();
     let start = driver::Start {
         shells,

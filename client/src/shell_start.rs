@@ -8,7 +8,7 @@ use cohab_protocol::{Paths, socket::secure_directory};
 use cohab_sandbox::lock;
 use cohab_shell_relay::live::{ExtraLines, StartOptions};
 
-use crate::{real_shell, slash::completion};
+use crate::{shell_resolution, slash::completion};
 
 /// Options for shells with these arguments. `model` are variables that choose a model: `cohab ask` in the shell asks the same one as its
 /// prompt.
@@ -41,9 +41,11 @@ pub fn examined(given: Option<&Path>, is_login: bool, paths: &Paths) -> Start {
     // A shell that was asked for has no substitute.
     let shells = match given {
         Some(shell) => vec![std::path::absolute(shell).unwrap_or_else(|_| shell.to_owned())],
-        None => {
-            real_shell::candidates(config.client.shell.clone(), std::env::var_os("SHELL"), real_shell::passwd_shell())
-        }
+        None => shell_resolution::candidates(
+            config.client.shell.clone(),
+            std::env::var_os("SHELL"),
+            shell_resolution::passwd_shell(),
+        ),
     };
     let is_login = is_login || config.client.login;
     Start { shells, options: options(&config, paths, is_login, Vec::new(), &[]) }

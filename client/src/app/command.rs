@@ -25,7 +25,7 @@ use super::{
     stopped::Stopped,
     turn::Turn,
 };
-use crate::{consent::Permit, effect::Effect, shell_taint, ui::receipt};
+use crate::{consent::Permit, effect::Effect, shell_drift, ui::change_summary};
 
 /// Of a command that is only named.
 const TITLE_MAX_CHARS: usize = 60;
@@ -258,7 +258,7 @@ impl App {
             let is_whole = observed.is_some();
             match &observed {
                 Some(change) => {
-                    if shell_taint::matters(change) {
+                    if shell_drift::matters(change) {
                         self.consents.shell_changed();
                     }
                     self.shell.taint.saw(change.clone());
@@ -270,7 +270,7 @@ impl App {
                 None => {}
             }
             let change = observed.unwrap_or_else(|| moved(&cwd_before, &self.shell.cwd));
-            self.screen.above.extend(receipt::receipt(
+            self.screen.above.extend(change_summary::receipt(
                 &change,
                 &self.options.scene.home,
                 self.width(),
@@ -278,7 +278,7 @@ impl App {
             ));
             self.undo.journal.record(request.turn_id, change, is_whole);
         } else if result.mode == RunMode::Subshell {
-            self.screen.above.push(receipt::contained(self.width(), self.options.look));
+            self.screen.above.push(change_summary::contained(self.width(), self.options.look));
         }
         if is_stopped_by_user {
             // Ctrl-C on the agent's command means: stop all of it. Said before the result, which would start the next step.

@@ -6,7 +6,7 @@ use cohab_protocol::{
     AgentStreamChunk, DaemonMessage, ErrorSubject, Notice, StepActivity, StepFinished, StepOutcome, TurnEnded, TurnId,
     WireErrorKind,
 };
-use cohab_term::look::Look;
+use cohab_term::output_style::Look;
 
 use super::{
     App,

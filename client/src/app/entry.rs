@@ -9,7 +9,7 @@ use cohab_term::keys::{Input, Key, KeyPress};
 use super::App;
 use crate::{
     effect::Effect,
-    entry::{self, Question, QuestionId, judge::ENTER_LIMIT},
+    prompt_line::{self, Question, QuestionId, classifier_thread::ENTER_LIMIT},
 };
 
 /// A line that was entered, and what the shell said of it.
@@ -101,7 +101,7 @@ impl App {
     /// Whether nobody but the prefix decides about this line: no key flips it.
     #[must_use]
     pub fn is_fixed(&self, line: &str) -> bool {
-        !self.options.gate || self.question_in(line).is_some() || entry::is_fixed(line)
+        !self.options.gate || self.question_in(line).is_some() || prompt_line::is_fixed(line)
     }
 
     /// What can be said at once of a line that is being typed; else the gate is to be asked.
@@ -126,7 +126,7 @@ impl App {
         } else if is_put_back {
             self.learn(&told, Decision::Shell, effects);
             self.decide(told, Decision::Shell, now, effects);
-        } else if !is_alone || self.is_fixed(&told.line) || entry::is_one_command(&told.line, told.is_command) {
+        } else if !is_alone || self.is_fixed(&told.line) || prompt_line::is_one_command(&told.line, told.is_command) {
             self.decide(told, Decision::Shell, now, effects);
         } else {
             let question = self.question(&told);

@@ -2,7 +2,7 @@
 
 use cohab_protocol::{ClientMessage, TurnId};
 use cohab_shell_relay::live::LineDecision;
-use cohab_term::look::Look;
+use cohab_term::output_style::Look;
 
 use super::{App, Surface};
 use crate::{

@@ -10,9 +10,9 @@ use cohab_term::keys::Input;
 use super::{App, Surface};
 use crate::{
     approval::{OpenQuestion, Outcome},
+    background_task::Done,
     consent::Agreed,
     effect::Effect,
-    errand::Done,
     ui::status,
 };
 

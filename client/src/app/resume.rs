@@ -15,7 +15,7 @@ use ratatui::text::Line;
 use super::{App, LinkState, Surface, activity::Activity};
 use crate::{
     effect::Effect,
-    ui::{card::key_rows, receipt::tilde, status::STOPPED},
+    ui::{card::key_rows, change_summary::tilde, status::STOPPED},
 };
 
 /// The lines that ask for it, but for the id, with what the name of the session then begins with.

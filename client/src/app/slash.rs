@@ -14,8 +14,8 @@ use ratatui::text::Line;
 
 use super::{App, LinkState, Surface, activity::Activity};
 use crate::{
-    attach_change::{AttachChange, ModelWish},
     effect::Effect,
+    session_override::{AttachChange, ModelWish},
     slash::{self, Command, Kind, Parsed, own_output::OwnOutput, say},
     ui::status::{self, STOPPED},
 };

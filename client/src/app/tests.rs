@@ -13,20 +13,20 @@ use uuid::Uuid;
 
 use super::*;
 
-mod aside;
 mod attention;
+mod background_turn;
 mod bench;
 mod calls;
 mod code;
 mod consent;
 mod countdown;
-mod doubt;
 mod entry;
 mod failure;
 mod filling;
 pub(crate) mod hostile;
 mod link;
-mod naming;
+mod local_approval;
+mod name_resolution;
 mod pause;
 mod resume;
 mod screens;

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use cohab_daemon_link::connection::SILENCE_LIMIT;
 use cohab_protocol::{CallId, ChunkDelta, ClientMessage, ModelIdentity, ResumePoint, StepActivity, TurnId};
 use cohab_term::{
-    look::Look,
     markdown::{CodeBlocks, Highlighter, MarkdownStream},
+    output_style::Look,
 };
 use ratatui::text::Line;
 

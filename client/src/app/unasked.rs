@@ -5,14 +5,14 @@ use std::time::Instant;
 use cohab_policy::{self, Context, Lock};
 use cohab_policy_io::git_settings::Environment;
 use cohab_protocol::{CallId, ExecuteCommand, TurnId};
-use cohab_term::{look::Look, theme};
+use cohab_term::{output_style::Look, theme};
 use ratatui::text::Line;
 
 use super::{
     App, Surface,
     agent_command::{AgentCommand, CommandState},
 };
-use crate::{consent::Permit, effect::Effect, errand::Errand, ui::status};
+use crate::{background_task::Errand, consent::Permit, effect::Effect, ui::status};
 
 /// Lines that are kept to be shown as they were typed.
 const KEPT_LINES: usize = 20;

@@ -13,7 +13,7 @@ use super::{App, Surface, activity::Activity, turn::Turn};
 use crate::{
     effect::Effect,
     slash::own_output::OwnOutput,
-    ui::receipt::{named, restored},
+    ui::change_summary::{named, restored},
 };
 
 /// The line that asks for it.

@@ -2,12 +2,12 @@
 
 use std::time::Instant;
 
+use cohab_term::{markdown::CodeBlocks, wrap::wrap_exactly};
 use cohab_term::{
-    look::Look,
+    output_style::Look,
     theme,
     visible::{visible_command, visible_lines},
 };
-use cohab_term::{markdown::CodeBlocks, wrap::wrap_exactly};
 use ratatui::text::{Line, Span};
 
 use super::{

@@ -21,7 +21,7 @@ use rustix::{
 
 use crate::{
     approval::{OpenQuestion, Outcome, Scene},
-    errand::Errands,
+    background_task::Errands,
 };
 
 /// An Esc without a successor within this time is the Esc key.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use cohab_protocol::{ApprovalId, ChunkDelta, DaemonMessage, StepActivity};
-use cohab_term::look::Look;
+use cohab_term::output_style::Look;
 use cohab_text::sanitize::{Sanitizer, one_line};
 
 use super::{View, write_line};

@@ -10,8 +10,8 @@ use cohab_protocol::{
 };
 use cohab_term::{
     live_area::{Abilities, LiveArea},
-    look::Look,
     markdown::MarkdownStream,
+    output_style::Look,
     pace::FramePace,
 };
 use ratatui::text::Line;

@@ -9,13 +9,13 @@ use cohab_shell_relay::live::{LiveEvent, ShellState, UntouchedPrompt};
 use super::{Driver, Start};
 use crate::{
     app::Options,
-    entry::{
-        Question, QuestionId, first_word,
-        judge::{Judge, Verdict, World},
-        memory,
-    },
     event::Event,
     hint::{PromptHint, Wanted},
+    prompt_line::{
+        Question, QuestionId,
+        classifier_thread::{Judge, Verdict, World},
+        corrections_store, first_word,
+    },
 };
 
 /// First words that are known from the shell itself.
@@ -42,7 +42,7 @@ impl Entry {
         let world = World {
             path,
             home: options.scene.home.clone(),
-            corrections: start.paths.state_dir.join(memory::FILE_NAME),
+            corrections: start.paths.state_dir.join(corrections_store::FILE_NAME),
             names,
         };
         Self {

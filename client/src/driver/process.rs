@@ -9,7 +9,7 @@ use std::{
 use cohab_daemon_link::config::Config;
 use cohab_protocol::ApprovalMode;
 
-use crate::session_settings;
+use crate::attach_environment;
 
 /// A panic's message would be printed while the terminal is raw; it is kept until the terminal is restored.
 pub(super) fn catch_panic_messages() -> Arc<Mutex<String>> {
@@ -32,6 +32,6 @@ pub(super) fn home() -> PathBuf {
 /// What may run unasked: the environment says, or the settings.
 pub(super) fn approval_mode(config: &Config) -> io::Result<ApprovalMode> {
     let variable = std::env::var("COHAB_APPROVAL").ok();
-    session_settings::approval_mode(None, variable.as_deref(), config.approval_mode.as_deref())
+    attach_environment::approval_mode(None, variable.as_deref(), config.approval_mode.as_deref())
         .map_err(io::Error::other)
 }

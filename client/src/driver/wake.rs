@@ -6,7 +6,7 @@ use cohab_daemon_link::connection::{Link, LinkEvent};
 use cohab_term::markdown::Highlighter;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::{entry::judge::Verdict, errand::Done, slash::own_output::OwnOutput};
+use crate::{background_task::Done, prompt_line::classifier_thread::Verdict, slash::own_output::OwnOutput};
 
 /// What the loop woke up for.
 pub(super) enum Wake {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use cohab_shell_state::shell::Shell;
 use cohab_term::{
     ansi::{self, ColorSupport},
-    look::Look,
+    output_style::Look,
     theme,
 };
 use ratatui::text::Line;

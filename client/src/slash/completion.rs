@@ -8,7 +8,7 @@
 use cohab_shell_state::shell::Shell;
 
 use super::{COMMANDS, Command, Kind};
-use crate::attach_change::{INITIAL, PROFILE_PREFIX};
+use crate::session_override::{INITIAL, PROFILE_PREFIX};
 
 /// The prefix for which it is done: the word is part of the script.
 pub const PREFIX: &str = "?";

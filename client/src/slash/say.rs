@@ -1,12 +1,12 @@
 //! Formats the answers of the slash commands as lines.
 
 use cohab_protocol::{ApprovalMode, ContextReport, ModelIdentity, Usage, amount};
-use cohab_term::{look::Look, theme, wrap::wrap_words};
+use cohab_term::{output_style::Look, theme, wrap::wrap_words};
 use cohab_text::sanitize::one_line;
 use ratatui::text::{Line, Span};
 
 use super::{COMMANDS, Command};
-use crate::{attach_change::ModelWish, ui::status};
+use crate::{session_override::ModelWish, ui::status};
 
 /// Below this width a command and its meaning stand in two rows.
 const TWO_COLUMNS_WIDTH: usize = 60;

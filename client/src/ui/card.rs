@@ -3,20 +3,20 @@
 
 mod answers;
 mod diff;
-mod touched;
+mod impact;
 
 use cohab_policy::{self, Level, Part};
 use cohab_protocol::{ApprovalRequest, ApprovalSubject, ProposedCommand, RunMode, WirePath};
 use cohab_term::wrap::{Row, row_width, wrap_exactly, wrap_words};
 use cohab_term::{
-    look::Look,
+    output_style::Look,
     theme,
     visible::{visible, visible_command},
 };
 use ratatui::text::{Line, Span};
 
 pub use answers::{Answering, Question, key_rows, question};
-pub use touched::{TOUCHED_ROWS, touched};
+pub use impact::{TOUCHED_ROWS, touched};
 
 use super::long_command::{Ends, WHOLE_BYTES, ends};
 use crate::approval::Scene;

@@ -9,7 +9,7 @@ use cohab_protocol::{
 use cohab_shell_state::state::{Item, StateChange, Step};
 use cohab_term::{
     ansi::{ColorSupport, write_lines},
-    look::Look,
+    output_style::Look,
 };
 use cohab_term::{
     keys::{Input, Key, KeyPress},
@@ -18,11 +18,12 @@ use cohab_term::{
 use cohab_text::{sanitize::is_invisible, terminal_attack_fixtures::HOSTILE};
 use ratatui::text::Line;
 
-use super::{progress::TurnStatus, receipt, status};
+use super::{progress::TurnStatus, status};
+use crate::ui::change_summary;
 use crate::{
     approval::{OpenQuestion, Scene},
-    errand::Done,
-    touched::{Grave, Note, Tally, Touched},
+    background_task::Done,
+    impact_preview::{Grave, Note, Tally, Touched},
 };
 
 /// The lines as the terminal gets them, without our own colours and line ends.
@@ -80,7 +81,7 @@ fn steps_notices_errors_and_receipts_are_harmless() {
         let step = Step { before: None, after: Some(vec![text.clone().into_bytes()]) };
         let names = [Item::Folder, Item::Exported(text.clone()), Item::Function(text.clone()), Item::Umask];
         let change = StateChange { steps: names.into_iter().map(|item| (item, step.clone())).collect() };
-        assert_harmless("receipt", receipt::receipt(&change, Path::new("/"), 80, look).as_slice());
+        assert_harmless("receipt", change_summary::receipt(&change, Path::new("/"), 80, look).as_slice());
     }
 }
 

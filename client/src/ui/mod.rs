@@ -1,9 +1,9 @@
 //! The user interface: lines and bytes, produced without any IO.
 
 pub mod card;
+pub mod change_summary;
 pub mod long_command;
 pub mod progress;
-pub mod receipt;
 pub mod status;
 
 #[cfg(test)]

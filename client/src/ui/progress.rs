@@ -1,7 +1,7 @@
 //! The one line that says what a turn does now. Pure: it holds no clock.
 
 use cohab_protocol::{ApprovalMode, BudgetKind, BudgetUsed, StepActivity, Usage, amount};
-use cohab_term::{look::Look, theme};
+use cohab_term::{output_style::Look, theme};
 use cohab_text::sanitize;
 use ratatui::text::{Line, Span};
 

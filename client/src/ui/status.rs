@@ -2,7 +2,7 @@
 
 use cohab_protocol::{ApprovalMode, Notice, NoticeKind, StepActivity, StepOutcome, TurnEndReason, WireError};
 use cohab_term::wrap::wrap_words;
-use cohab_term::{ansi::cut_line, look::Look, theme};
+use cohab_term::{ansi::cut_line, output_style::Look, theme};
 use cohab_text::sanitize;
 use ratatui::text::{Line, Span};
 

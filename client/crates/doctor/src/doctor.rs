@@ -25,7 +25,7 @@ use std::{
 use clap::Args;
 use cohab_process::surroundings::Surroundings;
 use cohab_protocol::Paths;
-use cohab_term::{ansi::ColorSupport, look::Look, window_size};
+use cohab_term::{ansi::ColorSupport, output_style::Look, window_size};
 use futures::{
     FutureExt,
     future::{BoxFuture, join_all},

@@ -7,7 +7,7 @@
 //!   scrolls away as ordinary output.
 //! - [`ansi`] writes lines with the colours that the terminal has; [`link`] marks addresses, [`theme`] names the styles, [`wrap`]
 //!   breaks lines at a width.
-//! - [`look::Look`] selects glyphs, or sentences for screen readers.
+//! - [`output_style::Look`] selects glyphs, or sentences for screen readers.
 //! - [`visible`] makes invisible characters of a text visible; [`clipboard`] and [`notify`] produce single sequences.
 //! - [`pace::FramePace`] limits how often frames are drawn.
 //!
@@ -29,9 +29,9 @@ pub mod input;
 pub mod keys;
 pub mod link;
 pub mod live_area;
-pub mod look;
 pub mod markdown;
 pub mod notify;
+pub mod output_style;
 pub mod pace;
 #[cfg(any(test, feature = "testing"))]
 pub mod test_screen;

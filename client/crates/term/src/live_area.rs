@@ -19,8 +19,8 @@ use self::{
 use super::{
     ansi::{ColorSupport, write_lines},
     link,
-    look::Look,
 };
+use crate::output_style::Look;
 
 const BEGIN_SYNCHRONIZED: &[u8] = b"\x1b[?2026h";
 const END_SYNCHRONIZED: &[u8] = b"\x1b[?2026l";

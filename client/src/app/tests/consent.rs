@@ -5,8 +5,8 @@ use cohab_protocol::ProposedCommand;
 
 use super::*;
 use crate::{
-    errand::{Done, Errand},
-    touched::{Note, Tally, Touched},
+    background_task::{Done, Errand},
+    impact_preview::{Note, Tally, Touched},
 };
 
 #[test]

@@ -1,7 +1,7 @@
 use cohab_line_classifier::Decision;
 
 use super::*;
-use crate::entry::{Question, QuestionId, judge::ENTER_LIMIT};
+use crate::prompt_line::{Question, QuestionId, classifier_thread::ENTER_LIMIT};
 
 const SENTENCE: &str = "what is in here";
 

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `turn.rs` | waiting, the status line, text, steps, commands and their receipts, notices, errors, every end of a turn |
 //! | `cards.rs` | every question for consent: each subject, each way to answer, what would be touched, hostile and very long fields |
-//! | `aside.rs` | the user's prompt while a turn continues, the queue, the way back |
+//! | `background_turn.rs` | the user's prompt while a turn continues, the queue, the way back |
 //! | `unasked.rs` | commands typed with added words; client questions: git's settings and, at 100 and 60 columns, stops by the lock |
 //! | `commands.rs` | answers of `? /help` and the other commands, own programs next to the shell, requests that fail |
 //! | `shell.rs` | `cohab undo`, `cohab sessions resume`, lines that Escape brings back, questions about failures |
@@ -26,7 +26,7 @@ use cohab_term::{
 
 use super::*;
 
-mod aside;
+mod background_turn;
 mod cards;
 mod commands;
 mod shell;

@@ -5,7 +5,7 @@ use cohab_protocol::{
 
 use super::*;
 use crate::{
-    attach_change::{AttachChange, ModelWish},
+    session_override::{AttachChange, ModelWish},
     slash::own_output::{Ending as ProgramEnding, OwnOutput},
 };
 

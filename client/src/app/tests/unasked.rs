@@ -3,14 +3,14 @@
 use cohab_shell_state::state::Item;
 
 use super::*;
-use crate::errand::{Done, Errand};
+use crate::background_task::{Done, Errand};
 
 const STATUS: &str = "git --no-pager --no-optional-locks -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.pager=cat \
                       -c diff.submodule=short -c log.showSignature=false status --ignore-submodules=all";
 
 /// A turn in a shell that has told its names.
 fn bench() -> Bench {
-    let mut bench = naming::bench();
+    let mut bench = name_resolution::bench();
     see_shell(&mut bench, &[]);
     bench
 }

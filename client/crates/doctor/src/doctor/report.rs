@@ -1,6 +1,6 @@
 //! Findings to text for people, or to JSON for programs. Pure.
 
-use cohab_term::{ansi::ColorSupport, look::Look, theme};
+use cohab_term::{ansi::ColorSupport, output_style::Look, theme};
 use cohab_text::sanitize::escaped_json;
 use ratatui::text::{Line, Span};
 use serde_json::json;

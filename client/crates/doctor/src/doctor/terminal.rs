@@ -2,7 +2,7 @@
 
 use std::{fs::OpenOptions, os::fd::AsFd};
 
-use cohab_term::{ansi::ColorSupport, look::Look};
+use cohab_term::{ansi::ColorSupport, output_style::Look};
 use cohab_text::sanitize::one_line;
 
 use super::{Context, is_set};

@@ -4,7 +4,7 @@ use ratatui::text::{Line, Span};
 
 use super::copy::CodeBlock;
 use crate::wrap::{Row, row_width, wrap_exactly};
-use crate::{look::Look, theme};
+use crate::{output_style::Look, theme};
 
 /// Blanks before a line of code.
 const CODE_INDENT: &str = "  ";

@@ -28,7 +28,7 @@ use self::{
     references::References,
     render::render_block,
 };
-use crate::look::Look;
+use crate::output_style::Look;
 
 pub use self::{
     copy::{CodeBlock, CodeBlocks, MAX_CODE_BLOCKS, MAX_CODE_BYTES},

@@ -18,7 +18,7 @@ use super::{
     table::Table,
 };
 use crate::wrap::{Row, columns, push_text, row_width, wrap_words};
-use crate::{link, look::Look, theme};
+use crate::{link, output_style::Look, theme};
 
 /// Lists and quotes deeper than this are not indented further.
 const MAX_SHOWN_DEPTH: usize = 10;

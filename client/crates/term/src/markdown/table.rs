@@ -4,7 +4,7 @@ use pulldown_cmark::Alignment;
 use ratatui::text::Span;
 
 use crate::wrap::{Row, push_text, row_width, wrap_words};
-use crate::{look::Look, theme};
+use crate::{output_style::Look, theme};
 
 /// Narrowest column that is worth the name, unless its content is narrower.
 const MIN_COLUMN_WIDTH: usize = 6;

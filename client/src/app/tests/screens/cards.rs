@@ -5,9 +5,9 @@ use cohab_protocol::{ProposedCommand, WirePath};
 
 use super::*;
 use crate::{
-    errand::Done,
-    outgoing::Outgoing,
-    touched::{Grave, Note, Tally, Touched},
+    background_task::Done,
+    impact_preview::{Grave, Note, Tally, Touched},
+    redactor::Outgoing,
 };
 
 const HOSTILE: &str = "\u{1b}[2J\u{202e}evil\u{200b}\r\u{7}";

@@ -90,7 +90,7 @@ fn what_the_assistants_commands_changed() {
         stage.live(LiveEvent::CommandFinished { id, outcome });
         stage.live(LiveEvent::AnswerReady);
         stage.bench.app.options.approval = ApprovalMode::Ask;
-        stage.daemon(doubt::next("ls -l"));
+        stage.daemon(local_approval::next("ls -l"));
     })];
     insta::assert_snapshot!("shell_changed", seen(states));
 }

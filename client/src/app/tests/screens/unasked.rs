@@ -3,7 +3,7 @@
 use cohab_shell_state::state::{Item, Snapshot};
 
 use super::*;
-use crate::errand::Done;
+use crate::background_task::Done;
 
 /// The assistant wants a command that only reads, in a shell that has told its names; git tells its settings where it is started.
 fn wish(stage: &mut Stage, command: &str, doubt: Option<&str>) {

@@ -1,8 +1,8 @@
 //! Whose is the line at the prompt? What can be said from its text alone is here and pure; the [gate](cohab_line_classifier) judges the rest on a
 //! [thread](judge) of its own, which may look at the disk.
 
-pub mod judge;
-pub mod memory;
+pub mod classifier_thread;
+pub mod corrections_store;
 pub mod names;
 pub mod places;
 

@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 
 use crate::{
     approval::LOOK_LIMIT,
-    touched::{Touched, plan::Plan, walk},
+    impact_preview::{Touched, plan::Plan, walk},
 };
 
 /// Errands under way at once; more than that hang, and none is added.

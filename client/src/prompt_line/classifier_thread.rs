@@ -13,7 +13,8 @@ use std::{
 use cohab_line_classifier::{self, Decision};
 use tokio::sync::mpsc;
 
-use super::{Question, QuestionId, memory::Memory, names::ShellNames};
+use super::{Question, QuestionId, names::ShellNames};
+use crate::prompt_line::corrections_store::Memory;
 
 /// Enter is held so long for a decision; then the line is the shell's. It takes less than a millisecond, but a machine under load may take long, and
 /// a question must not run as a command.

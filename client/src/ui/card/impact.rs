@@ -11,7 +11,7 @@ use ratatui::{
 use super::{Card, Look, theme, visible};
 use crate::{
     approval::{Looking, Scene},
-    touched::{Grave, Note, Tally, Touched, walk::MAX_NAMES},
+    impact_preview::{Grave, Note, Tally, Touched, walk::MAX_NAMES},
 };
 
 /// More rows than this are not shown; hard words come first.

@@ -12,7 +12,8 @@ use cohab_line_classifier::Names;
 use memchr::memmem;
 use rustix::fs::Access;
 
-use super::{Question, QuestionId, first_word, judge::World, places};
+use super::{Question, QuestionId, first_word, places};
+use crate::prompt_line::classifier_thread::World;
 
 /// Longer names are no names.
 const NAME_MAX_BYTES: usize = 1024;
@@ -117,7 +118,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
-    use crate::entry::QuestionId;
+    use crate::prompt_line::QuestionId;
 
     fn world(cwd: &Path) -> World {
         World {

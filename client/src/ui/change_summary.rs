@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cohab_shell_state::state::{AliasKind, Item, OptionKind, StateChange, Step};
-use cohab_term::{look::Look, theme};
+use cohab_term::{output_style::Look, theme};
 use cohab_text::sanitize;
 use ratatui::text::{Line, Span};
 
