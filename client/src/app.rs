@@ -41,7 +41,7 @@ use std::{
 
 use activity::Activity;
 use attention::Attention;
-use background_turn::Aside;
+use background_turn::BackgroundTurn;
 use cohab_policy::remembered::Remembered;
 use cohab_protocol::{ApprovalMode, Attached, ClientMessage, ShellEvent, TurnId, UserQuery};
 use cohab_secrets::ExactValues;
@@ -50,7 +50,7 @@ use cohab_shell_state::state::{Snapshot, StateChange};
 use cohab_term::{
     keys::KeyReader,
     markdown::{CodeBlocks, Highlighter},
-    output_style::Look,
+    output_style::OutputStyle,
 };
 use entry::{Entry, Told};
 use failure::Failure;
@@ -61,8 +61,8 @@ use unasked::TypedLines;
 use undo::UndoOffer;
 
 use crate::{
-    approval::Scene, consent::Consents, effect::Effect, event::Event, journal::ResultJournal, redactor::Outgoing,
-    shell_drift::ShellTaint,
+    approval::ApprovalEnvironment, consent::Consents, effect::Effect, event::Event, journal::ResultJournal,
+    redactor::Redactor, shell_drift::ShellDrift,
 };
 pub use view::Frame;
 
@@ -91,9 +91,9 @@ pub struct Options {
     /// Values that nobody else gets, whatever they look like.
     pub secrets: Arc<ExactValues>,
     /// Whose home, which shell, what commands are judged against.
-    pub scene: Arc<Scene>,
+    pub environment: Arc<ApprovalEnvironment>,
     /// Glyphs or sentences.
-    pub look: Look,
+    pub look: OutputStyle,
     /// Makes ids of turns; a counter in tests.
     pub fresh_turn_id: fn() -> TurnId,
     /// Colours code; absent where there are no colours.
@@ -148,7 +148,7 @@ struct ShellView {
     /// What the command that is about to be reported finished changed, if the shell reported.
     observed: Option<StateChange>,
     /// What commands of the agent changed about it that the user has not confirmed.
-    taint: ShellTaint,
+    drift: ShellDrift,
     /// What names stand for that the user has confirmed.
     confirmed: Vec<String>,
 }
@@ -175,7 +175,7 @@ struct Keyboard {
 #[derive(Debug)]
 pub struct App {
     options: Options,
-    outgoing: Outgoing,
+    redactor: Redactor,
     screen: Screen,
     keyboard: Keyboard,
     connection: Connection,
@@ -190,7 +190,7 @@ pub struct App {
     undo: UndoOffer,
     /// The user's last command, if it failed and was not asked about.
     failure: Option<Failure>,
-    aside: Aside,
+    background: BackgroundTurn,
     attention: Attention,
     /// Of the last answer.
     code_blocks: CodeBlocks,
@@ -201,7 +201,7 @@ impl App {
     #[must_use]
     pub fn new(options: Options, cwd: PathBuf, columns: u16, rows: u16) -> Self {
         Self {
-            outgoing: Outgoing::new(Arc::clone(&options.secrets)),
+            redactor: Redactor::new(Arc::clone(&options.secrets)),
             options,
             screen: Screen { columns, rows, above: Vec::new(), is_dirty: false },
             keyboard: Keyboard { reader: KeyReader::new(), escape_since: None },
@@ -216,11 +216,11 @@ impl App {
             entry: Entry::default(),
             consents: Consents::default(),
             journal: ResultJournal::default(),
-            shell: ShellView { cwd, seen: None, observed: None, taint: ShellTaint::default(), confirmed: Vec::new() },
+            shell: ShellView { cwd, seen: None, observed: None, drift: ShellDrift::default(), confirmed: Vec::new() },
             typed_lines: TypedLines::default(),
             undo: UndoOffer::default(),
             failure: None,
-            aside: Aside::default(),
+            background: BackgroundTurn::default(),
             attention: Attention::default(),
             code_blocks: CodeBlocks::default(),
         }
@@ -293,12 +293,12 @@ impl App {
             LiveEvent::PauseKeyPressed => self.on_pause_key(effects),
             LiveEvent::KeysWait => {
                 self.attention.has_focus(true);
-                self.aside.keys_wait();
+                self.background.keys_wait();
             }
             LiveEvent::FocusChanged(has_focus) => self.attention.has_focus(has_focus),
             LiveEvent::AnswerEnded if self.has_stepped_aside() => {}
             LiveEvent::AnswerEnded => {
-                self.aside = Aside::default();
+                self.background = BackgroundTurn::default();
                 self.offer_undo();
                 self.surface = Surface::Shell;
                 self.keep_code();
@@ -358,7 +358,7 @@ impl App {
 
     /// Tells the daemon, if there is one, now or later.
     fn keep_shell_event(&mut self, mut event: ShellEvent, effects: &mut Vec<Effect>) {
-        self.outgoing.shell_event(&mut event);
+        self.redactor.shell_event(&mut event);
         if self.connection.shell_events.len() == KEPT_SHELL_EVENTS {
             self.connection.shell_events.pop_front();
         }
@@ -396,7 +396,7 @@ impl App {
             columns: self.screen.columns,
             piped_input: None,
         };
-        self.outgoing.query(&mut query);
+        self.redactor.query(&mut query);
         self.begin_turn(turn, ClientMessage::UserQuery(query), effects);
     }
 

@@ -17,16 +17,16 @@ use cohab_protocol::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalSubj
 use cohab_term::{
     input::{EditResult, InputText},
     keys::{Input, Key, KeyPress},
-    output_style::Look,
+    output_style::OutputStyle,
 };
 use ratatui::text::Line;
 
-pub use environment::{Lasting, Scene};
+pub use environment::{ApprovalEnvironment, Lasting};
 pub use offer::Offer;
 
 use crate::{
-    background_task::{Done, Errand},
-    impact_preview::Touched,
+    background_task::{Task, TaskResult},
+    impact_preview::Impact,
     ui::card::{self, Answering, Question},
 };
 
@@ -53,13 +53,13 @@ pub enum Looking {
     /// It took too long.
     TooLong,
     /// What was found, a command each.
-    Seen(Vec<Touched>),
+    Seen(Vec<Impact>),
 }
 
 /// An open question, and those of the same batch that come after it.
 #[derive(Clone, Debug)]
 pub struct OpenQuestion {
-    scene: Arc<Scene>,
+    environment: Arc<ApprovalEnvironment>,
     request: ApprovalRequest,
     offer: Offer,
     parts: Vec<Part>,
@@ -82,7 +82,7 @@ pub struct Outcome {
     /// Something to say about it, and whether it went wrong.
     pub remark: Option<(String, bool)>,
     /// Something to be done on the side.
-    pub errand: Option<Errand>,
+    pub task: Option<Task>,
     /// Another card is shown now.
     pub has_new_card: bool,
     /// Nothing is asked any more.
@@ -92,11 +92,11 @@ pub struct Outcome {
 impl OpenQuestion {
     /// A question that appears now, and what is to be looked at for it.
     #[must_use]
-    pub fn new(request: ApprovalRequest, scene: Arc<Scene>, now: Instant) -> (Self, Option<Errand>) {
-        let (request, offer) = Offer::of(request, &scene);
+    pub fn new(request: ApprovalRequest, environment: Arc<ApprovalEnvironment>, now: Instant) -> (Self, Option<Task>) {
+        let (request, offer) = Offer::of(request, &environment);
         let mut question = Self {
-            parts: scene.parts(&request.subject),
-            scene,
+            parts: environment.parts(&request.subject),
+            environment,
             offer,
             looking: Looking::Needless,
             answering: Answering::Keys,
@@ -107,11 +107,11 @@ impl OpenQuestion {
             request,
         };
         if !question.offer.as_one && matches!(question.request.subject, ApprovalSubject::Commands(_)) {
-            let errand = question.begin_one_by_one(now);
-            return (question, errand);
+            let task = question.begin_one_by_one(now);
+            return (question, task);
         }
-        let errand = question.begin_look(now);
-        (question, errand)
+        let task = question.begin_look(now);
+        (question, task)
     }
 
     /// Nothing but yes and no, once: the question is of the client's own.
@@ -119,13 +119,13 @@ impl OpenQuestion {
         self.offer = Offer::default();
     }
 
-    fn begin_look(&mut self, now: Instant) -> Option<Errand> {
-        let plans = self.scene.plans(&self.request.subject);
+    fn begin_look(&mut self, now: Instant) -> Option<Task> {
+        let plans = self.environment.plans(&self.request.subject);
         if plans.iter().all(|plan| plan.steps.is_empty()) {
             return None;
         }
         self.looking = Looking::Until(now + LOOK_LIMIT);
-        Some(Errand::Look { question: self.request.approval_id, plans })
+        Some(Task::OutputStyle { question: self.request.approval_id, plans })
     }
 
     /// The question comes onto the screen only now.
@@ -147,26 +147,26 @@ impl OpenQuestion {
 
     /// What would be done, whole.
     #[must_use]
-    pub fn card(&self, width: usize, look: Look) -> Vec<Line<'static>> {
-        card::card(&self.request, &self.parts, &self.scene, width, look)
+    pub fn card(&self, width: usize, look: OutputStyle) -> Vec<Line<'static>> {
+        card::card(&self.request, &self.parts, &self.environment, width, look)
     }
 
     /// The card, if it and what stands below it fit on so many rows; else it belongs into the scrollback.
     #[must_use]
-    pub fn fitting_card(&self, width: usize, rows: usize, look: Look) -> Option<Vec<Line<'static>>> {
+    pub fn fitting_card(&self, width: usize, rows: usize, look: OutputStyle) -> Option<Vec<Line<'static>>> {
         let below = QUESTION_ROWS + if self.looking == Looking::Needless { 0 } else { card::TOUCHED_ROWS };
         Some(self.card(width, look)).filter(|card| card.len() + below <= rows)
     }
 
     /// The rows below: what would be touched, the keys or what is typed.
     #[must_use]
-    pub fn question(&self, width: usize, look: Look) -> Question {
+    pub fn question(&self, width: usize, look: OutputStyle) -> Question {
         // What was looked at is the command as it was asked.
         let is_another = matches!(self.answering, Answering::Confirming { edited: Some(_), .. });
         let looking = if is_another { &Looking::Needless } else { &self.looking };
-        let mut lines = card::touched(&self.request, looking, &self.scene, width, look);
+        let mut lines = card::touched(&self.request, looking, &self.environment, width, look);
         let Question { lines: keys, cursor } =
-            card::question(&self.request, &self.offer, &self.answering, self.chosen(), &self.scene, width, look);
+            card::question(&self.request, &self.offer, &self.answering, self.chosen(), &self.environment, width, look);
         let cursor = cursor.map(|(row, column)| (row + lines.len(), column));
         lines.extend(keys);
         Question { lines, cursor }
@@ -200,18 +200,18 @@ impl OpenQuestion {
     }
 
     /// What was to be done on the side is done.
-    pub fn on_done(&mut self, done: Done, now: Instant) -> Outcome {
+    pub fn on_done(&mut self, done: TaskResult, now: Instant) -> Outcome {
         match done {
-            Done::Looked { question, touched } if question == self.request.approval_id => {
+            TaskResult::Looked { question, touched } if question == self.request.approval_id => {
                 self.looking = Looking::Seen(touched);
                 Outcome::default()
             }
-            Done::Stored { question, result } if question == self.request.approval_id => {
+            TaskResult::Stored { question, result } if question == self.request.approval_id => {
                 let Answering::Storing { decision, .. } = &self.answering else { return Outcome::default() };
                 let decision = decision.clone();
                 match result {
                     Ok(()) => {
-                        let remark = self.scene.remembered(&self.request.subject, &decision);
+                        let remark = self.environment.remembered(&self.request.subject, &decision);
                         Outcome { remark: Some((remark, false)), ..self.decide(decision, now) }
                     }
                     Err(reason) => self.not_stored(&reason, now),
@@ -222,7 +222,11 @@ impl OpenQuestion {
     }
 
     fn not_stored(&mut self, reason: &str, now: Instant) -> Outcome {
-        let remark = format!("Not stored in {}: {reason}. {}", self.scene.rules_name(), self.scene.remembered_here());
+        let remark = format!(
+            "Not stored in {}: {reason}. {}",
+            self.environment.rules_name(),
+            self.environment.remembered_here()
+        );
         Outcome { remark: Some((remark, true)), ..self.decide(ApprovalDecision::Session, now) }
     }
 
@@ -276,7 +280,7 @@ impl OpenQuestion {
             'y' if self.request.is_dangerous => self.confirm(None),
             'y' => return self.decide(ApprovalDecision::Once, now),
             's' => {
-                let remark = Some((self.scene.remembered_here(), false));
+                let remark = Some((self.environment.remembered_here(), false));
                 return Outcome { remark, ..self.decide(ApprovalDecision::Session, now) };
             }
             'd' => {
@@ -291,8 +295,8 @@ impl OpenQuestion {
                 }
             }
             'o' => {
-                let errand = self.begin_one_by_one(now);
-                return Outcome { errand, has_new_card: true, ..Outcome::default() };
+                let task = self.begin_one_by_one(now);
+                return Outcome { task, has_new_card: true, ..Outcome::default() };
             }
             'e' => {
                 if let ApprovalSubject::Command { command, .. } = &self.request.subject {
@@ -338,8 +342,8 @@ impl OpenQuestion {
 
     fn store(&mut self, rule: Rule, decision: ApprovalDecision, now: Instant) -> Outcome {
         self.answering = Answering::Storing { decision, until: now + STORE_LIMIT };
-        let errand = Some(Errand::Store { question: self.request.approval_id, rule });
-        Outcome { errand, ..Outcome::default() }
+        let task = Some(Task::Store { question: self.request.approval_id, rule });
+        Outcome { task, ..Outcome::default() }
     }
 
     fn on_text(&mut self, input: &Input, now: Instant) -> Outcome {
@@ -369,7 +373,7 @@ impl OpenQuestion {
                 self.confirm(None);
                 None
             }
-            Answering::Editing(text) if offer::is_dangerous(&self.request, text.text(), &self.scene) => {
+            Answering::Editing(text) if offer::is_dangerous(&self.request, text.text(), &self.environment) => {
                 let edited = text.text().to_owned();
                 self.confirm(Some(edited));
                 None
@@ -403,14 +407,12 @@ impl OpenQuestion {
         let is_stop = decision == ApprovalDecision::CancelTurn;
         let decided = Some((self.request.clone(), decision));
         match self.rest.pop_front().filter(|_| !is_stop) {
-            Some(next) => {
-                Outcome { decided, has_new_card: true, errand: self.turn_to(next, now), ..Outcome::default() }
-            }
+            Some(next) => Outcome { decided, has_new_card: true, task: self.turn_to(next, now), ..Outcome::default() },
             None => Outcome { decided, is_closed: true, ..Outcome::default() },
         }
     }
 
-    fn begin_one_by_one(&mut self, now: Instant) -> Option<Errand> {
+    fn begin_one_by_one(&mut self, now: Instant) -> Option<Task> {
         let ApprovalSubject::Commands(commands) = &self.request.subject else { return None };
         let (batch, turn_id) = (self.request.approval_id, self.request.turn_id);
         let all = commands.len();
@@ -421,10 +423,10 @@ impl OpenQuestion {
         self.turn_to(next, now)
     }
 
-    fn turn_to(&mut self, next: ApprovalRequest, now: Instant) -> Option<Errand> {
+    fn turn_to(&mut self, next: ApprovalRequest, now: Instant) -> Option<Task> {
         let (rest, batch) = (std::mem::take(&mut self.rest), self.batch);
-        let (question, errand) = Self::new(next, Arc::clone(&self.scene), now);
+        let (question, task) = Self::new(next, Arc::clone(&self.environment), now);
         *self = Self { rest, batch, ..question };
-        errand
+        task
     }
 }

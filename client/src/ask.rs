@@ -32,11 +32,11 @@ use tokio::{
 };
 
 use crate::{
-    approval::{Lasting, OpenQuestion, Scene},
+    approval::{ApprovalEnvironment, Lasting, OpenQuestion},
     attach_environment,
     cli::AskArgs,
     driver::wake::sleep_until,
-    redactor::Outgoing,
+    redactor::Redactor,
 };
 
 /// How long the daemon may take to confirm that a turn is cancelled.
@@ -134,7 +134,7 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
     // From here on the terminal may be changed, and Ctrl-C has something to cancel; before, the system's own way of ending us is right.
     let mut stop = StopSignals::listen()?;
     let mut keyboard =
-        if approval != ApprovalMode::ReadOnly && !args.json { Keyboard::open(scene(paths)) } else { None };
+        if approval != ApprovalMode::ReadOnly && !args.json { Keyboard::open(environment(paths)) } else { None };
     let attach = Attach {
         session: SessionKey(format!("cli:{}", uuid::Uuid::now_v7().as_simple())),
         live_shell: None,
@@ -161,10 +161,10 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
         columns: window_size::size_of(rustix::stdio::stdout()).0,
         piped_input,
     };
-    let mut outgoing = Outgoing::new(Arc::new(ExactValues::of_environment(std::env::vars_os())));
-    outgoing.query(&mut query);
+    let mut redactor = Redactor::new(Arc::new(ExactValues::of_environment(std::env::vars_os())));
+    redactor.query(&mut query);
     frames.send(ClientMessage::UserQuery(query)).await.map_err(ConnectError::from)?;
-    let status = follow(&mut frames, turn_id, view, keyboard.as_mut(), &mut stop, &mut outgoing).await?;
+    let status = follow(&mut frames, turn_id, view, keyboard.as_mut(), &mut stop, &mut redactor).await?;
     view.finish()?;
     Ok(status)
 }
@@ -201,7 +201,7 @@ async fn follow(
     view: &mut dyn View,
     mut keyboard: Option<&mut Keyboard>,
     stop: &mut StopSignals,
-    outgoing: &mut Outgoing,
+    redactor: &mut Redactor,
 ) -> Result<u8, AskError> {
     let mut silent_until = Some(Instant::now() + SILENCE_LIMIT);
     loop {
@@ -215,7 +215,7 @@ async fn follow(
             () = sleep_until(view.deadline()) => view.draw_if_due()?,
             reply = next_reply(&mut keyboard, view) => {
                 let mut reply = reply?;
-                outgoing.decision(&mut reply.decision);
+                redactor.decision(&mut reply.decision);
                 frames.send(ClientMessage::ApprovalReply(reply)).await.map_err(ConnectError::from)?;
             }
             frame = frames.next() => {
@@ -264,9 +264,9 @@ async fn next_reply(keyboard: &mut Option<&mut Keyboard>, view: &mut dyn View) -
 }
 
 /// A shell of its own runs the commands, in the daemon.
-fn scene(paths: &Paths) -> Scene {
+fn environment(paths: &Paths) -> ApprovalEnvironment {
     let home = std::env::home_dir().unwrap_or_else(|| "/".into());
-    Scene::of_this_process(home.canonicalize().unwrap_or(home), Shell::Bash, paths, Lasting::Answer)
+    ApprovalEnvironment::of_this_process(home.canonicalize().unwrap_or(home), Shell::Bash, paths, Lasting::Answer)
 }
 
 fn nobody_here(request: &ApprovalRequest) -> ClientMessage {

@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 
 use crate::{
     approval::LOOK_LIMIT,
-    impact_preview::{Touched, plan::Plan, walk},
+    impact_preview::{Impact, plan::Plan, walk},
 };
 
 /// Errands under way at once; more than that hang, and none is added.
@@ -27,9 +27,9 @@ const MAX_RUNNING: usize = 4;
 
 /// Something to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Errand {
+pub enum Task {
     /// Look at what commands would touch.
-    Look {
+    OutputStyle {
         /// For whom.
         question: ApprovalId,
         /// A command each.
@@ -55,13 +55,13 @@ pub enum Errand {
 
 /// It is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Done {
+pub enum TaskResult {
     /// What was seen, a command each.
     Looked {
         /// For whom.
         question: ApprovalId,
         /// What was seen.
-        touched: Vec<Touched>,
+        touched: Vec<Impact>,
     },
     /// A rule was stored, or why not.
     Stored {
@@ -79,25 +79,25 @@ pub enum Done {
     },
 }
 
-impl Errand {
+impl Task {
     /// Does it. May take long.
     #[must_use]
-    pub fn run(self, rules: &RulesFile) -> Done {
+    pub fn run(self, rules: &RulesFile) -> TaskResult {
         match self {
-            Self::Look { question, plans } => {
+            Self::OutputStyle { question, plans } => {
                 let deadline = Instant::now() + LOOK_LIMIT * 2 / 3;
                 let touched = plans.iter().map(|plan| walk::look(plan, deadline)).collect();
-                Done::Looked { question, touched }
+                TaskResult::Looked { question, touched }
             }
             Self::Store { question, rule } => {
                 let result = rules.add(&rule).map_err(|error| error.to_string());
-                Done::Stored { question, result }
+                TaskResult::Stored { question, result }
             }
             Self::AskGit { call, folders, environment } => {
                 let environment =
                     environment.unwrap_or_else(|| Environment::of_variables(|name| std::env::var_os(name)));
                 let doubt = git_settings::why_not_unasked(&folders, &environment, Instant::now() + git_settings::LIMIT);
-                Done::GitTold { call, doubt }
+                TaskResult::GitTold { call, doubt }
             }
         }
     }
@@ -105,14 +105,14 @@ impl Errand {
 
 /// Runs errands and tells when they are done.
 #[derive(Debug)]
-pub struct Errands {
+pub struct BackgroundTasks {
     rules: Arc<RulesFile>,
     running: Arc<AtomicUsize>,
-    sender: mpsc::UnboundedSender<Done>,
-    done: mpsc::UnboundedReceiver<Done>,
+    sender: mpsc::UnboundedSender<TaskResult>,
+    done: mpsc::UnboundedReceiver<TaskResult>,
 }
 
-impl Errands {
+impl BackgroundTasks {
     /// Rules go to `rules`.
     #[must_use]
     pub fn new(rules: Arc<RulesFile>) -> Self {
@@ -121,14 +121,14 @@ impl Errands {
     }
 
     /// Begins an errand. If too many hang, or there is no thread to be had, nothing comes of it: whoever waits has a limit.
-    pub fn begin(&self, errand: Errand) {
+    pub fn begin(&self, task: Task) {
         if self.running.fetch_add(1, Ordering::Relaxed) >= MAX_RUNNING {
             self.running.fetch_sub(1, Ordering::Relaxed);
             return;
         }
         let (rules, running, sender) = (Arc::clone(&self.rules), Arc::clone(&self.running), self.sender.clone());
         let run = move || {
-            let done = errand.run(&rules);
+            let done = task.run(&rules);
             running.fetch_sub(1, Ordering::Relaxed);
             // Nobody may wait any more.
             let _ = sender.send(done);
@@ -139,7 +139,7 @@ impl Errands {
     }
 
     /// The next errand that is done. Never ends while there is none. Cancel-safe.
-    pub async fn next(&mut self) -> Done {
+    pub async fn next(&mut self) -> TaskResult {
         match self.done.recv().await {
             Some(done) => done,
             None => std::future::pending().await,

@@ -41,13 +41,13 @@ use link::Daemon;
 use process::{approval_mode, catch_panic_messages, home};
 use program::{Program, next_ended};
 use shell_io::{Opened, ShellIo};
-use unintegrated_notice::PlainShell;
+use unintegrated_notice::UnintegratedNotice;
 use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
 
 use crate::{
     app::{App, Options},
-    approval::{Lasting, Scene},
-    background_task::Errands,
+    approval::{ApprovalEnvironment, Lasting},
+    background_task::BackgroundTasks,
     effect::Effect,
     event::Event,
     terminal::Terminal,
@@ -144,10 +144,10 @@ struct Driver {
     link_state: link::LinkState,
     needs_resize: bool,
     undo_key: UndoKey,
-    errands: Errands,
+    tasks: BackgroundTasks,
     focus: Focus,
     entry: Entry,
-    plain_shell: PlainShell,
+    unintegrated_notice: UnintegratedNotice,
 }
 
 impl Driver {
@@ -175,7 +175,12 @@ impl Driver {
             launcher,
             remembered: Arc::new(RuleBook::new(Arc::clone(&rules))),
             secrets: Arc::new(ExactValues::of_environment(std::env::vars_os())),
-            scene: Arc::new(Scene::of_this_process(home, shell.kind(), &start.paths, Lasting::Shell)),
+            environment: Arc::new(ApprovalEnvironment::of_this_process(
+                home,
+                shell.kind(),
+                &start.paths,
+                Lasting::Shell,
+            )),
             look: abilities.look,
             fresh_turn_id: TurnId::fresh,
             highlighter: highlighter.clone(),
@@ -205,10 +210,10 @@ impl Driver {
             link_state: link::LinkState::default(),
             needs_resize: false,
             undo_key: start.config.client.undo_key,
-            errands: Errands::new(rules),
+            tasks: BackgroundTasks::new(rules),
             focus: Focus::new(start.config.client.notify),
             entry,
-            plain_shell: PlainShell::new(abilities.colors),
+            unintegrated_notice: UnintegratedNotice::new(abilities.colors),
         })
     }
 
@@ -271,7 +276,7 @@ impl Driver {
             verdict = self.entry.judge.next() => Wake::Verdict(verdict),
             output = next_ended(&mut self.program) => Wake::ProgramEnded(output),
             () = highlighted(self.highlighter.as_ref()) => Wake::Highlighted,
-            done = self.errands.next() => Wake::Done(done),
+            done = self.tasks.next() => Wake::Done(done),
             () = sleep_until(deadline) => Wake::Time,
             count = self.shell.read(output), if !self.terminal.is_backed_up() => Wake::Shell(count),
         }
@@ -284,7 +289,7 @@ impl Driver {
 
     fn on_keys(&mut self, bytes: &[u8]) {
         self.has_been_used = true;
-        self.plain_shell.typed(bytes);
+        self.unintegrated_notice.typed(bytes);
         if self.take_entry_keys(bytes) {
             return;
         }
@@ -396,7 +401,7 @@ impl Driver {
             Effect::WithdrawCommand(id) => {
                 self.live.withdraw(&id, self.shell.probe(), now, &mut self.fx);
             }
-            Effect::Begin(errand) => self.errands.begin(errand),
+            Effect::Begin(task) => self.tasks.begin(task),
             Effect::TakeKeyboard(true) => {
                 self.live.set_keyboard(Keyboard::Assistant);
                 self.mark_pastes(true);
@@ -446,7 +451,7 @@ impl Driver {
                 self.shell.remember_shell();
                 self.handle(Event::Live(LiveEvent::PromptReady));
             }
-            LiveEvent::NotIntegrated { reason } => self.plain_shell.found(reason),
+            LiveEvent::NotIntegrated { reason } => self.unintegrated_notice.found(reason),
             event => self.handle(Event::Live(event)),
         }
     }

@@ -8,7 +8,7 @@ use cohab_secrets::FilledLine;
 use cohab_shell_relay::live::LineDecision;
 use cohab_types::command::{CommandRequest, Interrupter};
 
-use crate::{background_task::Errand, prompt_line::Question, session_override::AttachChange};
+use crate::{background_task::Task, prompt_line::Question, session_override::SessionOverride};
 
 /// One thing to do.
 #[derive(Debug, PartialEq)]
@@ -28,10 +28,10 @@ pub enum Effect {
         /// Of the request.
         request_id: RequestId,
         /// What is different.
-        change: Option<AttachChange>,
+        change: Option<SessionOverride>,
     },
     /// Attach so from now on, whenever a connection is made.
-    KeepForAttach(AttachChange),
+    KeepForAttach(SessionOverride),
     /// Run our own program beside the shell, its output told with `ProgramEnded`.
     RunProgram {
         /// Its arguments.
@@ -76,5 +76,5 @@ pub enum Effect {
     /// Whether keys come to us (a card is open) or go where the relay puts them.
     TakeKeyboard(bool),
     /// Do this on the side; ends in `Done`, or never.
-    Begin(Errand),
+    Begin(Task),
 }

@@ -4,7 +4,7 @@ use cohab_line_classifier::Decision;
 use cohab_protocol::{Attached, DaemonMessage};
 use cohab_shell_relay::live::LiveEvent;
 
-use crate::{background_task::Done, slash::own_output::OwnOutput};
+use crate::{background_task::TaskResult, slash::own_output::OwnOutput};
 
 /// One thing that happened.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ pub enum Event {
     /// What is on the screen is out of date: code got its colours, or the live area was erased.
     Redraw,
     /// Something on the side is done.
-    Done(Done),
+    Done(TaskResult),
     /// The time of [`deadline`](crate::app::App::deadline) has come.
     Deadline,
 }

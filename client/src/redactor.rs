@@ -15,9 +15,9 @@ use cohab_term::wrap::char_boundary;
 
 /// Takes secrets out of what leaves, and fills them in where they are typed.
 #[derive(Debug)]
-pub struct Outgoing(Scrubber);
+pub struct Redactor(Scrubber);
 
-impl Outgoing {
+impl Redactor {
     /// A memory without any value yet; `exact` are secret whatever they look like.
     #[must_use]
     pub fn new(exact: Arc<ExactValues>) -> Self {
@@ -85,7 +85,7 @@ impl Outgoing {
 }
 
 #[cfg(test)]
-impl Outgoing {
+impl Redactor {
     /// One whose placeholders bear `mark`, and the first of which stands for `value`.
     pub(crate) fn that_knows(mark: &str, value: &str) -> Self {
         let mark = Some(Mark::of(mark).expect("a mark"));
@@ -102,10 +102,10 @@ mod tests {
     use super::*;
 
     /// One that has a form, and one that only the environment calls a secret.
-    fn secrets() -> (String, Outgoing) {
+    fn secrets() -> (String, Redactor) {
         let environment = [("DB_PASSWORD".into(), "open sesame".into()), ("EDITOR".into(), "a long editor".into())];
         let exact = Arc::new(ExactValues::of_environment(environment.into_iter()));
-        (["glpat", "-aB3dE5fG7hJ9kL1mN2pQ"].concat(), Outgoing::new(exact))
+        (["glpat", "-aB3dE5fG7hJ9kL1mN2pQ"].concat(), Redactor::new(exact))
     }
 
     /// Without the mark, which is another one each time.
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn what_the_user_ran_is_told_without_secrets() {
-        let (token, mut outgoing) = secrets();
+        let (token, mut redactor) = secrets();
         let mut event = ShellEvent {
             line: Some(format!("psql 'open sesame' {token}")),
             exit_code: 0,
@@ -126,7 +126,7 @@ mod tests {
             output_tail: format!("b3BlbiBzZXNhbWU= a long editor {token} <secret:x#1>"),
             output_bytes: 0,
         };
-        outgoing.shell_event(&mut event);
+        redactor.shell_event(&mut event);
         assert_eq!(unmarked(&event.line.expect("a line")), "psql '<secret:value#1>' <secret:gitlab-token#2>");
         let tail = "<secret:value#3>U= a long editor <secret:gitlab-token#2> <quoted-secret:x#1>";
         assert_eq!(unmarked(&event.output_tail), tail);
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_question_and_what_is_piped_into_it_are_told_without_secrets() {
-        let (token, mut outgoing) = secrets();
+        let (token, mut redactor) = secrets();
         let filler = "a: open sesame\n".repeat(MAX_PIPED_INPUT_BYTES / 15);
         let mut query = UserQuery {
             turn_id: TurnId::fresh(),
@@ -143,7 +143,7 @@ mod tests {
             columns: 80,
             piped_input: Some(filler),
         };
-        outgoing.query(&mut query);
+        redactor.query(&mut query);
         assert_eq!(unmarked(&query.text), "why is <secret:gitlab-token#1> refused?");
         let piped = query.piped_input.expect("there is some");
         assert!(piped.len() <= MAX_PIPED_INPUT_BYTES && !piped.contains("sesame"), "{}", piped.len());
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn results_variables_and_notes_are_told_without_secrets() {
-        let (token, mut outgoing) = secrets();
+        let (token, mut redactor) = secrets();
         let set = [("A", "plain"), ("B", token.as_str()), ("C", "it is open sesame")];
         let set = set.map(|(name, value)| EnvChange { name: name.into(), value: Some(value.into()) }).into();
         let mut result = CommandExecutionResult {
@@ -167,12 +167,12 @@ mod tests {
             mode: RunMode::Live,
             state_after: StateAfter::Prompt,
         };
-        outgoing.result(&mut result);
+        redactor.result(&mut result);
         assert_eq!(unmarked(&result.output), "<secret:gitlab-token#1>\n");
         let values: Vec<_> = result.env_delta.set.iter().map(|change| change.value.as_deref()).collect();
         assert_eq!(values, [Some("plain"), None, None]);
         let mut decision = ApprovalDecision::Refused { note: format!("use {token}") };
-        outgoing.decision(&mut decision);
+        redactor.decision(&mut decision);
         assert!(
             matches!(decision, ApprovalDecision::Refused { note } if unmarked(&note) == "use <secret:gitlab-token#1>")
         );
@@ -180,9 +180,9 @@ mod tests {
 
     #[test]
     fn nothing_that_is_kept_shows() {
-        let (token, mut outgoing) = secrets();
+        let (token, mut redactor) = secrets();
         let mut query = ApprovalDecision::Refused { note: token.clone() };
-        outgoing.decision(&mut query);
-        assert!(!format!("{outgoing:?}").contains(&token));
+        redactor.decision(&mut query);
+        assert!(!format!("{redactor:?}").contains(&token));
     }
 }

@@ -41,14 +41,14 @@ impl ModelWish {
 
 /// A change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AttachChange {
+pub enum SessionOverride {
     /// Of who answers.
     Model(ModelWish),
     /// Of what may run unasked.
     Approval(ApprovalMode),
 }
 
-impl AttachChange {
+impl SessionOverride {
     /// Makes the change; `initial` are the settings as they were when the shell began.
     pub fn apply(&self, attach: &mut Attach, initial: &[EnvSetting]) {
         match self {
@@ -116,14 +116,14 @@ mod tests {
             environment: Vec::new(),
             resume: None,
         };
-        let mut change = |change: AttachChange| {
+        let mut change = |change: SessionOverride| {
             change.apply(&mut attach, &initial);
             (attach.settings.clone(), attach.approval)
         };
-        let model = |wish| AttachChange::Model(wish);
+        let model = |wish| SessionOverride::Model(wish);
         let named = settings(&[("COHAB_MODEL", "other"), ("OPENAI_API_KEY", "sk")]);
         assert_eq!(change(model(ModelWish::Named("other".into()))), (named.clone(), ApprovalMode::Ask));
-        assert_eq!(change(AttachChange::Approval(ApprovalMode::All)), (named, ApprovalMode::All));
+        assert_eq!(change(SessionOverride::Approval(ApprovalMode::All)), (named, ApprovalMode::All));
         let tier = settings(&[("COHAB_TIER", "low"), ("OPENAI_API_KEY", "sk")]);
         assert_eq!(change(model(ModelWish::Tier("low".into()))).0, tier);
         let profile = settings(&[("COHAB_PROFILE", "work"), ("OPENAI_API_KEY", "sk")]);

@@ -12,13 +12,13 @@ const NAME_MAX_CHARS: usize = 40;
 
 /// The changes of one shell that the user has not confirmed.
 #[derive(Clone, Debug, Default)]
-pub struct ShellTaint {
+pub struct ShellDrift {
     changes: StateChange,
     /// A command after which the shell did not tell what it is like.
     unknown: Option<String>,
 }
 
-impl ShellTaint {
+impl ShellDrift {
     /// A command of the agent changed this. What is again as it was is forgotten.
     pub fn saw(&mut self, change: StateChange) {
         self.changes.then(change);
@@ -121,8 +121,8 @@ mod tests {
 
     #[test]
     fn what_decides_what_runs_is_told_until_it_is_confirmed() {
-        let mut taint = ShellTaint::default();
-        taint.saw(change(&[
+        let mut drift = ShellDrift::default();
+        drift.saw(change(&[
             (Item::Exported("PATH".into()), true),
             (Item::Exported("COLOR".into()), true),
             (Item::Folder, true),
@@ -130,13 +130,13 @@ mod tests {
             (Item::Function("deactivate".into()), true),
             (Item::Option(OptionKind::Shopt, "extglob".into()), true),
         ]));
-        let reason = taint.reason().expect("it is tainted");
+        let reason = drift.reason().expect("it is tainted");
         assert_eq!(
             reason,
             "commands of the assistant changed what this shell runs: `PATH`, alias `ls`, option `extglob`, function `deactivate`"
         );
-        taint.confirm();
-        assert_eq!(taint.reason(), None);
+        drift.confirm();
+        assert_eq!(drift.reason(), None);
     }
 
     #[test]
@@ -156,10 +156,10 @@ mod tests {
             (Item::Variable(name("precmd_functions")), true, "`precmd_functions`"),
             (Item::Function(name("a\u{1b}[31m")), false, "function `a` (removed)"),
         ] {
-            let mut taint = ShellTaint::default();
-            taint.saw(change(&[(item, is_new)]));
+            let mut drift = ShellDrift::default();
+            drift.saw(change(&[(item, is_new)]));
             let expected = format!("commands of the assistant changed what this shell runs: {words}");
-            assert_eq!(taint.reason(), Some(expected));
+            assert_eq!(drift.reason(), Some(expected));
         }
     }
 
@@ -169,35 +169,35 @@ mod tests {
             let step = Step { before: Some(vec![before.to_vec()]), after: Some(vec![after.to_vec()]) };
             StateChange { steps: [(Item::Function("ls".into()), step)].into() }
         };
-        let mut taint = ShellTaint::default();
-        taint.saw(step(b"1", b"2"));
-        assert!(taint.reason().is_some_and(|reason| reason.ends_with("function `ls` (changed)")));
-        taint.saw(step(b"2", b"1"));
-        assert_eq!(taint.reason(), None);
+        let mut drift = ShellDrift::default();
+        drift.saw(step(b"1", b"2"));
+        assert!(drift.reason().is_some_and(|reason| reason.ends_with("function `ls` (changed)")));
+        drift.saw(step(b"2", b"1"));
+        assert_eq!(drift.reason(), None);
         let unset = Step { before: None, after: Some(Vec::new()) };
-        taint.saw(StateChange { steps: [(Item::Variable("count".into()), unset)].into() });
-        assert_eq!(taint.reason(), None, "of other variables it is only known that they are there");
+        drift.saw(StateChange { steps: [(Item::Variable("count".into()), unset)].into() });
+        assert_eq!(drift.reason(), None, "of other variables it is only known that they are there");
     }
 
     #[test]
     fn harmless_changes_and_those_that_were_taken_back_are_none() {
-        let mut taint = ShellTaint::default();
-        taint.saw(change(&[(Item::Exported("RUST_LOG".into()), true), (Item::Folder, true), (Item::Umask, true)]));
-        assert_eq!(taint.reason(), None);
-        taint.saw(change(&[(Item::Alias(AliasKind::Global, "L".into()), true)]));
-        assert!(taint.reason().is_some());
-        taint.saw(change(&[(Item::Alias(AliasKind::Global, "L".into()), false)]));
-        assert_eq!(taint.reason(), None);
+        let mut drift = ShellDrift::default();
+        drift.saw(change(&[(Item::Exported("RUST_LOG".into()), true), (Item::Folder, true), (Item::Umask, true)]));
+        assert_eq!(drift.reason(), None);
+        drift.saw(change(&[(Item::Alias(AliasKind::Global, "L".into()), true)]));
+        assert!(drift.reason().is_some());
+        drift.saw(change(&[(Item::Alias(AliasKind::Global, "L".into()), false)]));
+        assert_eq!(drift.reason(), None);
     }
 
     #[test]
     fn what_is_not_known_is_said() {
-        let mut taint = ShellTaint::default();
-        taint.lost_track("source x".into());
-        assert_eq!(taint.reason().as_deref(), Some("what `source x` changed about this shell is not known"));
+        let mut drift = ShellDrift::default();
+        drift.lost_track("source x".into());
+        assert_eq!(drift.reason().as_deref(), Some("what `source x` changed about this shell is not known"));
         let many: Vec<_> = (0..12).map(|number| (Item::Function(format!("f{number}")), true)).collect();
-        taint.saw(change(&many));
-        let reason = taint.reason().expect("it is tainted");
+        drift.saw(change(&many));
+        let reason = drift.reason().expect("it is tainted");
         assert!(reason.contains(" and 4 more; what `source x`"), "{reason}");
     }
 }

@@ -2,12 +2,12 @@
 //! and nothing for the terminal but letters and what is ours.
 #![no_main]
 
-use cohab_term::{markdown::MarkdownStream, ansi::ColorSupport, live_area::{Abilities, LiveArea}, look::Look};
+use cohab_term::{markdown::MarkdownStream, ansi::ColorSupport, live_area::{Abilities, LiveArea}, look::OutputStyle};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (u8, u8, Vec<(u8, u8, String)>)| {
     let (width, flags, pieces) = input;
-    let look = if flags & 1 == 0 { Look::Glyphs } else { Look::Sentences };
+    let look = if flags & 1 == 0 { OutputStyle::Rich } else { OutputStyle::Accessible };
     let is_resized = flags & 2 != 0;
     let width = u16::from(width).max(2);
     let abilities = Abilities {

@@ -9,7 +9,7 @@ use cohab_policy::Unasked;
 use cohab_policy_io::git_settings;
 use cohab_protocol::{ApprovalId, CallId, ClientMessage, ExecuteCommand};
 
-use crate::{consent::Permit, effect::Effect};
+use crate::{consent::RunAuthority, effect::Effect};
 
 /// How long a command waits for the terminal; the daemon gives up a little later.
 const TERMINAL_LIMIT: Duration = Duration::from_secs(30);
@@ -29,13 +29,13 @@ pub(super) struct AgentCommand {
 #[derive(Debug)]
 pub(super) enum CommandState {
     /// The terminal is not ours yet; then it runs by this permit.
-    WaitingForTerminal { permit: Permit, since: Instant },
+    WaitingForTerminal { authority: RunAuthority, since: Instant },
     /// The shell reports what its names stand for, by the command of this id, which does nothing.
     ResolvingNames { id: String },
     /// Git reports its settings. The command is then typed so.
     CheckingGitSettings { typed: Unasked, since: Instant },
     /// The client itself asks the user. A yes settles `confirms` for later commands, too; then it runs by `then`.
-    AwaitingLocalApproval { confirms: Vec<String>, then: Permit },
+    AwaitingLocalApproval { confirms: Vec<String>, then: RunAuthority },
     /// The shell has it.
     Running(Running),
 }
@@ -52,8 +52,8 @@ pub(super) struct Running {
 
 impl AgentCommand {
     /// One that waits until the terminal is ours.
-    pub fn waiting(request: ExecuteCommand, permit: Permit, cwd: PathBuf, since: Instant) -> Self {
-        Self { request, cwd, state: CommandState::WaitingForTerminal { permit, since } }
+    pub fn waiting(request: ExecuteCommand, authority: RunAuthority, cwd: PathBuf, since: Instant) -> Self {
+        Self { request, cwd, state: CommandState::WaitingForTerminal { authority, since } }
     }
 
     pub fn is_call(&self, call_id: CallId) -> bool {

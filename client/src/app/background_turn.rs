@@ -48,7 +48,7 @@ enum Place {
 
 /// What there is to know about it.
 #[derive(Debug, Default)]
-pub(super) struct Aside {
+pub(super) struct BackgroundTurn {
     place: Place,
     /// Keys of the user wait for the shell.
     keys_wait: bool,
@@ -65,7 +65,7 @@ pub(super) struct Aside {
     is_stopped: bool,
 }
 
-impl Aside {
+impl BackgroundTurn {
     /// Whether the terminal is the shell's although a turn is on.
     fn is_away(&self) -> bool {
         matches!(self.place, Place::Away | Place::ComingBack)
@@ -118,8 +118,8 @@ impl App {
     /// When the assistant is to step aside, if nothing else happens.
     pub(super) fn aside_due(&self) -> Option<Instant> {
         let turn = self.activity.turn().filter(|turn| !turn.is_over())?;
-        let may_leave = self.aside.keys_wait
-            && self.aside.place == Place::Here
+        let may_leave = self.background.keys_wait
+            && self.background.place == Place::Here
             && self.surface == Surface::Ours
             && turn.question.is_none()
             && turn.command.as_ref().is_none_or(|command| match command.state {
@@ -134,20 +134,20 @@ impl App {
 
     /// After each event: leaves the terminal if the user wants it, asks for it if there is something to show.
     pub(super) fn settle_aside(&mut self, now: Instant, effects: &mut Vec<Effect>) {
-        match self.aside.place {
+        match self.background.place {
             Place::Here if self.aside_due().is_some_and(|due| now >= due) => {
-                if !std::mem::replace(&mut self.aside.has_told, true) {
+                if !std::mem::replace(&mut self.background.has_told, true) {
                     self.print_remark(HINT);
                 }
-                self.aside.place = Place::Leaving;
-                self.aside.keys_wait = false;
+                self.background.place = Place::Leaving;
+                self.background.keys_wait = false;
                 self.surface = Surface::Closing;
                 // The question stays away: what Escape brings back later is none of this answer's.
                 self.entry.ended();
                 effects.push(Effect::EndAnswer);
             }
             Place::Away if self.surface == Surface::Shell && self.has_something_to_show() => {
-                self.aside.place = Place::ComingBack;
+                self.background.place = Place::ComingBack;
                 effects.push(Effect::ComeBack);
             }
             _ => {}
@@ -155,7 +155,7 @@ impl App {
     }
 
     fn has_something_to_show(&self) -> bool {
-        self.aside.has_text
+        self.background.has_text
             || self.activity.turn().is_some_and(|turn| {
                 let waits = turn.command.as_ref().is_some_and(AgentCommand::is_waiting);
                 turn.is_over() || turn.question.is_some() || waits
@@ -164,9 +164,9 @@ impl App {
 
     /// The shell's prompt stands. Whether that is only because the assistant stepped aside.
     pub(super) fn has_stepped_aside(&mut self) -> bool {
-        let is_aside = self.aside.place == Place::Leaving;
+        let is_aside = self.background.place == Place::Leaving;
         if is_aside {
-            self.aside.place = Place::Away;
+            self.background.place = Place::Away;
             self.surface = Surface::Shell;
         }
         is_aside
@@ -174,26 +174,26 @@ impl App {
 
     /// The terminal could not be had. Whether that was while aside: then it is asked for again.
     pub(super) fn stays_aside(&mut self) -> bool {
-        if self.aside.is_away() {
-            self.aside.place = Place::Away;
+        if self.background.is_away() {
+            self.background.place = Place::Away;
             self.surface = Surface::Shell;
-            if std::mem::take(&mut self.aside.is_asking) {
-                self.aside.queue.pop_back();
+            if std::mem::take(&mut self.background.is_asking) {
+                self.background.queue.pop_back();
             }
-            if std::mem::take(&mut self.aside.has_answered_line) && !self.screen.above.is_empty() {
+            if std::mem::take(&mut self.background.has_answered_line) && !self.screen.above.is_empty() {
                 self.screen.above.remove(0);
             }
         }
-        self.aside.is_away()
+        self.background.is_away()
     }
 
     /// The terminal is ours again: says what goes on here, before what came meanwhile.
     pub(super) fn come_back(&mut self, now: Instant, effects: &mut Vec<Effect>) {
-        if !self.aside.is_away() {
+        if !self.background.is_away() {
             return;
         }
-        let above_it = usize::from(self.aside.has_answered_line).min(self.screen.above.len());
-        let is_plain_stop = self.aside.is_stopped && !self.aside.has_text;
+        let above_it = usize::from(self.background.has_answered_line).min(self.screen.above.len());
+        let is_plain_stop = self.background.is_stopped && !self.background.has_text;
         if let Some(turn) = self.activity.turn_mut() {
             turn.progress.drawn(now);
             let title = turn.progress.title().to_owned();
@@ -206,20 +206,20 @@ impl App {
                 effects.push(Effect::TakeKeyboard(true));
             }
         }
-        let left_out_bytes = std::mem::take(&mut self.aside.left_out_bytes);
+        let left_out_bytes = std::mem::take(&mut self.background.left_out_bytes);
         if left_out_bytes > 0 {
             self.flush_text();
             let text =
                 format!("{left_out_bytes} bytes of the answer are left out here. `cohab sessions show` has them.");
             self.print_remark(&text);
         }
-        let (queue, has_told) = (std::mem::take(&mut self.aside.queue), self.aside.has_told);
-        self.aside = Aside { queue, has_told, ..Aside::default() };
+        let (queue, has_told) = (std::mem::take(&mut self.background.queue), self.background.has_told);
+        self.background = BackgroundTurn { queue, has_told, ..BackgroundTurn::default() };
     }
 
     /// Whether the user's prompt stands while a turn is on: a question entered there waits for its end.
     pub(super) fn is_aside(&self) -> bool {
-        self.aside.is_away() && self.activity.turn().is_some()
+        self.background.is_away() && self.activity.turn().is_some()
     }
 
     /// A question entered while another one is answered. An empty one only brings the assistant back.
@@ -228,13 +228,13 @@ impl App {
         if self.take_pause_command(question, effects) {
             return;
         }
-        let has_room = self.aside.queue.len() < QUEUE_MAX;
+        let has_room = self.background.queue.len() < QUEUE_MAX;
         if !question.is_empty() {
             self.answer_line(if has_room { "queued: " } else { "not queued (too many wait): " }, question);
         }
         if has_room && !question.is_empty() {
-            self.aside.queue.push_back(question.to_owned());
-            self.aside.is_asking = true;
+            self.background.queue.push_back(question.to_owned());
+            self.background.is_asking = true;
         }
         self.surface = Surface::Opening;
         effects.push(Effect::DecideLine(LineDecision::Assistant));
@@ -243,13 +243,13 @@ impl App {
     /// Says something of a line that was entered. It continues the prompt's row, where the line stood.
     pub(super) fn answer_line(&mut self, label: &str, text: &str) {
         self.screen.above.insert(0, self.cut_remark(label, text, true));
-        self.aside.has_answered_line = true;
+        self.background.has_answered_line = true;
     }
 
     /// The turn is over: the next question is asked on the spot. False if there is none.
     pub(super) fn ask_next(&mut self, now: Instant, effects: &mut Vec<Effect>) -> bool {
-        let Some(question) = self.aside.queue.pop_front() else { return false };
-        self.aside.has_told = false;
+        let Some(question) = self.background.queue.pop_front() else { return false };
+        self.background.has_told = false;
         self.screen.above.push(Line::default());
         if self.take_queued_slash(&question, now, effects) {
             return true;
@@ -261,7 +261,7 @@ impl App {
 
     /// Nobody is there to be asked.
     pub(super) fn drop_queue(&mut self) {
-        if let Some(dropped) = self.aside.drop_queue() {
+        if let Some(dropped) = self.background.drop_queue() {
             self.print_remark(&dropped);
         }
     }
@@ -274,7 +274,7 @@ impl App {
 
     /// That key was pressed.
     pub(super) fn stop_aside(&mut self, now: Instant, effects: &mut Vec<Effect>) {
-        self.aside.is_stopped = true;
+        self.background.is_stopped = true;
         self.cancel_turn(now, effects);
     }
 

@@ -25,7 +25,7 @@ use super::{
     stopped::Stopped,
     turn::Turn,
 };
-use crate::{consent::Permit, effect::Effect, shell_drift, ui::change_summary};
+use crate::{consent::RunAuthority, effect::Effect, shell_drift, ui::change_summary};
 
 /// Of a command that is only named.
 const TITLE_MAX_CHARS: usize = 60;
@@ -42,22 +42,22 @@ impl App {
             effects.extend(command.progress());
             return;
         }
-        let permit = match self.admit(&request, now) {
-            Ok(permit) => permit,
+        let authority = match self.admit(&request, now) {
+            Ok(authority) => authority,
             Err((code, reason)) => return effects.push(refuse(request.call_id, code, reason.into(), &self.shell.cwd)),
         };
-        let doubt = self.shell.taint.reason().filter(|_| permit == Permit::Unasked);
+        let doubt = self.shell.drift.reason().filter(|_| authority == RunAuthority::Unasked);
         if let Some(reason) = doubt {
             self.ask_about_changes(request, reason, now, effects);
         } else if self.surface == Surface::Ours {
-            self.start(request, permit, now, effects);
+            self.start(request, authority, now, effects);
         } else if let Some(turn) = self.activity.turn_mut() {
-            turn.command = Some(AgentCommand::waiting(request, permit, self.shell.cwd.clone(), now));
+            turn.command = Some(AgentCommand::waiting(request, authority, self.shell.cwd.clone(), now));
         }
     }
 
     /// Whether a new command may run, or why not: a code and a sentence.
-    fn admit(&mut self, request: &ExecuteCommand, now: Instant) -> Result<Permit, (&'static str, &'static str)> {
+    fn admit(&mut self, request: &ExecuteCommand, now: Instant) -> Result<RunAuthority, (&'static str, &'static str)> {
         if self.journal.has_begun(request.call_id) {
             return Err(("repeated", "the command ran before; its result is not kept any more"));
         }
@@ -75,11 +75,11 @@ impl App {
         }
         let launcher = (self.options.launcher)();
         let lock = launcher.as_deref().and_then(|file| Lock::new(file, self.shell.seen.as_ref()));
-        let context = Context { lock, ..self.options.scene.context(&self.shell.cwd) };
+        let context = Context { lock, ..self.options.environment.context(&self.shell.cwd) };
         let remembered = self.options.remembered.as_ref();
         let reason = "the user's terminal has no approval for exactly this command in this folder; it was not run";
-        let permit = self.consents.permits(request, self.options.approval, context, remembered, now);
-        permit.ok_or(("not_approved", reason))
+        let authority = self.consents.permits(request, self.options.approval, context, remembered, now);
+        authority.ok_or(("not_approved", reason))
     }
 
     /// A command has waited too long for the terminal.
@@ -115,12 +115,12 @@ impl App {
         let Some(turn) = self.activity.turn_mut() else { return };
         let waiting = turn.command.take_if(|command| command.is_waiting());
         self.call_for_answer(effects);
-        let Some(AgentCommand { request, cwd, state: CommandState::WaitingForTerminal { permit, .. } }) = waiting
+        let Some(AgentCommand { request, cwd, state: CommandState::WaitingForTerminal { authority, .. } }) = waiting
         else {
             return;
         };
         if cwd == self.shell.cwd {
-            self.start(request, permit, now, effects);
+            self.start(request, authority, now, effects);
         } else {
             // What was allowed there need not be here.
             let reason = "the user went to another folder before the command could start; it was not run";
@@ -143,7 +143,7 @@ impl App {
         effects: &mut Vec<Effect>,
     ) {
         let is_locked = locked.is_some();
-        let filled = match self.outgoing.filled(locked.as_ref().unwrap_or(&text), self.options.scene.shell) {
+        let filled = match self.redactor.filled(locked.as_ref().unwrap_or(&text), self.options.environment.shell) {
             Ok(filled) => filled.or_else(|| locked.map(FilledLine::from)),
             Err(error) => return effects.push(not_filled(request.call_id, &error, &self.shell.cwd)),
         };
@@ -261,18 +261,18 @@ impl App {
                     if shell_drift::matters(change) {
                         self.consents.shell_changed();
                     }
-                    self.shell.taint.saw(change.clone());
+                    self.shell.drift.saw(change.clone());
                 }
                 None if self.may_change_the_shell(&request.command) => {
                     self.consents.shell_changed();
-                    self.shell.taint.lost_track(title(&request.command));
+                    self.shell.drift.lost_track(title(&request.command));
                 }
                 None => {}
             }
             let change = observed.unwrap_or_else(|| moved(&cwd_before, &self.shell.cwd));
             self.screen.above.extend(change_summary::receipt(
                 &change,
-                &self.options.scene.home,
+                &self.options.environment.home,
                 self.width(),
                 self.options.look,
             ));
@@ -292,7 +292,7 @@ impl App {
 
     /// A result as it is sent, and kept for a daemon that asks again.
     pub(super) fn reported(&mut self, mut result: CommandExecutionResult) -> Effect {
-        self.outgoing.result(&mut result);
+        self.redactor.result(&mut result);
         if let Some(turn) = self.activity.turn_mut() {
             turn.last_result = Some(result.call_id);
         }
@@ -302,7 +302,7 @@ impl App {
 
     /// Whether it is more than plainly read-only.
     fn may_change_the_shell(&self, command: &str) -> bool {
-        cohab_policy::assess_line(command, self.options.scene.context(&self.shell.cwd)).level
+        cohab_policy::assess_line(command, self.options.environment.context(&self.shell.cwd)).level
             > cohab_policy::Level::Allow
     }
 

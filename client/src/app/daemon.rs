@@ -6,7 +6,7 @@ use cohab_protocol::{
     AgentStreamChunk, DaemonMessage, ErrorSubject, Notice, StepActivity, StepFinished, StepOutcome, TurnEnded, TurnId,
     WireErrorKind,
 };
-use cohab_term::output_style::Look;
+use cohab_term::output_style::OutputStyle;
 
 use super::{
     App,
@@ -74,7 +74,7 @@ impl App {
             return;
         }
         let Some(turn) = self.activity.turn_mut() else { return };
-        if turn.take_chunk(chunk.seq, self.aside.admit(chunk.delta)) {
+        if turn.take_chunk(chunk.seq, self.background.admit(chunk.delta)) {
             let closed = turn.take_closed_text();
             self.append_text(closed);
         }
@@ -97,7 +97,7 @@ impl App {
         let Some(ended) = self.activity.turn_mut().and_then(|turn| turn.step_finished(finished.step)) else { return };
         let (width, look) = (self.width(), self.options.look);
         // A command of the live shell has announced itself, with its output below, and each step where nothing is painted twice.
-        if !ended.has_echoed && look == Look::Glyphs {
+        if !ended.has_echoed && look == OutputStyle::Rich {
             self.screen.above.extend(status::step_started(&ended.activity, width));
         }
         let StepFinished { outcome, summary, elapsed_ms, .. } = finished;
@@ -115,7 +115,7 @@ impl App {
         let Some(turn) = self.activity.turn_mut().filter(|turn| notice.turn_id.is_none_or(|id| id == turn.id())) else {
             return;
         };
-        if let Some(countdown) = Countdown::of(notice, now).filter(|_| self.options.look == Look::Glyphs) {
+        if let Some(countdown) = Countdown::of(notice, now).filter(|_| self.options.look == OutputStyle::Rich) {
             turn.waiting = Waiting::Retry(countdown);
         } else {
             self.flush_text();

@@ -9,7 +9,7 @@ use super::{
     App, Surface,
     agent_command::{AgentCommand, CommandState, question_of, waits},
 };
-use crate::{consent::Permit, effect::Effect};
+use crate::{consent::RunAuthority, effect::Effect};
 
 /// Confirmed meanings of names that are kept; beyond, they are asked about each time.
 const CONFIRMED_MAX: usize = 64;
@@ -23,7 +23,7 @@ impl App {
         &mut self,
         request: ExecuteCommand,
         reasons: Vec<String>,
-        then: Permit,
+        then: RunAuthority,
         now: Instant,
         effects: &mut Vec<Effect>,
     ) {
@@ -37,7 +37,7 @@ impl App {
         request: ExecuteCommand,
         reasons: Vec<String>,
         confirms: Vec<String>,
-        then: Permit,
+        then: RunAuthority,
         now: Instant,
         effects: &mut Vec<Effect>,
     ) {
@@ -74,7 +74,7 @@ impl App {
         };
         match decision {
             ApprovalDecision::Once if cwd == self.shell.cwd => {
-                self.shell.taint.confirm();
+                self.shell.drift.confirm();
                 let room = CONFIRMED_MAX.saturating_sub(self.shell.confirmed.len());
                 self.shell.confirmed.extend(confirms.into_iter().take(room));
                 if self.surface == Surface::Ours {

@@ -13,7 +13,7 @@ use super::{
     agent_command::{AgentCommand, CommandState},
     command::refuse,
 };
-use crate::{consent::Permit, effect::Effect};
+use crate::{consent::RunAuthority, effect::Effect};
 
 /// A command that does nothing.
 const NOTHING: &str = ":";
@@ -22,18 +22,24 @@ const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);
 
 impl App {
     /// Runs a command now that the terminal is ours; if it is unasked, only if its names stand for what it was judged by.
-    pub(super) fn start(&mut self, request: ExecuteCommand, permit: Permit, now: Instant, effects: &mut Vec<Effect>) {
-        match permit {
-            Permit::Asked => return self.run(request, effects),
-            Permit::Confirmed => return self.run_confirmed(request, effects),
+    pub(super) fn start(
+        &mut self,
+        request: ExecuteCommand,
+        authority: RunAuthority,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) {
+        match authority {
+            RunAuthority::Asked => return self.run(request, effects),
+            RunAuthority::Confirmed => return self.run_confirmed(request, effects),
             _ if !self.options.looks_at_names => return self.run(request, effects),
-            Permit::Named => return self.run_unasked(request, now, effects),
-            Permit::Unasked => {}
+            RunAuthority::Named => return self.run_unasked(request, now, effects),
+            RunAuthority::Unasked => {}
         }
         match self.what_names_stand_for(&request.command) {
             None => self.look_at_names(request, effects),
             Some(reasons) if reasons.is_empty() => self.run_unasked(request, now, effects),
-            Some(reasons) => self.ask_ourselves(request, reasons, Permit::Named, now, effects),
+            Some(reasons) => self.ask_ourselves(request, reasons, RunAuthority::Named, now, effects),
         }
     }
 
@@ -47,7 +53,7 @@ impl App {
         effects: &mut Vec<Effect>,
     ) {
         let names = self.what_names_stand_for(&request.command);
-        let then = if names.is_some() { Permit::Named } else { Permit::Unasked };
+        let then = if names.is_some() { RunAuthority::Named } else { RunAuthority::Unasked };
         let reasons = std::iter::once(changes).chain(names.unwrap_or_default()).collect();
         self.ask_ourselves(request, reasons, then, now, effects);
     }
@@ -60,7 +66,7 @@ impl App {
         let mut reasons = cohab_policy::why_not_themselves(
             command,
             self.shell.seen.as_ref()?,
-            self.options.scene.context(&self.shell.cwd),
+            self.options.environment.context(&self.shell.cwd),
         );
         reasons.retain(|reason| !self.shell.confirmed.contains(reason));
         Some(reasons)
@@ -112,10 +118,10 @@ impl App {
         if cwd != self.shell.cwd {
             effects.push(self.refuse_elsewhere(request.call_id));
         } else if self.shell.seen.is_some() {
-            self.start(request, Permit::Unasked, now, effects);
+            self.start(request, RunAuthority::Unasked, now, effects);
         } else {
             let reason = "the shell does not tell what its names stand for".to_owned();
-            self.ask_ourselves(request, vec![reason], Permit::Named, now, effects);
+            self.ask_ourselves(request, vec![reason], RunAuthority::Named, now, effects);
         }
         true
     }

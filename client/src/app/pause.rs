@@ -2,7 +2,7 @@
 
 use cohab_protocol::{ClientMessage, TurnId};
 use cohab_shell_relay::live::LineDecision;
-use cohab_term::output_style::Look;
+use cohab_term::output_style::OutputStyle;
 
 use super::{App, Surface};
 use crate::{
@@ -61,7 +61,7 @@ impl App {
 
     /// Where nothing is painted twice it is said once.
     fn tell_pause(&mut self) {
-        if self.options.look == Look::Sentences
+        if self.options.look == OutputStyle::Accessible
             && let Some(text) = self.pause_text()
         {
             self.flush_text();

@@ -10,7 +10,7 @@ use cohab_term::keys::Input;
 use super::{App, Surface};
 use crate::{
     approval::{OpenQuestion, Outcome},
-    background_task::Done,
+    background_task::TaskResult,
     consent::Agreed,
     effect::Effect,
     ui::status,
@@ -33,14 +33,14 @@ impl App {
             return;
         }
         if let ApprovalSubject::Command { command, .. } = &request.subject
-            && let Err(error) = self.outgoing.can_fill(command, self.options.scene.shell)
+            && let Err(error) = self.redactor.can_fill(command, self.options.environment.shell)
         {
             let decision = ApprovalDecision::Refused { note: error.to_string() };
             effects.push(reply(&request, decision));
             return;
         }
         if matches!(request.subject, ApprovalSubject::Command { mode: RunMode::Live, .. }) {
-            request.reasons.extend(self.shell.taint.reason());
+            request.reasons.extend(self.shell.drift.reason());
         }
         self.open_question(request, false, now, effects);
     }
@@ -54,7 +54,7 @@ impl App {
         effects: &mut Vec<Effect>,
     ) {
         self.flush_text();
-        let (mut question, errand) = OpenQuestion::new(request, Arc::clone(&self.options.scene), now);
+        let (mut question, task) = OpenQuestion::new(request, Arc::clone(&self.options.environment), now);
         if is_ours {
             question.offer_only_yes_and_no();
         }
@@ -65,7 +65,7 @@ impl App {
         if !self.is_aside() {
             effects.push(Effect::TakeKeyboard(true));
         }
-        effects.extend(errand.map(Effect::Begin));
+        effects.extend(task.map(Effect::Begin));
         if self.surface == Surface::Ours {
             self.call_for_answer(effects);
         }
@@ -99,8 +99,8 @@ impl App {
     }
 
     /// What was begun for a question is done.
-    pub(super) fn on_done(&mut self, done: Done, now: Instant, effects: &mut Vec<Effect>) {
-        if let Done::GitTold { call, doubt } = done {
+    pub(super) fn on_done(&mut self, done: TaskResult, now: Instant, effects: &mut Vec<Effect>) {
+        if let TaskResult::GitTold { call, doubt } = done {
             return self.on_git_told(call, doubt, now, effects);
         }
         let Some(question) = self.activity.turn_mut().and_then(|turn| turn.question.as_mut()) else { return };
@@ -119,7 +119,7 @@ impl App {
     }
 
     fn take_outcome(&mut self, outcome: Outcome, now: Instant, effects: &mut Vec<Effect>) {
-        let Outcome { decided, remark, errand, has_new_card, is_closed } = outcome;
+        let Outcome { decided, remark, task, has_new_card, is_closed } = outcome;
         if is_closed {
             if let Some(turn) = self.activity.turn_mut() {
                 turn.close_question();
@@ -139,9 +139,9 @@ impl App {
         if has_new_card {
             self.print_large_card();
         }
-        effects.extend(errand.map(Effect::Begin));
+        effects.extend(task.map(Effect::Begin));
         if let Some((request, mut decision)) = decided {
-            self.outgoing.decision(&mut decision);
+            self.redactor.decision(&mut decision);
             let ends_turn = decision == ApprovalDecision::CancelTurn;
             if !self.take_own_decision(request.approval_id, &decision, now, effects) {
                 self.remember(&request, &decision, now);

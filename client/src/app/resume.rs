@@ -152,7 +152,8 @@ impl App {
         unfinished.into_iter().for_each(|unfinished| self.print_unfinished(&unfinished));
         let options = &self.options;
         let left = attached.left.as_ref();
-        let script = left.and_then(|left| way_back(left, &self.shell.cwd, &options.scene.home, options.scene.shell));
+        let script =
+            left.and_then(|left| way_back(left, &self.shell.cwd, &options.environment.home, options.environment.shell));
         let Some((names, script)) = script else { return self.close_resume(effects) };
         self.print_remark(&format!("It was left {names}."));
         self.print_command(&script);

@@ -15,7 +15,7 @@ use ratatui::text::Line;
 use super::{App, LinkState, Surface, activity::Activity};
 use crate::{
     effect::Effect,
-    session_override::{AttachChange, ModelWish},
+    session_override::{ModelWish, SessionOverride},
     slash::{self, Command, Kind, Parsed, own_output::OwnOutput, say},
     ui::status::{self, STOPPED},
 };
@@ -164,7 +164,7 @@ impl App {
             return Stage::Done;
         };
         self.options.approval = mode;
-        effects.push(Effect::KeepForAttach(AttachChange::Approval(mode)));
+        effects.push(Effect::KeepForAttach(SessionOverride::Approval(mode)));
         self.screen.above.extend(say::approval(mode, true, width));
         if matches!(self.connection.link, LinkState::Down | LinkState::Failed) {
             // The daemon is told when it is needed.
@@ -222,7 +222,7 @@ impl App {
         }
         let request_id = RequestId(self.connection.last_request + 1);
         effects.push(match &wish {
-            Wish::Model(wish) => Effect::AttachAgain { request_id, change: Some(AttachChange::Model(wish.clone())) },
+            Wish::Model(wish) => Effect::AttachAgain { request_id, change: Some(SessionOverride::Model(wish.clone())) },
             Wish::Introduction => Effect::AttachAgain { request_id, change: None },
             Wish::Action(action) => {
                 let action = action.clone();
@@ -253,7 +253,7 @@ impl App {
             (Wish::Model(wish), SessionAnswer::Attached(attached)) => {
                 self.screen.above.extend(say::model_changed(&attached.model, &wish, width));
                 self.connection.link = LinkState::Up(attached);
-                effects.push(Effect::KeepForAttach(AttachChange::Model(wish)));
+                effects.push(Effect::KeepForAttach(SessionOverride::Model(wish)));
             }
             (Wish::Introduction, SessionAnswer::Attached(attached)) => {
                 self.screen.above.extend(say::model(&attached.model, &self.options.question_prefix, width));

@@ -8,7 +8,7 @@ use cohab_sandbox::lock;
 use cohab_types::command::{CommandOutcome, Ending};
 
 use super::{App, agent_command::Running, command::refuse};
-use crate::{consent::Permit, effect::Effect};
+use crate::{consent::RunAuthority, effect::Effect};
 
 /// What a yes does, shown on the card.
 const ONCE_MORE: &str = "a yes runs it once more, with your rights";
@@ -43,7 +43,7 @@ impl App {
     /// What has probably stopped a command that ran locked in `cwd`.
     pub(super) fn why_stopped(&self, running: &Running, cwd: &Path, outcome: &CommandOutcome) -> Option<String> {
         let status = outcome.status.filter(|_| running.is_locked && outcome.ending == Ending::Exited)?;
-        lock::why_stopped(status, &outcome.output, self.options.scene.context(cwd))
+        lock::why_stopped(status, &outcome.output, self.options.environment.context(cwd))
     }
 
     /// Asks whether a stopped command may run once more. It is not asked where the second run could differ from the first: the shell has
@@ -58,14 +58,14 @@ impl App {
     ) {
         let is_read_only = self.options.approval == ApprovalMode::ReadOnly;
         let is_same_shell = cwd == self.shell.cwd
-            && self.shell.taint.reason().is_none()
-            && cohab_policy::keeps_shell(&request.command, self.options.scene.shell);
+            && self.shell.drift.reason().is_none()
+            && cohab_policy::keeps_shell(&request.command, self.options.environment.shell);
         match self.activity.turn_mut().filter(|turn| is_same_shell && !is_read_only && !turn.is_over()) {
             Some(turn) => {
                 let why = format!("it ran unasked and failed: {}", stopped.why);
                 let reasons = vec![why, ONCE_MORE.to_owned()];
                 turn.stopped = Some(stopped);
-                self.ask_to_run(request, reasons, Vec::new(), Permit::Confirmed, now, effects);
+                self.ask_to_run(request, reasons, Vec::new(), RunAuthority::Confirmed, now, effects);
             }
             None => {
                 let result = stopped.told(if is_read_only { READ_ONLY } else { NOT_ASKED });

@@ -6,7 +6,7 @@ use cohab_daemon_link::connection::SILENCE_LIMIT;
 use cohab_protocol::{CallId, ChunkDelta, ClientMessage, ModelIdentity, ResumePoint, StepActivity, TurnId};
 use cohab_term::{
     markdown::{CodeBlocks, Highlighter, MarkdownStream},
-    output_style::Look,
+    output_style::OutputStyle,
 };
 use ratatui::text::Line;
 
@@ -51,7 +51,7 @@ pub(super) struct EndedStep {
 #[derive(Debug)]
 struct Answer {
     width: u16,
-    look: Look,
+    look: OutputStyle,
     highlighter: Option<Highlighter>,
     text: MarkdownStream,
     /// There is text that is not closed.
@@ -63,7 +63,7 @@ struct Answer {
 }
 
 impl Answer {
-    fn new(width: u16, look: Look, highlighter: Option<Highlighter>) -> Self {
+    fn new(width: u16, look: OutputStyle, highlighter: Option<Highlighter>) -> Self {
         Self {
             width,
             look,
@@ -154,7 +154,7 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    pub fn new(id: TurnId, width: u16, look: Look, highlighter: Option<Highlighter>, now: Instant) -> Self {
+    pub fn new(id: TurnId, width: u16, look: OutputStyle, highlighter: Option<Highlighter>, now: Instant) -> Self {
         Self {
             id,
             answer: Answer::new(width, look, highlighter),

@@ -5,14 +5,14 @@ use std::time::Instant;
 use cohab_policy::{self, Context, Lock};
 use cohab_policy_io::git_settings::Environment;
 use cohab_protocol::{CallId, ExecuteCommand, TurnId};
-use cohab_term::{output_style::Look, theme};
+use cohab_term::{output_style::OutputStyle, theme};
 use ratatui::text::Line;
 
 use super::{
     App, Surface,
     agent_command::{AgentCommand, CommandState},
 };
-use crate::{background_task::Errand, consent::Permit, effect::Effect, ui::status};
+use crate::{background_task::Task, consent::RunAuthority, effect::Effect, ui::status};
 
 /// Lines that are kept to be shown as they were typed.
 const KEPT_LINES: usize = 20;
@@ -42,15 +42,15 @@ impl App {
     pub(super) fn run_unasked(&mut self, request: ExecuteCommand, now: Instant, effects: &mut Vec<Effect>) {
         let launcher = (self.options.launcher)();
         let lock = launcher.as_deref().and_then(|file| Lock::new(file, self.shell.seen.as_ref()));
-        let context = Context { lock, ..self.options.scene.context(&self.shell.cwd) };
+        let context = Context { lock, ..self.options.environment.context(&self.shell.cwd) };
         if lock.is_none() && cohab_policy::needs_lock(&request.command, context) {
             let reason = "the program is gone that keeps its programs from writing".to_owned();
-            return self.ask_ourselves(request, vec![reason], Permit::Confirmed, now, effects);
+            return self.ask_ourselves(request, vec![reason], RunAuthority::Confirmed, now, effects);
         }
         let unasked = match cohab_policy::unasked(&request.command, context) {
             Ok(unasked) => unasked,
             Err(reason) => {
-                return self.ask_ourselves(request, vec![reason.to_owned()], Permit::Confirmed, now, effects);
+                return self.ask_ourselves(request, vec![reason.to_owned()], RunAuthority::Confirmed, now, effects);
             }
         };
         if unasked.git_folders.is_empty() {
@@ -58,11 +58,11 @@ impl App {
         }
         let reason = self.shell.seen.as_ref().and_then(cohab_policy::git_variables);
         if let Some(reason) = reason.filter(|reason| !self.shell.confirmed.contains(reason)) {
-            return self.ask_ourselves(request, vec![reason], Permit::Named, now, effects);
+            return self.ask_ourselves(request, vec![reason], RunAuthority::Named, now, effects);
         }
         let Some(turn) = self.activity.turn_mut() else { return };
         let environment = self.shell.seen.as_ref().map(Environment::of_shell);
-        effects.push(Effect::Begin(Errand::AskGit {
+        effects.push(Effect::Begin(Task::AskGit {
             call: request.call_id,
             folders: unasked.git_folders.clone(),
             environment,
@@ -80,7 +80,7 @@ impl App {
     /// A command as it is typed where nobody is asked about it, or where the user has confirmed what it stands for.
     pub(super) fn typed_text(&self, request: &ExecuteCommand) -> String {
         // Without the lock it is typed with the same words.
-        let context = Context { lock: Some(Lock::UNNAMED), ..self.options.scene.context(&self.shell.cwd) };
+        let context = Context { lock: Some(Lock::UNNAMED), ..self.options.environment.context(&self.shell.cwd) };
         let unasked = cohab_policy::unasked(&request.command, context);
         unasked.map_or_else(|_| request.command.clone(), |unasked| unasked.text)
     }
@@ -105,13 +105,13 @@ impl App {
         self.screen.is_dirty = true;
         if self.surface != Surface::Ours {
             // It is looked at again when the terminal is ours.
-            turn.command = Some(AgentCommand::waiting(request, Permit::Unasked, cwd, now));
+            turn.command = Some(AgentCommand::waiting(request, RunAuthority::Unasked, cwd, now));
         } else if cwd != self.shell.cwd {
             effects.push(self.refuse_elsewhere(request.call_id));
         } else {
             match doubt.filter(|doubt| !self.shell.confirmed.contains(doubt)) {
                 None => self.run_typed(request, typed.text, typed.locked, effects),
-                Some(doubt) => self.ask_ourselves(request, vec![doubt], Permit::Confirmed, now, effects),
+                Some(doubt) => self.ask_ourselves(request, vec![doubt], RunAuthority::Confirmed, now, effects),
             }
         }
     }
@@ -136,8 +136,8 @@ impl App {
         }
         let command = format!("{} /typed", self.options.question_prefix);
         let text = match self.options.look {
-            Look::Glyphs => format!("  ↳ typed to stay read-only · {command}"),
-            Look::Sentences => format!("It is typed so that it stays read-only; {command} shows how."),
+            OutputStyle::Rich => format!("  ↳ typed to stay read-only · {command}"),
+            OutputStyle::Accessible => format!("It is typed so that it stays read-only; {command} shows how."),
         };
         self.screen.above.push(status::fitted(&Line::styled(text, theme::DIM), self.width()));
     }

@@ -197,7 +197,7 @@ impl App {
             (Stage::Files, _) => undoing.step = Stage::Files,
             (Stage::Opening, _) => self.run_for_undo(Stage::Looking, ":", effects),
             (Stage::Looking, Some(now)) => {
-                let undo = Undo::of(&self.undo.journal.change, &now, self.options.scene.shell);
+                let undo = Undo::of(&self.undo.journal.change, &now, self.options.environment.shell);
                 if undo.script().is_empty() {
                     self.tell_undo(&undo, &now, effects);
                 } else {
@@ -266,7 +266,7 @@ impl App {
         match event {
             LiveEvent::ShellObserved { id, listing, change } if id == undoing.command => {
                 undoing.seen = listing.snapshot();
-                self.shell.taint.saw(change);
+                self.shell.drift.saw(change);
             }
             LiveEvent::CommandFinished { id, outcome } if id == undoing.command => {
                 if outcome.ending == Ending::StillRunning {
@@ -293,7 +293,7 @@ impl App {
             Some((item.clone(), Step { before, after: value.clone() }))
         });
         let back = StateChange { steps: back.collect() };
-        let line = restored(&back, &self.options.scene.home, self.width(), self.options.look);
+        let line = restored(&back, &self.options.environment.home, self.width(), self.options.look);
         let files = self.activity.undoing_mut().map(|undoing| std::mem::take(&mut undoing.files)).unwrap_or_default();
         let has_files = !files.is_empty();
         let mut told = files;

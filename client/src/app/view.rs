@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use cohab_term::{markdown::CodeBlocks, wrap::wrap_exactly};
 use cohab_term::{
-    output_style::Look,
+    output_style::OutputStyle,
     theme,
     visible::{visible_command, visible_lines},
 };
@@ -63,12 +63,12 @@ impl App {
         self.screen.is_dirty = false;
         let above = std::mem::take(&mut self.screen.above);
         let (look, width, rows) = (self.options.look, self.width(), usize::from(self.screen.rows));
-        let pause_text = self.pause_text().filter(|_| look == Look::Glyphs);
+        let pause_text = self.pause_text().filter(|_| look == OutputStyle::Rich);
         let Some(turn) = self.activity.turn_mut() else {
             return Frame { above, area: self.slash_area(), cursor: None };
         };
         // In sentences nothing is shown that may still change.
-        let mut area = if look == Look::Glyphs { turn.tail().to_vec() } else { Vec::new() };
+        let mut area = if look == OutputStyle::Rich { turn.tail().to_vec() } else { Vec::new() };
         let mut cursor = None;
         if let Some(question) = &turn.question {
             area.extend(question.fitting_card(width, rows, look).unwrap_or_default());
@@ -78,7 +78,7 @@ impl App {
         } else {
             match &turn.waiting {
                 // What is told once is not painted.
-                _ if look == Look::Sentences => {}
+                _ if look == OutputStyle::Accessible => {}
                 _ if turn.pause == Pause::Holds => {}
                 Waiting::Link => area.extend(status::remark("starting the assistant", width)),
                 Waiting::Retry(countdown) => area.extend(status::notice(countdown.notice(), width, look)),
@@ -96,14 +96,14 @@ impl App {
     /// blocks and the next one begins where it is.
     #[must_use]
     pub fn keeps_a_row(&self) -> bool {
-        self.options.look == Look::Glyphs && self.activity.turn().is_some_and(|turn| !turn.is_over())
+        self.options.look == OutputStyle::Rich && self.activity.turn().is_some_and(|turn| !turn.is_over())
     }
 
     /// When the time in the status line changes: only while it is shown.
     pub(super) fn clock_due(&self) -> Option<Instant> {
         let turn = self.activity.turn().filter(|turn| !turn.is_over() && turn.question.is_none())?;
         let is_shown = self.surface == Surface::Ours
-            && self.options.look == Look::Glyphs
+            && self.options.look == OutputStyle::Rich
             && turn.pause != Pause::Holds
             && matches!(turn.waiting, Waiting::Step(_));
         turn.progress.next_second().filter(|_| is_shown)
@@ -111,7 +111,7 @@ impl App {
 
     /// A step has begun: said in a sentence where nothing is painted twice.
     pub(super) fn tell_step(&mut self) {
-        let Some(turn) = self.activity.turn().filter(|_| self.options.look == Look::Sentences) else { return };
+        let Some(turn) = self.activity.turn().filter(|_| self.options.look == OutputStyle::Accessible) else { return };
         if let Waiting::Step(activity) = &turn.waiting {
             let sentence = turn_status(turn, activity, self.options.approval).sentence();
             self.flush_text();
@@ -200,7 +200,7 @@ impl App {
 
     pub(super) fn print_cancelled(&mut self) {
         self.flush_text();
-        let remark = self.aside.stopped_remark();
+        let remark = self.background.stopped_remark();
         self.print_remark(&remark);
     }
 

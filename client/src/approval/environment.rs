@@ -24,7 +24,7 @@ pub enum Lasting {
 
 /// The surroundings of all questions of one client.
 #[derive(Clone, Debug)]
-pub struct Scene {
+pub struct ApprovalEnvironment {
     /// The user's home.
     pub home: PathBuf,
     /// The kind of the shell: how it reads a command.
@@ -45,7 +45,7 @@ pub struct Scene {
     pub remote_host: Option<String>,
 }
 
-impl Scene {
+impl ApprovalEnvironment {
     /// The surroundings of this process.
     #[must_use]
     pub fn of_this_process(home: PathBuf, shell: Shell, paths: &Paths, lasting: Lasting) -> Self {
@@ -131,7 +131,7 @@ impl Scene {
 }
 
 #[cfg(test)]
-impl Scene {
+impl ApprovalEnvironment {
     /// The surroundings in tests: a bash of Ann's.
     pub(crate) fn of_ann() -> Self {
         Self {

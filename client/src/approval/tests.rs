@@ -42,7 +42,7 @@ fn batch(commands: &[&str]) -> ApprovalRequest {
 impl Asked {
     fn new(request: ApprovalRequest) -> Self {
         let now = Instant::now();
-        let (question, _) = OpenQuestion::new(request, Arc::new(Scene::of_ann()), now);
+        let (question, _) = OpenQuestion::new(request, Arc::new(ApprovalEnvironment::of_ann()), now);
         Self { question, now: now + DEAF }
     }
 
@@ -71,8 +71,8 @@ impl Asked {
 }
 
 fn rule_in(outcome: &Outcome) -> &Rule {
-    match &outcome.errand {
-        Some(Errand::Store { rule, .. }) => rule,
+    match &outcome.task {
+        Some(Task::Store { rule, .. }) => rule,
         other => panic!("{other:?}"),
     }
 }
@@ -98,7 +98,7 @@ fn the_directory_is_stored_at_once_and_decided_when_it_is_stored() {
     assert_eq!((rule.line(), rule.folder.as_deref()), ("cargo test".into(), Some(Path::new("/home/ann/src"))));
     assert_eq!(asked.key('y'), Outcome::default(), "a key while it is stored");
     let id = asked.question.request().approval_id;
-    let outcome = asked.question.on_done(Done::Stored { question: id, result: Ok(()) }, asked.now);
+    let outcome = asked.question.on_done(TaskResult::Stored { question: id, result: Ok(()) }, asked.now);
     assert_eq!(Asked::decided(&outcome), Some(("cargo test", &Decision::Folder)));
     assert_eq!(outcome.remark, Some(("Remembered for ~/src, in ~/.config/cohab/rules.toml.".into(), false)));
 }
@@ -108,7 +108,7 @@ fn always_shows_the_rule_before_it_is_stored() {
     let mut asked = Asked::new(command("cargo test", false));
     assert_eq!(asked.key('a'), Outcome::default());
     let shown = |asked: &Asked| {
-        let lines = asked.question.question(79, Look::Glyphs).lines;
+        let lines = asked.question.question(79, OutputStyle::Rich).lines;
         lines.iter().map(|line| format!("{line}\n")).collect::<String>()
     };
     assert!(shown(&asked).contains("allow `cargo test` in every folder"), "{}", shown(&asked));
@@ -119,7 +119,7 @@ fn always_shows_the_rule_before_it_is_stored() {
     let stored = asked.key('y');
     assert_eq!(rule_in(&stored).folder, None);
     let id = asked.question.request().approval_id;
-    let outcome = asked.question.on_done(Done::Stored { question: id, result: Ok(()) }, asked.now);
+    let outcome = asked.question.on_done(TaskResult::Stored { question: id, result: Ok(()) }, asked.now);
     assert_eq!(Asked::decided(&outcome), Some(("cargo test", &Decision::Always)));
     assert_eq!(outcome.remark, Some(("Remembered for every folder, in ~/.config/cohab/rules.toml.".into(), false)));
 }
@@ -130,7 +130,7 @@ fn what_could_not_be_stored_holds_for_the_session_and_is_said() {
     asked.key('d');
     let id = asked.question.request().approval_id;
     let outcome =
-        asked.question.on_done(Done::Stored { question: id, result: Err("it is too large".into()) }, asked.now);
+        asked.question.on_done(TaskResult::Stored { question: id, result: Err("it is too large".into()) }, asked.now);
     assert_eq!(Asked::decided(&outcome), Some(("cargo test", &Decision::Session)));
     let (remark, is_failure) = outcome.remark.unwrap();
     assert!(
@@ -167,7 +167,7 @@ fn danger_that_was_typed_into_the_command_wants_the_word_too() {
         asked.question.on_input(&Input::Paste("rm -rf x".into()), asked.now);
         assert_eq!(asked.press(Key::Enter), Outcome::default(), "{asked_for}");
         let shown: String =
-            asked.question.question(79, Look::Glyphs).lines.iter().map(|line| format!("{line}\n")).collect();
+            asked.question.question(79, OutputStyle::Rich).lines.iter().map(|line| format!("{line}\n")).collect();
         assert_eq!(
             shown,
             "│ Dangerous, as it is now:\n│ $ rm -rf x\n╰ Type yes and Enter to do it, Esc to go back.\nyes? \n"
@@ -187,14 +187,15 @@ fn what_was_typed_into_the_command_is_judged_by_where_its_links_lead_and_by_whic
     std::fs::write(home.join(".ssh/id_rsa"), "").unwrap();
     std::os::unix::fs::symlink(".ssh/id_rsa", home.join("notes")).unwrap();
     let own_folders = Arc::new([home.join("moved")]);
-    let scene = Arc::new(Scene { home: home.clone(), own_folders, ..Scene::of_ann() });
+    let environment =
+        Arc::new(ApprovalEnvironment { home: home.clone(), own_folders, ..ApprovalEnvironment::of_ann() });
     for (edited, is_danger) in [("cat notes", true), ("touch moved/rules.toml", true), ("touch notes.md", false)] {
         let mut request = command("cargo test", false);
         if let ApprovalSubject::Command { cwd, .. } = &mut request.subject {
             *cwd = home.as_path().into();
         }
         let now = Instant::now();
-        let (question, _) = OpenQuestion::new(request, Arc::clone(&scene), now);
+        let (question, _) = OpenQuestion::new(request, Arc::clone(&environment), now);
         let mut asked = Asked { question, now: now + DEAF };
         asked.key('e');
         asked.question.on_input(&Input::Key(KeyPress::ctrl('u')), asked.now);
@@ -241,7 +242,7 @@ fn a_line_that_begins_with_an_offered_key_decides_nothing() {
 fn a_key_is_shown_at_once_and_enter_need_not_wait() {
     let mut asked = Asked::new(command("cargo test", false));
     let dimmed = |asked: &Asked| {
-        let lines = asked.question.question(79, Look::Glyphs).lines;
+        let lines = asked.question.question(79, OutputStyle::Rich).lines;
         let spans = lines.iter().flat_map(|line| &line.spans);
         spans.filter(|span| span.style == cohab_term::theme::DIM).map(|span| span.content.clone()).collect::<String>()
     };
@@ -366,19 +367,20 @@ fn a_batch_with_danger_in_it_is_asked_one_by_one() {
 #[test]
 fn the_files_are_looked_at_for_a_moment_only() {
     let now = Instant::now();
-    let (question, errand) = OpenQuestion::new(command("rm a.log", false), Arc::new(Scene::of_ann()), now);
-    assert!(matches!(errand, Some(Errand::Look { .. })));
+    let (question, task) = OpenQuestion::new(command("rm a.log", false), Arc::new(ApprovalEnvironment::of_ann()), now);
+    assert!(matches!(task, Some(Task::OutputStyle { .. })));
     assert_eq!(question.deadline(), Some(now + LOOK_LIMIT));
-    let (question, errand) = OpenQuestion::new(command("cargo test", false), Arc::new(Scene::of_ann()), now);
-    assert_eq!((errand, question.deadline()), (None, None), "there is nothing to look at");
+    let (question, task) =
+        OpenQuestion::new(command("cargo test", false), Arc::new(ApprovalEnvironment::of_ann()), now);
+    assert_eq!((task, question.deadline()), (None, None), "there is nothing to look at");
 }
 
 #[test]
 fn a_shell_of_its_own_is_bash_whatever_the_users_is() {
     let mut request = command("cargo =x", false);
-    let scene = || Arc::new(Scene { shell: Shell::Zsh, ..Scene::of_ann() });
+    let environment = || Arc::new(ApprovalEnvironment { shell: Shell::Zsh, ..ApprovalEnvironment::of_ann() });
     let offers = |request: &ApprovalRequest| {
-        OpenQuestion::new(request.clone(), scene(), Instant::now()).0.offer.always.is_some()
+        OpenQuestion::new(request.clone(), environment(), Instant::now()).0.offer.always.is_some()
     };
     assert!(!offers(&request), "zsh reads it otherwise");
     if let ApprovalSubject::Command { mode, .. } = &mut request.subject {

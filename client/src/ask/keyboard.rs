@@ -20,8 +20,8 @@ use rustix::{
 };
 
 use crate::{
-    approval::{OpenQuestion, Outcome, Scene},
-    background_task::Errands,
+    approval::{ApprovalEnvironment, OpenQuestion, Outcome},
+    background_task::BackgroundTasks,
 };
 
 /// An Esc without a successor within this time is the Esc key.
@@ -35,8 +35,8 @@ pub(super) struct Keyboard {
     keys: KeyReader,
     question: Option<OpenQuestion>,
     escape_since: Option<Instant>,
-    scene: Arc<Scene>,
-    errands: Errands,
+    environment: Arc<ApprovalEnvironment>,
+    tasks: BackgroundTasks,
 }
 
 /// What came of waiting.
@@ -50,7 +50,7 @@ pub(super) struct Step {
 
 impl Keyboard {
     /// The keyboard, if a person sits at one: there is a controlling terminal, and standard error shows on one.
-    pub fn open(scene: Scene) -> Option<Self> {
+    pub fn open(environment: ApprovalEnvironment) -> Option<Self> {
         if !termios::isatty(rustix::stdio::stderr()) {
             return None;
         }
@@ -62,16 +62,16 @@ impl Keyboard {
         quiet.local_modes -= LocalModes::ECHO | LocalModes::ICANON;
         termios::tcsetattr(&tty, OptionalActions::Drain, &quiet).ok()?;
         let tty = AsyncTty::new(tty.into()).ok()?;
-        let errands = Errands::new(Arc::new(RulesFile::new(scene.rules_file.clone())));
-        let scene = Arc::new(scene);
-        Some(Self { tty, saved, keys: KeyReader::new(), question: None, escape_since: None, scene, errands })
+        let tasks = BackgroundTasks::new(Arc::new(RulesFile::new(environment.rules_file.clone())));
+        let environment = Arc::new(environment);
+        Some(Self { tty, saved, keys: KeyReader::new(), question: None, escape_since: None, environment, tasks })
     }
 
     /// Opens a question.
     pub fn ask(&mut self, request: ApprovalRequest, now: Instant) {
-        let (question, errand) = OpenQuestion::new(request, Arc::clone(&self.scene), now);
+        let (question, task) = OpenQuestion::new(request, Arc::clone(&self.environment), now);
         self.question = Some(question);
-        errand.into_iter().for_each(|errand| self.errands.begin(errand));
+        task.into_iter().for_each(|task| self.tasks.begin(task));
         self.mark_pastes(true);
     }
 
@@ -100,7 +100,7 @@ impl Keyboard {
                 self.escape_since = self.keys.is_escape_pending().then(Instant::now);
                 self.decide(&inputs)
             }
-            done = self.errands.next() => {
+            done = self.tasks.next() => {
                 self.question.as_mut().map(|question| question.on_done(done, Instant::now())).unwrap_or_default()
             }
             () = sleep_until(deadline) => self.on_time(),
@@ -119,8 +119,8 @@ impl Keyboard {
     }
 
     fn take(&mut self, outcome: Outcome) -> Step {
-        let Outcome { decided, remark, errand, is_closed, .. } = outcome;
-        errand.into_iter().for_each(|errand| self.errands.begin(errand));
+        let Outcome { decided, remark, task, is_closed, .. } = outcome;
+        task.into_iter().for_each(|task| self.tasks.begin(task));
         if is_closed {
             self.question = None;
             self.mark_pastes(false);

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use cohab_protocol::{ApprovalId, ChunkDelta, DaemonMessage, StepActivity};
-use cohab_term::output_style::Look;
+use cohab_term::output_style::OutputStyle;
 use cohab_text::sanitize::{Sanitizer, one_line};
 
 use super::{View, write_line};
@@ -122,12 +122,12 @@ impl<O: Write, E: Write> View for PlainView<O, E> {
         if self.shown_question.as_ref().is_none_or(|(shown, _)| *shown != id) {
             self.shown_question = None;
             self.end_text()?;
-            for line in question.card(COLUMNS, Look::Sentences) {
+            for line in question.card(COLUMNS, OutputStyle::Accessible) {
                 write_line(&mut self.err, &line.to_string())?;
             }
         }
         let rows: Vec<String> =
-            question.question(COLUMNS, Look::Sentences).lines.iter().map(ToString::to_string).collect();
+            question.question(COLUMNS, OutputStyle::Accessible).lines.iter().map(ToString::to_string).collect();
         if self.shown_question.as_ref().is_none_or(|(_, shown)| *shown != rows) {
             for row in &rows {
                 write_line(&mut self.err, row)?;
@@ -159,8 +159,8 @@ mod tests {
                 let mut json = Vec::new();
                 plain.show(&message).unwrap();
                 if let DaemonMessage::ApprovalRequest(request) = &message {
-                    let scene = std::sync::Arc::new(crate::approval::Scene::of_ann());
-                    let (question, _) = OpenQuestion::new(request.clone(), scene, std::time::Instant::now());
+                    let environment = std::sync::Arc::new(crate::approval::ApprovalEnvironment::of_ann());
+                    let (question, _) = OpenQuestion::new(request.clone(), environment, std::time::Instant::now());
                     plain.show_question(Some(&question)).unwrap();
                 }
                 plain.finish().unwrap();

@@ -11,7 +11,7 @@ use cohab_protocol::{
 use cohab_term::{
     live_area::{Abilities, LiveArea},
     markdown::MarkdownStream,
-    output_style::Look,
+    output_style::OutputStyle,
     pace::FramePace,
 };
 use ratatui::text::Line;
@@ -34,7 +34,7 @@ pub(super) struct ScreenView<W> {
     size: fn() -> (u16, u16),
     columns: u16,
     rows: u16,
-    look: Look,
+    look: OutputStyle,
     /// Lines that are final and not yet written.
     above: Vec<Line<'static>>,
     is_dirty: bool,
@@ -75,7 +75,7 @@ impl<W: Write> ScreenView<W> {
         self.is_dirty = false;
         self.take_size();
         // In sentences nothing is shown that may still change.
-        let mut rows = if self.look == Look::Glyphs { self.text.tail().to_vec() } else { Vec::new() };
+        let mut rows = if self.look == OutputStyle::Rich { self.text.tail().to_vec() } else { Vec::new() };
         let mut cursor = None;
         if let Some(question) = &self.question {
             let card = question.fitting_card(self.width(), usize::from(self.rows), self.look);
@@ -87,7 +87,7 @@ impl<W: Write> ScreenView<W> {
             rows.extend(self.waiting.clone());
         }
         // An empty row is where the next text begins: the cursor stays hidden between two blocks.
-        if rows.is_empty() && self.look == Look::Glyphs && !self.is_over {
+        if rows.is_empty() && self.look == OutputStyle::Rich && !self.is_over {
             rows.push(Line::default());
         }
         let mut bytes = Vec::new();
@@ -102,7 +102,7 @@ impl<W: Write> ScreenView<W> {
 
     /// What is waited for: the last step that began and has not ended.
     fn last_open(&self) -> Option<Line<'static>> {
-        let (step, activity) = self.steps.last().filter(|_| self.look == Look::Glyphs)?;
+        let (step, activity) = self.steps.last().filter(|_| self.look == OutputStyle::Rich)?;
         Some(status_of(*step, activity).line(self.width(), self.look))
     }
 
@@ -134,9 +134,9 @@ impl<W: Write> View for ScreenView<W> {
                 above = self.take_text();
                 self.steps.push((started.step, started.activity.clone()));
                 match self.look {
-                    Look::Glyphs => self.waiting = self.last_open(),
+                    OutputStyle::Rich => self.waiting = self.last_open(),
                     // What is told once is not painted.
-                    Look::Sentences => {
+                    OutputStyle::Accessible => {
                         let sentence = status_of(started.step, &started.activity).sentence();
                         above.extend(status::remark(&sentence, self.width()));
                     }
@@ -146,7 +146,7 @@ impl<W: Write> View for ScreenView<W> {
                 if let Some(index) = self.steps.iter().position(|(number, _)| number == step) {
                     let (_, activity) = self.steps.remove(index);
                     let (width, look) = (self.width(), self.look);
-                    above.extend(status::step_started(&activity, width).filter(|_| look == Look::Glyphs));
+                    above.extend(status::step_started(&activity, width).filter(|_| look == OutputStyle::Rich));
                     above.extend(status::step_finished(&activity, *outcome, summary, *elapsed_ms, width, look));
                 }
                 self.waiting = self.last_open();

@@ -9,7 +9,7 @@ use cohab_protocol::{
 use cohab_term::{ansi::ColorSupport, test_screen::TestScreen};
 
 use super::*;
-use crate::approval::Scene;
+use crate::approval::ApprovalEnvironment;
 
 type Ask = ScreenView<TestScreen>;
 /// What a person sees, and what happened before.
@@ -76,7 +76,7 @@ const STATES: &[State] = &[
         );
     }),
     ("a question for consent", |ask| {
-        let scene = Arc::new(Scene::of_ann());
+        let environment = Arc::new(ApprovalEnvironment::of_ann());
         let (command, cwd, mode) = ("cargo test".into(), Path::new("/home/ann/src").into(), RunMode::Isolated);
         let request = ApprovalRequest {
             approval_id: ApprovalId::fresh(),
@@ -86,7 +86,7 @@ const STATES: &[State] = &[
             reasons: vec!["not known to be read-only: `cargo`".into()],
             is_each_time: false,
         };
-        let (question, _) = OpenQuestion::new(request, scene, Instant::now());
+        let (question, _) = OpenQuestion::new(request, environment, Instant::now());
         ask.show_question(Some(&question)).unwrap();
     }),
     ("the limit of steps", |ask| {
@@ -114,9 +114,9 @@ fn each_state_at_80_and_40_columns_and_in_sentences() {
     let mut seen = String::new();
     for (name, happens) in STATES {
         for (size, look, how) in [
-            (wide, Look::Glyphs, "80 columns"),
-            (narrow, Look::Glyphs, "40 columns"),
-            (wide, Look::Sentences, "sentences"),
+            (wide, OutputStyle::Rich, "80 columns"),
+            (narrow, OutputStyle::Rich, "40 columns"),
+            (wide, OutputStyle::Accessible, "sentences"),
         ] {
             let colors = look.choose(ColorSupport::Ansi16, ColorSupport::None);
             let abilities = Abilities { colors, look, is_dumb: false, has_links: false, rewraps: false };

@@ -41,12 +41,12 @@ impl Entry {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let world = World {
             path,
-            home: options.scene.home.clone(),
+            home: options.environment.home.clone(),
             corrections: start.paths.state_dir.join(corrections_store::FILE_NAME),
             names,
         };
         Self {
-            hint: PromptHint::new(options.scene.shell, columns, options.look, flip_key.name()),
+            hint: PromptHint::new(options.environment.shell, columns, options.look, flip_key.name()),
             judge: Judge::new(world),
             flip_key,
             told: HashMap::new(),

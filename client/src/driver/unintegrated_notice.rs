@@ -11,13 +11,13 @@ const NEXT_ROW: &[u8] = b"\r\n";
 
 /// What is still to be said about it.
 #[derive(Debug)]
-pub(super) struct PlainShell {
+pub(super) struct UnintegratedNotice {
     colors: ColorSupport,
     untold: Option<String>,
     is_entered: bool,
 }
 
-impl PlainShell {
+impl UnintegratedNotice {
     /// Nothing is known yet.
     pub fn new(colors: ColorSupport) -> Self {
         Self { colors, untold: None, is_entered: false }
@@ -43,13 +43,13 @@ impl PlainShell {
 impl Driver {
     /// The keys are with the shell, and nothing of what it makes of them is on the terminal yet.
     pub(super) fn tell_of_plain_shell(&mut self) {
-        let Some(reason) = self.plain_shell.take_due(self.live.modes().alternate_screen()) else { return };
+        let Some(reason) = self.unintegrated_notice.take_due(self.live.modes().alternate_screen()) else { return };
         let lines = status::remark(&reason, self.area.max_columns());
         let mut bytes = Vec::new();
         // The shell itself ends the last row.
         for line in &lines {
             bytes.extend_from_slice(NEXT_ROW);
-            write_line(line, self.plain_shell.colors, &mut bytes);
+            write_line(line, self.unintegrated_notice.colors, &mut bytes);
         }
         self.terminal.write(&bytes);
     }
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn it_is_said_once_at_enter_and_not_over_a_full_screen_program() {
-        let mut shell = PlainShell::new(ColorSupport::None);
+        let mut shell = UnintegratedNotice::new(ColorSupport::None);
         shell.typed(b"\r");
         assert_eq!(shell.take_due(false), None, "nothing was found");
         shell.found("why".to_owned());

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use cohab_shell_state::shell::Shell;
 use cohab_term::{
     ansi::{self, ColorSupport},
-    output_style::Look,
+    output_style::OutputStyle,
     theme,
 };
 use ratatui::text::Line;
@@ -77,7 +77,7 @@ struct Shown {
 impl PromptHint {
     /// For a terminal with so many columns. `flip_key` is its name as shown; without a name no line can be flipped.
     #[must_use]
-    pub fn new(shell: Shell, columns: u16, look: Look, flip_key: &'static str) -> Self {
+    pub fn new(shell: Shell, columns: u16, look: OutputStyle, flip_key: &'static str) -> Self {
         Self {
             is_drawn: look.choose(true, false),
             flip_key,

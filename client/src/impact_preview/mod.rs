@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 /// What was found about a command, in the order of the line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Touched {
+pub struct Impact {
     /// The findings.
     pub notes: Vec<Note>,
 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{
-    Grave, Note, Tally, Touched,
+    Grave, Impact, Note, Tally,
     plan::{Pattern, Plan, Step},
 };
 
@@ -21,13 +21,13 @@ const MAX_REPLACED: usize = 6;
 
 /// Does the looks of `plan` until `deadline`. What was not seen by then is said to be more.
 #[must_use]
-pub fn look(plan: &Plan, deadline: Instant) -> Touched {
+pub fn look(plan: &Plan, deadline: Instant) -> Impact {
     let mut walker =
         Walker { cwd: Some(plan.cwd.clone()), home: &plan.home, names_left: MAX_NAMES, deadline, notes: Vec::new() };
     for step in &plan.steps {
         walker.step(step);
     }
-    Touched { notes: walker.notes }
+    Impact { notes: walker.notes }
 }
 
 struct Walker<'a> {

@@ -1,7 +1,7 @@
 //! Formats the answers of the slash commands as lines.
 
 use cohab_protocol::{ApprovalMode, ContextReport, ModelIdentity, Usage, amount};
-use cohab_term::{output_style::Look, theme, wrap::wrap_words};
+use cohab_term::{output_style::OutputStyle, theme, wrap::wrap_words};
 use cohab_text::sanitize::one_line;
 use ratatui::text::{Line, Span};
 
@@ -39,13 +39,13 @@ pub fn usage(prefix: &str, command: &Command) -> String {
 
 /// All commands.
 #[must_use]
-pub fn help(prefix: &str, width: usize, look: Look) -> Vec<Line<'static>> {
+pub fn help(prefix: &str, width: usize, look: OutputStyle) -> Vec<Line<'static>> {
     let entries = COMMANDS.iter().map(|command| (usage(prefix, command), command.meaning));
     let entries: Vec<(String, &str)> = entries.collect();
     let longest = entries.iter().map(|(usage, _)| usage.chars().count()).max().unwrap_or(0);
-    let is_table = look == Look::Glyphs && width >= TWO_COLUMNS_WIDTH;
+    let is_table = look == OutputStyle::Rich && width >= TWO_COLUMNS_WIDTH;
     let entry = |(usage, meaning): &(String, &str)| match (look, is_table) {
-        (Look::Sentences, _) => plain(&format!("{usage}: {meaning}"), width),
+        (OutputStyle::Accessible, _) => plain(&format!("{usage}: {meaning}"), width),
         (_, true) => vec![Line::from(vec![
             Span::styled(format!("  {usage:<longest$}  "), theme::ACCENT),
             Span::raw((*meaning).to_owned()),
@@ -147,7 +147,7 @@ pub fn approval(mode: ApprovalMode, from_now_on: bool, width: usize) -> Vec<Line
 
 /// What the turns of the conversation took.
 #[must_use]
-pub fn cost(usage: &Usage, width: usize, look: Look) -> Vec<Line<'static>> {
+pub fn cost(usage: &Usage, width: usize, look: OutputStyle) -> Vec<Line<'static>> {
     let cached = usage.cache_read_tokens.unwrap_or(0);
     let written = usage.cache_write_tokens.unwrap_or(0);
     let sent = usage.input_tokens.map(|tokens| {
@@ -173,7 +173,7 @@ pub fn cost(usage: &Usage, width: usize, look: Look) -> Vec<Line<'static>> {
 
 /// What the model is sent, by part.
 #[must_use]
-pub fn context(report: &ContextReport, width: usize, look: Look) -> Vec<Line<'static>> {
+pub fn context(report: &ContextReport, width: usize, look: OutputStyle) -> Vec<Line<'static>> {
     let total: u64 = report.sections.iter().fold(0, |sum, section| sum.saturating_add(section.tokens));
     let rows = report.sections.iter().map(|section| (one_line(&section.name, NAME_COLUMNS / 2), section.tokens));
     let rows: Vec<(String, u64)> = rows.collect();
@@ -181,8 +181,8 @@ pub fn context(report: &ContextReport, width: usize, look: Look) -> Vec<Line<'st
     let whole = report.room.map_or(total, |room| room.max).max(1);
     let bar_columns = BAR_COLUMNS.min(u64::try_from(width.saturating_sub(names + 12)).unwrap_or(0));
     let row = |name: &str, tokens: u64| match look {
-        Look::Sentences => plain(&format!("{name}: about {} tokens", amount::count(tokens)), width),
-        Look::Glyphs => {
+        OutputStyle::Accessible => plain(&format!("{name}: about {} tokens", amount::count(tokens)), width),
+        OutputStyle::Rich => {
             let bar = bar(tokens, whole, bar_columns);
             vec![Line::from(vec![
                 Span::raw(format!("  {name:<names$}  {:>6}  ", amount::count(tokens))),

@@ -9,7 +9,7 @@ use cohab_policy::{self, Level, Part};
 use cohab_protocol::{ApprovalRequest, ApprovalSubject, ProposedCommand, RunMode, WirePath};
 use cohab_term::wrap::{Row, row_width, wrap_exactly, wrap_words};
 use cohab_term::{
-    output_style::Look,
+    output_style::OutputStyle,
     theme,
     visible::{visible, visible_command},
 };
@@ -19,7 +19,7 @@ pub use answers::{Answering, Question, key_rows, question};
 pub use impact::{TOUCHED_ROWS, touched};
 
 use super::long_command::{Ends, WHOLE_BYTES, ends};
-use crate::approval::Scene;
+use crate::approval::ApprovalEnvironment;
 
 const BAR: &str = "│ ";
 const TOP: &str = "╭ ";
@@ -35,7 +35,13 @@ const MIN_BAR_WIDTH: usize = 12;
 /// What would be done and why it is asked. All of it; a caller whose live area is too small prints it above. `parts` are the
 /// commands of a line of several.
 #[must_use]
-pub fn card(request: &ApprovalRequest, parts: &[Part], scene: &Scene, width: usize, look: Look) -> Vec<Line<'static>> {
+pub fn card(
+    request: &ApprovalRequest,
+    parts: &[Part],
+    environment: &ApprovalEnvironment,
+    width: usize,
+    look: OutputStyle,
+) -> Vec<Line<'static>> {
     let mut card = Card::new(request.is_dangerous, width, look);
     let title = title(&request.subject, request.is_dangerous);
     let title_style = if request.is_dangerous { theme::DANGER } else { theme::STRONG };
@@ -45,12 +51,12 @@ pub fn card(request: &ApprovalRequest, parts: &[Part], scene: &Scene, width: usi
             card.command("", command);
             card.parts(parts);
             card.hosts(command);
-            card.place(cwd, *mode, scene);
+            card.place(cwd, *mode, environment);
         }
-        ApprovalSubject::Commands(commands) => card.batch(commands, scene),
+        ApprovalSubject::Commands(commands) => card.batch(commands, environment),
         ApprovalSubject::FileChange { path, diff, .. } => {
             card.field("file", &path_text(path));
-            card.person(scene);
+            card.person(environment);
             let blanks = diff::BlankChanges::of(diff);
             for line in without_names(diff, &path.to_string()).trim_end_matches('\n').split('\n') {
                 card.exactly(&[Span::styled(diff::visible_line(line, &blanks), diff::style(line))]);
@@ -58,7 +64,7 @@ pub fn card(request: &ApprovalRequest, parts: &[Part], scene: &Scene, width: usi
         }
         ApprovalSubject::FileRead { path, .. } => {
             card.field("file", &path_text(path));
-            card.person(scene);
+            card.person(environment);
         }
         ApprovalSubject::LocalServer { url, server, model } => {
             card.field("server", &format!("{} at {}", visible(server), visible(url)));
@@ -122,16 +128,16 @@ fn path_text(path: &WirePath) -> String {
 
 pub(super) struct Card {
     is_dangerous: bool,
-    look: Look,
+    look: OutputStyle,
     bar: Option<Span<'static>>,
     columns: usize,
     lines: Vec<Line<'static>>,
 }
 
 impl Card {
-    fn new(is_dangerous: bool, width: usize, look: Look) -> Self {
+    fn new(is_dangerous: bool, width: usize, look: OutputStyle) -> Self {
         let style = if is_dangerous { theme::DANGER } else { theme::ACCENT };
-        let has_bar = look == Look::Glyphs && width >= MIN_BAR_WIDTH;
+        let has_bar = look == OutputStyle::Rich && width >= MIN_BAR_WIDTH;
         let bar = has_bar.then(|| Span::styled(BAR, style));
         Self { is_dangerous, look, bar, columns: width - if has_bar { BAR_COLUMNS } else { 0 }, lines: Vec::new() }
     }
@@ -156,7 +162,7 @@ impl Card {
 
     /// The name of a fact, in front of it.
     fn label(&self, name: &str) -> Span<'static> {
-        let name = match name.split_at_checked(1).filter(|_| self.look == Look::Sentences) {
+        let name = match name.split_at_checked(1).filter(|_| self.look == OutputStyle::Accessible) {
             Some((first, rest)) => first.to_ascii_uppercase() + rest,
             None => name.to_owned(),
         };
@@ -182,15 +188,15 @@ impl Card {
             let index = first + index;
             let indent = " ".repeat(number.len());
             let mark = match (self.look, index) {
-                (Look::Glyphs, 0) => format!("{number}$ "),
-                (Look::Glyphs, _) => format!("{indent}> "),
-                (Look::Sentences, 0) => format!("Command {}", number.trim()).trim_end().to_owned() + ": ",
-                (Look::Sentences, _) => format!("Line {}: ", index + 1),
+                (OutputStyle::Rich, 0) => format!("{number}$ "),
+                (OutputStyle::Rich, _) => format!("{indent}> "),
+                (OutputStyle::Accessible, 0) => format!("Command {}", number.trim()).trim_end().to_owned() + ": ",
+                (OutputStyle::Accessible, _) => format!("Line {}: ", index + 1),
             };
             let hanging = match self.look {
                 _ if self.columns < MIN_BAR_WIDTH => String::new(),
-                Look::Glyphs => indent + HANG,
-                Look::Sentences => HANG.to_owned(),
+                OutputStyle::Rich => indent + HANG,
+                OutputStyle::Accessible => HANG.to_owned(),
             };
             let rows =
                 wrap_exactly(&[Span::styled(line.to_owned(), theme::STRONG)], self.columns.saturating_sub(mark.len()));
@@ -232,7 +238,7 @@ impl Card {
         }
     }
 
-    fn batch(&mut self, commands: &[ProposedCommand], scene: &Scene) {
+    fn batch(&mut self, commands: &[ProposedCommand], environment: &ApprovalEnvironment) {
         let shared = commands
             .first()
             .filter(|first| commands.iter().all(|one| (&one.cwd, one.mode) == (&first.cwd, first.mode)));
@@ -241,14 +247,14 @@ impl Card {
             self.command(&format!("{:>digits$} ", index + 1), &one.command);
             self.hosts(&one.command);
             if shared.is_none() {
-                self.place(&one.cwd, one.mode, scene);
+                self.place(&one.cwd, one.mode, environment);
             }
             for reason in &one.reasons {
                 self.reason(reason);
             }
         }
         if let Some(shared) = shared {
-            self.place(&shared.cwd, shared.mode, scene);
+            self.place(&shared.cwd, shared.mode, environment);
         }
     }
 
@@ -262,20 +268,20 @@ impl Card {
     }
 
     /// Folder, shell, machine and user, as far as they are worth a word.
-    fn place(&mut self, cwd: &WirePath, mode: RunMode, scene: &Scene) {
+    fn place(&mut self, cwd: &WirePath, mode: RunMode, environment: &ApprovalEnvironment) {
         self.field("in", &path_text(cwd));
         if let Some(note) = mode_note(mode) {
             self.words(&[self.label("shell"), Span::raw(note)]);
         }
-        self.person(scene);
+        self.person(environment);
     }
 
     /// Machine and user, where they are not the usual ones.
-    fn person(&mut self, scene: &Scene) {
-        if let Some(host) = &scene.remote_host {
+    fn person(&mut self, environment: &ApprovalEnvironment) {
+        if let Some(host) = &environment.remote_host {
             self.words(&[self.label("on"), Span::styled(format!("{} over ssh", visible(host)), theme::WARNING)]);
         }
-        if scene.is_root {
+        if environment.is_root {
             self.words(&[self.label("as"), Span::styled("root", theme::DANGER)]);
         }
     }
@@ -284,7 +290,7 @@ impl Card {
         let style = if self.is_dangerous { theme::DANGER } else { theme::WARNING };
         let text = Span::styled(visible(reason), style);
         let mark = Span::styled(self.look.choose("! ", "Reason: "), style);
-        if self.look == Look::Sentences || self.columns < MIN_BAR_WIDTH {
+        if self.look == OutputStyle::Accessible || self.columns < MIN_BAR_WIDTH {
             return self.words(&[mark, text]);
         }
         // The mark never stands alone.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cohab_shell_state::state::{AliasKind, Item, OptionKind, StateChange, Step};
-use cohab_term::{output_style::Look, theme};
+use cohab_term::{output_style::OutputStyle, theme};
 use cohab_text::sanitize;
 use ratatui::text::{Line, Span};
 
@@ -14,26 +14,26 @@ const MAX_NAMES: usize = 8;
 
 /// What a command changed, in one line; none if nothing. Names only: no value but the folder's and the mask's.
 #[must_use]
-pub fn receipt(change: &StateChange, home: &Path, width: usize, look: Look) -> Option<Line<'static>> {
+pub fn receipt(change: &StateChange, home: &Path, width: usize, look: OutputStyle) -> Option<Line<'static>> {
     let start = look.choose("  ↳ ", "In the shell: ");
     line(start, &facts(change, home, look), width, look)
 }
 
 /// What undo brought back, in one line; none if nothing.
 #[must_use]
-pub fn restored(change: &StateChange, home: &Path, width: usize, look: Look) -> Option<Line<'static>> {
+pub fn restored(change: &StateChange, home: &Path, width: usize, look: OutputStyle) -> Option<Line<'static>> {
     line(look.choose("  ↶ ", "Brought back: "), &facts(change, home, look), width, look)
 }
 
 /// The command would have ended or changed the live shell, so that nothing of it lasts there.
 #[must_use]
-pub fn contained(width: usize, look: Look) -> Line<'static> {
+pub fn contained(width: usize, look: OutputStyle) -> Line<'static> {
     let text =
         format!("{} in a subshell; your shell is as it was{}", look.choose("  ↳ ran", "It ran"), look.choose("", "."));
     fitted(&Line::styled(text, theme::DIM), width)
 }
 
-fn line(start: &str, facts: &[String], width: usize, look: Look) -> Option<Line<'static>> {
+fn line(start: &str, facts: &[String], width: usize, look: OutputStyle) -> Option<Line<'static>> {
     if facts.is_empty() {
         return None;
     }
@@ -73,7 +73,7 @@ fn name(item: &Item) -> String {
     }
 }
 
-fn facts(change: &StateChange, home: &Path, look: Look) -> Vec<String> {
+fn facts(change: &StateChange, home: &Path, look: OutputStyle) -> Vec<String> {
     let steps = &change.steps;
     let mut facts = Vec::new();
     if let Some(path) = steps.get(&Item::Folder).and_then(|step| first(step.after.as_ref())) {
@@ -124,7 +124,7 @@ fn group(change: &StateChange, separator: &str, word: impl Fn(&Item, &Step) -> O
     (!words.is_empty()).then(|| words.join(separator))
 }
 
-fn sign(step: &Step, look: Look) -> &'static str {
+fn sign(step: &Step, look: OutputStyle) -> &'static str {
     match (&step.before, &step.after) {
         (None, _) => look.choose("+", "set "),
         (_, None) => look.choose("-", "unset "),

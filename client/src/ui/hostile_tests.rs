@@ -9,7 +9,7 @@ use cohab_protocol::{
 use cohab_shell_state::state::{Item, StateChange, Step};
 use cohab_term::{
     ansi::{ColorSupport, write_lines},
-    output_style::Look,
+    output_style::OutputStyle,
 };
 use cohab_term::{
     keys::{Input, Key, KeyPress},
@@ -21,9 +21,9 @@ use ratatui::text::Line;
 use super::{progress::TurnStatus, status};
 use crate::ui::change_summary;
 use crate::{
-    approval::{OpenQuestion, Scene},
-    background_task::Done,
-    impact_preview::{Grave, Note, Tally, Touched},
+    approval::{ApprovalEnvironment, OpenQuestion},
+    background_task::TaskResult,
+    impact_preview::{Grave, Impact, Note, Tally},
 };
 
 /// The lines as the terminal gets them, without our own colours and line ends.
@@ -60,7 +60,9 @@ fn request(subject: ApprovalSubject, reason: &str) -> ApprovalRequest {
 
 #[test]
 fn steps_notices_errors_and_receipts_are_harmless() {
-    for (text, look) in HOSTILE.iter().flat_map(|row| [(row.bytes, Look::Glyphs), (row.bytes, Look::Sentences)]) {
+    for (text, look) in
+        HOSTILE.iter().flat_map(|row| [(row.bytes, OutputStyle::Rich), (row.bytes, OutputStyle::Accessible)])
+    {
         let text = format!("a{text}b");
         let tool = StepActivity::ToolCall { tool: text.clone(), argument: text.clone() };
         let model = StepActivity::ModelCall { model: text.clone() };
@@ -95,10 +97,10 @@ fn proposed(command: &str) -> ProposedCommand {
     }
 }
 
-fn touched(text: &str) -> Touched {
+fn touched(text: &str) -> Impact {
     let paths = vec![text.into()];
     let tally = Tally { files: 2, named: 2, examples: paths.clone(), ..Tally::default() };
-    Touched {
+    Impact {
         notes: vec![
             Note::Grave(Grave::MountPoint(text.into())),
             Note::Removes(tally),
@@ -126,18 +128,22 @@ fn every_field_of_a_question_is_harmless_and_the_editor_too() {
             let request = request(subject, &text);
             let opened_at = std::time::Instant::now();
             let question_id = request.approval_id;
-            let scene = Scene { remote_host: Some(text.clone()), rules_file: text.clone().into(), ..Scene::of_ann() };
-            let (mut question, _) = OpenQuestion::new(request, Arc::new(scene), opened_at);
+            let environment = ApprovalEnvironment {
+                remote_host: Some(text.clone()),
+                rules_file: text.clone().into(),
+                ..ApprovalEnvironment::of_ann()
+            };
+            let (mut question, _) = OpenQuestion::new(request, Arc::new(environment), opened_at);
             question.on_done(
-                Done::Looked { question: question_id, touched: vec![touched(&text), touched(&text)] },
+                TaskResult::Looked { question: question_id, touched: vec![touched(&text), touched(&text)] },
                 opened_at,
             );
-            assert_harmless("card", &question.card(80, Look::Glyphs));
+            assert_harmless("card", &question.card(80, OutputStyle::Rich));
             let later = opened_at + std::time::Duration::from_secs(1);
             for key in ['e', 'n'] {
                 question.on_input(&Input::Key(KeyPress::plain(Key::Char(key))), later);
                 question.on_input(&Input::Paste(text.clone()), later);
-                assert_harmless("question", &question.question(80, Look::Glyphs).lines);
+                assert_harmless("question", &question.question(80, OutputStyle::Rich).lines);
                 question.on_input(&Input::Key(KeyPress::plain(Key::Escape)), later);
             }
         }

@@ -1,7 +1,7 @@
 //! The one line that says what a turn does now. Pure: it holds no clock.
 
 use cohab_protocol::{ApprovalMode, BudgetKind, BudgetUsed, StepActivity, Usage, amount};
-use cohab_term::{output_style::Look, theme};
+use cohab_term::{output_style::OutputStyle, theme};
 use cohab_text::sanitize;
 use ratatui::text::{Line, Span};
 
@@ -36,7 +36,7 @@ impl TurnStatus<'_> {
     /// In one row, for example `● step 3 · bash cargo test · 12 s · 3.2k tokens · about $0.0123 · Ctrl-C stops`. Where there is little
     /// room facts of second rank go first, then the number of the step, how to stop, and the end of the argument; a warning stays.
     #[must_use]
-    pub fn line(&self, width: usize, look: Look) -> Line<'static> {
+    pub fn line(&self, width: usize, look: OutputStyle) -> Line<'static> {
         let separator = look.choose(" · ", ", ");
         let (what, more) = self.activity(look);
         let mut head = Line::from(vec![Span::styled(look.choose("● ", ""), theme::ACCENT), Span::raw(what)]);
@@ -68,7 +68,7 @@ impl TurnStatus<'_> {
     /// A sentence for the beginning of a step, where nothing is painted twice.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let (mut what, more) = self.activity(Look::Sentences);
+        let (mut what, more) = self.activity(OutputStyle::Accessible);
         let step = (self.step > 0).then(|| format!("Step {}: ", self.step.saturating_add(1)));
         if step.is_none() {
             what[..1].make_ascii_uppercase();
@@ -80,7 +80,7 @@ impl TurnStatus<'_> {
         parts.concat() + &warning.unwrap_or_default()
     }
 
-    fn activity(&self, look: Look) -> (String, Option<String>) {
+    fn activity(&self, look: OutputStyle) -> (String, Option<String>) {
         match self.activity {
             // Who thinks is said once; later there is more to say.
             StepActivity::ModelCall { model } => {

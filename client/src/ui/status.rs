@@ -2,7 +2,7 @@
 
 use cohab_protocol::{ApprovalMode, Notice, NoticeKind, StepActivity, StepOutcome, TurnEndReason, WireError};
 use cohab_term::wrap::wrap_words;
-use cohab_term::{ansi::cut_line, output_style::Look, theme};
+use cohab_term::{ansi::cut_line, output_style::OutputStyle, theme};
 use cohab_text::sanitize;
 use ratatui::text::{Line, Span};
 
@@ -40,7 +40,7 @@ pub fn step_finished(
     summary: &str,
     elapsed_ms: u64,
     width: usize,
-    look: Look,
+    look: OutputStyle,
 ) -> Option<Line<'static>> {
     let StepActivity::ToolCall { tool, .. } = activity else { return None };
     let (glyph, word, style) = match outcome {
@@ -67,7 +67,7 @@ pub fn step_finished(
 
 /// A notice of the daemon.
 #[must_use]
-pub fn notice(notice: &Notice, width: usize, look: Look) -> Vec<Line<'static>> {
+pub fn notice(notice: &Notice, width: usize, look: OutputStyle) -> Vec<Line<'static>> {
     let (glyph, word, style) = match notice.kind {
         NoticeKind::Info => ("", "", theme::DIM),
         NoticeKind::Warning => ("! ", "Warning: ", theme::WARNING),
@@ -77,7 +77,7 @@ pub fn notice(notice: &Notice, width: usize, look: Look) -> Vec<Line<'static>> {
     let span = Span::styled(text, style);
     match notice.kind {
         // A line that is painted anew each second must not jump.
-        NoticeKind::Retry { .. } if look == Look::Glyphs => vec![fitted(&Line::from(span), width)],
+        NoticeKind::Retry { .. } if look == OutputStyle::Rich => vec![fitted(&Line::from(span), width)],
         _ => wrapped(&[span], width),
     }
 }

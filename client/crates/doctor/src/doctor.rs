@@ -25,7 +25,7 @@ use std::{
 use clap::Args;
 use cohab_process::surroundings::Surroundings;
 use cohab_protocol::Paths;
-use cohab_term::{ansi::ColorSupport, output_style::Look, window_size};
+use cohab_term::{ansi::ColorSupport, output_style::OutputStyle, window_size};
 use futures::{
     FutureExt,
     future::{BoxFuture, join_all},
@@ -111,7 +111,7 @@ fn print(report: &Report, as_json: bool) -> io::Result<()> {
     } else {
         (PLAIN_COLUMNS, ColorSupport::None)
     };
-    out.write_all(&report.text(columns, colors, Look::from_env(colors)))
+    out.write_all(&report.text(columns, colors, OutputStyle::from_env(colors)))
 }
 
 /// Whether a variable is set to something.

@@ -7,7 +7,7 @@
 //!   scrolls away as ordinary output.
 //! - [`ansi`] writes lines with the colours that the terminal has; [`link`] marks addresses, [`theme`] names the styles, [`wrap`]
 //!   breaks lines at a width.
-//! - [`output_style::Look`] selects glyphs, or sentences for screen readers.
+//! - [`output_style::OutputStyle`] selects glyphs, or sentences for screen readers.
 //! - [`visible`] makes invisible characters of a text visible; [`clipboard`] and [`notify`] produce single sequences.
 //! - [`pace::FramePace`] limits how often frames are drawn.
 //!

@@ -20,7 +20,7 @@ use super::{
     ansi::{ColorSupport, write_lines},
     link,
 };
-use crate::output_style::Look;
+use crate::output_style::OutputStyle;
 
 const BEGIN_SYNCHRONIZED: &[u8] = b"\x1b[?2026h";
 const END_SYNCHRONIZED: &[u8] = b"\x1b[?2026l";
@@ -41,7 +41,7 @@ pub struct Abilities {
     /// Styles.
     pub colors: ColorSupport,
     /// With sentences nothing is ever painted anew.
-    pub look: Look,
+    pub look: OutputStyle,
     /// It obeys escape sequences.
     pub is_dumb: bool,
     /// Addresses may be marked as links.
@@ -57,14 +57,14 @@ impl Abilities {
         let colors = ColorSupport::from_env();
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let term = std::env::var("TERM").ok();
-        Self::detect(colors, Look::from_env(colors), term.as_deref(), is_set("TMUX"), is_set("XTERM_VERSION"))
+        Self::detect(colors, OutputStyle::from_env(colors), term.as_deref(), is_set("TMUX"), is_set("XTERM_VERSION"))
     }
 
     /// For what `TERM` says, whether tmux stands between, and whether it is xterm itself.
     #[must_use]
-    pub fn detect(colors: ColorSupport, look: Look, term: Option<&str>, is_tmux: bool, is_xterm: bool) -> Self {
+    pub fn detect(colors: ColorSupport, look: OutputStyle, term: Option<&str>, is_tmux: bool, is_xterm: bool) -> Self {
         let is_dumb = matches!(term, None | Some("" | "dumb"));
-        let is_fancy = look == Look::Glyphs && colors == ColorSupport::Ansi16;
+        let is_fancy = look == OutputStyle::Rich && colors == ColorSupport::Ansi16;
         let cuts = is_xterm || term.is_some_and(|term| term == "linux" || term.starts_with("screen"));
         Self { colors, look, is_dumb, has_links: is_fancy && link::is_known_to(term), rewraps: is_tmux || !cuts }
     }
@@ -142,7 +142,7 @@ impl LiveArea {
     /// from the right. `cursor` is a row and column of `area`; without it the cursor is hidden while there is an area.
     pub fn draw(&mut self, above: &[Line<'_>], area: &[Line<'_>], cursor: Option<(usize, usize)>, out: &mut Vec<u8>) {
         let Abilities { colors, look, is_dumb, has_links, .. } = self.abilities;
-        if look == Look::Sentences {
+        if look == OutputStyle::Accessible {
             let begin = if is_dumb { b"" } else { PLAIN_LETTERS };
             return self.printed.draw(above, area, cursor.is_some(), begin, colors, out);
         }
@@ -211,7 +211,7 @@ impl LiveArea {
 
     /// Empties the screen; the next [`draw`](Self::draw) begins at its top. In sentences nothing is ever taken away.
     pub fn wipe(&mut self, out: &mut Vec<u8>) {
-        if self.abilities.look == Look::Sentences {
+        if self.abilities.look == OutputStyle::Accessible {
             return;
         }
         out.extend_from_slice(PLAIN_LETTERS);

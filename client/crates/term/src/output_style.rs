@@ -4,14 +4,14 @@ use super::ansi::ColorSupport;
 
 /// The way of showing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum OutputStyle {
     /// Marks such as `●` and `✓`.
-    Glyphs,
+    Rich,
     /// Words.
-    Sentences,
+    Accessible,
 }
 
-impl Look {
+impl OutputStyle {
     /// For this process's environment.
     #[must_use]
     pub fn from_env(colors: ColorSupport) -> Self {
@@ -22,15 +22,15 @@ impl Look {
     #[must_use]
     pub fn detect(accessible: Option<&str>, colors: ColorSupport) -> Self {
         let is_asked_for = accessible.is_some_and(|value| !matches!(value, "" | "0"));
-        if is_asked_for || colors == ColorSupport::None { Self::Sentences } else { Self::Glyphs }
+        if is_asked_for || colors == ColorSupport::None { Self::Accessible } else { Self::Rich }
     }
 
     /// One of the two.
     #[must_use]
     pub fn choose<T>(self, glyphs: T, sentences: T) -> T {
         match self {
-            Self::Glyphs => glyphs,
-            Self::Sentences => sentences,
+            Self::Rich => glyphs,
+            Self::Accessible => sentences,
         }
     }
 }

@@ -39,8 +39,8 @@ impl Bench {
             launcher: || None,
             remembered: Arc::new(Allowed::default()),
             secrets: Arc::default(),
-            scene: Arc::new(Scene { shell, ..Scene::of_ann() }),
-            look: Look::Glyphs,
+            environment: Arc::new(ApprovalEnvironment { shell, ..ApprovalEnvironment::of_ann() }),
+            look: OutputStyle::Rich,
             fresh_turn_id: || TURN,
             highlighter: None,
         };

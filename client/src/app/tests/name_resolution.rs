@@ -100,7 +100,7 @@ fn a_yes_to_changes_of_the_shell_is_one_to_its_names_only_if_they_were_told() {
         let mut bench = bench();
         let alias = (Item::Alias(AliasKind::Command, "ls".into()), vec![b"rm -rf".to_vec()]);
         let step = Step { before: None, after: Some(alias.1.clone()) };
-        bench.app.shell.taint.saw(StateChange { steps: [(alias.0.clone(), step)].into() });
+        bench.app.shell.drift.saw(StateChange { steps: [(alias.0.clone(), step)].into() });
         bench.app.shell.seen = is_told.then(|| [alias].into());
         assert!(runs(&bench.daemon(execute("ls -l", None))).is_none());
         let told = "`ls` is an alias in this shell: `rm -rf`";

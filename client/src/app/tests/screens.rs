@@ -46,7 +46,7 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(columns: u16, look: Look) -> Self {
+    fn new(columns: u16, look: OutputStyle) -> Self {
         const ROWS: u16 = 24;
         let mut bench = Bench::new();
         bench.app.options.look = look;
@@ -183,8 +183,8 @@ fn seen(states: &[State]) -> String {
 fn seen_at(states: &[State], widths: [u16; 2]) -> String {
     let mut all = String::new();
     for (name, happens) in states {
-        let widths = widths.map(|columns| (columns, Look::Glyphs, format!("{columns} columns")));
-        for (columns, look, how) in widths.into_iter().chain([(80, Look::Sentences, "sentences".to_owned())]) {
+        let widths = widths.map(|columns| (columns, OutputStyle::Rich, format!("{columns} columns")));
+        for (columns, look, how) in widths.into_iter().chain([(80, OutputStyle::Accessible, "sentences".to_owned())]) {
             let mut stage = Stage::new(columns, look);
             happens(&mut stage);
             all += &format!("==== {name} ({how})\n{}\n", stage.terminal.seen());

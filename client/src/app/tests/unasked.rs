@@ -3,7 +3,7 @@
 use cohab_shell_state::state::Item;
 
 use super::*;
-use crate::background_task::{Done, Errand};
+use crate::background_task::{Task, TaskResult};
 
 const STATUS: &str = "git --no-pager --no-optional-locks -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.pager=cat \
                       -c diff.submodule=short -c log.showSignature=false status --ignore-submodules=all";
@@ -32,15 +32,13 @@ pub(super) fn wish(bench: &mut Bench, call: u128, command: &str) -> Vec<Effect> 
 }
 
 fn asks_git(effects: &[Effect]) -> CallId {
-    let [Effect::Begin(Errand::AskGit { call, folders, environment: Some(_) })] = effects else {
-        panic!("{effects:?}")
-    };
+    let [Effect::Begin(Task::AskGit { call, folders, environment: Some(_) })] = effects else { panic!("{effects:?}") };
     assert_eq!(folders, &[Path::new(CWD)]);
     *call
 }
 
 fn told(bench: &mut Bench, call: CallId, doubt: Option<&str>) -> Vec<Effect> {
-    bench.event(Event::Done(Done::GitTold { call, doubt: doubt.map(str::to_owned) }))
+    bench.event(Event::Done(TaskResult::GitTold { call, doubt: doubt.map(str::to_owned) }))
 }
 
 #[test]

@@ -145,6 +145,20 @@ fn the_key_pressed_ahead_of_the_prompt_undoes_there() {
 }
 
 #[test]
+fn the_key_does_not_count_while_the_turn_goes_on_behind_the_prompt() {
+    let mut bench = Bench::in_a_turn();
+    let id = CALL.to_string();
+    bench.daemon(execute("ls", None));
+    bench.live(observed(&id, &[("A", None, Some("2"))]));
+    bench.live(finished(&id));
+    bench.live(LiveEvent::AnswerReady);
+    bench.live(LiveEvent::KeysWait);
+    bench.pass(1_000);
+    assert_eq!(bench.event(Event::Deadline), [Effect::EndAnswer]);
+    assert!(!bench.app.takes_undo_key(UntouchedPrompt::Coming));
+}
+
+#[test]
 fn other_lines_with_these_words_are_the_shells() {
     let mut bench = after_a_turn(&[("A", None, Some("2"))]);
     for line in ["cohab undo --help", "cohab undo; ls", "cohab", "undo", "echo cohab undo"] {

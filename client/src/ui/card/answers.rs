@@ -10,8 +10,8 @@ use cohab_term::{
 };
 use ratatui::text::{Line, Span};
 
-use super::{Card, Look, theme, visible, visible_command};
-use crate::approval::{Offer, Scene};
+use super::{Card, OutputStyle, theme, visible, visible_command};
+use crate::approval::{ApprovalEnvironment, Offer};
 
 /// How far the user is with the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,9 +56,9 @@ pub fn question(
     offer: &Offer,
     answering: &Answering,
     chosen: Option<char>,
-    scene: &Scene,
+    environment: &ApprovalEnvironment,
     width: usize,
-    look: Look,
+    look: OutputStyle,
 ) -> Question {
     let below = |note: &str| {
         let mut card = Card::new(request.is_dangerous, width, look);
@@ -98,23 +98,30 @@ pub fn question(
         Answering::Refusing(input) => {
             typed("A word to the assistant? Enter sends it and refuses, Esc goes back.", "no: ", input)
         }
-        Answering::Keeping(rule) => Question { lines: keeping(rule, chosen, scene, width, look), cursor: None },
+        Answering::Keeping(rule) => Question { lines: keeping(rule, chosen, environment, width, look), cursor: None },
         Answering::Storing { .. } => {
-            let note = format!("Storing it in {}.", visible(&scene.rules_name()));
+            let note = format!("Storing it in {}.", visible(&environment.rules_name()));
             Question { lines: below(&note), cursor: None }
         }
     }
 }
 
 /// The rule as it would be stored, and the keys for it.
-fn keeping(rule: &Rule, chosen: Option<char>, scene: &Scene, width: usize, look: Look) -> Vec<Line<'static>> {
+fn keeping(
+    rule: &Rule,
+    chosen: Option<char>,
+    environment: &ApprovalEnvironment,
+    width: usize,
+    look: OutputStyle,
+) -> Vec<Line<'static>> {
     let mut card = Card::new(false, width, look);
-    let place = rule.folder.as_ref().map_or("in every folder".into(), |folder| format!("in {}", scene.short(folder)));
+    let place =
+        rule.folder.as_ref().map_or("in every folder".into(), |folder| format!("in {}", environment.short(folder)));
     card.words(&[
         card.label("stores"),
         Span::raw("allow "),
         Span::styled(format!("`{}`", visible_command(&rule.line())), theme::STRONG),
-        Span::raw(format!(" {place}; kept in {}", visible(&scene.rules_name()))),
+        Span::raw(format!(" {place}; kept in {}", visible(&environment.rules_name()))),
     ]);
     let mut lines = card.into_middle();
     let mut card = Card::new(false, width, look);
@@ -148,7 +155,7 @@ fn keys(request: &ApprovalRequest, offer: &Offer) -> Vec<(&'static str, &'static
 
 /// Keys with their meanings, as many on a row as fit. None is parted from its meaning, but where a row is narrower than the two.
 #[must_use]
-pub fn key_rows(keys: &[(&str, &str)], is_dangerous: bool, columns: usize, look: Look) -> Vec<Row> {
+pub fn key_rows(keys: &[(&str, &str)], is_dangerous: bool, columns: usize, look: OutputStyle) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut row = Row::new();
     for (index, (key, meaning)) in keys.iter().enumerate() {
@@ -174,7 +181,7 @@ impl Card {
     fn keys(&mut self, keys: &[(&str, &str)], chosen: Option<char>) {
         let mut rows = key_rows(keys, self.is_dangerous, self.columns, self.look);
         let shown = keys.iter().find(|(key, _)| chosen.is_some_and(|chosen| key.chars().eq([chosen])));
-        if let (Some((key, meaning)), Look::Glyphs) = (shown, self.look) {
+        if let (Some((key, meaning)), OutputStyle::Rich) = (shown, self.look) {
             let is_it = |text: &str| text == *key || text == format!(" {meaning}");
             for span in rows.iter_mut().flatten() {
                 span.style = if is_it(&span.content) { theme::STRONG } else { theme::DIM };

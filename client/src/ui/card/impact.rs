@@ -8,10 +8,10 @@ use ratatui::{
     text::{Line, Span},
 };
 
-use super::{Card, Look, theme, visible};
+use super::{Card, OutputStyle, theme, visible};
 use crate::{
-    approval::{Looking, Scene},
-    impact_preview::{Grave, Note, Tally, Touched, walk::MAX_NAMES},
+    approval::{ApprovalEnvironment, Looking},
+    impact_preview::{Grave, Impact, Note, Tally, walk::MAX_NAMES},
 };
 
 /// More rows than this are not shown; hard words come first.
@@ -22,9 +22,9 @@ pub const TOUCHED_ROWS: usize = 8;
 pub fn touched(
     request: &ApprovalRequest,
     looking: &Looking,
-    scene: &Scene,
+    environment: &ApprovalEnvironment,
     width: usize,
-    look: Look,
+    look: OutputStyle,
 ) -> Vec<Line<'static>> {
     let mut card = Card::new(request.is_dangerous, width, look);
     match looking {
@@ -38,7 +38,7 @@ pub fn touched(
         }
         Looking::Seen(all) => {
             let (cwd, text) = cwd_and_text(request);
-            let base = Base { scene, cwd, text };
+            let base = Base { environment, cwd, text };
             let mut notes: Vec<(usize, &Note)> = all.iter().enumerate().flat_map(numbered).collect();
             notes.sort_by_key(|(_, note)| !matches!(note, Note::Grave(_)));
             for (number, note) in notes {
@@ -58,7 +58,7 @@ pub fn touched(
     lines
 }
 
-fn numbered((index, touched): (usize, &Touched)) -> impl Iterator<Item = (usize, &Note)> {
+fn numbered((index, touched): (usize, &Impact)) -> impl Iterator<Item = (usize, &Note)> {
     touched.notes.iter().map(move |note| (index + 1, note))
 }
 
@@ -71,7 +71,7 @@ fn cwd_and_text(request: &ApprovalRequest) -> (Option<&Path>, &str) {
 }
 
 struct Base<'a> {
-    scene: &'a Scene,
+    environment: &'a ApprovalEnvironment,
     cwd: Option<&'a Path>,
     /// The command, if it is one.
     text: &'a str,
@@ -120,16 +120,16 @@ impl Base<'_> {
     /// Below the folder of the command without it, else with `~` for the home.
     fn path(&self, path: &Path) -> String {
         let below = self.cwd.and_then(|cwd| path.strip_prefix(cwd).ok()).filter(|rest| !rest.as_os_str().is_empty());
-        visible(&below.map_or_else(|| self.scene.short(path), |rest| rest.display().to_string()))
+        visible(&below.map_or_else(|| self.environment.short(path), |rest| rest.display().to_string()))
     }
 
     fn grave(&self, grave: &Grave) -> String {
         match grave {
             Grave::Home => "your whole home folder".into(),
             Grave::Root => "the whole file system, from the root on".into(),
-            Grave::Here(path) => format!("the folder that you are in: {}", visible(&self.scene.short(path))),
+            Grave::Here(path) => format!("the folder that you are in: {}", visible(&self.environment.short(path))),
             Grave::MountPoint(path) => {
-                format!("another file system, mounted at {}", visible(&self.scene.short(path)))
+                format!("another file system, mounted at {}", visible(&self.environment.short(path)))
             }
         }
     }

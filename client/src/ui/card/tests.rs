@@ -6,7 +6,7 @@ use cohab_protocol::{ApprovalId, TurnId};
 use cohab_term::describe::plain;
 
 use super::*;
-use crate::approval::{OpenQuestion, Scene};
+use crate::approval::{ApprovalEnvironment, OpenQuestion};
 
 fn request(subject: ApprovalSubject, is_dangerous: bool, reasons: &[&str]) -> ApprovalRequest {
     ApprovalRequest {
@@ -25,7 +25,7 @@ fn command(text: &str) -> ApprovalSubject {
 
 /// The question as it opens.
 fn open(request: &ApprovalRequest) -> OpenQuestion {
-    OpenQuestion::new(request.clone(), Arc::new(Scene::of_ann()), Instant::now()).0
+    OpenQuestion::new(request.clone(), Arc::new(ApprovalEnvironment::of_ann()), Instant::now()).0
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn the_whole_command_is_shown_at_any_width() {
     let question = open(&request(command(&text), false, &[]));
     for width in [2, 5, 20, 80] {
         let letters: String =
-            plain(&question.card(width, Look::Sentences)).chars().filter(|c| !c.is_whitespace()).collect();
+            plain(&question.card(width, OutputStyle::Accessible)).chars().filter(|c| !c.is_whitespace()).collect();
         assert!(letters.contains(&text), "width {width}");
     }
 }
@@ -57,8 +57,9 @@ fn of_a_command_that_is_too_long_both_ends_are_shown_and_it_is_said() {
     ];
     for subject in subjects {
         let copies = if matches!(subject, ApprovalSubject::Commands(_)) { 2 } else { 1 };
-        for look in [Look::Glyphs, Look::Sentences] {
-            let card = plain(&card(&request(subject.clone(), true, &[]), &[], &Scene::of_ann(), 80, look));
+        for look in [OutputStyle::Rich, OutputStyle::Accessible] {
+            let card =
+                plain(&card(&request(subject.clone(), true, &[]), &[], &ApprovalEnvironment::of_ann(), 80, look));
             assert!(card.len() < copies * 40_000, "{}", card.len());
             for told in ["START", "END", "3991816 of 4000008 bytes in the middle are not shown"] {
                 assert_eq!(card.matches(told).count(), copies, "{told} {look:?}");
@@ -76,7 +77,8 @@ fn no_wrapped_row_looks_like_a_row_of_the_cards_own() {
             ApprovalSubject::FileRead { tool: "read".into(), path: Path::new(&text).into() },
             ApprovalSubject::FileChange { tool: "edit".into(), path: Path::new("a").into(), diff: format!("+{text}") },
         ];
-        for (subject, look) in subjects.iter().flat_map(|subject| [(subject, Look::Glyphs), (subject, Look::Sentences)])
+        for (subject, look) in
+            subjects.iter().flat_map(|subject| [(subject, OutputStyle::Rich), (subject, OutputStyle::Accessible)])
         {
             let card = open(&request(subject.clone(), false, &[&text])).card(39, look);
             let told: Vec<String> = card
@@ -92,7 +94,9 @@ fn no_wrapped_row_looks_like_a_row_of_the_cards_own() {
 #[test]
 fn no_key_is_parted_from_its_meaning() {
     let keys = [("y", "once (asks for a typed yes)"), ("s", "this session"), ("o", "one by one"), ("Esc", "stop")];
-    for (columns, look) in (32..100).flat_map(|columns| [(columns, Look::Glyphs), (columns, Look::Sentences)]) {
+    for (columns, look) in
+        (32..100).flat_map(|columns| [(columns, OutputStyle::Rich), (columns, OutputStyle::Accessible)])
+    {
         let rows: Vec<String> =
             key_rows(&keys, true, columns, look).into_iter().map(|row| Line::from(row).to_string()).collect();
         assert!(rows.iter().all(|row| row.chars().count() <= columns), "{rows:?}");
@@ -105,7 +109,7 @@ fn no_key_is_parted_from_its_meaning() {
 #[test]
 fn the_keys_stand_on_one_row_of_80_columns() {
     for (text, is_dangerous) in [("cargo test", false), ("rm -rf x", true), ("python3 x", false), ("./run", false)] {
-        for look in [Look::Glyphs, Look::Sentences] {
+        for look in [OutputStyle::Rich, OutputStyle::Accessible] {
             let question = open(&request(command(text), is_dangerous, &[]));
             let keys = question.question(79, look).lines;
             let rows = keys.iter().filter(|line| line.to_string().contains("Esc stop")).count();
@@ -123,7 +127,7 @@ fn the_keys_stand_on_one_row_of_80_columns() {
 fn the_keys_that_are_offered_depend_on_the_command() {
     let offered = |text: &str, is_dangerous| {
         let question = open(&request(command(text), is_dangerous, &[]));
-        let keys = question.question(200, Look::Sentences).lines.last().unwrap().to_string();
+        let keys = question.question(200, OutputStyle::Accessible).lines.last().unwrap().to_string();
         keys.split(", ").map(|key| key.split(' ').next().unwrap_or_default().to_owned()).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(offered("cargo test", false), "y s d a e n Esc");

@@ -8,7 +8,7 @@ fn change(steps: &[(Item, Option<&str>, Option<&str>)]) -> StateChange {
     StateChange { steps: steps.iter().map(step).collect() }
 }
 
-fn text(change: &StateChange, width: usize, look: Look) -> String {
+fn text(change: &StateChange, width: usize, look: OutputStyle) -> String {
     receipt(change, Path::new("/home/ann"), width, look).map(|line| line.to_string()).unwrap_or_default()
 }
 
@@ -38,12 +38,12 @@ fn everything() -> StateChange {
 #[test]
 fn every_kind_of_change_is_named_and_no_value_is_shown() {
     assert_eq!(
-        text(&everything(), 500, Look::Glyphs),
+        text(&everything(), 500, OutputStyle::Rich),
         "  ↳ cd ~/src · -BAR +FOO_TOKEN ~PATH · alias ll, unalias -g G · function f · abbr gco · variable x · set -o noclobber, \
          shopt -u dotglob · trap DEBUG, -hash ls, key bindings · umask 0077 · directory stack · 1 job"
     );
     assert_eq!(
-        text(&everything(), 500, Look::Sentences),
+        text(&everything(), 500, OutputStyle::Accessible),
         "In the shell: now in ~/src, unset BAR, set FOO_TOKEN, changed PATH, alias ll, unalias -g G, function f, abbr gco, variable x, \
          set -o noclobber, shopt -u dotglob, trap DEBUG, -hash ls, key bindings, umask 0077, directory stack, 1 job."
     );
@@ -52,7 +52,7 @@ fn every_kind_of_change_is_named_and_no_value_is_shown() {
 #[test]
 fn a_receipt_is_one_line_however_narrow_the_terminal() {
     for width in 1..120 {
-        let line = receipt(&everything(), Path::new("/"), width, Look::Glyphs).unwrap();
+        let line = receipt(&everything(), Path::new("/"), width, OutputStyle::Rich).unwrap();
         assert!(line.width() <= width, "{width}: {line}");
     }
 }
@@ -60,14 +60,14 @@ fn a_receipt_is_one_line_however_narrow_the_terminal() {
 #[test]
 fn many_names_are_counted_and_nothing_is_no_line() {
     let many: Vec<_> = (0..20).map(|n| (Item::Exported(format!("V{n:02}")), None, Some("1"))).collect();
-    assert!(text(&change(&many), 500, Look::Glyphs).ends_with("+V07 12 more"));
+    assert!(text(&change(&many), 500, OutputStyle::Rich).ends_with("+V07 12 more"));
     assert_eq!(named(change(&many).steps.keys()).split(", ").last(), Some("12 more"));
-    assert_eq!(text(&StateChange::default(), 80, Look::Glyphs), "");
+    assert_eq!(text(&StateChange::default(), 80, OutputStyle::Rich), "");
 }
 
 #[test]
 fn names_that_would_draw_do_not() {
     let item = Item::Function("a\u{1b}[2J\nb".into());
-    let shown = text(&change(&[(item.clone(), None, Some(""))]), 80, Look::Glyphs) + &named([&item]);
+    let shown = text(&change(&[(item.clone(), None, Some(""))]), 80, OutputStyle::Rich) + &named([&item]);
     assert!(!shown.contains(char::is_control), "{shown:?}");
 }

@@ -1,6 +1,6 @@
 //! Findings to text for people, or to JSON for programs. Pure.
 
-use cohab_term::{ansi::ColorSupport, output_style::Look, theme};
+use cohab_term::{ansi::ColorSupport, output_style::OutputStyle, theme};
 use cohab_text::sanitize::escaped_json;
 use ratatui::text::{Line, Span};
 use serde_json::json;
@@ -36,7 +36,7 @@ impl Report {
     }
 
     /// For people: a row or more a finding, its hint below, the figures, the upshot at the end.
-    pub fn text(&self, columns: usize, colors: ColorSupport, look: Look) -> Vec<u8> {
+    pub fn text(&self, columns: usize, colors: ColorSupport, look: OutputStyle) -> Vec<u8> {
         let mut out = Vec::new();
         let width = self.findings.iter().map(|finding| finding.id.width()).max().unwrap_or(0);
         for finding in &self.findings {
@@ -87,7 +87,7 @@ impl Report {
     }
 }
 
-fn mark(verdict: Verdict, look: Look) -> (&'static str, ratatui::style::Style) {
+fn mark(verdict: Verdict, look: OutputStyle) -> (&'static str, ratatui::style::Style) {
     match verdict {
         Verdict::Ok => (look.choose("✓", "ok  "), theme::GOOD),
         Verdict::Warn => (look.choose("!", "warn"), theme::WARNING),
@@ -96,7 +96,7 @@ fn mark(verdict: Verdict, look: Look) -> (&'static str, ratatui::style::Style) {
 }
 
 /// A row a figure: what it is, its median, the budget.
-fn figures(latency: &[Measured], look: Look, colors: ColorSupport, out: &mut Vec<u8>) {
+fn figures(latency: &[Measured], look: OutputStyle, colors: ColorSupport, out: &mut Vec<u8>) {
     let width = latency.iter().map(|measured| measured.text.width()).max().unwrap_or(0);
     for measured in latency {
         let (mark, style) = mark(measured.verdict(), look);
@@ -121,7 +121,7 @@ pub(super) mod testing {
     /// What a person sees of these findings in 80 columns.
     pub fn rows(findings: Vec<Finding>) -> String {
         let report = Report { findings, latency: None };
-        String::from_utf8(report.text(80, ColorSupport::None, Look::Glyphs)).expect("UTF-8")
+        String::from_utf8(report.text(80, ColorSupport::None, OutputStyle::Rich)).expect("UTF-8")
     }
 }
 
@@ -144,15 +144,15 @@ mod tests {
         Report { findings, latency: Some(latency) }
     }
 
-    fn text(look: Look) -> String {
+    fn text(look: OutputStyle) -> String {
         String::from_utf8(report().text(80, ColorSupport::None, look)).unwrap()
     }
 
     #[test]
     fn people_see_rows_that_fit_and_an_upshot() {
-        insta::assert_snapshot!(text(Look::Glyphs));
-        insta::assert_snapshot!(text(Look::Sentences));
-        assert!(text(Look::Sentences).is_ascii());
+        insta::assert_snapshot!(text(OutputStyle::Rich));
+        insta::assert_snapshot!(text(OutputStyle::Accessible));
+        assert!(text(OutputStyle::Accessible).is_ascii());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::{fs::OpenOptions, os::fd::AsFd};
 
-use cohab_term::{ansi::ColorSupport, output_style::Look};
+use cohab_term::{ansi::ColorSupport, output_style::OutputStyle};
 use cohab_text::sanitize::one_line;
 
 use super::{Context, is_set};
@@ -38,7 +38,7 @@ pub(super) async fn check(_: &Context) -> Vec<Finding> {
         locale: ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(text),
         is_plain: ColorSupport::from_env() == ColorSupport::None,
         has_no_color: is_set("NO_COLOR"),
-        is_accessible: Look::from_env(ColorSupport::Ansi16) == Look::Sentences,
+        is_accessible: OutputStyle::from_env(ColorSupport::Ansi16) == OutputStyle::Accessible,
         is_in_tmux: is_set("TMUX"),
         is_in_screen: is_set("STY"),
         is_over_ssh: is_set("SSH_CONNECTION"),

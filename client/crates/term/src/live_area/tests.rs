@@ -6,7 +6,7 @@ use crate::{ansi::cut_line, test_screen::TestScreen};
 
 /// Of most terminals of today.
 const ABILITIES: Abilities =
-    Abilities { colors: ColorSupport::Ansi16, look: Look::Glyphs, is_dumb: false, has_links: true, rewraps: true };
+    Abilities { colors: ColorSupport::Ansi16, look: OutputStyle::Rich, is_dumb: false, has_links: true, rewraps: true };
 
 struct Screen {
     terminal: TestScreen,

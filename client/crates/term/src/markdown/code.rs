@@ -4,7 +4,7 @@ use ratatui::text::{Line, Span};
 
 use super::copy::CodeBlock;
 use crate::wrap::{Row, row_width, wrap_exactly};
-use crate::{output_style::Look, theme};
+use crate::{output_style::OutputStyle, theme};
 
 /// Blanks before a line of code.
 const CODE_INDENT: &str = "  ";
@@ -14,7 +14,7 @@ const CODE_INDENT: &str = "  ";
 pub(super) struct Page {
     /// Columns.
     pub(super) width: usize,
-    pub(super) look: Look,
+    pub(super) look: OutputStyle,
 }
 
 /// A part of a rendered block.
@@ -68,12 +68,12 @@ pub(super) fn plain_lines(rendered: Vec<Rendered>, width: usize) -> Vec<Line<'st
 /// The label above code, cut to one row; without a language it is there for who cannot see the indentation.
 pub(super) fn code_label(language: &str, page: Page) -> Option<Row> {
     let (label, width) = match (page.look, language) {
-        (Look::Glyphs, "") => return None,
-        (Look::Glyphs, language) => {
+        (OutputStyle::Rich, "") => return None,
+        (OutputStyle::Rich, language) => {
             return code_rows(&[Span::styled(language, theme::DIM)], page.width).into_iter().next();
         }
-        (Look::Sentences, "") => ("Code:".to_owned(), page.width),
-        (Look::Sentences, language) => (format!("Code, {language}:"), page.width),
+        (OutputStyle::Accessible, "") => ("Code:".to_owned(), page.width),
+        (OutputStyle::Accessible, language) => (format!("Code, {language}:"), page.width),
     };
     wrap_exactly(&[Span::raw(label)], width).into_iter().next()
 }

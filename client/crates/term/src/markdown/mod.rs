@@ -28,7 +28,7 @@ use self::{
     references::References,
     render::render_block,
 };
-use crate::output_style::Look;
+use crate::output_style::OutputStyle;
 
 pub use self::{
     copy::{CodeBlock, CodeBlocks, MAX_CODE_BLOCKS, MAX_CODE_BYTES},
@@ -73,7 +73,7 @@ impl MarkdownStream {
     #[must_use]
     pub fn new(width: u16, highlighter: Option<Highlighter>) -> Self {
         Self {
-            page: Page { width: usize::from(width).max(1), look: Look::Glyphs },
+            page: Page { width: usize::from(width).max(1), look: OutputStyle::Rich },
             highlighter,
             sanitizer: Sanitizer::default(),
             splitter: BlockSplitter::default(),
@@ -90,7 +90,7 @@ impl MarkdownStream {
 
     /// The same, shown in this way.
     #[must_use]
-    pub fn with_look(mut self, look: Look) -> Self {
+    pub fn with_look(mut self, look: OutputStyle) -> Self {
         self.page.look = look;
         self
     }

@@ -18,7 +18,7 @@ use super::{
     table::Table,
 };
 use crate::wrap::{Row, columns, push_text, row_width, wrap_words};
-use crate::{link, output_style::Look, theme};
+use crate::{link, output_style::OutputStyle, theme};
 
 /// Lists and quotes deeper than this are not indented further.
 const MAX_SHOWN_DEPTH: usize = 10;
@@ -85,7 +85,7 @@ struct OpenLink {
 
 struct Renderer {
     width: usize,
-    look: Look,
+    look: OutputStyle,
     lines: Vec<Rendered>,
     containers: Vec<Container>,
     lists: Vec<Option<u64>>,
@@ -254,7 +254,7 @@ impl Renderer {
     fn task(&mut self, is_done: bool) {
         let (mark, word, style) =
             if is_done { ("✓ ", "done: ", theme::GOOD) } else { ("☐ ", "to do: ", theme::PLAIN) };
-        let is_bulleted = self.look == Look::Glyphs && matches!(self.lists.last(), Some(None));
+        let is_bulleted = self.look == OutputStyle::Rich && matches!(self.lists.last(), Some(None));
         match self.containers.last_mut() {
             Some(Container::Item { marker, is_marker_shown: false, .. }) if is_bulleted => mark.clone_into(marker),
             _ => self.text(self.look.choose(mark, word), style),
@@ -263,7 +263,7 @@ impl Renderer {
 
     /// A sign that stands for a style where styles are not to be relied on.
     fn mark(&mut self, sign: &str) {
-        if self.look == Look::Sentences {
+        if self.look == OutputStyle::Accessible {
             self.text(sign, self.style());
         }
     }

@@ -4,7 +4,7 @@ use pulldown_cmark::Alignment;
 use ratatui::text::Span;
 
 use crate::wrap::{Row, push_text, row_width, wrap_words};
-use crate::{output_style::Look, theme};
+use crate::{output_style::OutputStyle, theme};
 
 /// Narrowest column that is worth the name, unless its content is narrower.
 const MIN_COLUMN_WIDTH: usize = 6;
@@ -39,9 +39,9 @@ impl Table {
     }
 
     /// The table's rows of text, none wider than `width`.
-    pub(super) fn layout(&self, width: usize, look: Look) -> Vec<Row> {
+    pub(super) fn layout(&self, width: usize, look: OutputStyle) -> Vec<Row> {
         match self.column_widths(width) {
-            Some(widths) if look == Look::Glyphs => self.grid(&widths),
+            Some(widths) if look == OutputStyle::Rich => self.grid(&widths),
             _ => self.folded(width, look),
         }
     }
@@ -119,22 +119,22 @@ impl Table {
         row
     }
 
-    fn folded(&self, width: usize, look: Look) -> Vec<Row> {
+    fn folded(&self, width: usize, look: OutputStyle) -> Vec<Row> {
         let Some((head, body)) = self.rows.split_first() else { return Vec::new() };
         if body.is_empty() {
             return head.iter().flat_map(|cell| wrap_words(cell, width)).collect();
         }
         let mut out = Vec::new();
         for (index, row) in body.iter().enumerate() {
-            if index > 0 && look == Look::Glyphs {
+            if index > 0 && look == OutputStyle::Rich {
                 out.push(vec![Span::styled("─".repeat(width.min(8)), theme::DIM)]);
             }
             let facts = row.iter().enumerate().filter(|(_, cell)| !cell.is_empty());
             let mut facts = facts.map(|(column, cell)| fact(head.get(column), cell));
             match look {
-                Look::Glyphs => out.extend(facts.flat_map(|fact| wrap_words(&fact, width))),
+                OutputStyle::Rich => out.extend(facts.flat_map(|fact| wrap_words(&fact, width))),
                 // A record is a sentence.
-                Look::Sentences => {
+                OutputStyle::Accessible => {
                     let mut record = facts.next().unwrap_or_default();
                     for fact in facts {
                         push_text(&mut record, "; ", theme::PLAIN);

@@ -3,7 +3,7 @@
 use cohab_shell_state::state::{Item, Snapshot};
 
 use super::*;
-use crate::background_task::Done;
+use crate::background_task::TaskResult;
 
 /// The assistant wants a command that only reads, in a shell that has told its names; git tells its settings where it is started.
 fn wish(stage: &mut Stage, command: &str, doubt: Option<&str>) {
@@ -14,7 +14,7 @@ fn wish(stage: &mut Stage, command: &str, doubt: Option<&str>) {
     stage.text(0, "I look at it.");
     stage.daemon(step(1, tool("bash", command)));
     stage.daemon(execute(command, None));
-    stage.event(Event::Done(Done::GitTold { call: CALL, doubt: doubt.map(str::to_owned) }));
+    stage.event(Event::Done(TaskResult::GitTold { call: CALL, doubt: doubt.map(str::to_owned) }));
 }
 
 /// The same, run and answered.

@@ -54,7 +54,7 @@ fn bombs() -> Vec<(&'static str, String)> {
 }
 
 /// The text through a terminal of this size. Gives the bytes that the terminal got.
-fn explode(text: &str, look: Look, columns: u16, rows: u16) -> usize {
+fn explode(text: &str, look: OutputStyle, columns: u16, rows: u16) -> usize {
     let abilities = Abilities { colors: ColorSupport::Ansi16, look, is_dumb: false, has_links: true, rewraps: true };
     let mut area = LiveArea::new(columns, rows, abilities);
     let mut stream = MarkdownStream::new(columns.saturating_sub(1).max(1), None).with_look(look);
@@ -62,7 +62,7 @@ fn explode(text: &str, look: Look, columns: u16, rows: u16) -> usize {
     for chunk in text.as_bytes().chunks(CHUNK_BYTES) {
         stream.push(&String::from_utf8_lossy(chunk));
         let closed = stream.take_closed();
-        let tail = if look == Look::Glyphs { stream.tail() } else { &[] };
+        let tail = if look == OutputStyle::Rich { stream.tail() } else { &[] };
         assert!(tail.len() <= MAX_TAIL_ROWS);
         area.draw(&closed, tail, None, &mut out);
     }
@@ -70,7 +70,7 @@ fn explode(text: &str, look: Look, columns: u16, rows: u16) -> usize {
     out.len()
 }
 
-fn assert_bounded(look: Look, columns: u16, rows: u16) {
+fn assert_bounded(look: OutputStyle, columns: u16, rows: u16) {
     for (name, bomb) in bombs() {
         let start = Instant::now();
         let bytes = explode(&bomb, look, columns, rows);
@@ -81,22 +81,22 @@ fn assert_bounded(look: Look, columns: u16, rows: u16) {
 
 #[test]
 fn bombs_take_bounded_time_and_bytes_on_a_usual_terminal() {
-    assert_bounded(Look::Glyphs, 80, 24);
+    assert_bounded(OutputStyle::Rich, 80, 24);
 }
 
 #[test]
 fn bombs_take_bounded_time_and_bytes_in_sentences() {
-    assert_bounded(Look::Sentences, 80, 24);
+    assert_bounded(OutputStyle::Accessible, 80, 24);
 }
 
 #[test]
 fn bombs_take_bounded_time_and_bytes_on_a_huge_terminal() {
-    assert_bounded(Look::Glyphs, 500, 200);
+    assert_bounded(OutputStyle::Rich, 500, 200);
 }
 
 #[test]
 fn bombs_take_bounded_time_and_bytes_on_a_tiny_terminal() {
-    assert_bounded(Look::Glyphs, 20, 5);
+    assert_bounded(OutputStyle::Rich, 20, 5);
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn the_smallest_terminals_show_something_and_do_not_panic() {
     for (columns, rows) in [(1, 1), (2, 2), (1, 200), (500, 1)] {
         for (_, bomb) in bombs() {
             let start: String = bomb.chars().take(2_000).collect();
-            explode(&start, Look::Glyphs, columns, rows);
+            explode(&start, OutputStyle::Rich, columns, rows);
         }
     }
 }

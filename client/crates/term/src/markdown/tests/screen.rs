@@ -11,13 +11,13 @@ use crate::{
 struct Answer {
     stream: MarkdownStream,
     area: LiveArea,
-    look: Look,
+    look: OutputStyle,
     terminal: TestScreen,
     sent: Vec<u8>,
 }
 
 impl Answer {
-    fn on(columns: u16, rows: u16, look: Look) -> Self {
+    fn on(columns: u16, rows: u16, look: OutputStyle) -> Self {
         let colors = look.choose(ColorSupport::Ansi16, ColorSupport::None);
         // The terminal of the tests cuts rows that are too long.
         let abilities = Abilities { colors, look, is_dumb: false, has_links: true, rewraps: false };
@@ -34,8 +34,8 @@ impl Answer {
     fn push(&mut self, text: &str) -> usize {
         self.stream.push(text);
         let closed = self.stream.take_closed();
-        let mut tail = if self.look == Look::Glyphs { self.stream.tail().to_vec() } else { Vec::new() };
-        if tail.is_empty() && self.look == Look::Glyphs {
+        let mut tail = if self.look == OutputStyle::Rich { self.stream.tail().to_vec() } else { Vec::new() };
+        if tail.is_empty() && self.look == OutputStyle::Rich {
             tail.push(Line::default());
         }
         self.draw(&closed, &tail)
@@ -81,7 +81,7 @@ const EVERYTHING: &str = include_str!("everything.md");
 
 #[test]
 fn an_answer_with_everything_looks_like_this() {
-    for look in [Look::Glyphs, Look::Sentences] {
+    for look in [OutputStyle::Rich, OutputStyle::Accessible] {
         for columns in [40, 80, 120] {
             let mut answer = Answer::on(columns + 1, 200, look);
             for piece in EVERYTHING.split_inclusive(' ') {
@@ -97,7 +97,7 @@ fn an_answer_with_everything_looks_like_this() {
 #[test]
 fn no_two_blank_rows_follow_each_other_outside_code() {
     for columns in [20, 40, 80, 120] {
-        let mut answer = Answer::on(columns, 200, Look::Glyphs);
+        let mut answer = Answer::on(columns, 200, OutputStyle::Rich);
         answer.push(EVERYTHING);
         answer.finish();
         assert!(!answer.all().contains("\n\n\n"), "{}", answer.all());
@@ -118,7 +118,7 @@ fn the_terminal_gets_little_more_than_the_answer() {
         ("everything, much of it tables and addresses", EVERYTHING.repeat(4), 2_800),
     ];
     for (name, text, most) in samples {
-        let mut answer = Answer::on(80, 24, Look::Glyphs);
+        let mut answer = Answer::on(80, 24, OutputStyle::Rich);
         let cuts: Vec<usize> = (0..text.len()).step_by(FRAME_BYTES).collect();
         pieces(&text, &cuts).into_iter().for_each(|piece| _ = answer.push(piece));
         answer.finish();
@@ -129,12 +129,12 @@ fn the_terminal_gets_little_more_than_the_answer() {
 
 #[test]
 fn sentences_are_never_painted_anew() {
-    let mut answer = Answer::on(80, 24, Look::Sentences);
+    let mut answer = Answer::on(80, 24, OutputStyle::Accessible);
     EVERYTHING.split_inclusive(' ').for_each(|piece| _ = answer.push(piece));
     answer.finish();
     let sent = String::from_utf8(answer.sent.clone()).expect("text");
     assert!(!sent.replace("\x1b[m\x1b(B", "").contains('\x1b'), "{sent:?}");
-    let mut whole = MarkdownStream::new(79, None).with_look(Look::Sentences);
+    let mut whole = MarkdownStream::new(79, None).with_look(OutputStyle::Accessible);
     whole.push(EVERYTHING);
     let lines: String = whole.finish().iter().map(|line| format!("{line}\r\n")).collect();
     assert_eq!(sent.replace("\x1b[m\x1b(B", ""), lines);
@@ -189,10 +189,10 @@ proptest! {
         cuts in cuts(),
         (columns, rows) in prop::sample::select(vec![(80u16, 24u16), (40, 6), (20, 5), (12, 3), (2, 2), (500, 200)]),
     ) {
-        let mut whole = Answer::on(columns, rows, Look::Glyphs);
+        let mut whole = Answer::on(columns, rows, OutputStyle::Rich);
         whole.push(&text);
         whole.finish();
-        let mut split = Answer::on(columns, rows, Look::Glyphs);
+        let mut split = Answer::on(columns, rows, OutputStyle::Rich);
         pieces(&text, &cuts).into_iter().for_each(|piece| _ = split.push(piece));
         split.finish();
         prop_assert_eq!(split.all(), whole.all());
@@ -208,7 +208,7 @@ proptest! {
         cuts in cuts(),
         sizes in prop::collection::vec((10u16..100, 3u16..30), 1..6),
     ) {
-        let mut answer = Answer::on(60, 8, Look::Glyphs);
+        let mut answer = Answer::on(60, 8, OutputStyle::Rich);
         let mut sizes = sizes.into_iter();
         for piece in pieces(&text, &cuts) {
             answer.push(piece);
@@ -235,7 +235,7 @@ proptest! {
         cuts in cuts(),
         widths in prop::collection::vec(0u16..20, 0..4),
     ) {
-        let mut answer = Answer::on(40, 10, Look::Glyphs);
+        let mut answer = Answer::on(40, 10, OutputStyle::Rich);
         let (mut columns, mut widths) = (40, widths.into_iter());
         let mut expected = String::new();
         for piece in pieces(&text, &cuts) {
@@ -259,7 +259,7 @@ proptest! {
 
     #[test]
     fn a_frame_is_no_longer_than_the_new_lines_and_the_open_end(text in markdown(), cuts in cuts()) {
-        let mut answer = Answer::on(40, 12, Look::Glyphs);
+        let mut answer = Answer::on(40, 12, OutputStyle::Rich);
         for piece in pieces(&text, &cuts) {
             answer.stream.push(piece);
             let closed = answer.stream.take_closed();
@@ -277,7 +277,7 @@ proptest! {
         cuts in cuts(),
         is_wordy in any::<bool>(),
     ) {
-        let mut answer = Answer::on(30, 8, if is_wordy { Look::Sentences } else { Look::Glyphs });
+        let mut answer = Answer::on(30, 8, if is_wordy { OutputStyle::Accessible } else { OutputStyle::Rich });
         pieces(&text, &cuts).into_iter().for_each(|piece| _ = answer.push(piece));
         answer.finish();
         let left = without_ours(&answer.sent).replace("\r\n", "");
