@@ -270,7 +270,7 @@ fn environment(paths: &Paths) -> ApprovalEnvironment {
 }
 
 fn nobody_here(request: &ApprovalRequest) -> ClientMessage {
-    let note = "nobody is at a terminal to approve this; `--approve all` would allow it".into();
+    let note = "no terminal is attached to approve this; `--approve all` would allow it".into();
     let decision = ApprovalDecision::Refused { note };
     ClientMessage::ApprovalReply(ApprovalReply { approval_id: request.approval_id, decision })
 }

@@ -88,7 +88,7 @@ pub struct Cli {
     /// Which model answers.
     #[command(flatten)]
     pub model: ModelFlags,
-    /// Go on with an older conversation, by the start of its id
+    /// Resume an older conversation, by the start of its id
     #[arg(long, value_name = "ID", hide = true)]
     pub session: Option<String>,
     /// Arguments for the shell
@@ -102,7 +102,7 @@ pub struct Cli {
 /// Which model answers, beside what settings and environment say.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ModelFlags {
-    /// Profile of the settings that says who answers
+    /// Profile of the settings that selects the model
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
     /// Model as its service calls it
@@ -122,15 +122,15 @@ impl ModelFlags {
 /// The commands beside the shell itself.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Choose who answers: a model service, its key, its model
+    /// Choose a model service, its key and its model
     Setup(HandedOverArgs),
     /// Ask one question and print the answer
     Ask(AskArgs),
     /// List, show, search, resume, fork, export and remove conversations
     Sessions(HandedOverArgs),
-    /// Take back what the last turn changed
+    /// Undo the changes of the last turn
     Undo(HandedOverArgs),
-    /// Look whether everything is as it should be
+    /// Check the installation
     Doctor(cohab_doctor::doctor::DoctorArgs),
     /// Look after the background daemon
     #[command(subcommand)]
@@ -148,7 +148,7 @@ pub enum Command {
     /// List the assistant's commands with question and approval
     #[command(hide = true)]
     History(HandedOverArgs),
-    /// Show the conversation behind a command of the assistant's
+    /// Show the conversation that a command came from
     #[command(hide = true)]
     Why(HandedOverArgs),
     /// Show what was done and who agreed to it; verify the records
@@ -157,13 +157,13 @@ pub enum Command {
     /// Show what a turn did, step by step
     #[command(hide = true)]
     Trace(HandedOverArgs),
-    /// Go on with a turn that the daemon's end interrupted
+    /// Continue a turn that the daemon's end interrupted
     #[command(hide = true)]
     Resume(HandedOverArgs),
     /// Show what would be sent with the next question, in tokens by section
     #[command(hide = true)]
     Context(HandedOverArgs),
-    /// List what conversations still mean to do
+    /// List open tasks
     #[command(hide = true)]
     Tasks(HandedOverArgs),
     /// Write a turn as a script, a transcript or a recording
@@ -259,7 +259,7 @@ impl From<ApproveMode> for ApprovalMode {
 /// Of a subcommand in [`HANDED_OVER`].
 #[derive(Debug, Args)]
 pub struct HandedOverArgs {
-    /// `cohab COMMAND --help` tells
+    /// See `cohab COMMAND --help`
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
     pub args: Vec<OsString>,
 }

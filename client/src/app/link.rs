@@ -9,7 +9,7 @@ use super::{App, LinkState, agent_command::AgentCommand, turn::Turn};
 use crate::{effect::Effect, ui::status};
 
 const GONE: &str = "the daemon is gone";
-const GONE_HINT: &str = "ask again; that starts it anew";
+const GONE_HINT: &str = "ask again; that starts it";
 
 impl App {
     pub(super) fn connect(&mut self, effects: &mut Vec<Effect>) {

@@ -120,7 +120,7 @@ impl App {
         } else if self.shell.seen.is_some() {
             self.start(request, RunAuthority::Unasked, now, effects);
         } else {
-            let reason = "the shell does not tell what its names stand for".to_owned();
+            let reason = "the shell does not report what its names stand for".to_owned();
             self.ask_ourselves(request, vec![reason], RunAuthority::Named, now, effects);
         }
         true

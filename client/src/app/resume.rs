@@ -147,7 +147,7 @@ impl App {
 
     fn tell_joined(&mut self, attached: &Attached, effects: &mut Vec<Effect>) {
         let title = attached.title.as_deref().unwrap_or_default();
-        self.print_remark(&format!("This shell goes on with \"{}\".", visible(title)));
+        self.print_remark(&format!("Resumed \"{}\" in this shell.", visible(title)));
         let unfinished = self.activity.resuming_mut().and_then(|resuming| resuming.unfinished.take());
         unfinished.into_iter().for_each(|unfinished| self.print_unfinished(&unfinished));
         let options = &self.options;
@@ -228,7 +228,7 @@ fn failed(outcome: &CommandOutcome) -> Option<String> {
     match (outcome.ending, outcome.status) {
         (Ending::Exited, Some(0)) => None,
         (Ending::Exited, Some(status)) => Some(format!("It failed: exit {status}.")),
-        _ => Some("It did not end as it should.".to_owned()),
+        _ => Some("It was interrupted or did not finish.".to_owned()),
     }
 }
 

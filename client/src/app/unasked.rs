@@ -124,7 +124,7 @@ impl App {
         };
         let command = self.activity.turn().and_then(|turn| turn.command.as_ref());
         if let Some(call_id) = command.filter(is_late).map(|command| command.request.call_id) {
-            let doubt = "git did not tell its settings here in time".to_owned();
+            let doubt = "git did not report its settings here in time".to_owned();
             self.on_git_told(call_id, Some(doubt), now, effects);
         }
     }
@@ -147,7 +147,7 @@ impl App {
         let lines = std::mem::take(&mut self.typed_lines.lines);
         lines.iter().for_each(|line| self.print_command(line));
         if lines.is_empty() {
-            self.print_remark("Nothing was typed otherwise than it was shown.");
+            self.print_remark("No command was modified before it ran.");
         }
         self.typed_lines.lines = lines;
     }

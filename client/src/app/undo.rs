@@ -206,12 +206,12 @@ impl App {
                 }
             }
             (Stage::Looking, None) => {
-                self.print_remark("Nothing was undone: the shell did not tell what it is like now.");
+                self.print_remark("Nothing was undone: the shell did not report its current state.");
                 self.close_undo(effects);
             }
             (Stage::Restoring(undo), Some(now)) => self.tell_undo(&undo, &now, effects),
             (Stage::Restoring(_), None) => {
-                self.print_remark("Interrupted: some of it may be undone. `cohab undo` goes on with the rest.");
+                self.print_remark("Interrupted: some of it may be undone. `cohab undo` undoes the rest.");
                 self.close_undo(effects);
             }
         }
@@ -310,8 +310,7 @@ impl App {
             remarks.push(format!("Cannot be undone: {}.", named(&undo.lasting)));
         }
         if journal.is_partial {
-            remarks
-                .push("Of one command it is not known what else it changed: it was stopped, or still runs.".to_owned());
+            remarks.push("One command was stopped or is still running; its other changes are unknown.".to_owned());
         }
         let rest = if has_files {
             "Other files, and programs, are as the commands left them."

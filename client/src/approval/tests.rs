@@ -170,7 +170,7 @@ fn danger_that_was_typed_into_the_command_wants_the_word_too() {
             asked.question.question(79, OutputStyle::Rich).lines.iter().map(|line| format!("{line}\n")).collect();
         assert_eq!(
             shown,
-            "│ Dangerous, as it is now:\n│ $ rm -rf x\n╰ Type yes and Enter to do it, Esc to go back.\nyes? \n"
+            "│ Dangerous as edited:\n│ $ rm -rf x\n╰ Type yes and Enter to do it, Esc to go back.\nyes? \n"
         );
         asked.question.on_input(&Input::Paste("yes".into()), asked.now);
         let outcome = asked.press(Key::Enter);

@@ -57,12 +57,12 @@ pub struct Command {
 /// All of them, in the order of the help.
 pub const COMMANDS: [Command; 15] = [
     command("help", "", "list these commands", Kind::Help),
-    command("model", "[NAME|TIER]", "show or change who answers here", Kind::Model),
+    command("model", "[NAME|TIER]", "show or change the model", Kind::Model),
     command("new", "", "begin a new conversation", Kind::New),
-    command("undo", "", "take back what the last turn changed", Kind::Undo),
+    command("undo", "", "undo the changes of the last turn", Kind::Undo),
     command("retry", "", "ask the last question again", Kind::Retry),
     command("pause", "", "hold the answer after its step", Kind::Pause),
-    command("resume", "", "go on with a held or interrupted answer", Kind::Resume),
+    command("resume", "", "continue a held or interrupted answer", Kind::Resume),
     command("compact", "", "shorten the conversation", Kind::Compact),
     command("sessions", "[WORDS]", "list or search conversations", Kind::Sessions),
     command("approve", "[ask|read-only|auto|all]", "show or change what runs unasked", Kind::Approve),
@@ -70,7 +70,7 @@ pub const COMMANDS: [Command; 15] = [
     command("context", "", "show what the model is sent", Kind::Context),
     command("copy", "[N]", "copy a code block of the last answer", Kind::Copy),
     command("typed", "", "show the last commands as typed", Kind::Typed),
-    command("doctor", "", "look whether all is as it should be", Kind::Doctor),
+    command("doctor", "", "check the installation", Kind::Doctor),
 ];
 
 const fn command(name: &'static str, arguments: &'static str, meaning: &'static str, kind: Kind) -> Command {

@@ -60,7 +60,7 @@ pub fn help(prefix: &str, width: usize, look: OutputStyle) -> Vec<Line<'static>>
         }
     };
     let mut lines: Vec<Line<'static>> = entries.iter().flat_map(entry).collect();
-    lines.extend(dim(&format!("Anything else behind {prefix} is a question."), width));
+    lines.extend(dim(&format!("Any other text after {prefix} is sent as a question."), width));
     lines
 }
 
@@ -161,7 +161,7 @@ pub fn cost(usage: &Usage, width: usize, look: OutputStyle) -> Vec<Line<'static>
     let has_price = price.is_some();
     let facts: Vec<String> = sent.into_iter().chain(received).chain(price).collect();
     if facts.is_empty() {
-        return plain("Nothing that is counted was sent to a model in this shell so far.", width);
+        return plain("No model usage in this shell yet.", width);
     }
     let mut lines = plain(&format!("So far in this shell: {}.", facts.join(look.choose(" · ", ", "))), width);
     if !has_price {

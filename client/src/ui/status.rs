@@ -98,10 +98,8 @@ pub fn notice_text(notice: &Notice) -> String {
 pub fn end_remark(reason: TurnEndReason) -> Option<&'static str> {
     match reason {
         TurnEndReason::Cancelled => Some(STOPPED),
-        TurnEndReason::StepLimit => {
-            Some("Stopped: the model was asked as often as `limits.steps_per_turn` allows. Ask it to go on.")
-        }
-        TurnEndReason::Length => Some("The answer was cut by the model's length limit. Ask it to go on."),
+        TurnEndReason::StepLimit => Some("Stopped at `limits.steps_per_turn`. Say \"continue\" to go on."),
+        TurnEndReason::Length => Some("The answer reached the model's length limit. Say \"continue\" to go on."),
         TurnEndReason::Refused => Some("The model declined to answer."),
         TurnEndReason::Answered | TurnEndReason::Failed => None,
     }

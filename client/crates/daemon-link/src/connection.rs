@@ -89,13 +89,13 @@ impl ConnectError {
     pub fn hint(&self) -> String {
         match self {
             Self::NotRunning => "start it with `cohab daemon start`".into(),
-            Self::Start { .. } => "install `cohabd` beside `cohab` or in a folder of $PATH".into(),
+            Self::Start { .. } => "install `cohabd` next to `cohab` or in a folder of $PATH".into(),
             Self::NoAnswer => {
                 "`cohab daemon logs` may say why; `cohab daemon restart` ends it and starts another".into()
             }
             Self::StartedInVain | Self::EndedAtOnce(_) => "`cohab daemon logs` may say why".into(),
             Self::Socket(_) => "set COHAB_HOME or XDG_RUNTIME_DIR to a folder of your own".into(),
-            Self::Goodbye(_) => "ask again; that connects anew".into(),
+            Self::Goodbye(_) => "ask again; that connects again".into(),
             Self::Frame(_) => "run `cohab daemon restart`".into(),
             Self::Refused(error) => error.hint.clone().unwrap_or_else(|| "run `cohab daemon restart`".into()),
         }

@@ -71,7 +71,7 @@ fn a_shell_that_does_not_tell_is_asked_about() {
     let [Effect::RunAsItIs(request)] = &effects[..] else { panic!("{effects:?}") };
     bench.live(undo::finished(&request.id.clone()));
     bench.live(LiveEvent::AnswerReady);
-    assert!(bench.shown().contains("does not tell what its names stand for"));
+    assert!(bench.shown().contains("does not report what its names stand for"));
 }
 
 /// The user has said yes to a command that the daemon asks about, and it is on its way.

@@ -84,7 +84,7 @@ fn a_git_that_tells_nothing_is_asked_about_when_its_time_is_up() {
     assert!(!bench.shown().contains("in time"));
     bench.pass(1);
     bench.event(Event::Deadline);
-    assert!(bench.shown().contains("git did not tell its settings here in time"));
+    assert!(bench.shown().contains("git did not report its settings here in time"));
     assert!(told(&mut bench, call, None).is_empty(), "it is too late");
 }
 

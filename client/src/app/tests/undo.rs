@@ -185,7 +185,7 @@ fn of_a_command_that_was_stopped_the_folder_is_known_and_the_rest_is_said_not_to
     bench.live(finished(&request.id));
     bench.live(LiveEvent::AnswerReady);
     let shown: String = bench.app.last_frame().above.iter().map(|line| format!("{line}\n")).collect();
-    assert!(shown.contains("↶ cd ~/src\n") && shown.contains("it was stopped, or still"), "{shown}");
+    assert!(shown.contains("↶ cd ~/src\n") && shown.contains("One command was stopped or is still running"), "{shown}");
 }
 
 /// A turn has changed a file, and maybe the shell; its prompt stands.

@@ -83,7 +83,7 @@ pub fn question(
             let mut question = typed(note, "yes? ", input);
             if let Some(command) = edited {
                 let mut card = Card::new(true, width, look);
-                card.words(&[Span::styled("Dangerous, as it is now:", theme::DANGER)]);
+                card.words(&[Span::styled("Dangerous as edited:", theme::DANGER)]);
                 card.command("", &visible_command(command));
                 let mut lines = card.into_middle();
                 question.cursor = question.cursor.map(|(row, column)| (row + lines.len(), column));
@@ -95,9 +95,7 @@ pub fn question(
         Answering::Editing(input) => {
             typed("Change the command. Enter runs it, Alt-Enter adds a line, Esc goes back.", "$ ", input)
         }
-        Answering::Refusing(input) => {
-            typed("A word to the assistant? Enter sends it and refuses, Esc goes back.", "no: ", input)
-        }
+        Answering::Refusing(input) => typed("Reason (optional). Enter refuses, Esc goes back.", "no: ", input),
         Answering::Keeping(rule) => Question { lines: keeping(rule, chosen, environment, width, look), cursor: None },
         Answering::Storing { .. } => {
             let note = format!("Storing it in {}.", visible(&environment.rules_name()));

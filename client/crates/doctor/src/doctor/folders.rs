@@ -57,7 +57,7 @@ fn folder(id: &'static str, path: &Path, seen: &io::Result<Seen>) -> Finding {
         Ok(seen) if !seen.is_folder => {
             finding(id, Verdict::Fail, format!("{name} is not a folder")).hint("move it out of the way")
         }
-        Ok(seen) if !seen.is_own => finding(id, Verdict::Fail, format!("{name} belongs to somebody else"))
+        Ok(seen) if !seen.is_own => finding(id, Verdict::Fail, format!("{name} belongs to another user"))
             .hint("set COHAB_HOME to a folder of your own"),
         Ok(seen) if !seen.can_write => finding(id, Verdict::Warn, format!("{name} cannot be written"))
             .hint(format!("`chmod u+w {name}`, or see whether the disk is read-only")),

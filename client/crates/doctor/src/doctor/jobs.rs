@@ -36,8 +36,8 @@ fn judge(told: io::Result<Output>) -> Vec<Finding> {
     match told.and_then(|output| serde_json::from_slice::<Vec<Job>>(&output.stdout).ok()) {
         Some(jobs) => jobs.iter().map(of).collect(),
         None => {
-            let text = "cohabd did not say who answers beside the main model";
-            vec![finding("jobs", Verdict::Fail, text).hint("`cohab models --tiers` may tell why")]
+            let text = "cohabd did not report the other models";
+            vec![finding("jobs", Verdict::Fail, text).hint("`cohab models --tiers` may say why")]
         }
     }
 }

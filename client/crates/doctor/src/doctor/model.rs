@@ -49,7 +49,7 @@ fn judge(told: io::Result<Output>) -> Vec<Finding> {
     match told.and_then(|output| serde_json::from_slice::<Who>(&output.stdout).ok()) {
         Some(who) => of(&who),
         None => vec![
-            finding("model", Verdict::Fail, "cohabd did not say who would answer").hint("`cohab models` may tell why"),
+            finding("model", Verdict::Fail, "cohabd did not say who would answer").hint("`cohab models` may say why"),
         ],
     }
 }

@@ -23,8 +23,8 @@ pub(super) async fn check(_: &Context) -> Vec<Finding> {
 fn of_the_daemon(program: Option<PathBuf>) -> Finding {
     match program {
         Some(path) => finding("cohabd", Verdict::Ok, shown(&path)),
-        None => finding("cohabd", Verdict::Fail, "it is neither beside `cohab` nor in a folder of $PATH")
-            .hint("install `cohabd` beside `cohab`; without it no question is answered"),
+        None => finding("cohabd", Verdict::Fail, "it is neither next to `cohab` nor in a folder of $PATH")
+            .hint("install `cohabd` next to `cohab`; without it no question is answered"),
     }
 }
 

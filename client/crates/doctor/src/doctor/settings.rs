@@ -35,7 +35,7 @@ pub(super) async fn check(context: &Context) -> Vec<Finding> {
 fn judge(file: &Path, is_there: bool, checked: &io::Result<Output>) -> Finding {
     match checked {
         Err(error) => finding("settings", Verdict::Fail, format!("cohabd could not be asked about them: {error}"))
-            .hint("install `cohabd` beside `cohab`"),
+            .hint("install `cohabd` next to `cohab`"),
         Ok(output) if !output.status.success() => {
             let text = String::from_utf8_lossy(&output.stderr);
             let mut lines = text.lines().filter(|line| !line.is_empty());
@@ -44,7 +44,7 @@ fn judge(file: &Path, is_there: bool, checked: &io::Result<Output>) -> Finding {
             let more = lines.clone().filter(|line| line.starts_with("error: ")).count();
             let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
             let hint =
-                lines.next().and_then(|line| line.strip_prefix("Hint: ")).unwrap_or("`cohab config check` tells all");
+                lines.next().and_then(|line| line.strip_prefix("Hint: ")).unwrap_or("`cohab config check` shows all");
             finding("settings", Verdict::Fail, one_line(complaint, COMPLAINT_MAX_COLUMNS) + &more)
                 .hint(one_line(hint, COMPLAINT_MAX_COLUMNS))
         }

@@ -48,7 +48,7 @@ fn in_the_way(rc: &RcFacts) -> Option<Finding> {
     let line = rc.exec.as_ref()?;
     Some(
         warn(format!("{} may put another program in the shell's place", at(line)))
-            .hint("`cohab shell-check` tells whether it does"),
+            .hint("`cohab shell-check` finds out"),
     )
 }
 

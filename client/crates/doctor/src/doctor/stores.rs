@@ -42,7 +42,7 @@ fn judge(told: io::Result<Output>) -> Vec<Finding> {
         Some(stores) => stores.iter().map(of).collect(),
         None => vec![
             finding("stores", Verdict::Fail, "cohabd did not say how its files are")
-                .hint("`cohab sessions` and `cohab usage` may tell why"),
+                .hint("`cohab sessions` and `cohab usage` may say why"),
         ],
     }
 }

@@ -42,11 +42,11 @@ pub(super) fn relay_findings(facts: &Facts, relay: &RelayFacts) -> Vec<Finding> 
     all.extend(round_trip(relay));
     all.push(marks(facts, relay));
     all.push(tried("status", "exit statuses come back", "exit status", &relay.status, Verdict::Fail, REPORT));
-    all.push(tried("folder-change", "`cd` stays and is told", "`cd`", &relay.cwd, Verdict::Fail, REPORT));
-    let well = "`export` stays and is told";
+    all.push(tried("folder-change", "`cd` stays and is reported", "`cd`", &relay.cwd, Verdict::Fail, REPORT));
+    let well = "`export` stays and is reported";
     all.push(match &relay.variables {
         Tried::Right => {
-            let hint = "the assistant does not hear of it, and no line says so; all else is as it should be";
+            let hint = "the assistant does not hear of it, and no line says so; everything else works";
             tried("variables", well, "`export`", &relay.variables_told, Verdict::Warn, hint)
         }
         wrong => tried("variables", well, "`export`", wrong, Verdict::Fail, REPORT),

@@ -82,11 +82,11 @@ impl Report {
             }
             Mode::Live if self.works() => vec!["The assistant works in this shell."],
             Mode::Live => vec![
-                "The assistant does not work in this shell as it should.",
+                "The assistant does not work correctly in this shell.",
                 "`cohab ask` does: it runs commands in a shell of their own.",
             ],
             Mode::PassThrough if matches!(self.facts.start.ours, StartEnd::Slow { .. }) => vec![
-                "Until the first prompt comes everything passes, and no question is taken.",
+                "Before the first prompt, input goes straight to the shell; questions are not recognized.",
                 "`cohab ask` works: it runs commands in a shell of their own.",
             ],
             Mode::PassThrough => vec![

@@ -180,7 +180,7 @@ fn try_exactness(shell: &mut HiddenShell<'_>, kind: Shell, facts: &mut RelayFact
         let same = |cwd: &Path| cwd == folder || cwd.canonicalize().ok() == folder.canonicalize().ok();
         facts.cwd = expect(shell, &format!("cd {word}"), |outcome| {
             let shown = one_line(&outcome.cwd.to_string_lossy(), 100);
-            (!same(&outcome.cwd)).then(|| format!("the shell tells {shown}"))
+            (!same(&outcome.cwd)).then(|| format!("the shell reports {shown}"))
         })?;
         expect(shell, "cd /", |_| None)?;
     }
@@ -188,8 +188,8 @@ fn try_exactness(shell: &mut HiddenShell<'_>, kind: Shell, facts: &mut RelayFact
         let told = outcome.env_delta.iter().find(|change| change.name == VARIABLE);
         match told.map(|change| change.value.as_deref()) {
             Some(Some(VALUE)) => None,
-            Some(value) => Some(format!("told as `{}`", one_line(value.unwrap_or("unset"), 40))),
-            None => Some("it stays, but the change is not told".into()),
+            Some(value) => Some(format!("reported as `{}`", one_line(value.unwrap_or("unset"), 40))),
+            None => Some("it stays, but the change is not reported".into()),
         }
     })?;
     facts.variables = expect(shell, &format!("builtin echo \"${VARIABLE}\""), prints(VALUE))?;

@@ -92,7 +92,7 @@ fn what_is_wrong_comes_with_hints() {
     relay.half_line = HalfLine::Unknown;
     relay.marks.start = false;
     relay.history = Tried::Skipped;
-    relay.variables_told = Tried::Wrong("it stays, but the change is not told".into());
+    relay.variables_told = Tried::Wrong("it stays, but the change is not reported".into());
     relay.inside = Some(Inside { tools: vec!["ble.sh"], promptvars: Some(true) });
     let mut facts = Facts { relay: Some(relay), ..bash_that_works() };
     facts.rc.complaint = Some("bash: ~/.bashrc: line 3: syntax error".into());
