@@ -78,7 +78,7 @@ pub struct Options {
     pub question_prefix: String,
     /// Whether a line in natural language needs no prefix.
     pub gate: bool,
-    /// The key that asks about a command that failed, if it is to be told of.
+    /// The key that asks about a command that failed, if it is to be announced.
     pub failure_key: Option<&'static str>,
     /// What may run unasked.
     pub approval: ApprovalMode,
@@ -88,7 +88,7 @@ pub struct Options {
     pub launcher: fn() -> Option<PathBuf>,
     /// What the user allowed for good.
     pub remembered: Arc<dyn Remembered>,
-    /// Values that nobody else gets, whatever they look like.
+    /// Values that stay in the client, whether or not they look like secrets.
     pub secrets: Arc<ExactValues>,
     /// Whose home, which shell, what commands are judged against.
     pub environment: Arc<ApprovalEnvironment>,
@@ -430,7 +430,7 @@ impl App {
         self.end_turn(effects);
     }
 
-    /// Tells the daemon that nobody waits for this turn any more.
+    /// Cancels the turn at the daemon: its answer is not awaited any more.
     fn call_off(&mut self, turn_id: TurnId, effects: &mut Vec<Effect>) {
         effects.push(Effect::Send(ClientMessage::CancelTurn { turn_id }));
         self.connection.cancelled_turn = Some(turn_id);

@@ -36,7 +36,7 @@ const DEAF: Duration = Duration::from_millis(300);
 /// A letter takes effect when no other one has followed it for so long: then it was no beginning of a line. It is shown at once, and
 /// people who type without looking are faster.
 const CHOICE_REST: Duration = Duration::from_millis(200);
-/// Looking at files is waited for so long; a disk that hangs holds nobody up.
+/// Limit for looking at files, for a disk that hangs.
 pub const LOOK_LIMIT: Duration = Duration::from_millis(150);
 /// So long the file of rules may take to be written.
 const STORE_LIMIT: Duration = Duration::from_secs(1);
@@ -77,7 +77,7 @@ pub struct OpenQuestion {
 /// What came of an input, a finished errand or of time.
 #[derive(Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// A request is decided: the daemon is told so, and the client keeps it.
+    /// A request is decided: the daemon gets the decision, and the client keeps it.
     pub decided: Option<(ApprovalRequest, ApprovalDecision)>,
     /// Something to say about it, and whether it went wrong.
     pub remark: Option<(String, bool)>,
@@ -303,7 +303,7 @@ impl OpenQuestion {
                     self.answering = Answering::Editing(InputText::new(command));
                 }
             }
-            // Nobody is told why: the turn ends.
+            // The turn ends; a reason is not needed.
             'n' if matches!(self.request.subject, ApprovalSubject::GoOn { .. }) => {
                 return self.decide(ApprovalDecision::Refused { note: String::new() }, now);
             }
@@ -402,7 +402,7 @@ impl OpenQuestion {
         matches!(&self.request.subject, ApprovalSubject::Command { command, .. } if InputText::new(command).text() == text)
     }
 
-    /// The request is decided: the next one of the batch takes its place, or there is none.
+    /// The request is decided: the next one of the batch takes its place, if there is one.
     fn decide(&mut self, decision: ApprovalDecision, now: Instant) -> Outcome {
         let is_stop = decision == ApprovalDecision::CancelTurn;
         let decided = Some((self.request.clone(), decision));

@@ -47,7 +47,7 @@ const ANSWERED: u8 = 0;
 const FAILED: u8 = 1;
 /// Exit status for a wrong command line or environment.
 const USAGE: u8 = 2;
-/// Exit status when nobody reads our output any more.
+/// Exit status when our output is not read any more.
 const BROKEN_PIPE: u8 = 3;
 /// Exit status after Ctrl-C, as shells count it.
 const CANCELLED: u8 = 130;
@@ -308,7 +308,7 @@ fn final_status(message: &DaemonMessage, turn_id: TurnId) -> Option<u8> {
     }
 }
 
-/// Writes a line that may fail only because nobody reads any more.
+/// Writes a line that may fail only because the reader is gone.
 fn write_line(out: &mut impl Write, line: &str) -> io::Result<()> {
     out.write_all(line.as_bytes())?;
     out.write_all(b"\n")?;

@@ -69,7 +69,7 @@ pub fn shell_environment(
 /// The approval mode in force: the command line, else `COHAB_APPROVAL`, else the settings, else `ask`.
 ///
 /// # Errors
-/// A sentence, if the value that decides is none.
+/// A sentence, if the value that decides is invalid.
 pub fn approval_mode(
     argument: Option<ApprovalMode>,
     variable: Option<&str>,

@@ -1,4 +1,4 @@
-//! Runs errands on separate threads, so that a disk that hangs does not hold up the terminal.
+//! Runs tasks on separate threads, so that a disk that hangs does not hold up the terminal.
 
 use std::{
     path::PathBuf,
@@ -48,7 +48,7 @@ pub enum Task {
         call: CallId,
         /// Where it starts git.
         folders: Vec<PathBuf>,
-        /// The shell's variables that have a say in it; our own, if it does not tell.
+        /// The shell's variables that have a say in it; our own, if it does not report.
         environment: Option<Environment>,
     },
 }
@@ -103,7 +103,7 @@ impl Task {
     }
 }
 
-/// Runs errands and tells when they are done.
+/// Runs tasks and reports when they are done.
 #[derive(Debug)]
 pub struct BackgroundTasks {
     rules: Arc<RulesFile>,
@@ -120,7 +120,7 @@ impl BackgroundTasks {
         Self { rules, running: Arc::default(), sender, done }
     }
 
-    /// Begins an errand. If too many hang, or there is no thread to be had, nothing comes of it: whoever waits has a limit.
+    /// Begins a task. If too many hang, or no thread can be started, it is dropped: every caller has a limit.
     pub fn begin(&self, task: Task) {
         if self.running.fetch_add(1, Ordering::Relaxed) >= MAX_RUNNING {
             self.running.fetch_sub(1, Ordering::Relaxed);
@@ -130,7 +130,7 @@ impl BackgroundTasks {
         let run = move || {
             let done = task.run(&rules);
             running.fetch_sub(1, Ordering::Relaxed);
-            // Nobody may wait any more.
+            // The receiver may be gone.
             let _ = sender.send(done);
         };
         if std::thread::Builder::new().name("errand".into()).spawn(run).is_err() {
@@ -138,7 +138,7 @@ impl BackgroundTasks {
         }
     }
 
-    /// The next errand that is done. Never ends while there is none. Cancel-safe.
+    /// The next task that is done. Waits while no task is. Cancel-safe.
     pub async fn next(&mut self) -> TaskResult {
         match self.done.recv().await {
             Some(done) => done,

@@ -99,7 +99,7 @@ pub struct Cli {
     help: Option<bool>,
 }
 
-/// Which model answers, beside what settings and environment say.
+/// Flags that select the model, over settings and environment.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ModelFlags {
     /// Profile of the settings that selects the model
@@ -119,7 +119,7 @@ impl ModelFlags {
     }
 }
 
-/// The commands beside the shell itself.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Choose a model service, its key and its model
@@ -285,7 +285,7 @@ impl From<CompletionShell> for clap_complete::Shell {
     }
 }
 
-/// All commands as completions and manual tell them: without the arguments of the shell, which would swallow the subcommands of
+/// All commands for completions and the manual: without the arguments of the shell, which would swallow the subcommands of
 /// subcommands; those of [`HANDED_OVER`] as `definition` knows them, else without words of their own.
 #[must_use]
 pub fn all_commands(definition: impl Fn(&str) -> Option<clap::Command>) -> clap::Command {

@@ -43,7 +43,7 @@ enum GrantStatus {
     Holds,
     /// It was said to just this, but the shell has been changed since.
     ChangedShell,
-    /// There is none, or none that counts.
+    /// No grant, or one that does not count.
     Nothing,
 }
 
@@ -123,13 +123,13 @@ impl Consents {
         let verdict = cohab_policy::assess_line(&request.command, context);
         // A yes to what would run anyway, but for what was read before, says nothing of what its names stand for.
         let only_reads = verdict.level == Level::Allow;
-        // The files are read by us, whatever the daemon made of them.
+        // The client reads the files itself and does not rely on the daemon.
         let rules = remembered.loaded(context.cwd);
         let ruled = rules.apply(&request.command, context, verdict);
         if ruled.verdict.level == Level::Deny {
             return None;
         }
-        // Where a secret goes the user decides each time, whatever the mode and the rules.
+        // Where a secret goes the user decides each time, in any mode and with any rules.
         let is_filled = holds_placeholder(&request.command);
         if standing == GrantStatus::Holds && !only_reads || mode == ApprovalMode::All && !is_filled {
             return Some(RunAuthority::Asked);

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::cli::{CompletionShell, all_commands};
 
-/// A command of `cohabd`'s, as it tells it.
+/// A command of `cohabd`, as it reports it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct CommandData {
@@ -53,10 +53,10 @@ pub async fn whole() -> Command {
     merged(told.as_ref().map(|output| output.stdout.as_slice()))
 }
 
-/// The same, with what `cohabd` told.
+/// The same, with what `cohabd` reported.
 #[must_use]
 pub fn merged(told: Option<&[u8]>) -> Command {
-    // One of another release may tell something else: then its words are missing, which harms nobody.
+    // One of another release may report something else; then its words are missing, which does no harm.
     let root: CommandData = told.and_then(|json| serde_json::from_slice(json).ok()).unwrap_or_default();
     all_commands(|name| root.commands.iter().find(|command| command.name == name).map(command))
 }

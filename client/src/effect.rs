@@ -32,7 +32,7 @@ pub enum Effect {
     },
     /// Attach so from now on, whenever a connection is made.
     KeepForAttach(SessionOverride),
-    /// Run our own program beside the shell, its output told with `ProgramEnded`.
+    /// Run our own program next to the shell; `ProgramEnded` brings its output.
     RunProgram {
         /// Its arguments.
         args: Vec<String>,
@@ -41,7 +41,7 @@ pub enum Effect {
         /// How wide its lines may be.
         columns: u16,
     },
-    /// End the program of our own that runs; nothing is told of it.
+    /// End the program of our own that runs, without an event.
     StopProgram,
     /// Put this into the terminal's clipboard.
     Copy(String),
@@ -55,7 +55,7 @@ pub enum Effect {
     Judge(Question),
     /// Remember what the user decided about a line.
     Learn(Question, Decision),
-    /// Show these few words once beside the next prompt.
+    /// Show these few words once next to the next prompt.
     Announce(String),
     /// Draw what is left, then run this in the live shell.
     Run(CommandRequest),

@@ -44,7 +44,7 @@ pub enum Event {
     ProgramEnded(OwnOutput),
     /// The key for undo was pressed where it [counts](crate::app::App::takes_undo_key).
     UndoKeyPressed,
-    /// Ctrl-C was pressed where it [stops a turn](crate::app::App::takes_stop_key) that goes on behind the user's prompt.
+    /// Ctrl-C was pressed where it [stops a turn](crate::app::App::takes_stop_key) that continues behind the user's prompt.
     StopKeyPressed,
     /// The gate has judged the line that Enter is held for.
     Judged {

@@ -157,7 +157,7 @@ fn open_shell(cli: Cli, is_login_name: bool, paths: Paths) -> ExitCode {
             complain(&error);
             ExitCode::FAILURE
         }
-        // Whatever went wrong with us, the user wanted a shell.
+        // The user wanted a shell, even if cohab failed.
         driver::Outcome::NotStarted(error) => {
             complain(&format!("{error}; this is your plain shell"));
             let mut args: Vec<OsString> = if is_login { vec!["-l".into()] } else { Vec::new() };

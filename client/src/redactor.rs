@@ -18,7 +18,7 @@ use cohab_term::wrap::char_boundary;
 pub struct Redactor(Scrubber);
 
 impl Redactor {
-    /// A memory without any value yet; `exact` are secret whatever they look like.
+    /// A memory without any value yet; `exact` are secret even if they do not look so.
     #[must_use]
     pub fn new(exact: Arc<ExactValues>) -> Self {
         Self(Scrubber::new(Settings { exact, mark: Some(Mark::fresh()), ..Settings::default() }))
@@ -38,7 +38,7 @@ impl Redactor {
         }
     }
 
-    /// What came of a command of the agent. A variable with a secret in it is told without its value.
+    /// The result of a command of the agent. A variable with a secret in it is reported without its value.
     pub fn result(&mut self, result: &mut CommandExecutionResult) {
         self.text(&mut result.output);
         for change in &mut result.env_delta.set {

@@ -14,7 +14,7 @@ const NAME_MAX_CHARS: usize = 40;
 #[derive(Clone, Debug, Default)]
 pub struct ShellDrift {
     changes: StateChange,
-    /// A command after which the shell did not tell what it is like.
+    /// A command after which the shell did not report its state.
     unknown: Option<String>,
 }
 
@@ -24,12 +24,12 @@ impl ShellDrift {
         self.changes.then(change);
     }
 
-    /// The shell did not tell what `command` changed.
+    /// The shell did not report what `command` changed.
     pub fn lost_track(&mut self, command: String) {
         self.unknown.get_or_insert(command);
     }
 
-    /// The user has seen the list and goes on.
+    /// The user has seen the list and continues.
     pub fn confirm(&mut self) {
         *self = Self::default();
     }

@@ -121,7 +121,7 @@ fn shell_in_passwd(passwd: &[u8], uid: u32) -> Option<PathBuf> {
 
 /// Replaces the process by the first candidate that can be executed. Returns only on failure, with the last error.
 ///
-/// `is_login` makes `argv[0]` begin with a dash, which is how every shell is told.
+/// `is_login` makes `argv[0]` begin with a dash, as login shells expect.
 pub fn exec(candidates: &[PathBuf], args: &[OsString], is_login: bool) -> io::Error {
     let mut error = io::Error::new(io::ErrorKind::NotFound, "no shell was found");
     for shell in candidates {

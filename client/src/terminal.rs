@@ -1,9 +1,9 @@
 //! The user's terminal: raw mode, size, reading, writing. The only writer to it.
 //!
 //! All that the client itself switches on goes through [`Terminal::write`], which keeps the list of it; [`Terminal::restore`] undoes the
-//! list, whatever ends the client.
+//! list, however the client ends.
 //!
-//! It is opened anew by its name. Its descriptor can then be non-blocking without changing the one we inherited, which is shared
+//! It is opened again by its name. Its descriptor can then be non-blocking without changing the one we inherited, which is shared
 //! with the shell that started us and must stay as it is. A terminal that takes no more output fills a bounded queue; the driver
 //! then stops reading from the shell, so a slow terminal slows the command as it would without us, and keys still get through.
 

@@ -1,4 +1,4 @@
-//! What the assistant does at the moment: one thing at a time.
+//! The assistant's current activity, of which there is at most one.
 
 use super::{resume::Resuming, slash::Slash, turn::Turn, undo::Undoing};
 

@@ -91,7 +91,7 @@ impl AgentCommand {
         }
     }
 
-    /// What the daemon is told when it asks for the command again: that it has started, or that the user is asked.
+    /// The reply when the daemon asks for the command again: that it has started, or that the user is asked.
     pub fn progress(&self) -> Option<Effect> {
         match &self.state {
             CommandState::Running(running) => running.has_started.then(|| started(self.request.call_id)),

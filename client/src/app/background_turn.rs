@@ -1,5 +1,5 @@
-//! The assistant steps aside while it only waits: the user types commands as ever, the turn goes on behind, and what comes of it is
-//! shown once the user leaves the prompt alone.
+//! Moves a turn behind the prompt while it only waits: the user types commands as usual, the turn continues, and its output is shown
+//! once the prompt is left untouched.
 
 use std::{
     collections::VecDeque,
@@ -21,7 +21,7 @@ use crate::{
     ui::status::{STOPPED, fitted, one_line},
 };
 
-/// A model that answers at once is waited for: nobody wants another prompt for that.
+/// A model that answers at once is waited for; that is not worth another prompt.
 const GRACE: Duration = Duration::from_millis(200);
 /// A text that stops for so long in its middle counts as waiting, too.
 const STALL: Duration = Duration::from_secs(1);
@@ -53,7 +53,7 @@ pub(super) struct BackgroundTurn {
     /// Keys of the user wait for the shell.
     keys_wait: bool,
     has_told: bool,
-    /// Text came that nobody has seen.
+    /// Text came that was not shown.
     has_text: bool,
     kept_bytes: usize,
     left_out_bytes: u64,
@@ -76,7 +76,7 @@ impl BackgroundTurn {
         self.keys_wait = true;
     }
 
-    /// Counts what comes while nobody looks, and cuts what is too much.
+    /// Counts what comes while nothing is shown, and cuts what is too much.
     pub fn admit(&mut self, delta: ChunkDelta) -> ChunkDelta {
         if self.place == Place::Here {
             return delta;
@@ -142,7 +142,7 @@ impl App {
                 self.background.place = Place::Leaving;
                 self.background.keys_wait = false;
                 self.surface = Surface::Closing;
-                // The question stays away: what Escape brings back later is none of this answer's.
+                // The question stays away: what Escape brings back later does not belong to this answer.
                 self.entry.ended();
                 effects.push(Effect::EndAnswer);
             }
@@ -187,7 +187,7 @@ impl App {
         self.background.is_away()
     }
 
-    /// The terminal is ours again: says what goes on here, before what came meanwhile.
+    /// The terminal is ours again: says which turn this is, before the text that came meanwhile.
     pub(super) fn come_back(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         if !self.background.is_away() {
             return;
@@ -246,7 +246,7 @@ impl App {
         self.background.has_answered_line = true;
     }
 
-    /// The turn is over: the next question is asked on the spot. False if there is none.
+    /// The turn is over: the next question is asked on the spot. False if no question waits.
     pub(super) fn ask_next(&mut self, now: Instant, effects: &mut Vec<Effect>) -> bool {
         let Some(question) = self.background.queue.pop_front() else { return false };
         self.background.has_told = false;
@@ -259,14 +259,14 @@ impl App {
         true
     }
 
-    /// Nobody is there to be asked.
+    /// There is no daemon to ask.
     pub(super) fn drop_queue(&mut self) {
         if let Some(dropped) = self.background.drop_queue() {
             self.print_remark(&dropped);
         }
     }
 
-    /// Whether Ctrl-C stops the turn that goes on behind the user's prompt: only on an empty line. The relay knows about keys.
+    /// Whether Ctrl-C stops the turn that continues behind the user's prompt: only on an empty line. The relay knows about keys.
     #[must_use]
     pub fn takes_stop_key(&self, prompt: UntouchedPrompt) -> bool {
         prompt == UntouchedPrompt::Stands && self.is_aside() && self.activity.turn().is_some_and(|turn| !turn.is_over())
@@ -278,7 +278,7 @@ impl App {
         self.cancel_turn(now, effects);
     }
 
-    /// A dim line in one row. Nobody knows how long the prompt is that it continues; two thirds of a row are free in most shells.
+    /// A dim line in one row. The length of the prompt that it continues is unknown; two thirds of a row are free in most shells.
     fn cut_remark(&self, label: &str, text: &str, continues_prompt: bool) -> Line<'static> {
         let span = Span::styled(format!("{label}{}", one_line(text)), theme::DIM);
         let width = if continues_prompt { (self.width() * 2).div_ceil(3) } else { self.width() };

@@ -1,4 +1,4 @@
-//! Commands in the live shell: the daemon's wish, the client's last word, the result.
+//! Runs the agent's commands in the live shell: the daemon's request, the client's own check, the result.
 
 use std::{
     os::unix::ffi::OsStrExt,
@@ -95,7 +95,7 @@ impl App {
         self.answer_unrun(pending.request.call_id, "shell_busy", &reason, effects);
     }
 
-    /// The terminal is ours: what waited for it goes on.
+    /// The terminal is ours: what waited for it continues.
     pub(super) fn on_answer_ready(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         self.surface = Surface::Ours;
         self.screen.is_dirty = true;
@@ -134,7 +134,7 @@ impl App {
         self.run_typed(request, text, None, effects);
     }
 
-    /// Runs a command, typed so, with its secrets filled in; `locked` is typed in its place, and nobody is told of that.
+    /// Runs a command, typed so, with its secrets filled in; `locked` is typed in its place, which is not shown or reported.
     pub(super) fn run_typed(
         &mut self,
         request: ExecuteCommand,
@@ -327,7 +327,7 @@ pub(super) fn title(command: &str) -> String {
     line.chars().filter(|c| !c.is_control()).take(TITLE_MAX_CHARS).collect()
 }
 
-/// What is known of a command that the shell did not tell more of.
+/// What is known of a command whose changes the shell did not report.
 fn moved(before: &Path, after: &Path) -> StateChange {
     let value = |path: &Path| Some(vec![path.as_os_str().as_bytes().to_vec()]);
     let step = (before != after).then(|| (Item::Folder, Step { before: value(before), after: value(after) }));
@@ -397,7 +397,7 @@ fn interrupter(by: Interrupter) -> wire::Interrupter {
     }
 }
 
-/// What is told about changed variables: secret-looking values stay here.
+/// What the daemon learns about changed variables: secret-looking values stay here.
 pub(super) fn env_delta(changes: Vec<cohab_types::command::EnvChange>) -> EnvDelta {
     let mut delta = EnvDelta::default();
     for change in changes {
@@ -419,7 +419,7 @@ fn holds_password(value: &str) -> bool {
     authorities.filter_map(|authority| authority.rsplit_once('@')).any(|(user, _)| user.contains(':'))
 }
 
-/// What the daemon is told about a command of the user.
+/// What the daemon learns about a command of the user.
 pub(super) fn shell_event(command: UserCommand) -> ShellEvent {
     ShellEvent {
         line: command.line,

@@ -1,4 +1,4 @@
-//! Lines without a prefix: judged before Enter takes effect, put back by Escape, corrected for good by what the user does then.
+//! Handles lines without a prefix: they are judged before Enter takes effect, Escape brings them back, and the user's correction is kept.
 
 use std::time::Instant;
 
@@ -98,7 +98,7 @@ impl App {
         self.entry.put_back.as_ref().map(|(told, _)| told.line.as_str())
     }
 
-    /// Whether nobody but the prefix decides about this line: no key flips it.
+    /// Whether the prefix alone decides about this line: no key flips it.
     #[must_use]
     pub fn is_fixed(&self, line: &str) -> bool {
         !self.options.gate || self.question_in(line).is_some() || prompt_line::is_fixed(line)
@@ -135,14 +135,14 @@ impl App {
         }
     }
 
-    /// The gate has judged; if nobody waits for it any more this says nothing.
+    /// The gate has judged; a judgement that is not awaited any more is ignored.
     pub(super) fn on_judged(&mut self, id: u64, decision: Decision, now: Instant, effects: &mut Vec<Effect>) {
         if let Some(judging) = self.entry.judging.take_if(|judging| judging.id == id) {
             self.decide(judging.told, decision, now, effects);
         }
     }
 
-    /// In doubt, and that is also when nobody answers, a line is the shell's.
+    /// In doubt, and without an answer, a line is the shell's.
     pub(super) fn give_up_judging(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         if self.entry.deadline().is_some_and(|until| now >= until)
             && let Some(judging) = self.entry.judging.take()

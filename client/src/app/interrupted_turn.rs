@@ -1,5 +1,4 @@
-//! A turn that the end of the daemon has interrupted: it is offered beside the prompt, and `? /resume` or `cohab resume` goes on
-//! with it.
+//! Offers a turn that the end of the daemon interrupted, next to the prompt. `? /resume` or `cohab resume` continues it.
 
 use std::time::Instant;
 
@@ -12,7 +11,7 @@ use crate::effect::Effect;
 
 /// Of a question that is only named.
 const TITLE_MAX_CHARS: usize = 40;
-/// The line that asks for it, beside the command to the assistant.
+/// The line that asks for it, as the command to the assistant does.
 const LINE: [&str; 2] = ["cohab", "resume"];
 
 impl App {
@@ -39,7 +38,7 @@ impl App {
         }
     }
 
-    /// Tells of it below what is told of its session.
+    /// Prints it below the remark about its session.
     pub(super) fn print_unfinished(&mut self, unfinished: &TurnUnfinished) {
         let steps = match unfinished.steps_done {
             0 => "nothing is done yet".to_owned(),
@@ -62,7 +61,7 @@ impl App {
         self.go_on(now, effects);
     }
 
-    /// A turn begins that goes on with the interrupted one.
+    /// A turn begins that continues the interrupted one.
     pub(super) fn go_on(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         let turn_id = (self.options.fresh_turn_id)();
         let mut turn = Turn::new(turn_id, self.text_width(), self.options.look, self.options.highlighter.clone(), now);

@@ -1,4 +1,4 @@
-//! A line at the prompt: whose is it?
+//! Routes a line at the prompt: to the assistant, to one of its commands, or to the shell.
 
 use std::time::Instant;
 

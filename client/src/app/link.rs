@@ -1,4 +1,4 @@
-//! The way to the daemon: made when it is needed, and made again for the rest of an answer.
+//! Keeps the connection to the daemon: opens it when it is needed, and again for the rest of an answer.
 
 use std::time::Instant;
 
@@ -78,7 +78,7 @@ impl App {
         }
     }
 
-    /// The daemon that holds the turn is asked for its rest; a running command goes on meanwhile.
+    /// The daemon that holds the turn is asked for its rest; a running command continues meanwhile.
     pub(super) fn on_link_lost(&mut self, effects: &mut Vec<Effect>) {
         if let Some(from) = self.activity.turn_mut().and_then(Turn::resume) {
             self.connection.link = LinkState::Connecting;
@@ -112,7 +112,7 @@ impl App {
         }
     }
 
-    /// Nobody answers any more. A command that was handed over to the shell is left to its end.
+    /// The turn has no daemon any more. A command that was handed over to the shell is left to its end.
     fn fail_turn(&mut self, message: &str, hint: &str, effects: &mut Vec<Effect>) {
         let Some(turn) = self.activity.turn().filter(|turn| !turn.is_over()) else { return };
         if let Some(running) = turn.running().filter(|running| !running.has_started) {

@@ -1,5 +1,5 @@
-//! Questions of the client's own: a command would run unasked, but not in this shell as it is now. The daemon knows nothing of them;
-//! for it the command waits for the user.
+//! Asks the client's own questions: about commands that would run unasked, but not in the shell's current state. The daemon does not
+//! know these questions; for it the command waits for the user.
 
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ use crate::{consent::RunAuthority, effect::Effect};
 /// Confirmed meanings of names that are kept; beyond, they are asked about each time.
 const CONFIRMED_MAX: usize = 64;
 
-/// What a yes means beside the command itself.
+/// What a yes means besides the command itself.
 const SETTLES: &str = "a yes settles this until it changes again";
 
 impl App {
@@ -58,7 +58,7 @@ impl App {
         self.open_question(question, true, now, effects);
     }
 
-    /// What the user said to such a question; `false` if it is none of ours.
+    /// What the user said to such a question; `false` if it is not one of ours.
     pub(super) fn take_own_decision(
         &mut self,
         id: ApprovalId,

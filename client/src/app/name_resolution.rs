@@ -44,7 +44,7 @@ impl App {
     }
 
     /// Asks about what commands of the assistant changed in the shell, and in the same question about names that are not themselves; as
-    /// long as the shell has not told those, a yes leaves them to be looked at.
+    /// long as the shell has not reported those, a yes leaves them to be looked at.
     pub(super) fn ask_about_changes(
         &mut self,
         request: ExecuteCommand,
@@ -58,7 +58,7 @@ impl App {
         self.ask_ourselves(request, reasons, then, now, effects);
     }
 
-    /// Names of a command that stand for something else, but for what the user has confirmed; `None` if the shell has not told.
+    /// Names of a command that stand for something else, but for what the user has confirmed; `None` if the shell has not reported.
     fn what_names_stand_for(&self, command: &str) -> Option<Vec<String>> {
         if !self.options.looks_at_names {
             return Some(Vec::new());
@@ -108,7 +108,7 @@ impl App {
         None
     }
 
-    /// The shell has told, or will not: the command goes on. False if none waits for that.
+    /// The shell has reported, or will not: the command continues. False if no command waits for that.
     pub(super) fn advance_naming(&mut self, now: Instant, effects: &mut Vec<Effect>) -> bool {
         if self.resolving().is_none() {
             return false;

@@ -43,7 +43,7 @@ impl App {
         self.tell_pause();
     }
 
-    /// The daemon says that it holds, or goes on.
+    /// The daemon says that it holds, or continues.
     pub(super) fn on_turn_paused(&mut self, turn_id: TurnId, is_paused: bool) {
         if !self.is_current(turn_id) {
             return;
@@ -82,7 +82,7 @@ impl App {
         Some(format!("{what}{separator}Ctrl-Z or {prefix} /resume goes on{separator}Ctrl-C stops"))
     }
 
-    /// A question at the prompt beside which a turn goes on: holds it or lets it go on, if that is what it says.
+    /// A question at the prompt while a turn continues behind it: pauses or resumes the turn, if it is one of these commands.
     pub(super) fn take_pause_command(&mut self, question: &str, effects: &mut Vec<Effect>) -> bool {
         let Parsed::Command(command, "") = slash::parse(question) else { return false };
         let wants_pause = match command.kind {

@@ -8,7 +8,7 @@ use cohab_protocol::{BudgetUsed, ChunkDelta, DaemonMessage, TurnId, Usage};
 const TITLE_MAX_BYTES: usize = 1024;
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What is told of a turn while it runs.
+/// What is shown of a turn while it runs.
 #[derive(Debug)]
 pub(super) struct Progress {
     title: String,

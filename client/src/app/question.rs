@@ -123,7 +123,7 @@ impl App {
         if is_closed {
             if let Some(turn) = self.activity.turn_mut() {
                 turn.close_question();
-                // What was allowed comes at once: nobody steps aside for keys that have waited since before the question.
+                // What was allowed comes at once: keys that have waited since before the question do not move the turn behind the prompt.
                 turn.progress.drawn(now);
             }
             effects.push(Effect::TakeKeyboard(false));

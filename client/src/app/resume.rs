@@ -1,4 +1,4 @@
-//! `cohab resume ID`, `cohab sessions resume ID` and `fork ID` at the prompt, and `cohab --session ID`: this shell goes on with an older conversation.
+//! Joins an older conversation: `cohab resume ID`, `cohab sessions resume ID` and `fork ID` at the prompt, and `cohab --session ID`.
 //! A small turn of its own: join the session, say which, offer to bring the folder and the variables back that it was left with.
 
 use std::{path::Path, time::Duration};
@@ -26,7 +26,7 @@ const LINES: [(&[&str], &str); 3] = [
 ];
 /// A `cd` is done in milliseconds, unless the folder is on a disk that hangs.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// Variables with longer values are not offered, in bytes: nobody could read what they agree to.
+/// Variables with longer values are not offered, in bytes: the user could not read what they agree to.
 const MAX_VALUE_BYTES: usize = 120;
 /// Variables that are offered.
 const MAX_VARIABLES: usize = 8;
@@ -57,7 +57,7 @@ impl Resuming {
         Self { stage, joined, unfinished: None }
     }
 
-    /// Keeps this until the session is told of, or the way back decided about: nothing stands below an offer. False if that was.
+    /// Holds the notice until the session is announced and its offer answered; returns whether it was held.
     pub(super) fn hold(&mut self, unfinished: &TurnUnfinished) -> bool {
         let is_held = match self.stage {
             Stage::Joining => self.joined.is_some(),
@@ -208,7 +208,7 @@ impl App {
         None
     }
 
-    /// Nobody waits any more.
+    /// The user does not wait any more.
     pub(super) fn cancel_resume(&mut self, effects: &mut Vec<Effect>) {
         if self.surface == Surface::Ours {
             self.print_remark(STOPPED);

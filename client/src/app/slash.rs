@@ -152,7 +152,7 @@ impl App {
         Stage::Done
     }
 
-    /// The client decides last what runs, so its own mode changes at once, whatever becomes of the daemon.
+    /// The client decides last what runs, so its own mode changes at once, with or without a daemon.
     fn begin_approve(&mut self, command: &Command, words: &str, now: Instant, effects: &mut Vec<Effect>) -> Stage {
         let width = self.width();
         if words.is_empty() {
@@ -167,7 +167,7 @@ impl App {
         effects.push(Effect::KeepForAttach(SessionOverride::Approval(mode)));
         self.screen.above.extend(say::approval(mode, true, width));
         if matches!(self.connection.link, LinkState::Down | LinkState::Failed) {
-            // The daemon is told when it is needed.
+            // The daemon learns it when it is needed.
             return Stage::Done;
         }
         Stage::Held(Wish::Action(SessionAction::SetApproval { mode }), now + REQUEST_LIMIT)

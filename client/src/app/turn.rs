@@ -43,7 +43,7 @@ pub(super) struct EndedStep {
     pub activity: StepActivity,
     /// Its command was shown when it ran.
     pub has_echoed: bool,
-    /// How long that took, if the live shell told.
+    /// How long that took, if the live shell reported.
     pub ran_ms: Option<u64>,
 }
 
@@ -105,7 +105,7 @@ impl Answer {
 struct Delivery {
     /// What the turn begins with, while the daemon cannot take it.
     unsent_query: Option<ClientMessage>,
-    /// Since when the daemon has not taken it; absent once the user was told.
+    /// Since when the daemon has not taken it; absent once the user was warned.
     silent_since: Option<Instant>,
     /// The daemon has begun it, so it can be asked for its rest.
     is_begun: bool,
@@ -232,12 +232,12 @@ impl Turn {
         self.delivery.silent_since = None;
     }
 
-    /// When the user is told that the daemon has not taken it.
+    /// When the user is warned that the daemon has not taken it.
     fn silence_deadline(&self) -> Option<Instant> {
         self.delivery.silent_since.filter(|_| !self.is_over).map(|since| since + SILENCE_LIMIT)
     }
 
-    /// Whether to tell the user that now.
+    /// Whether to warn the user now.
     pub fn take_silence(&mut self, now: Instant) -> bool {
         let is_due = self.silence_deadline().is_some_and(|due| due <= now);
         if is_due {

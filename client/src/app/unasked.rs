@@ -1,4 +1,4 @@
-//! A command that runs unasked and is what it looks like: how it is typed, and what git's own settings say where it starts git.
+//! Runs a command without a question: types its hardened form, after git's own settings were checked if it starts git.
 
 use std::time::Instant;
 
@@ -77,7 +77,7 @@ impl App {
         self.run_typed(request, typed, None, effects);
     }
 
-    /// A command as it is typed where nobody is asked about it, or where the user has confirmed what it stands for.
+    /// A command as it is typed where it runs unasked, or where the user has confirmed what it stands for.
     pub(super) fn typed_text(&self, request: &ExecuteCommand) -> String {
         // Without the lock it is typed with the same words.
         let context = Context { lock: Some(Lock::UNNAMED), ..self.options.environment.context(&self.shell.cwd) };
@@ -116,7 +116,7 @@ impl App {
         }
     }
 
-    /// Nobody has told git's settings in time.
+    /// Git's settings were not reported in time.
     pub(super) fn give_up_looking(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         let is_late = |command: &&AgentCommand| {
             matches!(command.state, CommandState::CheckingGitSettings { .. })

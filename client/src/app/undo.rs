@@ -1,6 +1,6 @@
-//! `cohab undo`: takes back what the last turn changed. A small turn of its own, without the daemon: a program of ours brings back the
-//! files that `write` and `edit` changed; then look what the shell is like now, bring back what nobody has changed since, look again,
-//! say what came of it.
+//! `cohab undo`: takes back what the last turn changed. It needs no daemon: a program of ours brings back the files that `write` and
+//! `edit` changed; the shell reports its state; what was not changed since is brought back; the shell reports again; the outcome is
+//! printed.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub(super) struct UndoJournal {
     change: StateChange,
     /// It has changed files; the daemon keeps what they held.
     has_files: bool,
-    /// The shell could not tell what a command of the turn changed.
+    /// The shell could not report what a command of the turn changed.
     is_partial: bool,
 }
 
@@ -77,7 +77,7 @@ pub(super) struct UndoOffer {
 pub(super) enum UndoKey {
     #[default]
     Passes,
-    /// A turn has just ended; its prompt is about to be told.
+    /// A turn has just ended; its prompt is about to be reported.
     Ended,
     /// It was pressed ahead of that prompt.
     PressedAhead,
@@ -154,7 +154,7 @@ impl App {
         }
     }
 
-    /// Whether a turn goes on, here or behind the prompt.
+    /// Whether a turn continues, here or behind the prompt.
     fn is_answering(&self) -> bool {
         self.activity.turn().is_some_and(|turn| !turn.is_over())
     }
@@ -193,7 +193,7 @@ impl App {
                 self.close_undo(effects);
             }
             (Stage::Opening, _) if self.undo.journal.has_files => self.undo_files(effects),
-            // It tells when it has ended.
+            // It reports when it has ended.
             (Stage::Files, _) => undoing.step = Stage::Files,
             (Stage::Opening, _) => self.run_for_undo(Stage::Looking, ":", effects),
             (Stage::Looking, Some(now)) => {

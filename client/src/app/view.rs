@@ -77,7 +77,7 @@ impl App {
             area.extend(keys.lines);
         } else {
             match &turn.waiting {
-                // What is told once is not painted.
+                // What is printed once is not painted.
                 _ if look == OutputStyle::Accessible => {}
                 _ if turn.pause == Pause::Holds => {}
                 Waiting::Link => area.extend(status::remark("starting the assistant", width)),

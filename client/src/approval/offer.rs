@@ -7,10 +7,10 @@ use cohab_secrets::holds_placeholder;
 
 use super::ApprovalEnvironment;
 
-/// The answers beside `y`, `n` and Esc.
+/// The answers other than `y`, `n` and Esc.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offer {
-    /// Again in this shell without a question. Not for what tells another host something, or gets a secret: that is asked each time.
+    /// Again in this shell without a question. Not for what sends data to another host, or gets a secret: that is asked each time.
     pub session: bool,
     /// The rule for this folder.
     pub folder: Option<Rule>,

@@ -137,7 +137,7 @@ fn what_could_not_be_stored_holds_for_the_session_and_is_said() {
         is_failure && remark.contains("it is too large") && remark.contains("Remembered for this shell"),
         "{remark}"
     );
-    // A disk that hangs holds nobody up for longer than a second.
+    // A disk that hangs does not delay the question for longer than a second.
     let mut asked = Asked::new(command("cargo test", false));
     asked.key('d');
     assert_eq!(asked.question.deadline(), Some(asked.now + STORE_LIMIT));
@@ -251,7 +251,7 @@ fn a_key_is_shown_at_once_and_enter_need_not_wait() {
     assert!(dimmed(&asked).contains("once") && !dimmed(&asked).contains("this session"), "{}", dimmed(&asked));
     assert_eq!(asked.question.deadline(), Some(asked.now + CHOICE_REST));
     assert_eq!(Asked::decided(&asked.press(Key::Enter)), Some(("cargo test", &Decision::Session)));
-    // Esc and Ctrl-C stop, whatever was chosen.
+    // Esc and Ctrl-C stop after any choice.
     let mut asked = Asked::new(command("cargo test", false));
     asked.type_on('y');
     assert_eq!(Asked::decided(&asked.press(Key::Escape)), Some(("cargo test", &Decision::CancelTurn)));

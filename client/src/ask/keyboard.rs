@@ -44,7 +44,7 @@ pub(super) struct Keyboard {
 pub(super) struct Step {
     /// A decision for the daemon.
     pub reply: Option<ApprovalReply>,
-    /// Something to tell the user, and whether it went wrong.
+    /// Something to show to the user, and whether it went wrong.
     pub remark: Option<(String, bool)>,
 }
 
@@ -58,7 +58,7 @@ impl Keyboard {
         let tty = File::options().read(true).write(true).custom_flags(flags).open("/dev/tty").ok()?;
         let saved = termios::tcgetattr(&tty).ok()?;
         let mut quiet = saved.clone();
-        // Signals stay on: Ctrl-C must work whatever we do.
+        // Signals stay on: Ctrl-C must work in any state.
         quiet.local_modes -= LocalModes::ECHO | LocalModes::ICANON;
         termios::tcsetattr(&tty, OptionalActions::Drain, &quiet).ok()?;
         let tty = AsyncTty::new(tty.into()).ok()?;
@@ -86,7 +86,7 @@ impl Keyboard {
         escape.into_iter().chain(self.question.as_ref().and_then(OpenQuestion::deadline)).min()
     }
 
-    /// Waits for keys, for what was begun on the side, or for time; tells what came of it. Cancel-safe.
+    /// Waits for keys, for what was begun on the side, or for time; returns the outcome. Cancel-safe.
     pub async fn step(&mut self) -> io::Result<Step> {
         let mut buffer = [0; 1024];
         let deadline = self.deadline();

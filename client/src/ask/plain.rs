@@ -19,7 +19,7 @@ pub(super) struct PlainView<O, E> {
     err: E,
     sanitizer: Sanitizer,
     ends_line: bool,
-    /// Tools at work, as they were told.
+    /// Tools at work, as they were reported.
     tools: Vec<(u32, String)>,
     /// The tool that the last line is about.
     last_tool: Option<u32>,
@@ -69,7 +69,7 @@ impl<O: Write, E: Write> View for PlainView<O, E> {
             },
             DaemonMessage::StepStarted(started) => {
                 self.end_text()?;
-                // How a call of the model failed is told by the error at the end.
+                // The error at the end says how a call of the model failed.
                 let StepActivity::ToolCall { tool, argument } = &started.activity else { return Ok(()) };
                 let line = one_line(&format!("{tool} {argument}"), COLUMNS);
                 write_line(&mut self.err, &format!("cohab: {line}"))?;

@@ -43,7 +43,7 @@ pub(super) struct ScreenView<W> {
 }
 
 impl<W: Write> ScreenView<W> {
-    /// For a terminal whose columns and rows are told by `size`.
+    /// For a terminal whose columns and rows `size` returns.
     pub fn new(out: W, size: fn() -> (u16, u16), abilities: Abilities) -> Self {
         let (look, (columns, rows)) = (abilities.look, size());
         Self {
@@ -135,7 +135,7 @@ impl<W: Write> View for ScreenView<W> {
                 self.steps.push((started.step, started.activity.clone()));
                 match self.look {
                     OutputStyle::Rich => self.waiting = self.last_open(),
-                    // What is told once is not painted.
+                    // What is printed once is not painted.
                     OutputStyle::Accessible => {
                         let sentence = status_of(started.step, &started.activity).sentence();
                         above.extend(status::remark(&sentence, self.width()));

@@ -1,4 +1,4 @@
-//! The line at the prompt, on its way to a decision: what is typed, the hint beside it, the gate on its thread.
+//! Follows the line at the prompt: the typed text, the hint next to it, and the classifier's thread.
 
 use std::{collections::HashMap, path::PathBuf, time::Instant};
 
@@ -102,7 +102,7 @@ impl Driver {
         match event {
             LiveEvent::PromptReady => self.entry_prompt_ready(),
             LiveEvent::AnswerEnded => self.entry.answer_ended = true,
-            // An answer may begin without a key: what was said beside the prompt must not stand in it.
+            // An answer may begin without a key: the hint next to the prompt must not stand in it.
             LiveEvent::AnswerReady => {
                 self.entry.hint.keys(&[], false, Instant::now(), &mut self.entry.out);
                 self.write_hint();

@@ -16,7 +16,7 @@ pub(super) struct Focus {
 }
 
 impl Focus {
-    /// `notify` is the user's setting. A terminal that is none is not asked.
+    /// `notify` is the user's setting. A dumb terminal is not asked.
     pub fn new(notify: bool) -> Self {
         Self { notifies: notify && std::env::var_os("TERM").is_some_and(|term| term != "dumb"), is_asked_for: false }
     }

@@ -23,7 +23,7 @@ pub(super) fn catch_panic_messages() -> Arc<Mutex<String>> {
     kept
 }
 
-/// The user's home with links resolved: the shell tells its folder so, too.
+/// The user's home with links resolved: the shell reports its folder so, too.
 pub(super) fn home() -> PathBuf {
     let home = std::env::home_dir().unwrap_or_else(|| "/".into());
     home.canonicalize().unwrap_or(home)

@@ -1,4 +1,4 @@
-//! Our own program beside the shell: its output as text, within bounds of time and size.
+//! Runs a program of cohab's own next to the shell and captures its output, bounded in time and size.
 
 use std::{path::Path, process::Stdio, time::Duration};
 
@@ -36,7 +36,7 @@ impl Program {
     fn spawn(command: Command, limit: Duration) -> Self {
         let (told, output) = oneshot::channel();
         let task = tokio::spawn(async move {
-            // The receiver may be gone: then nobody wants to know.
+            // The receiver may be gone; then the output is not needed.
             let _ = told.send(run(command, limit).await);
         });
         Self { task, output }
@@ -81,7 +81,7 @@ async fn run(mut command: Command, limit: Duration) -> OwnOutput {
     OwnOutput { text: String::from_utf8_lossy(&out).into_owned(), ending }
 }
 
-/// Reads to the end, or to the bound: a program that writes on then finds nobody.
+/// Reads to the end, or to the bound: a program that writes on then gets a broken pipe.
 async fn read(stream: Option<impl AsyncRead + Unpin>, into: &mut Vec<u8>) {
     if let Some(stream) = stream {
         // What came before an error counts.

@@ -42,7 +42,7 @@ pub(super) struct Opened {
 pub(super) fn open(start: &Start, modes: &Termios, (columns, rows): (u16, u16), now: Instant) -> io::Result<Opened> {
     let mut failed: Option<io::Error> = None;
     for program in &start.shells {
-        // Without a safe place for its files the integration is no use, in whatever shell.
+        // Without a safe place for its files the integration is no use, in any shell.
         let integration = Integration::new(&start.options, Shell::of(program))?;
         let size = PtySize { rows, columns, pixel_width: 0, pixel_height: 0 };
         let opened = live::start(program, integration, &start.options, Some(modes), size, now).and_then(ShellIo::over);

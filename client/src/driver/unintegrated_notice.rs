@@ -1,4 +1,4 @@
-//! A shell that turns out to run without the assistant: the user is told once, between the line they entered and what comes of it.
+//! Tells the user once that the shell runs without the assistant, between the line that they entered and its output.
 
 use cohab_term::ansi::{ColorSupport, write_line};
 

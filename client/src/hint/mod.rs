@@ -1,5 +1,5 @@
-//! A few dim words at the right edge of the prompt's row, while typing pauses: what becomes of the line when Enter is pressed, or
-//! something worth knowing once. Pure: bytes and times in, bytes out.
+//! Shows a few dim words at the right edge of the prompt's row while typing pauses: the receiver of the line, or a remark that is shown
+//! once. Pure: bytes and times in, bytes out.
 //!
 //! The user's line is never drawn again, and nothing is sent to the shell. The words stand only where the cells are known to be blank,
 //! and are gone before the next key reaches the shell and before the shell writes.
@@ -106,7 +106,7 @@ impl PromptHint {
         }
     }
 
-    /// A new prompt stands, with this line; `None`: keys have gone to it that nobody followed.
+    /// A new prompt stands, with this line; `None`: keys have gone to it that were not followed.
     pub fn prompt_ready(&mut self, line: Option<&str>, now: Instant) {
         self.new_version();
         self.stands = true;
@@ -121,8 +121,8 @@ impl PromptHint {
         self.due = self.has_something_to_say().then(|| now + PAUSE);
     }
 
-    /// Keys that are about to go to the shell, or to whoever reads them now: `at_prompt` says whether that is its line editor. Appends
-    /// what is to be written to the terminal before. Whether they go to the line that is followed.
+    /// Takes keys that are about to go to the shell, or to the program that reads them now; `at_prompt` says whether that is the line
+    /// editor. Appends what is to be written to the terminal before. Returns whether they go to the line that is followed.
     pub fn keys(&mut self, keys: &[u8], at_prompt: bool, now: Instant, out: &mut Vec<u8>) -> bool {
         self.hide(out);
         if self.stands {
@@ -150,7 +150,7 @@ impl PromptHint {
         true
     }
 
-    /// The key that flips the decision about this line: whether it is for us. `is_fixed`: nobody can flip this line.
+    /// The key that flips the decision about this line: whether it is for us. `is_fixed`: this line cannot be flipped.
     #[must_use]
     pub fn takes_flip(&self, is_fixed: impl Fn(&str) -> bool) -> bool {
         let line = self.typed.text().filter(|line| !line.trim().is_empty());
@@ -194,7 +194,7 @@ impl PromptHint {
         self.rows.begin(is_blank_row);
     }
 
-    /// The terminal has another size. Words that still fit stand where they stood and are taken away; where others went nobody knows.
+    /// The terminal has another size. Words that still fit stand where they stood and are taken away; the place of others is unknown.
     pub fn resized(&mut self, columns: u16, out: &mut Vec<u8>) {
         if self.shown.is_some_and(|shown| shown.column + shown.width <= usize::from(columns)) {
             self.hide(out);

@@ -4,7 +4,7 @@ use super::*;
 
 const WIDTH: u16 = 50;
 
-/// A prompt on a screen, a hint beside it, and a clock.
+/// A prompt on a screen, a hint next to it, and a clock.
 struct Bench {
     hint: PromptHint,
     screen: TestScreen,

@@ -34,9 +34,9 @@ pub enum Note {
         /// The first of them.
         examples: Vec<PathBuf>,
     },
-    /// A place that nobody removes by intention.
+    /// A place that is never removed on purpose.
     Grave(Grave),
-    /// What cannot be told, and why.
+    /// What is uncertain, and why.
     Unknown(String),
 }
 

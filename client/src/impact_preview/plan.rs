@@ -64,9 +64,9 @@ pub enum Step {
     Transfer(Vec<Pattern>),
     /// A pattern in any other command.
     Match(Pattern),
-    /// Not to be told, and why.
+    /// Uncertain, and why.
     Unknown(String),
-    /// From here on it cannot be told where the shell is.
+    /// From here on the shell's folder is uncertain.
     Lost,
 }
 
@@ -247,7 +247,7 @@ impl Planner<'_> {
         }
     }
 
-    /// What the words name; `None`, and noted, if one of them cannot be told.
+    /// What the words name; `None`, and noted, if one of them is uncertain.
     fn patterns(&mut self, words: &[&Word]) -> Option<Vec<Pattern>> {
         match words.iter().map(|word| self.pattern(word)).collect() {
             Ok(patterns) => Some(patterns),

@@ -31,7 +31,7 @@ pub fn look(plan: &Plan, deadline: Instant) -> Impact {
 }
 
 struct Walker<'a> {
-    /// Where the shell is by now; `None` if that cannot be told.
+    /// Where the shell is by now; `None` if that is uncertain.
     cwd: Option<PathBuf>,
     home: &'a Path,
     names_left: usize,

@@ -1,5 +1,5 @@
-//! The gate on a thread of its own: it looks at the disk, which may not answer, and no disk may hold up the terminal. Whoever asks waits
-//! for [`ENTER_LIMIT`] at most and then goes on without it; while the thread hangs nobody asks it.
+//! Runs the line classifier on a separate thread: it looks at the disk, which may not answer, and no disk may hold up the terminal.
+//! The caller waits for [`ENTER_LIMIT`] at most and then continues without a judgement; a thread that hangs is not asked again.
 
 use std::{
     ffi::OsString,
@@ -96,7 +96,7 @@ impl Judge {
         self.send(Job::Learn(question, decision));
     }
 
-    /// The next verdict; waits for ever while there is none. Cancel-safe.
+    /// The next verdict; waits for ever without one. Cancel-safe.
     pub async fn next(&mut self) -> Verdict {
         match self.verdicts.recv().await {
             Some(verdict) => {
@@ -108,7 +108,7 @@ impl Judge {
         }
     }
 
-    /// To the thread, or to a new one if there is none (any more).
+    /// To the thread, or to a new one if it is not running (any more).
     fn send(&mut self, job: Job) -> bool {
         let job = match &self.worker {
             None => job,

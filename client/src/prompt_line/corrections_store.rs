@@ -33,7 +33,7 @@ impl Memory {
         self.corrections.get_or_insert_with(|| read(file)).lookup(line)
     }
 
-    /// Keeps a decision. The file is read anew before: other shells write it, too.
+    /// Keeps a decision. The file is read again first: other shells write it, too.
     ///
     /// # Errors
     /// If the file cannot be written; the decision then holds for this process.

@@ -1,5 +1,5 @@
-//! Whose is the line at the prompt? What can be said from its text alone is here and pure; the [gate](cohab_line_classifier) judges the rest on a
-//! [thread](judge) of its own, which may look at the disk.
+//! Judges the line at the prompt. What its text alone decides is here and pure; the [classifier](cohab_line_classifier) judges the
+//! rest on a separate [thread](classifier_thread), which may look at the disk.
 
 pub mod classifier_thread;
 pub mod corrections_store;
@@ -26,7 +26,7 @@ pub struct Question {
 pub enum QuestionId {
     /// Enter is held for it.
     Enter(u64),
-    /// The hint beside the line.
+    /// The hint next to the line.
     Hint(u64),
 }
 

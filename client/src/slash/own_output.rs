@@ -57,7 +57,7 @@ impl OwnOutput {
     }
 }
 
-/// A line that is too wide goes on below its last column, as tables of ours do.
+/// A line that is too wide continues below its last column, as our tables do.
 fn fold(line: &str, width: usize) -> Vec<Line<'static>> {
     let whole = Line::from(line.to_owned());
     if whole.width() <= width {

@@ -10,7 +10,7 @@ use crate::{session_override::ModelWish, ui::status};
 
 /// Below this width a command and its meaning stand in two rows.
 const TWO_COLUMNS_WIDTH: usize = 60;
-/// Longest bar beside a part of the context, in columns.
+/// Longest bar next to a part of the context, in columns.
 const BAR_COLUMNS: u64 = 20;
 /// Names of parts and models are cut here, in columns.
 const NAME_COLUMNS: usize = 60;

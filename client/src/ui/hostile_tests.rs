@@ -1,4 +1,4 @@
-//! Whatever field of a message holds hostile text, the terminal gets letters, our own colours and line ends.
+//! Tests that hostile text in any field of a message reaches the terminal as letters only.
 
 use std::{path::Path, sync::Arc};
 

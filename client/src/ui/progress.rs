@@ -9,10 +9,10 @@ use super::status::{approval_warning, duration, fitted, one_line};
 
 /// Of what is done now at least so much stays, in columns, before facts of second rank go.
 const MIN_ACTIVITY_COLUMNS: usize = 16;
-/// Of an argument, where a sentence tells it.
+/// Longest argument in a sentence.
 const ARGUMENT_MAX_CHARS: usize = 160;
 
-/// From so much on it is told how much of a budget is used.
+/// From this share on the used budget is shown.
 const TOLD_PERCENT: u16 = 50;
 
 /// What is known of a turn that runs.

@@ -76,7 +76,7 @@ pub fn notice(notice: &Notice, width: usize, look: OutputStyle) -> Vec<Line<'sta
     let text = format!("{}{}", look.choose(glyph, word), notice_text(notice));
     let span = Span::styled(text, style);
     match notice.kind {
-        // A line that is painted anew each second must not jump.
+        // A line that is redrawn each second must not jump.
         NoticeKind::Retry { .. } if look == OutputStyle::Rich => vec![fitted(&Line::from(span), width)],
         _ => wrapped(&[span], width),
     }

@@ -31,7 +31,7 @@ pub struct ClientSettings {
     pub flip_key: FlipKey,
     /// Whether the first failed command says which key asks about it.
     pub failure_hint: bool,
-    /// Whether a long turn that ends while nobody looks rings.
+    /// Whether the bell rings when a long turn ends while the terminal is unfocused.
     pub notify: bool,
     /// Whether programs that run unasked are started by the launcher.
     pub lock: bool,

@@ -1,4 +1,4 @@
-//! The way to the daemon: find it or start it, shake hands, attach, then carry messages both ways.
+//! Connects to the daemon: finds or starts it, shakes hands, attaches, then carries messages both ways.
 
 use std::{
     io,
@@ -33,9 +33,9 @@ const START_POLL_MS: (u64, u64) = (1, 50);
 /// A daemon that is just ending may still be connected to; so often, and with this pause, the next one is looked for.
 const DYING_DAEMON_TRIES: u32 = 3;
 const DYING_DAEMON_PAUSE: Duration = Duration::from_millis(50);
-/// How long the daemon may take to take a question before the user is told.
+/// How long the daemon may take to accept a question before the user is warned.
 pub const SILENCE_LIMIT: Duration = Duration::from_millis(4_500);
-/// What the user is told then. The daemon takes a question before it does anything slow, so no model is meant.
+/// The warning. The daemon accepts a question before it does anything slow, so a slow model never causes it.
 pub const SILENCE: &str = "The daemon has not taken the question yet: it hangs, or this machine is very busy. Ctrl-C gives up; `cohab \
                            daemon restart` starts another daemon.";
 /// Messages that wait for the daemon to read them; more means it hangs.
@@ -49,7 +49,7 @@ pub type Frames = Framed<UnixStream, FrameCodec<DaemonMessage, ClientMessage>>;
 /// Why there is no connection.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// Nobody listens, and starting was not asked for.
+    /// No daemon listens, and starting was not asked for.
     #[error("the daemon is not running")]
     NotRunning,
     /// The daemon's program is missing or cannot be started.
@@ -125,7 +125,7 @@ async fn open_once(paths: &Paths, may_start: bool) -> Result<Frames, ConnectErro
     match cohab_protocol::socket::connect(&socket).await {
         Ok(stream) => shake_hands(stream).await,
         Err(error) if is_absent(&error) && may_start => {
-            // A folder that cannot be made is told at once, not by a daemon that never answers.
+            // A folder that cannot be made is reported at once, not by a daemon that never answers.
             socket.parent().map_or(Ok(()), cohab_protocol::socket::secure_directory)?;
             match shake_hands(start_and_wait(paths, &socket).await?).await {
                 Err(ConnectError::NoAnswer) => Err(ConnectError::StartedInVain),
@@ -202,7 +202,7 @@ fn start_daemon(paths: &Paths) -> Result<Child, ConnectError> {
     command.spawn().map_err(|source| ConnectError::Start { program, source })
 }
 
-/// `cohabd` beside our own program, else by `$PATH`.
+/// `cohabd` next to our own program, else by `$PATH`.
 #[must_use]
 pub fn daemon_program() -> PathBuf {
     let beside = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.join("cohabd")));
@@ -307,7 +307,7 @@ impl Link {
                 }
                 Err(error) => error,
             };
-            // The receiver may be gone: then nobody needs to know.
+            // The receiver may be gone; then the error is not needed.
             let _ = events.send(LinkEvent::Down(error)).await;
         });
         Self { outgoing, incoming }

@@ -1,4 +1,4 @@
-//! `cohab daemon ...`: look after the daemon.
+//! `cohab daemon`: status, start, stop, restart and logs of the daemon.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! Asking `cohabd` as a program, for what only it knows: settings, keys, models, its own command line.
+//! Runs `cohabd` as a program, for what only it knows: settings, keys, models, its own command line.
 
 use std::{
     io,

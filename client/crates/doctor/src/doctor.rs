@@ -1,4 +1,4 @@
-//! `cohab doctor`: looks whether everything is as it should be. Each check is a file and a row in `examine`; it gathers what it
+//! `cohab doctor`: checks the installation. Each check is a file and a row in `examine`; it gathers what it
 //! needs, then a pure function judges it. Nothing is started, changed or asked of a model; the one thing that may leave the machine
 //! is the request for the list of models to the service that would answer, and its finding says so.
 

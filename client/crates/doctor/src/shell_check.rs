@@ -1,4 +1,4 @@
-//! `cohab shell-check`: tries out, in a hidden terminal, how the user's shell and its start-up files get on with cohab.
+//! `cohab shell-check`: tests in a hidden terminal how the user's shell and its start-up files work with cohab.
 //!
 //! `probe` and `trial` drive the shell and gather [`facts`]; [`findings`] judges them, [`report`] shows them. The shell in which
 //! the command was typed is not touched.

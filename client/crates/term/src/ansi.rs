@@ -1,4 +1,4 @@
-//! Lines to bytes for a terminal: text and SGR, nothing else.
+//! Writes lines as bytes for a terminal: text and SGR, nothing else.
 
 use std::borrow::Cow;
 

@@ -89,7 +89,7 @@ impl AsyncTty {
                 Ok(count) => taken += count,
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => break,
-                // Nobody is at the other end any more; reading will tell.
+                // The other end is gone; reading will notice.
                 Err(_) => self.is_gone = true,
             }
         }

@@ -11,7 +11,7 @@ const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /// Who stands between us and the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Passage {
-    /// Nobody, or a multiplexer that takes OSC 52 itself (tmux with `set-clipboard on`).
+    /// No multiplexer, or one that takes OSC 52 itself (tmux with `set-clipboard on`).
     #[default]
     Direct,
     /// A tmux that is known to pass strings on (`allow-passthrough on`).

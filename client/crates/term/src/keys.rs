@@ -1,5 +1,5 @@
-//! Bytes of a terminal in raw mode to keys. Pure and chunk-safe: any cut of the bytes gives the same keys, except that a lone
-//! `ESC` needs [`KeyReader::flush_escape`] to be told from the start of a sequence.
+//! Parses the bytes of a terminal in raw mode into keys. Pure and chunk-safe: any cut of the bytes gives the same keys, except that a lone
+//! `ESC` needs [`KeyReader::flush_escape`] to be distinguished from the start of a sequence.
 
 /// Longest control sequence; a longer one is dropped.
 const MAX_SEQUENCE_BYTES: usize = 64;
@@ -46,12 +46,12 @@ pub enum Key {
     Function(u8),
 }
 
-/// A key with the keys held down beside it.
+/// A key with the modifiers held down with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyPress {
     /// The key.
     pub key: Key,
-    /// Shift; not told for letters of terminals without the kitty protocol.
+    /// Shift; not reported for letters of terminals without the kitty protocol.
     pub has_shift: bool,
     /// Alt or Option.
     pub has_alt: bool,
@@ -371,7 +371,7 @@ fn csi_key(parameters: &[u8], last: u8) -> Option<KeyPress> {
     Some(KeyPress { key, has_shift: bits & 1 != 0, has_alt: bits & 2 != 0, has_ctrl: bits & 4 != 0 })
 }
 
-/// With the kitty protocol letters come without Shift; the text or the shifted letter may stand beside it.
+/// With the kitty protocol letters come without Shift; the text or the shifted letter may stand next to it.
 fn shifted(key: Key, codes: &[Option<u32>], modifiers: u32, text: Option<u32>) -> Key {
     let Key::Char(letter) = key else { return key };
     if modifiers.saturating_sub(1) & 1 == 0 {

@@ -22,7 +22,7 @@ pub fn is_known_to(term: Option<&str>) -> bool {
     !matches!(term, None | Some("" | "dumb" | "linux" | "vt100" | "vt102" | "vt220"))
 }
 
-/// The targets in the rows: for each span of each row where it leads, if it is a part of an address. Nothing if there is none.
+/// The targets in the rows: for each span of each row where it leads, if it is a part of an address. Empty without addresses.
 #[must_use]
 pub fn targets(rows: &[Line<'_>]) -> Vec<Vec<Option<Rc<str>>>> {
     if !rows.iter().flat_map(|row| &row.spans).any(|span| span.style.add_modifier.contains(FIRST)) {

@@ -2,7 +2,7 @@
 //! screen, so that everything above the area is ordinary scrollback.
 //!
 //! Of a new frame only what differs from the screen is written. Rows of the area that become final stay as they are; where text
-//! only goes on, nothing else is written than that text.
+//! only continues, nothing else is written than that text.
 //!
 //! Invariant: between two calls the cursor stands inside the area; without an area it stands at the start of an empty row, which
 //! is also what the first call expects.
@@ -24,7 +24,7 @@ use crate::output_style::OutputStyle;
 
 const BEGIN_SYNCHRONIZED: &[u8] = b"\x1b[?2026h";
 const END_SYNCHRONIZED: &[u8] = b"\x1b[?2026l";
-/// Style and letters are the usual ones from here on, whatever another program has left: a question must not be drawn invisibly.
+/// Style and letters are the usual ones from here on, even if another program has left others: a question must not be drawn invisibly.
 const PLAIN_LETTERS: &[u8] = b"\x1b[m\x1b(B";
 const HIDE_CURSOR: &[u8] = b"\x1b[?25l";
 const SHOW_CURSOR: &[u8] = b"\x1b[?25h";
@@ -40,13 +40,13 @@ const WIPE_SCREEN: &[u8] = b"\x1b[H\x1b[2J";
 pub struct Abilities {
     /// Styles.
     pub colors: ColorSupport,
-    /// With sentences nothing is ever painted anew.
+    /// In the accessible style nothing is ever redrawn.
     pub look: OutputStyle,
     /// It obeys escape sequences.
     pub is_dumb: bool,
     /// Addresses may be marked as links.
     pub has_links: bool,
-    /// A row that is too long for a narrower terminal goes on in the next one, rather than being cut.
+    /// A row that is too long for a narrower terminal continues in the next one, rather than being cut.
     pub rewraps: bool,
 }
 
@@ -91,7 +91,7 @@ struct Pen<'a> {
     /// The rows that are there, or were before this frame.
     existing: usize,
     out: &'a mut Vec<u8>,
-    /// Something else was written than text that goes on where the cursor stood.
+    /// Something else was written than text that continues where the cursor stood.
     has_moved: bool,
 }
 
@@ -182,7 +182,7 @@ impl LiveArea {
             out.extend_from_slice(SHOW_CURSOR);
             self.is_cursor_shown = true;
         } else if was_drawn && !has_moved && !hides_cursor {
-            // Text that goes on where the cursor stands cannot be seen half done: the marks would be most of it.
+            // Text that continues where the cursor stands cannot be seen half done: the marks would be most of it.
             out.drain(start..text_start);
             return;
         }

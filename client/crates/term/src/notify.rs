@@ -1,4 +1,4 @@
-//! Calls a user who looks at something else. Pure.
+//! Builds desktop notifications (OSC 9). Pure.
 
 use cohab_text::sanitize;
 

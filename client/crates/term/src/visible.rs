@@ -1,4 +1,4 @@
-//! Text whose every character can be seen, for questions of consent.
+//! Makes every character of a text visible, for questions of consent.
 
 use cohab_text::sanitize::{is_invisible, visible_controls};
 use unicode_width::UnicodeWidthChar;

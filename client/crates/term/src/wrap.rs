@@ -1,4 +1,4 @@
-//! Styled text to rows of a width. Widths are terminal columns of whole letters (grapheme clusters).
+//! Breaks styled text into rows of a width. Widths are terminal columns of whole letters (grapheme clusters).
 
 use ratatui::{style::Style, text::Span};
 use unicode_segmentation::UnicodeSegmentation;
@@ -94,7 +94,7 @@ struct WordWrapper {
     word_columns: usize,
     blanks: usize,
     blank_style: Style,
-    /// The word is the rest of one that was wider than a row: it goes on where that ended.
+    /// The word is the rest of one that was wider than a row: it continues where that ended.
     is_rest: bool,
 }
 

@@ -18,7 +18,7 @@ impl Remembered for Allowed {
     }
 }
 
-/// An app with a clock that stands still until told otherwise.
+/// An app with a clock that stands still until it is set.
 pub(super) struct Bench {
     pub(super) app: App,
     pub(super) now: Instant,

@@ -1,4 +1,4 @@
-//! Whatever a field of a message holds, the terminal gets letters and what is ours.
+//! Tests that the text of any field of a message reaches the terminal as letters only.
 
 use cohab_protocol::{Notice, NoticeKind, WireError, WireErrorKind};
 use cohab_term::{

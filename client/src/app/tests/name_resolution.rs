@@ -11,7 +11,7 @@ pub(super) fn bench() -> Bench {
     bench
 }
 
-/// The shell tells its aliases after the command that does nothing.
+/// The shell reports its aliases after the command that does nothing.
 fn tell(bench: &mut Bench, effects: &[Effect], aliases: &str) -> Vec<Effect> {
     let asked = effects.iter().filter(|effect| !matches!(effect, Effect::TakeKeyboard(false)));
     let [Effect::RunAsItIs(request)] = asked.collect::<Vec<_>>()[..] else { panic!("{effects:?}") };

@@ -9,7 +9,7 @@ use crate::{
     slash::own_output::{Ending as ProgramEnding, OwnOutput},
 };
 
-/// The command is entered and the terminal is ours; what was wanted of the driver beside the line.
+/// The command is entered and the terminal is ours; the other effects are returned.
 fn begin(bench: &mut Bench, line: &str) -> Vec<Effect> {
     let mut effects = bench.enter(line);
     assert_eq!(effects.remove(0), Effect::DecideLine(LineDecision::Assistant), "{line}");
@@ -17,7 +17,7 @@ fn begin(bench: &mut Bench, line: &str) -> Vec<Effect> {
     effects
 }
 
-/// What a command says that needs nobody.
+/// The output of a command that needs no daemon.
 fn said(bench: &mut Bench, line: &str) -> String {
     assert_eq!(begin(bench, line), [Effect::EndAnswer], "{line}");
     let shown = bench.shown();

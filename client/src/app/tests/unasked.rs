@@ -8,7 +8,7 @@ use crate::background_task::{Task, TaskResult};
 const STATUS: &str = "git --no-pager --no-optional-locks -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.pager=cat \
                       -c diff.submodule=short -c log.showSignature=false status --ignore-submodules=all";
 
-/// A turn in a shell that has told its names.
+/// A turn in a shell that has reported its names.
 fn bench() -> Bench {
     let mut bench = name_resolution::bench();
     see_shell(&mut bench, &[]);

@@ -16,7 +16,7 @@ pub(super) fn listing(folder: &str, variables: &[(&str, &str)]) -> Listing {
     Listing { shell: Shell::Bash, bytes: bytes.into_bytes() }
 }
 
-/// What the relay tells about exported variables before a command's end.
+/// What the relay reports about exported variables before a command's end.
 pub(super) fn observed(id: &str, changes: &[(&str, Option<&str>, Option<&str>)]) -> LiveEvent {
     let step = |(name, before, after): &(&str, Option<&str>, Option<&str>)| {
         let step = Step { before: before.map(value), after: after.map(value) };

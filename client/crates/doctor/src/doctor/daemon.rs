@@ -1,4 +1,4 @@
-//! The daemon: whether it runs, fits this client, and what it takes.
+//! Checks that the daemon runs and fits this client, and reports its memory and uptime.
 
 use std::{fs, os::unix::fs::MetadataExt, path::Path};
 
@@ -12,7 +12,7 @@ use cohab_text::sanitize::one_line;
 use super::Context;
 use crate::shell_check::findings::{Finding, Verdict, finding};
 
-/// More memory than this is told, in kibibytes.
+/// More memory than this is reported, in kibibytes.
 const MUCH_MEMORY_KIB: u64 = 512 * 1024;
 
 /// Looks and judges. It is not started.
@@ -32,7 +32,7 @@ enum Program {
     Replaced,
     /// It was removed.
     Removed,
-    /// The system does not tell.
+    /// The system does not report it.
     Unknown,
 }
 
@@ -92,7 +92,7 @@ fn judge(status: &Result<DaemonStatus, ConnectError>, memory_kib: Option<u64>, p
     }
 }
 
-/// What the process holds in memory; nothing where the kernel does not tell.
+/// What the process holds in memory; nothing where the kernel does not report it.
 fn memory_kib(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.split_whitespace().next()?.parse().ok()

@@ -1,4 +1,4 @@
-//! The folders and files that cohab keeps: whose they are, and who else may see them.
+//! Checks the owner and the permissions of the folders and files that cohab keeps.
 
 use std::{
     fs, io,
@@ -28,7 +28,7 @@ fn socket_folder(facts: &Facts) -> Finding {
     Finding { id: "socket-folder", ..findings::folder(facts) }
 }
 
-/// What the kernel tells of a path.
+/// What the kernel reports of a path.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     is_folder: bool,

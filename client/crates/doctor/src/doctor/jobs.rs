@@ -1,4 +1,4 @@
-//! The models of tiers, roles and fallbacks: whether they could answer. `cohabd jobs` finds out, and asks nobody.
+//! Checks whether the models of tiers, roles and fallbacks could answer. `cohabd jobs` finds out without a request to a model.
 
 use std::{io, process::Output};
 
@@ -13,7 +13,7 @@ use crate::shell_check::findings::{Finding, Verdict, finding};
 const NAME_MAX_COLUMNS: usize = 60;
 const MESSAGE_MAX_COLUMNS: usize = 200;
 
-/// What `cohabd jobs` tells of one profile.
+/// What `cohabd jobs` reports of one profile.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Job {

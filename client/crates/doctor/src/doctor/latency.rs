@@ -1,4 +1,4 @@
-//! `cohab doctor --latency`: how fast it is on this machine, beside what it may take.
+//! `cohab doctor --latency`: measures times on this machine and compares them with their budgets.
 //!
 //! Keys, start and answers are measured with the user's kind of shell, but with start-up files and a daemon of its own in a private
 //! folder, and a model server in this process: nothing of the user's is touched and nothing leaves the machine. Relayed commands
@@ -41,7 +41,7 @@ const FISH_RELAY_BUDGET_MS: f64 = 9.0;
 /// The first prompt may come this much later than without cohab.
 const START_BUDGET_MS: f64 = 5.0;
 
-/// One figure beside its budget, in milliseconds.
+/// One figure next to its budget, in milliseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Measured {
     /// For programs.

@@ -14,7 +14,7 @@ use crate::shell_check::findings::{Finding, Verdict, finding};
 const NAME_MAX_COLUMNS: usize = 60;
 const MESSAGE_MAX_COLUMNS: usize = 200;
 
-/// What `cohabd who` tells.
+/// What `cohabd who` reports.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Who {
@@ -98,7 +98,7 @@ fn reached(reached: &Reached, host: &str) -> Finding {
         (false, _, message) => {
             let message = message.unwrap_or_else(|| format!("{host} was not asked"));
             let hint = reached.hint.as_deref().unwrap_or("`cohab models` asks");
-            // A key that cannot be had is a fault; one that was not got is none.
+            // A key that cannot be had is a fault; one that was not fetched is not.
             let verdict = if reached.hint.is_some() { Verdict::Fail } else { Verdict::Ok };
             with_hint(finding("reachable", verdict, message), Some(hint))
         }

@@ -1,4 +1,4 @@
-//! The programs that cohab itself starts.
+//! Checks the programs that cohab itself starts.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The files of rules that hold here: whether they can be read, and how careful the assistant is by them.
+//! Checks the files of rules that apply here: whether they can be read, and what they allow.
 
 use std::{path::Path, sync::Arc};
 

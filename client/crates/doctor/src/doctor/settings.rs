@@ -1,4 +1,4 @@
-//! The settings: what `cohabd config check` says of them, and who else may read the keys in them.
+//! Checks the settings by `cohabd config check`, and that other users cannot read the keys in them.
 
 use std::{
     fs, io,

@@ -1,4 +1,4 @@
-//! The shell that `cohab` opens, and whether this one is inside already.
+//! Checks the shell that `cohab` opens, and whether this terminal is inside cohab already.
 
 use super::Context;
 use crate::shell_check::findings::{self, Finding, Verdict, finding};

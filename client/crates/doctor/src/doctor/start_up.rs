@@ -1,4 +1,4 @@
-//! The shell's start-up files: what may be in the way, and whether they open every shell inside cohab.
+//! Checks the shell's start-up files: what conflicts with cohab, and whether they open every shell inside it.
 
 use std::path::{Path, PathBuf};
 

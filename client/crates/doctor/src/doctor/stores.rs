@@ -1,4 +1,4 @@
-//! The files in which conversations and usage are kept: readable, of this release, sound. `cohabd stores` looks.
+//! Checks that the files of conversations and usage are readable, of this release and sound. `cohabd stores` looks.
 
 use std::{io, path::Path, process::Output};
 
@@ -15,7 +15,7 @@ use crate::shell_check::{
 /// Shown of a message.
 const MESSAGE_MAX_COLUMNS: usize = 200;
 
-/// What `cohabd stores` tells of one.
+/// What `cohabd stores` reports of one.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Store {

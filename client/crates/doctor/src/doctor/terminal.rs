@@ -1,4 +1,4 @@
-//! The terminal: its name, size, letters and colours, and what it is in.
+//! Checks the terminal: its name, size, letters and colours, and the program around it.
 
 use std::{fs::OpenOptions, os::fd::AsFd};
 

@@ -171,7 +171,7 @@ pub struct MarksSeen {
     pub start: bool,
     /// A command ended.
     pub end: bool,
-    /// The line goes on.
+    /// The line continues.
     pub continuation: bool,
 }
 
@@ -264,7 +264,7 @@ pub struct RelayFacts {
     pub cwd: Tried,
     /// `export` stays.
     pub variables: Tried,
-    /// `export` is told: what the assistant hears of it, and the line about it.
+    /// `export` is reported: what the assistant hears of it, and the line about it.
     pub variables_told: Tried,
     /// A here-document, a comment, an unclosed quote: name and how it went.
     pub shapes: Vec<(&'static str, Tried)>,
@@ -278,7 +278,7 @@ pub struct RelayFacts {
     pub inside: Option<Inside>,
 }
 
-/// What the shell told about itself.
+/// What the shell reported about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inside {
     /// Prompt tools that are loaded.

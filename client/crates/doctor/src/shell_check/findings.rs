@@ -1,4 +1,4 @@
-//! From facts to findings: what is well, what is not, and what to do about it. Pure.
+//! Turns facts into findings, with hints about what to do. Pure.
 
 use cohab_shell_state::shell::Shell;
 
@@ -7,13 +7,13 @@ use super::{
     relay_findings::relay_findings,
 };
 
-/// Less than this much free space is told.
+/// Less than this much free space is reported.
 const LOW_SPACE_BYTES: u64 = 16 * 1024 * 1024;
 /// A command of 4 MiB needs this much.
 const NO_SPACE_BYTES: u64 = 5 * 1024 * 1024;
 /// A start that takes longer is slow.
 const SLOW_START_MS: f64 = 2000.0;
-/// More than this for our part is told.
+/// More than this for our part is reported.
 const SLOW_ADDITION_MS: f64 = 50.0;
 
 /// How something is.
@@ -55,7 +55,7 @@ pub enum Mode {
     NotStarted,
 }
 
-/// What `cohab` does with the shell of `facts`, whatever else is found.
+/// What `cohab` does with the shell of `facts`, apart from other findings.
 #[must_use]
 pub fn mode(facts: &Facts) -> Mode {
     let is_dumb = facts.place.term.as_deref() == Some("dumb");

@@ -1,4 +1,4 @@
-//! The user's shell in a terminal that nobody sees, served step by step without an event loop.
+//! The user's shell in a hidden terminal, served step by step without an event loop.
 
 use std::{
     io,
@@ -332,7 +332,7 @@ impl<'a> HiddenShell<'a> {
         self.fx = fx;
     }
 
-    /// What does not fit into the terminal's input is lost: a shell that reads nothing is told by its silence.
+    /// What does not fit into the terminal's input is lost: a shell that reads nothing is recognized by its silence.
     fn write(&self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             match rustix::io::write(self.pty.master(), bytes) {

@@ -32,7 +32,7 @@ const START_LIMIT: Duration = Duration::from_secs(10);
 const MARK_LIMIT: Duration = Duration::from_millis(500);
 /// To the prompt of a shell without us.
 const PLAIN_LIMIT: Duration = Duration::from_secs(4);
-/// To whatever prompt a shell has that we know nothing of.
+/// To the prompt of an unknown shell.
 const UNKNOWN_LIMIT: Duration = Duration::from_secs(1);
 /// For starts that only measure.
 const MEASURE_LIMIT: Duration = Duration::from_secs(3);
@@ -55,7 +55,7 @@ pub(crate) fn examine(start: &Start, surroundings: &Surroundings, stop: &AtomicB
     examination.run(surroundings)
 }
 
-/// What can be told without starting the shell: the first that could be, its version, the folder, the start-up files. At most 2 s.
+/// What can be found without starting the shell: the first that could be, its version, the folder, the start-up files. At most 2 s.
 pub(crate) fn look(start: &Start, surroundings: &Surroundings) -> Facts {
     let never = AtomicBool::new(false);
     let examination = Examination { start, modes: None, deadline: Instant::now() + VERSION_LIMIT, stop: &never };

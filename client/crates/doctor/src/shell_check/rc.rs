@@ -1,4 +1,4 @@
-//! Start-up files and prompt tools: which there are, and what their text says. Pure, but for [`read`].
+//! Finds start-up files and the prompt tools that they name. Pure, but for [`read`].
 
 use std::{
     fs::File,

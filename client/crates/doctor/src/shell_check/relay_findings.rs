@@ -7,7 +7,7 @@ use super::{
     findings::{Finding, Verdict, at, finding},
 };
 
-/// So much more than a typed line is told.
+/// A relayed command that takes this much longer than a typed line is reported.
 const SLOW_ROUND_MS: f64 = 25.0;
 
 /// One thing that was tried: well, or a failure (`verdict`) with what came instead.
@@ -23,7 +23,7 @@ fn tried(id: &'static str, well: &str, what: &str, tried: &Tried, verdict: Verdi
 
 const REPORT: &str = "this should not be; please report it with your start-up files";
 
-/// What the trial of the relay tells.
+/// What the trial of the relay shows.
 pub(super) fn relay_findings(facts: &Facts, relay: &RelayFacts) -> Vec<Finding> {
     if !relay.has_line_editor {
         let text = "the shell reads lines without its line editor: no command can be handed to it";

@@ -68,7 +68,7 @@ pub(super) fn examine(shell: &mut HiddenShell<'_>, kind: Shell) -> Result<RelayF
     };
     let tried = try_all(shell, kind, &mut facts);
     facts.marks = shell.marks;
-    // What could not be tried any more stays `Skipped`; the shell's end is told by the last that was tried.
+    // What could not be tried any more stays `Skipped`; the last trial reports the shell's end.
     match tried {
         Err(Unmet::Cancelled) => Err(Unmet::Cancelled),
         _ => Ok(facts),
@@ -146,7 +146,7 @@ fn expect(
     match shell.run(text, COMMAND_LIMIT) {
         Ok(outcome) => Ok(Tried::unless(wrong(&outcome))),
         Err(Failed::Unmet(Unmet::Cancelled)) => Err(Unmet::Cancelled),
-        // Nobody knows how it would have gone.
+        // Its outcome is unknown.
         Err(_) if shell.is_over() => Ok(Tried::Skipped),
         Err(Failed::Unmet(Unmet::Ended)) => Ok(Tried::Wrong("the shell ended".into())),
         Err(Failed::Unmet(Unmet::Late)) => Ok(Tried::Wrong("it did not come to an end in time".into())),

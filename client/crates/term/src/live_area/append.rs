@@ -1,4 +1,4 @@
-//! The same rows for who cannot, or does not want to, see anything painted anew: what changed is printed below, once. For screen
+//! Prints the rows without redrawing: what changed is printed below, once. For screen
 //! readers and terminals that cannot move their cursor.
 
 use ratatui::text::Line;

@@ -1,4 +1,4 @@
-//! A row as it stands on the screen, and what has to be written to make another one of it.
+//! A row on the screen, and the bytes that turn it into another one.
 
 use std::rc::Rc;
 

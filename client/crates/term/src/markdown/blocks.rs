@@ -3,7 +3,7 @@
 //!
 //! A paragraph, table or quote is closed by a blank line or by a line that begins another block; a list item by the next item or
 //! by a line that is not indented enough; headings and rules at once. Lines of code leave one by one. What stays open is at most
-//! [`MAX_OPEN_BYTES`]; a longer block is cut and goes on in a second part.
+//! [`MAX_OPEN_BYTES`]; a longer block is cut and continues in a second part.
 
 use super::{
     line::{
@@ -33,7 +33,7 @@ pub(super) enum Piece {
     CodeStart { language: String },
     /// One line of code.
     CodeLine(String),
-    /// A part of an overlong one, which goes on in the next line.
+    /// A part of an overlong one, which continues in the next line.
     CodePart(String),
     /// Code ends.
     CodeEnd,
@@ -50,7 +50,7 @@ pub(super) struct Block {
     pub(super) text: String,
     /// Whether a blank line separates it from what is above.
     pub(super) has_gap: bool,
-    /// Whether it goes on with a block that was cut: its first marker is not shown again.
+    /// Whether it continues a block that was cut: its first marker is not shown again.
     pub(super) is_resumed: bool,
     /// Number of the item, where the list knows better than the text.
     pub(super) number: Option<u64>,
@@ -366,7 +366,7 @@ fn open_fence<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     open.map(|fence| fence.reopening()).unwrap_or_default()
 }
 
-/// Head and delimiter line of a table; empty if `text` is none.
+/// Head and delimiter line of a table; empty if `text` is not a table.
 fn table_head(text: &str) -> String {
     let mut lines = text.split_inclusive('\n');
     match (lines.next(), lines.next()) {

@@ -37,7 +37,7 @@ impl CodeBlocks {
         self.blocks.len()
     }
 
-    /// Whether there is none.
+    /// Whether there is no block.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty()

@@ -1,4 +1,4 @@
-//! Colours for code, made on a thread of their own. Nobody ever waits for it: a line that has no colours in time is shown plain.
+//! Colours code on a separate thread. The answer does not wait for it: a line that has no colours in time is shown plain.
 
 use std::{
     collections::BTreeMap,
@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 use super::scopes::ScopeStyles;
 use crate::wrap::{Row, push_text};
 
-/// Lines on their way to the thread; with more, the block goes on plain.
+/// Lines on their way to the thread; with more, the block continues plain.
 const MAX_QUEUED_LINES: usize = 1024;
 /// Longest line that is coloured; a longer one ends the colours of its block.
 const MAX_LINE_BYTES: usize = 4 * 1024;
@@ -111,7 +111,7 @@ impl Highlighter {
         Some((FenceWriter { requests, fence }, FenceReader { results: reader }))
     }
 
-    /// Sends to the thread, or to a new one if there is none (any more).
+    /// Sends to the thread, or to a new one if it is not running (any more).
     fn send_first(&self, request: Request) -> Option<SyncSender<Request>> {
         let mut worker = self.shared.worker.lock().unwrap_or_else(PoisonError::into_inner);
         let request = match worker.as_ref() {

@@ -37,7 +37,7 @@ pub(super) enum FormulaLine<'a> {
 pub(super) enum FormulaStart<'a> {
     /// A formula that is over with its line.
     Whole(&'a str),
-    /// One that goes on; text only if it stands behind the sign.
+    /// One that continues; text only if it stands behind the sign.
     Open(Formula, Option<&'a str>),
 }
 

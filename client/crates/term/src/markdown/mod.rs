@@ -1,4 +1,4 @@
-//! Streaming markdown. What nothing later can change leaves once, for the terminal's scrollback; the open end is rendered anew for
+//! Streaming markdown. What nothing later can change leaves once, for the terminal's scrollback; the open end is rendered again for
 //! each look at it. The final lines depend on the text and the width alone, not on how the text was cut into pushes.
 //!
 //! Work per push is proportional to the push and the open end, which is at most 16 KiB. Memory is bounded by that and by

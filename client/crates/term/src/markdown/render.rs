@@ -1,4 +1,4 @@
-//! One block of markdown to lines. Built on a flat walk over the parser's events: nesting costs no stack.
+//! Renders one block of markdown as lines. Built on a flat walk over the parser's events: nesting costs no stack.
 
 use std::borrow::Cow;
 
@@ -318,7 +318,7 @@ impl Renderer {
         let target = harmless(target).replace(['\n', '\t'], " ");
         self.links.push(OpenLink { first_span: self.inline.len(), target, is_image });
         self.push_modifier(Modifier::UNDERLINED);
-        // A span of its own, so that the link's text can be told from what stands before it.
+        // A span of its own, so that the link's text is distinct from what stands before it.
         self.inline.push(Span::styled("", self.style()));
     }
 

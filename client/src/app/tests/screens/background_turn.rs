@@ -1,4 +1,4 @@
-//! The user's prompt while a turn goes on.
+//! The user's prompt while a turn continues.
 
 use super::*;
 

@@ -5,7 +5,7 @@ use cohab_shell_state::state::{Item, Snapshot};
 use super::*;
 use crate::background_task::TaskResult;
 
-/// The assistant wants a command that only reads, in a shell that has told its names; git tells its settings where it is started.
+/// The assistant wants a command that only reads, in a shell that has reported its names; git reports its settings where it is started.
 fn wish(stage: &mut Stage, command: &str, doubt: Option<&str>) {
     stage.bench.app.options.looks_at_names = true;
     stage.ask("what have I changed");

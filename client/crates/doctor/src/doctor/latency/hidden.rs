@@ -1,4 +1,4 @@
-//! A program in a terminal that nobody sees, read by the thread that measures.
+//! A program in a hidden terminal, read by the thread that measures.
 
 use std::{
     ffi::OsString,
@@ -19,7 +19,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::world::World;
 
 const SIZE: PtySize = PtySize { rows: 24, columns: 80, pixel_width: 0, pixel_height: 0 };
-/// Whatever has not come by then does not come.
+/// Output that has not come by then does not come.
 const LIMIT: Duration = Duration::from_secs(3);
 /// The longest sleep: how soon a wish to stop is seen.
 const SLICE: Duration = Duration::from_millis(50);

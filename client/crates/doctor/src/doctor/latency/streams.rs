@@ -1,4 +1,4 @@
-//! From a piece of an answer at the model server to its letters on the terminal.
+//! Measures the time from a piece of an answer at the model server to its letters on the terminal.
 
 use std::{
     sync::PoisonError,

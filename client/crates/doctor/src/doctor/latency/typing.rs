@@ -1,4 +1,4 @@
-//! A key to its echo, and a start to its prompt: without cohab and with it, in turns.
+//! Measures a key to its echo and a start to its prompt, without cohab and with it, in turns.
 
 use super::{
     Pair,
