@@ -2,7 +2,12 @@
 //! and nothing for the terminal but letters and what is ours.
 #![no_main]
 
-use cohab_term::{markdown::MarkdownStream, ansi::ColorSupport, live_area::{Abilities, LiveArea}, look::OutputStyle};
+use cohab_term::{
+    ansi::ColorSupport,
+    live_area::{Abilities, LiveArea},
+    markdown::MarkdownStream,
+    output_style::OutputStyle,
+};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (u8, u8, Vec<(u8, u8, String)>)| {
