@@ -22,7 +22,7 @@ impl App {
 
     /// How to go on after the daemon's end.
     pub(super) fn way_on(&self) -> String {
-        format!("`{} /resume` goes on; what is done is not done again", self.options.question_prefix)
+        format!("`{} /resume` continues it; finished steps are not repeated", self.options.question_prefix)
     }
 
     /// The daemon knows of a turn that was interrupted.
@@ -34,7 +34,7 @@ impl App {
             self.print_unfinished(unfinished);
         } else if self.activity.turn().is_none() {
             let (question, prefix) = (title(unfinished), &self.options.question_prefix);
-            effects.push(Effect::Announce(format!("\"{question}\" was interrupted: {prefix} /resume goes on")));
+            effects.push(Effect::Announce(format!("\"{question}\" was interrupted: {prefix} /resume continues it")));
         }
     }
 

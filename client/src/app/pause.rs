@@ -79,7 +79,7 @@ impl App {
         };
         let separator = look.choose(" · ", ", ");
         let prefix = &self.options.question_prefix;
-        Some(format!("{what}{separator}Ctrl-Z or {prefix} /resume goes on{separator}Ctrl-C stops"))
+        Some(format!("{what}{separator}Ctrl-Z or {prefix} /resume continues{separator}Ctrl-C stops"))
     }
 
     /// A question at the prompt while a turn continues behind it: pauses or resumes the turn, if it is one of these commands.
@@ -95,7 +95,7 @@ impl App {
             (true, Some(Pause::No)) => "pausing",
             (true, Some(_)) => "it is paused already",
             (false, Some(Pause::No)) => "it is not paused",
-            (false, Some(_)) => "going on",
+            (false, Some(_)) => "continuing",
         };
         if self.pause().is_some_and(|pause| (pause == Pause::No) == wants_pause) {
             self.set_pause(wants_pause, effects);

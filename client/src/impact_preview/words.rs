@@ -149,7 +149,7 @@ impl Reader {
                 '\'' => self.single(&mut word)?,
                 '"' => self.double(&mut word)?,
                 '\\' => match self.chars.get(self.at + 1) {
-                    Some('\n') | None => return Err("a line that goes on"),
+                    Some('\n') | None => return Err("a line that continues"),
                     Some(escaped) => {
                         text(&mut word, *escaped);
                         self.at += 2;

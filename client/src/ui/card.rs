@@ -91,7 +91,7 @@ fn title(subject: &ApprovalSubject, is_dangerous: bool) -> String {
         ApprovalSubject::FileChange { .. } => "Change this file?",
         ApprovalSubject::FileRead { .. } => "Read this file? It may hold secrets.",
         ApprovalSubject::LocalServer { .. } => "Send questions to this model server on your machine?",
-        ApprovalSubject::GoOn { .. } => "Go on?",
+        ApprovalSubject::GoOn { .. } => "Continue?",
     };
     match title.split_at_checked(1).filter(|_| is_dangerous) {
         Some((first, rest)) => format!("Dangerous: {}{rest}", first.to_ascii_lowercase()),

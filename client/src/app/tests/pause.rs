@@ -20,11 +20,11 @@ fn the_key_holds_a_turn_after_its_step_and_lets_it_go_on() {
     assert_eq!(pauses(&effects), [true]);
     let shown = bench.shown();
     assert!(
-        shown.contains("thinking") && shown.contains("pausing after this step · Ctrl-Z or ? /resume goes on"),
+        shown.contains("thinking") && shown.contains("pausing after this step · Ctrl-Z or ? /resume continues"),
         "{shown}"
     );
     bench.daemon(told(true));
-    assert_eq!(bench.shown(), "----\npaused · Ctrl-Z or ? /resume goes on · Ctrl-C stops\n");
+    assert_eq!(bench.shown(), "----\npaused · Ctrl-Z or ? /resume continues · Ctrl-C stops\n");
     assert_eq!(bench.app.deadline(), None, "nothing ticks while it holds");
     assert_eq!(pauses(&bench.live(LiveEvent::PauseKeyPressed)), [false]);
     bench.daemon(told(false));
