@@ -93,7 +93,7 @@ pub struct Options {
     /// Whose home, which shell, what commands are judged against.
     pub environment: Arc<ApprovalEnvironment>,
     /// Glyphs or sentences.
-    pub look: OutputStyle,
+    pub output_style: OutputStyle,
     /// Makes ids of turns; a counter in tests.
     pub fresh_turn_id: fn() -> TurnId,
     /// Colours code; absent where there are no colours.
@@ -375,7 +375,7 @@ impl App {
         self.print_question(&question);
         if question.is_empty() {
             let turn_id = (self.options.fresh_turn_id)();
-            let turn = Turn::new(turn_id, self.text_width(), self.options.look, None, now);
+            let turn = Turn::new(turn_id, self.text_width(), self.options.output_style, None, now);
             self.activity = Activity::Turn(Box::new(turn));
             self.print_usage();
             self.end_turn(effects);
@@ -387,7 +387,8 @@ impl App {
     /// Puts a question to the model, now or as soon as there is a connection.
     fn ask(&mut self, question: String, now: Instant, effects: &mut Vec<Effect>) {
         let turn_id = (self.options.fresh_turn_id)();
-        let mut turn = Turn::new(turn_id, self.text_width(), self.options.look, self.options.highlighter.clone(), now);
+        let mut turn =
+            Turn::new(turn_id, self.text_width(), self.options.output_style, self.options.highlighter.clone(), now);
         turn.progress = Progress::new(&question, now);
         let mut query = UserQuery {
             turn_id,

@@ -147,26 +147,33 @@ impl OpenQuestion {
 
     /// What would be done, whole.
     #[must_use]
-    pub fn card(&self, width: usize, look: OutputStyle) -> Vec<Line<'static>> {
-        card::card(&self.request, &self.parts, &self.environment, width, look)
+    pub fn card(&self, width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
+        card::card(&self.request, &self.parts, &self.environment, width, output_style)
     }
 
     /// The card, if it and what stands below it fit on so many rows; else it belongs into the scrollback.
     #[must_use]
-    pub fn fitting_card(&self, width: usize, rows: usize, look: OutputStyle) -> Option<Vec<Line<'static>>> {
+    pub fn fitting_card(&self, width: usize, rows: usize, output_style: OutputStyle) -> Option<Vec<Line<'static>>> {
         let below = QUESTION_ROWS + if self.looking == Looking::Needless { 0 } else { card::TOUCHED_ROWS };
-        Some(self.card(width, look)).filter(|card| card.len() + below <= rows)
+        Some(self.card(width, output_style)).filter(|card| card.len() + below <= rows)
     }
 
     /// The rows below: what would be touched, the keys or what is typed.
     #[must_use]
-    pub fn question(&self, width: usize, look: OutputStyle) -> Question {
+    pub fn question(&self, width: usize, output_style: OutputStyle) -> Question {
         // What was looked at is the command as it was asked.
         let is_another = matches!(self.answering, Answering::Confirming { edited: Some(_), .. });
         let looking = if is_another { &Looking::Needless } else { &self.looking };
-        let mut lines = card::touched(&self.request, looking, &self.environment, width, look);
-        let Question { lines: keys, cursor } =
-            card::question(&self.request, &self.offer, &self.answering, self.chosen(), &self.environment, width, look);
+        let mut lines = card::touched(&self.request, looking, &self.environment, width, output_style);
+        let Question { lines: keys, cursor } = card::question(
+            &self.request,
+            &self.offer,
+            &self.answering,
+            self.chosen(),
+            &self.environment,
+            width,
+            output_style,
+        );
         let cursor = cursor.map(|(row, column)| (row + lines.len(), column));
         lines.extend(keys);
         Question { lines, cursor }
@@ -179,10 +186,10 @@ impl OpenQuestion {
     /// When [`on_time`](Self::on_time) is due.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
-        let look = if let Looking::Until(until) = self.looking { Some(until) } else { None };
+        let looking = if let Looking::Until(until) = self.looking { Some(until) } else { None };
         let store = if let Answering::Storing { until, .. } = self.answering { Some(until) } else { None };
         let choice = self.chosen.map(|(_, until)| until);
-        [look, store, choice].into_iter().flatten().min()
+        [looking, store, choice].into_iter().flatten().min()
     }
 
     /// Time has passed.

@@ -181,7 +181,7 @@ impl Driver {
                 &start.paths,
                 Lasting::Shell,
             )),
-            look: abilities.look,
+            output_style: abilities.output_style,
             fresh_turn_id: TurnId::fresh,
             highlighter: highlighter.clone(),
         };

@@ -198,7 +198,7 @@ impl App {
             turn.progress.drawn(now);
             let title = turn.progress.title().to_owned();
             if !is_plain_stop {
-                let label = self.options.look.choose("… continuing: ", "Continuing: ");
+                let label = self.options.output_style.choose("… continuing: ", "Continuing: ");
                 let line = self.cut_remark(label, &title, above_it == 0);
                 self.screen.above.insert(above_it, line);
             }

@@ -274,11 +274,11 @@ impl App {
                 &change,
                 &self.options.environment.home,
                 self.width(),
-                self.options.look,
+                self.options.output_style,
             ));
             self.undo.journal.record(request.turn_id, change, is_whole);
         } else if result.mode == RunMode::Subshell {
-            self.screen.above.push(change_summary::contained(self.width(), self.options.look));
+            self.screen.above.push(change_summary::contained(self.width(), self.options.output_style));
         }
         if is_stopped_by_user {
             // Ctrl-C on the agent's command means: stop all of it. Said before the result, which would start the next step.

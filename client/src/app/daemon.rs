@@ -95,31 +95,38 @@ impl App {
 
     fn on_step_finished(&mut self, finished: &StepFinished) {
         let Some(ended) = self.activity.turn_mut().and_then(|turn| turn.step_finished(finished.step)) else { return };
-        let (width, look) = (self.width(), self.options.look);
+        let (width, output_style) = (self.width(), self.options.output_style);
         // A command of the live shell has announced itself, with its output below, and each step where nothing is painted twice.
-        if !ended.has_echoed && look == OutputStyle::Rich {
+        if !ended.has_echoed && output_style == OutputStyle::Rich {
             self.screen.above.extend(status::step_started(&ended.activity, width));
         }
         let StepFinished { outcome, summary, elapsed_ms, .. } = finished;
         let mut summary = summary.clone();
         if *outcome == StepOutcome::Done && changes_files(&ended.activity) {
             self.undo.journal.record_files(finished.turn_id);
-            summary.push_str(look.choose(" · undo: cohab undo", ", `cohab undo` takes it back"));
+            summary.push_str(output_style.choose(" · undo: cohab undo", ", `cohab undo` takes it back"));
         }
         // A command may have waited long for the user to leave the terminal.
         let took_ms = ended.ran_ms.unwrap_or(*elapsed_ms);
-        self.screen.above.extend(status::step_finished(&ended.activity, *outcome, &summary, took_ms, width, look));
+        self.screen.above.extend(status::step_finished(
+            &ended.activity,
+            *outcome,
+            &summary,
+            took_ms,
+            width,
+            output_style,
+        ));
     }
 
     fn on_notice(&mut self, notice: &Notice, now: Instant) {
         let Some(turn) = self.activity.turn_mut().filter(|turn| notice.turn_id.is_none_or(|id| id == turn.id())) else {
             return;
         };
-        if let Some(countdown) = Countdown::of(notice, now).filter(|_| self.options.look == OutputStyle::Rich) {
+        if let Some(countdown) = Countdown::of(notice, now).filter(|_| self.options.output_style == OutputStyle::Rich) {
             turn.waiting = Waiting::Retry(countdown);
         } else {
             self.flush_text();
-            self.screen.above.extend(status::notice(notice, self.width(), self.options.look));
+            self.screen.above.extend(status::notice(notice, self.width(), self.options.output_style));
         }
     }
 

@@ -31,7 +31,7 @@ impl App {
     pub(super) fn tell_of_silence(&mut self, now: Instant) {
         if self.activity.turn_mut().is_some_and(|turn| turn.take_silence(now)) {
             let notice = Notice { turn_id: None, kind: NoticeKind::Warning, text: SILENCE.into() };
-            self.screen.above.extend(status::notice(&notice, self.width(), self.options.look));
+            self.screen.above.extend(status::notice(&notice, self.width(), self.options.output_style));
             self.screen.is_dirty = true;
         }
     }

@@ -61,7 +61,7 @@ impl App {
 
     /// Where nothing is painted twice it is said once.
     fn tell_pause(&mut self) {
-        if self.options.look == OutputStyle::Accessible
+        if self.options.output_style == OutputStyle::Accessible
             && let Some(text) = self.pause_text()
         {
             self.flush_text();
@@ -71,13 +71,13 @@ impl App {
 
     /// What is shown of it.
     pub(super) fn pause_text(&self) -> Option<String> {
-        let look = self.options.look;
+        let output_style = self.options.output_style;
         let what = match self.pause()? {
             Pause::No => return None,
-            Pause::Asked => look.choose("pausing after this step", "Pausing after this step"),
-            Pause::Holds => look.choose("paused", "Paused"),
+            Pause::Asked => output_style.choose("pausing after this step", "Pausing after this step"),
+            Pause::Holds => output_style.choose("paused", "Paused"),
         };
-        let separator = look.choose(" · ", ", ");
+        let separator = output_style.choose(" · ", ", ");
         let prefix = &self.options.question_prefix;
         Some(format!("{what}{separator}Ctrl-Z or {prefix} /resume continues{separator}Ctrl-C stops"))
     }

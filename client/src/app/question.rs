@@ -73,10 +73,10 @@ impl App {
 
     /// A card that does not fit into the live area is printed, and scrolls away with the rest.
     fn print_large_card(&mut self) {
-        let (width, rows, look) = (self.width(), usize::from(self.screen.rows), self.options.look);
+        let (width, rows, output_style) = (self.width(), usize::from(self.screen.rows), self.options.output_style);
         let Some(question) = self.activity.turn().and_then(|turn| turn.question.as_ref()) else { return };
-        if question.fitting_card(width, rows, look).is_none() {
-            let card = question.card(width, look);
+        if question.fitting_card(width, rows, output_style).is_none() {
+            let card = question.card(width, output_style);
             self.screen.above.extend(card);
         }
     }
@@ -129,10 +129,10 @@ impl App {
             effects.push(Effect::TakeKeyboard(false));
         }
         if let Some((text, is_failure)) = remark {
-            let (width, look) = (self.width(), self.options.look);
+            let (width, output_style) = (self.width(), self.options.output_style);
             let warning = |text| Notice { turn_id: None, kind: NoticeKind::Warning, text };
             self.screen.above.extend(match is_failure {
-                true => status::notice(&warning(text), width, look),
+                true => status::notice(&warning(text), width, output_style),
                 false => status::remark(&text, width),
             });
         }

@@ -158,7 +158,9 @@ impl App {
         self.print_remark(&format!("It was left {names}."));
         self.print_command(&script);
         let keys = [("y", "runs this"), ("any other key", "leaves the shell as it is")];
-        self.screen.above.extend(key_rows(&keys, false, self.width(), self.options.look).into_iter().map(Line::from));
+        self.screen
+            .above
+            .extend(key_rows(&keys, false, self.width(), self.options.output_style).into_iter().map(Line::from));
         if let Some(resuming) = self.activity.resuming_mut() {
             resuming.stage = Stage::Offering(script);
         }

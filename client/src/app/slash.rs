@@ -120,7 +120,7 @@ impl App {
     }
 
     fn begin_slash(&mut self, command: &Command, words: &str, now: Instant, effects: &mut Vec<Effect>) -> Stage {
-        let (width, look) = (self.width(), self.options.look);
+        let (width, output_style) = (self.width(), self.options.output_style);
         let prefix = self.options.question_prefix.clone();
         let held = |action| Stage::Held(Wish::Action(action), now + REQUEST_LIMIT);
         if command.arguments.is_empty() && !words.is_empty() {
@@ -128,7 +128,7 @@ impl App {
             return Stage::Done;
         }
         match command.kind {
-            Kind::Help => self.screen.above.extend(say::help(&prefix, width, look)),
+            Kind::Help => self.screen.above.extend(say::help(&prefix, width, output_style)),
             Kind::New => return held(SessionAction::Clear),
             Kind::Retry => return held(SessionAction::Rewind),
             Kind::Compact => return Stage::Held(Wish::Action(SessionAction::Compact), now + COMPACT_LIMIT),
@@ -248,7 +248,7 @@ impl App {
     /// The daemon answers a request.
     pub(super) fn on_session_reply(&mut self, reply: SessionReply, now: Instant, effects: &mut Vec<Effect>) {
         let Some(wish) = self.take_sent(reply.request_id) else { return };
-        let (width, look) = (self.width(), self.options.look);
+        let (width, output_style) = (self.width(), self.options.output_style);
         match (wish, reply.answer) {
             (Wish::Model(wish), SessionAnswer::Attached(attached)) => {
                 self.screen.above.extend(say::model_changed(&attached.model, &wish, width));
@@ -262,8 +262,8 @@ impl App {
             (Wish::Action(SessionAction::Clear), SessionAnswer::Done) => {
                 self.say("A new conversation begins. Your shell and what was agreed to stay as they are.");
             }
-            (_, SessionAnswer::Context(report)) => self.screen.above.extend(say::context(&report, width, look)),
-            (_, SessionAnswer::Usage(usage)) => self.screen.above.extend(say::cost(&usage, width, look)),
+            (_, SessionAnswer::Context(report)) => self.screen.above.extend(say::context(&report, width, output_style)),
+            (_, SessionAnswer::Usage(usage)) => self.screen.above.extend(say::cost(&usage, width, output_style)),
             (_, SessionAnswer::Compacted { before_tokens, after_tokens }) => {
                 self.say(say::compacted(before_tokens, after_tokens));
             }
@@ -351,13 +351,14 @@ impl App {
     pub(super) fn slash_area(&self) -> Vec<Line<'static>> {
         let text = match self.activity.slash().map(|slash| &slash.stage) {
             Some(Stage::Held(..)) => "starting the assistant".to_owned(),
-            Some(Stage::Program(name)) => {
-                self.options.look.choose(format!("{name} · Ctrl-C stops"), format!("Running {name}. Ctrl-C stops it."))
-            }
+            Some(Stage::Program(name)) => self
+                .options
+                .output_style
+                .choose(format!("{name} · Ctrl-C stops"), format!("Running {name}. Ctrl-C stops it.")),
             // The others take no time worth telling.
             Some(Stage::Sent(_, Wish::Action(SessionAction::Compact), _)) => {
                 let (line, sentence) = COMPACTING;
-                self.options.look.choose(line, sentence).to_owned()
+                self.options.output_style.choose(line, sentence).to_owned()
             }
             _ => return Vec::new(),
         };

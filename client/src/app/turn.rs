@@ -51,7 +51,7 @@ pub(super) struct EndedStep {
 #[derive(Debug)]
 struct Answer {
     width: u16,
-    look: OutputStyle,
+    output_style: OutputStyle,
     highlighter: Option<Highlighter>,
     text: MarkdownStream,
     /// There is text that is not closed.
@@ -63,11 +63,11 @@ struct Answer {
 }
 
 impl Answer {
-    fn new(width: u16, look: OutputStyle, highlighter: Option<Highlighter>) -> Self {
+    fn new(width: u16, output_style: OutputStyle, highlighter: Option<Highlighter>) -> Self {
         Self {
             width,
-            look,
-            text: MarkdownStream::new(width, highlighter.clone()).with_look(look),
+            output_style,
+            text: MarkdownStream::new(width, highlighter.clone()).with_output_style(output_style),
             highlighter,
             has_text: false,
             has_answered: false,
@@ -94,7 +94,7 @@ impl Answer {
     /// Forgets the text that is not closed. What was taken back is not to be copied either; what stood before a step stays.
     fn restart(&mut self) {
         self.text = MarkdownStream::new(self.width, self.highlighter.clone())
-            .with_look(self.look)
+            .with_output_style(self.output_style)
             .with_code_blocks(self.code_before.clone());
         self.has_text = false;
     }
@@ -154,10 +154,16 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    pub fn new(id: TurnId, width: u16, look: OutputStyle, highlighter: Option<Highlighter>, now: Instant) -> Self {
+    pub fn new(
+        id: TurnId,
+        width: u16,
+        output_style: OutputStyle,
+        highlighter: Option<Highlighter>,
+        now: Instant,
+    ) -> Self {
         Self {
             id,
-            answer: Answer::new(width, look, highlighter),
+            answer: Answer::new(width, output_style, highlighter),
             delivery: Delivery {
                 unsent_query: None,
                 silent_since: Some(now),

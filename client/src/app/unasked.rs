@@ -135,7 +135,7 @@ impl App {
             return;
         }
         let command = format!("{} /typed", self.options.question_prefix);
-        let text = match self.options.look {
+        let text = match self.options.output_style {
             OutputStyle::Rich => format!("  ↳ typed to stay read-only · {command}"),
             OutputStyle::Accessible => format!("It is typed so that it stays read-only; {command} shows how."),
         };

@@ -293,7 +293,7 @@ impl App {
             Some((item.clone(), Step { before, after: value.clone() }))
         });
         let back = StateChange { steps: back.collect() };
-        let line = restored(&back, &self.options.environment.home, self.width(), self.options.look);
+        let line = restored(&back, &self.options.environment.home, self.width(), self.options.output_style);
         let files = self.activity.undoing_mut().map(|undoing| std::mem::take(&mut undoing.files)).unwrap_or_default();
         let has_files = !files.is_empty();
         let mut told = files;

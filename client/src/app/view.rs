@@ -62,28 +62,28 @@ impl App {
     pub fn frame(&mut self) -> Frame {
         self.screen.is_dirty = false;
         let above = std::mem::take(&mut self.screen.above);
-        let (look, width, rows) = (self.options.look, self.width(), usize::from(self.screen.rows));
-        let pause_text = self.pause_text().filter(|_| look == OutputStyle::Rich);
+        let (output_style, width, rows) = (self.options.output_style, self.width(), usize::from(self.screen.rows));
+        let pause_text = self.pause_text().filter(|_| output_style == OutputStyle::Rich);
         let Some(turn) = self.activity.turn_mut() else {
             return Frame { above, area: self.slash_area(), cursor: None };
         };
         // In sentences nothing is shown that may still change.
-        let mut area = if look == OutputStyle::Rich { turn.tail().to_vec() } else { Vec::new() };
+        let mut area = if output_style == OutputStyle::Rich { turn.tail().to_vec() } else { Vec::new() };
         let mut cursor = None;
         if let Some(question) = &turn.question {
-            area.extend(question.fitting_card(width, rows, look).unwrap_or_default());
-            let keys = question.question(width, look);
+            area.extend(question.fitting_card(width, rows, output_style).unwrap_or_default());
+            let keys = question.question(width, output_style);
             cursor = keys.cursor.map(|(row, column)| (row + area.len(), column));
             area.extend(keys.lines);
         } else {
             match &turn.waiting {
                 // What is printed once is not painted.
-                _ if look == OutputStyle::Accessible => {}
+                _ if output_style == OutputStyle::Accessible => {}
                 _ if turn.pause == Pause::Holds => {}
                 Waiting::Link => area.extend(status::remark("starting the assistant", width)),
-                Waiting::Retry(countdown) => area.extend(status::notice(countdown.notice(), width, look)),
+                Waiting::Retry(countdown) => area.extend(status::notice(countdown.notice(), width, output_style)),
                 Waiting::Step(activity) => {
-                    area.push(turn_status(turn, activity, self.options.approval).line(width, look));
+                    area.push(turn_status(turn, activity, self.options.approval).line(width, output_style));
                 }
                 Waiting::Nothing => {}
             }
@@ -96,14 +96,14 @@ impl App {
     /// blocks and the next one begins where it is.
     #[must_use]
     pub fn keeps_a_row(&self) -> bool {
-        self.options.look == OutputStyle::Rich && self.activity.turn().is_some_and(|turn| !turn.is_over())
+        self.options.output_style == OutputStyle::Rich && self.activity.turn().is_some_and(|turn| !turn.is_over())
     }
 
     /// When the time in the status line changes: only while it is shown.
     pub(super) fn clock_due(&self) -> Option<Instant> {
         let turn = self.activity.turn().filter(|turn| !turn.is_over() && turn.question.is_none())?;
         let is_shown = self.surface == Surface::Ours
-            && self.options.look == OutputStyle::Rich
+            && self.options.output_style == OutputStyle::Rich
             && turn.pause != Pause::Holds
             && matches!(turn.waiting, Waiting::Step(_));
         turn.progress.next_second().filter(|_| is_shown)
@@ -111,7 +111,9 @@ impl App {
 
     /// A step has begun: said in a sentence where nothing is painted twice.
     pub(super) fn tell_step(&mut self) {
-        let Some(turn) = self.activity.turn().filter(|_| self.options.look == OutputStyle::Accessible) else { return };
+        let Some(turn) = self.activity.turn().filter(|_| self.options.output_style == OutputStyle::Accessible) else {
+            return;
+        };
         if let Waiting::Step(activity) = &turn.waiting {
             let sentence = turn_status(turn, activity, self.options.approval).sentence();
             self.flush_text();
@@ -171,7 +173,7 @@ impl App {
 
     /// A command as it is run, in place of the prompt that the user would have seen. The terminal wraps it: copied, it is one line.
     pub(super) fn print_command(&mut self, command: &str) {
-        let mark = self.options.look.choose("❯ ", "$ ");
+        let mark = self.options.output_style.choose("❯ ", "$ ");
         let ends = ends(command, ECHO_MAX_BYTES);
         let shown = visible_command(ends.map_or(command, |ends| ends.head));
         let count = shown.lines().count();

@@ -113,13 +113,13 @@ fn each_state_at_80_and_40_columns_and_in_sentences() {
     let narrow: fn() -> (u16, u16) = || (40, 24);
     let mut seen = String::new();
     for (name, happens) in STATES {
-        for (size, look, how) in [
+        for (size, output_style, how) in [
             (wide, OutputStyle::Rich, "80 columns"),
             (narrow, OutputStyle::Rich, "40 columns"),
             (wide, OutputStyle::Accessible, "sentences"),
         ] {
-            let colors = look.choose(ColorSupport::Ansi16, ColorSupport::None);
-            let abilities = Abilities { colors, look, is_dumb: false, has_links: false, rewraps: false };
+            let colors = output_style.choose(ColorSupport::Ansi16, ColorSupport::None);
+            let abilities = Abilities { colors, output_style, is_dumb: false, has_links: false, rewraps: false };
             let mut ask = ScreenView::new(TestScreen::new(size().0, size().1), size, abilities);
             happens(&mut ask);
             // The clock of frames is a real one: what waits for it is drawn now.

@@ -46,7 +46,7 @@ impl Entry {
             names,
         };
         Self {
-            hint: PromptHint::new(options.environment.shell, columns, options.look, flip_key.name()),
+            hint: PromptHint::new(options.environment.shell, columns, options.output_style, flip_key.name()),
             judge: Judge::new(world),
             flip_key,
             told: HashMap::new(),

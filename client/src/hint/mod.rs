@@ -77,9 +77,9 @@ struct Shown {
 impl PromptHint {
     /// For a terminal with so many columns. `flip_key` is its name as shown; without a name no line can be flipped.
     #[must_use]
-    pub fn new(shell: Shell, columns: u16, look: OutputStyle, flip_key: &'static str) -> Self {
+    pub fn new(shell: Shell, columns: u16, output_style: OutputStyle, flip_key: &'static str) -> Self {
         Self {
-            is_drawn: look.choose(true, false),
+            is_drawn: output_style.choose(true, false),
             flip_key,
             typed: TypedLine::new(shell),
             rows: PromptRows::new(columns),

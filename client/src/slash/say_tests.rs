@@ -5,10 +5,10 @@ use super::*;
 
 /// All lines fit, at both widths and in both looks. What they look like is in `app/tests/screens/commands.rs`.
 fn fits_everywhere(lines: impl Fn(usize, OutputStyle) -> Vec<Line<'static>>) {
-    for (width, look) in
+    for (width, output_style) in
         [(79, OutputStyle::Rich), (39, OutputStyle::Rich), (79, OutputStyle::Accessible), (39, OutputStyle::Accessible)]
     {
-        let lines = lines(width, look);
+        let lines = lines(width, output_style);
         assert!(lines.iter().all(|line| line.width() <= width), "{}", text_of(&lines));
     }
 }
@@ -33,13 +33,13 @@ fn report(window_tokens: Option<u64>) -> ContextReport {
 
 #[test]
 fn the_help_lists_all_commands_and_fits_a_small_screen() {
-    fits_everywhere(|width, look| help("?", width, look));
+    fits_everywhere(|width, output_style| help("?", width, output_style));
     assert!(help("?", 79, OutputStyle::Rich).len() <= 20);
 }
 
 #[test]
 fn the_context_is_a_table_with_bars() {
-    fits_everywhere(|width, look| context(&report(Some(128_000)), width, look));
+    fits_everywhere(|width, output_style| context(&report(Some(128_000)), width, output_style));
     let without = text_of(&context(&report(None), 79, OutputStyle::Rich));
     assert!(without.ends_with("about 68k tokens; there is no model to take them\n"), "{without}");
     let too_much = text_of(&context(&report(Some(8_192)), 200, OutputStyle::Rich));
@@ -70,8 +70,8 @@ fn the_cost_is_told_as_far_as_it_is_known() {
         ..Usage::default()
     };
     let unpriced = Usage { cost_microusd: None, ..usage };
-    fits_everywhere(|width, look| {
-        [&usage, &unpriced, &Usage::default()].into_iter().flat_map(|usage| cost(usage, width, look)).collect()
+    fits_everywhere(|width, output_style| {
+        [&usage, &unpriced, &Usage::default()].into_iter().flat_map(|usage| cost(usage, width, output_style)).collect()
     });
 }
 

@@ -40,9 +40,9 @@ pub fn card(
     parts: &[Part],
     environment: &ApprovalEnvironment,
     width: usize,
-    look: OutputStyle,
+    output_style: OutputStyle,
 ) -> Vec<Line<'static>> {
-    let mut card = Card::new(request.is_dangerous, width, look);
+    let mut card = Card::new(request.is_dangerous, width, output_style);
     let title = title(&request.subject, request.is_dangerous);
     let title_style = if request.is_dangerous { theme::DANGER } else { theme::STRONG };
     card.words(&[Span::styled(title, title_style)]);
@@ -128,18 +128,24 @@ fn path_text(path: &WirePath) -> String {
 
 pub(super) struct Card {
     is_dangerous: bool,
-    look: OutputStyle,
+    output_style: OutputStyle,
     bar: Option<Span<'static>>,
     columns: usize,
     lines: Vec<Line<'static>>,
 }
 
 impl Card {
-    fn new(is_dangerous: bool, width: usize, look: OutputStyle) -> Self {
+    fn new(is_dangerous: bool, width: usize, output_style: OutputStyle) -> Self {
         let style = if is_dangerous { theme::DANGER } else { theme::ACCENT };
-        let has_bar = look == OutputStyle::Rich && width >= MIN_BAR_WIDTH;
+        let has_bar = output_style == OutputStyle::Rich && width >= MIN_BAR_WIDTH;
         let bar = has_bar.then(|| Span::styled(BAR, style));
-        Self { is_dangerous, look, bar, columns: width - if has_bar { BAR_COLUMNS } else { 0 }, lines: Vec::new() }
+        Self {
+            is_dangerous,
+            output_style,
+            bar,
+            columns: width - if has_bar { BAR_COLUMNS } else { 0 },
+            lines: Vec::new(),
+        }
     }
 
     fn words(&mut self, spans: &[Span<'_>]) {
@@ -162,7 +168,7 @@ impl Card {
 
     /// The name of a fact, in front of it.
     fn label(&self, name: &str) -> Span<'static> {
-        let name = match name.split_at_checked(1).filter(|_| self.look == OutputStyle::Accessible) {
+        let name = match name.split_at_checked(1).filter(|_| self.output_style == OutputStyle::Accessible) {
             Some((first, rest)) => first.to_ascii_uppercase() + rest,
             None => name.to_owned(),
         };
@@ -187,13 +193,13 @@ impl Card {
         for (index, line) in visible_command(text).split('\n').enumerate() {
             let index = first + index;
             let indent = " ".repeat(number.len());
-            let mark = match (self.look, index) {
+            let mark = match (self.output_style, index) {
                 (OutputStyle::Rich, 0) => format!("{number}$ "),
                 (OutputStyle::Rich, _) => format!("{indent}> "),
                 (OutputStyle::Accessible, 0) => format!("Command {}", number.trim()).trim_end().to_owned() + ": ",
                 (OutputStyle::Accessible, _) => format!("Line {}: ", index + 1),
             };
-            let hanging = match self.look {
+            let hanging = match self.output_style {
                 _ if self.columns < MIN_BAR_WIDTH => String::new(),
                 OutputStyle::Rich => indent + HANG,
                 OutputStyle::Accessible => HANG.to_owned(),
@@ -210,7 +216,7 @@ impl Card {
 
     /// The commands of a line one by one, each with what the policy says of it.
     fn parts(&mut self, parts: &[Part]) {
-        let look = self.look;
+        let output_style = self.output_style;
         let is_quiet = |part: &Part| parts.len() > MAX_QUIET_PARTS && part.level == Level::Allow;
         for (index, part) in parts.iter().enumerate().filter(|(_, part)| !is_quiet(part)) {
             let (word, style) = match part.level {
@@ -222,12 +228,12 @@ impl Card {
                 Some(reason) if part.level > Level::Allow => format!("{word}: {}", visible(reason)),
                 _ => word.to_owned(),
             };
-            let start = format!("{}{}. ", look.choose("", "Part "), index + 1);
+            let start = format!("{}{}. ", output_style.choose("", "Part "), index + 1);
             let text = Span::raw(visible_command(&part.text));
             self.words(&[
                 Span::styled(start, theme::DIM),
                 text,
-                Span::styled(look.choose(" — ", ", "), theme::DIM),
+                Span::styled(output_style.choose(" — ", ", "), theme::DIM),
                 Span::styled(why, style),
             ]);
         }
@@ -289,8 +295,8 @@ impl Card {
     fn reason(&mut self, reason: &str) {
         let style = if self.is_dangerous { theme::DANGER } else { theme::WARNING };
         let text = Span::styled(visible(reason), style);
-        let mark = Span::styled(self.look.choose("! ", "Reason: "), style);
-        if self.look == OutputStyle::Accessible || self.columns < MIN_BAR_WIDTH {
+        let mark = Span::styled(self.output_style.choose("! ", "Reason: "), style);
+        if self.output_style == OutputStyle::Accessible || self.columns < MIN_BAR_WIDTH {
             return self.words(&[mark, text]);
         }
         // The mark never stands alone.

@@ -14,30 +14,33 @@ const MAX_NAMES: usize = 8;
 
 /// What a command changed, in one line; none if nothing. Names only: no value but the folder's and the mask's.
 #[must_use]
-pub fn receipt(change: &StateChange, home: &Path, width: usize, look: OutputStyle) -> Option<Line<'static>> {
-    let start = look.choose("  ↳ ", "In the shell: ");
-    line(start, &facts(change, home, look), width, look)
+pub fn receipt(change: &StateChange, home: &Path, width: usize, output_style: OutputStyle) -> Option<Line<'static>> {
+    let start = output_style.choose("  ↳ ", "In the shell: ");
+    line(start, &facts(change, home, output_style), width, output_style)
 }
 
 /// What undo brought back, in one line; none if nothing.
 #[must_use]
-pub fn restored(change: &StateChange, home: &Path, width: usize, look: OutputStyle) -> Option<Line<'static>> {
-    line(look.choose("  ↶ ", "Brought back: "), &facts(change, home, look), width, look)
+pub fn restored(change: &StateChange, home: &Path, width: usize, output_style: OutputStyle) -> Option<Line<'static>> {
+    line(output_style.choose("  ↶ ", "Brought back: "), &facts(change, home, output_style), width, output_style)
 }
 
 /// The command would have ended or changed the live shell, so that nothing of it lasts there.
 #[must_use]
-pub fn contained(width: usize, look: OutputStyle) -> Line<'static> {
-    let text =
-        format!("{} in a subshell; your shell is as it was{}", look.choose("  ↳ ran", "It ran"), look.choose("", "."));
+pub fn contained(width: usize, output_style: OutputStyle) -> Line<'static> {
+    let text = format!(
+        "{} in a subshell; your shell is as it was{}",
+        output_style.choose("  ↳ ran", "It ran"),
+        output_style.choose("", ".")
+    );
     fitted(&Line::styled(text, theme::DIM), width)
 }
 
-fn line(start: &str, facts: &[String], width: usize, look: OutputStyle) -> Option<Line<'static>> {
+fn line(start: &str, facts: &[String], width: usize, output_style: OutputStyle) -> Option<Line<'static>> {
     if facts.is_empty() {
         return None;
     }
-    let text = format!("{start}{}{}", facts.join(look.choose(" · ", ", ")), look.choose("", "."));
+    let text = format!("{start}{}{}", facts.join(output_style.choose(" · ", ", ")), output_style.choose("", "."));
     Some(fitted(&Line::from(Span::styled(text, theme::DIM)), width))
 }
 
@@ -73,14 +76,14 @@ fn name(item: &Item) -> String {
     }
 }
 
-fn facts(change: &StateChange, home: &Path, look: OutputStyle) -> Vec<String> {
+fn facts(change: &StateChange, home: &Path, output_style: OutputStyle) -> Vec<String> {
     let steps = &change.steps;
     let mut facts = Vec::new();
     if let Some(path) = steps.get(&Item::Folder).and_then(|step| first(step.after.as_ref())) {
-        facts.push(format!("{} {}", look.choose("cd", "now in"), one_line(&tilde(&path, home))));
+        facts.push(format!("{} {}", output_style.choose("cd", "now in"), one_line(&tilde(&path, home))));
     }
-    facts.extend(group(change, look.choose(" ", ", "), |item, step| match item {
-        Item::Exported(name) | Item::Prompt(name) => Some(format!("{}{}", sign(step, look), one_line(name))),
+    facts.extend(group(change, output_style.choose(" ", ", "), |item, step| match item {
+        Item::Exported(name) | Item::Prompt(name) => Some(format!("{}{}", sign(step, output_style), one_line(name))),
         _ => None,
     }));
     facts.extend(group(change, ", ", |item, step| match item {
@@ -124,11 +127,11 @@ fn group(change: &StateChange, separator: &str, word: impl Fn(&Item, &Step) -> O
     (!words.is_empty()).then(|| words.join(separator))
 }
 
-fn sign(step: &Step, look: OutputStyle) -> &'static str {
+fn sign(step: &Step, output_style: OutputStyle) -> &'static str {
     match (&step.before, &step.after) {
-        (None, _) => look.choose("+", "set "),
-        (_, None) => look.choose("-", "unset "),
-        _ => look.choose("~", "changed "),
+        (None, _) => output_style.choose("+", "set "),
+        (_, None) => output_style.choose("-", "unset "),
+        _ => output_style.choose("~", "changed "),
     }
 }
 

@@ -60,7 +60,7 @@ fn request(subject: ApprovalSubject, reason: &str) -> ApprovalRequest {
 
 #[test]
 fn steps_notices_errors_and_receipts_are_harmless() {
-    for (text, look) in
+    for (text, output_style) in
         HOSTILE.iter().flat_map(|row| [(row.bytes, OutputStyle::Rich), (row.bytes, OutputStyle::Accessible)])
     {
         let text = format!("a{text}b");
@@ -69,13 +69,13 @@ fn steps_notices_errors_and_receipts_are_harmless() {
         for activity in [&tool, &model] {
             let status =
                 TurnStatus { activity, step: 2, elapsed_s: 12, usage: None, budget: None, approval: ApprovalMode::All };
-            assert_harmless("status", &[status.line(80, look), Line::from(status.sentence())]);
+            assert_harmless("status", &[status.line(80, output_style), Line::from(status.sentence())]);
         }
         assert_harmless("step", status::step_started(&tool, 80).as_slice());
-        let finished = status::step_finished(&tool, StepOutcome::Failed, &text, 1, 80, look);
+        let finished = status::step_finished(&tool, StepOutcome::Failed, &text, 1, 80, output_style);
         assert_harmless("step end", finished.as_slice());
         let notice = Notice { turn_id: None, kind: NoticeKind::Warning, text: text.clone() };
-        assert_harmless("notice", &status::notice(&notice, 80, look));
+        assert_harmless("notice", &status::notice(&notice, 80, output_style));
         let about = ErrorSubject::Connection;
         let error = WireError { about, kind: WireErrorKind::Protocol, message: text.clone(), hint: Some(text.clone()) };
         assert_harmless("error", &status::error(&error, 80));
@@ -83,7 +83,7 @@ fn steps_notices_errors_and_receipts_are_harmless() {
         let step = Step { before: None, after: Some(vec![text.clone().into_bytes()]) };
         let names = [Item::Folder, Item::Exported(text.clone()), Item::Function(text.clone()), Item::Umask];
         let change = StateChange { steps: names.into_iter().map(|item| (item, step.clone())).collect() };
-        assert_harmless("receipt", change_summary::receipt(&change, Path::new("/"), 80, look).as_slice());
+        assert_harmless("receipt", change_summary::receipt(&change, Path::new("/"), 80, output_style).as_slice());
     }
 }
 

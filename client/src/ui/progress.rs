@@ -36,10 +36,10 @@ impl TurnStatus<'_> {
     /// In one row, for example `● step 3 · bash cargo test · 12 s · 3.2k tokens · about $0.0123 · Ctrl-C stops`. Where there is little
     /// room facts of second rank go first, then the number of the step, how to stop, and the end of the argument; a warning stays.
     #[must_use]
-    pub fn line(&self, width: usize, look: OutputStyle) -> Line<'static> {
-        let separator = look.choose(" · ", ", ");
-        let (what, more) = self.activity(look);
-        let mut head = Line::from(vec![Span::styled(look.choose("● ", ""), theme::ACCENT), Span::raw(what)]);
+    pub fn line(&self, width: usize, output_style: OutputStyle) -> Line<'static> {
+        let separator = output_style.choose(" · ", ", ");
+        let (what, more) = self.activity(output_style);
+        let mut head = Line::from(vec![Span::styled(output_style.choose("● ", ""), theme::ACCENT), Span::raw(what)]);
         head.extend(more.map(|more| Span::styled(more, theme::DIM)));
         let mut facts = self.facts();
         facts.insert(0, "Ctrl-C stops".to_owned());
@@ -80,16 +80,24 @@ impl TurnStatus<'_> {
         parts.concat() + &warning.unwrap_or_default()
     }
 
-    fn activity(&self, look: OutputStyle) -> (String, Option<String>) {
+    fn activity(&self, output_style: OutputStyle) -> (String, Option<String>) {
         match self.activity {
             // Who thinks is said once; later there is more to say.
             StepActivity::ModelCall { model } => {
-                let model = (self.step == 0).then(|| format!("{}{}", look.choose(" · ", " with "), one_line(model)));
+                let model =
+                    (self.step == 0).then(|| format!("{}{}", output_style.choose(" · ", " with "), one_line(model)));
                 ("thinking".to_owned(), model)
             }
             StepActivity::ToolCall { tool, argument } => {
-                let tool = format!("{}{}", look.choose("", "running "), one_line(tool));
-                (tool, Some(format!("{}{}", look.choose(" ", ": "), sanitize::one_line(argument, ARGUMENT_MAX_CHARS))))
+                let tool = format!("{}{}", output_style.choose("", "running "), one_line(tool));
+                (
+                    tool,
+                    Some(format!(
+                        "{}{}",
+                        output_style.choose(" ", ": "),
+                        sanitize::one_line(argument, ARGUMENT_MAX_CHARS)
+                    )),
+                )
             }
             StepActivity::Compaction => ("shortening".to_owned(), Some(" the conversation".to_owned())),
         }

@@ -41,7 +41,7 @@ pub struct Abilities {
     /// Styles.
     pub colors: ColorSupport,
     /// In the accessible style nothing is ever redrawn.
-    pub look: OutputStyle,
+    pub output_style: OutputStyle,
     /// It obeys escape sequences.
     pub is_dumb: bool,
     /// Addresses may be marked as links.
@@ -62,11 +62,23 @@ impl Abilities {
 
     /// For what `TERM` says, whether tmux stands between, and whether it is xterm itself.
     #[must_use]
-    pub fn detect(colors: ColorSupport, look: OutputStyle, term: Option<&str>, is_tmux: bool, is_xterm: bool) -> Self {
+    pub fn detect(
+        colors: ColorSupport,
+        output_style: OutputStyle,
+        term: Option<&str>,
+        is_tmux: bool,
+        is_xterm: bool,
+    ) -> Self {
         let is_dumb = matches!(term, None | Some("" | "dumb"));
-        let is_fancy = look == OutputStyle::Rich && colors == ColorSupport::Ansi16;
+        let is_fancy = output_style == OutputStyle::Rich && colors == ColorSupport::Ansi16;
         let cuts = is_xterm || term.is_some_and(|term| term == "linux" || term.starts_with("screen"));
-        Self { colors, look, is_dumb, has_links: is_fancy && link::is_known_to(term), rewraps: is_tmux || !cuts }
+        Self {
+            colors,
+            output_style,
+            is_dumb,
+            has_links: is_fancy && link::is_known_to(term),
+            rewraps: is_tmux || !cuts,
+        }
     }
 }
 
@@ -141,8 +153,8 @@ impl LiveArea {
     /// Writes `above` once, for good, and shows `area` below it; rows and columns that do not fit are left out, from the top and
     /// from the right. `cursor` is a row and column of `area`; without it the cursor is hidden while there is an area.
     pub fn draw(&mut self, above: &[Line<'_>], area: &[Line<'_>], cursor: Option<(usize, usize)>, out: &mut Vec<u8>) {
-        let Abilities { colors, look, is_dumb, has_links, .. } = self.abilities;
-        if look == OutputStyle::Accessible {
+        let Abilities { colors, output_style, is_dumb, has_links, .. } = self.abilities;
+        if output_style == OutputStyle::Accessible {
             let begin = if is_dumb { b"" } else { PLAIN_LETTERS };
             return self.printed.draw(above, area, cursor.is_some(), begin, colors, out);
         }
@@ -211,7 +223,7 @@ impl LiveArea {
 
     /// Empties the screen; the next [`draw`](Self::draw) begins at its top. In sentences nothing is ever taken away.
     pub fn wipe(&mut self, out: &mut Vec<u8>) {
-        if self.abilities.look == OutputStyle::Accessible {
+        if self.abilities.output_style == OutputStyle::Accessible {
             return;
         }
         out.extend_from_slice(PLAIN_LETTERS);

@@ -40,7 +40,7 @@ impl Bench {
             remembered: Arc::new(Allowed::default()),
             secrets: Arc::default(),
             environment: Arc::new(ApprovalEnvironment { shell, ..ApprovalEnvironment::of_ann() }),
-            look: OutputStyle::Rich,
+            output_style: OutputStyle::Rich,
             fresh_turn_id: || TURN,
             highlighter: None,
         };

@@ -102,18 +102,18 @@ pub(crate) fn messages(text: &str) -> impl Iterator<Item = (&'static str, Daemon
 }
 
 /// What the terminal gets for a client to which this happens in a turn.
-fn sent(event: Event, look: OutputStyle) -> String {
+fn sent(event: Event, output_style: OutputStyle) -> String {
     let mut bench = Bench::new();
-    bench.app.options.look = look;
+    bench.app.options.output_style = output_style;
     bench.live(LiveEvent::PromptReady);
     bench.link_up();
     bench.enter("? why");
     bench.live(LiveEvent::AnswerReady);
     let abilities = Abilities {
         colors: ColorSupport::Ansi16,
-        look,
+        output_style,
         is_dumb: false,
-        has_links: look == OutputStyle::Rich,
+        has_links: output_style == OutputStyle::Rich,
         rewraps: true,
     };
     let mut area = LiveArea::new(80, 24, abilities);
@@ -160,8 +160,8 @@ fn without_ours(sent: &str) -> String {
 fn no_field_of_a_frame_takes_a_sequence_to_the_terminal() {
     for hostile in HOSTILE {
         for (field, event) in FIELDS {
-            for look in [OutputStyle::Rich, OutputStyle::Accessible] {
-                let left = without_ours(&sent(event(format!("a{}b", hostile.bytes)), look));
+            for output_style in [OutputStyle::Rich, OutputStyle::Accessible] {
+                let left = without_ours(&sent(event(format!("a{}b", hostile.bytes)), output_style));
                 let is_odd = |c: char| (c.is_control() && !matches!(c, '\r' | '\n')) || is_invisible(c);
                 assert!(!left.contains(is_odd), "{} in {field}: {left:?}", hostile.name);
             }

@@ -46,14 +46,14 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(columns: u16, look: OutputStyle) -> Self {
+    fn new(columns: u16, output_style: OutputStyle) -> Self {
         const ROWS: u16 = 24;
         let mut bench = Bench::new();
-        bench.app.options.look = look;
+        bench.app.options.output_style = output_style;
         bench.event(Event::Resized { columns, rows: ROWS });
-        let colors = look.choose(ColorSupport::Ansi16, ColorSupport::None);
+        let colors = output_style.choose(ColorSupport::Ansi16, ColorSupport::None);
         // The terminal of the tests cuts rows that are too long.
-        let abilities = Abilities { colors, look, is_dumb: false, has_links: false, rewraps: false };
+        let abilities = Abilities { colors, output_style, is_dumb: false, has_links: false, rewraps: false };
         let mut terminal = TestScreen::new(columns, ROWS);
         terminal.process(PROMPT);
         Self { bench, area: LiveArea::new(columns, ROWS, abilities), terminal }
@@ -184,8 +184,10 @@ fn seen_at(states: &[State], widths: [u16; 2]) -> String {
     let mut all = String::new();
     for (name, happens) in states {
         let widths = widths.map(|columns| (columns, OutputStyle::Rich, format!("{columns} columns")));
-        for (columns, look, how) in widths.into_iter().chain([(80, OutputStyle::Accessible, "sentences".to_owned())]) {
-            let mut stage = Stage::new(columns, look);
+        for (columns, output_style, how) in
+            widths.into_iter().chain([(80, OutputStyle::Accessible, "sentences".to_owned())])
+        {
+            let mut stage = Stage::new(columns, output_style);
             happens(&mut stage);
             all += &format!("==== {name} ({how})\n{}\n", stage.terminal.seen());
         }

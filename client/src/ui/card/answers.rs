@@ -58,10 +58,10 @@ pub fn question(
     chosen: Option<char>,
     environment: &ApprovalEnvironment,
     width: usize,
-    look: OutputStyle,
+    output_style: OutputStyle,
 ) -> Question {
     let below = |note: &str| {
-        let mut card = Card::new(request.is_dangerous, width, look);
+        let mut card = Card::new(request.is_dangerous, width, output_style);
         card.rows(wrap_words(&[Span::styled(note.to_owned(), theme::DIM)], card.columns));
         card.into_bottom()
     };
@@ -74,7 +74,7 @@ pub fn question(
     };
     match answering {
         Answering::Keys => {
-            let mut card = Card::new(request.is_dangerous, width, look);
+            let mut card = Card::new(request.is_dangerous, width, output_style);
             card.keys(&keys(request, offer), chosen);
             Question { lines: card.into_bottom(), cursor: None }
         }
@@ -82,7 +82,7 @@ pub fn question(
             let note = "Type yes and Enter to do it, Esc to go back.";
             let mut question = typed(note, "yes? ", input);
             if let Some(command) = edited {
-                let mut card = Card::new(true, width, look);
+                let mut card = Card::new(true, width, output_style);
                 card.words(&[Span::styled("Dangerous as edited:", theme::DANGER)]);
                 card.command("", &visible_command(command));
                 let mut lines = card.into_middle();
@@ -96,7 +96,9 @@ pub fn question(
             typed("Change the command. Enter runs it, Alt-Enter adds a line, Esc goes back.", "$ ", input)
         }
         Answering::Refusing(input) => typed("Reason (optional). Enter refuses, Esc goes back.", "no: ", input),
-        Answering::Keeping(rule) => Question { lines: keeping(rule, chosen, environment, width, look), cursor: None },
+        Answering::Keeping(rule) => {
+            Question { lines: keeping(rule, chosen, environment, width, output_style), cursor: None }
+        }
         Answering::Storing { .. } => {
             let note = format!("Storing it in {}.", visible(&environment.rules_name()));
             Question { lines: below(&note), cursor: None }
@@ -110,9 +112,9 @@ fn keeping(
     chosen: Option<char>,
     environment: &ApprovalEnvironment,
     width: usize,
-    look: OutputStyle,
+    output_style: OutputStyle,
 ) -> Vec<Line<'static>> {
-    let mut card = Card::new(false, width, look);
+    let mut card = Card::new(false, width, output_style);
     let place =
         rule.folder.as_ref().map_or("in every folder".into(), |folder| format!("in {}", environment.short(folder)));
     card.words(&[
@@ -122,7 +124,7 @@ fn keeping(
         Span::raw(format!(" {place}; kept in {}", visible(&environment.rules_name()))),
     ]);
     let mut lines = card.into_middle();
-    let mut card = Card::new(false, width, look);
+    let mut card = Card::new(false, width, output_style);
     card.keys(&[("y", "stores it"), ("Esc", "goes back")], chosen);
     lines.extend(card.into_bottom());
     lines
@@ -153,16 +155,16 @@ fn keys(request: &ApprovalRequest, offer: &Offer) -> Vec<(&'static str, &'static
 
 /// Keys with their meanings, as many on a row as fit. None is parted from its meaning, but where a row is narrower than the two.
 #[must_use]
-pub fn key_rows(keys: &[(&str, &str)], is_dangerous: bool, columns: usize, look: OutputStyle) -> Vec<Row> {
+pub fn key_rows(keys: &[(&str, &str)], is_dangerous: bool, columns: usize, output_style: OutputStyle) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut row = Row::new();
     for (index, (key, meaning)) in keys.iter().enumerate() {
         let key_style = if is_dangerous && *key == "y" { theme::DANGER } else { theme::STRONG };
         let mut item = vec![Span::styled((*key).to_owned(), key_style)];
-        let comma = if index + 1 < keys.len() { look.choose("", ",") } else { "" };
+        let comma = if index + 1 < keys.len() { output_style.choose("", ",") } else { "" };
         push_text(&mut item, &format!(" {meaning}"), theme::PLAIN);
         push_text(&mut item, comma, theme::DIM);
-        let separator = if row.is_empty() { "" } else { look.choose(" · ", " ") };
+        let separator = if row.is_empty() { "" } else { output_style.choose(" · ", " ") };
         if row_width(&row) + row_width(&[Span::raw(separator)]) + row_width(&item) > columns {
             rows.extend(Some(std::mem::take(&mut row)).filter(|row| !row.is_empty()));
         } else {
@@ -177,9 +179,9 @@ pub fn key_rows(keys: &[(&str, &str)], is_dangerous: bool, columns: usize, look:
 impl Card {
     /// With a key that is pressed the others step back. Nothing is read aloud twice for it.
     fn keys(&mut self, keys: &[(&str, &str)], chosen: Option<char>) {
-        let mut rows = key_rows(keys, self.is_dangerous, self.columns, self.look);
+        let mut rows = key_rows(keys, self.is_dangerous, self.columns, self.output_style);
         let shown = keys.iter().find(|(key, _)| chosen.is_some_and(|chosen| key.chars().eq([chosen])));
-        if let (Some((key, meaning)), OutputStyle::Rich) = (shown, self.look) {
+        if let (Some((key, meaning)), OutputStyle::Rich) = (shown, self.output_style) {
             let is_it = |text: &str| text == *key || text == format!(" {meaning}");
             for span in rows.iter_mut().flatten() {
                 span.style = if is_it(&span.content) { theme::STRONG } else { theme::DIM };

@@ -24,9 +24,9 @@ pub fn touched(
     looking: &Looking,
     environment: &ApprovalEnvironment,
     width: usize,
-    look: OutputStyle,
+    output_style: OutputStyle,
 ) -> Vec<Line<'static>> {
-    let mut card = Card::new(request.is_dangerous, width, look);
+    let mut card = Card::new(request.is_dangerous, width, output_style);
     match looking {
         Looking::Needless => {}
         Looking::Until(_) => card.words(&[card.label("touches"), Span::styled("looking", theme::DIM)]),
@@ -51,7 +51,7 @@ pub fn touched(
     if lines.len() > TOUCHED_ROWS {
         let left = lines.len() - (TOUCHED_ROWS - 1);
         lines.truncate(TOUCHED_ROWS - 1);
-        let mut more = Card::new(request.is_dangerous, width, look);
+        let mut more = Card::new(request.is_dangerous, width, output_style);
         more.words(&[more.label("more"), Span::styled(format!("{left} rows of this kind"), theme::DIM)]);
         lines.extend(more.into_middle().into_iter().take(1));
     }

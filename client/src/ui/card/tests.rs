@@ -57,12 +57,17 @@ fn of_a_command_that_is_too_long_both_ends_are_shown_and_it_is_said() {
     ];
     for subject in subjects {
         let copies = if matches!(subject, ApprovalSubject::Commands(_)) { 2 } else { 1 };
-        for look in [OutputStyle::Rich, OutputStyle::Accessible] {
-            let card =
-                plain(&card(&request(subject.clone(), true, &[]), &[], &ApprovalEnvironment::of_ann(), 80, look));
+        for output_style in [OutputStyle::Rich, OutputStyle::Accessible] {
+            let card = plain(&card(
+                &request(subject.clone(), true, &[]),
+                &[],
+                &ApprovalEnvironment::of_ann(),
+                80,
+                output_style,
+            ));
             assert!(card.len() < copies * 40_000, "{}", card.len());
             for told in ["START", "END", "3991816 of 4000008 bytes in the middle are not shown"] {
-                assert_eq!(card.matches(told).count(), copies, "{told} {look:?}");
+                assert_eq!(card.matches(told).count(), copies, "{told} {output_style:?}");
             }
         }
     }
@@ -77,10 +82,10 @@ fn no_wrapped_row_looks_like_a_row_of_the_cards_own() {
             ApprovalSubject::FileRead { tool: "read".into(), path: Path::new(&text).into() },
             ApprovalSubject::FileChange { tool: "edit".into(), path: Path::new("a").into(), diff: format!("+{text}") },
         ];
-        for (subject, look) in
+        for (subject, output_style) in
             subjects.iter().flat_map(|subject| [(subject, OutputStyle::Rich), (subject, OutputStyle::Accessible)])
         {
-            let card = open(&request(subject.clone(), false, &[&text])).card(39, look);
+            let card = open(&request(subject.clone(), false, &[&text])).card(39, output_style);
             let told: Vec<String> = card
                 .iter()
                 .map(ToString::to_string)
@@ -94,11 +99,11 @@ fn no_wrapped_row_looks_like_a_row_of_the_cards_own() {
 #[test]
 fn no_key_is_parted_from_its_meaning() {
     let keys = [("y", "once (asks for a typed yes)"), ("s", "this session"), ("o", "one by one"), ("Esc", "stop")];
-    for (columns, look) in
+    for (columns, output_style) in
         (32..100).flat_map(|columns| [(columns, OutputStyle::Rich), (columns, OutputStyle::Accessible)])
     {
         let rows: Vec<String> =
-            key_rows(&keys, true, columns, look).into_iter().map(|row| Line::from(row).to_string()).collect();
+            key_rows(&keys, true, columns, output_style).into_iter().map(|row| Line::from(row).to_string()).collect();
         assert!(rows.iter().all(|row| row.chars().count() <= columns), "{rows:?}");
         for (key, meaning) in keys {
             assert!(rows.iter().any(|row| row.contains(&format!("{key} {meaning}"))), "{columns}: {rows:?}");
@@ -109,9 +114,9 @@ fn no_key_is_parted_from_its_meaning() {
 #[test]
 fn the_keys_stand_on_one_row_of_80_columns() {
     for (text, is_dangerous) in [("cargo test", false), ("rm -rf x", true), ("python3 x", false), ("./run", false)] {
-        for look in [OutputStyle::Rich, OutputStyle::Accessible] {
+        for output_style in [OutputStyle::Rich, OutputStyle::Accessible] {
             let question = open(&request(command(text), is_dangerous, &[]));
-            let keys = question.question(79, look).lines;
+            let keys = question.question(79, output_style).lines;
             let rows = keys.iter().filter(|line| line.to_string().contains("Esc stop")).count();
             let others = keys.iter().filter(|line| line.to_string().contains("once")).count();
             assert_eq!(

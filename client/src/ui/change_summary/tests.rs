@@ -8,8 +8,8 @@ fn change(steps: &[(Item, Option<&str>, Option<&str>)]) -> StateChange {
     StateChange { steps: steps.iter().map(step).collect() }
 }
 
-fn text(change: &StateChange, width: usize, look: OutputStyle) -> String {
-    receipt(change, Path::new("/home/ann"), width, look).map(|line| line.to_string()).unwrap_or_default()
+fn text(change: &StateChange, width: usize, output_style: OutputStyle) -> String {
+    receipt(change, Path::new("/home/ann"), width, output_style).map(|line| line.to_string()).unwrap_or_default()
 }
 
 fn everything() -> StateChange {

@@ -36,16 +36,16 @@ impl Report {
     }
 
     /// For people: a row or more a finding, its hint below, the figures, the upshot at the end.
-    pub fn text(&self, columns: usize, colors: ColorSupport, look: OutputStyle) -> Vec<u8> {
+    pub fn text(&self, columns: usize, colors: ColorSupport, output_style: OutputStyle) -> Vec<u8> {
         let mut out = Vec::new();
         let width = self.findings.iter().map(|finding| finding.id.width()).max().unwrap_or(0);
         for finding in &self.findings {
-            let (mark, style) = mark(finding.verdict, look);
+            let (mark, style) = mark(finding.verdict, output_style);
             let mut head =
                 vec![Span::styled(format!("{mark}  "), style), Span::raw(format!("{:width$}  ", title(finding.id)))];
             let indent = mark.width() + width + 4;
             let texts = rows(&finding.text, columns, indent).into_iter().map(Span::raw);
-            let hint = finding.hint.as_ref().map(|hint| format!("{}{hint}", look.choose("", "Hint: ")));
+            let hint = finding.hint.as_ref().map(|hint| format!("{}{hint}", output_style.choose("", "Hint: ")));
             let hints = rows(hint.as_deref().unwrap_or_default(), columns, indent);
             for row in texts.chain(hints.into_iter().map(|row| Span::styled(row, theme::DIM))) {
                 head.push(row);
@@ -54,7 +54,7 @@ impl Report {
         }
         put(&Line::default(), colors, &mut out);
         if let Some(latency) = &self.latency {
-            figures(latency, look, colors, &mut out);
+            figures(latency, output_style, colors, &mut out);
         }
         put(&Line::raw(self.upshot()), colors, &mut out);
         out
@@ -87,19 +87,19 @@ impl Report {
     }
 }
 
-fn mark(verdict: Verdict, look: OutputStyle) -> (&'static str, ratatui::style::Style) {
+fn mark(verdict: Verdict, output_style: OutputStyle) -> (&'static str, ratatui::style::Style) {
     match verdict {
-        Verdict::Ok => (look.choose("✓", "ok  "), theme::GOOD),
-        Verdict::Warn => (look.choose("!", "warn"), theme::WARNING),
-        Verdict::Fail => (look.choose("✗", "fail"), theme::DANGER),
+        Verdict::Ok => (output_style.choose("✓", "ok  "), theme::GOOD),
+        Verdict::Warn => (output_style.choose("!", "warn"), theme::WARNING),
+        Verdict::Fail => (output_style.choose("✗", "fail"), theme::DANGER),
     }
 }
 
 /// A row a figure: what it is, its median, the budget.
-fn figures(latency: &[Measured], look: OutputStyle, colors: ColorSupport, out: &mut Vec<u8>) {
+fn figures(latency: &[Measured], output_style: OutputStyle, colors: ColorSupport, out: &mut Vec<u8>) {
     let width = latency.iter().map(|measured| measured.text.width()).max().unwrap_or(0);
     for measured in latency {
-        let (mark, style) = mark(measured.verdict(), look);
+        let (mark, style) = mark(measured.verdict(), output_style);
         let gap = " ".repeat(width - measured.text.width());
         let figure = measured.value_ms.map_or_else(|| "not known".to_owned(), |value| format!("{value:.2} ms"));
         let budget = format!("at most {} ms", measured.budget_ms);
@@ -144,8 +144,8 @@ mod tests {
         Report { findings, latency: Some(latency) }
     }
 
-    fn text(look: OutputStyle) -> String {
-        String::from_utf8(report().text(80, ColorSupport::None, look)).unwrap()
+    fn text(output_style: OutputStyle) -> String {
+        String::from_utf8(report().text(80, ColorSupport::None, output_style)).unwrap()
     }
 
     #[test]

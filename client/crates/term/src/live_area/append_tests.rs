@@ -3,7 +3,13 @@ use ratatui::text::Line;
 use super::*;
 
 fn abilities(is_dumb: bool) -> Abilities {
-    Abilities { colors: ColorSupport::None, look: OutputStyle::Accessible, is_dumb, has_links: false, rewraps: true }
+    Abilities {
+        colors: ColorSupport::None,
+        output_style: OutputStyle::Accessible,
+        is_dumb,
+        has_links: false,
+        rewraps: true,
+    }
 }
 
 fn lines(texts: &[&str]) -> Vec<Line<'static>> {

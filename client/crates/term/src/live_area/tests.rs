@@ -5,8 +5,13 @@ use crate::markdown::MarkdownStream;
 use crate::{ansi::cut_line, test_screen::TestScreen};
 
 /// Of most terminals of today.
-const ABILITIES: Abilities =
-    Abilities { colors: ColorSupport::Ansi16, look: OutputStyle::Rich, is_dumb: false, has_links: true, rewraps: true };
+const ABILITIES: Abilities = Abilities {
+    colors: ColorSupport::Ansi16,
+    output_style: OutputStyle::Rich,
+    is_dumb: false,
+    has_links: true,
+    rewraps: true,
+};
 
 struct Screen {
     terminal: TestScreen,

@@ -14,7 +14,7 @@ const CODE_INDENT: &str = "  ";
 pub(super) struct Page {
     /// Columns.
     pub(super) width: usize,
-    pub(super) look: OutputStyle,
+    pub(super) output_style: OutputStyle,
 }
 
 /// A part of a rendered block.
@@ -67,7 +67,7 @@ pub(super) fn plain_lines(rendered: Vec<Rendered>, width: usize) -> Vec<Line<'st
 
 /// The label above code, cut to one row; without a language it is there for who cannot see the indentation.
 pub(super) fn code_label(language: &str, page: Page) -> Option<Row> {
-    let (label, width) = match (page.look, language) {
+    let (label, width) = match (page.output_style, language) {
         (OutputStyle::Rich, "") => return None,
         (OutputStyle::Rich, language) => {
             return code_rows(&[Span::styled(language, theme::DIM)], page.width).into_iter().next();

@@ -73,7 +73,7 @@ impl MarkdownStream {
     #[must_use]
     pub fn new(width: u16, highlighter: Option<Highlighter>) -> Self {
         Self {
-            page: Page { width: usize::from(width).max(1), look: OutputStyle::Rich },
+            page: Page { width: usize::from(width).max(1), output_style: OutputStyle::Rich },
             highlighter,
             sanitizer: Sanitizer::default(),
             splitter: BlockSplitter::default(),
@@ -90,8 +90,8 @@ impl MarkdownStream {
 
     /// The same, shown in this way.
     #[must_use]
-    pub fn with_look(mut self, look: OutputStyle) -> Self {
-        self.page.look = look;
+    pub fn with_output_style(mut self, output_style: OutputStyle) -> Self {
+        self.page.output_style = output_style;
         self
     }
 
@@ -178,7 +178,7 @@ impl MarkdownStream {
             self.release(next, Coloured::Never, &mut lines);
         }
         *self = Self::new(u16::try_from(self.page.width).unwrap_or(u16::MAX), self.highlighter.take())
-            .with_look(self.page.look)
+            .with_output_style(self.page.output_style)
             .with_code_blocks(std::mem::take(&mut self.code_blocks));
         lines
     }

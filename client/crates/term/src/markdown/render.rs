@@ -85,7 +85,7 @@ struct OpenLink {
 
 struct Renderer {
     width: usize,
-    look: OutputStyle,
+    output_style: OutputStyle,
     lines: Vec<Rendered>,
     containers: Vec<Container>,
     lists: Vec<Option<u64>>,
@@ -103,7 +103,7 @@ impl Renderer {
     fn new(block: &Block, page: Page) -> Self {
         Self {
             width: page.width.max(1),
-            look: page.look,
+            output_style: page.output_style,
             lines: Vec::new(),
             containers: Vec::new(),
             lists: Vec::new(),
@@ -143,7 +143,8 @@ impl Renderer {
             Event::Rule => {
                 self.flush();
                 let columns = self.width - self.prefix(false).1;
-                let rule = self.look.choose("─".repeat(columns.min(MAX_RULE_COLUMNS)), "-".repeat(columns.min(3)));
+                let rule =
+                    self.output_style.choose("─".repeat(columns.min(MAX_RULE_COLUMNS)), "-".repeat(columns.min(3)));
                 self.block(&[Span::styled(rule, theme::DIM)]);
             }
             Event::TaskListMarker(is_done) => self.task(is_done),
@@ -243,7 +244,7 @@ impl Renderer {
                 *number = number.saturating_add(1);
                 marker
             }
-            _ => self.look.choose(BULLETS[depth % BULLETS.len()], DASH).to_owned(),
+            _ => self.output_style.choose(BULLETS[depth % BULLETS.len()], DASH).to_owned(),
         };
         let is_marker_shown = std::mem::take(&mut self.is_resumed);
         let indent = columns(&marker);
@@ -254,16 +255,16 @@ impl Renderer {
     fn task(&mut self, is_done: bool) {
         let (mark, word, style) =
             if is_done { ("✓ ", "done: ", theme::GOOD) } else { ("☐ ", "to do: ", theme::PLAIN) };
-        let is_bulleted = self.look == OutputStyle::Rich && matches!(self.lists.last(), Some(None));
+        let is_bulleted = self.output_style == OutputStyle::Rich && matches!(self.lists.last(), Some(None));
         match self.containers.last_mut() {
             Some(Container::Item { marker, is_marker_shown: false, .. }) if is_bulleted => mark.clone_into(marker),
-            _ => self.text(self.look.choose(mark, word), style),
+            _ => self.text(self.output_style.choose(mark, word), style),
         }
     }
 
     /// A sign that stands for a style where styles are not to be relied on.
     fn mark(&mut self, sign: &str) {
-        if self.look == OutputStyle::Accessible {
+        if self.output_style == OutputStyle::Accessible {
             self.text(sign, self.style());
         }
     }
@@ -286,7 +287,8 @@ impl Renderer {
         let Some((language, code)) = self.code.take() else { return };
         let columns = self.width - self.prefix(false).1;
         let is_label_shown = !std::mem::take(&mut self.is_resumed);
-        let label = code_label(&language, Page { width: columns, look: self.look }).filter(|_| is_label_shown);
+        let label =
+            code_label(&language, Page { width: columns, output_style: self.output_style }).filter(|_| is_label_shown);
         self.lines.push(Rendered::Source(CodeBlock { language: language.clone(), text: code.clone() }));
         if language.is_empty() {
             self.rows(
@@ -307,7 +309,7 @@ impl Renderer {
     fn end_table(&mut self) {
         let Some(table) = self.table.take() else { return };
         let columns = self.width - self.prefix(false).1;
-        self.rows(table.layout(columns, self.look));
+        self.rows(table.layout(columns, self.output_style));
         self.needs_gap = true;
     }
 
@@ -423,7 +425,7 @@ impl Renderer {
     /// yet shown are shown now.
     fn prefix(&mut self, is_first_row: bool) -> (Row, usize) {
         let (mut row, mut width) = (Row::new(), 0);
-        let bar = self.look.choose(QUOTE_BAR, QUOTE_SIGN);
+        let bar = self.output_style.choose(QUOTE_BAR, QUOTE_SIGN);
         for container in self.containers.iter_mut().take(MAX_SHOWN_DEPTH) {
             let (text, style) = match container {
                 Container::Quote => (Cow::Borrowed(bar), theme::DIM),

@@ -39,10 +39,10 @@ impl Table {
     }
 
     /// The table's rows of text, none wider than `width`.
-    pub(super) fn layout(&self, width: usize, look: OutputStyle) -> Vec<Row> {
+    pub(super) fn layout(&self, width: usize, output_style: OutputStyle) -> Vec<Row> {
         match self.column_widths(width) {
-            Some(widths) if look == OutputStyle::Rich => self.grid(&widths),
-            _ => self.folded(width, look),
+            Some(widths) if output_style == OutputStyle::Rich => self.grid(&widths),
+            _ => self.folded(width, output_style),
         }
     }
 
@@ -119,19 +119,19 @@ impl Table {
         row
     }
 
-    fn folded(&self, width: usize, look: OutputStyle) -> Vec<Row> {
+    fn folded(&self, width: usize, output_style: OutputStyle) -> Vec<Row> {
         let Some((head, body)) = self.rows.split_first() else { return Vec::new() };
         if body.is_empty() {
             return head.iter().flat_map(|cell| wrap_words(cell, width)).collect();
         }
         let mut out = Vec::new();
         for (index, row) in body.iter().enumerate() {
-            if index > 0 && look == OutputStyle::Rich {
+            if index > 0 && output_style == OutputStyle::Rich {
                 out.push(vec![Span::styled("─".repeat(width.min(8)), theme::DIM)]);
             }
             let facts = row.iter().enumerate().filter(|(_, cell)| !cell.is_empty());
             let mut facts = facts.map(|(column, cell)| fact(head.get(column), cell));
-            match look {
+            match output_style {
                 OutputStyle::Rich => out.extend(facts.flat_map(|fact| wrap_words(&fact, width))),
                 // A record is a sentence.
                 OutputStyle::Accessible => {

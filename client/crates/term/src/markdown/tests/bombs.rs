@@ -54,15 +54,16 @@ fn bombs() -> Vec<(&'static str, String)> {
 }
 
 /// The text through a terminal of this size. Gives the bytes that the terminal got.
-fn explode(text: &str, look: OutputStyle, columns: u16, rows: u16) -> usize {
-    let abilities = Abilities { colors: ColorSupport::Ansi16, look, is_dumb: false, has_links: true, rewraps: true };
+fn explode(text: &str, output_style: OutputStyle, columns: u16, rows: u16) -> usize {
+    let abilities =
+        Abilities { colors: ColorSupport::Ansi16, output_style, is_dumb: false, has_links: true, rewraps: true };
     let mut area = LiveArea::new(columns, rows, abilities);
-    let mut stream = MarkdownStream::new(columns.saturating_sub(1).max(1), None).with_look(look);
+    let mut stream = MarkdownStream::new(columns.saturating_sub(1).max(1), None).with_output_style(output_style);
     let mut out = Vec::new();
     for chunk in text.as_bytes().chunks(CHUNK_BYTES) {
         stream.push(&String::from_utf8_lossy(chunk));
         let closed = stream.take_closed();
-        let tail = if look == OutputStyle::Rich { stream.tail() } else { &[] };
+        let tail = if output_style == OutputStyle::Rich { stream.tail() } else { &[] };
         assert!(tail.len() <= MAX_TAIL_ROWS);
         area.draw(&closed, tail, None, &mut out);
     }
@@ -70,10 +71,10 @@ fn explode(text: &str, look: OutputStyle, columns: u16, rows: u16) -> usize {
     out.len()
 }
 
-fn assert_bounded(look: OutputStyle, columns: u16, rows: u16) {
+fn assert_bounded(output_style: OutputStyle, columns: u16, rows: u16) {
     for (name, bomb) in bombs() {
         let start = Instant::now();
-        let bytes = explode(&bomb, look, columns, rows);
+        let bytes = explode(&bomb, output_style, columns, rows);
         assert!(start.elapsed() < LIMIT, "{name} took {:?} on {columns} by {rows}", start.elapsed());
         assert!(bytes <= bomb.len() * MAX_GROWTH + 4_096, "{name}: {bytes} bytes of {}", bomb.len());
     }

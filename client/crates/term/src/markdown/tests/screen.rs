@@ -11,20 +11,20 @@ use crate::{
 struct Answer {
     stream: MarkdownStream,
     area: LiveArea,
-    look: OutputStyle,
+    output_style: OutputStyle,
     terminal: TestScreen,
     sent: Vec<u8>,
 }
 
 impl Answer {
-    fn on(columns: u16, rows: u16, look: OutputStyle) -> Self {
-        let colors = look.choose(ColorSupport::Ansi16, ColorSupport::None);
+    fn on(columns: u16, rows: u16, output_style: OutputStyle) -> Self {
+        let colors = output_style.choose(ColorSupport::Ansi16, ColorSupport::None);
         // The terminal of the tests cuts rows that are too long.
-        let abilities = Abilities { colors, look, is_dumb: false, has_links: true, rewraps: false };
+        let abilities = Abilities { colors, output_style, is_dumb: false, has_links: true, rewraps: false };
         Self {
-            stream: MarkdownStream::new(columns - 1, None).with_look(look),
+            stream: MarkdownStream::new(columns - 1, None).with_output_style(output_style),
             area: LiveArea::new(columns, rows, abilities),
-            look,
+            output_style,
             terminal: TestScreen::new(columns, rows),
             sent: Vec::new(),
         }
@@ -34,8 +34,8 @@ impl Answer {
     fn push(&mut self, text: &str) -> usize {
         self.stream.push(text);
         let closed = self.stream.take_closed();
-        let mut tail = if self.look == OutputStyle::Rich { self.stream.tail().to_vec() } else { Vec::new() };
-        if tail.is_empty() && self.look == OutputStyle::Rich {
+        let mut tail = if self.output_style == OutputStyle::Rich { self.stream.tail().to_vec() } else { Vec::new() };
+        if tail.is_empty() && self.output_style == OutputStyle::Rich {
             tail.push(Line::default());
         }
         self.draw(&closed, &tail)
@@ -81,14 +81,14 @@ const EVERYTHING: &str = include_str!("everything.md");
 
 #[test]
 fn an_answer_with_everything_looks_like_this() {
-    for look in [OutputStyle::Rich, OutputStyle::Accessible] {
+    for output_style in [OutputStyle::Rich, OutputStyle::Accessible] {
         for columns in [40, 80, 120] {
-            let mut answer = Answer::on(columns + 1, 200, look);
+            let mut answer = Answer::on(columns + 1, 200, output_style);
             for piece in EVERYTHING.split_inclusive(' ') {
                 answer.push(piece);
             }
             answer.finish();
-            let name = look.choose("glyphs", "sentences");
+            let name = output_style.choose("glyphs", "sentences");
             insta::assert_snapshot!(format!("everything_{name}_{columns}"), answer.all());
         }
     }
@@ -134,7 +134,7 @@ fn sentences_are_never_painted_anew() {
     answer.finish();
     let sent = String::from_utf8(answer.sent.clone()).expect("text");
     assert!(!sent.replace("\x1b[m\x1b(B", "").contains('\x1b'), "{sent:?}");
-    let mut whole = MarkdownStream::new(79, None).with_look(OutputStyle::Accessible);
+    let mut whole = MarkdownStream::new(79, None).with_output_style(OutputStyle::Accessible);
     whole.push(EVERYTHING);
     let lines: String = whole.finish().iter().map(|line| format!("{line}\r\n")).collect();
     assert_eq!(sent.replace("\x1b[m\x1b(B", ""), lines);
