@@ -52,7 +52,7 @@ use cohab_term::{
     markdown::{CodeBlocks, Highlighter},
     output_style::OutputStyle,
 };
-use entry::{Entry, Told};
+use entry::{EnteredLine, Told};
 use failure::Failure;
 use progress::Progress;
 use ratatui::text::Line;
@@ -181,7 +181,7 @@ pub struct App {
     connection: Connection,
     surface: Surface,
     activity: Activity,
-    entry: Entry,
+    entry: EnteredLine,
     consents: Consents,
     journal: ResultJournal,
     shell: ShellView,
@@ -213,7 +213,7 @@ impl App {
             },
             surface: Surface::Shell,
             activity: Activity::Idle,
-            entry: Entry::default(),
+            entry: EnteredLine::default(),
             consents: Consents::default(),
             journal: ResultJournal::default(),
             shell: ShellView { cwd, seen: None, observed: None, drift: ShellDrift::default(), confirmed: Vec::new() },

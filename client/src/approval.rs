@@ -76,7 +76,7 @@ pub struct OpenQuestion {
 
 /// What came of an input, a finished errand or of time.
 #[derive(Debug, Default, PartialEq)]
-pub struct Outcome {
+pub struct KeyOutcome {
     /// A request is decided: the daemon gets the decision, and the client keeps it.
     pub decided: Option<(ApprovalRequest, ApprovalDecision)>,
     /// Something to say about it, and whether it went wrong.
@@ -193,7 +193,7 @@ impl OpenQuestion {
     }
 
     /// Time has passed.
-    pub fn on_time(&mut self, now: Instant) -> Outcome {
+    pub fn on_time(&mut self, now: Instant) -> KeyOutcome {
         if matches!(self.looking, Looking::Until(until) if now >= until) {
             self.looking = Looking::TooLong;
         }
@@ -202,43 +202,43 @@ impl OpenQuestion {
         }
         match &self.answering {
             Answering::Storing { until, .. } if now >= *until => self.not_stored("it did not take it within 1 s", now),
-            _ => Outcome::default(),
+            _ => KeyOutcome::default(),
         }
     }
 
     /// What was to be done on the side is done.
-    pub fn on_done(&mut self, done: TaskResult, now: Instant) -> Outcome {
+    pub fn on_done(&mut self, done: TaskResult, now: Instant) -> KeyOutcome {
         match done {
             TaskResult::Looked { question, touched } if question == self.request.approval_id => {
                 self.looking = Looking::Seen(touched);
-                Outcome::default()
+                KeyOutcome::default()
             }
             TaskResult::Stored { question, result } if question == self.request.approval_id => {
-                let Answering::Storing { decision, .. } = &self.answering else { return Outcome::default() };
+                let Answering::Storing { decision, .. } = &self.answering else { return KeyOutcome::default() };
                 let decision = decision.clone();
                 match result {
                     Ok(()) => {
                         let remark = self.environment.remembered(&self.request.subject, &decision);
-                        Outcome { remark: Some((remark, false)), ..self.decide(decision, now) }
+                        KeyOutcome { remark: Some((remark, false)), ..self.decide(decision, now) }
                     }
                     Err(reason) => self.not_stored(&reason, now),
                 }
             }
-            _ => Outcome::default(),
+            _ => KeyOutcome::default(),
         }
     }
 
-    fn not_stored(&mut self, reason: &str, now: Instant) -> Outcome {
+    fn not_stored(&mut self, reason: &str, now: Instant) -> KeyOutcome {
         let remark = format!(
             "Not stored in {}: {reason}. {}",
             self.environment.rules_name(),
             self.environment.remembered_here()
         );
-        Outcome { remark: Some((remark, true)), ..self.decide(ApprovalDecision::Session, now) }
+        KeyOutcome { remark: Some((remark, true)), ..self.decide(ApprovalDecision::Session, now) }
     }
 
     /// Takes what the user did. A paste never decides anything; it is text where text is typed.
-    pub fn on_input(&mut self, input: &Input, now: Instant) -> Outcome {
+    pub fn on_input(&mut self, input: &Input, now: Instant) -> KeyOutcome {
         match self.answering {
             Answering::Keys | Answering::Keeping(_) | Answering::Storing { .. } => {}
             _ => return self.on_text(input, now),
@@ -250,36 +250,36 @@ impl OpenQuestion {
         };
         if press.has_ctrl {
             let is_stop = press.key == Key::Char('c') && now >= self.deaf_until;
-            return if is_stop { self.decide(ApprovalDecision::CancelTurn, now) } else { Outcome::default() };
+            return if is_stop { self.decide(ApprovalDecision::CancelTurn, now) } else { KeyOutcome::default() };
         }
         match (press.key, chosen) {
             (Key::Enter, Some(letter)) => self.on_chosen(letter, now),
             (Key::Char(letter), None) if now >= self.deaf_until && self.is_offered(letter) => {
                 self.chosen = Some((letter.to_ascii_lowercase(), now + CHOICE_REST));
-                Outcome::default()
+                KeyOutcome::default()
             }
             (Key::Char(_), _) => self.not_an_answer(now),
             (Key::Escape, _) => self.on_escape(now),
-            _ => Outcome::default(),
+            _ => KeyOutcome::default(),
         }
     }
 
     /// What was typed belongs to something else, and so may what follows it.
-    fn not_an_answer(&mut self, now: Instant) -> Outcome {
+    fn not_an_answer(&mut self, now: Instant) -> KeyOutcome {
         self.deaf_until = now + DEAF;
-        Outcome::default()
+        KeyOutcome::default()
     }
 
-    fn on_escape(&mut self, now: Instant) -> Outcome {
+    fn on_escape(&mut self, now: Instant) -> KeyOutcome {
         if matches!(self.answering, Answering::Keeping(_)) {
             self.answering = Answering::Keys;
-            return Outcome::default();
+            return KeyOutcome::default();
         }
-        if now < self.deaf_until { Outcome::default() } else { self.decide(ApprovalDecision::CancelTurn, now) }
+        if now < self.deaf_until { KeyOutcome::default() } else { self.decide(ApprovalDecision::CancelTurn, now) }
     }
 
     /// A letter takes effect.
-    fn on_chosen(&mut self, letter: char, now: Instant) -> Outcome {
+    fn on_chosen(&mut self, letter: char, now: Instant) -> KeyOutcome {
         if matches!(self.answering, Answering::Keeping(_)) {
             return self.on_keeping(letter, now);
         }
@@ -288,7 +288,7 @@ impl OpenQuestion {
             'y' => return self.decide(ApprovalDecision::Once, now),
             's' => {
                 let remark = Some((self.environment.remembered_here(), false));
-                return Outcome { remark, ..self.decide(ApprovalDecision::Session, now) };
+                return KeyOutcome { remark, ..self.decide(ApprovalDecision::Session, now) };
             }
             'd' => {
                 if let Some(rule) = self.offer.folder.clone() {
@@ -303,7 +303,7 @@ impl OpenQuestion {
             }
             'o' => {
                 let task = self.begin_one_by_one(now);
-                return Outcome { task, has_new_card: true, ..Outcome::default() };
+                return KeyOutcome { task, has_new_card: true, ..KeyOutcome::default() };
             }
             'e' => {
                 if let ApprovalSubject::Command { command, .. } = &self.request.subject {
@@ -317,7 +317,7 @@ impl OpenQuestion {
             'n' => self.answering = Answering::Refusing(InputText::new("")),
             _ => {}
         }
-        Outcome::default()
+        KeyOutcome::default()
     }
 
     /// Whether a letter means something here.
@@ -337,30 +337,30 @@ impl OpenQuestion {
     }
 
     /// The rule is on the screen: `y` stores it.
-    fn on_keeping(&mut self, letter: char, now: Instant) -> Outcome {
-        let Answering::Keeping(rule) = &self.answering else { return Outcome::default() };
+    fn on_keeping(&mut self, letter: char, now: Instant) -> KeyOutcome {
+        let Answering::Keeping(rule) = &self.answering else { return KeyOutcome::default() };
         if letter == 'y' {
             let rule = rule.clone();
             return self.store(rule, ApprovalDecision::Always, now);
         }
         self.answering = Answering::Keys;
-        Outcome::default()
+        KeyOutcome::default()
     }
 
-    fn store(&mut self, rule: Rule, decision: ApprovalDecision, now: Instant) -> Outcome {
+    fn store(&mut self, rule: Rule, decision: ApprovalDecision, now: Instant) -> KeyOutcome {
         self.answering = Answering::Storing { decision, until: now + STORE_LIMIT };
         let task = Some(Task::Store { question: self.request.approval_id, rule });
-        Outcome { task, ..Outcome::default() }
+        KeyOutcome { task, ..KeyOutcome::default() }
     }
 
-    fn on_text(&mut self, input: &Input, now: Instant) -> Outcome {
+    fn on_text(&mut self, input: &Input, now: Instant) -> KeyOutcome {
         let (Answering::Confirming { typed: text, .. } | Answering::Editing(text) | Answering::Refusing(text)) =
             &mut self.answering
         else {
-            return Outcome::default();
+            return KeyOutcome::default();
         };
         if text.apply(input) == EditResult::Edited {
-            return Outcome::default();
+            return KeyOutcome::default();
         }
         let decision = match input {
             Input::Key(press) if *press == KeyPress::plain(Key::Enter) => self.on_submitted(),
@@ -371,7 +371,7 @@ impl OpenQuestion {
             Input::Key(press) if *press == KeyPress::ctrl('c') => Some(ApprovalDecision::CancelTurn),
             _ => None,
         };
-        decision.map_or_else(Outcome::default, |decision| self.decide(decision, now))
+        decision.map_or_else(KeyOutcome::default, |decision| self.decide(decision, now))
     }
 
     fn on_submitted(&mut self) -> Option<ApprovalDecision> {
@@ -410,12 +410,14 @@ impl OpenQuestion {
     }
 
     /// The request is decided: the next one of the batch takes its place, if there is one.
-    fn decide(&mut self, decision: ApprovalDecision, now: Instant) -> Outcome {
+    fn decide(&mut self, decision: ApprovalDecision, now: Instant) -> KeyOutcome {
         let is_stop = decision == ApprovalDecision::CancelTurn;
         let decided = Some((self.request.clone(), decision));
         match self.rest.pop_front().filter(|_| !is_stop) {
-            Some(next) => Outcome { decided, has_new_card: true, task: self.turn_to(next, now), ..Outcome::default() },
-            None => Outcome { decided, is_closed: true, ..Outcome::default() },
+            Some(next) => {
+                KeyOutcome { decided, has_new_card: true, task: self.turn_to(next, now), ..KeyOutcome::default() }
+            }
+            None => KeyOutcome { decided, is_closed: true, ..KeyOutcome::default() },
         }
     }
 

@@ -246,7 +246,7 @@ async fn follow(
 async fn next_reply(keyboard: &mut Option<&mut Keyboard>, view: &mut dyn View) -> io::Result<ApprovalReply> {
     let Some(keyboard) = keyboard else { return std::future::pending().await };
     loop {
-        let keyboard::Step { reply, remark } = keyboard.step().await?;
+        let keyboard::KeyboardStep { reply, remark } = keyboard.step().await?;
         if keyboard.question().is_none() {
             view.show_question(None)?;
         }

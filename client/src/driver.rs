@@ -35,7 +35,7 @@ use cohab_term::{
     pace::FramePace,
 };
 use cohab_types::command::Mode;
-use entry::Entry;
+use entry::PromptLine;
 use focus::Focus;
 use link::Daemon;
 use process::{approval_mode, catch_panic_messages, home};
@@ -86,7 +86,7 @@ pub struct Start {
 
 /// How it went.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum ShellOutcome {
     /// The shell ran and ended with this status.
     Exited(u8),
     /// A signal ended us, not the user; this is the status for it.
@@ -97,26 +97,26 @@ pub enum Outcome {
 
 /// Opens the shell and serves it to its end. The terminal is restored on every way out, a panic included.
 #[must_use]
-pub fn run(start: Start) -> Outcome {
+pub fn run(start: Start) -> ShellOutcome {
     let panic_message = catch_panic_messages();
     let served = std::panic::catch_unwind(AssertUnwindSafe(|| serve(start)));
     served.unwrap_or_else(|_| {
         let message = panic_message.lock().map(|message| message.clone()).unwrap_or_default();
-        Outcome::NotStarted(format!("internal error: {message}"))
+        ShellOutcome::NotStarted(format!("internal error: {message}"))
     })
 }
 
-fn serve(start: Start) -> Outcome {
+fn serve(start: Start) -> ShellOutcome {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return Outcome::NotStarted(error.to_string()),
+        Err(error) => return ShellOutcome::NotStarted(error.to_string()),
     };
     runtime.block_on(async {
         // Before the terminal is changed: from here on no signal leaves it so.
         let opened = Signals::listen().and_then(|signals| Ok((signals, Driver::open(start)?)));
         match opened {
             Ok((mut signals, mut driver)) => driver.run(&mut signals).await,
-            Err(error) => Outcome::NotStarted(error.to_string()),
+            Err(error) => ShellOutcome::NotStarted(error.to_string()),
         }
     })
 }
@@ -146,7 +146,7 @@ struct Driver {
     undo_key: UndoKey,
     tasks: BackgroundTasks,
     focus: Focus,
-    entry: Entry,
+    entry: PromptLine,
     unintegrated_notice: UnintegratedNotice,
 }
 
@@ -185,7 +185,7 @@ impl Driver {
             fresh_turn_id: TurnId::fresh,
             highlighter: highlighter.clone(),
         };
-        let entry = Entry::new(&options, columns, &start, shell.names_file());
+        let entry = PromptLine::new(&options, columns, &start, shell.names_file());
         let (attach, session_before) =
             link::attach(start.session, shell.name(), approval, has_lock, start.model, &start.config.key_variables);
         let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
@@ -217,7 +217,7 @@ impl Driver {
         })
     }
 
-    async fn run(&mut self, signals: &mut Signals) -> Outcome {
+    async fn run(&mut self, signals: &mut Signals) -> ShellOutcome {
         let runtime_dir = self.paths.runtime_dir.clone();
         // Nothing waits for it. Not before the shell has all its descriptors.
         tokio::task::spawn_blocking(move || leftovers::sweep(&runtime_dir));
@@ -226,7 +226,7 @@ impl Driver {
         loop {
             let wake = self.wait(signals, &mut keys, &mut output).await;
             match wake {
-                Wake::Keys(Ok(0)) => return Outcome::Exited(128 + 1),
+                Wake::Keys(Ok(0)) => return ShellOutcome::Exited(128 + 1),
                 Wake::Keys(Ok(count)) => self.on_keys(&keys[..count]),
                 Wake::Keys(Err(error)) => return self.outcome_of_failure(&error),
                 Wake::Shell(Ok(0) | Err(_)) => return self.end().await,
@@ -242,7 +242,7 @@ impl Driver {
                 Wake::ChildEnded => {}
                 Wake::Killed(status) => {
                     self.leave();
-                    return Outcome::Killed(status);
+                    return ShellOutcome::Killed(status);
                 }
                 Wake::Verdict(verdict) => self.on_verdict(verdict),
                 Wake::ProgramEnded(output) => {

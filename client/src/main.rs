@@ -146,19 +146,19 @@ fn open_shell(cli: Cli, is_login_name: bool, paths: Paths) -> ExitCode {
         session: cli.session,
     };
     match driver::run(start) {
-        driver::Outcome::Exited(status) => {
+        driver::ShellOutcome::Exited(status) => {
             init::release_outer_shell();
             ExitCode::from(status)
         }
         // The user did not end the shell: the plain one that may wait for us stays theirs.
-        driver::Outcome::Killed(status) => ExitCode::from(status),
+        driver::ShellOutcome::Killed(status) => ExitCode::from(status),
         // Its lines go on with the plain shell that waits for us.
-        driver::Outcome::NotStarted(error) if init::has_outer_shell() => {
+        driver::ShellOutcome::NotStarted(error) if init::has_outer_shell() => {
             complain(&error);
             ExitCode::FAILURE
         }
         // The user wanted a shell, even if cohab failed.
-        driver::Outcome::NotStarted(error) => {
+        driver::ShellOutcome::NotStarted(error) => {
             complain(&format!("{error}; this is your plain shell"));
             let mut args: Vec<OsString> = if is_login { vec!["-l".into()] } else { Vec::new() };
             args.extend(cli.shell_args);

@@ -34,7 +34,7 @@ const HINT: &str = "Still thinking. Type commands; Ctrl-C on an empty line stops
 
 /// Where the assistant is during a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Place {
+enum Presence {
     /// At the terminal, or a command of the turn is.
     #[default]
     Here,
@@ -49,7 +49,7 @@ enum Place {
 /// What there is to know about it.
 #[derive(Debug, Default)]
 pub(super) struct BackgroundTurn {
-    place: Place,
+    place: Presence,
     /// Keys of the user wait for the shell.
     keys_wait: bool,
     has_told: bool,
@@ -68,7 +68,7 @@ pub(super) struct BackgroundTurn {
 impl BackgroundTurn {
     /// Whether the terminal is the shell's although a turn is on.
     fn is_away(&self) -> bool {
-        matches!(self.place, Place::Away | Place::ComingBack)
+        matches!(self.place, Presence::Away | Presence::ComingBack)
     }
 
     /// Keys of the user wait for the shell.
@@ -78,7 +78,7 @@ impl BackgroundTurn {
 
     /// Counts what comes while nothing is shown, and cuts what is too much.
     pub fn admit(&mut self, delta: ChunkDelta) -> ChunkDelta {
-        if self.place == Place::Here {
+        if self.place == Presence::Here {
             return delta;
         }
         match delta {
@@ -119,7 +119,7 @@ impl App {
     pub(super) fn aside_due(&self) -> Option<Instant> {
         let turn = self.activity.turn().filter(|turn| !turn.is_over())?;
         let may_leave = self.background.keys_wait
-            && self.background.place == Place::Here
+            && self.background.place == Presence::Here
             && self.surface == Surface::Ours
             && turn.question.is_none()
             && turn.command.as_ref().is_none_or(|command| match command.state {
@@ -135,19 +135,19 @@ impl App {
     /// After each event: leaves the terminal if the user wants it, asks for it if there is something to show.
     pub(super) fn settle_aside(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         match self.background.place {
-            Place::Here if self.aside_due().is_some_and(|due| now >= due) => {
+            Presence::Here if self.aside_due().is_some_and(|due| now >= due) => {
                 if !std::mem::replace(&mut self.background.has_told, true) {
                     self.print_remark(HINT);
                 }
-                self.background.place = Place::Leaving;
+                self.background.place = Presence::Leaving;
                 self.background.keys_wait = false;
                 self.surface = Surface::Closing;
                 // The question stays away: what Escape brings back later does not belong to this answer.
                 self.entry.ended();
                 effects.push(Effect::EndAnswer);
             }
-            Place::Away if self.surface == Surface::Shell && self.has_something_to_show() => {
-                self.background.place = Place::ComingBack;
+            Presence::Away if self.surface == Surface::Shell && self.has_something_to_show() => {
+                self.background.place = Presence::ComingBack;
                 effects.push(Effect::ComeBack);
             }
             _ => {}
@@ -164,9 +164,9 @@ impl App {
 
     /// The shell's prompt stands. Whether that is only because the assistant stepped aside.
     pub(super) fn has_stepped_aside(&mut self) -> bool {
-        let is_aside = self.background.place == Place::Leaving;
+        let is_aside = self.background.place == Presence::Leaving;
         if is_aside {
-            self.background.place = Place::Away;
+            self.background.place = Presence::Away;
             self.surface = Surface::Shell;
         }
         is_aside
@@ -175,7 +175,7 @@ impl App {
     /// The terminal could not be had. Whether that was while aside: then it is asked for again.
     pub(super) fn stays_aside(&mut self) -> bool {
         if self.background.is_away() {
-            self.background.place = Place::Away;
+            self.background.place = Presence::Away;
             self.surface = Surface::Shell;
             if std::mem::take(&mut self.background.is_asking) {
                 self.background.queue.pop_back();

@@ -21,7 +21,7 @@ pub(super) struct Told {
 
 /// What is known of the line at the prompt and of the one that an answer has taken away.
 #[derive(Debug, Default)]
-pub(super) struct Entry {
+pub(super) struct EnteredLine {
     asked: u64,
     /// Enter is held for the gate.
     judging: Option<Judging>,
@@ -42,7 +42,7 @@ struct Judging {
     since: Instant,
 }
 
-impl Entry {
+impl EnteredLine {
     /// When a decision is not waited for any longer.
     pub fn deadline(&self) -> Option<Instant> {
         self.judging.as_ref().map(|judging| judging.since + ENTER_LIMIT)

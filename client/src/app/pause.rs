@@ -7,7 +7,7 @@ use cohab_term::output_style::OutputStyle;
 use super::{App, Surface};
 use crate::{
     effect::Effect,
-    slash::{self, Kind, Parsed},
+    slash::{self, CommandKind, Parsed},
 };
 
 /// Whether a turn is held.
@@ -86,8 +86,8 @@ impl App {
     pub(super) fn take_pause_command(&mut self, question: &str, effects: &mut Vec<Effect>) -> bool {
         let Parsed::Command(command, "") = slash::parse(question) else { return false };
         let wants_pause = match command.kind {
-            Kind::Pause => true,
-            Kind::Resume => false,
+            CommandKind::Pause => true,
+            CommandKind::Resume => false,
             _ => return false,
         };
         let said = match (wants_pause, self.pause()) {

@@ -9,7 +9,7 @@ use cohab_term::keys::Input;
 
 use super::{App, Surface};
 use crate::{
-    approval::{OpenQuestion, Outcome},
+    approval::{KeyOutcome, OpenQuestion},
     background_task::TaskResult,
     consent::Agreed,
     effect::Effect,
@@ -118,8 +118,8 @@ impl App {
         }
     }
 
-    fn take_outcome(&mut self, outcome: Outcome, now: Instant, effects: &mut Vec<Effect>) {
-        let Outcome { decided, remark, task, has_new_card, is_closed } = outcome;
+    fn take_outcome(&mut self, outcome: KeyOutcome, now: Instant, effects: &mut Vec<Effect>) {
+        let KeyOutcome { decided, remark, task, has_new_card, is_closed } = outcome;
         if is_closed {
             if let Some(turn) = self.activity.turn_mut() {
                 turn.close_question();

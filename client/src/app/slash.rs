@@ -16,7 +16,7 @@ use super::{App, LinkState, Surface, activity::Activity};
 use crate::{
     effect::Effect,
     session_override::{ModelWish, SessionOverride},
-    slash::{self, Command, Kind, Parsed, own_output::OwnOutput, say},
+    slash::{self, Command, CommandKind, Parsed, own_output::OwnOutput, say},
     ui::status::{self, STOPPED},
 };
 
@@ -104,8 +104,8 @@ impl App {
         self.screen.is_dirty = true;
         self.print_question(question);
         match slash::parse(question) {
-            Parsed::Command(command, _) if command.kind == Kind::Undo => self.start_undo(),
-            Parsed::Command(command, "") if command.kind == Kind::Resume => self.go_on(now, effects),
+            Parsed::Command(command, _) if command.kind == CommandKind::Undo => self.start_undo(),
+            Parsed::Command(command, "") if command.kind == CommandKind::Resume => self.go_on(now, effects),
             Parsed::Command(command, words) => {
                 let stage = self.begin_slash(command, words, now, effects);
                 self.activity = Activity::Slash(Slash { stage });
@@ -128,26 +128,26 @@ impl App {
             return Stage::Done;
         }
         match command.kind {
-            Kind::Help => self.screen.above.extend(say::help(&prefix, width, output_style)),
-            Kind::New => return held(SessionAction::Clear),
-            Kind::Retry => return held(SessionAction::Rewind),
-            Kind::Compact => return Stage::Held(Wish::Action(SessionAction::Compact), now + COMPACT_LIMIT),
-            Kind::Context => return held(SessionAction::Context),
-            Kind::Cost => return held(SessionAction::Usage),
-            Kind::Model if words.is_empty() => return Stage::Held(Wish::Introduction, now + REQUEST_LIMIT),
-            Kind::Model => match ModelWish::parse(words) {
+            CommandKind::Help => self.screen.above.extend(say::help(&prefix, width, output_style)),
+            CommandKind::New => return held(SessionAction::Clear),
+            CommandKind::Retry => return held(SessionAction::Rewind),
+            CommandKind::Compact => return Stage::Held(Wish::Action(SessionAction::Compact), now + COMPACT_LIMIT),
+            CommandKind::Context => return held(SessionAction::Context),
+            CommandKind::Cost => return held(SessionAction::Usage),
+            CommandKind::Model if words.is_empty() => return Stage::Held(Wish::Introduction, now + REQUEST_LIMIT),
+            CommandKind::Model => match ModelWish::parse(words) {
                 Some(wish) => return Stage::Held(Wish::Model(wish), now + REQUEST_LIMIT),
                 None => self.say(say::misused(&prefix, command)),
             },
-            Kind::Approve => return self.begin_approve(command, words, now, effects),
-            Kind::Typed => self.print_typed_lines(),
-            Kind::Copy => self.copy(command, words, effects),
-            Kind::Sessions => return self.run_program("sessions", words, effects),
-            Kind::Doctor => return self.run_program("doctor", "", effects),
+            CommandKind::Approve => return self.begin_approve(command, words, now, effects),
+            CommandKind::Typed => self.print_typed_lines(),
+            CommandKind::Copy => self.copy(command, words, effects),
+            CommandKind::Sessions => return self.run_program("sessions", words, effects),
+            CommandKind::Doctor => return self.run_program("doctor", "", effects),
             // An answer that is coming takes them itself.
-            Kind::Pause => self.say("Nothing is being answered."),
+            CommandKind::Pause => self.say("Nothing is being answered."),
             // Begun elsewhere.
-            Kind::Undo | Kind::Resume => {}
+            CommandKind::Undo | CommandKind::Resume => {}
         }
         Stage::Done
     }

@@ -49,7 +49,7 @@ pub(super) struct EndedStep {
 
 /// The text of an answer as it comes.
 #[derive(Debug)]
-struct Answer {
+struct AnswerText {
     width: u16,
     output_style: OutputStyle,
     highlighter: Option<Highlighter>,
@@ -62,7 +62,7 @@ struct Answer {
     code_before: CodeBlocks,
 }
 
-impl Answer {
+impl AnswerText {
     fn new(width: u16, output_style: OutputStyle, highlighter: Option<Highlighter>) -> Self {
         Self {
             width,
@@ -131,7 +131,7 @@ struct Steps {
 #[derive(Debug)]
 pub(super) struct Turn {
     id: TurnId,
-    answer: Answer,
+    answer: AnswerText,
     delivery: Delivery,
     steps: Steps,
     pub waiting: Waiting,
@@ -163,7 +163,7 @@ impl Turn {
     ) -> Self {
         Self {
             id,
-            answer: Answer::new(width, output_style, highlighter),
+            answer: AnswerText::new(width, output_style, highlighter),
             delivery: Delivery {
                 unsent_query: None,
                 silent_since: Some(now),

@@ -20,7 +20,7 @@ use rustix::{
 };
 
 use crate::{
-    approval::{ApprovalEnvironment, OpenQuestion, Outcome},
+    approval::{ApprovalEnvironment, KeyOutcome, OpenQuestion},
     background_task::BackgroundTasks,
 };
 
@@ -41,7 +41,7 @@ pub(super) struct Keyboard {
 
 /// What came of waiting.
 #[derive(Debug, Default)]
-pub(super) struct Step {
+pub(super) struct KeyboardStep {
     /// A decision for the daemon.
     pub reply: Option<ApprovalReply>,
     /// Something to show to the user, and whether it went wrong.
@@ -87,7 +87,7 @@ impl Keyboard {
     }
 
     /// Waits for keys, for what was begun on the side, or for time; returns the outcome. Cancel-safe.
-    pub async fn step(&mut self) -> io::Result<Step> {
+    pub async fn step(&mut self) -> io::Result<KeyboardStep> {
         let mut buffer = [0; 1024];
         let deadline = self.deadline();
         let outcome = tokio::select! {
@@ -108,7 +108,7 @@ impl Keyboard {
         Ok(self.take(outcome))
     }
 
-    fn on_time(&mut self) -> Outcome {
+    fn on_time(&mut self) -> KeyOutcome {
         let now = Instant::now();
         if self.escape_since.is_some_and(|since| now >= since + LONE_ESCAPE) {
             self.escape_since = None;
@@ -118,15 +118,15 @@ impl Keyboard {
         self.question.as_mut().map(|question| question.on_time(now)).unwrap_or_default()
     }
 
-    fn take(&mut self, outcome: Outcome) -> Step {
-        let Outcome { decided, remark, task, is_closed, .. } = outcome;
+    fn take(&mut self, outcome: KeyOutcome) -> KeyboardStep {
+        let KeyOutcome { decided, remark, task, is_closed, .. } = outcome;
         task.into_iter().for_each(|task| self.tasks.begin(task));
         if is_closed {
             self.question = None;
             self.mark_pastes(false);
         }
         let reply = decided.map(|(request, decision)| ApprovalReply { approval_id: request.approval_id, decision });
-        Step { reply, remark }
+        KeyboardStep { reply, remark }
     }
 
     /// A paste must not count as keys that answer a question. Without the marks it would be only as safe as the person's care.
@@ -136,10 +136,10 @@ impl Keyboard {
     }
 
     /// The first input that has consequences counts; what was typed behind it was typed before they were seen.
-    fn decide(&mut self, inputs: &[Input]) -> Outcome {
-        let Some(question) = self.question.as_mut() else { return Outcome::default() };
+    fn decide(&mut self, inputs: &[Input]) -> KeyOutcome {
+        let Some(question) = self.question.as_mut() else { return KeyOutcome::default() };
         let mut outcomes = inputs.iter().map(|input| question.on_input(input, Instant::now()));
-        outcomes.find(|outcome| *outcome != Outcome::default()).unwrap_or_default()
+        outcomes.find(|outcome| *outcome != KeyOutcome::default()).unwrap_or_default()
     }
 }
 

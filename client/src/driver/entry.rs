@@ -13,7 +13,7 @@ use crate::{
     hint::{PromptHint, Wanted},
     prompt_line::{
         Question, QuestionId,
-        classifier_thread::{Judge, Verdict, World},
+        classifier_thread::{Judge, LineVerdict, World},
         corrections_store, first_word,
     },
 };
@@ -22,7 +22,7 @@ use crate::{
 const TOLD_MAX: usize = 512;
 
 /// What the driver keeps for it.
-pub(super) struct Entry {
+pub(super) struct PromptLine {
     pub hint: PromptHint,
     pub judge: Judge,
     flip_key: FlipKey,
@@ -35,7 +35,7 @@ pub(super) struct Entry {
     out: Vec<u8>,
 }
 
-impl Entry {
+impl PromptLine {
     pub fn new(options: &Options, columns: u16, start: &Start, names: Option<PathBuf>) -> Self {
         let flip_key = start.config.client.flip_key;
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -141,7 +141,7 @@ impl Driver {
     }
 
     /// The gate has judged.
-    pub(super) fn on_verdict(&mut self, Verdict { id, decision }: Verdict) {
+    pub(super) fn on_verdict(&mut self, LineVerdict { id, decision }: LineVerdict) {
         match id {
             QuestionId::Enter(id) => self.handle(Event::Judged { id, decision }),
             QuestionId::Hint(id) => {

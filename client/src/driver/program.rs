@@ -11,7 +11,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::slash::own_output::{Ending, MAX_BYTES, OwnOutput};
+use crate::slash::own_output::{MAX_BYTES, OwnOutput, ProgramEnding};
 
 /// A program that runs longer is ended.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
@@ -44,7 +44,7 @@ impl Program {
 
     /// What it printed, once it has ended. Cancel-safe; to be called until it answers, and then no more.
     pub async fn ended(&mut self) -> OwnOutput {
-        (&mut self.output).await.unwrap_or_else(|_| OwnOutput { text: String::new(), ending: Ending::Ended })
+        (&mut self.output).await.unwrap_or_else(|_| OwnOutput { text: String::new(), ending: ProgramEnding::Ended })
     }
 }
 
@@ -65,7 +65,7 @@ pub(super) async fn next_ended(program: &mut Option<Program>) -> OwnOutput {
 async fn run(mut command: Command, limit: Duration) -> OwnOutput {
     let mut child = match command.spawn() {
         Ok(child) => child,
-        Err(error) => return OwnOutput { text: String::new(), ending: Ending::NotStarted(error.to_string()) },
+        Err(error) => return OwnOutput { text: String::new(), ending: ProgramEnding::NotStarted(error.to_string()) },
     };
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
@@ -74,8 +74,8 @@ async fn run(mut command: Command, limit: Duration) -> OwnOutput {
         child.wait().await
     });
     let ending = match ended.await {
-        Ok(Ok(status)) => Ending::Exited(status.code().unwrap_or(-1)),
-        Ok(Err(_)) | Err(_) => Ending::Ended,
+        Ok(Ok(status)) => ProgramEnding::Exited(status.code().unwrap_or(-1)),
+        Ok(Err(_)) | Err(_) => ProgramEnding::Ended,
     };
     out.extend(err);
     OwnOutput { text: String::from_utf8_lossy(&out).into_owned(), ending }
@@ -103,7 +103,7 @@ mod tests {
     #[tokio::test]
     async fn both_streams_and_the_status_are_told_and_nothing_waits_for_a_keyboard() {
         let output = output_of("read line; echo out; echo err >&2; exit 3", TIME_LIMIT).await;
-        assert_eq!(output, OwnOutput { text: "out\nerr\n".into(), ending: Ending::Exited(3) });
+        assert_eq!(output, OwnOutput { text: "out\nerr\n".into(), ending: ProgramEnding::Exited(3) });
     }
 
     #[tokio::test]
@@ -117,12 +117,12 @@ mod tests {
         let mut command = Command::new("/nonexistent/cohab");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let output = Program::spawn(command, TIME_LIMIT).ended().await;
-        assert!(matches!(output.ending, Ending::NotStarted(_)), "{output:?}");
+        assert!(matches!(output.ending, ProgramEnding::NotStarted(_)), "{output:?}");
     }
 
     #[tokio::test]
     async fn one_that_never_ends_is_ended() {
         let output = output_of("exec sleep 1000", Duration::from_millis(1)).await;
-        assert_eq!(output.ending, Ending::Ended);
+        assert_eq!(output.ending, ProgramEnding::Ended);
     }
 }

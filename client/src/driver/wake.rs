@@ -6,7 +6,7 @@ use cohab_daemon_link::connection::{Link, LinkEvent};
 use cohab_term::markdown::Highlighter;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::{background_task::TaskResult, prompt_line::classifier_thread::Verdict, slash::own_output::OwnOutput};
+use crate::{background_task::TaskResult, prompt_line::classifier_thread::LineVerdict, slash::own_output::OwnOutput};
 
 /// What the loop woke up for.
 pub(super) enum Wake {
@@ -20,7 +20,7 @@ pub(super) enum Wake {
     Killed(u8),
     Highlighted,
     Done(TaskResult),
-    Verdict(Verdict),
+    Verdict(LineVerdict),
     ProgramEnded(OwnOutput),
     Time,
 }

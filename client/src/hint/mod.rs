@@ -54,7 +54,7 @@ pub struct PromptHint {
     /// of a key.
     awaits_echo: bool,
     returns_left: u8,
-    shown: Option<Shown>,
+    shown: Option<ShownHint>,
     /// Counts the states of the line: a decision about an earlier one is late.
     version: u64,
     /// Of the gate, about this version.
@@ -68,7 +68,7 @@ pub struct PromptHint {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Shown {
+struct ShownHint {
     /// From 0.
     column: usize,
     width: usize,
@@ -284,7 +284,7 @@ impl PromptHint {
         let Some(words) = self.words().filter(|_| self.is_drawn && self.stands && self.shown.is_none()) else { return };
         let width = words.width();
         let Some(column) = self.rows.room_for(width) else { return };
-        self.shown = Some(Shown { column, width });
+        self.shown = Some(ShownHint { column, width });
         out.extend_from_slice(BEGIN);
         out.extend_from_slice(format!("\x1b[{}G", column + 1).as_bytes());
         ansi::write_line(&Line::styled(words, theme::DIM), ColorSupport::Ansi16, out);
@@ -292,7 +292,7 @@ impl PromptHint {
     }
 
     fn hide(&mut self, out: &mut Vec<u8>) {
-        if let Some(Shown { column, width }) = self.shown.take() {
+        if let Some(ShownHint { column, width }) = self.shown.take() {
             out.extend_from_slice(BEGIN);
             out.extend_from_slice(format!("\x1b[{}G\x1b[{width}X", column + 1).as_bytes());
             out.extend_from_slice(END);

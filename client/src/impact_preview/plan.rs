@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use super::words::{Piece, Token, Word, tokens};
+use super::words::{PatternWord, WordPiece, WordToken, tokens};
 
 /// More words than this are not looked at one by one.
 const MAX_TARGETS: usize = 200;
@@ -46,12 +46,12 @@ pub struct Plan {
     /// Where the line begins.
     pub cwd: PathBuf,
     /// The looks.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PlanStep>,
 }
 
 /// One look.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum PlanStep {
     /// The shell goes there.
     Enter(Pattern),
     /// These are removed, with what is in them or not.
@@ -113,46 +113,48 @@ fn names_removal(text: &str) -> bool {
 
 struct Planner<'a> {
     known: &'a Known,
-    steps: Vec<Step>,
+    steps: Vec<PlanStep>,
 }
 
 impl Planner<'_> {
     fn unknown(&mut self, what: String) {
-        let step = Step::Unknown(what);
+        let step = PlanStep::Unknown(what);
         if !self.steps.contains(&step) {
             self.steps.push(step);
         }
     }
 
-    fn read(&mut self, tokens: &[Token]) {
-        let mut words: Vec<&Word> = Vec::new();
-        let (mut replaced, mut file): (Vec<&Word>, Option<&Token>) = (Vec::new(), None);
-        for token in tokens.iter().chain([&Token::Next]) {
+    fn read(&mut self, tokens: &[WordToken]) {
+        let mut words: Vec<&PatternWord> = Vec::new();
+        let (mut replaced, mut file): (Vec<&PatternWord>, Option<&WordToken>) = (Vec::new(), None);
+        for token in tokens.iter().chain([&WordToken::Next]) {
             match token {
-                Token::Word(word) => match file.take() {
-                    Some(Token::Output) => replaced.push(word),
+                WordToken::Word(word) => match file.take() {
+                    Some(WordToken::Output) => replaced.push(word),
                     Some(_) => {}
                     None => words.push(word),
                 },
-                Token::Output | Token::OtherFile => file = Some(token),
-                Token::Next | Token::Pipe => {
+                WordToken::Output | WordToken::OtherFile => file = Some(token),
+                WordToken::Next | WordToken::Pipe => {
                     self.command(&std::mem::take(&mut words));
                     let files = std::mem::take(&mut replaced);
-                    let files: Vec<&Word> = files
+                    let files: Vec<&PatternWord> = files
                         .into_iter()
-                        .filter(|word: &&Word| !word.literal().is_some_and(|path| SINKS.contains(&path.as_str())))
+                        .filter(|word: &&PatternWord| {
+                            !word.literal().is_some_and(|path| SINKS.contains(&path.as_str()))
+                        })
                         .collect();
                     if let Some(files) = self.patterns(&files)
                         && !files.is_empty()
                     {
-                        self.steps.push(Step::Replace(files));
+                        self.steps.push(PlanStep::Replace(files));
                     }
                 }
             }
         }
     }
 
-    fn command(&mut self, words: &[&Word]) {
+    fn command(&mut self, words: &[&PatternWord]) {
         let Some((first, rest)) = words.split_first() else { return };
         let Some(name) = first.literal() else { return self.unknown("which command runs".into()) };
         let verb = name.rsplit('/').next().unwrap_or_default();
@@ -167,7 +169,7 @@ impl Planner<'_> {
         }
         match verb {
             "cd" => self.enter(rest),
-            "pushd" | "popd" => self.steps.push(Step::Lost),
+            "pushd" | "popd" => self.steps.push(PlanStep::Lost),
             "rm" | "unlink" | "shred" => self.remove(rest, verb == "rm" && is_recursive(rest)),
             "rmdir" => self.remove(rest, false),
             "mv" | "cp" => self.transfer(rest),
@@ -178,30 +180,30 @@ impl Planner<'_> {
         }
     }
 
-    fn enter(&mut self, words: &[&Word]) {
+    fn enter(&mut self, words: &[&PatternWord]) {
         let target = match words {
             [one] if !one.raw.starts_with('-') => self.patterns(words).and_then(|mut patterns| patterns.pop()),
             [] => Some(Pattern { raw: "~".into(), letters: as_letters(&self.known.home.to_string_lossy()).collect() }),
             _ => None,
         };
-        self.steps.push(target.map_or(Step::Lost, Step::Enter));
+        self.steps.push(target.map_or(PlanStep::Lost, PlanStep::Enter));
     }
 
-    fn remove(&mut self, words: &[&Word], is_recursive: bool) {
+    fn remove(&mut self, words: &[&PatternWord], is_recursive: bool) {
         if let Some(targets) = self.patterns(&operands(words)) {
-            self.steps.push(Step::Remove(targets, is_recursive));
+            self.steps.push(PlanStep::Remove(targets, is_recursive));
         }
     }
 
-    fn replace(&mut self, words: &[&Word]) {
+    fn replace(&mut self, words: &[&PatternWord]) {
         if let Some(targets) = self.patterns(&operands(words))
             && !targets.is_empty()
         {
-            self.steps.push(Step::Replace(targets));
+            self.steps.push(PlanStep::Replace(targets));
         }
     }
 
-    fn transfer(&mut self, words: &[&Word]) {
+    fn transfer(&mut self, words: &[&PatternWord]) {
         let has = |letter: char, long: &str| words.iter().any(|word| is_option(word, letter, long));
         if has('t', "--target-directory") || has('T', "--no-target-directory") {
             return self.unknown("what is replaced where options name the place".into());
@@ -212,11 +214,11 @@ impl Planner<'_> {
         if let Some(targets) = self.patterns(&operands(words))
             && targets.len() >= 2
         {
-            self.steps.push(Step::Transfer(targets));
+            self.steps.push(PlanStep::Transfer(targets));
         }
     }
 
-    fn find(&mut self, words: &[&Word]) {
+    fn find(&mut self, words: &[&PatternWord]) {
         let is_removal = words.iter().any(|word| word.raw == "-delete")
             || words.windows(2).any(|two| {
                 two[0].raw.starts_with("-exec") && matches!(two[1].raw.as_str(), "rm" | "rmdir" | "shred" | "unlink")
@@ -226,29 +228,30 @@ impl Planner<'_> {
         }
         let roots =
             words.iter().take_while(|word| !word.raw.starts_with(['-', '(', '!', '\\'])).copied().collect::<Vec<_>>();
-        let here = Word { pieces: vec![Piece::Text(".".into())], raw: ".".into() };
+        let here = PatternWord { pieces: vec![WordPiece::Text(".".into())], raw: ".".into() };
         let roots = if roots.is_empty() { self.patterns(&[&here]) } else { self.patterns(&roots) };
         if let Some(roots) = roots {
-            self.steps.push(Step::RemoveBelow(roots));
+            self.steps.push(PlanStep::RemoveBelow(roots));
         }
     }
 
     /// Patterns in a command that is not known to remove anything.
-    fn others(&mut self, verb: &str, words: &[&Word]) {
+    fn others(&mut self, verb: &str, words: &[&PatternWord]) {
         if words.iter().any(|word| names_removal(&word.raw)) {
             return self.unknown(format!("what `{verb}` makes of its words"));
         }
-        for word in
-            words.iter().filter(|word| word.pieces.iter().any(|piece| matches!(piece, Piece::Star | Piece::One)))
+        for word in words
+            .iter()
+            .filter(|word| word.pieces.iter().any(|piece| matches!(piece, WordPiece::Star | WordPiece::One)))
         {
             if let Some(pattern) = self.pattern(word).ok().filter(Pattern::is_open) {
-                self.steps.push(Step::Match(pattern));
+                self.steps.push(PlanStep::Match(pattern));
             }
         }
     }
 
     /// What the words name; `None`, and noted, if one of them is uncertain.
-    fn patterns(&mut self, words: &[&Word]) -> Option<Vec<Pattern>> {
+    fn patterns(&mut self, words: &[&PatternWord]) -> Option<Vec<Pattern>> {
         match words.iter().map(|word| self.pattern(word)).collect() {
             Ok(patterns) => Some(patterns),
             Err(what) => {
@@ -258,15 +261,15 @@ impl Planner<'_> {
         }
     }
 
-    fn pattern(&self, word: &Word) -> Result<Pattern, String> {
+    fn pattern(&self, word: &PatternWord) -> Result<Pattern, String> {
         let mut letters = Vec::new();
         for piece in &word.pieces {
             match piece {
-                Piece::Star => letters.push(None),
-                Piece::One => letters.push(Some(None)),
-                Piece::Text(text) => letters.extend(as_letters(text)),
-                Piece::Tilde => letters.extend(as_letters(&self.known.home.to_string_lossy())),
-                Piece::Variable(name, is_quoted) => {
+                WordPiece::Star => letters.push(None),
+                WordPiece::One => letters.push(Some(None)),
+                WordPiece::Text(text) => letters.extend(as_letters(text)),
+                WordPiece::Tilde => letters.extend(as_letters(&self.known.home.to_string_lossy())),
+                WordPiece::Variable(name, is_quoted) => {
                     let value =
                         self.known.variables.get(name).ok_or_else(|| format!("what ${name} holds in the shell"))?;
                     let is_split = value.is_empty() || value.contains(|c: char| c.is_whitespace() || "*?[".contains(c));
@@ -285,25 +288,25 @@ fn as_letters(text: &str) -> impl Iterator<Item = Option<Option<char>>> {
     text.chars().map(|c| Some(Some(c)))
 }
 
-fn operands<'a>(words: &[&'a Word]) -> Vec<&'a Word> {
+fn operands<'a>(words: &[&'a PatternWord]) -> Vec<&'a PatternWord> {
     let end = words.iter().position(|word| word.raw == "--").unwrap_or(words.len());
     let (before, behind) = words.split_at(end);
     let plain = before.iter().filter(|word| !word.raw.starts_with('-') || word.raw == "-");
     plain.chain(behind.iter().skip(1)).copied().collect()
 }
 
-fn is_option(word: &Word, letter: char, long: &str) -> bool {
+fn is_option(word: &PatternWord, letter: char, long: &str) -> bool {
     let is_short = word.raw.starts_with('-') && !word.raw.starts_with("--") && word.raw.contains(letter);
     is_short || word.raw.starts_with(long)
 }
 
-fn is_recursive(words: &[&Word]) -> bool {
+fn is_recursive(words: &[&PatternWord]) -> bool {
     let end = words.iter().position(|word| word.raw == "--").unwrap_or(words.len());
     words[..end].iter().any(|word| is_option(word, 'r', "--recursive") || is_option(word, 'R', "--recursive"))
 }
 
 /// Without the values of `-s` and `-r`.
-fn skip_sizes<'a>(words: &[&'a Word]) -> Vec<&'a Word> {
+fn skip_sizes<'a>(words: &[&'a PatternWord]) -> Vec<&'a PatternWord> {
     let mut kept = Vec::new();
     let mut skips = false;
     for word in words {

@@ -9,7 +9,7 @@ use std::{
 
 use super::{
     Grave, Impact, Note, Tally,
-    plan::{Pattern, Plan, Step},
+    plan::{Pattern, Plan, PlanStep},
 };
 
 /// Names that are looked at for one command.
@@ -40,22 +40,22 @@ struct Walker<'a> {
 }
 
 impl Walker<'_> {
-    fn step(&mut self, step: &Step) {
+    fn step(&mut self, step: &PlanStep) {
         match step {
-            Step::Unknown(what) => self.note(Note::Unknown(what.clone())),
-            Step::Lost => self.cwd = None,
-            Step::Enter(folder) => {
+            PlanStep::Unknown(what) => self.note(Note::Unknown(what.clone())),
+            PlanStep::Lost => self.cwd = None,
+            PlanStep::Enter(folder) => {
                 let found = self.expand(folder);
                 // Only one existing folder is where a shell would surely go.
                 self.cwd =
                     found.filter(|found| found.len() == 1 && found[0].is_dir()).map(|mut found| found.swap_remove(0));
             }
             _ if self.cwd.is_none() => self.note(Note::Unknown("what is in the folder that it goes to".into())),
-            Step::Remove(patterns, is_recursive) => self.remove(patterns, *is_recursive, false),
-            Step::RemoveBelow(roots) => self.remove(roots, true, true),
-            Step::Replace(patterns) => self.replace(patterns),
-            Step::Transfer(patterns) => self.transfer(patterns),
-            Step::Match(pattern) => self.matches(pattern),
+            PlanStep::Remove(patterns, is_recursive) => self.remove(patterns, *is_recursive, false),
+            PlanStep::RemoveBelow(roots) => self.remove(roots, true, true),
+            PlanStep::Replace(patterns) => self.replace(patterns),
+            PlanStep::Transfer(patterns) => self.transfer(patterns),
+            PlanStep::Match(pattern) => self.matches(pattern),
         }
     }
 

@@ -2,7 +2,7 @@
 
 /// A piece of a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum WordPiece {
     /// Letters that stand for themselves; quoted, or without a meaning.
     Text(String),
     /// An unquoted `*`.
@@ -17,17 +17,17 @@ pub(super) enum Piece {
 
 /// One word.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Word {
-    pub pieces: Vec<Piece>,
+pub(super) struct PatternWord {
+    pub pieces: Vec<WordPiece>,
     /// As written.
     pub raw: String,
 }
 
-impl Word {
+impl PatternWord {
     /// The word, if nothing in it is expanded.
     pub fn literal(&self) -> Option<String> {
-        let text = |piece: &Piece| match piece {
-            Piece::Text(text) => Some(text.clone()),
+        let text = |piece: &WordPiece| match piece {
+            WordPiece::Text(text) => Some(text.clone()),
             _ => None,
         };
         self.pieces.iter().map(text).collect()
@@ -36,8 +36,8 @@ impl Word {
 
 /// What stands in a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Token {
-    Word(Word),
+pub(super) enum WordToken {
+    Word(PatternWord),
     /// `;`, a line end, `&&`, `||`.
     Next,
     /// `|`.
@@ -52,21 +52,21 @@ pub(super) enum Token {
 ///
 /// # Errors
 /// What in it is beyond this reader, in a few words.
-pub(super) fn tokens(line: &str) -> Result<Vec<Token>, &'static str> {
-    let mut reader = Reader { chars: line.chars().collect(), at: 0, out: Vec::new() };
+pub(super) fn tokens(line: &str) -> Result<Vec<WordToken>, &'static str> {
+    let mut reader = WordReader { chars: line.chars().collect(), at: 0, out: Vec::new() };
     while let Some(c) = reader.peek() {
         reader.step(c)?;
     }
     Ok(reader.out)
 }
 
-struct Reader {
+struct WordReader {
     chars: Vec<char>,
     at: usize,
-    out: Vec<Token>,
+    out: Vec<WordToken>,
 }
 
-impl Reader {
+impl WordReader {
     fn peek(&self) -> Option<char> {
         self.chars.get(self.at).copied()
     }
@@ -80,14 +80,14 @@ impl Reader {
     fn step(&mut self, c: char) -> Result<(), &'static str> {
         match c {
             ' ' | '\t' => self.at += 1,
-            ';' | '\n' => self.push(Token::Next),
+            ';' | '\n' => self.push(WordToken::Next),
             '&' => {
                 self.at += 1;
                 match self.peek() {
-                    Some('&') => self.push(Token::Next),
+                    Some('&') => self.push(WordToken::Next),
                     Some('>') => {
                         self.at += 1;
-                        let token = if self.eat('>') { Token::OtherFile } else { Token::Output };
+                        let token = if self.eat('>') { WordToken::OtherFile } else { WordToken::Output };
                         self.out.push(token);
                     }
                     _ => return Err("what runs in the background"),
@@ -96,9 +96,9 @@ impl Reader {
             '|' => {
                 self.at += 1;
                 match self.peek() {
-                    Some('|') => self.push(Token::Next),
+                    Some('|') => self.push(WordToken::Next),
                     Some('&') => return Err("a pipe of errors"),
-                    _ => self.out.push(Token::Pipe),
+                    _ => self.out.push(WordToken::Pipe),
                 }
             }
             '<' | '>' => self.redirect()?,
@@ -109,7 +109,7 @@ impl Reader {
         Ok(())
     }
 
-    fn push(&mut self, token: Token) {
+    fn push(&mut self, token: WordToken) {
         self.at += 1;
         self.out.push(token);
     }
@@ -122,7 +122,7 @@ impl Reader {
         match (is_output, self.peek()) {
             (_, Some('(')) => return Err("what a substitution names"),
             (false, Some('<')) => return Err("a text within the command"),
-            (true, Some('>')) | (false, Some('>')) => self.push(Token::OtherFile),
+            (true, Some('>')) | (false, Some('>')) => self.push(WordToken::OtherFile),
             // `2>&1` and the like name no file.
             (_, Some('&')) => {
                 self.at += 1;
@@ -133,16 +133,16 @@ impl Reader {
                     return Err("an unusual redirection");
                 }
             }
-            (true, Some('|')) => self.push(Token::Output),
-            (true, _) => self.out.push(Token::Output),
-            (false, _) => self.out.push(Token::OtherFile),
+            (true, Some('|')) => self.push(WordToken::Output),
+            (true, _) => self.out.push(WordToken::Output),
+            (false, _) => self.out.push(WordToken::OtherFile),
         }
         Ok(())
     }
 
     fn word(&mut self) -> Result<(), &'static str> {
         let start = self.at;
-        let mut word = Word::default();
+        let mut word = PatternWord::default();
         while let Some(c) = self.peek() {
             match c {
                 ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')' => break,
@@ -158,8 +158,8 @@ impl Reader {
                 '$' => self.variable(&mut word, false)?,
                 '`' => return Err("what a substitution names"),
                 '*' if self.chars.get(self.at + 1) == Some(&'*') => return Err("what `**` matches"),
-                '*' => self.piece(&mut word, Piece::Star),
-                '?' => self.piece(&mut word, Piece::One),
+                '*' => self.piece(&mut word, WordPiece::Star),
+                '?' => self.piece(&mut word, WordPiece::One),
                 '[' | ']' => return Err("what a pattern in brackets matches"),
                 '{' | '}' => return Err("what braces stand for"),
                 '^' | '!' | '#' | '=' if word.pieces.is_empty() && c != '#' => return Err("an unusual word"),
@@ -167,7 +167,7 @@ impl Reader {
                     if self.chars.get(self.at + 1).is_some_and(|next| !"/ \t\n;|&<>".contains(*next)) {
                         return Err("another user's home");
                     }
-                    self.piece(&mut word, Piece::Tilde);
+                    self.piece(&mut word, WordPiece::Tilde);
                 }
                 _ => {
                     text(&mut word, c);
@@ -180,29 +180,29 @@ impl Reader {
         let is_descriptor =
             matches!(self.peek(), Some('<' | '>')) && word.raw.bytes().all(|byte| byte.is_ascii_digit());
         if !is_descriptor {
-            self.out.push(Token::Word(word));
+            self.out.push(WordToken::Word(word));
         }
         Ok(())
     }
 
-    fn piece(&mut self, word: &mut Word, piece: Piece) {
+    fn piece(&mut self, word: &mut PatternWord, piece: WordPiece) {
         word.pieces.push(piece);
         self.at += 1;
     }
 
-    fn single(&mut self, word: &mut Word) -> Result<(), &'static str> {
+    fn single(&mut self, word: &mut PatternWord) -> Result<(), &'static str> {
         self.at += 1;
         let rest = &self.chars[self.at..];
         let end = rest.iter().position(|c| *c == '\'').ok_or("an open quote")?;
         let quoted: String = rest[..end].iter().collect();
-        word.pieces.push(Piece::Text(quoted));
+        word.pieces.push(WordPiece::Text(quoted));
         self.at += end + 1;
         Ok(())
     }
 
-    fn double(&mut self, word: &mut Word) -> Result<(), &'static str> {
+    fn double(&mut self, word: &mut PatternWord) -> Result<(), &'static str> {
         self.at += 1;
-        word.pieces.push(Piece::Text(String::new()));
+        word.pieces.push(WordPiece::Text(String::new()));
         loop {
             match self.peek().ok_or("an open quote")? {
                 '"' => break,
@@ -219,7 +219,7 @@ impl Reader {
         Ok(())
     }
 
-    fn variable(&mut self, word: &mut Word, is_quoted: bool) -> Result<(), &'static str> {
+    fn variable(&mut self, word: &mut PatternWord, is_quoted: bool) -> Result<(), &'static str> {
         self.at += 1;
         let has_brace = self.eat('{');
         let start = self.at;
@@ -231,14 +231,14 @@ impl Reader {
         if !is_name || has_brace && !self.eat('}') || !has_brace && matches!(self.peek(), Some('[' | ':')) {
             return Err("what an expansion stands for");
         }
-        word.pieces.push(Piece::Variable(name, is_quoted));
+        word.pieces.push(WordPiece::Variable(name, is_quoted));
         Ok(())
     }
 }
 
-fn text(word: &mut Word, c: char) {
+fn text(word: &mut PatternWord, c: char) {
     match word.pieces.last_mut() {
-        Some(Piece::Text(text)) => text.push(c),
-        _ => word.pieces.push(Piece::Text(c.to_string())),
+        Some(WordPiece::Text(text)) => text.push(c),
+        _ => word.pieces.push(WordPiece::Text(c.to_string())),
     }
 }

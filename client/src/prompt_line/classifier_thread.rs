@@ -41,7 +41,7 @@ pub struct World {
 
 /// A decision about a [`Question`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct LineVerdict {
     /// Of the question.
     pub id: QuestionId,
     /// Who gets the line.
@@ -61,8 +61,8 @@ pub struct Judge {
     /// Questions without a verdict, and since when there was none.
     open: usize,
     silent_since: Instant,
-    verdicts: mpsc::Receiver<Verdict>,
-    results: mpsc::Sender<Verdict>,
+    verdicts: mpsc::Receiver<LineVerdict>,
+    results: mpsc::Sender<LineVerdict>,
 }
 
 impl fmt::Debug for Judge {
@@ -97,7 +97,7 @@ impl Judge {
     }
 
     /// The next verdict; waits for ever without one. Cancel-safe.
-    pub async fn next(&mut self) -> Verdict {
+    pub async fn next(&mut self) -> LineVerdict {
         match self.verdicts.recv().await {
             Some(verdict) => {
                 self.open = self.open.saturating_sub(1);
@@ -130,14 +130,14 @@ impl Judge {
     }
 }
 
-fn work(world: &World, queue: &Receiver<Job>, results: &mpsc::Sender<Verdict>) {
+fn work(world: &World, queue: &Receiver<Job>, results: &mpsc::Sender<LineVerdict>) {
     let mut memory = Memory::new(world.corrections.clone());
     loop {
         match queue.recv_timeout(IDLE_BEFORE_EXIT) {
             Ok(Job::Judge(question)) => {
                 let decision = decide(world, &mut memory, &question);
                 // There is room: no more questions are open than fit.
-                let _ = results.try_send(Verdict { id: question.id, decision });
+                let _ = results.try_send(LineVerdict { id: question.id, decision });
             }
             Ok(Job::Learn(question, decision)) => {
                 let is_new = decide(world, &mut memory, &question) != decision;

@@ -89,7 +89,7 @@ pub enum Input {
 }
 
 #[derive(Debug, Default)]
-enum State {
+enum ReaderState {
     #[default]
     Ground,
     Letter(Vec<u8>),
@@ -108,7 +108,7 @@ enum State {
 /// The reader's state between chunks.
 #[derive(Debug, Default)]
 pub struct KeyReader {
-    state: State,
+    state: ReaderState,
     has_alt: bool,
 }
 
@@ -144,36 +144,36 @@ impl KeyReader {
 
     fn pending_key(&self) -> Option<KeyPress> {
         match &self.state {
-            State::Escape => Some(KeyPress { has_alt: self.has_alt, ..KeyPress::plain(Key::Escape) }),
-            State::Csi(parameters) if parameters.is_empty() => Some(KeyPress::alt(Key::Char('['))),
-            State::Ss3 => Some(KeyPress::alt(Key::Char('O'))),
-            State::Reply { introducer, length: 0, .. } => Some(KeyPress::alt(Key::Char(char::from(*introducer)))),
+            ReaderState::Escape => Some(KeyPress { has_alt: self.has_alt, ..KeyPress::plain(Key::Escape) }),
+            ReaderState::Csi(parameters) if parameters.is_empty() => Some(KeyPress::alt(Key::Char('['))),
+            ReaderState::Ss3 => Some(KeyPress::alt(Key::Char('O'))),
+            ReaderState::Reply { introducer, length: 0, .. } => Some(KeyPress::alt(Key::Char(char::from(*introducer)))),
             _ => None,
         }
     }
 
     fn byte(&mut self, byte: u8, out: &mut Vec<Input>) {
         match std::mem::take(&mut self.state) {
-            State::Ground => self.ground(byte, out),
-            State::Letter(letter) => self.letter(letter, byte, out),
-            State::Escape => self.escape(byte, out),
-            State::Csi(parameters) => self.csi(parameters, byte, out),
-            State::Ss3 => {
+            ReaderState::Ground => self.ground(byte, out),
+            ReaderState::Letter(letter) => self.letter(letter, byte, out),
+            ReaderState::Escape => self.escape(byte, out),
+            ReaderState::Csi(parameters) => self.csi(parameters, byte, out),
+            ReaderState::Ss3 => {
                 if let Some(key) = letter_key(byte) {
                     self.key(KeyPress::plain(key), out);
                 }
             }
-            State::Reply { introducer, length, is_after_escape } => {
+            ReaderState::Reply { introducer, length, is_after_escape } => {
                 self.reply(byte, introducer, length, is_after_escape, out);
             }
-            State::Paste(text) => self.paste(text, byte, out),
+            ReaderState::Paste(text) => self.paste(text, byte, out),
         }
     }
 
     fn ground(&mut self, byte: u8, out: &mut Vec<Input>) {
         let press = match byte {
             0x1b => {
-                self.state = State::Escape;
+                self.state = ReaderState::Escape;
                 return;
             }
             b'\r' => KeyPress::plain(Key::Enter),
@@ -184,7 +184,7 @@ impl KeyReader {
             0x1c..=0x1f => KeyPress::ctrl(char::from(byte + 0x40)),
             0x20..=0x7e => KeyPress::plain(Key::Char(char::from(byte))),
             0xc2..=0xf4 => {
-                self.state = State::Letter(vec![byte]);
+                self.state = ReaderState::Letter(vec![byte]);
                 return;
             }
             // No start of a letter in UTF-8.
@@ -202,25 +202,25 @@ impl KeyReader {
         letter.push(byte);
         match std::str::from_utf8(&letter).map(|text| text.chars().next()) {
             Ok(Some(letter)) => self.key(KeyPress::plain(Key::Char(letter)), out),
-            Err(error) if error.error_len().is_none() => self.state = State::Letter(letter),
+            Err(error) if error.error_len().is_none() => self.state = ReaderState::Letter(letter),
             _ => self.has_alt = false,
         }
     }
 
     fn escape(&mut self, byte: u8, out: &mut Vec<Input>) {
         match byte {
-            b'[' => self.state = State::Csi(Vec::new()),
-            b'O' => self.state = State::Ss3,
+            b'[' => self.state = ReaderState::Csi(Vec::new()),
+            b'O' => self.state = ReaderState::Ss3,
             b']' | b'P' | b'_' | b'^' | b'X' => {
-                self.state = State::Reply { introducer: byte, length: 0, is_after_escape: false };
+                self.state = ReaderState::Reply { introducer: byte, length: 0, is_after_escape: false };
             }
             0x1b if self.has_alt => {
                 self.key(KeyPress::plain(Key::Escape), out);
-                self.state = State::Escape;
+                self.state = ReaderState::Escape;
             }
             0x1b => {
                 self.has_alt = true;
-                self.state = State::Escape;
+                self.state = ReaderState::Escape;
             }
             _ => {
                 self.has_alt = true;
@@ -235,9 +235,9 @@ impl KeyReader {
                 if parameters.len() < MAX_SEQUENCE_BYTES {
                     parameters.push(byte);
                 }
-                self.state = State::Csi(parameters);
+                self.state = ReaderState::Csi(parameters);
             }
-            0x40..=0x7e if parameters == b"200" && byte == b'~' => self.state = State::Paste(Vec::new()),
+            0x40..=0x7e if parameters == b"200" && byte == b'~' => self.state = ReaderState::Paste(Vec::new()),
             0x40..=0x7e => {
                 if let Some(press) = csi_key(&parameters, byte) {
                     self.key(press, out);
@@ -263,7 +263,7 @@ impl KeyReader {
                 self.ground(byte, out);
             }
             _ if length >= MAX_REPLY_BYTES => self.has_alt = false,
-            _ => self.state = State::Reply { introducer, length: length + 1, is_after_escape: byte == 0x1b },
+            _ => self.state = ReaderState::Reply { introducer, length: length + 1, is_after_escape: byte == 0x1b },
         }
     }
 
@@ -279,7 +279,7 @@ impl KeyReader {
             out.push(Input::Paste(text));
             self.has_alt = false;
         } else {
-            self.state = State::Paste(text);
+            self.state = ReaderState::Paste(text);
         }
     }
 

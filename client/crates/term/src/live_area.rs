@@ -14,7 +14,7 @@ use ratatui::text::Line;
 
 use self::{
     append::Printed,
-    row::{DrawnRow, Shared, rows},
+    row::{DrawnRow, SharedStart, rows},
 };
 use super::{
     ansi::{ColorSupport, write_lines},
@@ -334,7 +334,7 @@ impl Pen<'_> {
     fn put(&mut self, row: usize, old: Option<&DrawnRow>, new: &DrawnRow, colors: ColorSupport) {
         let Some(old) = old else {
             self.go_to(row, 0);
-            new.write_from(Shared::NOTHING, colors, self.out);
+            new.write_from(SharedStart::NOTHING, colors, self.out);
             self.column = new.columns;
             return;
         };
@@ -344,12 +344,12 @@ impl Pen<'_> {
         // tmux rewraps a row as long as it ever was since it was erased from its start on. Not for a word that goes to the next row:
         // each row of an answer would be written twice.
         let is_erased = old.columns >= new.columns + MUCH_SHORTER;
-        let mut shared = if is_erased { Shared::NOTHING } else { old.shared_with(new) };
+        let mut shared = if is_erased { SharedStart::NOTHING } else { old.shared_with(new) };
         let goes_on = shared.columns == old.columns && (self.row, self.column) == (row, old.columns);
         if !goes_on {
             if !shared.is_ascii {
                 // Terminals do not agree on the widths of all letters.
-                shared = Shared::NOTHING;
+                shared = SharedStart::NOTHING;
             }
             self.go_to(row, shared.columns);
         }

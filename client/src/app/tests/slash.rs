@@ -6,7 +6,7 @@ use cohab_protocol::{
 use super::*;
 use crate::{
     session_override::{ModelWish, SessionOverride},
-    slash::own_output::{Ending as ProgramEnding, OwnOutput},
+    slash::own_output::{OwnOutput, ProgramEnding},
 };
 
 /// The command is entered and the terminal is ours; the other effects are returned.

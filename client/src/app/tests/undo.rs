@@ -209,7 +209,7 @@ fn after_a_change_of_a_file(tool: &str, outcome: StepOutcome, with_shell: bool) 
 
 fn files_are_back(bench: &mut Bench) -> Vec<Effect> {
     let text = "~/notes.txt: as it was before\n".to_owned();
-    bench.event(Event::ProgramEnded(OwnOutput { text, ending: own_output::Ending::Exited(0) }))
+    bench.event(Event::ProgramEnded(OwnOutput { text, ending: own_output::ProgramEnding::Exited(0) }))
 }
 
 #[test]

@@ -10,7 +10,7 @@ use cohab_protocol::{BUILD, DaemonStatus, PROTOCOL_VERSION};
 use cohab_text::sanitize::one_line;
 
 use super::Context;
-use crate::shell_check::findings::{Finding, Verdict, finding};
+use crate::shell_check::findings::{Finding, FindingVerdict, finding};
 
 /// More memory than this is reported, in kibibytes.
 const MUCH_MEMORY_KIB: u64 = 512 * 1024;
@@ -56,10 +56,11 @@ fn program_of(pid: u32) -> Program {
 
 fn judge(status: &Result<DaemonStatus, ConnectError>, memory_kib: Option<u64>, program: Program) -> Finding {
     match status {
-        Err(ConnectError::NotRunning) => finding("daemon", Verdict::Ok, "not running; the first question starts it"),
-        Err(error) => {
-            finding("daemon", Verdict::Fail, one_line(&error.to_string(), 200)).hint(one_line(&error.hint(), 200))
+        Err(ConnectError::NotRunning) => {
+            finding("daemon", FindingVerdict::Ok, "not running; the first question starts it")
         }
+        Err(error) => finding("daemon", FindingVerdict::Fail, one_line(&error.to_string(), 200))
+            .hint(one_line(&error.hint(), 200)),
         Ok(status) => {
             let sessions = match status.sessions {
                 1 => "1 session".to_owned(),
@@ -72,7 +73,7 @@ fn judge(status: &Result<DaemonStatus, ConnectError>, memory_kib: Option<u64>, p
                 duration(status.uptime_ms)
             );
             if status.build != BUILD {
-                return finding("daemon", Verdict::Warn, format!("{text}; this is cohab {BUILD}"))
+                return finding("daemon", FindingVerdict::Warn, format!("{text}; this is cohab {BUILD}"))
                     .hint("`cohab daemon restart` starts the new one");
             }
             let fate = match program {
@@ -81,13 +82,14 @@ fn judge(status: &Result<DaemonStatus, ConnectError>, memory_kib: Option<u64>, p
                 Program::There | Program::Unknown => None,
             };
             if let Some(fate) = fate {
-                return finding("daemon", Verdict::Warn, format!("{text}; {fate}"))
+                return finding("daemon", FindingVerdict::Warn, format!("{text}; {fate}"))
                     .hint("`cohab daemon restart` starts the one that is installed");
             }
             if memory_kib.is_some_and(|kib| kib > MUCH_MEMORY_KIB) {
-                return finding("daemon", Verdict::Warn, text).hint("that is much; `cohab daemon restart` frees it");
+                return finding("daemon", FindingVerdict::Warn, text)
+                    .hint("that is much; `cohab daemon restart` frees it");
             }
-            finding("daemon", Verdict::Ok, text)
+            finding("daemon", FindingVerdict::Ok, text)
         }
     }
 }
@@ -121,24 +123,31 @@ mod tests {
 
     #[test]
     fn one_that_does_not_run_is_no_fault_one_that_does_not_answer_is() {
-        assert_eq!(judge(&Err(ConnectError::NotRunning), None, Program::Unknown).verdict, Verdict::Ok);
+        assert_eq!(judge(&Err(ConnectError::NotRunning), None, Program::Unknown).verdict, FindingVerdict::Ok);
         let hung = judge(&Err(ConnectError::NoAnswer), None, Program::Unknown);
-        assert!(hung.verdict == Verdict::Fail && hung.hint.is_some(), "{hung:?}");
+        assert!(hung.verdict == FindingVerdict::Fail && hung.hint.is_some(), "{hung:?}");
     }
 
     #[test]
     fn another_release_and_much_memory_are_told() {
         let own = judge(&Ok(status(BUILD)), Some(30 * 1024), Program::There);
-        assert_eq!((own.verdict, own.text.contains("up 1 min, 1 session, 30 MB")), (Verdict::Ok, true), "{own:?}");
-        assert_eq!(judge(&Ok(status("0.0.1")), None, Program::There).verdict, Verdict::Warn);
-        assert_eq!(judge(&Ok(status(BUILD)), Some(900 * 1024), Program::Unknown).verdict, Verdict::Warn);
+        assert_eq!(
+            (own.verdict, own.text.contains("up 1 min, 1 session, 30 MB")),
+            (FindingVerdict::Ok, true),
+            "{own:?}"
+        );
+        assert_eq!(judge(&Ok(status("0.0.1")), None, Program::There).verdict, FindingVerdict::Warn);
+        assert_eq!(judge(&Ok(status(BUILD)), Some(900 * 1024), Program::Unknown).verdict, FindingVerdict::Warn);
     }
 
     #[test]
     fn a_program_that_was_replaced_or_removed_is_told() {
         for (program, word) in [(Program::Replaced, "was replaced"), (Program::Removed, "was removed")] {
             let found = judge(&Ok(status(BUILD)), None, program);
-            assert!(found.verdict == Verdict::Warn && found.text.contains(word) && found.hint.is_some(), "{found:?}");
+            assert!(
+                found.verdict == FindingVerdict::Warn && found.text.contains(word) && found.hint.is_some(),
+                "{found:?}"
+            );
         }
     }
 

@@ -9,7 +9,7 @@ use std::{
 use super::Context;
 use crate::shell_check::{
     facts::{Facts, shown},
-    findings::{self, Finding, Verdict, finding},
+    findings::{self, Finding, FindingVerdict, finding},
 };
 
 /// Looks and judges.
@@ -30,16 +30,16 @@ fn socket_folder(facts: &Facts) -> Finding {
 
 /// What the kernel reports of a path.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct PathFacts {
     is_folder: bool,
     is_own: bool,
     mode: u32,
     can_write: bool,
 }
 
-fn look(path: &Path) -> io::Result<Seen> {
+fn look(path: &Path) -> io::Result<PathFacts> {
     let metadata = fs::metadata(path)?;
-    Ok(Seen {
+    Ok(PathFacts {
         is_folder: metadata.is_dir(),
         is_own: metadata.uid() == rustix::process::getuid().as_raw(),
         mode: metadata.permissions().mode() & 0o777,
@@ -47,25 +47,27 @@ fn look(path: &Path) -> io::Result<Seen> {
     })
 }
 
-fn folder(id: &'static str, path: &Path, seen: &io::Result<Seen>) -> Finding {
+fn folder(id: &'static str, path: &Path, seen: &io::Result<PathFacts>) -> Finding {
     let name = shown(path);
     match seen {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            finding(id, Verdict::Ok, format!("{name} is not there yet; it is made when needed"))
+            finding(id, FindingVerdict::Ok, format!("{name} is not there yet; it is made when needed"))
         }
-        Err(error) => finding(id, Verdict::Fail, format!("{name}: {error}")).hint("look at the folders above it"),
+        Err(error) => {
+            finding(id, FindingVerdict::Fail, format!("{name}: {error}")).hint("look at the folders above it")
+        }
         Ok(seen) if !seen.is_folder => {
-            finding(id, Verdict::Fail, format!("{name} is not a folder")).hint("move it out of the way")
+            finding(id, FindingVerdict::Fail, format!("{name} is not a folder")).hint("move it out of the way")
         }
-        Ok(seen) if !seen.is_own => finding(id, Verdict::Fail, format!("{name} belongs to another user"))
+        Ok(seen) if !seen.is_own => finding(id, FindingVerdict::Fail, format!("{name} belongs to another user"))
             .hint("set COHAB_HOME to a folder of your own"),
-        Ok(seen) if !seen.can_write => finding(id, Verdict::Warn, format!("{name} cannot be written"))
+        Ok(seen) if !seen.can_write => finding(id, FindingVerdict::Warn, format!("{name} cannot be written"))
             .hint(format!("`chmod u+w {name}`, or see whether the disk is read-only")),
         Ok(seen) if seen.mode & 0o022 != 0 => {
-            finding(id, Verdict::Fail, format!("others may write to {name}, its mode is {:04o}", seen.mode))
+            finding(id, FindingVerdict::Fail, format!("others may write to {name}, its mode is {:04o}", seen.mode))
                 .hint(format!("`chmod 700 {name}`"))
         }
-        Ok(_) => finding(id, Verdict::Ok, name),
+        Ok(_) => finding(id, FindingVerdict::Ok, name),
     }
 }
 
@@ -74,26 +76,26 @@ fn private(path: &Path) -> Option<Finding> {
     let seen = look(path).ok().filter(|seen| !seen.is_folder && seen.mode & 0o077 != 0)?;
     let name = shown(path);
     let text = format!("others may read {name}, its mode is {:04o}", seen.mode);
-    Some(finding("private-files", Verdict::Fail, text).hint(format!("`chmod 600 {name}`")))
+    Some(finding("private-files", FindingVerdict::Fail, text).hint(format!("`chmod 600 {name}`")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const GOOD: Seen = Seen { is_folder: true, is_own: true, mode: 0o700, can_write: true };
+    const GOOD: PathFacts = PathFacts { is_folder: true, is_own: true, mode: 0o700, can_write: true };
 
     #[test]
     fn a_folder_is_judged_by_owner_mode_and_kind() {
-        let verdict = |seen: io::Result<Seen>| folder("state", Path::new("/s"), &seen).verdict;
-        assert_eq!(verdict(Ok(GOOD)), Verdict::Ok);
-        assert_eq!(verdict(Ok(Seen { mode: 0o755, ..GOOD })), Verdict::Ok);
-        assert_eq!(verdict(Err(io::ErrorKind::NotFound.into())), Verdict::Ok);
-        assert_eq!(verdict(Ok(Seen { mode: 0o777, ..GOOD })), Verdict::Fail);
-        assert_eq!(verdict(Ok(Seen { is_own: false, ..GOOD })), Verdict::Fail);
-        assert_eq!(verdict(Ok(Seen { is_folder: false, ..GOOD })), Verdict::Fail);
-        assert_eq!(verdict(Ok(Seen { can_write: false, ..GOOD })), Verdict::Warn);
-        assert_eq!(verdict(Err(io::ErrorKind::PermissionDenied.into())), Verdict::Fail);
+        let verdict = |seen: io::Result<PathFacts>| folder("state", Path::new("/s"), &seen).verdict;
+        assert_eq!(verdict(Ok(GOOD)), FindingVerdict::Ok);
+        assert_eq!(verdict(Ok(PathFacts { mode: 0o755, ..GOOD })), FindingVerdict::Ok);
+        assert_eq!(verdict(Err(io::ErrorKind::NotFound.into())), FindingVerdict::Ok);
+        assert_eq!(verdict(Ok(PathFacts { mode: 0o777, ..GOOD })), FindingVerdict::Fail);
+        assert_eq!(verdict(Ok(PathFacts { is_own: false, ..GOOD })), FindingVerdict::Fail);
+        assert_eq!(verdict(Ok(PathFacts { is_folder: false, ..GOOD })), FindingVerdict::Fail);
+        assert_eq!(verdict(Ok(PathFacts { can_write: false, ..GOOD })), FindingVerdict::Warn);
+        assert_eq!(verdict(Err(io::ErrorKind::PermissionDenied.into())), FindingVerdict::Fail);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use cohab_text::sanitize::one_line;
 use serde::Deserialize;
 
 use super::Context;
-use crate::shell_check::findings::{Finding, Verdict, finding};
+use crate::shell_check::findings::{Finding, FindingVerdict, finding};
 
 /// Shown of a name or a message.
 const NAME_MAX_COLUMNS: usize = 60;
@@ -37,7 +37,7 @@ fn judge(told: io::Result<Output>) -> Vec<Finding> {
         Some(jobs) => jobs.iter().map(of).collect(),
         None => {
             let text = "cohabd did not report the other models";
-            vec![finding("jobs", Verdict::Fail, text).hint("`cohab models --tiers` may say why")]
+            vec![finding("jobs", FindingVerdict::Fail, text).hint("`cohab models --tiers` may say why")]
         }
     }
 }
@@ -49,7 +49,7 @@ fn of(job: &Job) -> Finding {
     if let Some(message) = &job.message {
         let text = format!("`{profile}` ({does}) cannot answer: {}", one_line(message, MESSAGE_MAX_COLUMNS));
         // The main model stands in for it.
-        let found = finding("jobs", Verdict::Warn, text);
+        let found = finding("jobs", FindingVerdict::Warn, text);
         return match &job.hint {
             Some(hint) => found.hint(one_line(hint, MESSAGE_MAX_COLUMNS)),
             None => found,
@@ -60,7 +60,7 @@ fn of(job: &Job) -> Finding {
         (Some(model), service) => format!("{} at {} ({})", name(model), name(service), name(&job.host)),
         (None, service) => format!("its own choice of model at {} ({})", name(service), name(&job.host)),
     };
-    finding("jobs", Verdict::Ok, format!("`{profile}` ({does}): {who}"))
+    finding("jobs", FindingVerdict::Ok, format!("`{profile}` ({does}): {who}"))
 }
 
 #[cfg(test)]
@@ -84,6 +84,6 @@ mod tests {
         );
         insta::assert_snapshot!(rows(found));
         assert!(told("[]").is_empty());
-        assert_eq!(told("nonsense")[0].verdict, Verdict::Fail);
+        assert_eq!(told("nonsense")[0].verdict, FindingVerdict::Fail);
     }
 }

@@ -27,7 +27,7 @@ use world::World;
 use crate::shell_check::{
     self, Start,
     facts::{Facts, median, milliseconds},
-    findings::Verdict,
+    findings::FindingVerdict,
 };
 
 /// A key may take this much longer than without cohab.
@@ -58,8 +58,12 @@ pub(super) struct Measured {
 
 impl Measured {
     /// A slow machine is no fault, so nothing here fails.
-    pub fn verdict(&self) -> Verdict {
-        if self.value_ms.is_some_and(|value| value <= self.budget_ms) { Verdict::Ok } else { Verdict::Warn }
+    pub fn verdict(&self) -> FindingVerdict {
+        if self.value_ms.is_some_and(|value| value <= self.budget_ms) {
+            FindingVerdict::Ok
+        } else {
+            FindingVerdict::Warn
+        }
     }
 }
 
@@ -173,7 +177,8 @@ mod tests {
 
     #[test]
     fn what_is_slow_or_unknown_is_a_warning() {
-        let verdicts: Vec<Verdict> = figures(Some(0.2), Some(9.0), None, None).iter().map(Measured::verdict).collect();
-        assert_eq!(verdicts, [Verdict::Ok, Verdict::Warn, Verdict::Warn]);
+        let verdicts: Vec<FindingVerdict> =
+            figures(Some(0.2), Some(9.0), None, None).iter().map(Measured::verdict).collect();
+        assert_eq!(verdicts, [FindingVerdict::Ok, FindingVerdict::Warn, FindingVerdict::Warn]);
     }
 }

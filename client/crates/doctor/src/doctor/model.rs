@@ -8,7 +8,7 @@ use cohab_text::sanitize::one_line;
 use serde::Deserialize;
 
 use super::Context;
-use crate::shell_check::findings::{Finding, Verdict, finding};
+use crate::shell_check::findings::{Finding, FindingVerdict, finding};
 
 /// Shown of a name or a message.
 const NAME_MAX_COLUMNS: usize = 60;
@@ -49,7 +49,8 @@ fn judge(told: io::Result<Output>) -> Vec<Finding> {
     match told.and_then(|output| serde_json::from_slice::<Who>(&output.stdout).ok()) {
         Some(who) => of(&who),
         None => vec![
-            finding("model", Verdict::Fail, "cohabd did not say who would answer").hint("`cohab models` may say why"),
+            finding("model", FindingVerdict::Fail, "cohabd did not say who would answer")
+                .hint("`cohab models` may say why"),
         ],
     }
 }
@@ -58,15 +59,15 @@ fn of(who: &Who) -> Vec<Finding> {
     let name = |text: &str| one_line(text, NAME_MAX_COLUMNS);
     match who.kind.as_str() {
         "offline" => vec![
-            finding("model", Verdict::Ok, "none: the built-in offline assistant answers")
+            finding("model", FindingVerdict::Ok, "none: the built-in offline assistant answers")
                 .hint("`cohab setup` chooses a model"),
         ],
-        "script" => vec![finding("model", Verdict::Ok, "a script answers")],
+        "script" => vec![finding("model", FindingVerdict::Ok, "a script answers")],
         "service" | "local" => {
             let model = who.model.as_deref().map_or_else(|| "its own choice of model".to_owned(), name);
             let key = who.key.as_deref().map(|place| format!(", key from {}", name(place))).unwrap_or_default();
             let text = format!("{model} at {} ({}), by {}{key}", name(&who.name), name(&who.host), name(&who.origin));
-            let mut found = finding("model", Verdict::Ok, text);
+            let mut found = finding("model", FindingVerdict::Ok, text);
             if who.kind == "local" {
                 found = found.hint("found on this machine; you are asked before its first use");
             }
@@ -75,7 +76,7 @@ fn of(who: &Who) -> Vec<Finding> {
         _ => {
             let message = who.message.as_deref().unwrap_or("cohabd did not say who would answer");
             vec![with_hint(
-                finding("model", Verdict::Fail, one_line(message, MESSAGE_MAX_COLUMNS)),
+                finding("model", FindingVerdict::Fail, one_line(message, MESSAGE_MAX_COLUMNS)),
                 who.hint.as_deref(),
             )]
         }
@@ -87,19 +88,19 @@ fn reached(reached: &Reached, host: &str) -> Finding {
     match (reached.is_asked, &reached.models, message) {
         (true, Some(count), None) => {
             let models = if *count == 1 { "1 model".to_owned() } else { format!("{count} models") };
-            finding("reachable", Verdict::Ok, format!("asked {host} for its list: {models}"))
+            finding("reachable", FindingVerdict::Ok, format!("asked {host} for its list: {models}"))
         }
         (true, _, message) => {
             let message = message.unwrap_or_else(|| format!("{host} gave no list of its models"));
             // Not every service has a list, or has it where it answers.
-            let verdict = if reached.is_there { Verdict::Warn } else { Verdict::Fail };
+            let verdict = if reached.is_there { FindingVerdict::Warn } else { FindingVerdict::Fail };
             with_hint(finding("reachable", verdict, message), reached.hint.as_deref())
         }
         (false, _, message) => {
             let message = message.unwrap_or_else(|| format!("{host} was not asked"));
             let hint = reached.hint.as_deref().unwrap_or("`cohab models` asks");
             // A key that cannot be had is a fault; one that was not fetched is not.
-            let verdict = if reached.hint.is_some() { Verdict::Fail } else { Verdict::Ok };
+            let verdict = if reached.hint.is_some() { FindingVerdict::Fail } else { FindingVerdict::Ok };
             with_hint(finding("reachable", verdict, message), Some(hint))
         }
     }
@@ -118,7 +119,7 @@ mod tests {
 
     use super::*;
 
-    fn told(json: &str) -> Vec<(&'static str, Verdict, String)> {
+    fn told(json: &str) -> Vec<(&'static str, FindingVerdict, String)> {
         let output = Output { status: ExitStatus::from_raw(0), stdout: json.into(), stderr: Vec::new() };
         judge(Ok(output)).into_iter().map(|found| (found.id, found.verdict, found.text)).collect()
     }
@@ -129,8 +130,11 @@ mod tests {
             "key": "MISTRAL_API_KEY", "reached": {"is_asked": true, "models": 2}}"#;
         let found = told(service);
         assert_eq!(found[0].2, "m at Mistral (api.mistral.ai), by the settings, key from MISTRAL_API_KEY");
-        assert_eq!(found[1], ("reachable", Verdict::Ok, "asked api.mistral.ai for its list: 2 models".to_owned()));
-        assert_eq!(told(r#"{"kind": "offline"}"#)[0].1, Verdict::Ok);
+        assert_eq!(
+            found[1],
+            ("reachable", FindingVerdict::Ok, "asked api.mistral.ai for its list: 2 models".to_owned())
+        );
+        assert_eq!(told(r#"{"kind": "offline"}"#)[0].1, FindingVerdict::Ok);
     }
 
     #[test]
@@ -146,7 +150,7 @@ mod tests {
             ("{}", "did not say"),
         ] {
             let found = told(json);
-            let failed = found.iter().find(|found| found.1 == Verdict::Fail);
+            let failed = found.iter().find(|found| found.1 == FindingVerdict::Fail);
             assert!(failed.is_some_and(|found| found.2.contains(words)), "{json}: {found:?}");
         }
     }

@@ -7,7 +7,7 @@ use cohab_daemon_link::connection;
 use super::Context;
 use crate::shell_check::{
     facts::shown,
-    findings::{Finding, Verdict, finding},
+    findings::{Finding, FindingVerdict, finding},
 };
 
 /// Keeps keys in the system's keyring; the one of macOS is always there.
@@ -22,8 +22,8 @@ pub(super) async fn check(_: &Context) -> Vec<Finding> {
 
 fn of_the_daemon(program: Option<PathBuf>) -> Finding {
     match program {
-        Some(path) => finding("cohabd", Verdict::Ok, shown(&path)),
-        None => finding("cohabd", Verdict::Fail, "it is neither next to `cohab` nor in a folder of $PATH")
+        Some(path) => finding("cohabd", FindingVerdict::Ok, shown(&path)),
+        None => finding("cohabd", FindingVerdict::Fail, "it is neither next to `cohab` nor in a folder of $PATH")
             .hint("install `cohabd` next to `cohab`; without it no question is answered"),
     }
 }
@@ -33,7 +33,7 @@ fn of_the_keyring(is_there: bool) -> Finding {
         true => format!("{KEYRING} can keep keys in the system's keyring"),
         false => format!("without {KEYRING} `cohab setup` keeps keys in a file of mode 0600"),
     };
-    finding("keyring", Verdict::Ok, text)
+    finding("keyring", FindingVerdict::Ok, text)
 }
 
 /// The first program of this name in `$PATH`.
@@ -49,9 +49,9 @@ mod tests {
 
     #[test]
     fn only_a_missing_daemon_is_a_fault() {
-        assert_eq!(of_the_daemon(None).verdict, Verdict::Fail);
+        assert_eq!(of_the_daemon(None).verdict, FindingVerdict::Fail);
         assert_eq!(of_the_daemon(Some("/b/cohabd".into())).text, "/b/cohabd");
-        assert_eq!(of_the_keyring(false).verdict, Verdict::Ok);
+        assert_eq!(of_the_keyring(false).verdict, FindingVerdict::Ok);
         assert!(found("sh").is_some() && found("no-such-program-anywhere").is_none());
     }
 }

@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::latency::Measured;
 use crate::shell_check::{
-    findings::{Finding, Verdict},
+    findings::{Finding, FindingVerdict},
     report::{put, rounded, rows, title},
 };
 
@@ -27,10 +27,10 @@ pub(super) struct Report {
 impl Report {
     /// Nothing fails.
     pub fn is_ok(&self) -> bool {
-        self.count(Verdict::Fail) == 0
+        self.count(FindingVerdict::Fail) == 0
     }
 
-    fn count(&self, verdict: Verdict) -> usize {
+    fn count(&self, verdict: FindingVerdict) -> usize {
         let measured = self.latency.iter().flatten().filter(|measured| measured.verdict() == verdict);
         self.findings.iter().filter(|finding| finding.verdict == verdict).count() + measured.count()
     }
@@ -66,7 +66,10 @@ impl Report {
             1 => Some(format!("1 {word}")),
             count => Some(format!("{count} {word}s")),
         };
-        let all = [counted(self.count(Verdict::Fail), "failure"), counted(self.count(Verdict::Warn), "warning")];
+        let all = [
+            counted(self.count(FindingVerdict::Fail), "failure"),
+            counted(self.count(FindingVerdict::Warn), "warning"),
+        ];
         let all: Vec<String> = all.into_iter().flatten().collect();
         if all.is_empty() { "All is well.".to_owned() } else { format!("{}.", all.join(", ")) }
     }
@@ -87,11 +90,11 @@ impl Report {
     }
 }
 
-fn mark(verdict: Verdict, output_style: OutputStyle) -> (&'static str, ratatui::style::Style) {
+fn mark(verdict: FindingVerdict, output_style: OutputStyle) -> (&'static str, ratatui::style::Style) {
     match verdict {
-        Verdict::Ok => (output_style.choose("✓", "ok  "), theme::GOOD),
-        Verdict::Warn => (output_style.choose("!", "warn"), theme::WARNING),
-        Verdict::Fail => (output_style.choose("✗", "fail"), theme::DANGER),
+        FindingVerdict::Ok => (output_style.choose("✓", "ok  "), theme::GOOD),
+        FindingVerdict::Warn => (output_style.choose("!", "warn"), theme::WARNING),
+        FindingVerdict::Fail => (output_style.choose("✗", "fail"), theme::DANGER),
     }
 }
 
@@ -133,9 +136,10 @@ mod tests {
     fn report() -> Report {
         let long = "xterm-256color, 80 columns, 24 rows, in tmux, over ssh, and some more words to fill the row up";
         let findings = vec![
-            finding("terminal", Verdict::Ok, long).hint("if Esc comes late here: `set -s escape-time 10` in tmux.conf"),
-            finding("rc-files", Verdict::Warn, "~/.bashrc line 3: `exec fish`").hint("take it out"),
-            finding("model", Verdict::Fail, "the key of Mistral should be in X, which is not set").hint("set X"),
+            finding("terminal", FindingVerdict::Ok, long)
+                .hint("if Esc comes late here: `set -s escape-time 10` in tmux.conf"),
+            finding("rc-files", FindingVerdict::Warn, "~/.bashrc line 3: `exec fish`").hint("take it out"),
+            finding("model", FindingVerdict::Fail, "the key of Mistral should be in X, which is not set").hint("set X"),
         ];
         let measured =
             |id, text: &str, value_ms| Measured { id, text: text.into(), value_ms, p99_ms: None, budget_ms: 1.5 };
@@ -161,7 +165,7 @@ mod tests {
         assert_eq!((&value["version"], &value["ok"]), (&json!(1), &json!(false)));
         assert_eq!(value["findings"][2]["verdict"], "fail");
         assert_eq!((&value["latency"][0]["value_ms"], &value["latency"][1]["value_ms"]), (&json!(0.12), &json!(null)));
-        let well = Report { findings: vec![finding("a", Verdict::Warn, "b")], latency: None };
+        let well = Report { findings: vec![finding("a", FindingVerdict::Warn, "b")], latency: None };
         let value: serde_json::Value = serde_json::from_str(&well.json()).unwrap();
         assert!(value["ok"] == true && value.get("latency").is_none());
     }

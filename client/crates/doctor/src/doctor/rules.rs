@@ -7,7 +7,7 @@ use cohab_policy_io::rules_file::{RuleBook, RulesFile};
 use cohab_text::sanitize::one_line;
 
 use super::Context;
-use crate::shell_check::findings::{Finding, Verdict, finding};
+use crate::shell_check::findings::{Finding, FindingVerdict, finding};
 
 /// Shown of a complaint.
 const COMPLAINT_MAX_COLUMNS: usize = 200;
@@ -22,12 +22,16 @@ pub(super) async fn check(context: &Context) -> Vec<Finding> {
 fn judge(loaded: &Loaded) -> Finding {
     let text = format!("safety is {}", loaded.safety.in_force());
     match loaded.refused.as_slice() {
-        [] => finding("rules", Verdict::Ok, text),
+        [] => finding("rules", FindingVerdict::Ok, text),
         [first, rest @ ..] => {
             let more = if rest.is_empty() { String::new() } else { format!(" (and {} more)", rest.len()) };
             let reason = one_line(&first.reason, COMPLAINT_MAX_COLUMNS);
-            finding("rules", Verdict::Warn, format!("something in a file of rules is wrong: {reason}{more}; {text}"))
-                .hint("`cohab policy check` shows all of your own file; `cohab policy check .cohab/rules.toml` a project's")
+            finding(
+                "rules",
+                FindingVerdict::Warn,
+                format!("something in a file of rules is wrong: {reason}{more}; {text}"),
+            )
+            .hint("`cohab policy check` shows all of your own file; `cohab policy check .cohab/rules.toml` a project's")
         }
     }
 }
@@ -41,10 +45,10 @@ mod tests {
     #[test]
     fn sound_rules_are_told_with_how_careful_the_assistant_is_and_others_with_what_is_wrong() {
         let found = judge(&parse("[safety]\nlevel = \"strict\"\n"));
-        assert_eq!(found.verdict, Verdict::Ok);
+        assert_eq!(found.verdict, FindingVerdict::Ok);
         assert!(found.text.starts_with("safety is strict: injection ask, guard firm;"), "{}", found.text);
         let found = judge(&parse("[safety]\nlevel = 1\nx = 2\n"));
-        assert_eq!(found.verdict, Verdict::Warn);
+        assert_eq!(found.verdict, FindingVerdict::Warn);
         let wrong = "something in a file of rules is wrong: `level` is none of \"permissive\", \"balanced\", \"strict\" (and 1 more)";
         assert!(found.text.starts_with(wrong), "{}", found.text);
     }

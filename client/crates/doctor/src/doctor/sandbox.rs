@@ -10,7 +10,7 @@ use cohab_sandbox::{
 };
 
 use super::Context;
-use crate::shell_check::findings::{Finding, Verdict, finding};
+use crate::shell_check::findings::{Finding, FindingVerdict, finding};
 
 /// Looks and judges. The kernel is tried out, not asked for its version.
 pub(super) async fn check(context: &Context) -> Vec<Finding> {
@@ -23,13 +23,15 @@ pub(super) async fn check(context: &Context) -> Vec<Finding> {
 fn judge_lock(is_wanted: bool, launcher: Result<PathBuf, NoLock>) -> Finding {
     let (verdict, text) = match launcher {
         _ if !is_wanted => {
-            (Verdict::Ok, "`client.lock` is off: programs that run unasked may do all that you may".to_owned())
+            (FindingVerdict::Ok, "`client.lock` is off: programs that run unasked may do all that you may".to_owned())
         }
-        Ok(_) => (Verdict::Ok, "programs that run unasked in your shell can only read".to_owned()),
-        Err(why) => (Verdict::Warn, format!("programs that run unasked in your shell may do all that you may: {why}")),
+        Ok(_) => (FindingVerdict::Ok, "programs that run unasked in your shell can only read".to_owned()),
+        Err(why) => {
+            (FindingVerdict::Warn, format!("programs that run unasked in your shell may do all that you may: {why}"))
+        }
     };
     let found = finding("lock", verdict, text);
-    if verdict == Verdict::Ok { found } else { found.hint("which ones run unasked is the same without it") }
+    if verdict == FindingVerdict::Ok { found } else { found.hint("which ones run unasked is the same without it") }
 }
 
 fn judge(profile: Profile, kernel: Support) -> Finding {
@@ -38,7 +40,7 @@ fn judge(profile: Profile, kernel: Support) -> Finding {
     let text = match profile {
         Profile::Full => {
             let text = format!("`{word}`: commands in a shell of their own may do all that you may");
-            return finding("sandbox", Verdict::Ok, text);
+            return finding("sandbox", FindingVerdict::Ok, text);
         }
         _ if kernel == Support::NONE => format!("`{word}` is wanted for shells of their own, and nothing of it holds"),
         _ if gaps.is_empty() => {
@@ -47,10 +49,10 @@ fn judge(profile: Profile, kernel: Support) -> Finding {
         _ => format!("`{word}` holds in shells of their own, but for this"),
     };
     if gaps.is_empty() {
-        return finding("sandbox", Verdict::Ok, text);
+        return finding("sandbox", FindingVerdict::Ok, text);
     }
     let is_kept = kernel.keeps_writes() && kernel.can_filter_calls;
-    let verdict = if is_kept { Verdict::Ok } else { Verdict::Warn };
+    let verdict = if is_kept { FindingVerdict::Ok } else { FindingVerdict::Warn };
     let found = finding("sandbox", verdict, format!("{text}: {}", gaps.join("; ")));
     if is_kept {
         found
@@ -66,12 +68,12 @@ mod tests {
     #[test]
     fn a_lock_that_is_wanted_and_not_there_is_told() {
         let there = || Ok(PathBuf::from("/opt/cohab-confine"));
-        assert_eq!(judge_lock(true, there()).verdict, Verdict::Ok);
+        assert_eq!(judge_lock(true, there()).verdict, FindingVerdict::Ok);
         assert!(judge_lock(true, there()).text.ends_with("can only read"));
         assert!(judge_lock(false, there()).text.starts_with("`client.lock` is off"));
         let missing = judge_lock(true, Err(NoLock::Missing("/opt/cohab-confine".into())));
         assert!(
-            missing.verdict == Verdict::Warn && missing.text.ends_with("/opt/cohab-confine is missing"),
+            missing.verdict == FindingVerdict::Warn && missing.text.ends_with("/opt/cohab-confine is missing"),
             "{}",
             missing.text
         );
@@ -85,15 +87,15 @@ mod tests {
             (found.verdict, found.text)
         };
         let all = "`workspace-write` holds in shells of their own: landlock 7 and seccomp";
-        assert_eq!(told(kernel(7, true)), (Verdict::Ok, all.to_owned()));
+        assert_eq!(told(kernel(7, true)), (FindingVerdict::Ok, all.to_owned()));
         let (verdict, text) = told(kernel(4, true));
-        assert!(verdict == Verdict::Ok && text.contains("but for this: programs outside"), "{text}");
+        assert!(verdict == FindingVerdict::Ok && text.contains("but for this: programs outside"), "{text}");
         for kernel in [kernel(2, true), kernel(7, false), kernel(0, true), Support::NONE] {
             let (verdict, text) = told(kernel);
-            assert!(verdict == Verdict::Warn && text.contains(kernel.gaps()[0]), "{text}");
+            assert!(verdict == FindingVerdict::Warn && text.contains(kernel.gaps()[0]), "{text}");
         }
         assert!(told(Support::NONE).1.contains("nothing of it holds"));
         let full = judge(Profile::Full, Support::NONE);
-        assert!(full.verdict == Verdict::Ok && full.text.contains("all that you may"));
+        assert!(full.verdict == FindingVerdict::Ok && full.text.contains("all that you may"));
     }
 }

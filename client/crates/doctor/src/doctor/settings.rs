@@ -13,7 +13,7 @@ use cohab_text::sanitize::one_line;
 use super::Context;
 use crate::shell_check::{
     facts::shown,
-    findings::{Finding, Verdict, finding},
+    findings::{Finding, FindingVerdict, finding},
 };
 
 /// Read of a settings file.
@@ -34,8 +34,10 @@ pub(super) async fn check(context: &Context) -> Vec<Finding> {
 
 fn judge(file: &Path, is_there: bool, checked: &io::Result<Output>) -> Finding {
     match checked {
-        Err(error) => finding("settings", Verdict::Fail, format!("cohabd could not be asked about them: {error}"))
-            .hint("install `cohabd` next to `cohab`"),
+        Err(error) => {
+            finding("settings", FindingVerdict::Fail, format!("cohabd could not be asked about them: {error}"))
+                .hint("install `cohabd` next to `cohab`")
+        }
         Ok(output) if !output.status.success() => {
             let text = String::from_utf8_lossy(&output.stderr);
             let mut lines = text.lines().filter(|line| !line.is_empty());
@@ -45,11 +47,11 @@ fn judge(file: &Path, is_there: bool, checked: &io::Result<Output>) -> Finding {
             let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
             let hint =
                 lines.next().and_then(|line| line.strip_prefix("Hint: ")).unwrap_or("`cohab config check` shows all");
-            finding("settings", Verdict::Fail, one_line(complaint, COMPLAINT_MAX_COLUMNS) + &more)
+            finding("settings", FindingVerdict::Fail, one_line(complaint, COMPLAINT_MAX_COLUMNS) + &more)
                 .hint(one_line(hint, COMPLAINT_MAX_COLUMNS))
         }
-        Ok(_) if is_there => finding("settings", Verdict::Ok, format!("{} is sound", shown(file))),
-        Ok(_) => finding("settings", Verdict::Ok, format!("all as delivered; {} is not there", shown(file))),
+        Ok(_) if is_there => finding("settings", FindingVerdict::Ok, format!("{} is sound", shown(file))),
+        Ok(_) => finding("settings", FindingVerdict::Ok, format!("all as delivered; {} is not there", shown(file))),
     }
 }
 
@@ -57,7 +59,7 @@ fn judge(file: &Path, is_there: bool, checked: &io::Result<Output>) -> Finding {
 fn note(checked: &Output) -> Option<Finding> {
     let text = String::from_utf8_lossy(&checked.stdout);
     let note = text.lines().find_map(|line| line.strip_prefix("Note: "))?;
-    Some(finding("settings", Verdict::Warn, one_line(note.trim_end_matches('.'), COMPLAINT_MAX_COLUMNS)))
+    Some(finding("settings", FindingVerdict::Warn, one_line(note.trim_end_matches('.'), COMPLAINT_MAX_COLUMNS)))
 }
 
 /// Whether a settings file holds a key itself, not only says where one is.
@@ -78,7 +80,7 @@ fn exposed(file: &Path, is_private: impl Fn(&str) -> bool) -> Option<Finding> {
         return None;
     }
     let text = format!("{} holds a key and its mode is {mode:04o}", shown(file));
-    Some(finding("keys", Verdict::Fail, text).hint(format!("`chmod 600 {}`", shown(file))))
+    Some(finding("keys", FindingVerdict::Fail, text).hint(format!("`chmod 600 {}`", shown(file))))
 }
 
 #[cfg(test)]
@@ -96,12 +98,15 @@ mod tests {
         let file = Path::new("/c.toml");
         let told =
             judge(file, true, &output(1, "error: /c.toml:1: unknown key `a`\nHint: did you mean `b`?\nerror: x\n"));
-        assert_eq!((told.verdict, told.text.as_str()), (Verdict::Fail, "/c.toml:1: unknown key `a` (and 1 more)"));
+        assert_eq!(
+            (told.verdict, told.text.as_str()),
+            (FindingVerdict::Fail, "/c.toml:1: unknown key `a` (and 1 more)")
+        );
         assert_eq!(told.hint.as_deref(), Some("did you mean `b`?"));
-        assert_eq!(judge(file, true, &output(0, "")).verdict, Verdict::Ok);
+        assert_eq!(judge(file, true, &output(0, "")).verdict, FindingVerdict::Ok);
         assert!(judge(file, false, &output(0, "")).text.contains("not there"));
-        assert_eq!(judge(file, true, &Err(io::ErrorKind::NotFound.into())).verdict, Verdict::Fail);
-        assert_eq!(judge(file, true, &output(1, "")).verdict, Verdict::Fail);
+        assert_eq!(judge(file, true, &Err(io::ErrorKind::NotFound.into())).verdict, FindingVerdict::Fail);
+        assert_eq!(judge(file, true, &output(1, "")).verdict, FindingVerdict::Fail);
     }
 
     #[test]
@@ -109,7 +114,7 @@ mod tests {
         let told = |stdout: &str| note(&Output { stdout: stdout.into(), ..output(0, "").expect("it ran") });
         assert_eq!(told("OK\n"), None);
         let found = told("OK\nNote: `x` has no effect: why.\n").expect("a warning");
-        assert_eq!((found.verdict, found.text.as_str()), (Verdict::Warn, "`x` has no effect: why"));
+        assert_eq!((found.verdict, found.text.as_str()), (FindingVerdict::Warn, "`x` has no effect: why"));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Context;
 use crate::shell_check::{
     facts::RcFacts,
-    findings::{Finding, Verdict, at, finding},
+    findings::{Finding, FindingVerdict, at, finding},
     rc,
 };
 
@@ -25,23 +25,23 @@ pub(super) async fn check(context: &Context) -> Vec<Finding> {
 fn judge(shell: &str, rc: &RcFacts, texts: &[(String, String)]) -> Vec<Finding> {
     let names: Vec<&str> = texts.iter().map(|(name, _)| name.as_str()).collect();
     let list = if names.is_empty() { "there are none".to_owned() } else { names.join(", ") };
-    let mut found = vec![in_the_way(rc).unwrap_or_else(|| finding("rc-files", Verdict::Ok, list))];
+    let mut found = vec![in_the_way(rc).unwrap_or_else(|| finding("rc-files", FindingVerdict::Ok, list))];
     let line = |text: &str| {
         let is_code = |line: &&str| !line.trim_start().starts_with('#');
         text.lines().filter(is_code).any(|line| INIT_WORDS.iter().any(|word| line.contains(word)))
     };
     found.push(match texts.iter().find(|(_, text)| line(text)) {
         Some((name, _)) => {
-            finding("every-shell", Verdict::Ok, format!("{name} opens every interactive {shell} inside cohab"))
+            finding("every-shell", FindingVerdict::Ok, format!("{name} opens every interactive {shell} inside cohab"))
         }
-        None => finding("every-shell", Verdict::Ok, "shells open plain; `cohab` opens one with the assistant")
+        None => finding("every-shell", FindingVerdict::Ok, "shells open plain; `cohab` opens one with the assistant")
             .hint(format!("`cohab init {shell}` prints the lines that make every shell open inside")),
     });
     found
 }
 
 fn in_the_way(rc: &RcFacts) -> Option<Finding> {
-    let warn = |text: String| finding("rc-files", Verdict::Warn, text);
+    let warn = |text: String| finding("rc-files", FindingVerdict::Warn, text);
     if let Some(line) = &rc.promptvars {
         return Some(warn(format!("{} keeps marks out of the prompt", at(line))).hint("take it out"));
     }
@@ -77,9 +77,9 @@ mod tests {
     fn what_replaces_the_shell_or_switches_marks_off_is_a_warning_with_its_place() {
         for text in ["a\nexec fish", "shopt -u promptvars"] {
             let found = &told(text)[0];
-            assert!(found.verdict == Verdict::Warn && found.text.contains("~/.bashrc line"), "{found:?}");
+            assert!(found.verdict == FindingVerdict::Warn && found.text.contains("~/.bashrc line"), "{found:?}");
         }
-        assert_eq!((told("a")[0].verdict, told("a")[0].text.as_str()), (Verdict::Ok, "~/.bashrc"));
+        assert_eq!((told("a")[0].verdict, told("a")[0].text.as_str()), (FindingVerdict::Ok, "~/.bashrc"));
         assert_eq!(judge("bash", &RcFacts::default(), &[])[0].text, "there are none");
     }
 }

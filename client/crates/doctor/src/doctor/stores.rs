@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::Context;
 use crate::shell_check::{
     facts::shown,
-    findings::{Finding, Verdict, finding},
+    findings::{Finding, FindingVerdict, finding},
 };
 
 /// Shown of a message.
@@ -41,7 +41,7 @@ fn judge(told: io::Result<Output>) -> Vec<Finding> {
     match told.and_then(|output| serde_json::from_slice::<Vec<Store>>(&output.stdout).ok()) {
         Some(stores) => stores.iter().map(of).collect(),
         None => vec![
-            finding("stores", Verdict::Fail, "cohabd did not say how its files are")
+            finding("stores", FindingVerdict::Fail, "cohabd did not say how its files are")
                 .hint("`cohab sessions` and `cohab usage` may say why"),
         ],
     }
@@ -51,21 +51,21 @@ fn of(store: &Store) -> Finding {
     let id = if store.name == "usage" { "usage-store" } else { "sessions-store" };
     let path = shown(Path::new(&store.path));
     if let Some(message) = &store.message {
-        let found = finding(id, Verdict::Fail, one_line(&format!("{path}: {message}"), MESSAGE_MAX_COLUMNS));
+        let found = finding(id, FindingVerdict::Fail, one_line(&format!("{path}: {message}"), MESSAGE_MAX_COLUMNS));
         return match &store.hint {
             Some(hint) => found.hint(one_line(hint, MESSAGE_MAX_COLUMNS)),
             None => found,
         };
     }
     if !store.is_there {
-        return finding(id, Verdict::Ok, format!("{path} is not there yet; the first question makes it"));
+        return finding(id, FindingVerdict::Ok, format!("{path} is not there yet; the first question makes it"));
     }
     let form = match store.version {
         version if version == store.known_version => "",
         _ => ", of an earlier release: the next question brings it up",
     };
     let looked = if store.is_checked { ", sound" } else { ", too large to look at all of it here" };
-    let found = finding(id, Verdict::Ok, format!("{path}: {}{looked}{form}", size(store.bytes)));
+    let found = finding(id, FindingVerdict::Ok, format!("{path}: {}{looked}{form}", size(store.bytes)));
     match &store.kept {
         Some(kept) => {
             found.hint(format!("{} broke and was taken over; remove it if nothing is missing", shown(Path::new(kept))))
@@ -109,8 +109,8 @@ mod tests {
     #[test]
     fn what_is_said_of_them_comes_out_clean() {
         let found = told(r#"[{"name": "x", "path": "/s\u001b[2J", "is_there": true, "message": "a\u0007\nb"}]"#);
-        assert_eq!(found[0].verdict, Verdict::Fail);
+        assert_eq!(found[0].verdict, FindingVerdict::Fail);
         assert!(!found[0].text.contains(['\u{1b}', '\u{7}', '\n']), "{found:?}");
-        assert_eq!(told("nonsense")[0].verdict, Verdict::Fail);
+        assert_eq!(told("nonsense")[0].verdict, FindingVerdict::Fail);
     }
 }

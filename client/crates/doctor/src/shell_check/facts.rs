@@ -17,7 +17,7 @@ pub struct Facts {
     /// Which shell.
     pub shell: ShellFacts,
     /// Around it.
-    pub place: Place,
+    pub place: PlaceFacts,
     /// The folder for its private files.
     pub folder: FolderFacts,
     /// How it came up.
@@ -85,7 +85,7 @@ pub fn least_version(kind: Shell) -> Option<Version> {
 
 /// The terminal and what it is in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct PlaceFacts {
     /// `$TERM`, unless empty.
     pub term: Option<String>,
     /// The current folder is there.

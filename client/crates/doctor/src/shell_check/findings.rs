@@ -19,7 +19,7 @@ const SLOW_ADDITION_MS: f64 = 50.0;
 /// How something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum FindingVerdict {
     /// Well.
     Ok,
     /// Works, but not as it should.
@@ -34,7 +34,7 @@ pub struct Finding {
     /// For programs.
     pub id: &'static str,
     /// How it is.
-    pub verdict: Verdict,
+    pub verdict: FindingVerdict,
     /// What was found, for people.
     pub text: String,
     /// What to do about it.
@@ -85,7 +85,7 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
 }
 
 /// A finding without a hint.
-pub(crate) fn finding(id: &'static str, verdict: Verdict, text: impl Into<String>) -> Finding {
+pub(crate) fn finding(id: &'static str, verdict: FindingVerdict, text: impl Into<String>) -> Finding {
     Finding { id, verdict, text: text.into(), hint: None }
 }
 
@@ -105,32 +105,42 @@ pub(crate) fn shell(facts: &Facts) -> Finding {
     let path = shown(&shell.path);
     let login = if shell.is_login { ", as a login shell" } else { "" };
     if !facts.place.has_cwd {
-        return finding("shell", Verdict::Fail, "the current folder is not there any more")
+        return finding("shell", FindingVerdict::Fail, "the current folder is not there any more")
             .hint("`cd` to a folder that exists");
     }
     if let StartEnd::Failed(error) = &facts.start.ours {
-        return finding("shell", Verdict::Fail, format!("it does not start: {error}"))
+        return finding("shell", FindingVerdict::Fail, format!("it does not start: {error}"))
             .hint("correct client.shell in the settings, or $SHELL");
     }
     let Some(least) = least_version(shell.kind) else {
-        return finding("shell", Verdict::Fail, format!("{path} passes through: no questions at its prompt{login}"))
-            .hint("bash 4.4, zsh 5.3, fish 3.4 and later can be asked: `cohab --shell PATH`, or client.shell in the settings");
+        return finding(
+            "shell",
+            FindingVerdict::Fail,
+            format!("{path} passes through: no questions at its prompt{login}"),
+        )
+        .hint(
+            "bash 4.4, zsh 5.3, fish 3.4 and later can be asked: `cohab --shell PATH`, or client.shell in the settings",
+        );
     };
     let found = match shell.version {
         Some(version) if version < least => {
-            return finding("shell", Verdict::Fail, format!("{name} {version} is too old: {least} or later is needed"))
-                .hint("install a newer one and name it: `cohab --shell PATH`, or client.shell in the settings");
+            return finding(
+                "shell",
+                FindingVerdict::Fail,
+                format!("{name} {version} is too old: {least} or later is needed"),
+            )
+            .hint("install a newer one and name it: `cohab --shell PATH`, or client.shell in the settings");
         }
         Some(version) => format!("{name} {version}, {path}{login}"),
         None => format!("{name} of unknown version, {path}{login}"),
     };
     match shell.passed_over.first() {
-        Some(error) => finding("shell", Verdict::Warn, format!("{found}; not {error}"))
+        Some(error) => finding("shell", FindingVerdict::Warn, format!("{found}; not {error}"))
             .hint("correct client.shell in the settings, or $SHELL"),
         None if facts.start.ours == StartEnd::NotIntegrated && facts.folder.error.is_none() => {
-            finding("shell", Verdict::Fail, format!("{found}, passes through: no questions at its prompt"))
+            finding("shell", FindingVerdict::Fail, format!("{found}, passes through: no questions at its prompt"))
         }
-        None => finding("shell", Verdict::Ok, found),
+        None => finding("shell", FindingVerdict::Ok, found),
     }
 }
 
@@ -143,19 +153,19 @@ pub(crate) fn folder(facts: &Facts) -> Finding {
     let folder = &facts.folder;
     let path = shown(&folder.path);
     if let Some(error) = &folder.error {
-        return finding("folder", Verdict::Fail, error.clone())
+        return finding("folder", FindingVerdict::Fail, error.clone())
             .hint("cohab needs it for its private files; set XDG_RUNTIME_DIR or COHAB_HOME to a folder of yours");
     }
     match folder.free_bytes {
         Some(free) if free < NO_SPACE_BYTES => {
-            finding("folder", Verdict::Warn, format!("{path} is full: long commands may be refused"))
+            finding("folder", FindingVerdict::Warn, format!("{path} is full: long commands may be refused"))
                 .hint("make room there, or set XDG_RUNTIME_DIR to another folder of yours")
         }
         Some(free) if free < LOW_SPACE_BYTES => {
-            finding("folder", Verdict::Warn, format!("{path} has only {} MB left", free / 1_000_000))
+            finding("folder", FindingVerdict::Warn, format!("{path} has only {} MB left", free / 1_000_000))
                 .hint("make room there, or set XDG_RUNTIME_DIR to another folder of yours")
         }
-        _ => finding("folder", Verdict::Ok, format!("{path} is private and can be written")),
+        _ => finding("folder", FindingVerdict::Ok, format!("{path} is private and can be written")),
     }
 }
 
@@ -169,22 +179,22 @@ fn terminal(facts: &Facts) -> Finding {
     ];
     let inside: String = inside.iter().filter(|(is, _)| *is).map(|(_, what)| format!(", {what}")).collect();
     let Some(term) = &place.term else {
-        return finding("terminal", Verdict::Warn, format!("TERM is not set{inside}"))
+        return finding("terminal", FindingVerdict::Warn, format!("TERM is not set{inside}"))
             .hint("programs know the terminal by TERM; your terminal program should set it");
     };
     let text = format!("TERM is {term}{inside}");
     if term == "dumb" {
-        return finding("terminal", Verdict::Fail, text)
+        return finding("terminal", FindingVerdict::Fail, text)
             .hint("in a dumb terminal cohab opens the plain shell; set TERM to your terminal's name");
     }
     if !place.has_dev_tty {
-        return finding("terminal", Verdict::Fail, format!("{text}; there is no /dev/tty"))
+        return finding("terminal", FindingVerdict::Fail, format!("{text}; there is no /dev/tty"))
             .hint("the marks go there; give this container a /dev/tty");
     }
     match place.is_inside_cohab {
-        true => finding("terminal", Verdict::Ok, text)
+        true => finding("terminal", FindingVerdict::Ok, text)
             .hint("this terminal has the assistant already; `cohab` in it opens a plain shell"),
-        false => finding("terminal", Verdict::Ok, text),
+        false => finding("terminal", FindingVerdict::Ok, text),
     }
 }
 
@@ -208,8 +218,8 @@ fn blame(facts: &Facts, own: String) -> String {
 
 fn start(facts: &Facts) -> Option<Finding> {
     let rc = &facts.rc;
-    let fail = |text: String| finding("start", Verdict::Fail, text);
-    let as_it_is = || finding("start", Verdict::Ok, "it comes up as it is, without cohab's integration");
+    let fail = |text: String| finding("start", FindingVerdict::Fail, text);
+    let as_it_is = || finding("start", FindingVerdict::Ok, "it comes up as it is, without cohab's integration");
     Some(match &facts.start.ours {
         StartEnd::Failed(_) => return None,
         StartEnd::Unmarked if is_too_old(facts) => as_it_is(),
@@ -258,7 +268,7 @@ fn unmarked(facts: &Facts) -> Finding {
             "something stops the start-up files before their end, or the shell does not read them".to_owned()
         }
     };
-    finding("start", Verdict::Fail, text).hint(hint)
+    finding("start", FindingVerdict::Fail, text).hint(hint)
 }
 
 fn start_in_time(facts: &Facts) -> Finding {
@@ -266,25 +276,26 @@ fn start_in_time(facts: &Facts) -> Finding {
     let (Some(with), Some(without)) = (facts.start.with, facts.start.without) else {
         let text = format!("first prompt after {first:.0} ms");
         return if first > SLOW_START_MS {
-            finding("start", Verdict::Warn, text)
+            finding("start", FindingVerdict::Warn, text)
                 .hint("until it comes no question is taken; your start-up files are slow")
         } else {
-            finding("start", Verdict::Ok, text)
+            finding("start", FindingVerdict::Ok, text)
         };
     };
     let (with, without) = (milliseconds(with), milliseconds(without));
     let text = format!("first prompt after {with:.1} ms; without cohab {without:.1} ms");
     if with - without > SLOW_ADDITION_MS {
-        finding("start", Verdict::Warn, text).hint("more than it should be; run it again when the machine is idle")
+        finding("start", FindingVerdict::Warn, text)
+            .hint("more than it should be; run it again when the machine is idle")
     } else {
-        finding("start", Verdict::Ok, text)
+        finding("start", FindingVerdict::Ok, text)
     }
 }
 
 fn rc_files(facts: &Facts) -> Option<Finding> {
     let complaint = facts.rc.complaint.as_ref()?;
     Some(
-        finding("rc-files", Verdict::Warn, format!("the shell complained at its start: {complaint}"))
+        finding("rc-files", FindingVerdict::Warn, format!("the shell complained at its start: {complaint}"))
             .hint("it does so without cohab, too; the rest of that file may not have been read"),
     )
 }
@@ -297,7 +308,7 @@ fn prompt_tools(facts: &Facts) -> Option<Finding> {
     };
     if inside.is_some_and(|inside| inside.promptvars == Some(false)) {
         let text = "`promptvars` is off: bash cannot show marks in its prompts";
-        return Some(finding("prompt-tools", Verdict::Warn, text).hint("take `shopt -u promptvars` out"));
+        return Some(finding("prompt-tools", FindingVerdict::Warn, text).hint("take `shopt -u promptvars` out"));
     }
     if tools.is_empty() {
         return None;
@@ -305,8 +316,8 @@ fn prompt_tools(facts: &Facts) -> Option<Finding> {
     let list = tools.join(", ");
     let kept = facts.relay.as_ref().is_some_and(|relay| relay.first == Tried::Right && relay.marks.prompt);
     Some(match (loaded, kept) {
-        (true, true) => finding("prompt-tools", Verdict::Ok, format!("{list}: the marks are kept")),
-        _ => finding("prompt-tools", Verdict::Warn, format!("the start-up files name {list}"))
+        (true, true) => finding("prompt-tools", FindingVerdict::Ok, format!("{list}: the marks are kept")),
+        _ => finding("prompt-tools", FindingVerdict::Warn, format!("the start-up files name {list}"))
             .hint("take them out one by one to see which one is in the way"),
     })
 }

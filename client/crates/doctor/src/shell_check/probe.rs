@@ -19,7 +19,7 @@ use rustix::termios::{Termios, tcgetattr};
 
 use super::{
     Start,
-    facts::{Facts, FolderFacts, Place, ShellFacts, StartEnd, StartFacts, Version, least_version},
+    facts::{Facts, FolderFacts, PlaceFacts, ShellFacts, StartEnd, StartFacts, Version, least_version},
     hidden::{HiddenShell, Unmet},
     rc, trial,
 };
@@ -116,7 +116,7 @@ impl<'a> Examination<'a> {
         HiddenShell::start(program, &self.start.options, self.modes.as_ref(), is_integrated, self.deadline, self.stop)
     }
 
-    fn nothing_started(&self, mut passed_over: Vec<String>, place: Place, folder: FolderFacts) -> Facts {
+    fn nothing_started(&self, mut passed_over: Vec<String>, place: PlaceFacts, folder: FolderFacts) -> Facts {
         let path = self.start.shells.first().cloned().unwrap_or_else(|| PathBuf::from("/bin/sh"));
         let error = if passed_over.is_empty() { "no shell was found".into() } else { passed_over.remove(0) };
         let ours = StartEnd::Failed(error);
@@ -290,9 +290,9 @@ fn try_to_write(folder: &Path) -> io::Result<()> {
     written
 }
 
-fn examine_place(surroundings: &Surroundings) -> Place {
+fn examine_place(surroundings: &Surroundings) -> PlaceFacts {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    Place {
+    PlaceFacts {
         term: std::env::var("TERM").ok().filter(|term| !term.is_empty()).map(|term| one_line(&term, 60)),
         has_cwd: std::env::current_dir().is_ok(),
         has_dev_tty: fs::metadata("/dev/tty").is_ok_and(|meta| meta.file_type().is_char_device()),

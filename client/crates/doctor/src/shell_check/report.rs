@@ -13,7 +13,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::{
     facts::{Facts, StartEnd, Tried, median, milliseconds},
-    findings::{Finding, Mode, Verdict, findings, mode},
+    findings::{Finding, FindingVerdict, Mode, findings, mode},
 };
 
 /// Grows when a reader of the JSON would have to change.
@@ -38,7 +38,7 @@ impl Report {
     /// Whether the relay works: nothing failed.
     #[must_use]
     pub fn works(&self) -> bool {
-        self.mode == Mode::Live && self.findings.iter().all(|finding| finding.verdict != Verdict::Fail)
+        self.mode == Mode::Live && self.findings.iter().all(|finding| finding.verdict != FindingVerdict::Fail)
     }
 
     /// For people: a row or more per finding, its hint below, the upshot at the end. No row is wider than `columns`, unless a
@@ -50,9 +50,9 @@ impl Report {
         let indent = VERDICT_COLUMNS + width + 4;
         for finding in &self.findings {
             let (word, style) = match finding.verdict {
-                Verdict::Ok => ("ok", theme::GOOD),
-                Verdict::Warn => ("warn", theme::WARNING),
-                Verdict::Fail => ("fail", theme::DANGER),
+                FindingVerdict::Ok => ("ok", theme::GOOD),
+                FindingVerdict::Warn => ("warn", theme::WARNING),
+                FindingVerdict::Fail => ("fail", theme::DANGER),
             };
             let verdict = Span::styled(format!("{word:VERDICT_COLUMNS$}"), style);
             let mut head = vec![verdict, Span::raw(format!("  {:width$}  ", title(finding.id)))];

@@ -3,7 +3,7 @@
 
 use ratatui::text::Line;
 
-use super::row::{DrawnRow, Shared, rows};
+use super::row::{DrawnRow, SharedStart, rows};
 use crate::ansi::{ColorSupport, write_lines};
 
 const LINE_END: &[u8] = b"\r\n";
@@ -48,7 +48,7 @@ impl Printed {
                 self.end_line(out);
             }
             for (index, row) in new.iter().enumerate().skip(same) {
-                row.write_from(Shared::NOTHING, colors, out);
+                row.write_from(SharedStart::NOTHING, colors, out);
                 self.is_line_open = has_cursor && index + 1 == new.len();
                 if !self.is_line_open {
                     out.extend_from_slice(LINE_END);
@@ -65,10 +65,10 @@ impl Printed {
     }
 
     /// The part that is there already, if all that happened is that the open line grew.
-    fn typed_on(&self, new: &[DrawnRow], same: usize) -> Option<Shared> {
+    fn typed_on(&self, new: &[DrawnRow], same: usize) -> Option<SharedStart> {
         let is_last = self.is_line_open && same + 1 == self.rows.len() && same + 1 == new.len();
         let (old, new) = (self.rows.get(same)?, new.get(same)?);
         let shared = old.shared_with(new);
-        (is_last && shared.columns == old.columns && shared != Shared::NOTHING).then_some(shared)
+        (is_last && shared.columns == old.columns && shared != SharedStart::NOTHING).then_some(shared)
     }
 }

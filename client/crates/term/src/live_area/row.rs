@@ -27,7 +27,7 @@ struct Run {
 
 /// The start that two rows share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shared {
+pub(super) struct SharedStart {
     run: usize,
     byte: usize,
     pub(super) columns: usize,
@@ -35,7 +35,7 @@ pub(super) struct Shared {
     pub(super) is_ascii: bool,
 }
 
-impl Shared {
+impl SharedStart {
     pub(super) const NOTHING: Self = Self { run: 0, byte: 0, columns: 0, is_ascii: true };
 }
 
@@ -83,8 +83,8 @@ impl DrawnRow {
     }
 
     /// How much of `self` can stay when it becomes `new`: whole letters.
-    pub(super) fn shared_with(&self, new: &Self) -> Shared {
-        let mut shared = Shared::NOTHING;
+    pub(super) fn shared_with(&self, new: &Self) -> SharedStart {
+        let mut shared = SharedStart::NOTHING;
         for (index, (old, new)) in self.runs.iter().zip(&new.runs).enumerate() {
             if old.style != new.style || old.target != new.target {
                 return self.unless_it_goes_on(shared, new.text.chars().next());
@@ -105,13 +105,13 @@ impl DrawnRow {
     }
 
     /// A mark without a width of its own belongs to the letter before: then all is written again.
-    fn unless_it_goes_on(&self, shared: Shared, next: Option<char>) -> Shared {
+    fn unless_it_goes_on(&self, shared: SharedStart, next: Option<char>) -> SharedStart {
         let goes_on = next.is_some_and(|next| columns(next.encode_utf8(&mut [0; 4])) == 0);
-        if goes_on { Shared::NOTHING } else { shared }
+        if goes_on { SharedStart::NOTHING } else { shared }
     }
 
     /// Writes what stands behind `from`. Styles are off again afterwards.
-    pub(super) fn write_from(&self, from: Shared, colors: ColorSupport, out: &mut Vec<u8>) {
+    pub(super) fn write_from(&self, from: SharedStart, colors: ColorSupport, out: &mut Vec<u8>) {
         let (mut style, mut target) = (Style::new(), None);
         for (index, run) in self.runs.iter().enumerate().skip(from.run) {
             let text = if index == from.run { &run.text[from.byte..] } else { &run.text };

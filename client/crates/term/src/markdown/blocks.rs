@@ -26,7 +26,7 @@ const MAX_HELD_BLANKS: usize = 64;
 
 /// A part of the text, final.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum BlockPiece {
     /// Markdown that is rendered by itself.
     Block(Block),
     /// Code begins; the language may be empty.
@@ -62,7 +62,7 @@ enum Open {
     Nothing,
     Flow,
     Quote,
-    Item(Item),
+    Item(ListItem),
     Fence(Fence),
     Formula(Formula),
     IndentedCode {
@@ -71,7 +71,7 @@ enum Open {
 }
 
 #[derive(Clone, Debug)]
-struct Item {
+struct ListItem {
     content_column: usize,
     marker_text: String,
     is_after_blank: bool,
@@ -91,7 +91,7 @@ pub(super) struct BlockSplitter {
 
 impl BlockSplitter {
     /// Adds text, appends what became final to `out`.
-    pub(super) fn push(&mut self, mut text: &str, out: &mut Vec<Piece>) {
+    pub(super) fn push(&mut self, mut text: &str, out: &mut Vec<BlockPiece>) {
         while !text.is_empty() {
             let room = MAX_OPEN_BYTES.saturating_sub(self.block.text.len() + self.partial.len());
             let window = &text[..char_boundary(text, room)];
@@ -111,7 +111,7 @@ impl BlockSplitter {
     }
 
     /// Ends the text: everything is final now.
-    pub(super) fn finish(&mut self, out: &mut Vec<Piece>) {
+    pub(super) fn finish(&mut self, out: &mut Vec<BlockPiece>) {
         if !self.partial.is_empty() {
             let line = std::mem::take(&mut self.partial);
             self.line(&line, out);
@@ -165,19 +165,19 @@ impl BlockSplitter {
         matches!(self.open, Open::Fence(_) | Open::Formula(_) | Open::IndentedCode { .. })
     }
 
-    fn line(&mut self, line: &str, out: &mut Vec<Piece>) {
+    fn line(&mut self, line: &str, out: &mut Vec<BlockPiece>) {
         match &mut self.open {
             Open::Nothing => self.start(line, out),
             Open::Fence(fence) if fence.is_closed_by(line) => self.close(out),
-            Open::Fence(fence) => out.push(Piece::CodeLine(fence.content(line).to_owned())),
+            Open::Fence(fence) => out.push(BlockPiece::CodeLine(fence.content(line).to_owned())),
             Open::Formula(formula) => match formula.line(line) {
                 FormulaLine::Inside(blanks, text) => {
-                    out.extend(std::iter::repeat_n(Piece::FormulaLine(String::new()), blanks));
-                    out.push(Piece::FormulaLine(text.to_owned()));
+                    out.extend(std::iter::repeat_n(BlockPiece::FormulaLine(String::new()), blanks));
+                    out.push(BlockPiece::FormulaLine(text.to_owned()));
                 }
                 FormulaLine::Blank => {}
                 FormulaLine::Last(text) => {
-                    out.extend(text.map(|text| Piece::FormulaLine(text.to_owned())));
+                    out.extend(text.map(|text| BlockPiece::FormulaLine(text.to_owned())));
                     self.close(out);
                 }
                 FormulaLine::NotPart => self.close_and_start(line, out),
@@ -187,8 +187,8 @@ impl BlockSplitter {
                     *held_blanks = (*held_blanks + 1).min(MAX_HELD_BLANKS);
                 } else if indent_columns(line) >= CODE_INDENT {
                     let blanks = std::mem::take(held_blanks);
-                    out.extend(std::iter::repeat_n(Piece::CodeLine(String::new()), blanks));
-                    out.push(Piece::CodeLine(dedent(line, CODE_INDENT).to_owned()));
+                    out.extend(std::iter::repeat_n(BlockPiece::CodeLine(String::new()), blanks));
+                    out.push(BlockPiece::CodeLine(dedent(line, CODE_INDENT).to_owned()));
                 } else {
                     self.close_and_start(line, out);
                 }
@@ -221,7 +221,7 @@ impl BlockSplitter {
         }
     }
 
-    fn start(&mut self, line: &str, out: &mut Vec<Piece>) {
+    fn start(&mut self, line: &str, out: &mut Vec<BlockPiece>) {
         if is_blank(line) {
             self.is_after_blank = true;
             return;
@@ -231,22 +231,22 @@ impl BlockSplitter {
         self.last_item = marker.map(|marker| (marker.kind, number));
         self.is_after_blank = false;
         if let Some(fence) = Fence::open(line) {
-            out.push(Piece::CodeStart { language: fence.language.clone() });
+            out.push(BlockPiece::CodeStart { language: fence.language.clone() });
             self.open = Open::Fence(fence);
             return;
         }
         if indent_columns(line) >= CODE_INDENT {
-            out.push(Piece::CodeStart { language: String::new() });
-            out.push(Piece::CodeLine(dedent(line, CODE_INDENT).to_owned()));
+            out.push(BlockPiece::CodeStart { language: String::new() });
+            out.push(BlockPiece::CodeLine(dedent(line, CODE_INDENT).to_owned()));
             self.open = Open::IndentedCode { held_blanks: 0 };
             return;
         }
         if let Some(start) = Formula::start(line) {
-            out.push(Piece::FormulaStart);
+            out.push(BlockPiece::FormulaStart);
             match start {
-                FormulaStart::Whole(text) => out.push(Piece::FormulaLine(text.to_owned())),
+                FormulaStart::Whole(text) => out.push(BlockPiece::FormulaLine(text.to_owned())),
                 FormulaStart::Open(formula, text) => {
-                    out.extend(text.map(|text| Piece::FormulaLine(text.to_owned())));
+                    out.extend(text.map(|text| BlockPiece::FormulaLine(text.to_owned())));
                     self.open = Open::Formula(formula);
                 }
             }
@@ -255,7 +255,7 @@ impl BlockSplitter {
         self.block = Block { has_gap, number, ..Block::default() };
         self.append(line);
         self.open = match marker {
-            Some(marker) => Open::Item(Item {
+            Some(marker) => Open::Item(ListItem {
                 content_column: marker.content_column,
                 marker_text: line.chars().take(marker.content_column).collect(),
                 is_after_blank: false,
@@ -283,29 +283,29 @@ impl BlockSplitter {
         self.block.text.push('\n');
     }
 
-    fn close_and_start(&mut self, line: &str, out: &mut Vec<Piece>) {
+    fn close_and_start(&mut self, line: &str, out: &mut Vec<BlockPiece>) {
         self.close(out);
         self.start(line, out);
     }
 
-    fn close(&mut self, out: &mut Vec<Piece>) {
+    fn close(&mut self, out: &mut Vec<BlockPiece>) {
         let block = std::mem::take(&mut self.block);
         let has_text = block.text.len() > std::mem::take(&mut self.carried_bytes);
         match std::mem::take(&mut self.open) {
             Open::Nothing | Open::Formula(_) => {}
-            Open::Fence(_) | Open::IndentedCode { .. } => out.push(Piece::CodeEnd),
-            Open::Flow | Open::Quote | Open::Item(_) if has_text => out.push(Piece::Block(block)),
+            Open::Fence(_) | Open::IndentedCode { .. } => out.push(BlockPiece::CodeEnd),
+            Open::Flow | Open::Quote | Open::Item(_) if has_text => out.push(BlockPiece::Block(block)),
             Open::Flow | Open::Quote | Open::Item(_) => {}
         }
     }
 
     /// No room is left: a part goes out although the block is not over.
-    fn overflow(&mut self, out: &mut Vec<Piece>) {
+    fn overflow(&mut self, out: &mut Vec<BlockPiece>) {
         if self.is_code() {
             let line = std::mem::take(&mut self.partial);
             match &self.open {
-                Open::Fence(fence) => out.push(Piece::CodePart(fence.content(&line).to_owned())),
-                Open::IndentedCode { .. } => out.push(Piece::CodePart(dedent(&line, CODE_INDENT).to_owned())),
+                Open::Fence(fence) => out.push(BlockPiece::CodePart(fence.content(&line).to_owned())),
+                Open::IndentedCode { .. } => out.push(BlockPiece::CodePart(dedent(&line, CODE_INDENT).to_owned())),
                 _ => self.line(&line, out),
             }
             if matches!(self.open, Open::IndentedCode { .. }) {
@@ -331,7 +331,7 @@ impl BlockSplitter {
         }
         self.carried_bytes = carry.len();
         let resumed = Block { text: carry, is_resumed: true, ..Block::default() };
-        out.push(Piece::Block(std::mem::replace(&mut self.block, resumed)));
+        out.push(BlockPiece::Block(std::mem::replace(&mut self.block, resumed)));
     }
 
     /// What the second part of a cut block must begin with to be read like the first.
@@ -392,7 +392,7 @@ fn word_end(text: &str) -> usize {
 mod tests {
     use super::*;
 
-    fn split(pushes: &[&str]) -> Vec<Piece> {
+    fn split(pushes: &[&str]) -> Vec<BlockPiece> {
         let mut splitter = BlockSplitter::default();
         let mut out = Vec::new();
         for push in pushes {
@@ -406,12 +406,12 @@ mod tests {
         split(&[text])
             .into_iter()
             .map(|piece| match piece {
-                Piece::Block(block) => block.text,
-                Piece::CodeStart { language } => format!("<{language}>"),
-                Piece::CodeLine(line) | Piece::CodePart(line) => format!("|{line}"),
-                Piece::FormulaStart => "<$>".into(),
-                Piece::FormulaLine(line) => format!("${line}"),
-                Piece::CodeEnd => "</>".into(),
+                BlockPiece::Block(block) => block.text,
+                BlockPiece::CodeStart { language } => format!("<{language}>"),
+                BlockPiece::CodeLine(line) | BlockPiece::CodePart(line) => format!("|{line}"),
+                BlockPiece::FormulaStart => "<$>".into(),
+                BlockPiece::FormulaLine(line) => format!("${line}"),
+                BlockPiece::CodeEnd => "</>".into(),
             })
             .collect()
     }
@@ -449,7 +449,7 @@ mod tests {
         let numbers: Vec<_> = split(&["3. a\n3. b\n\n3. c\n"])
             .into_iter()
             .map(|piece| match piece {
-                Piece::Block(block) => (block.number, block.has_gap),
+                BlockPiece::Block(block) => (block.number, block.has_gap),
                 other => panic!("{other:?}"),
             })
             .collect();
@@ -463,7 +463,7 @@ mod tests {
         let pieces = split(&[&table]);
         assert!(pieces.len() > 1);
         for piece in &pieces {
-            let Piece::Block(block) = piece else { panic!("{piece:?}") };
+            let BlockPiece::Block(block) = piece else { panic!("{piece:?}") };
             assert!(block.text.starts_with("| a | b |\n|---|---|\n"));
             assert!(block.text.len() <= MAX_OPEN_BYTES);
         }
@@ -493,7 +493,7 @@ mod tests {
             let letters: usize = pieces
                 .iter()
                 .map(|piece| match piece {
-                    Piece::CodeLine(line) | Piece::CodePart(line) => line.matches('y').count(),
+                    BlockPiece::CodeLine(line) | BlockPiece::CodePart(line) => line.matches('y').count(),
                     _ => 0,
                 })
                 .sum();
@@ -506,7 +506,7 @@ mod tests {
         let text = format!("- see\n  ```sh\n{}  ```\n", "  echo hello\n".repeat(3_000));
         let pieces = split(&[&text]);
         assert!(pieces.len() > 1);
-        let Piece::Block(second) = &pieces[1] else { panic!("a block") };
+        let BlockPiece::Block(second) = &pieces[1] else { panic!("a block") };
         assert!(second.text.starts_with("- ```sh\n  echo"), "{}", &second.text[..40]);
         assert!(second.is_resumed);
     }

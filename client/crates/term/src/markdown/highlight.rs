@@ -43,11 +43,11 @@ const ALIASES: &[(&str, &str)] = &[
 /// A handle to the colouring thread; clones share it. The thread and its tables exist from the first block of code on.
 #[derive(Clone, Default)]
 pub struct Highlighter {
-    shared: Arc<Shared>,
+    shared: Arc<SharedColours>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct SharedColours {
     worker: Mutex<Option<SyncSender<Request>>>,
     changed: Arc<Notify>,
     next_fence: AtomicU64,

@@ -22,7 +22,7 @@ use cohab_text::sanitize::Sanitizer;
 use ratatui::text::Line;
 
 use self::{
-    blocks::{Block, BlockSplitter, Piece},
+    blocks::{Block, BlockPiece, BlockSplitter},
     code::{CodeLine, Page, Rendered, code_label, plain_lines},
     highlight::{Coloured, FenceReader, FenceWriter},
     references::References,
@@ -194,31 +194,31 @@ impl MarkdownStream {
         self.waiting_lines == 0
     }
 
-    fn take_in(&mut self, pieces: Vec<Piece>) {
+    fn take_in(&mut self, pieces: Vec<BlockPiece>) {
         for piece in pieces {
             match piece {
-                Piece::Block(block) => self.take_block(&block),
-                Piece::CodeStart { language } => {
+                BlockPiece::Block(block) => self.take_block(&block),
+                BlockPiece::CodeStart { language } => {
                     self.take_gap(true);
                     self.code_blocks.open(&language);
                     self.outgoing.extend(code_label(&language, self.page).map(|row| Outgoing::Line(Line::from(row))));
                     self.start_colours(&language);
                 }
-                Piece::CodeLine(line) => {
+                BlockPiece::CodeLine(line) => {
                     self.code_blocks.push(&line);
                     self.code_blocks.push("\n");
                     self.take_code_line(code_line(line));
                 }
-                Piece::CodePart(part) => {
+                BlockPiece::CodePart(part) => {
                     self.code_blocks.push(&part);
                     self.take_code_line(code_line(part));
                 }
-                Piece::CodeEnd => {
+                BlockPiece::CodeEnd => {
                     self.code_blocks.close();
                     self.end_colours();
                 }
-                Piece::FormulaStart => self.take_gap(true),
-                Piece::FormulaLine(line) => {
+                BlockPiece::FormulaStart => self.take_gap(true),
+                BlockPiece::FormulaLine(line) => {
                     let rows = code_line(line).plain(self.page.width);
                     self.outgoing.extend(rows.into_iter().map(Outgoing::Line));
                 }

@@ -2,7 +2,7 @@ use cohab_shell_state::shell::Shell;
 
 use super::*;
 use crate::shell_check::facts::{
-    FolderFacts, HalfLine, Inside, MarksSeen, Place, RcFacts, RcLine, RelayFacts, ShellFacts, StartFacts, Tried,
+    FolderFacts, HalfLine, Inside, MarksSeen, PlaceFacts, RcFacts, RcLine, RelayFacts, ShellFacts, StartFacts, Tried,
     Version,
 };
 
@@ -41,12 +41,12 @@ fn bash_that_works() -> Facts {
             is_login: false,
             passed_over: vec![],
         },
-        place: Place {
+        place: PlaceFacts {
             term: Some("xterm-256color".into()),
             has_cwd: true,
             has_dev_tty: true,
             is_inside_tmux: true,
-            ..Place::default()
+            ..PlaceFacts::default()
         },
         folder: FolderFacts { path: "/run/user/1000/cohab".into(), error: None, free_bytes: Some(1 << 30) },
         start: StartFacts {
