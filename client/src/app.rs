@@ -11,7 +11,7 @@ mod background_turn;
 mod command;
 mod countdown;
 mod daemon;
-mod entry;
+mod entered_line;
 mod failure;
 mod interrupted_turn;
 mod line;
@@ -52,7 +52,7 @@ use cohab_term::{
     markdown::{CodeBlocks, Highlighter},
     output_style::OutputStyle,
 };
-use entry::{EnteredLine, Told};
+use entered_line::{EnteredLine, Told};
 use failure::Failure;
 use progress::Progress;
 use ratatui::text::Line;

@@ -4,11 +4,11 @@
 
 mod drawing;
 mod ending;
-mod entry;
 mod focus;
 mod link;
 mod process;
 mod program;
+mod prompt_line;
 pub(crate) mod shell_io;
 mod slash;
 mod unintegrated_notice;
@@ -35,11 +35,11 @@ use cohab_term::{
     pace::FramePace,
 };
 use cohab_types::command::Mode;
-use entry::PromptLine;
 use focus::Focus;
 use link::Daemon;
 use process::{approval_mode, catch_panic_messages, home};
 use program::{Program, next_ended};
+use prompt_line::PromptLine;
 use shell_io::{Opened, ShellIo};
 use unintegrated_notice::UnintegratedNotice;
 use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};

@@ -20,7 +20,7 @@ mod calls;
 mod code;
 mod consent;
 mod countdown;
-mod entry;
+mod entered_line;
 mod failure;
 mod filling;
 pub(crate) mod hostile;
