@@ -74,7 +74,7 @@ pub struct OpenQuestion {
     rest: VecDeque<ApprovalRequest>,
 }
 
-/// What came of an input, a finished errand or of time.
+/// What came of an input, a finished task or of time.
 #[derive(Debug, Default, PartialEq)]
 pub struct KeyOutcome {
     /// A request is decided: the daemon gets the decision, and the client keeps it.
