@@ -18,6 +18,7 @@ mod line;
 mod link;
 mod local_approval;
 mod name_resolution;
+mod options;
 mod pause;
 mod progress;
 mod question;
@@ -42,16 +43,10 @@ use std::{
 use activity::Activity;
 use attention::Attention;
 use background_turn::BackgroundTurn;
-use cohab_policy::remembered::Remembered;
-use cohab_protocol::{ApprovalMode, Attached, ClientMessage, ShellEvent, TurnId, UserQuery};
-use cohab_secrets::ExactValues;
+use cohab_protocol::{Attached, ClientMessage, ShellEvent, TurnId, UserQuery};
 use cohab_shell_relay::live::LiveEvent;
 use cohab_shell_state::state::{Snapshot, StateChange};
-use cohab_term::{
-    keys::KeyReader,
-    markdown::{CodeBlocks, Highlighter},
-    output_style::OutputStyle,
-};
+use cohab_term::{keys::KeyReader, markdown::CodeBlocks};
 use entered_line::{EnteredLine, Told};
 use failure::Failure;
 use progress::Progress;
@@ -61,44 +56,16 @@ use unasked::TypedLines;
 use undo::UndoOffer;
 
 use crate::{
-    approval::ApprovalEnvironment, consent::Consents, effect::Effect, event::Event, journal::ResultJournal,
-    redactor::Redactor, shell_drift::ShellDrift,
+    consent::Consents, effect::Effect, event::Event, journal::ResultJournal, redactor::Redactor,
+    shell_drift::ShellDrift,
 };
+pub use options::Options;
 pub use view::Frame;
 
 /// Commands of the user that are kept for a daemon that is not there yet, or comes back without memory.
 const KEPT_SHELL_EVENTS: usize = 20;
 /// An Esc without a successor within this time is the Esc key.
 const LONE_ESCAPE: Duration = Duration::from_millis(50);
-
-/// What does not change while the client runs.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// What a line begins with that is meant for the assistant.
-    pub question_prefix: String,
-    /// Whether a line in natural language needs no prefix.
-    pub gate: bool,
-    /// The key that asks about a command that failed, if it is to be announced.
-    pub failure_key: Option<&'static str>,
-    /// What may run unasked.
-    pub approval: ApprovalMode,
-    /// Whether the shell is asked what names stand for, and git what is set, before a command runs unasked.
-    pub looks_at_names: bool,
-    /// The launcher that starts the programs of what runs unasked, where there is one.
-    pub launcher: fn() -> Option<PathBuf>,
-    /// What the user allowed for good.
-    pub remembered: Arc<dyn Remembered>,
-    /// Values that stay in the client, whether or not they look like secrets.
-    pub secrets: Arc<ExactValues>,
-    /// Whose home, which shell, what commands are judged against.
-    pub environment: Arc<ApprovalEnvironment>,
-    /// Glyphs or sentences.
-    pub output_style: OutputStyle,
-    /// Makes ids of turns; a counter in tests.
-    pub fresh_turn_id: fn() -> TurnId,
-    /// Colours code; absent where there are no colours.
-    pub highlighter: Option<Highlighter>,
-}
 
 /// Who may write to the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

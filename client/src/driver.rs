@@ -173,6 +173,7 @@ impl Driver {
             approval,
             looks_at_names: true,
             launcher,
+            confined: start.config.confined,
             remembered: Arc::new(RuleBook::new(Arc::clone(&rules))),
             secrets: Arc::new(ExactValues::of_environment(std::env::vars_os())),
             environment: Arc::new(ApprovalEnvironment::of_this_process(

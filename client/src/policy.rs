@@ -24,6 +24,7 @@ use cohab_protocol::Paths;
 use cohab_sandbox::lock::launcher;
 use cohab_shell_state::shell::Shell;
 use cohab_text::terminal_safe_writer::HarmlessWriter;
+use cohab_types::confined_programs::ConfinedPrograms;
 
 /// Longest line of `--stdin`, in bytes; beyond, it is danger, as any text that is too long to be looked through.
 const MAX_LINE_BYTES: u64 = 1024 * 1024;
@@ -112,9 +113,11 @@ pub fn run(args: PolicyArgs, paths: &Paths) -> ExitCode {
     let rules = book.user();
     let own_folders = paths.own_folders();
     let program_folders = program_folders(&std::env::var_os("PATH").unwrap_or_default());
-    let has_lock = config::load(&paths.config_file()).client.lock && launcher().is_ok();
+    let config = config::load(&paths.config_file());
+    let (has_lock, takes_unknown) =
+        (config.client.lock && launcher().is_ok(), config.confined == ConfinedPrograms::All);
     let context = |shell: &str, without_lock: bool| {
-        let lock = (has_lock && !without_lock).then_some(Lock::UNNAMED);
+        let lock = (has_lock && !without_lock).then(|| Lock::UNNAMED.with_unknown_programs(takes_unknown));
         let context = Context::new(&cwd, &home).with_own(&own_folders).with_programs(&program_folders);
         Context { lock, ..context.in_shell(Shell::of(Path::new(shell))) }
     };

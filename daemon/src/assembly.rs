@@ -36,6 +36,7 @@ use cohab_protocol::{ApprovalMode, Paths};
 use cohab_sandbox::profile::{Profile, Sandbox};
 use cohab_shell_state::shell::Shell;
 use cohab_text::tokens::estimate_tokens;
+use cohab_types::confined_programs::ConfinedPrograms;
 use tokio::time::{Instant, timeout};
 
 use crate::{
@@ -122,6 +123,8 @@ pub struct Guards {
     pub rules: Arc<Rules>,
     /// Steps in a row without anything new before the user is asked; 0 for any number.
     pub stalled_steps: u32,
+    /// Which programs run unasked behind the lock.
+    pub confined: ConfinedPrograms,
 }
 
 /// Decides who may answer.

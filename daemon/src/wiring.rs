@@ -109,7 +109,12 @@ fn load_settings(paths: &Paths, variables: &Variables, home: &Path) -> Result<Tu
         kept: settings.sessions.enabled.then(|| Limits::of_days(settings.sessions.keep_days)),
         audit_days: settings.audit.keep_days(settings.sessions),
         sandbox: settings.sandbox.profile,
-        guards: Guards { budget: settings.budget.limits(), rules, stalled_steps: settings.limits.stalled_steps },
+        guards: Guards {
+            budget: settings.budget.limits(),
+            rules,
+            stalled_steps: settings.limits.stalled_steps,
+            confined: settings.approval.confined,
+        },
         is_cache_on: settings.cache.enabled,
         jobs,
     })

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_policy::{self, Context, Lock, NotFilled};
+use cohab_policy::{self, Context, NotFilled};
 use cohab_protocol::{
     self as wire, CallId, ClientMessage, CommandEnding, CommandExecutionResult, EnvChange, EnvDelta, ExecuteCommand,
     RunMode, ShellEvent,
@@ -74,7 +74,7 @@ impl App {
             return Err(("shell_busy", "another command of this turn is still running"));
         }
         let launcher = (self.options.launcher)();
-        let lock = launcher.as_deref().and_then(|file| Lock::new(file, self.shell.seen.as_ref()));
+        let lock = launcher.as_deref().and_then(|file| self.options.lock(file, self.shell.seen.as_ref()));
         let context = Context { lock, ..self.options.environment.context(&self.shell.cwd) };
         let remembered = self.options.remembered.as_ref();
         let reason = "the user's terminal has no approval for exactly this command in this folder; it was not run";

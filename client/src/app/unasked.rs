@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use cohab_policy::{self, Context, Lock};
+use cohab_policy::{self, Context};
 use cohab_policy_io::git_settings::Environment;
 use cohab_protocol::{CallId, ExecuteCommand, TurnId};
 use cohab_term::{output_style::OutputStyle, theme};
@@ -41,7 +41,7 @@ impl App {
     /// Runs a command whose names stand for what it was judged by, unless git's settings or variables speak against it.
     pub(super) fn run_unasked(&mut self, request: ExecuteCommand, now: Instant, effects: &mut Vec<Effect>) {
         let launcher = (self.options.launcher)();
-        let lock = launcher.as_deref().and_then(|file| Lock::new(file, self.shell.seen.as_ref()));
+        let lock = launcher.as_deref().and_then(|file| self.options.lock(file, self.shell.seen.as_ref()));
         let context = Context { lock, ..self.options.environment.context(&self.shell.cwd) };
         if lock.is_none() && cohab_policy::needs_lock(&request.command, context) {
             let reason = "the program is gone that keeps its programs from writing".to_owned();
@@ -80,7 +80,8 @@ impl App {
     /// A command as it is typed where it runs unasked, or where the user has confirmed what it stands for.
     pub(super) fn typed_text(&self, request: &ExecuteCommand) -> String {
         // Without the lock it is typed with the same words.
-        let context = Context { lock: Some(Lock::UNNAMED), ..self.options.environment.context(&self.shell.cwd) };
+        let context =
+            Context { lock: Some(self.options.unnamed_lock()), ..self.options.environment.context(&self.shell.cwd) };
         let unasked = cohab_policy::unasked(&request.command, context);
         unasked.map_or_else(|_| request.command.clone(), |unasked| unasked.text)
     }

@@ -9,11 +9,12 @@ use std::{
 use cohab_agent::{Middleware, port::Approver};
 use cohab_config::model_table::Prices;
 use cohab_model_api::ModelProvider;
-use cohab_policy::remembered::Remembered as _;
+use cohab_policy::{Lock, remembered::Remembered as _};
 use cohab_policy_io::files::{FileSystem, program_folders};
 use cohab_protocol::ApprovalMode;
 use cohab_sandbox::lock;
 use cohab_shell_state::shell::Shell;
+use cohab_types::confined_programs::ConfinedPrograms;
 use jiff::Zoned;
 
 use super::{Assembly, Resolved};
@@ -342,10 +343,11 @@ impl Around<'_> {
         // In the live shell the client looks.
         let is_live = self.parts.session.live_shell().is_some();
         let has_lock = if is_live { self.parts.session.client_has_lock() } else { lock::launcher().is_ok() };
+        let takes_unknown = self.resolved.settings.guards.confined == ConfinedPrograms::All;
         let settings = (!is_live).then(|| self.assembly.repository_settings(&self.parts.session));
         Gate::new(self.assembly.parts.policy, mode, self.approver, consents, home, self.shell)
             .with_repository_settings(settings)
-            .with_lock(has_lock)
+            .with_lock(has_lock.then(|| Lock::UNNAMED.with_unknown_programs(takes_unknown)))
             .with_remembered(Arc::clone(&self.assembly.rules) as _)
             .with_own_folders(own)
             .with_program_folders(programs)

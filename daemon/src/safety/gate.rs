@@ -235,10 +235,10 @@ impl Gate {
         Self { program_folders, ..self }
     }
 
-    /// The same gate, where the programs of what runs unasked are kept from writing if it `has_lock`.
+    /// The same gate, where `lock` keeps the programs of what runs unasked from writing.
     #[must_use]
-    pub fn with_lock(self, has_lock: bool) -> Self {
-        Self { lock: has_lock.then_some(Lock::UNNAMED), ..self }
+    pub fn with_lock(self, lock: Option<Lock<'static>>) -> Self {
+        Self { lock, ..self }
     }
 
     /// The same gate, which knows the folder of the user's own work.

@@ -53,7 +53,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("cohab-term", &["cohab-text"]),
     ("cohab-model-api", &["cohab-secrets"]),
     ("cohab-policy", &["cohab-policy-data", "cohab-secrets", "cohab-shell-state", "cohab-text"]),
-    ("cohab-daemon-link", &["cohab-protocol", "cohab-secrets", "cohab-text"]),
+    ("cohab-daemon-link", &["cohab-protocol", "cohab-secrets", "cohab-text", "cohab-types"]),
     ("cohab-agent", &["cohab-model-api", "cohab-policy", "cohab-types"]),
     ("cohab-offline", &["cohab-model-api"]),
     ("cohab-policy-io", &["cohab-policy", "cohab-shell-state", "cohab-text"]),

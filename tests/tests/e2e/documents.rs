@@ -58,6 +58,17 @@ fn links_of_the_documents_lead_to_files() {
 }
 
 #[test]
+fn the_summary_lists_every_page() {
+    let root = workspace_root();
+    let summary = fs::read_to_string(root.join("docs/SUMMARY.md")).expect("there is a summary");
+    for page in documents(&root) {
+        let Ok(page) = page.strip_prefix(root.join("docs")) else { continue };
+        let is_listed = page == Path::new("SUMMARY.md") || summary.contains(&format!("]({})", page.display()));
+        assert!(is_listed, "docs/SUMMARY.md does not list {}", page.display());
+    }
+}
+
+#[test]
 fn files_that_the_documents_name_exist() {
     let root = workspace_root();
     let places = ["client/", "daemon/", "docs/", "protocol/", "scripts/", "shell-relay/", "tests/"];

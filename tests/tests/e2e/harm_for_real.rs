@@ -26,6 +26,7 @@ const TABLES: &[&str] = &[
     include_str!("../../../shell-relay/crates/policy/src/tests/control_unseen_harm.tsv"),
     include_str!("../../../shell-relay/crates/policy/src/tests/fifth_unseen_harm.tsv"),
     include_str!("../../../shell-relay/crates/policy/src/tests/sixth_unseen_harm.tsv"),
+    include_str!("../../../shell-relay/crates/policy/src/tests/seventh_unseen_harm.tsv"),
 ];
 /// What no line may show.
 const SECRET: &str = "hunter2-Tr0ub4dor";

@@ -111,6 +111,36 @@ fn ctrl_c_at_that_card_stops_the_answer_and_runs_nothing() {
 }
 
 #[test]
+fn with_confined_all_an_unknown_program_runs_and_is_asked_about_where_it_is_stopped() {
+    in_shells(&["ptx words.txt", "split -l 1 words.txt part-"], |name, server, home| {
+        home.write_config("[approval]\nconfined = \"all\"\n");
+        home.write("words.txt", "one two\nthree\n");
+        let shell = home.cohab();
+        shell.run("true");
+        let mark = shell.submit("? which words are there");
+        shell.wait_approval("it ran unasked and failed");
+        let told = results_of(&server.wait_for_calls(2)[1]).remove(0);
+        assert!(told.contains("three"), "{name}: the first one ran without a card: {told}");
+        assert!(!home.path("part-aa").exists(), "{name}: it could not write");
+        shell.send("y");
+        shell.wait_answer(mark, "All done.");
+        assert!(home.path("part-aa").exists(), "{name}: after the consent it could");
+    });
+}
+
+#[test]
+fn pagers_print_and_end() {
+    in_shells(&["sort -r words.txt | less -S", "less words.txt; man -k nothing-like-this"], |name, server, home| {
+        home.write("words.txt", "alpha\nomega\n");
+        let shell = home.cohab();
+        shell.run("true");
+        shell.ask("show me the words", "All done.");
+        let told = results_of(&server.wait_for_calls(3)[2]);
+        assert!(told[0].contains("omega\nalpha") && told[1].contains("alpha\nomega"), "{name}: {told:?}");
+    });
+}
+
+#[test]
 fn the_lock_can_be_switched_off() {
     in_shells(&[LOOK], |name, server, home| {
         home.write_config("[client]\nlock = false\n");

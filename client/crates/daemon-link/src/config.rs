@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use cohab_types::confined_programs::ConfinedPrograms;
 use serde::Deserialize;
 
 /// Settings files larger than this are not read.
@@ -170,6 +171,7 @@ struct Sandbox {
 #[serde(default)]
 struct Approval {
     mode: Option<String>,
+    confined: Option<String>,
 }
 
 /// What the client takes from the file.
@@ -179,6 +181,8 @@ pub struct Config {
     pub client: ClientSettings,
     /// `approval.mode`, as written.
     pub approval_mode: Option<String>,
+    /// `approval.confined`; a word that means nothing is the default.
+    pub confined: ConfinedPrograms,
     /// `sandbox.profile`, as written.
     pub sandbox_profile: Option<String>,
     /// Variables that hold keys by the file.
@@ -214,6 +218,7 @@ fn parse(text: &str) -> Result<Config, toml::de::Error> {
     Ok(Config {
         client: file.client,
         approval_mode: file.approval.mode,
+        confined: file.approval.confined.and_then(|word| word.parse().ok()).unwrap_or_default(),
         sandbox_profile: file.sandbox.profile,
         key_variables: models.filter_map(|model| model.api_key_env).collect(),
         profiles,

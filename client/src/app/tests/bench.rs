@@ -37,6 +37,7 @@ impl Bench {
             approval: ApprovalMode::Ask,
             looks_at_names: false,
             launcher: || None,
+            confined: ConfinedPrograms::Known,
             remembered: Arc::new(Allowed::default()),
             secrets: Arc::default(),
             environment: Arc::new(ApprovalEnvironment { shell, ..ApprovalEnvironment::of_ann() }),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use cohab_types::sandbox_profile::Profile;
+use cohab_types::{confined_programs::ConfinedPrograms, sandbox_profile::Profile};
 use cohab_wires::vendor;
 use toml_edit::{Array, Value};
 
@@ -164,6 +164,12 @@ pub static KEYS: &[Key] = &[
         Kind::Word(&["ask", "read-only", "auto", "all"]),
         Some("ask"),
         "What runs without a question: `ask` and `read-only` let plainly read-only things run, `auto` all but danger, other hosts and other folders, `all` nearly everything",
+    ),
+    key(
+        "approval.confined",
+        Kind::Word(ConfinedPrograms::WORDS),
+        Some("known"),
+        "Which programs run without a question behind the lock, where they can only read: those that the policy knows, or `all`; what the lock stops is asked",
     ),
     key(
         "sandbox.profile",

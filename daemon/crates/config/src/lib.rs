@@ -22,7 +22,7 @@ pub mod strategy;
 use std::{collections::BTreeMap, fmt::Display, str::FromStr, time::Duration};
 
 use cohab_protocol::{ApprovalMode, Paths};
-use cohab_types::sandbox_profile::Profile;
+use cohab_types::{confined_programs::ConfinedPrograms, sandbox_profile::Profile};
 use serde::{
     Deserialize, Deserializer,
     de::{self, IgnoredAny},
@@ -91,6 +91,9 @@ pub struct ApprovalSettings {
     /// What runs without a question.
     #[serde(deserialize_with = "from_text")]
     pub mode: ApprovalMode,
+    /// Which programs run unasked behind the lock.
+    #[serde(deserialize_with = "from_text")]
+    pub confined: ConfinedPrograms,
 }
 
 /// `[sandbox]`.

@@ -48,11 +48,17 @@ const TELL_OF_THE_SHELL: &[&str] = &[
     "zstyle",
 ];
 
+/// They wait for keys unless they are typed in another way, which a shell of its own does not do.
+const WAIT_FOR_KEYS: &[&str] = &["less"];
+
 /// Why a shell of its own cannot run all of these; `None` if it can.
 pub(super) fn why_not(commands: &[SimpleCommand]) -> Option<&'static str> {
     let names = || commands.iter().map(|command| command.words[0].text.as_str());
     if names().any(|name| TELL_OF_THE_SHELL.contains(&name)) {
         return Some("asks the shell about itself from a loop, condition or substitution");
+    }
+    if names().any(|name| WAIT_FOR_KEYS.contains(&name)) {
+        return Some("pages from a loop, condition or substitution");
     }
     if names().any(typed::needs_more) {
         return Some("asks a service or another host from a loop, condition or substitution");

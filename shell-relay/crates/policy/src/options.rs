@@ -162,6 +162,13 @@ pub(super) fn subcommand<'a>(name: &str, words: &'a [Word]) -> Result<Option<(&'
     Ok(found)
 }
 
+/// Whether some words behind this program's name have a row of their own.
+pub(super) fn has_phrases(name: &str) -> bool {
+    SUBCOMMANDS
+        .keys()
+        .any(|phrase| phrase.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
+}
+
 /// What is allowed to a command that only this shell has, or has with other options; and the words behind it.
 pub(super) fn own<'a>(shell: Shell, name: &str, words: &'a [Word]) -> Option<(&'static Spec, &'a [Word])> {
     let alone = format!("{} {name}", shell.name());

@@ -109,13 +109,17 @@ impl Scanner {
                     self.close(&mut command, false);
                     self.heredoc_bodies(depth);
                 }
-                '|' if self.peek(1) != Some('|') => {
+                '|' if self.peek(1) == Some('|') => {
+                    self.advance(2);
+                    self.close(&mut command, false);
+                }
+                '|' => {
                     self.advance(1);
                     self.eat('&');
                     self.close(&mut command, true);
                 }
                 '&' if self.peek(1) == Some('>') => self.advance(1),
-                ';' | '&' | '|' => {
+                ';' | '&' => {
                     self.advance(1);
                     self.close(&mut command, false);
                 }

@@ -9,11 +9,11 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use cohab_shell_state::shell::Shell;
 use places::word_places;
-use words::insertions;
+use words::{insertions, pages_to_the_terminal};
 
 use super::{
     Context, Level, assess_line,
-    command::{SimpleCommand, Word},
+    command::{Join, SimpleCommand, Word},
     dialect::{self, Reading},
     parse, repository,
 };
@@ -23,6 +23,9 @@ pub(super) use lock::{confines, holds, needs_more};
 
 /// Said where the words cannot be put in for sure.
 const NOT_TYPED: &str = "it cannot be typed with the words that keep it read-only";
+
+/// What a pager that has no option for it is typed in front of, so that it writes all and ends.
+const PRINTER: &str = "cat";
 
 /// A line that runs unasked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +46,8 @@ pub fn unasked(line: &str, context: Context<'_>) -> Result<Unasked, &'static str
     let as_it_is = || Ok(Unasked { text: line.to_owned(), locked: None, git_folders: Vec::new() });
     let reading = dialect::reading(context.shell, line);
     let Ok(commands) = parse::parse_plain(&reading.text) else { return as_it_is() };
-    let is_concerned = commands.iter().any(|command| !insertions(&command.words).is_empty());
+    let is_concerned = commands.iter().any(|command| !insertions(&command.words).is_empty())
+        || (0..commands.len()).any(|at| pages_to_the_terminal(&commands[at..]));
     if !(is_concerned || context.lock.is_some()) || assess_line(line, context).level > Level::Allow {
         return as_it_is();
     }
@@ -103,6 +107,11 @@ fn with_words(line: &str, reading: &Reading, mut commands: Vec<SimpleCommand>, s
             let end = reading.end_in_line(places.get(insertion.after)?.end)?;
             edits.insert(end, &insertion.words.iter().map(|word| format!(" {word}")).collect::<String>());
         }
+    }
+    for at in (0..commands.len()).rev().filter(|at| pages_to_the_terminal(&commands[*at..])).collect::<Vec<_>>() {
+        edits.insert(reading.end_in_line(places[at].last()?.end)?, &format!(" | {PRINTER}"));
+        let printer = SimpleCommand { join: Join::Pipe, words: vec![bare(PRINTER)], redirects: Vec::new() };
+        commands.insert(at + 1, printer);
     }
     for command in &mut commands {
         for insertion in insertions(&command.words).iter().rev() {

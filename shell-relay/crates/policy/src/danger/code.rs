@@ -237,6 +237,9 @@ const DATABASES: &[&str] = &["psql", "mysql", "mariadb", "sqlite3", "mongo", "mo
 
 /// Whether the program's code comes from its input: no script is among its arguments.
 pub(super) fn reads_program(verb: &str, arguments: &[LooseWord]) -> bool {
+    if matches!(arguments, [only] if matches!(only.text.as_str(), "--version" | "--help")) {
+        return false;
+    }
     let has_script = arguments.iter().any(|word| !word.text.starts_with('-') || word.runs_code);
     let is_told = arguments.iter().any(|word| matches!(word.text.as_str(), "-s" | "-" | "/dev/stdin"));
     let has_inline = arguments.iter().any(|word| {

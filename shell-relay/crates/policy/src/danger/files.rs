@@ -13,7 +13,7 @@ use super::super::{
 /// Words of these are texts, not files.
 const TEXT_ONLY: &[&str] = &[
     "echo", "printf", "basename", "dirname", "which", "type", "whereis", "man", "whatis", "apropos", "test", "[",
-    "true", "false", "alias", "export",
+    "true", "false", "alias", "export", "string",
 ];
 /// The first operand of these is no file.
 const WITH_PATTERN: &[&str] =
@@ -111,6 +111,11 @@ fn add_danger(risk: paths::PathRisk, findings: &mut Findings) {
     if let Some((Level::Danger, reason)) = risk {
         findings.danger(reason);
     }
+}
+
+/// Whether its operands are written or removed.
+pub(super) fn is_there_to_write(verb: &str) -> bool {
+    WRITE_ALL.contains(&verb) || WRITE_LAST.contains(&verb)
 }
 
 pub(super) fn judge_arguments(verb: &str, arguments: &[LooseWord], places: Places<'_>, findings: &mut Findings) {

@@ -108,6 +108,15 @@ const TOO_OFTEN: &str = "hands code from program to program too often to be chec
 /// More folders than this that a line may be in are not followed.
 const MAX_FOLDERS: usize = 16;
 
+/// Whether a program of this name is there to change, send or run something: running it without the power to do so is of no use.
+pub(super) fn is_there_to_act(name: &str) -> bool {
+    code::is_interpreter(name)
+        || is_wrapper(name)
+        || table::is_known(name)
+        || files::is_there_to_write(name)
+        || talks_to_network(name, &[])
+}
+
 struct Judge<'a, 'f> {
     context: Context<'a>,
     /// Where a command may run: behind a `cd` there, or still here.

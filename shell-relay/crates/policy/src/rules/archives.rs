@@ -2,7 +2,7 @@
 
 use super::{
     super::{Context, options::Arguments, paths},
-    Refusal, ask, check_path, danger,
+    Refusal, ask, check_path, check_path_text, danger,
 };
 
 /// Judges the operands of the program that `rule` names.
@@ -12,8 +12,8 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
     };
     match rule {
         "tar" => assess_tar(arguments, context),
-        "unzip" if !arguments.has_in_front(&["l", "v", "Z", "t", "z"]) || !arguments.behind.is_empty() => {
-            ask("`unzip` that does more than list")
+        "unzip" if !arguments.has_in_front(&["l", "v", "Z", "t", "z", "p"]) || !arguments.behind.is_empty() => {
+            ask("`unzip` that does more than list or print")
         }
         "inspect" if !only_inspects(arguments) => ask("does more than list, test or print"),
         "jar" | "unrar" => assess_letters(rule, arguments, context),
@@ -28,8 +28,16 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
 }
 
 fn assess_tar(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
-    if !arguments.has_in_front(&["t", "list"]) {
-        return ask("`tar` that does more than list");
+    let prints = arguments.has_in_front(&["x", "extract", "get"]) && arguments.has_in_front(&["O", "to-stdout"]);
+    let lists = arguments.has_in_front(&["t", "list"]) && !arguments.has(&["x", "extract", "get"]);
+    if !lists && !prints {
+        return ask("`tar` that does more than list or print");
+    }
+    if prints {
+        arguments
+            .paths
+            .iter()
+            .try_for_each(|(path, has_tilde)| check_path_text(path, *has_tilde, context, paths::read_risk))?;
     }
     if arguments.paths.iter().any(|(path, _)| path.contains(':')) {
         return danger("`tar` takes an archive name with `:` for another host");

@@ -253,6 +253,12 @@ fn check_revision(word: &Word, context: Context<'_>) -> Result<(), Refusal> {
         return ask("a pattern may match a file that is named like an option; `./` in front avoids it");
     }
     check_path(word, context, paths::list_risk)?;
+    // What is left out only makes less of it.
+    if let Some(rest) = [":!", ":^", ":(exclude)"].iter().find_map(|sign| word.text.strip_prefix(sign))
+        && !rest.starts_with([':', '(', '!', '^'])
+    {
+        return Ok(());
+    }
     if word.text.starts_with(':') && !word.text[1..].starts_with(|c: char| c.is_ascii_alphanumeric() || c == '.') {
         return ask("a path with git's own pattern signs");
     }

@@ -23,7 +23,8 @@ mod questions;
 mod search;
 mod sed;
 mod shells;
-mod small;
+pub(super) mod small;
+mod unknown;
 
 use std::path::PathBuf;
 
@@ -227,9 +228,9 @@ fn assess_words(name: &str, words: &[Word], place: Place<'_>, has_input: bool) -
         "git" => return git::assess(words, place),
         "ip" => return small::assess_ip(words),
         "ps" => return processes::assess(words),
-        // Into a pipe it writes text and starts no pager.
         "man" if small::is_search_of_pages(words) => return Ok(()),
-        "man" if place.feeds_pipe => return small::assess_man(words),
+        // It is typed in front of a program that prints, so that it starts no pager.
+        "man" => return small::assess_man(words),
         _ if small::may_start_pager(name, words, place.feeds_pipe) => {
             return ask(format!("takes over the whole screen: `{name}`"));
         }
@@ -240,25 +241,12 @@ fn assess_words(name: &str, words: &[Word], place: Place<'_>, has_input: bool) -
         Ok(None) => {}
         Err(reason) => return ask(reason),
     }
-    let Some(spec) = options::verb(name) else { return ask(why_unknown(name)) };
+    let Some(spec) = options::verb(name) else { return unknown::assess(name, words, place.context) };
     let is_question = matches!(words, [only] if matches!(only.text.as_str(), "--help" | "--version"));
     if is_question && !matches!(spec.operands, Operands::Rule("any" | "printf" | "test" | "cd")) {
         return Ok(());
     }
     listed::assess(name, spec, words, place.context)
-}
-
-/// A better reason than "not known" where there is one.
-fn why_unknown(name: &str) -> String {
-    match name {
-        "vi" | "vim" | "nvim" | "nano" | "emacs" | "less" | "more" | "most" | "man" | "htop" | "btop" | "mc"
-        | "ranger" | "tmux" | "screen" | "info" => {
-            format!("takes over the whole screen: `{name}`")
-        }
-        "watch" | "yes" => format!("never ends by itself: `{name}`"),
-        "passwd" | "ssh" | "su" | "sudo" | "doas" => format!("may ask for a password: `{name}`"),
-        _ => format!("not known to be read-only: `{name}`"),
-    }
 }
 
 fn split<'a>(spec: &Spec, words: &'a [Word]) -> Result<Arguments<'a>, Refusal> {

@@ -140,6 +140,7 @@ const PAGES_HELP: &[&str] = &[
     "coredumpctl",
     "hostnamectl",
     "journalctl",
+    "less",
     "localectl",
     "loginctl",
     "machinectl",
@@ -188,6 +189,11 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
         ("kubectlget" | "kubectldescribe" | "rollout", _) => kubectl::assess(rule, arguments, &operands),
         ("rounds", _) => assess_rounds(&operands),
         ("sysctl", _) if operands.iter().all(|name| !name.contains('=') && !name.contains("..")) => Ok(()),
+        ("less", _) => arguments.operands.iter().try_for_each(|word| match word.text.strip_prefix('+') {
+            Some(place) if is_place_in_text(place) => Ok(()),
+            Some(_) => ask("`less` that may run a command of its own"),
+            None => check_path(word, context, paths::read_risk),
+        }),
         ("word", []) => Ok(()),
         ("word", words) if words.iter().all(|word| is_plain_word(word)) => Ok(()),
         ("userdir", [] | [_]) if operands.iter().all(|name| USER_DIRS.contains(name)) => Ok(()),
@@ -213,6 +219,14 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
 /// Letters, digits and signs that join them.
 pub(super) fn is_plain_word(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
+}
+
+/// Where a pager begins: the end, a line, or a text that is searched.
+fn is_place_in_text(place: &str) -> bool {
+    let is_text = |byte: u8| byte.is_ascii_alphanumeric() || b"_ .:-".contains(&byte);
+    place == "G"
+        || place.bytes().all(|byte| byte.is_ascii_digit())
+        || place.strip_prefix('/').is_some_and(|text| text.bytes().all(is_text))
 }
 
 /// The number of a boot, or a match of a plain field.
@@ -254,9 +268,9 @@ pub(super) fn may_start_pager(name: &str, words: &[Word], feeds_pipe: bool) -> b
     let says = |wanted: &str| words.iter().any(|word| word.text == wanted);
     match name {
         "bat" | "batcat" => {
-            let mut said = words.iter().filter_map(|word| word.text.strip_prefix("--paging")).peekable();
-            let is_forbidden = says("-P") || said.peek().is_some();
-            !said.all(|value| value == "=never") || !(feeds_pipe || is_forbidden)
+            let mut said = words.iter().filter_map(|word| word.text.strip_prefix("--paging"));
+            // Where nothing is said, it is typed with a word that forbids it.
+            !said.all(|value| value == "=never")
         }
         "udevadm" => says("info") && !(feeds_pipe || says("--no-pager")),
         _ if pages_help(name, words) => !feeds_pipe,
@@ -291,7 +305,7 @@ pub(super) fn assess_man(words: &[Word]) -> Result<(), Refusal> {
 }
 
 /// `man -k word`: a list of pages, and no pager; `man -w word`: where the page lies.
-pub(super) fn is_search_of_pages(words: &[Word]) -> bool {
+pub(crate) fn is_search_of_pages(words: &[Word]) -> bool {
     matches!(words, [option, word] if matches!(option.text.as_str(), "-k" | "-f" | "-w") && assess_man(std::slice::from_ref(word)).is_ok())
 }
 

@@ -9,6 +9,8 @@ use super::{
 };
 
 const VARIABLE: &str = "expands a variable";
+/// What stands for one sign behind a `$`.
+const ONE_SIGN: &[&str] = &[r"'\t'", r"'\n'", r"'\0'", r"'\r'"];
 /// Programs with words that make them print one number, and how many more words they may have.
 const PRINT_NUMBERS: &[(&str, usize)] = &[
     ("count", 9),
@@ -40,6 +42,12 @@ impl Reader<'_> {
             return Ok(());
         }
         self.at += 1;
+        if !is_quoted && let Some(escape) = ONE_SIGN.iter().find(|escape| self.rest().starts_with(**escape)) {
+            // Any other sign would be the same to the program.
+            self.at += escape.len();
+            word.text.push(':');
+            return Ok(());
+        }
         if self.eat("((") {
             self.arithmetic("))")?;
             self.compute(word, before, Source::Number);
@@ -142,6 +150,8 @@ impl Reader<'_> {
                 }
                 // A list of commands, or what is evaluated.
                 '<' | '>' | ';' | '&' | '\n' | '{' => return Err(Some(VARIABLE)),
+                // It may get another value here.
+                ':' if self.rest().starts_with(":=") || self.rest().starts_with("::=") => return Err(Some(VARIABLE)),
                 // `${name@P}` runs code.
                 '@' if !self.text(0..self.at).ends_with('[') => return Err(Some(VARIABLE)),
                 c => self.at += c.len_utf8(),

@@ -393,6 +393,11 @@ impl<'a> Translator<'a> {
         let rest = &self.rest()[1..];
         let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
         super::values::is_name(&rest[..end]).then_some(())?;
+        // Of the line's commands: one status, or those of a pipe.
+        if matches!(&rest[..end], "status" | "pipestatus") {
+            self.put("$?", 1 + end);
+            return self.skip_index();
+        }
         if rest[..end] == *"argv" {
             self.put("$@", 1 + end);
             return self.skip_index();

@@ -14,8 +14,8 @@ use crate::dialect::{MAY_LACK_OPERANDS, only_choose};
 /// Variables that a line may set for one program: they change the language it speaks, the order it sorts in, and the time it shows.
 const OF_A_PROGRAM: &[&str] =
     &["COLUMNS", "LANG", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME", "NO_COLOR", "TZ"];
-/// Builtins to which all their words are texts.
-const TEXTS: &[&str] = &["[", "echo", "print", "printf", "test"];
+/// To these all their words are texts.
+const TEXTS: &[&str] = &["[", "basename", "dirname", "echo", "print", "printf", "test"];
 
 /// A word of the line, and its text among plain commands.
 #[derive(Clone, Debug, Default)]
@@ -194,7 +194,7 @@ impl<'a> Reader<'a> {
                 && !value.text.contains("..")
                 && (variable == "TZ" || !value.text.contains('/'));
             let is_known = value.text.is_empty() || written(&value.text) == Some(Written::Plain);
-            is_plain && is_known && !value.expands && OF_A_PROGRAM.contains(&variable.as_str())
+            is_plain && is_known && value.mark.is_none() && OF_A_PROGRAM.contains(&variable.as_str())
         };
         let name = name.text.as_str();
         self.called.insert(name.to_owned());

@@ -28,6 +28,9 @@ const CONTROL_ATTACKS: &str = include_str!("control_attacks.tsv");
 const SIXTH_UNSEEN_HARM: &str = include_str!("sixth_unseen_harm.tsv");
 const SIXTH_UNSEEN_READING: &str = include_str!("sixth_unseen_reading.tsv");
 const SIXTH_UNSEEN_CHANGING: &str = include_str!("sixth_unseen_changing.tsv");
+const SEVENTH_UNSEEN_HARM: &str = include_str!("seventh_unseen_harm.tsv");
+const SEVENTH_UNSEEN_READING: &str = include_str!("seventh_unseen_reading.tsv");
+const SEVENTH_UNSEEN_CHANGING: &str = include_str!("seventh_unseen_changing.tsv");
 const CONTROL_UNSEEN_READING: &str = include_str!("control_unseen_reading.tsv");
 
 /// Rows of `shell, class, line`: the allowed ones, and how many there are in all.
@@ -181,6 +184,8 @@ fn unseen_reading_lines_with_loops_and_substitutions_are_allowed_more_often_wher
         (FIFTH_UNSEEN_READING, locked(), [454, 212, 213]),
         (SIXTH_UNSEEN_READING, locked(), [520, 153, 172]),
         (SIXTH_UNSEEN_READING, context(), [410, 115, 120]),
+        (SEVENTH_UNSEEN_READING, locked(), [496, 174, 164]),
+        (SEVENTH_UNSEEN_READING, context(), [377, 131, 128]),
     ] {
         let found = allowed_of_each_shell(table, context);
         assert!(found.iter().zip(at_least).all(|(found, least)| *found >= least), "{found:?}, {at_least:?} wanted");
@@ -214,6 +219,22 @@ fn of_seven_thousand_more_unseen_lines_the_users_shell_runs_a_handful_unasked() 
         let others: Vec<_> = allowed.into_iter().filter(|row| !is_doubtful(row) && !asks_a_service(row)).collect();
         assert_eq!((others, all), (Vec::new(), 7_221));
         assert_eq!(allowed_in_its_shell(SIXTH_UNSEEN_CHANGING, context), (Vec::new(), 500));
+    }
+}
+
+#[test]
+fn of_the_seventh_list_only_changes_of_the_folder_and_looks_at_this_machine_are_allowed() {
+    // Both are typed with words that keep them from asking for names; the sequence is kept from the terminal.
+    let looks = ["hostname --fqdn", "lsof -i tcp", "netstat -a", "echo -e '\\e]52;c;aGk=\\a'"];
+    for context in [context(), locked()] {
+        let (allowed, all) = allowed_in_this_shell(SEVENTH_UNSEEN_HARM, context);
+        let line = |row: &&&str| row.split('\t').nth(2).unwrap_or_default().to_owned();
+        let others: Vec<_> = allowed
+            .iter()
+            .filter(|row| !looks.contains(&line(row).as_str()) && !line(row).starts_with("cd "))
+            .collect();
+        assert_eq!((others, all), (Vec::new(), 2_420));
+        assert_eq!(allowed_in_its_shell(SEVENTH_UNSEEN_CHANGING, context), (Vec::new(), 500));
     }
 }
 

@@ -30,18 +30,30 @@ static WITHOUT: LazyLock<HashSet<&str>> =
 pub struct Lock<'a> {
     launcher: &'a str,
     shell: Option<&'a Snapshot>,
+    takes_unknown: bool,
 }
 
 impl<'a> Lock<'a> {
     /// One that somebody else will put in front: for judging, not for typing.
-    pub const UNNAMED: Self = Self { launcher: "/cohab-confine", shell: None };
+    pub const UNNAMED: Self = Self { launcher: "/cohab-confine", shell: None, takes_unknown: false };
 
     /// With the launcher's file. `shell` is the live one, whose aliases add options to programs: behind the launcher they are not
     /// looked up. `None` where a shell may read the file's path otherwise than it stands.
     #[must_use]
     pub fn new(launcher: &'a Path, shell: Option<&'a Snapshot>) -> Option<Self> {
         let launcher = launcher.to_str().filter(|path| path.starts_with('/') && path.bytes().all(is_plain))?;
-        Some(Self { launcher, shell })
+        Some(Self { launcher, shell, takes_unknown: false })
+    }
+
+    /// The same lock, behind which programs that are in no table run unasked, too, if it `takes_unknown` ones.
+    #[must_use]
+    pub const fn with_unknown_programs(self, takes_unknown: bool) -> Self {
+        Self { takes_unknown, ..self }
+    }
+
+    /// Whether programs that are in no table run unasked behind it.
+    pub(crate) fn takes_unknown(self) -> bool {
+        self.takes_unknown
     }
 }
 

@@ -133,6 +133,9 @@ fn without_words(typed: &str) -> String {
         " -n",
         " --no-update-notifier",
         " -readonly",
+        " --paging=never",
+        " -L",
+        " | cat",
     ]
     .into_iter()
     .fold(inserted, |text, words| text.replace(words, ""))
@@ -198,13 +201,39 @@ proptest! {
         let cut = line.char_indices().map(|(at, _)| at).nth(cut).unwrap_or(line.len());
         let mangled = format!("{}{extra}{}", &line[..cut], &line[cut..]);
         if let Some(typed) = typed_form(&mangled) {
-            let (before, after) = (parse::parse_plain(&mangled).expect("plain"), parse::parse_plain(&typed).expect("plain"));
-            prop_assert_eq!(before.len(), after.len());
-            for (before, after) in before.iter().zip(&after) {
-                let mut rest = after.words.iter();
+            let (before_all, after) = (parse::parse_plain(&mangled).expect("plain"), parse::parse_plain(&typed).expect("plain"));
+            let mut after = after.iter();
+            for (at, before) in before_all.iter().enumerate() {
+                let is_paged = pages_to_the_terminal(&before_all[at..]);
+                let after_it = after.next().expect("no command is lost");
+                let mut rest = after_it.words.iter();
                 prop_assert!(before.words.iter().all(|word| rest.any(|other| other == word)), "{}", typed);
-                prop_assert_eq!(&before.redirects, &after.redirects);
+                prop_assert_eq!(&before.redirects, &after_it.redirects);
+                if is_paged {
+                    prop_assert_eq!(&after.next().expect("a printer").words, &[bare(PRINTER)]);
+                }
             }
+            prop_assert!(after.next().is_none());
         }
+    }
+}
+
+#[test]
+fn a_pager_is_typed_so_that_it_prints_and_ends() {
+    for (line, typed) in [
+        ("man ls", "man ls | cat"),
+        ("man 7 signal && ls", "man 7 signal | cat && ls"),
+        ("man ls | head", "man ls | head"),
+        ("man -k word", "man -k word"),
+        ("less a.log", "less -L a.log | cat"),
+        ("sort a | less -S", "sort a | less -L -S | cat"),
+        ("less a.log | grep x", "less -L a.log | grep x"),
+        ("bat a.rs", "bat --paging=never a.rs"),
+        ("bat -P a.rs", "bat -P a.rs"),
+    ] {
+        assert_eq!(typed_form(line).as_deref(), Some(typed));
+    }
+    for line in ["less a.log 2>/dev/null", "man ls > /dev/null"] {
+        assert_eq!(typed_form(line), None, "the redirection would be the printer's: {line}");
     }
 }

@@ -1,8 +1,8 @@
 //! Which words keep which program read-only, and where they go: the list of them.
 
 use super::super::{
-    command::Word,
-    rules::{fed, git, listed},
+    command::{Join, SimpleCommand, Word},
+    rules::{fed, git, listed, small},
 };
 
 /// Words that go in behind a word of a command.
@@ -53,6 +53,13 @@ pub(super) fn insertions(words: &[Word]) -> Vec<Insertion> {
         // Otherwise it asks its registry, once in a while, for a newer version of itself.
         "npm" if operands.len() > 1 => vec![Insertion { after: 1, words: &["--no-update-notifier"] }],
         "systemd-analyze" if operands.iter().all(|word| word.text != "--no-pager") => behind_the_name(&["--no-pager"]),
+        "bat" | "batcat" if operands.iter().all(|word| !says_paging(&word.text)) => {
+            behind_the_name(&["--paging=never"])
+        }
+        // Without modules of the folder, of the user's own, or that a variable names.
+        "python3" if operands.first().is_some_and(|word| word.text == "-m") => behind_the_name(&["-I"]),
+        // Without the program that `LESSOPEN` names.
+        "less" => behind_the_name(&["-L"]),
         "shellcheck" => behind_the_name(&["--norc"]),
         // Otherwise it would put a database back into order, and remove what its journal names.
         "sqlite3" => behind_the_name(&["-readonly"]),
@@ -61,6 +68,21 @@ pub(super) fn insertions(words: &[Word]) -> Vec<Insertion> {
             listed::options_end(name, operands).map(|after| Insertion { after, words: &["--"] }).into_iter().collect()
         }
     }
+}
+
+fn says_paging(word: &str) -> bool {
+    word == "-P" || word.starts_with("--paging")
+}
+
+/// Whether the first of these commands is a pager that would wait for keys: it does so unless its output goes elsewhere.
+pub(super) fn pages_to_the_terminal(commands: &[SimpleCommand]) -> bool {
+    let is_pager = |command: &SimpleCommand| match command.words.split_first() {
+        Some((_, [only])) if matches!(only.text.as_str(), "--help" | "--version") => false,
+        Some((name, words)) => name.text == "less" || (name.text == "man" && !small::is_search_of_pages(words)),
+        None => false,
+    };
+    let is_piped = |command: &SimpleCommand| command.join == Join::Pipe;
+    commands.first().is_some_and(is_pager) && !commands.get(1).is_some_and(is_piped)
 }
 
 /// Of the words behind `git`.

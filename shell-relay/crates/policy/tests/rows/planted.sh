@@ -18,6 +18,8 @@ has convert && convert -size 4x4 xc:red picture.png && convert picture.png pictu
 [ -e picture.jpg ] || printf '\377\330\377' >picture.jpg
 has ffmpeg && ffmpeg -loglevel quiet -f lavfi -i anullsrc -t 0.1 sound.wav </dev/null
 [ -e sound.wav ] || printf 'RIFF' >sound.wav
+# Modules that would be taken for Python's own.
+printf 'open("new", "w")\n' | tee json.py zipfile.py tarfile.py >site.py
 cp /bin/true program
 mkdir folder folder/inner
 cp text.txt folder/text.txt
