@@ -125,7 +125,7 @@ impl OpenQuestion {
             return None;
         }
         self.looking = Looking::Until(now + LOOK_LIMIT);
-        Some(Task::OutputStyle { question: self.request.approval_id, plans })
+        Some(Task::Look { question: self.request.approval_id, plans })
     }
 
     /// The question comes onto the screen only now.

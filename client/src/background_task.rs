@@ -29,7 +29,7 @@ const MAX_RUNNING: usize = 4;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Task {
     /// Look at what commands would touch.
-    OutputStyle {
+    Look {
         /// For whom.
         question: ApprovalId,
         /// A command each.
@@ -84,7 +84,7 @@ impl Task {
     #[must_use]
     pub fn run(self, rules: &RulesFile) -> TaskResult {
         match self {
-            Self::OutputStyle { question, plans } => {
+            Self::Look { question, plans } => {
                 let deadline = Instant::now() + LOOK_LIMIT * 2 / 3;
                 let touched = plans.iter().map(|plan| walk::look(plan, deadline)).collect();
                 TaskResult::Looked { question, touched }

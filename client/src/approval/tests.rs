@@ -368,7 +368,7 @@ fn a_batch_with_danger_in_it_is_asked_one_by_one() {
 fn the_files_are_looked_at_for_a_moment_only() {
     let now = Instant::now();
     let (question, task) = OpenQuestion::new(command("rm a.log", false), Arc::new(ApprovalEnvironment::of_ann()), now);
-    assert!(matches!(task, Some(Task::OutputStyle { .. })));
+    assert!(matches!(task, Some(Task::Look { .. })));
     assert_eq!(question.deadline(), Some(now + LOOK_LIMIT));
     let (question, task) =
         OpenQuestion::new(command("cargo test", false), Arc::new(ApprovalEnvironment::of_ann()), now);

@@ -297,7 +297,7 @@ fn what_would_be_touched_is_filled_in_when_it_is_known() {
     let mut bench = Bench::in_a_turn();
     let effects = bench.daemon(ask("rm a.log", false));
     assert!(
-        matches!(effects.as_slice(), [Effect::TakeKeyboard(true), Effect::Begin(Task::OutputStyle { .. })]),
+        matches!(effects.as_slice(), [Effect::TakeKeyboard(true), Effect::Begin(Task::Look { .. })]),
         "{effects:?}"
     );
     assert!(bench.shown().contains("touches: looking"));
