@@ -4,17 +4,21 @@
 //! The terminal has one owner at a time (`Surface`). The assistant draws only while it is ours, between `AnswerReady` and
 //! the next command or the end of the answer; what it has to say meanwhile waits.
 
-mod aside;
+mod activity;
+mod agent_command;
 mod attention;
+mod background_turn;
 mod command;
 mod countdown;
 mod daemon;
-mod doubt;
-mod entry;
+mod entered_line;
 mod failure;
+mod interrupted_turn;
 mod line;
 mod link;
-mod naming;
+mod local_approval;
+mod name_resolution;
+mod options;
 mod pause;
 mod progress;
 mod question;
@@ -24,7 +28,6 @@ mod stopped;
 mod turn;
 mod unasked;
 mod undo;
-mod unfinished;
 mod view;
 
 #[cfg(test)]
@@ -32,93 +35,37 @@ pub(crate) mod tests;
 
 use std::{
     collections::VecDeque,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use aside::Aside;
+use activity::Activity;
 use attention::Attention;
-use cohab_policy::{Lock, remembered::Remembered};
-use cohab_protocol::{ApprovalMode, Attached, ClientMessage, ShellEvent, TurnId, UserQuery};
-use cohab_secrets::ExactValues;
+use background_turn::BackgroundTurn;
+use cohab_protocol::{Attached, ClientMessage, ShellEvent, TurnId, UserQuery};
 use cohab_shell_relay::live::LiveEvent;
 use cohab_shell_state::state::{Snapshot, StateChange};
-use cohab_types::confined_programs::ConfinedPrograms;
-use entry::{Entry, Told};
+use cohab_term::{keys::KeyReader, markdown::CodeBlocks};
+use entered_line::{EnteredLine, Told};
 use failure::Failure;
 use progress::Progress;
 use ratatui::text::Line;
-use resume::Resuming;
-use slash::Slash;
 use turn::Turn;
-use unasked::{Looking, TypedLines};
-use undo::{UndoJournal, UndoKey, Undoing};
+use unasked::TypedLines;
+use undo::UndoOffer;
 
 use crate::{
-    approval::{OpenQuestion, Scene},
-    consent::Consents,
-    effect::Effect,
-    event::Event,
-    journal::ResultJournal,
-    markdown::{CodeBlocks, Highlighter},
-    outgoing::Outgoing,
-    shell_taint::ShellTaint,
-    ui::{keys::KeyReader, look::Look},
+    consent::Consents, effect::Effect, event::Event, journal::ResultJournal, redactor::Redactor,
+    shell_drift::ShellDrift,
 };
+pub use options::Options;
 pub use view::Frame;
 
 /// Commands of the user that are kept for a daemon that is not there yet, or comes back without memory.
 const KEPT_SHELL_EVENTS: usize = 20;
 /// An Esc without a successor within this time is the Esc key.
 const LONE_ESCAPE: Duration = Duration::from_millis(50);
-
-/// What does not change while the client runs.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// What a line begins with that is meant for the assistant.
-    pub question_prefix: String,
-    /// Whether a line in natural language needs no prefix.
-    pub gate: bool,
-    /// The key that asks about a command that failed, if it is to be told of.
-    pub failure_key: Option<&'static str>,
-    /// What may run unasked.
-    pub approval: ApprovalMode,
-    /// Whether the shell is asked what names stand for, and git what is set, before a command runs unasked.
-    pub looks_at_names: bool,
-    /// The launcher that starts the programs of what runs unasked, where there is one.
-    pub launcher: fn() -> Option<PathBuf>,
-    /// Which programs run unasked behind it.
-    pub confined: ConfinedPrograms,
-    /// What the user allowed for good.
-    pub remembered: Arc<dyn Remembered>,
-    /// Values that nobody else gets, whatever they look like.
-    pub secrets: Arc<ExactValues>,
-    /// Whose home, which shell, what commands are judged against.
-    pub scene: Arc<Scene>,
-    /// Glyphs or sentences.
-    pub look: Look,
-    /// Makes ids of turns; a counter in tests.
-    pub fresh_turn_id: fn() -> TurnId,
-    /// Colours code; absent where there are no colours.
-    pub highlighter: Option<Highlighter>,
-}
-
-impl Options {
-    /// The lock with this launcher. The aliases of the live shell count in it.
-    fn lock<'a>(&self, launcher: &'a Path, shell: Option<&'a Snapshot>) -> Option<Lock<'a>> {
-        Lock::new(launcher, shell).map(|lock| lock.with_unknown_programs(self.takes_unknown_programs()))
-    }
-
-    /// The lock, for judging a line.
-    fn unnamed_lock(&self) -> Lock<'static> {
-        Lock::UNNAMED.with_unknown_programs(self.takes_unknown_programs())
-    }
-
-    fn takes_unknown_programs(&self) -> bool {
-        self.confined == ConfinedPrograms::All
-    }
-}
 
 /// Who may write to the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,51 +93,74 @@ enum LinkState {
     Up(Attached),
 }
 
+/// The connection to the daemon, and what belongs to it.
+#[derive(Debug)]
+struct Connection {
+    link: LinkState,
+    /// A cancelled turn that the daemon has not ended yet: it takes the next question only then.
+    cancelled_turn: Option<TurnId>,
+    /// Number of the last request to the daemon; the connection itself takes the first.
+    last_request: u64,
+    /// What the user did in the shell, for a daemon that does not know it.
+    shell_events: VecDeque<ShellEvent>,
+}
+
+/// What is known of the live shell.
+#[derive(Debug)]
+struct ShellView {
+    /// Where it is, as of the question and then of the agent's commands.
+    cwd: PathBuf,
+    /// What it was like when it last reported, if the user has run nothing since.
+    seen: Option<Snapshot>,
+    /// What the command that is about to be reported finished changed, if the shell reported.
+    observed: Option<StateChange>,
+    /// What commands of the agent changed about it that the user has not confirmed.
+    drift: ShellDrift,
+    /// What names stand for that the user has confirmed.
+    confirmed: Vec<String>,
+}
+
+/// The part of the screen that is ours to draw on.
+#[derive(Debug)]
+struct Screen {
+    columns: u16,
+    rows: u16,
+    /// Lines that stay, and are not drawn yet.
+    above: Vec<Line<'static>>,
+    is_dirty: bool,
+}
+
+/// Keys while the terminal is ours.
+#[derive(Debug)]
+struct Keyboard {
+    reader: KeyReader,
+    /// A lone Esc may be the start of a sequence.
+    escape_since: Option<Instant>,
+}
+
 /// The client's state.
 #[derive(Debug)]
 pub struct App {
     options: Options,
-    outgoing: Outgoing,
-    columns: u16,
-    rows: u16,
-    link: LinkState,
+    redactor: Redactor,
+    screen: Screen,
+    keyboard: Keyboard,
+    connection: Connection,
     surface: Surface,
-    turn: Option<Turn>,
-    entry: Entry,
-    /// A cancelled turn that the daemon has not ended yet: it takes the next question only then.
-    cancelled_turn: Option<TurnId>,
+    activity: Activity,
+    entry: EnteredLine,
     consents: Consents,
     journal: ResultJournal,
-    shell_events: VecDeque<ShellEvent>,
-    /// What the command that is about to be told finished changed, if the shell told.
-    observed: Option<StateChange>,
-    /// What commands of the agent changed about the shell that the user has not confirmed.
-    taint: ShellTaint,
-    /// What names stand for that the user has confirmed.
-    confirmed: Vec<String>,
-    /// What the shell was like when it last told, if the user has run nothing since.
-    shell_seen: Option<Snapshot>,
+    shell: ShellView,
     /// Commands of the last turn as they were typed.
     typed_lines: TypedLines,
-    undo_journal: UndoJournal,
-    undoing: Option<Undoing>,
-    resuming: Option<Resuming>,
-    undo_key: UndoKey,
-    slash: Option<Slash>,
-    /// Number of the last request to the daemon; the connection itself takes the first.
-    last_request: u64,
+    undo: UndoOffer,
     /// The user's last command, if it failed and was not asked about.
     failure: Option<Failure>,
-    aside: Aside,
+    background: BackgroundTurn,
     attention: Attention,
-    /// Where the shell is, as of the question and then of the agent's commands.
-    cwd: PathBuf,
-    above: Vec<Line<'static>>,
     /// Of the last answer.
     code_blocks: CodeBlocks,
-    is_dirty: bool,
-    keys: KeyReader,
-    escape_since: Option<Instant>,
 }
 
 impl App {
@@ -198,38 +168,28 @@ impl App {
     #[must_use]
     pub fn new(options: Options, cwd: PathBuf, columns: u16, rows: u16) -> Self {
         Self {
-            outgoing: Outgoing::new(Arc::clone(&options.secrets)),
+            redactor: Redactor::new(Arc::clone(&options.secrets)),
             options,
-            columns,
-            rows,
-            link: LinkState::Down,
+            screen: Screen { columns, rows, above: Vec::new(), is_dirty: false },
+            keyboard: Keyboard { reader: KeyReader::new(), escape_since: None },
+            connection: Connection {
+                link: LinkState::Down,
+                cancelled_turn: None,
+                last_request: 1,
+                shell_events: VecDeque::new(),
+            },
             surface: Surface::Shell,
-            turn: None,
-            entry: Entry::default(),
-            cancelled_turn: None,
+            activity: Activity::Idle,
+            entry: EnteredLine::default(),
             consents: Consents::default(),
             journal: ResultJournal::default(),
-            shell_events: VecDeque::new(),
-            observed: None,
-            taint: ShellTaint::default(),
-            confirmed: Vec::new(),
-            shell_seen: None,
+            shell: ShellView { cwd, seen: None, observed: None, drift: ShellDrift::default(), confirmed: Vec::new() },
             typed_lines: TypedLines::default(),
-            undo_journal: UndoJournal::default(),
-            undoing: None,
-            resuming: None,
-            undo_key: UndoKey::default(),
-            slash: None,
-            last_request: 1,
+            undo: UndoOffer::default(),
             failure: None,
-            aside: Aside::default(),
+            background: BackgroundTurn::default(),
             attention: Attention::default(),
-            cwd,
-            above: Vec::new(),
             code_blocks: CodeBlocks::default(),
-            is_dirty: false,
-            keys: KeyReader::new(),
-            escape_since: None,
         }
     }
 
@@ -251,7 +211,7 @@ impl App {
             Event::Done(done) => self.on_done(done, now, &mut effects),
             Event::StopKeyPressed => self.stop_aside(now, &mut effects),
             Event::Judged { id, decision } => self.on_judged(id, decision, now, &mut effects),
-            Event::Redraw => self.is_dirty = true,
+            Event::Redraw => self.screen.is_dirty = true,
             Event::Deadline => self.on_deadline(now, &mut effects),
         }
         self.close_if_due(now, &mut effects);
@@ -263,23 +223,14 @@ impl App {
     /// When `Event::Deadline` is due. `None` while nothing waits for time to pass: an idle client never wakes up.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
-        let escape = self.escape_since.map(|since| since + LONE_ESCAPE);
-        let settle = self.turn.as_ref().and_then(Turn::settle_deadline);
-        let pending = self.turn.as_ref().and_then(Turn::pending_deadline);
-        let looking = self.turn.as_ref().and_then(|turn| turn.looking.as_ref()).map(Looking::deadline);
-        let countdown = self.turn.as_ref().and_then(Turn::countdown_deadline);
-        let silence = self.turn.as_ref().and_then(Turn::silence_deadline);
-        let question = self.turn.as_ref().and_then(|turn| turn.question.as_ref()).and_then(OpenQuestion::deadline);
-        let waits = escape
-            .into_iter()
-            .chain(settle)
-            .chain(pending)
-            .chain(looking)
-            .chain(countdown)
-            .chain(silence)
-            .chain(self.entry.deadline());
-        let others = [question, self.slash_deadline(), self.aside_due(), self.clock_due()].into_iter().flatten();
-        waits.chain(others).min()
+        let escape = self.keyboard.escape_since.map(|since| since + LONE_ESCAPE);
+        let activity = match &self.activity {
+            Activity::Turn(turn) => turn.deadline(),
+            Activity::Slash(slash) => slash.deadline(),
+            Activity::Idle | Activity::Undo(_) | Activity::Resume(_) => None,
+        };
+        let waits = [escape, activity, self.entry.deadline(), self.aside_due(), self.clock_due()];
+        waits.into_iter().flatten().min()
     }
 
     fn on_live(&mut self, event: LiveEvent, now: Instant, effects: &mut Vec<Effect>) {
@@ -287,17 +238,20 @@ impl App {
             LiveEvent::PromptReady => {
                 self.entry.forget_judging();
                 self.age_undo_offer(effects);
-                if self.link == LinkState::Down && self.surface == Surface::Shell && self.turn.is_none() {
-                    self.link = LinkState::Connecting;
+                if self.connection.link == LinkState::Down
+                    && self.surface == Surface::Shell
+                    && self.activity.turn().is_none()
+                {
+                    self.connection.link = LinkState::Connecting;
                     effects.push(Effect::LookForDaemon);
                 }
             }
             LiveEvent::LineEntered { text, cwd, is_command, is_alone, .. } => {
-                self.cwd = cwd;
+                self.shell.cwd = cwd;
                 self.on_line(Told { line: text, is_command }, is_alone, now, effects);
             }
             LiveEvent::HotkeyPressed { text, cwd, is_command } => {
-                self.cwd = cwd;
+                self.shell.cwd = cwd;
                 self.on_hotkey(Told { line: text, is_command }, now, effects);
             }
             LiveEvent::AnswerReady => self.on_answer_ready(now, effects),
@@ -306,24 +260,23 @@ impl App {
             LiveEvent::PauseKeyPressed => self.on_pause_key(effects),
             LiveEvent::KeysWait => {
                 self.attention.has_focus(true);
-                self.aside.keys_wait();
+                self.background.keys_wait();
             }
             LiveEvent::FocusChanged(has_focus) => self.attention.has_focus(has_focus),
             LiveEvent::AnswerEnded if self.has_stepped_aside() => {}
             LiveEvent::AnswerEnded => {
-                self.aside = Aside::default();
+                self.background = BackgroundTurn::default();
                 self.offer_undo();
                 self.surface = Surface::Shell;
                 self.keep_code();
-                self.turn = None;
                 self.entry.ended();
-                self.end_undo();
-                self.end_resume();
-                self.forget_slash(effects);
+                if let Activity::Slash(slash) = std::mem::take(&mut self.activity) {
+                    slash.end(effects);
+                }
             }
             LiveEvent::CancelRequested { .. } if self.is_joining() => self.cancel_resume(effects),
             LiveEvent::CancelRequested { is_escape } => {
-                if is_escape && self.turn.as_ref().is_some_and(|turn| !turn.is_over()) {
+                if is_escape && self.activity.turn().is_some_and(|turn| !turn.is_over()) {
                     self.entry.bring_back();
                 }
                 self.cancel_slash(effects);
@@ -335,21 +288,26 @@ impl App {
                 self.on_keys(&bytes, now, effects);
             }
             LiveEvent::UserCommandFinished(command) => {
-                self.shell_seen = None;
+                self.shell.seen = None;
                 self.note_failure(&command, effects);
-                self.cwd.clone_from(&command.cwd);
+                self.shell.cwd.clone_from(&command.cwd);
                 let event = command::shell_event(command);
                 self.keep_shell_event(event, effects);
             }
-            other => {
-                let other = self
-                    .on_undo_event(other, effects)
-                    .and_then(|other| self.on_resume_event(other, effects))
-                    .and_then(|other| self.on_naming_event(other, effects));
-                if let Some(other) = other {
-                    self.on_command_event(other, now, effects);
-                }
-            }
+            other => self.on_own_event(other, now, effects),
+        }
+    }
+
+    /// What the relay says about a command of ours: it goes to the activity that waits for it.
+    fn on_own_event(&mut self, event: LiveEvent, now: Instant, effects: &mut Vec<Effect>) {
+        let rest = match &self.activity {
+            Activity::Undo(_) => self.on_undo_event(event, effects),
+            Activity::Resume(_) => self.on_resume_event(event, effects),
+            Activity::Turn(_) => self.on_naming_event(event, effects),
+            Activity::Idle | Activity::Slash(_) => Some(event),
+        };
+        if let Some(event) = rest {
+            self.on_command_event(event, now, effects);
         }
     }
 
@@ -357,23 +315,22 @@ impl App {
     fn on_answer_refused(&mut self, effects: &mut Vec<Effect>) {
         self.surface = Surface::Shell;
         self.entry.refused();
-        self.end_undo();
-        self.end_resume();
-        self.forget_slash(effects);
-        self.above.clear();
-        if let Some(turn) = self.turn.take().filter(|turn| !turn.is_over() && turn.was_sent()) {
-            self.call_off(turn.id(), effects);
+        self.screen.above.clear();
+        match std::mem::take(&mut self.activity) {
+            Activity::Turn(turn) if !turn.is_over() && turn.was_sent() => self.call_off(turn.id(), effects),
+            Activity::Slash(slash) => slash.end(effects),
+            Activity::Idle | Activity::Turn(_) | Activity::Undo(_) | Activity::Resume(_) => {}
         }
     }
 
     /// Tells the daemon, if there is one, now or later.
     fn keep_shell_event(&mut self, mut event: ShellEvent, effects: &mut Vec<Effect>) {
-        self.outgoing.shell_event(&mut event);
-        if self.shell_events.len() == KEPT_SHELL_EVENTS {
-            self.shell_events.pop_front();
+        self.redactor.shell_event(&mut event);
+        if self.connection.shell_events.len() == KEPT_SHELL_EVENTS {
+            self.connection.shell_events.pop_front();
         }
-        self.shell_events.push_back(event.clone());
-        if matches!(self.link, LinkState::Up(_)) {
+        self.connection.shell_events.push_back(event.clone());
+        if matches!(self.connection.link, LinkState::Up(_)) {
             effects.push(Effect::Send(ClientMessage::ShellEvent(event)));
         }
     }
@@ -381,11 +338,12 @@ impl App {
     /// Begins a turn: the relay is already making room for it.
     fn open_turn(&mut self, question: String, now: Instant, effects: &mut Vec<Effect>) {
         self.surface = Surface::Opening;
-        self.is_dirty = true;
+        self.screen.is_dirty = true;
         self.print_question(&question);
         if question.is_empty() {
             let turn_id = (self.options.fresh_turn_id)();
-            self.turn = Some(Turn::new(turn_id, self.text_width(), self.options.look, None, now));
+            let turn = Turn::new(turn_id, self.text_width(), self.options.output_style, None, now);
+            self.activity = Activity::Turn(Box::new(turn));
             self.print_usage();
             self.end_turn(effects);
             return;
@@ -396,24 +354,25 @@ impl App {
     /// Puts a question to the model, now or as soon as there is a connection.
     fn ask(&mut self, question: String, now: Instant, effects: &mut Vec<Effect>) {
         let turn_id = (self.options.fresh_turn_id)();
-        let mut turn = Turn::new(turn_id, self.text_width(), self.options.look, self.options.highlighter.clone(), now);
+        let mut turn =
+            Turn::new(turn_id, self.text_width(), self.options.output_style, self.options.highlighter.clone(), now);
         turn.progress = Progress::new(&question, now);
         let mut query = UserQuery {
             turn_id,
             text: question,
-            cwd: self.cwd.as_path().into(),
-            columns: self.columns,
+            cwd: self.shell.cwd.as_path().into(),
+            columns: self.screen.columns,
             piped_input: None,
         };
-        self.outgoing.query(&mut query);
+        self.redactor.query(&mut query);
         self.begin_turn(turn, ClientMessage::UserQuery(query), effects);
     }
 
     /// Sends what a turn begins with, now or as soon as there is a connection.
     fn begin_turn(&mut self, mut turn: Turn, query: ClientMessage, effects: &mut Vec<Effect>) {
         self.journal.begin_turn(turn.id());
-        match &self.link {
-            LinkState::Up(_) if self.cancelled_turn.is_some() => turn.hold(query),
+        match &self.connection.link {
+            LinkState::Up(_) if self.connection.cancelled_turn.is_some() => turn.hold(query),
             LinkState::Up(attached) => {
                 turn.wait_for_model(&attached.model);
                 effects.push(Effect::Send(query));
@@ -424,12 +383,12 @@ impl App {
                 self.connect(effects);
             }
         }
-        self.turn = Some(turn);
+        self.activity = Activity::Turn(Box::new(turn));
     }
 
     /// The user has seen enough: the prompt comes back without waiting for the daemon.
     fn cancel_turn(&mut self, now: Instant, effects: &mut Vec<Effect>) {
-        let Some(turn) = self.turn.as_mut().filter(|turn| !turn.is_over()) else { return };
+        let Some(turn) = self.activity.turn_mut().filter(|turn| !turn.is_over()) else { return };
         turn.hurry(now);
         let sent = turn.was_sent().then(|| turn.id());
         if let Some(turn_id) = sent {
@@ -439,22 +398,22 @@ impl App {
         self.end_turn(effects);
     }
 
-    /// Tells the daemon that nobody waits for this turn any more.
+    /// Cancels the turn at the daemon: its answer is not awaited any more.
     fn call_off(&mut self, turn_id: TurnId, effects: &mut Vec<Effect>) {
         effects.push(Effect::Send(ClientMessage::CancelTurn { turn_id }));
-        self.cancelled_turn = Some(turn_id);
+        self.connection.cancelled_turn = Some(turn_id);
     }
 
     /// Nothing more comes of the turn. The prompt is given back when the terminal is ours and the last code is coloured.
     fn end_turn(&mut self, effects: &mut Vec<Effect>) {
         self.forget_stopped();
-        if let Some(turn) = self.turn.as_mut() {
+        if let Some(turn) = self.activity.turn_mut() {
             if turn.close_question() {
                 effects.push(Effect::TakeKeyboard(false));
             }
             turn.end();
             self.consents.forget_unused();
-            self.is_dirty = true;
+            self.screen.is_dirty = true;
         }
     }
 
@@ -462,7 +421,7 @@ impl App {
         if self.surface != Surface::Ours {
             return;
         }
-        let Some(turn) = self.turn.as_mut() else { return };
+        let Some(turn) = self.activity.turn_mut() else { return };
         if turn.is_over() && turn.is_settled(now) {
             let rest = turn.finish_text();
             self.append_text(rest);
@@ -481,25 +440,25 @@ impl App {
         self.on_question_time(now, effects);
         self.give_up_judging(now, effects);
         self.tell_of_silence(now);
-        self.is_dirty |= self.turn.as_mut().is_some_and(|turn| turn.tick(now) | turn.progress.tick(now));
-        if self.escape_since.is_some_and(|since| now >= since + LONE_ESCAPE) {
-            self.escape_since = None;
-            let inputs: Vec<_> = self.keys.flush_escape().into_iter().collect();
+        self.screen.is_dirty |= self.activity.turn_mut().is_some_and(|turn| turn.tick(now) | turn.progress.tick(now));
+        if self.keyboard.escape_since.is_some_and(|since| now >= since + LONE_ESCAPE) {
+            self.keyboard.escape_since = None;
+            let inputs: Vec<_> = self.keyboard.reader.flush_escape().into_iter().collect();
             self.on_inputs(&inputs, now, effects);
         }
     }
 
     fn on_keys(&mut self, bytes: &[u8], now: Instant, effects: &mut Vec<Effect>) {
-        let inputs = self.keys.push(bytes);
-        self.escape_since = self.keys.is_escape_pending().then_some(now);
+        let inputs = self.keyboard.reader.push(bytes);
+        self.keyboard.escape_since = self.keyboard.reader.is_escape_pending().then_some(now);
         self.on_inputs(&inputs, now, effects);
     }
 
     fn on_resized(&mut self, columns: u16, rows: u16) {
-        (self.columns, self.rows) = (columns, rows);
-        if let Some(turn) = self.turn.as_mut() {
+        (self.screen.columns, self.screen.rows) = (columns, rows);
+        if let Some(turn) = self.activity.turn_mut() {
             turn.set_width(columns.saturating_sub(1).max(1));
         }
-        self.is_dirty = true;
+        self.screen.is_dirty = true;
     }
 }

@@ -1,7 +1,7 @@
 //! A question for consent while it is open: keys in, decisions out. What it looks like is in [`crate::ui::card`].
 
+mod environment;
 mod offer;
-mod scene;
 
 #[cfg(test)]
 mod tests;
@@ -14,20 +14,20 @@ use std::{
 
 use cohab_policy::{Part, remembered::Rule};
 use cohab_protocol::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalSubject};
+use cohab_term::{
+    input::{EditResult, InputText},
+    keys::{Input, Key, KeyPress},
+    output_style::OutputStyle,
+};
 use ratatui::text::Line;
 
+pub use environment::{ApprovalEnvironment, Lasting};
 pub use offer::Offer;
-pub use scene::{Lasting, Scene};
 
 use crate::{
-    errand::{Done, Errand},
-    touched::Touched,
-    ui::{
-        card::{self, Answering, Question},
-        input::{EditResult, InputText},
-        keys::{Input, Key, KeyPress},
-        look::Look,
-    },
+    background_task::{Task, TaskResult},
+    impact_preview::Impact,
+    ui::card::{self, Answering, Question},
 };
 
 /// Keys are ignored for this long after the question appeared: they were meant for something else. So is the rest of a line that is
@@ -36,7 +36,7 @@ const DEAF: Duration = Duration::from_millis(300);
 /// A letter takes effect when no other one has followed it for so long: then it was no beginning of a line. It is shown at once, and
 /// people who type without looking are faster.
 const CHOICE_REST: Duration = Duration::from_millis(200);
-/// Looking at files is waited for so long; a disk that hangs holds nobody up.
+/// Limit for looking at files, for a disk that hangs.
 pub const LOOK_LIMIT: Duration = Duration::from_millis(150);
 /// So long the file of rules may take to be written.
 const STORE_LIMIT: Duration = Duration::from_secs(1);
@@ -53,13 +53,13 @@ pub enum Looking {
     /// It took too long.
     TooLong,
     /// What was found, a command each.
-    Seen(Vec<Touched>),
+    Seen(Vec<Impact>),
 }
 
 /// An open question, and those of the same batch that come after it.
 #[derive(Clone, Debug)]
 pub struct OpenQuestion {
-    scene: Arc<Scene>,
+    environment: Arc<ApprovalEnvironment>,
     request: ApprovalRequest,
     offer: Offer,
     parts: Vec<Part>,
@@ -74,15 +74,15 @@ pub struct OpenQuestion {
     rest: VecDeque<ApprovalRequest>,
 }
 
-/// What came of an input, a finished errand or of time.
+/// What came of an input, a finished task or of time.
 #[derive(Debug, Default, PartialEq)]
-pub struct Outcome {
-    /// A request is decided: the daemon is told so, and the client keeps it.
+pub struct KeyOutcome {
+    /// A request is decided: the daemon gets the decision, and the client keeps it.
     pub decided: Option<(ApprovalRequest, ApprovalDecision)>,
     /// Something to say about it, and whether it went wrong.
     pub remark: Option<(String, bool)>,
     /// Something to be done on the side.
-    pub errand: Option<Errand>,
+    pub task: Option<Task>,
     /// Another card is shown now.
     pub has_new_card: bool,
     /// Nothing is asked any more.
@@ -92,11 +92,11 @@ pub struct Outcome {
 impl OpenQuestion {
     /// A question that appears now, and what is to be looked at for it.
     #[must_use]
-    pub fn new(request: ApprovalRequest, scene: Arc<Scene>, now: Instant) -> (Self, Option<Errand>) {
-        let (request, offer) = Offer::of(request, &scene);
+    pub fn new(request: ApprovalRequest, environment: Arc<ApprovalEnvironment>, now: Instant) -> (Self, Option<Task>) {
+        let (request, offer) = Offer::of(request, &environment);
         let mut question = Self {
-            parts: scene.parts(&request.subject),
-            scene,
+            parts: environment.parts(&request.subject),
+            environment,
             offer,
             looking: Looking::Needless,
             answering: Answering::Keys,
@@ -107,11 +107,11 @@ impl OpenQuestion {
             request,
         };
         if !question.offer.as_one && matches!(question.request.subject, ApprovalSubject::Commands(_)) {
-            let errand = question.begin_one_by_one(now);
-            return (question, errand);
+            let task = question.begin_one_by_one(now);
+            return (question, task);
         }
-        let errand = question.begin_look(now);
-        (question, errand)
+        let task = question.begin_look(now);
+        (question, task)
     }
 
     /// Nothing but yes and no, once: the question is of the client's own.
@@ -119,13 +119,13 @@ impl OpenQuestion {
         self.offer = Offer::default();
     }
 
-    fn begin_look(&mut self, now: Instant) -> Option<Errand> {
-        let plans = self.scene.plans(&self.request.subject);
+    fn begin_look(&mut self, now: Instant) -> Option<Task> {
+        let plans = self.environment.plans(&self.request.subject);
         if plans.iter().all(|plan| plan.steps.is_empty()) {
             return None;
         }
         self.looking = Looking::Until(now + LOOK_LIMIT);
-        Some(Errand::Look { question: self.request.approval_id, plans })
+        Some(Task::Look { question: self.request.approval_id, plans })
     }
 
     /// The question comes onto the screen only now.
@@ -147,26 +147,33 @@ impl OpenQuestion {
 
     /// What would be done, whole.
     #[must_use]
-    pub fn card(&self, width: usize, look: Look) -> Vec<Line<'static>> {
-        card::card(&self.request, &self.parts, &self.scene, width, look)
+    pub fn card(&self, width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
+        card::card(&self.request, &self.parts, &self.environment, width, output_style)
     }
 
     /// The card, if it and what stands below it fit on so many rows; else it belongs into the scrollback.
     #[must_use]
-    pub fn fitting_card(&self, width: usize, rows: usize, look: Look) -> Option<Vec<Line<'static>>> {
+    pub fn fitting_card(&self, width: usize, rows: usize, output_style: OutputStyle) -> Option<Vec<Line<'static>>> {
         let below = QUESTION_ROWS + if self.looking == Looking::Needless { 0 } else { card::TOUCHED_ROWS };
-        Some(self.card(width, look)).filter(|card| card.len() + below <= rows)
+        Some(self.card(width, output_style)).filter(|card| card.len() + below <= rows)
     }
 
     /// The rows below: what would be touched, the keys or what is typed.
     #[must_use]
-    pub fn question(&self, width: usize, look: Look) -> Question {
+    pub fn question(&self, width: usize, output_style: OutputStyle) -> Question {
         // What was looked at is the command as it was asked.
         let is_another = matches!(self.answering, Answering::Confirming { edited: Some(_), .. });
         let looking = if is_another { &Looking::Needless } else { &self.looking };
-        let mut lines = card::touched(&self.request, looking, &self.scene, width, look);
-        let Question { lines: keys, cursor } =
-            card::question(&self.request, &self.offer, &self.answering, self.chosen(), &self.scene, width, look);
+        let mut lines = card::touched(&self.request, looking, &self.environment, width, output_style);
+        let Question { lines: keys, cursor } = card::question(
+            &self.request,
+            &self.offer,
+            &self.answering,
+            self.chosen(),
+            &self.environment,
+            width,
+            output_style,
+        );
         let cursor = cursor.map(|(row, column)| (row + lines.len(), column));
         lines.extend(keys);
         Question { lines, cursor }
@@ -179,14 +186,14 @@ impl OpenQuestion {
     /// When [`on_time`](Self::on_time) is due.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
-        let look = if let Looking::Until(until) = self.looking { Some(until) } else { None };
+        let looking = if let Looking::Until(until) = self.looking { Some(until) } else { None };
         let store = if let Answering::Storing { until, .. } = self.answering { Some(until) } else { None };
         let choice = self.chosen.map(|(_, until)| until);
-        [look, store, choice].into_iter().flatten().min()
+        [looking, store, choice].into_iter().flatten().min()
     }
 
     /// Time has passed.
-    pub fn on_time(&mut self, now: Instant) -> Outcome {
+    pub fn on_time(&mut self, now: Instant) -> KeyOutcome {
         if matches!(self.looking, Looking::Until(until) if now >= until) {
             self.looking = Looking::TooLong;
         }
@@ -195,39 +202,43 @@ impl OpenQuestion {
         }
         match &self.answering {
             Answering::Storing { until, .. } if now >= *until => self.not_stored("it did not take it within 1 s", now),
-            _ => Outcome::default(),
+            _ => KeyOutcome::default(),
         }
     }
 
     /// What was to be done on the side is done.
-    pub fn on_done(&mut self, done: Done, now: Instant) -> Outcome {
+    pub fn on_done(&mut self, done: TaskResult, now: Instant) -> KeyOutcome {
         match done {
-            Done::Looked { question, touched } if question == self.request.approval_id => {
+            TaskResult::Looked { question, touched } if question == self.request.approval_id => {
                 self.looking = Looking::Seen(touched);
-                Outcome::default()
+                KeyOutcome::default()
             }
-            Done::Stored { question, result } if question == self.request.approval_id => {
-                let Answering::Storing { decision, .. } = &self.answering else { return Outcome::default() };
+            TaskResult::Stored { question, result } if question == self.request.approval_id => {
+                let Answering::Storing { decision, .. } = &self.answering else { return KeyOutcome::default() };
                 let decision = decision.clone();
                 match result {
                     Ok(()) => {
-                        let remark = self.scene.remembered(&self.request.subject, &decision);
-                        Outcome { remark: Some((remark, false)), ..self.decide(decision, now) }
+                        let remark = self.environment.remembered(&self.request.subject, &decision);
+                        KeyOutcome { remark: Some((remark, false)), ..self.decide(decision, now) }
                     }
                     Err(reason) => self.not_stored(&reason, now),
                 }
             }
-            _ => Outcome::default(),
+            _ => KeyOutcome::default(),
         }
     }
 
-    fn not_stored(&mut self, reason: &str, now: Instant) -> Outcome {
-        let remark = format!("Not stored in {}: {reason}. {}", self.scene.rules_name(), self.scene.remembered_here());
-        Outcome { remark: Some((remark, true)), ..self.decide(ApprovalDecision::Session, now) }
+    fn not_stored(&mut self, reason: &str, now: Instant) -> KeyOutcome {
+        let remark = format!(
+            "Not stored in {}: {reason}. {}",
+            self.environment.rules_name(),
+            self.environment.remembered_here()
+        );
+        KeyOutcome { remark: Some((remark, true)), ..self.decide(ApprovalDecision::Session, now) }
     }
 
     /// Takes what the user did. A paste never decides anything; it is text where text is typed.
-    pub fn on_input(&mut self, input: &Input, now: Instant) -> Outcome {
+    pub fn on_input(&mut self, input: &Input, now: Instant) -> KeyOutcome {
         match self.answering {
             Answering::Keys | Answering::Keeping(_) | Answering::Storing { .. } => {}
             _ => return self.on_text(input, now),
@@ -239,36 +250,36 @@ impl OpenQuestion {
         };
         if press.has_ctrl {
             let is_stop = press.key == Key::Char('c') && now >= self.deaf_until;
-            return if is_stop { self.decide(ApprovalDecision::CancelTurn, now) } else { Outcome::default() };
+            return if is_stop { self.decide(ApprovalDecision::CancelTurn, now) } else { KeyOutcome::default() };
         }
         match (press.key, chosen) {
             (Key::Enter, Some(letter)) => self.on_chosen(letter, now),
             (Key::Char(letter), None) if now >= self.deaf_until && self.is_offered(letter) => {
                 self.chosen = Some((letter.to_ascii_lowercase(), now + CHOICE_REST));
-                Outcome::default()
+                KeyOutcome::default()
             }
             (Key::Char(_), _) => self.not_an_answer(now),
             (Key::Escape, _) => self.on_escape(now),
-            _ => Outcome::default(),
+            _ => KeyOutcome::default(),
         }
     }
 
     /// What was typed belongs to something else, and so may what follows it.
-    fn not_an_answer(&mut self, now: Instant) -> Outcome {
+    fn not_an_answer(&mut self, now: Instant) -> KeyOutcome {
         self.deaf_until = now + DEAF;
-        Outcome::default()
+        KeyOutcome::default()
     }
 
-    fn on_escape(&mut self, now: Instant) -> Outcome {
+    fn on_escape(&mut self, now: Instant) -> KeyOutcome {
         if matches!(self.answering, Answering::Keeping(_)) {
             self.answering = Answering::Keys;
-            return Outcome::default();
+            return KeyOutcome::default();
         }
-        if now < self.deaf_until { Outcome::default() } else { self.decide(ApprovalDecision::CancelTurn, now) }
+        if now < self.deaf_until { KeyOutcome::default() } else { self.decide(ApprovalDecision::CancelTurn, now) }
     }
 
     /// A letter takes effect.
-    fn on_chosen(&mut self, letter: char, now: Instant) -> Outcome {
+    fn on_chosen(&mut self, letter: char, now: Instant) -> KeyOutcome {
         if matches!(self.answering, Answering::Keeping(_)) {
             return self.on_keeping(letter, now);
         }
@@ -276,8 +287,8 @@ impl OpenQuestion {
             'y' if self.request.is_dangerous => self.confirm(None),
             'y' => return self.decide(ApprovalDecision::Once, now),
             's' => {
-                let remark = Some((self.scene.remembered_here(), false));
-                return Outcome { remark, ..self.decide(ApprovalDecision::Session, now) };
+                let remark = Some((self.environment.remembered_here(), false));
+                return KeyOutcome { remark, ..self.decide(ApprovalDecision::Session, now) };
             }
             'd' => {
                 if let Some(rule) = self.offer.folder.clone() {
@@ -291,22 +302,22 @@ impl OpenQuestion {
                 }
             }
             'o' => {
-                let errand = self.begin_one_by_one(now);
-                return Outcome { errand, has_new_card: true, ..Outcome::default() };
+                let task = self.begin_one_by_one(now);
+                return KeyOutcome { task, has_new_card: true, ..KeyOutcome::default() };
             }
             'e' => {
                 if let ApprovalSubject::Command { command, .. } = &self.request.subject {
                     self.answering = Answering::Editing(InputText::new(command));
                 }
             }
-            // Nobody is told why: the turn ends.
+            // The turn ends; a reason is not needed.
             'n' if matches!(self.request.subject, ApprovalSubject::GoOn { .. }) => {
                 return self.decide(ApprovalDecision::Refused { note: String::new() }, now);
             }
             'n' => self.answering = Answering::Refusing(InputText::new("")),
             _ => {}
         }
-        Outcome::default()
+        KeyOutcome::default()
     }
 
     /// Whether a letter means something here.
@@ -326,30 +337,30 @@ impl OpenQuestion {
     }
 
     /// The rule is on the screen: `y` stores it.
-    fn on_keeping(&mut self, letter: char, now: Instant) -> Outcome {
-        let Answering::Keeping(rule) = &self.answering else { return Outcome::default() };
+    fn on_keeping(&mut self, letter: char, now: Instant) -> KeyOutcome {
+        let Answering::Keeping(rule) = &self.answering else { return KeyOutcome::default() };
         if letter == 'y' {
             let rule = rule.clone();
             return self.store(rule, ApprovalDecision::Always, now);
         }
         self.answering = Answering::Keys;
-        Outcome::default()
+        KeyOutcome::default()
     }
 
-    fn store(&mut self, rule: Rule, decision: ApprovalDecision, now: Instant) -> Outcome {
+    fn store(&mut self, rule: Rule, decision: ApprovalDecision, now: Instant) -> KeyOutcome {
         self.answering = Answering::Storing { decision, until: now + STORE_LIMIT };
-        let errand = Some(Errand::Store { question: self.request.approval_id, rule });
-        Outcome { errand, ..Outcome::default() }
+        let task = Some(Task::Store { question: self.request.approval_id, rule });
+        KeyOutcome { task, ..KeyOutcome::default() }
     }
 
-    fn on_text(&mut self, input: &Input, now: Instant) -> Outcome {
+    fn on_text(&mut self, input: &Input, now: Instant) -> KeyOutcome {
         let (Answering::Confirming { typed: text, .. } | Answering::Editing(text) | Answering::Refusing(text)) =
             &mut self.answering
         else {
-            return Outcome::default();
+            return KeyOutcome::default();
         };
         if text.apply(input) == EditResult::Edited {
-            return Outcome::default();
+            return KeyOutcome::default();
         }
         let decision = match input {
             Input::Key(press) if *press == KeyPress::plain(Key::Enter) => self.on_submitted(),
@@ -360,7 +371,7 @@ impl OpenQuestion {
             Input::Key(press) if *press == KeyPress::ctrl('c') => Some(ApprovalDecision::CancelTurn),
             _ => None,
         };
-        decision.map_or_else(Outcome::default, |decision| self.decide(decision, now))
+        decision.map_or_else(KeyOutcome::default, |decision| self.decide(decision, now))
     }
 
     fn on_submitted(&mut self) -> Option<ApprovalDecision> {
@@ -369,7 +380,7 @@ impl OpenQuestion {
                 self.confirm(None);
                 None
             }
-            Answering::Editing(text) if offer::is_dangerous(&self.request, text.text(), &self.scene) => {
+            Answering::Editing(text) if offer::is_dangerous(&self.request, text.text(), &self.environment) => {
                 let edited = text.text().to_owned();
                 self.confirm(Some(edited));
                 None
@@ -398,19 +409,19 @@ impl OpenQuestion {
         matches!(&self.request.subject, ApprovalSubject::Command { command, .. } if InputText::new(command).text() == text)
     }
 
-    /// The request is decided: the next one of the batch takes its place, or there is none.
-    fn decide(&mut self, decision: ApprovalDecision, now: Instant) -> Outcome {
+    /// The request is decided: the next one of the batch takes its place, if there is one.
+    fn decide(&mut self, decision: ApprovalDecision, now: Instant) -> KeyOutcome {
         let is_stop = decision == ApprovalDecision::CancelTurn;
         let decided = Some((self.request.clone(), decision));
         match self.rest.pop_front().filter(|_| !is_stop) {
             Some(next) => {
-                Outcome { decided, has_new_card: true, errand: self.turn_to(next, now), ..Outcome::default() }
+                KeyOutcome { decided, has_new_card: true, task: self.turn_to(next, now), ..KeyOutcome::default() }
             }
-            None => Outcome { decided, is_closed: true, ..Outcome::default() },
+            None => KeyOutcome { decided, is_closed: true, ..KeyOutcome::default() },
         }
     }
 
-    fn begin_one_by_one(&mut self, now: Instant) -> Option<Errand> {
+    fn begin_one_by_one(&mut self, now: Instant) -> Option<Task> {
         let ApprovalSubject::Commands(commands) = &self.request.subject else { return None };
         let (batch, turn_id) = (self.request.approval_id, self.request.turn_id);
         let all = commands.len();
@@ -421,10 +432,10 @@ impl OpenQuestion {
         self.turn_to(next, now)
     }
 
-    fn turn_to(&mut self, next: ApprovalRequest, now: Instant) -> Option<Errand> {
+    fn turn_to(&mut self, next: ApprovalRequest, now: Instant) -> Option<Task> {
         let (rest, batch) = (std::mem::take(&mut self.rest), self.batch);
-        let (question, errand) = Self::new(next, Arc::clone(&self.scene), now);
+        let (question, task) = Self::new(next, Arc::clone(&self.environment), now);
         *self = Self { rest, batch, ..question };
-        errand
+        task
     }
 }

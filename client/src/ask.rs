@@ -13,12 +13,17 @@ use std::{
     time::{Duration, Instant},
 };
 
+use cohab_daemon_link::{
+    config,
+    connection::{self, ConnectError, Frames, SILENCE, SILENCE_LIMIT},
+};
 use cohab_protocol::{
     ApprovalDecision, ApprovalMode, ApprovalReply, ApprovalRequest, Attach, ClientMessage, DaemonMessage, ErrorSubject,
     Notice, NoticeKind, Paths, SessionKey, TurnEndReason, TurnId, UserQuery, WireError, WireErrorKind,
 };
 use cohab_secrets::ExactValues;
 use cohab_shell_state::shell::Shell;
+use cohab_term::{live_area::Abilities, window_size};
 use futures::{SinkExt, StreamExt};
 use keyboard::Keyboard;
 use tokio::{
@@ -27,14 +32,11 @@ use tokio::{
 };
 
 use crate::{
-    approval::{Lasting, OpenQuestion, Scene},
+    approval::{ApprovalEnvironment, Lasting, OpenQuestion},
+    attach_environment,
     cli::AskArgs,
-    config,
-    connection::{self, ConnectError, Frames, SILENCE, SILENCE_LIMIT},
     driver::wake::sleep_until,
-    outgoing::Outgoing,
-    session_settings, terminal,
-    ui::live_area::Abilities,
+    redactor::Redactor,
 };
 
 /// How long the daemon may take to confirm that a turn is cancelled.
@@ -45,7 +47,7 @@ const ANSWERED: u8 = 0;
 const FAILED: u8 = 1;
 /// Exit status for a wrong command line or environment.
 const USAGE: u8 = 2;
-/// Exit status when nobody reads our output any more.
+/// Exit status when our output is not read any more.
 const BROKEN_PIPE: u8 = 3;
 /// Exit status after Ctrl-C, as shells count it.
 const CANCELLED: u8 = 130;
@@ -73,7 +75,7 @@ pub async fn run(args: AskArgs, paths: Paths) -> ExitCode {
     let mut view: Box<dyn View> = if args.json {
         Box::new(json::JsonView::new(io::stdout()))
     } else if io::stdout().is_terminal() {
-        let size = || terminal::size_of(rustix::stdio::stdout());
+        let size = || window_size::size_of(rustix::stdio::stdout());
         Box::new(screen::ScreenView::new(io::stdout(), size, Abilities::from_env()))
     } else {
         Box::new(plain::PlainView::new(io::stdout(), io::stderr()))
@@ -121,7 +123,7 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
         return Err(AskError::Usage("the question is empty".into()));
     }
     let config = config::load(&paths.config_file());
-    let approval = session_settings::approval_mode(
+    let approval = attach_environment::approval_mode(
         args.approve.map(ApprovalMode::from),
         std::env::var("COHAB_APPROVAL").ok().as_deref(),
         config.approval_mode.as_deref(),
@@ -132,19 +134,19 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
     // From here on the terminal may be changed, and Ctrl-C has something to cancel; before, the system's own way of ending us is right.
     let mut stop = StopSignals::listen()?;
     let mut keyboard =
-        if approval != ApprovalMode::ReadOnly && !args.json { Keyboard::open(scene(paths)) } else { None };
+        if approval != ApprovalMode::ReadOnly && !args.json { Keyboard::open(environment(paths)) } else { None };
     let attach = Attach {
         session: SessionKey(format!("cli:{}", uuid::Uuid::now_v7().as_simple())),
         live_shell: None,
         approval,
         can_approve: keyboard.is_some(),
         has_lock: false,
-        settings: session_settings::model_variables(
-            session_settings::environment(),
+        settings: attach_environment::model_variables(
+            attach_environment::environment(),
             args.model.variables(),
             &config.key_variables,
         ),
-        environment: session_settings::shell_environment(session_settings::environment(), &config.key_variables),
+        environment: attach_environment::shell_environment(attach_environment::environment(), &config.key_variables),
         resume: None,
     };
     let (mut frames, _attached) = tokio::select! {
@@ -156,13 +158,13 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
         turn_id,
         text,
         cwd: cwd.into(),
-        columns: terminal::size_of(rustix::stdio::stdout()).0,
+        columns: window_size::size_of(rustix::stdio::stdout()).0,
         piped_input,
     };
-    let mut outgoing = Outgoing::new(Arc::new(ExactValues::of_environment(std::env::vars_os())));
-    outgoing.query(&mut query);
+    let mut redactor = Redactor::new(Arc::new(ExactValues::of_environment(std::env::vars_os())));
+    redactor.query(&mut query);
     frames.send(ClientMessage::UserQuery(query)).await.map_err(ConnectError::from)?;
-    let status = follow(&mut frames, turn_id, view, keyboard.as_mut(), &mut stop, &mut outgoing).await?;
+    let status = follow(&mut frames, turn_id, view, keyboard.as_mut(), &mut stop, &mut redactor).await?;
     view.finish()?;
     Ok(status)
 }
@@ -199,7 +201,7 @@ async fn follow(
     view: &mut dyn View,
     mut keyboard: Option<&mut Keyboard>,
     stop: &mut StopSignals,
-    outgoing: &mut Outgoing,
+    redactor: &mut Redactor,
 ) -> Result<u8, AskError> {
     let mut silent_until = Some(Instant::now() + SILENCE_LIMIT);
     loop {
@@ -213,7 +215,7 @@ async fn follow(
             () = sleep_until(view.deadline()) => view.draw_if_due()?,
             reply = next_reply(&mut keyboard, view) => {
                 let mut reply = reply?;
-                outgoing.decision(&mut reply.decision);
+                redactor.decision(&mut reply.decision);
                 frames.send(ClientMessage::ApprovalReply(reply)).await.map_err(ConnectError::from)?;
             }
             frame = frames.next() => {
@@ -244,7 +246,7 @@ async fn follow(
 async fn next_reply(keyboard: &mut Option<&mut Keyboard>, view: &mut dyn View) -> io::Result<ApprovalReply> {
     let Some(keyboard) = keyboard else { return std::future::pending().await };
     loop {
-        let keyboard::Step { reply, remark } = keyboard.step().await?;
+        let keyboard::KeyboardStep { reply, remark } = keyboard.step().await?;
         if keyboard.question().is_none() {
             view.show_question(None)?;
         }
@@ -262,13 +264,13 @@ async fn next_reply(keyboard: &mut Option<&mut Keyboard>, view: &mut dyn View) -
 }
 
 /// A shell of its own runs the commands, in the daemon.
-fn scene(paths: &Paths) -> Scene {
+fn environment(paths: &Paths) -> ApprovalEnvironment {
     let home = std::env::home_dir().unwrap_or_else(|| "/".into());
-    Scene::of_this_process(home.canonicalize().unwrap_or(home), Shell::Bash, paths, Lasting::Answer)
+    ApprovalEnvironment::of_this_process(home.canonicalize().unwrap_or(home), Shell::Bash, paths, Lasting::Answer)
 }
 
 fn nobody_here(request: &ApprovalRequest) -> ClientMessage {
-    let note = "nobody is at a terminal to approve this; `--approve all` would allow it".into();
+    let note = "no terminal is attached to approve this; `--approve all` would allow it".into();
     let decision = ApprovalDecision::Refused { note };
     ClientMessage::ApprovalReply(ApprovalReply { approval_id: request.approval_id, decision })
 }
@@ -306,7 +308,7 @@ fn final_status(message: &DaemonMessage, turn_id: TurnId) -> Option<u8> {
     }
 }
 
-/// Writes a line that may fail only because nobody reads any more.
+/// Writes a line that may fail only because the reader is gone.
 fn write_line(out: &mut impl Write, line: &str) -> io::Result<()> {
     out.write_all(line.as_bytes())?;
     out.write_all(b"\n")?;

@@ -29,7 +29,7 @@ pub struct GateArgs {
     pub explain: Option<String>,
 }
 
-/// Nobody reads what we write.
+/// The reader of our output is gone.
 const BROKEN_PIPE: u8 = 3;
 /// Bytes of a line that are kept: what is judged, and a character that was begun.
 const KEPT_BYTES: usize = MAX_LINE_BYTES + 4;
@@ -77,7 +77,7 @@ fn judge_all(input: impl Read, output: impl Write, names: &dyn Names) -> io::Res
     }
 }
 
-/// The beginning of the next line, without its end; false if there is none.
+/// The beginning of the next line, without its end; false at the end of the input.
 fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
     let mut has_any = false;

@@ -3,6 +3,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use cohab_daemon_link::daemon_control::DaemonCommand;
 use cohab_protocol::ApprovalMode;
 
 /// Names that begin a subcommand; any other first operand is a script for the real shell.
@@ -87,7 +88,7 @@ pub struct Cli {
     /// Which model answers.
     #[command(flatten)]
     pub model: ModelFlags,
-    /// Go on with an older conversation, by the start of its id
+    /// Resume an older conversation, by the start of its id
     #[arg(long, value_name = "ID", hide = true)]
     pub session: Option<String>,
     /// Arguments for the shell
@@ -98,10 +99,10 @@ pub struct Cli {
     help: Option<bool>,
 }
 
-/// Which model answers, beside what settings and environment say.
+/// Flags that select the model, over settings and environment.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ModelFlags {
-    /// Profile of the settings that says who answers
+    /// Profile of the settings that selects the model
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
     /// Model as its service calls it
@@ -118,19 +119,19 @@ impl ModelFlags {
     }
 }
 
-/// The commands beside the shell itself.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Choose who answers: a model service, its key, its model
+    /// Choose a model service, its key and its model
     Setup(HandedOverArgs),
     /// Ask one question and print the answer
     Ask(AskArgs),
     /// List, show, search, resume, fork, export and remove conversations
     Sessions(HandedOverArgs),
-    /// Take back what the last turn changed
+    /// Undo the changes of the last turn
     Undo(HandedOverArgs),
-    /// Look whether everything is as it should be
-    Doctor(crate::doctor::DoctorArgs),
+    /// Check the installation
+    Doctor(cohab_doctor::doctor::DoctorArgs),
     /// Look after the background daemon
     #[command(subcommand)]
     Daemon(DaemonCommand),
@@ -147,7 +148,7 @@ pub enum Command {
     /// List the assistant's commands with question and approval
     #[command(hide = true)]
     History(HandedOverArgs),
-    /// Show the conversation behind a command of the assistant's
+    /// Show the conversation that a command came from
     #[command(hide = true)]
     Why(HandedOverArgs),
     /// Show what was done and who agreed to it; verify the records
@@ -156,13 +157,13 @@ pub enum Command {
     /// Show what a turn did, step by step
     #[command(hide = true)]
     Trace(HandedOverArgs),
-    /// Go on with a turn that the daemon's end interrupted
+    /// Continue a turn that the daemon's end interrupted
     #[command(hide = true)]
     Resume(HandedOverArgs),
     /// Show what would be sent with the next question, in tokens by section
     #[command(hide = true)]
     Context(HandedOverArgs),
-    /// List what conversations still mean to do
+    /// List open tasks
     #[command(hide = true)]
     Tasks(HandedOverArgs),
     /// Write a turn as a script, a transcript or a recording
@@ -194,7 +195,7 @@ pub enum Command {
     },
     /// Try out how well your shell and its rc files get on with cohab
     #[command(hide = true)]
-    ShellCheck(ShellCheckArgs),
+    ShellCheck(cohab_doctor::shell_check::ShellCheckArgs),
     /// Send one request to the configured model and show what comes back
     #[command(name = "probe-model", hide = true)]
     ProbeModel(HandedOverArgs),
@@ -231,25 +232,6 @@ pub struct AskArgs {
     pub approve: Option<ApproveMode>,
 }
 
-/// `cohab shell-check`.
-#[derive(Debug, Args)]
-#[command(after_help = "Your shell is started with your own rc files in a hidden terminal, tried out and\n\
-    ended. The shell you type in and your history stay as they are. At most 20 s.\n\
-    --json gives version, works, mode, shell, start_ms, round_trip_ms, prompt_tools\n\
-    and findings (id, verdict, text, hint). Readers skip fields they don't know.\n\
-    Exit status: 0 it works, 1 it does not, 2 wrong usage, 130 cancelled.")]
-pub struct ShellCheckArgs {
-    /// The shell to check [default: the one that `cohab` opens]
-    #[arg(long, value_name = "PATH")]
-    pub shell: Option<PathBuf>,
-    /// Start it as a login shell
-    #[arg(long, short)]
-    pub login: bool,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
-}
-
 /// Values of `--approve`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ApproveMode {
@@ -274,36 +256,10 @@ impl From<ApproveMode> for ApprovalMode {
     }
 }
 
-/// `cohab daemon`.
-#[derive(Debug, Subcommand)]
-pub enum DaemonCommand {
-    /// Say whether it runs, and with what
-    Status {
-        /// As one JSON object
-        #[arg(long)]
-        json: bool,
-    },
-    /// Start it, unless it runs
-    Start,
-    /// End it; running questions are cancelled
-    Stop,
-    /// Stop, then start
-    Restart,
-    /// Print the end of its log
-    Logs {
-        /// How many lines
-        #[arg(long, short = 'n', default_value_t = 50, value_name = "N")]
-        lines: usize,
-        /// Print its path only
-        #[arg(long)]
-        path: bool,
-    },
-}
-
 /// Of a subcommand in [`HANDED_OVER`].
 #[derive(Debug, Args)]
 pub struct HandedOverArgs {
-    /// `cohab COMMAND --help` tells
+    /// See `cohab COMMAND --help`
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
     pub args: Vec<OsString>,
 }
@@ -329,7 +285,7 @@ impl From<CompletionShell> for clap_complete::Shell {
     }
 }
 
-/// All commands as completions and manual tell them: without the arguments of the shell, which would swallow the subcommands of
+/// All commands for completions and the manual: without the arguments of the shell, which would swallow the subcommands of
 /// subcommands; those of [`HANDED_OVER`] as `definition` knows them, else without words of their own.
 #[must_use]
 pub fn all_commands(definition: impl Fn(&str) -> Option<clap::Command>) -> clap::Command {

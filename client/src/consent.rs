@@ -20,7 +20,7 @@ const SESSION_COMMANDS: usize = 1_000;
 /// What the user agreed to in this shell.
 #[derive(Debug, Default)]
 pub struct Consents {
-    once: HashMap<ApprovalId, Yes>,
+    once: HashMap<ApprovalId, Grant>,
     order: VecDeque<ApprovalId>,
     session: HashSet<Agreed>,
     /// How often commands of the assistant have changed what decides what the shell runs.
@@ -29,7 +29,7 @@ pub struct Consents {
 
 /// A yes that was not used yet.
 #[derive(Debug)]
-struct Yes {
+struct Grant {
     agreed: Agreed,
     at: Instant,
     /// Of the shell when it was said.
@@ -38,18 +38,18 @@ struct Yes {
 
 /// What a yes under the id of a request is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum GrantStatus {
     /// It was said to just this, in the shell as it is.
     Holds,
     /// It was said to just this, but the shell has been changed since.
     ChangedShell,
-    /// There is none, or none that counts.
+    /// No grant, or one that does not count.
     Nothing,
 }
 
 /// By what a command may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Permit {
+pub enum RunAuthority {
     /// The user agreed to just this, which does more than read, or to everything.
     Asked,
     /// The user has confirmed all that spoke against it: it runs as it is typed unasked.
@@ -72,7 +72,7 @@ pub struct Agreed {
 impl Consents {
     /// Remembers consent to run exactly this one time, under the id of the question.
     pub fn allow_once(&mut self, id: ApprovalId, agreed: Agreed, at: Instant) {
-        self.once.insert(id, Yes { agreed, at, generation: self.generation });
+        self.once.insert(id, Grant { agreed, at, generation: self.generation });
         self.order.push_back(id);
         if self.order.len() > PENDING_APPROVALS
             && let Some(oldest) = self.order.pop_front()
@@ -94,12 +94,12 @@ impl Consents {
         self.generation += 1;
     }
 
-    fn standing(&mut self, request: &ExecuteCommand, wanted: &Agreed, now: Instant) -> Standing {
+    fn standing(&mut self, request: &ExecuteCommand, wanted: &Agreed, now: Instant) -> GrantStatus {
         let yes = request.approval_id.and_then(|id| self.once.remove(&id));
         match yes.filter(|yes| yes.agreed == *wanted && now.saturating_duration_since(yes.at) <= YES_HOLDS) {
-            Some(yes) if yes.generation == self.generation => Standing::Holds,
-            Some(_) => Standing::ChangedShell,
-            None => Standing::Nothing,
+            Some(yes) if yes.generation == self.generation => GrantStatus::Holds,
+            Some(_) => GrantStatus::ChangedShell,
+            None => GrantStatus::Nothing,
         }
     }
 
@@ -117,22 +117,22 @@ impl Consents {
         context: cohab_policy::Context<'_>,
         remembered: &dyn Remembered,
         now: Instant,
-    ) -> Option<Permit> {
+    ) -> Option<RunAuthority> {
         let wanted = Agreed { command: request.command.clone(), cwd: context.cwd.to_owned() };
         let standing = self.standing(request, &wanted, now);
         let verdict = cohab_policy::assess_line(&request.command, context);
         // A yes to what would run anyway, but for what was read before, says nothing of what its names stand for.
         let only_reads = verdict.level == Level::Allow;
-        // The files are read by us, whatever the daemon made of them.
+        // The client reads the files itself and does not rely on the daemon.
         let rules = remembered.loaded(context.cwd);
         let ruled = rules.apply(&request.command, context, verdict);
         if ruled.verdict.level == Level::Deny {
             return None;
         }
-        // Where a secret goes the user decides each time, whatever the mode and the rules.
+        // Where a secret goes the user decides each time, in any mode and with any rules.
         let is_filled = holds_placeholder(&request.command);
-        if standing == Standing::Holds && !only_reads || mode == ApprovalMode::All && !is_filled {
-            return Some(Permit::Asked);
+        if standing == GrantStatus::Holds && !only_reads || mode == ApprovalMode::All && !is_filled {
+            return Some(RunAuthority::Asked);
         }
         if is_filled {
             return None;
@@ -146,11 +146,11 @@ impl Consents {
                 let is_ruled = mode >= ApprovalMode::Ask && ruled.allowed_by.is_some() && !is_outward;
                 let is_automatic = mode == ApprovalMode::Auto && !ruled.verdict.is_firm() && !is_outward;
                 // Unasked: as long as the user has not confirmed the changes of the shell, the client asks about it.
-                is_ruled || is_automatic || standing != Standing::Nothing || self.session.contains(&wanted)
+                is_ruled || is_automatic || standing != GrantStatus::Nothing || self.session.contains(&wanted)
             }
             Level::Danger | Level::Deny => false,
         };
-        is_lifted.then_some(Permit::Unasked)
+        is_lifted.then_some(RunAuthority::Unasked)
     }
 }
 
@@ -173,13 +173,18 @@ mod tests {
         }
     }
 
-    fn permit(consents: &mut Consents, request: &ExecuteCommand, mode: ApprovalMode, now: Instant) -> Option<Permit> {
+    fn authority(
+        consents: &mut Consents,
+        request: &ExecuteCommand,
+        mode: ApprovalMode,
+        now: Instant,
+    ) -> Option<RunAuthority> {
         let context = cohab_policy::Context::new(Path::new("/home/ann"), Path::new("/home/ann"));
         consents.permits(request, mode, context, &Nothing, now)
     }
 
     fn permits(consents: &mut Consents, request: &ExecuteCommand, mode: ApprovalMode) -> bool {
-        permit(consents, request, mode, Instant::now()).is_some()
+        authority(consents, request, mode, Instant::now()).is_some()
     }
 
     fn agreed(command: &str) -> Agreed {
@@ -207,8 +212,8 @@ mod tests {
         ] {
             assert_eq!(permits(&mut consents, &request(command, None), ApprovalMode::Auto), runs, "{command}");
         }
-        let permit = permit(&mut consents, &request("touch a", None), ApprovalMode::Auto, Instant::now());
-        assert_eq!(permit, Some(Permit::Unasked), "not in a shell that was changed");
+        let authority = authority(&mut consents, &request("touch a", None), ApprovalMode::Auto, Instant::now());
+        assert_eq!(authority, Some(RunAuthority::Unasked), "not in a shell that was changed");
     }
 
     #[test]
@@ -266,8 +271,8 @@ mod tests {
         for (waited, runs) in [(YES_HOLDS, true), (YES_HOLDS + Duration::from_millis(1), false)] {
             let id = ApprovalId::fresh();
             consents.allow_once(id, agreed("touch a"), said);
-            let permit = permit(&mut consents, &request("touch a", Some(id)), ApprovalMode::Ask, said + waited);
-            assert_eq!(permit.is_some(), runs, "after {waited:?}");
+            let authority = authority(&mut consents, &request("touch a", Some(id)), ApprovalMode::Ask, said + waited);
+            assert_eq!(authority.is_some(), runs, "after {waited:?}");
         }
     }
 
@@ -275,27 +280,31 @@ mod tests {
     fn a_yes_to_what_only_reads_does_not_say_what_its_names_stand_for() {
         let (mut consents, now) = (Consents::default(), Instant::now());
         for (command, expected) in
-            [("ls -a", Permit::Unasked), ("base64 x", Permit::Unasked), ("touch a", Permit::Asked)]
+            [("ls -a", RunAuthority::Unasked), ("base64 x", RunAuthority::Unasked), ("touch a", RunAuthority::Asked)]
         {
             let id = ApprovalId::fresh();
             consents.allow_once(id, agreed(command), now);
-            let permit = permit(&mut consents, &request(command, Some(id)), ApprovalMode::Ask, now);
-            assert_eq!(permit, Some(expected), "{command}");
+            let authority = authority(&mut consents, &request(command, Some(id)), ApprovalMode::Ask, now);
+            assert_eq!(authority, Some(expected), "{command}");
         }
-        assert_eq!(permit(&mut consents, &request("ls", None), ApprovalMode::All, now), Some(Permit::Asked));
+        assert_eq!(authority(&mut consents, &request("ls", None), ApprovalMode::All, now), Some(RunAuthority::Asked));
     }
 
     #[test]
     fn a_yes_before_the_shell_was_changed_is_no_yes_behind_it() {
         let (mut consents, now) = (Consents::default(), Instant::now());
-        for (command, expected) in [("touch a", Some(Permit::Unasked)), ("rm -rf x", None)] {
+        for (command, expected) in [("touch a", Some(RunAuthority::Unasked)), ("rm -rf x", None)] {
             let id = ApprovalId::fresh();
             consents.allow_once(id, agreed(command), now);
             consents.shell_changed();
             let request = request(command, Some(id));
-            assert_eq!(permit(&mut consents, &request, ApprovalMode::Ask, now), expected, "{command}");
+            assert_eq!(authority(&mut consents, &request, ApprovalMode::Ask, now), expected, "{command}");
             consents.allow_once(id, agreed(command), now);
-            assert_eq!(permit(&mut consents, &request, ApprovalMode::Ask, now), Some(Permit::Asked), "{command}");
+            assert_eq!(
+                authority(&mut consents, &request, ApprovalMode::Ask, now),
+                Some(RunAuthority::Asked),
+                "{command}"
+            );
         }
     }
 }

@@ -9,14 +9,12 @@ use std::{
 };
 
 use clap::{Arg, ArgAction, Command, builder::PossibleValuesParser};
+use cohab_daemon_link::daemon_program;
 use serde::Deserialize;
 
-use crate::{
-    cli::{CompletionShell, all_commands},
-    daemon_program,
-};
+use crate::cli::{CompletionShell, all_commands};
 
-/// A command of `cohabd`'s, as it tells it.
+/// A command of `cohabd`, as it reports it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct CommandData {
@@ -55,10 +53,10 @@ pub async fn whole() -> Command {
     merged(told.as_ref().map(|output| output.stdout.as_slice()))
 }
 
-/// The same, with what `cohabd` told.
+/// The same, with what `cohabd` reported.
 #[must_use]
 pub fn merged(told: Option<&[u8]>) -> Command {
-    // One of another release may tell something else: then its words are missing, which harms nobody.
+    // One of another release may report something else; then its words are missing, which does no harm.
     let root: CommandData = told.and_then(|json| serde_json::from_slice(json).ok()).unwrap_or_default();
     all_commands(|name| root.commands.iter().find(|command| command.name == name).map(command))
 }

@@ -4,51 +4,53 @@
 
 mod drawing;
 mod ending;
-mod entry;
 mod focus;
 mod link;
-mod plain_shell;
 mod process;
 mod program;
+mod prompt_line;
 pub(crate) mod shell_io;
 mod slash;
+mod unintegrated_notice;
 pub(crate) mod wake;
 
-use std::{ffi::OsString, io, panic::AssertUnwindSafe, path::PathBuf, sync::Arc, time::Instant};
+use std::{io, panic::AssertUnwindSafe, path::PathBuf, sync::Arc, time::Instant};
 
+use cohab_daemon_link::{
+    config::{Config, UndoKey},
+    connection::Link,
+};
 use cohab_policy_io::rules_file::{RuleBook, RulesFile};
 use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey, TurnId};
 use cohab_sandbox::lock;
 use cohab_secrets::ExactValues;
 use cohab_shell_relay::{
     leftovers,
-    live::{Effects, Keyboard, LiveEvent, LiveShell},
+    live::{Effects, Keyboard, LiveEvent, LiveShell, StartOptions},
+};
+use cohab_term::{
+    ansi::ColorSupport,
+    live_area::{Abilities, LiveArea},
+    markdown::Highlighter,
+    pace::FramePace,
 };
 use cohab_types::command::Mode;
-use entry::Entry;
 use focus::Focus;
 use link::Daemon;
-use plain_shell::PlainShell;
 use process::{approval_mode, catch_panic_messages, home};
 use program::{Program, next_ended};
+use prompt_line::PromptLine;
 use shell_io::{Opened, ShellIo};
+use unintegrated_notice::UnintegratedNotice;
 use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
 
 use crate::{
     app::{App, Options},
-    approval::{Lasting, Scene},
-    config::{Config, UndoKey},
-    connection::Link,
+    approval::{ApprovalEnvironment, Lasting},
+    background_task::BackgroundTasks,
     effect::Effect,
-    errand::Errands,
     event::Event,
-    markdown::Highlighter,
     terminal::Terminal,
-    ui::{
-        ansi::ColorSupport,
-        live_area::{Abilities, LiveArea},
-        pace::FramePace,
-    },
 };
 
 /// Read from the terminal at once. Larger pastes come in several pieces.
@@ -70,10 +72,8 @@ const BRACKETED_PASTE_OFF: &[u8] = b"\x1b[?2004l";
 pub struct Start {
     /// Candidates for the shell, best first.
     pub shells: Vec<PathBuf>,
-    /// Its arguments.
-    pub shell_args: Vec<OsString>,
-    /// Whether as a login shell.
-    pub is_login: bool,
+    /// How it is started.
+    pub options: StartOptions,
     /// Variables that choose a model, from the command line.
     pub model: Vec<(String, String)>,
     /// Our folders.
@@ -86,7 +86,7 @@ pub struct Start {
 
 /// How it went.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum ShellOutcome {
     /// The shell ran and ended with this status.
     Exited(u8),
     /// A signal ended us, not the user; this is the status for it.
@@ -97,26 +97,26 @@ pub enum Outcome {
 
 /// Opens the shell and serves it to its end. The terminal is restored on every way out, a panic included.
 #[must_use]
-pub fn run(start: Start) -> Outcome {
+pub fn run(start: Start) -> ShellOutcome {
     let panic_message = catch_panic_messages();
     let served = std::panic::catch_unwind(AssertUnwindSafe(|| serve(start)));
     served.unwrap_or_else(|_| {
         let message = panic_message.lock().map(|message| message.clone()).unwrap_or_default();
-        Outcome::NotStarted(format!("internal error: {message}"))
+        ShellOutcome::NotStarted(format!("internal error: {message}"))
     })
 }
 
-fn serve(start: Start) -> Outcome {
+fn serve(start: Start) -> ShellOutcome {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return Outcome::NotStarted(error.to_string()),
+        Err(error) => return ShellOutcome::NotStarted(error.to_string()),
     };
     runtime.block_on(async {
         // Before the terminal is changed: from here on no signal leaves it so.
         let opened = Signals::listen().and_then(|signals| Ok((signals, Driver::open(start)?)));
         match opened {
             Ok((mut signals, mut driver)) => driver.run(&mut signals).await,
-            Err(error) => Outcome::NotStarted(error.to_string()),
+            Err(error) => ShellOutcome::NotStarted(error.to_string()),
         }
     })
 }
@@ -144,10 +144,10 @@ struct Driver {
     link_state: link::LinkState,
     needs_resize: bool,
     undo_key: UndoKey,
-    errands: Errands,
+    tasks: BackgroundTasks,
     focus: Focus,
-    entry: Entry,
-    plain_shell: PlainShell,
+    entry: PromptLine,
+    unintegrated_notice: UnintegratedNotice,
 }
 
 impl Driver {
@@ -176,12 +176,17 @@ impl Driver {
             confined: start.config.confined,
             remembered: Arc::new(RuleBook::new(Arc::clone(&rules))),
             secrets: Arc::new(ExactValues::of_environment(std::env::vars_os())),
-            scene: Arc::new(Scene::of_this_process(home, shell.kind(), &start.paths, Lasting::Shell)),
-            look: abilities.look,
+            environment: Arc::new(ApprovalEnvironment::of_this_process(
+                home,
+                shell.kind(),
+                &start.paths,
+                Lasting::Shell,
+            )),
+            output_style: abilities.output_style,
             fresh_turn_id: TurnId::fresh,
             highlighter: highlighter.clone(),
         };
-        let entry = Entry::new(&options, columns, &start, shell.names_file());
+        let entry = PromptLine::new(&options, columns, &start, shell.names_file());
         let (attach, session_before) =
             link::attach(start.session, shell.name(), approval, has_lock, start.model, &start.config.key_variables);
         let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
@@ -206,14 +211,14 @@ impl Driver {
             link_state: link::LinkState::default(),
             needs_resize: false,
             undo_key: start.config.client.undo_key,
-            errands: Errands::new(rules),
+            tasks: BackgroundTasks::new(rules),
             focus: Focus::new(start.config.client.notify),
             entry,
-            plain_shell: PlainShell::new(abilities.colors),
+            unintegrated_notice: UnintegratedNotice::new(abilities.colors),
         })
     }
 
-    async fn run(&mut self, signals: &mut Signals) -> Outcome {
+    async fn run(&mut self, signals: &mut Signals) -> ShellOutcome {
         let runtime_dir = self.paths.runtime_dir.clone();
         // Nothing waits for it. Not before the shell has all its descriptors.
         tokio::task::spawn_blocking(move || leftovers::sweep(&runtime_dir));
@@ -222,7 +227,7 @@ impl Driver {
         loop {
             let wake = self.wait(signals, &mut keys, &mut output).await;
             match wake {
-                Wake::Keys(Ok(0)) => return Outcome::Exited(128 + 1),
+                Wake::Keys(Ok(0)) => return ShellOutcome::Exited(128 + 1),
                 Wake::Keys(Ok(count)) => self.on_keys(&keys[..count]),
                 Wake::Keys(Err(error)) => return self.outcome_of_failure(&error),
                 Wake::Shell(Ok(0) | Err(_)) => return self.end().await,
@@ -238,7 +243,7 @@ impl Driver {
                 Wake::ChildEnded => {}
                 Wake::Killed(status) => {
                     self.leave();
-                    return Outcome::Killed(status);
+                    return ShellOutcome::Killed(status);
                 }
                 Wake::Verdict(verdict) => self.on_verdict(verdict),
                 Wake::ProgramEnded(output) => {
@@ -272,7 +277,7 @@ impl Driver {
             verdict = self.entry.judge.next() => Wake::Verdict(verdict),
             output = next_ended(&mut self.program) => Wake::ProgramEnded(output),
             () = highlighted(self.highlighter.as_ref()) => Wake::Highlighted,
-            done = self.errands.next() => Wake::Done(done),
+            done = self.tasks.next() => Wake::Done(done),
             () = sleep_until(deadline) => Wake::Time,
             count = self.shell.read(output), if !self.terminal.is_backed_up() => Wake::Shell(count),
         }
@@ -285,7 +290,7 @@ impl Driver {
 
     fn on_keys(&mut self, bytes: &[u8]) {
         self.has_been_used = true;
-        self.plain_shell.typed(bytes);
+        self.unintegrated_notice.typed(bytes);
         if self.take_entry_keys(bytes) {
             return;
         }
@@ -397,7 +402,7 @@ impl Driver {
             Effect::WithdrawCommand(id) => {
                 self.live.withdraw(&id, self.shell.probe(), now, &mut self.fx);
             }
-            Effect::Begin(errand) => self.errands.begin(errand),
+            Effect::Begin(task) => self.tasks.begin(task),
             Effect::TakeKeyboard(true) => {
                 self.live.set_keyboard(Keyboard::Assistant);
                 self.mark_pastes(true);
@@ -447,7 +452,7 @@ impl Driver {
                 self.shell.remember_shell();
                 self.handle(Event::Live(LiveEvent::PromptReady));
             }
-            LiveEvent::NotIntegrated { reason } => self.plain_shell.found(reason),
+            LiveEvent::NotIntegrated { reason } => self.unintegrated_notice.found(reason),
             event => self.handle(Event::Live(event)),
         }
     }

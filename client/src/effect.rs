@@ -8,7 +8,7 @@ use cohab_secrets::FilledLine;
 use cohab_shell_relay::live::LineDecision;
 use cohab_types::command::{CommandRequest, Interrupter};
 
-use crate::{attach_change::AttachChange, entry::Question, errand::Errand};
+use crate::{background_task::Task, prompt_line::Question, session_override::SessionOverride};
 
 /// One thing to do.
 #[derive(Debug, PartialEq)]
@@ -28,11 +28,11 @@ pub enum Effect {
         /// Of the request.
         request_id: RequestId,
         /// What is different.
-        change: Option<AttachChange>,
+        change: Option<SessionOverride>,
     },
     /// Attach so from now on, whenever a connection is made.
-    KeepForAttach(AttachChange),
-    /// Run our own program beside the shell, its output told with `ProgramEnded`.
+    KeepForAttach(SessionOverride),
+    /// Run our own program next to the shell; `ProgramEnded` brings its output.
     RunProgram {
         /// Its arguments.
         args: Vec<String>,
@@ -41,7 +41,7 @@ pub enum Effect {
         /// How wide its lines may be.
         columns: u16,
     },
-    /// End the program of our own that runs; nothing is told of it.
+    /// End the program of our own that runs, without an event.
     StopProgram,
     /// Put this into the terminal's clipboard.
     Copy(String),
@@ -55,7 +55,7 @@ pub enum Effect {
     Judge(Question),
     /// Remember what the user decided about a line.
     Learn(Question, Decision),
-    /// Show these few words once beside the next prompt.
+    /// Show these few words once next to the next prompt.
     Announce(String),
     /// Draw what is left, then run this in the live shell.
     Run(CommandRequest),
@@ -76,5 +76,5 @@ pub enum Effect {
     /// Whether keys come to us (a card is open) or go where the relay puts them.
     TakeKeyboard(bool),
     /// Do this on the side; ends in `Done`, or never.
-    Begin(Errand),
+    Begin(Task),
 }

@@ -4,7 +4,7 @@ use cohab_line_classifier::Decision;
 use cohab_protocol::{Attached, DaemonMessage};
 use cohab_shell_relay::live::LiveEvent;
 
-use crate::{errand::Done, slash::own_output::OwnOutput};
+use crate::{background_task::TaskResult, slash::own_output::OwnOutput};
 
 /// One thing that happened.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub enum Event {
     ProgramEnded(OwnOutput),
     /// The key for undo was pressed where it [counts](crate::app::App::takes_undo_key).
     UndoKeyPressed,
-    /// Ctrl-C was pressed where it [stops a turn](crate::app::App::takes_stop_key) that goes on behind the user's prompt.
+    /// Ctrl-C was pressed where it [stops a turn](crate::app::App::takes_stop_key) that continues behind the user's prompt.
     StopKeyPressed,
     /// The gate has judged the line that Enter is held for.
     Judged {
@@ -56,7 +56,7 @@ pub enum Event {
     /// What is on the screen is out of date: code got its colours, or the live area was erased.
     Redraw,
     /// Something on the side is done.
-    Done(Done),
+    Done(TaskResult),
     /// The time of [`deadline`](crate::app::App::deadline) has come.
     Deadline,
 }

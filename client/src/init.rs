@@ -1,7 +1,7 @@
-//! `cohab init`: the lines that make every interactive shell start inside cohab, and what they and the client tell each other.
+//! `cohab init`: the lines that make every interactive shell start inside cohab, and their protocol with the client.
 //!
 //! The lines run cohab within the outer shell and end that shell only after cohab has said, by a file, that its own shell has ended
-//! in order. Whatever else happens (no program, no library, a crash, a signal) leaves the outer shell, which is the user's plain one; its
+//! in order. Any other end (no program, no library, a crash, a signal) leaves the outer shell, which is the user's plain one; its
 //! terminal is restored then.
 
 use std::{
@@ -17,7 +17,7 @@ use cohab_shell_state::shell::quoted;
 
 use crate::cli::CompletionShell;
 
-/// Holds the path of the file that tells the outer shell to end. `lines.*` sets it; the shells that cohab opens do not get it.
+/// Holds the path of the file that makes the outer shell end. `lines.*` sets it; the shells that cohab opens do not get it.
 const OUTER_VARIABLE: &str = "COHAB_OUTER";
 /// Stands for the path of our program in `lines.*`.
 const PROGRAM_PLACE: &str = "@PROGRAM@";
@@ -61,7 +61,7 @@ pub fn has_outer_shell() -> bool {
 
 /// Tells the outer shell, if there is one, that it may end, too. Without the file it stays, which does no harm.
 pub fn release_outer_shell() {
-    // Where the terminal is gone the outer shell ends by itself, and nobody would remove the file.
+    // Where the terminal is gone the outer shell ends by itself and would leave the file.
     if let Some(path) = outer_file().filter(|_| io::stdin().is_terminal()) {
         let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     }

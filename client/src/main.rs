@@ -11,11 +11,16 @@ use clap::{Parser, error::ErrorKind};
 use cohab::{
     ask, classify,
     cli::{Cli, Command as CliCommand, HANDED_OVER},
-    config::{self, Config},
-    connection, daemon_control, definitions, doctor, driver, init, manual, policy,
-    real_shell::{self, Surroundings, WayIn},
-    scrub, shell_check,
+    definitions, driver, init, manual, policy, scrub,
+    shell_resolution::{self, WayIn},
+    shell_start,
 };
+use cohab_daemon_link::{
+    config::{self, Config},
+    connection, daemon_control,
+};
+use cohab_doctor::{doctor, shell_check};
+use cohab_process::surroundings::Surroundings;
 use cohab_protocol::Paths;
 use cohab_text::terminal_safe_writer::HarmlessWriter;
 
@@ -27,10 +32,10 @@ const NO_SHELL: u8 = 127;
 fn main() -> ExitCode {
     cohab_process::guard_memory();
     let mut args = std::env::args_os();
-    let is_login_name = real_shell::is_login_name(args.next().as_deref());
+    let is_login_name = shell_resolution::is_login_name(args.next().as_deref());
     let args: Vec<OsString> = args.collect();
     let surroundings = Surroundings::of_this_process();
-    match real_shell::way_in(&args, &surroundings) {
+    match shell_resolution::way_in(&args, &surroundings) {
         WayIn::RealShell(shell_args) => {
             // Only who typed our name sees this: programs find the real shell in `$SHELL`.
             if surroundings.is_inside_cohab && surroundings.is_terminal && shell_args.is_empty() {
@@ -61,8 +66,8 @@ fn given_shell(args: &[OsString], config: &Config) -> Option<std::path::PathBuf>
 }
 
 fn exec_shell(given: Option<std::path::PathBuf>, args: &[OsString], is_login: bool) -> ExitCode {
-    let candidates = real_shell::candidates(given, std::env::var_os("SHELL"), real_shell::passwd_shell());
-    let error = real_shell::exec(&candidates, args, is_login);
+    let candidates = shell_resolution::candidates(given, std::env::var_os("SHELL"), shell_resolution::passwd_shell());
+    let error = shell_resolution::exec(&candidates, args, is_login);
     complain(&format!("no shell could be started: {error}"));
     ExitCode::from(NO_SHELL)
 }
@@ -85,7 +90,10 @@ fn run(is_login_name: bool, surroundings: Surroundings, args: &[OsString]) -> Ex
     match cli.command {
         None => open_shell(cli, is_login_name, paths),
         Some(CliCommand::Ask(args)) => block_on(ask::run(args, paths)),
-        Some(CliCommand::ShellCheck(args)) => block_on(shell_check::run(args, paths, surroundings)),
+        Some(CliCommand::ShellCheck(args)) => {
+            let start = shell_start::examined(args.shell.as_deref(), args.login, &paths);
+            block_on(shell_check::run(args, start, surroundings))
+        }
         Some(CliCommand::Daemon(command)) => block_on(async {
             let outcome = daemon_control::run(command, &paths, &mut io::stdout(), &mut io::stderr()).await;
             outcome.unwrap_or(ExitCode::FAILURE)
@@ -109,7 +117,10 @@ fn run(is_login_name: bool, surroundings: Surroundings, args: &[OsString]) -> Ex
             | CliCommand::Export(_)
             | CliCommand::Trust(_),
         ) => hand_over(args),
-        Some(CliCommand::Doctor(args)) => block_on(doctor::run(args, paths)),
+        Some(CliCommand::Doctor(args)) => {
+            let start = shell_start::examined(None, false, &paths);
+            block_on(doctor::run(args, paths, start, surroundings))
+        }
         Some(CliCommand::Policy(args)) => policy::run(args, &paths),
         Some(CliCommand::Gate(args)) => classify::run(&args),
         Some(CliCommand::Scrub(args)) => scrub::run(&args),
@@ -123,30 +134,31 @@ fn open_shell(cli: Cli, is_login_name: bool, paths: Paths) -> ExitCode {
     let config = config::load(&paths.config_file());
     let is_login = is_login_name || cli.login || config.client.login;
     let given = cli.shell.or_else(|| config.client.shell.clone());
-    let shells = real_shell::candidates(given.clone(), std::env::var_os("SHELL"), real_shell::passwd_shell());
+    let shells =
+        shell_resolution::candidates(given.clone(), std::env::var_os("SHELL"), shell_resolution::passwd_shell());
+    let model = cli.model.variables();
     let start = driver::Start {
         shells,
-        shell_args: cli.shell_args.clone(),
-        is_login,
-        model: cli.model.variables(),
+        options: shell_start::options(&config, &paths, is_login, cli.shell_args.clone(), &model),
+        model,
         paths,
         config,
         session: cli.session,
     };
     match driver::run(start) {
-        driver::Outcome::Exited(status) => {
+        driver::ShellOutcome::Exited(status) => {
             init::release_outer_shell();
             ExitCode::from(status)
         }
         // The user did not end the shell: the plain one that may wait for us stays theirs.
-        driver::Outcome::Killed(status) => ExitCode::from(status),
+        driver::ShellOutcome::Killed(status) => ExitCode::from(status),
         // Its lines go on with the plain shell that waits for us.
-        driver::Outcome::NotStarted(error) if init::has_outer_shell() => {
+        driver::ShellOutcome::NotStarted(error) if init::has_outer_shell() => {
             complain(&error);
             ExitCode::FAILURE
         }
-        // Whatever went wrong with us, the user wanted a shell.
-        driver::Outcome::NotStarted(error) => {
+        // The user wanted a shell, even if cohab failed.
+        driver::ShellOutcome::NotStarted(error) => {
             complain(&format!("{error}; this is your plain shell"));
             let mut args: Vec<OsString> = if is_login { vec!["-l".into()] } else { Vec::new() };
             args.extend(cli.shell_args);

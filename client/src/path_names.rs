@@ -1,4 +1,4 @@
-//! Names as `PATH` and the shells' own words give them, for lines that come from no live shell.
+//! Resolves names by `PATH` and the shells' builtins, for lines that do not come from a live shell.
 
 use std::{
     cell::RefCell,

@@ -11,6 +11,7 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
+use cohab_daemon_link::config;
 use cohab_policy::{
     Context, Level, Lock, assess_line,
     remembered::{Loaded, Remembered},
@@ -25,13 +26,11 @@ use cohab_shell_state::shell::Shell;
 use cohab_text::terminal_safe_writer::HarmlessWriter;
 use cohab_types::confined_programs::ConfinedPrograms;
 
-use crate::config;
-
 /// Longest line of `--stdin`, in bytes; beyond, it is danger, as any text that is too long to be looked through.
 const MAX_LINE_BYTES: u64 = 1024 * 1024;
 /// Exit status for a wrong command line.
 const USAGE: u8 = 2;
-/// Exit status when nobody reads our output any more.
+/// Exit status when our output is not read any more.
 const BROKEN_PIPE: u8 = 3;
 /// Shells for which a line can be judged; the first one if none is named.
 const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
@@ -216,7 +215,7 @@ fn judge_all(mut input: impl BufRead, mut output: impl Write, context: Context<'
     }
 }
 
-/// The level of a command, told as a JSON string. What is none is asked; what is no text is danger, as in a command.
+/// The level of a command in a JSON string. Anything else in JSON is asked about; what is not text is danger, as in a command.
 fn judge(line: &[u8], context: Context<'_>) -> Level {
     let Ok(line) = std::str::from_utf8(line) else { return Level::Danger };
     serde_json::from_str::<String>(line).map_or(Level::Ask, |text| assess_line(&text, context).level)

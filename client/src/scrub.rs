@@ -1,4 +1,4 @@
-//! `cohab scrub`: what leaves nobody else should read, as a filter.
+//! `cohab scrub`: removes secrets from standard input.
 
 use std::{
     env,
@@ -30,7 +30,7 @@ pub struct ScrubArgs {
     pub file: String,
 }
 
-/// Nobody reads what we write.
+/// The reader of our output is gone.
 const BROKEN_PIPE: u8 = 3;
 /// Bytes of input that are read at once.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -63,7 +63,7 @@ fn scrubber(args: &ScrubArgs) -> Result<Scrubber, String> {
     Ok(Scrubber::new(Settings { exact, personal, ..Settings::default() }))
 }
 
-/// Writes what is certain after every read: nobody waits for the end.
+/// Writes what is certain after every read, without waiting for the end.
 fn filter(mut scrubber: Scrubber, file: &str, mut input: impl Read, mut output: impl Write) -> io::Result<Scrubber> {
     let mut stream = Stream::of_file(file);
     let (mut bytes, mut clean) = (vec![0; BUFFER_BYTES], Vec::new());

@@ -1,9 +1,9 @@
 //! The user's terminal: raw mode, size, reading, writing. The only writer to it.
 //!
 //! All that the client itself switches on goes through [`Terminal::write`], which keeps the list of it; [`Terminal::restore`] undoes the
-//! list, whatever ends the client.
+//! list, however the client ends.
 //!
-//! It is opened anew by its name. Its descriptor can then be non-blocking without changing the one we inherited, which is shared
+//! It is opened again by its name. Its descriptor can then be non-blocking without changing the one we inherited, which is shared
 //! with the shell that started us and must stay as it is. A terminal that takes no more output fills a bounded queue; the driver
 //! then stops reading from the shell, so a slow terminal slows the command as it would without us, and keys still get through.
 
@@ -14,13 +14,12 @@ use std::{
 };
 
 use cohab_shell_relay::live::Modes;
+use cohab_term::{async_tty::AsyncTty, window_size};
 use rustix::{
     fs::{Mode, OFlags},
     io::Errno,
     termios::{self, OptionalActions, Termios},
 };
-
-use crate::async_tty::AsyncTty;
 
 /// Output that may wait for a slow terminal before the shell is slowed down.
 const OUTPUT_QUEUE_BYTES: usize = 64 * 1024;
@@ -60,7 +59,7 @@ impl Terminal {
     /// Its size as `(columns, rows)`, at least 2 by 2; 80 by 24 if it does not know.
     #[must_use]
     pub fn size(&self) -> (u16, u16) {
-        size_of(self.tty.fd().as_fd())
+        window_size::size_of(self.tty.fd().as_fd())
     }
 
     /// Waits for keys and reads them into `buffer`. 0 means the terminal is gone. Cancel-safe.
@@ -147,13 +146,4 @@ fn reopen(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     let opened = rustix::fs::open(&name, flags, Mode::empty());
     // In a container the name may belong to another mount; the controlling terminal is the next best.
     Ok(opened.or_else(|_| rustix::fs::open("/dev/tty", flags, Mode::empty()))?)
-}
-
-/// The size of the terminal `fd` as `(columns, rows)`, at least 2 by 2; 80 by 24 if it does not know.
-#[must_use]
-pub fn size_of(fd: BorrowedFd<'_>) -> (u16, u16) {
-    match termios::tcgetwinsize(fd) {
-        Ok(size) if size.ws_col > 0 && size.ws_row > 0 => (size.ws_col.max(2), size.ws_row.max(2)),
-        _ => (80, 24),
-    }
 }

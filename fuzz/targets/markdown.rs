@@ -2,30 +2,28 @@
 //! and nothing for the terminal but letters and what is ours.
 #![no_main]
 
-use cohab::{
+use cohab_term::{
+    ansi::ColorSupport,
+    live_area::{Abilities, LiveArea},
     markdown::MarkdownStream,
-    ui::{
-        ansi::ColorSupport,
-        live_area::{Abilities, LiveArea},
-        look::Look,
-    },
+    output_style::OutputStyle,
 };
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (u8, u8, Vec<(u8, u8, String)>)| {
     let (width, flags, pieces) = input;
-    let look = if flags & 1 == 0 { Look::Glyphs } else { Look::Sentences };
+    let output_style = if flags & 1 == 0 { OutputStyle::Rich } else { OutputStyle::Accessible };
     let is_resized = flags & 2 != 0;
     let width = u16::from(width).max(2);
     let abilities = Abilities {
         colors: if flags & 4 == 0 { ColorSupport::Ansi16 } else { ColorSupport::None },
-        look,
+        output_style,
         is_dumb: false,
         has_links: flags & 8 == 0,
         rewraps: flags & 16 == 0,
     };
     let mut area = LiveArea::new(width + 1, u16::from(flags >> 5) + 2, abilities);
-    let mut stream = MarkdownStream::new(width, None).with_look(look);
+    let mut stream = MarkdownStream::new(width, None).with_output_style(output_style);
     let (mut lines, mut out) = (Vec::new(), Vec::new());
     for (columns, rows, piece) in &pieces {
         if is_resized {
@@ -47,7 +45,7 @@ fuzz_target!(|input: (u8, u8, Vec<(u8, u8, String)>)| {
     if is_resized {
         return;
     }
-    let mut whole = MarkdownStream::new(width, None).with_look(look);
+    let mut whole = MarkdownStream::new(width, None).with_output_style(output_style);
     whole.push(&pieces.iter().map(|(_, _, piece)| piece.as_str()).collect::<String>());
     assert_eq!(whole.finish(), lines);
     assert!(lines.iter().all(|line| !line.to_string().chars().any(char::is_control)));

@@ -28,12 +28,12 @@ impl App {
     /// Whether the terminal's focus matters now: the terminal is ours, and a turn runs that may become long.
     #[must_use]
     pub fn watches_focus(&self) -> bool {
-        self.surface == Surface::Ours && self.turn.as_ref().is_some_and(|turn| !turn.is_over())
+        self.surface == Surface::Ours && self.activity.turn().is_some_and(|turn| !turn.is_over())
     }
 
-    /// A turn has ended: whoever has turned to something else meanwhile is called. Who has stopped it need not be.
+    /// A turn has ended: a user who has turned to something else is called, unless the turn was cancelled.
     pub(super) fn call_user(&self, reason: TurnEndReason, now: Instant, effects: &mut Vec<Effect>) {
-        let Some(turn) = self.turn.as_ref().filter(|turn| turn.progress.elapsed(now) >= LONG_TURN) else { return };
+        let Some(turn) = self.activity.turn().filter(|turn| turn.progress.elapsed(now) >= LONG_TURN) else { return };
         if !self.attention.has_left || reason == TurnEndReason::Cancelled {
             return;
         }
@@ -41,9 +41,9 @@ impl App {
         effects.push(Effect::Notify(format!("{how}: {}", turn.progress.title())));
     }
 
-    /// A question for consent has come onto the screen: nothing goes on before it is answered, however short the turn was so far.
+    /// A question for consent has come onto the screen: nothing continues before it is answered, however short the turn was so far.
     pub(super) fn call_for_answer(&self, effects: &mut Vec<Effect>) {
-        let Some(turn) = self.turn.as_ref().filter(|turn| turn.question.is_some() && self.attention.has_left) else {
+        let Some(turn) = self.activity.turn().filter(|turn| turn.question.is_some() && self.attention.has_left) else {
             return;
         };
         effects.push(Effect::Notify(format!("needs your answer: {}", turn.progress.title())));

@@ -1,4 +1,4 @@
-//! Commands in the live shell: the daemon's wish, the client's last word, the result.
+//! Runs the agent's commands in the live shell: the daemon's request, the client's own check, the result.
 
 use std::{
     os::unix::ffi::OsStrExt,
@@ -21,10 +21,11 @@ use cohab_types::command::{CommandOutcome, CommandRequest, Ending, Interrupter, 
 
 use super::{
     App, Surface,
+    agent_command::{AgentCommand, CommandState, Running, started, waits},
     stopped::Stopped,
-    turn::{PendingCall, RunningCall},
+    turn::Turn,
 };
-use crate::{consent::Permit, effect::Effect, shell_taint, ui::receipt};
+use crate::{consent::RunAuthority, effect::Effect, shell_drift, ui::change_summary};
 
 /// Of a command that is only named.
 const TITLE_MAX_CHARS: usize = 60;
@@ -36,50 +37,31 @@ impl App {
             effects.push(Effect::Send(ClientMessage::CommandExecutionResult(result.clone())));
             return;
         }
-        if let Some(call) = self.turn.as_ref().and_then(|turn| turn.running_call.as_ref())
-            && call.request.call_id == request.call_id
-        {
-            effects.extend(call.has_started.then(|| started(request.call_id)));
+        let command = self.activity.turn().and_then(|turn| turn.command.as_ref());
+        if let Some(command) = command.filter(|command| command.is_call(request.call_id)) {
+            effects.extend(command.progress());
             return;
         }
-        let pending = self.turn.as_ref().and_then(|turn| turn.pending_call.as_ref());
-        let naming = self.turn.as_ref().and_then(|turn| turn.naming.as_ref());
-        let looking = self.turn.as_ref().and_then(|turn| turn.looking.as_ref());
-        if pending.is_some_and(|pending| pending.request.call_id == request.call_id)
-            || naming.is_some_and(|naming| naming.request.call_id == request.call_id)
-            || looking.is_some_and(|looking| looking.is_call(request.call_id))
-        {
-            return;
-        }
-        if self
-            .turn
-            .as_ref()
-            .and_then(|turn| turn.doubted.as_ref())
-            .is_some_and(|doubted| doubted.is_call(request.call_id))
-        {
-            effects.push(Effect::Send(ClientMessage::CommandWaiting { call_id: request.call_id }));
-            return;
-        }
-        let permit = match self.admit(&request, now) {
-            Ok(permit) => permit,
-            Err((code, reason)) => return effects.push(refuse(request.call_id, code, reason.into(), &self.cwd)),
+        let authority = match self.admit(&request, now) {
+            Ok(authority) => authority,
+            Err((code, reason)) => return effects.push(refuse(request.call_id, code, reason.into(), &self.shell.cwd)),
         };
-        let doubt = self.taint.reason().filter(|_| permit == Permit::Unasked);
+        let doubt = self.shell.drift.reason().filter(|_| authority == RunAuthority::Unasked);
         if let Some(reason) = doubt {
             self.ask_about_changes(request, reason, now, effects);
         } else if self.surface == Surface::Ours {
-            self.start(request, permit, now, effects);
-        } else if let Some(turn) = self.turn.as_mut() {
-            turn.pending_call = Some(PendingCall { request, permit, cwd: self.cwd.clone(), since: now });
+            self.start(request, authority, now, effects);
+        } else if let Some(turn) = self.activity.turn_mut() {
+            turn.command = Some(AgentCommand::waiting(request, authority, self.shell.cwd.clone(), now));
         }
     }
 
     /// Whether a new command may run, or why not: a code and a sentence.
-    fn admit(&mut self, request: &ExecuteCommand, now: Instant) -> Result<Permit, (&'static str, &'static str)> {
+    fn admit(&mut self, request: &ExecuteCommand, now: Instant) -> Result<RunAuthority, (&'static str, &'static str)> {
         if self.journal.has_begun(request.call_id) {
             return Err(("repeated", "the command ran before; its result is not kept any more"));
         }
-        let turn = self.turn.as_ref().filter(|turn| turn.id() == request.turn_id && !turn.is_over());
+        let turn = self.activity.turn().filter(|turn| turn.id() == request.turn_id && !turn.is_over());
         let turn = match turn {
             Some(turn) => turn,
             // The daemon relies on it: nothing of this id was ever given to the shell.
@@ -88,42 +70,40 @@ impl App {
             }
             None => return Err(("unknown_turn", "the turn is not of this terminal; the command was not run here")),
         };
-        if turn.has_a_command() {
+        if turn.command.is_some() {
             return Err(("shell_busy", "another command of this turn is still running"));
         }
         let launcher = (self.options.launcher)();
-        let lock = launcher.as_deref().and_then(|file| self.options.lock(file, self.shell_seen.as_ref()));
-        let context = Context { lock, ..self.options.scene.context(&self.cwd) };
+        let lock = launcher.as_deref().and_then(|file| self.options.lock(file, self.shell.seen.as_ref()));
+        let context = Context { lock, ..self.options.environment.context(&self.shell.cwd) };
         let remembered = self.options.remembered.as_ref();
         let reason = "the user's terminal has no approval for exactly this command in this folder; it was not run";
-        let permit = self.consents.permits(request, self.options.approval, context, remembered, now);
-        permit.ok_or(("not_approved", reason))
+        let authority = self.consents.permits(request, self.options.approval, context, remembered, now);
+        authority.ok_or(("not_approved", reason))
     }
 
     /// A command has waited too long for the terminal.
     pub(super) fn give_up_pending(&mut self, now: Instant, effects: &mut Vec<Effect>) {
-        let Some(turn) = self.turn.as_mut().filter(|turn| turn.pending_deadline().is_some_and(|due| now >= due)) else {
-            return;
-        };
+        let is_late = |command: &AgentCommand| command.is_waiting() && command.deadline().is_some_and(|due| now >= due);
+        let Some(turn) = self.activity.turn_mut() else { return };
+        let Some(pending) = turn.command.take_if(|command| is_late(command)) else { return };
         let holder = turn
             .overdue
             .clone()
             .map_or_else(|| "the terminal was not free".into(), |overdue| format!("`{overdue}` still has it"));
-        if let Some(pending) = turn.pending_call.take() {
-            let reason = format!("the shell is busy: {holder}; the command was not run");
-            self.answer_unrun(pending.request.call_id, "shell_busy", &reason, effects);
-        }
+        let reason = format!("the shell is busy: {holder}; the command was not run");
+        self.answer_unrun(pending.request.call_id, "shell_busy", &reason, effects);
     }
 
-    /// The terminal is ours: what waited for it goes on.
+    /// The terminal is ours: what waited for it continues.
     pub(super) fn on_answer_ready(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         self.surface = Surface::Ours;
-        self.is_dirty = true;
+        self.screen.is_dirty = true;
         self.come_back(now, effects);
         if self.advance_undo(effects) || self.advance_resume(effects) {
             return;
         }
-        let Some(turn) = self.turn.as_mut() else { return };
+        let Some(turn) = self.activity.turn_mut() else { return };
         turn.saw(now);
         if let Some(question) = turn.question.as_mut() {
             question.appear(now);
@@ -132,17 +112,19 @@ impl App {
         if self.advance_naming(now, effects) {
             return;
         }
-        let Some(turn) = self.turn.as_mut() else { return };
-        let pending = turn.pending_call.take();
+        let Some(turn) = self.activity.turn_mut() else { return };
+        let waiting = turn.command.take_if(|command| command.is_waiting());
         self.call_for_answer(effects);
-        match pending {
-            Some(pending) if pending.cwd == self.cwd => self.start(pending.request, pending.permit, now, effects),
+        let Some(AgentCommand { request, cwd, state: CommandState::WaitingForTerminal { authority, .. } }) = waiting
+        else {
+            return;
+        };
+        if cwd == self.shell.cwd {
+            self.start(request, authority, now, effects);
+        } else {
             // What was allowed there need not be here.
-            Some(pending) => {
-                let reason = "the user went to another folder before the command could start; it was not run";
-                self.answer_unrun(pending.request.call_id, "not_approved", reason, effects);
-            }
-            None => {}
+            let reason = "the user went to another folder before the command could start; it was not run";
+            self.answer_unrun(request.call_id, "not_approved", reason, effects);
         }
     }
 
@@ -152,7 +134,7 @@ impl App {
         self.run_typed(request, text, None, effects);
     }
 
-    /// Runs a command, typed so, with its secrets filled in; `locked` is typed in its place, and nobody is told of that.
+    /// Runs a command, typed so, with its secrets filled in; `locked` is typed in its place, which is not shown or reported.
     pub(super) fn run_typed(
         &mut self,
         request: ExecuteCommand,
@@ -161,9 +143,9 @@ impl App {
         effects: &mut Vec<Effect>,
     ) {
         let is_locked = locked.is_some();
-        let filled = match self.outgoing.filled(locked.as_ref().unwrap_or(&text), self.options.scene.shell) {
+        let filled = match self.redactor.filled(locked.as_ref().unwrap_or(&text), self.options.environment.shell) {
             Ok(filled) => filled.or_else(|| locked.map(FilledLine::from)),
-            Err(error) => return effects.push(not_filled(request.call_id, &error, &self.cwd)),
+            Err(error) => return effects.push(not_filled(request.call_id, &error, &self.shell.cwd)),
         };
         self.print_command(&request.command);
         self.tell_typed(&request, &text);
@@ -180,37 +162,37 @@ impl App {
             Some(filled) => Effect::RunFilled(wanted, filled),
             None => Effect::Run(wanted),
         });
-        if let Some(turn) = self.turn.as_mut() {
-            turn.has_echoed = true;
-            turn.running_call = Some(RunningCall { request, id, has_started: false, is_locked });
+        if let Some(turn) = self.activity.turn_mut() {
+            turn.echoed();
+            let state = CommandState::Running(Running { id, has_started: false, is_locked });
+            turn.command = Some(AgentCommand { request, cwd: self.shell.cwd.clone(), state });
         }
     }
 
     /// The daemon wants a command stopped. It gets an answer in any case: now, or when the command has ended.
     pub(super) fn on_interrupt(&mut self, call_id: CallId, by: wire::Interrupter, effects: &mut Vec<Effect>) {
-        let mut turn = self.turn.as_mut();
-        let turn_id = turn.as_ref().map(|turn| turn.id());
-        let running = turn.as_mut().and_then(|turn| turn.running_call.as_ref());
-        if let Some(call) = running.filter(|call| call.request.call_id == call_id) {
+        let turn_id = self.activity.turn().map(Turn::id);
+        let command = self.activity.turn().and_then(|turn| turn.command.as_ref());
+        let running = command.filter(|command| command.is_call(call_id)).and_then(AgentCommand::running);
+        if let Some(running) = running {
             let by = match by {
                 wire::Interrupter::TimeLimit => Interrupter::TimeLimit,
                 // The daemon says only that the turn is over.
-                _ if turn_id.is_some() && self.cancelled_turn == turn_id => Interrupter::User,
+                _ if turn_id.is_some() && self.connection.cancelled_turn == turn_id => Interrupter::User,
                 wire::Interrupter::User | wire::Interrupter::Turn => Interrupter::Turn,
             };
-            effects.push(Effect::CancelCommand(call.id.clone(), by));
+            effects.push(Effect::CancelCommand(running.id.clone(), by));
         } else if let Some(result) = self.journal.find(call_id) {
             effects.push(Effect::Send(ClientMessage::CommandExecutionResult(result.clone())));
         } else {
-            let doubted = turn.as_mut().and_then(|turn| turn.withdraw_doubt(call_id));
-            if doubted.is_some() {
+            if let Some(turn) = self.activity.turn_mut()
+                && let Some(command) = turn.command.take_if(|command| command.is_call(call_id))
+                && command.question().is_some()
+                && turn.close_question()
+            {
                 effects.push(Effect::TakeKeyboard(false));
-                self.is_dirty = true;
+                self.screen.is_dirty = true;
             }
-            let mut turn = self.turn.as_mut();
-            turn.as_mut().and_then(|turn| turn.naming.take_if(|naming| naming.request.call_id == call_id));
-            turn.as_mut().and_then(|turn| turn.looking.take_if(|looking| looking.is_call(call_id)));
-            turn.and_then(|turn| turn.pending_call.take_if(|pending| pending.request.call_id == call_id));
             let reason = "the command was cancelled before it started";
             self.answer_unrun(call_id, "cancelled", reason, effects);
         }
@@ -221,19 +203,20 @@ impl App {
         match event {
             LiveEvent::CommandStarted { id } => {
                 if let Some(call_id) = self.running_id(&id) {
-                    if let Some(call) = self.turn.as_mut().and_then(|turn| turn.running_call.as_mut()) {
-                        call.has_started = true;
+                    let command = self.activity.turn_mut().and_then(|turn| turn.command.as_mut());
+                    if let Some(AgentCommand { state: CommandState::Running(running), .. }) = command {
+                        running.has_started = true;
                     }
                     effects.push(started(call_id));
                 }
             }
             LiveEvent::WaitingForInput { id, .. } => {
                 let call_id = self.running_id(&id);
-                effects.extend(call_id.map(|call_id| Effect::Send(ClientMessage::CommandWaiting { call_id })));
+                effects.extend(call_id.map(waits));
             }
             LiveEvent::ShellObserved { change, listing, .. } => {
-                self.observed = Some(change);
-                self.shell_seen = listing.snapshot();
+                self.shell.observed = Some(change);
+                self.shell.seen = listing.snapshot();
             }
             LiveEvent::CommandFinished { id, outcome } => self.on_finished(&id, outcome, now, effects),
             LiveEvent::CommandRefused { id, error } => self.on_refused(&id, &error, effects),
@@ -242,67 +225,75 @@ impl App {
     }
 
     fn running_id(&self, id: &str) -> Option<CallId> {
-        let call = self.turn.as_ref()?.running_call.as_ref()?;
-        (call.id == id).then_some(call.request.call_id)
+        let command = self.activity.turn()?.command.as_ref()?;
+        (command.running()?.id == id).then_some(command.request.call_id)
     }
 
-    fn take_running(&mut self, id: &str) -> Option<RunningCall> {
+    fn take_running(&mut self, id: &str) -> Option<(ExecuteCommand, Running)> {
         self.running_id(id)?;
-        self.turn.as_mut()?.running_call.take()
+        match self.activity.turn_mut()?.command.take()? {
+            AgentCommand { request, state: CommandState::Running(running), .. } => Some((request, running)),
+            _ => None,
+        }
     }
 
     fn on_finished(&mut self, id: &str, outcome: CommandOutcome, now: Instant, effects: &mut Vec<Effect>) {
-        let observed = self.observed.take();
+        let observed = self.shell.observed.take();
         if observed.is_none() {
-            self.shell_seen = None;
+            self.shell.seen = None;
         }
-        let Some(call) = self.take_running(id) else { return };
+        let Some((request, running)) = self.take_running(id) else { return };
         let is_stopped_by_user = outcome.ending == (Ending::Interrupted { by: Interrupter::User });
-        if let Some(turn) = self.turn.as_mut() {
-            turn.overdue = (outcome.ending == Ending::StillRunning).then(|| title(&call.request.command));
+        if let Some(turn) = self.activity.turn_mut() {
+            turn.overdue = (outcome.ending == Ending::StillRunning).then(|| title(&request.command));
         }
-        let cwd_before = std::mem::replace(&mut self.cwd, outcome.cwd.clone());
-        let why_stopped = self.why_stopped(&call, &cwd_before, &outcome);
-        let mut result = execution_result(call.request.call_id, outcome);
+        let cwd_before = std::mem::replace(&mut self.shell.cwd, outcome.cwd.clone());
+        let why_stopped = self.why_stopped(&running, &cwd_before, &outcome);
+        let mut result = execution_result(request.call_id, outcome);
         self.tell_of_first_run(&mut result);
-        if let Some(turn) = self.turn.as_mut() {
-            turn.ran_ms = Some(result.duration_ms);
+        if let Some(turn) = self.activity.turn_mut() {
+            turn.ran(result.duration_ms);
         }
         if result.mode == RunMode::Live {
             let is_whole = observed.is_some();
             match &observed {
                 Some(change) => {
-                    if shell_taint::matters(change) {
+                    if shell_drift::matters(change) {
                         self.consents.shell_changed();
                     }
-                    self.taint.saw(change.clone());
+                    self.shell.drift.saw(change.clone());
                 }
-                None if self.may_change_the_shell(&call.request.command) => {
+                None if self.may_change_the_shell(&request.command) => {
                     self.consents.shell_changed();
-                    self.taint.lost_track(title(&call.request.command));
+                    self.shell.drift.lost_track(title(&request.command));
                 }
                 None => {}
             }
-            let change = observed.unwrap_or_else(|| moved(&cwd_before, &self.cwd));
-            self.above.extend(receipt::receipt(&change, &self.options.scene.home, self.width(), self.options.look));
-            self.undo_journal.record(call.request.turn_id, change, is_whole);
+            let change = observed.unwrap_or_else(|| moved(&cwd_before, &self.shell.cwd));
+            self.screen.above.extend(change_summary::receipt(
+                &change,
+                &self.options.environment.home,
+                self.width(),
+                self.options.output_style,
+            ));
+            self.undo.journal.record(request.turn_id, change, is_whole);
         } else if result.mode == RunMode::Subshell {
-            self.above.push(receipt::contained(self.width(), self.options.look));
+            self.screen.above.push(change_summary::contained(self.width(), self.options.output_style));
         }
         if is_stopped_by_user {
             // Ctrl-C on the agent's command means: stop all of it. Said before the result, which would start the next step.
             self.cancel_turn(now, effects);
         }
         match why_stopped {
-            Some(why) => self.on_stopped(call.request, Stopped { result, why }, &cwd_before, now, effects),
+            Some(why) => self.on_stopped(request, Stopped { result, why }, &cwd_before, now, effects),
             None => effects.push(self.reported(result)),
         }
     }
 
     /// A result as it is sent, and kept for a daemon that asks again.
     pub(super) fn reported(&mut self, mut result: CommandExecutionResult) -> Effect {
-        self.outgoing.result(&mut result);
-        if let Some(turn) = self.turn.as_mut() {
+        self.redactor.result(&mut result);
+        if let Some(turn) = self.activity.turn_mut() {
             turn.last_result = Some(result.call_id);
         }
         self.journal.record(result.clone());
@@ -311,27 +302,23 @@ impl App {
 
     /// Whether it is more than plainly read-only.
     fn may_change_the_shell(&self, command: &str) -> bool {
-        cohab_policy::assess_line(command, self.options.scene.context(&self.cwd)).level > cohab_policy::Level::Allow
+        cohab_policy::assess_line(command, self.options.environment.context(&self.shell.cwd)).level
+            > cohab_policy::Level::Allow
     }
 
     /// A command was judged in the folder in which it was to run; the shell has left it.
     pub(super) fn refuse_elsewhere(&self, call_id: CallId) -> Effect {
         let reason = "the shell is in another folder now; the command was not run";
-        refuse(call_id, "not_approved", reason.into(), &self.cwd)
+        refuse(call_id, "not_approved", reason.into(), &self.shell.cwd)
     }
 
     fn on_refused(&mut self, id: &str, error: &RelayError, effects: &mut Vec<Effect>) {
-        let Some(call) = self.take_running(id) else { return };
-        let call_id = call.request.call_id;
+        let Some((request, _)) = self.take_running(id) else { return };
+        let call_id = request.call_id;
         let first = self.first_result(call_id, &error.detail());
-        let result = first.unwrap_or_else(|| refused(call_id, error.code(), error.detail(), &self.cwd));
+        let result = first.unwrap_or_else(|| refused(call_id, error.code(), error.detail(), &self.shell.cwd));
         effects.push(self.reported(result));
     }
-}
-
-/// The acknowledgement that starts the daemon's timer.
-pub(super) fn started(call_id: CallId) -> Effect {
-    Effect::Send(ClientMessage::CommandOutput { call_id, bytes: Default::default() })
 }
 
 /// The first line of a command, where it is only named.
@@ -340,7 +327,7 @@ pub(super) fn title(command: &str) -> String {
     line.chars().filter(|c| !c.is_control()).take(TITLE_MAX_CHARS).collect()
 }
 
-/// What is known of a command that the shell did not tell more of.
+/// What is known of a command whose changes the shell did not report.
 fn moved(before: &Path, after: &Path) -> StateChange {
     let value = |path: &Path| Some(vec![path.as_os_str().as_bytes().to_vec()]);
     let step = (before != after).then(|| (Item::Folder, Step { before: value(before), after: value(after) }));
@@ -410,7 +397,7 @@ fn interrupter(by: Interrupter) -> wire::Interrupter {
     }
 }
 
-/// What is told about changed variables: secret-looking values stay here.
+/// What the daemon learns about changed variables: secret-looking values stay here.
 pub(super) fn env_delta(changes: Vec<cohab_types::command::EnvChange>) -> EnvDelta {
     let mut delta = EnvDelta::default();
     for change in changes {
@@ -432,7 +419,7 @@ fn holds_password(value: &str) -> bool {
     authorities.filter_map(|authority| authority.rsplit_once('@')).any(|(user, _)| user.contains(':'))
 }
 
-/// What the daemon is told about a command of the user.
+/// What the daemon learns about a command of the user.
 pub(super) fn shell_event(command: UserCommand) -> ShellEvent {
     ShellEvent {
         line: command.line,

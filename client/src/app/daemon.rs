@@ -6,28 +6,26 @@ use cohab_protocol::{
     AgentStreamChunk, DaemonMessage, ErrorSubject, Notice, StepActivity, StepFinished, StepOutcome, TurnEnded, TurnId,
     WireErrorKind,
 };
+use cohab_term::output_style::OutputStyle;
 
 use super::{
     App,
     countdown::Countdown,
     turn::{Turn, Waiting},
 };
-use crate::{
-    effect::Effect,
-    ui::{look::Look, status},
-};
+use crate::{effect::Effect, ui::status};
 
 impl App {
     pub(super) fn on_daemon(&mut self, message: DaemonMessage, now: Instant, effects: &mut Vec<Effect>) {
-        self.is_dirty = true;
-        if let Some(turn) = self.turn.as_mut() {
+        self.screen.is_dirty = true;
+        if let Some(turn) = self.activity.turn_mut() {
             turn.saw(now);
             let turn_id = turn.id();
             turn.progress.heard(&message, turn_id, now);
         }
         match message {
             DaemonMessage::TurnStarted { turn_id } if self.is_current(turn_id) => {
-                self.turn.as_mut().map(Turn::begin);
+                self.activity.turn_mut().map(Turn::begin);
             }
             DaemonMessage::AgentStreamChunk(chunk) => self.on_chunk(chunk),
             DaemonMessage::StepStarted(started) if self.is_current(started.turn_id) => {
@@ -39,8 +37,8 @@ impl App {
             DaemonMessage::ExecuteCommand(request) => self.on_execute(request, now, effects),
             DaemonMessage::InterruptCommand { call_id, by } => self.on_interrupt(call_id, by, effects),
             DaemonMessage::ApprovalRequest(request) => self.on_approval_request(request, now, effects),
-            DaemonMessage::TurnEnded(ended) if self.cancelled_turn == Some(ended.turn_id) => {
-                self.cancelled_turn = None;
+            DaemonMessage::TurnEnded(ended) if self.connection.cancelled_turn == Some(ended.turn_id) => {
+                self.connection.cancelled_turn = None;
                 self.send_held_query(effects);
                 self.send_held_request(effects);
             }
@@ -55,7 +53,7 @@ impl App {
             DaemonMessage::Error(error) if self.on_request_error(&error) => {}
             DaemonMessage::Error(error) => {
                 let ends_turn = matches!(error.about, ErrorSubject::Turn(id) if self.is_current(id));
-                if ends_turn || (error.about == ErrorSubject::Connection && self.turn.is_some()) {
+                if ends_turn || (error.about == ErrorSubject::Connection && self.activity.turn().is_some()) {
                     self.print_error(&error);
                 }
                 // A turn that was never begun has no `TurnEnded`.
@@ -68,60 +66,67 @@ impl App {
     }
 
     pub(super) fn is_current(&self, turn_id: TurnId) -> bool {
-        self.turn.as_ref().is_some_and(|turn| turn.id() == turn_id && !turn.is_over())
+        self.activity.turn().is_some_and(|turn| turn.id() == turn_id && !turn.is_over())
     }
 
     fn on_chunk(&mut self, chunk: AgentStreamChunk) {
         if !self.is_current(chunk.turn_id) {
             return;
         }
-        let Some(turn) = self.turn.as_mut() else { return };
-        if turn.take_chunk(chunk.seq, self.aside.admit(chunk.delta)) {
+        let Some(turn) = self.activity.turn_mut() else { return };
+        if turn.take_chunk(chunk.seq, self.background.admit(chunk.delta)) {
             let closed = turn.take_closed_text();
             self.append_text(closed);
         }
     }
 
     fn on_step_started(&mut self, step: u32, activity: StepActivity) {
-        if !self.turn.as_mut().is_some_and(|turn| turn.is_new_step(step)) {
+        if !self.activity.turn_mut().is_some_and(|turn| turn.is_new_step(step)) {
             return;
         }
         if matches!(activity, StepActivity::ToolCall { .. }) {
             self.flush_text();
         }
-        if let Some(turn) = self.turn.as_mut() {
+        if let Some(turn) = self.activity.turn_mut() {
             turn.step_started(step, activity);
         }
         self.tell_step();
     }
 
     fn on_step_finished(&mut self, finished: &StepFinished) {
-        let Some(ended) = self.turn.as_mut().and_then(|turn| turn.step_finished(finished.step)) else { return };
-        let (width, look) = (self.width(), self.options.look);
+        let Some(ended) = self.activity.turn_mut().and_then(|turn| turn.step_finished(finished.step)) else { return };
+        let (width, output_style) = (self.width(), self.options.output_style);
         // A command of the live shell has announced itself, with its output below, and each step where nothing is painted twice.
-        if !ended.has_echoed && look == Look::Glyphs {
-            self.above.extend(status::step_started(&ended.activity, width));
+        if !ended.has_echoed && output_style == OutputStyle::Rich {
+            self.screen.above.extend(status::step_started(&ended.activity, width));
         }
         let StepFinished { outcome, summary, elapsed_ms, .. } = finished;
         let mut summary = summary.clone();
         if *outcome == StepOutcome::Done && changes_files(&ended.activity) {
-            self.undo_journal.record_files(finished.turn_id);
-            summary.push_str(look.choose(" · undo: cohab undo", ", `cohab undo` takes it back"));
+            self.undo.journal.record_files(finished.turn_id);
+            summary.push_str(output_style.choose(" · undo: cohab undo", ", `cohab undo` takes it back"));
         }
         // A command may have waited long for the user to leave the terminal.
         let took_ms = ended.ran_ms.unwrap_or(*elapsed_ms);
-        self.above.extend(status::step_finished(&ended.activity, *outcome, &summary, took_ms, width, look));
+        self.screen.above.extend(status::step_finished(
+            &ended.activity,
+            *outcome,
+            &summary,
+            took_ms,
+            width,
+            output_style,
+        ));
     }
 
     fn on_notice(&mut self, notice: &Notice, now: Instant) {
-        let Some(turn) = self.turn.as_mut().filter(|turn| notice.turn_id.is_none_or(|id| id == turn.id())) else {
+        let Some(turn) = self.activity.turn_mut().filter(|turn| notice.turn_id.is_none_or(|id| id == turn.id())) else {
             return;
         };
-        if let Some(countdown) = Countdown::of(notice, now).filter(|_| self.options.look == Look::Glyphs) {
+        if let Some(countdown) = Countdown::of(notice, now).filter(|_| self.options.output_style == OutputStyle::Rich) {
             turn.waiting = Waiting::Retry(countdown);
         } else {
             self.flush_text();
-            self.above.extend(status::notice(notice, self.width(), self.options.look));
+            self.screen.above.extend(status::notice(notice, self.width(), self.options.output_style));
         }
     }
 

@@ -1,5 +1,5 @@
-//! After a command of the user's has failed nothing pops up; the hotkey on the empty line asks about it. Its output is known as part
-//! of the shell's history.
+//! Asks about the user's last command after it failed, by the hotkey on the empty line. Nothing pops up by itself; the output is known
+//! as part of the shell's history.
 
 use std::time::Instant;
 
@@ -72,7 +72,7 @@ impl App {
     /// A command of the user's has ended.
     pub(super) fn note_failure(&mut self, command: &UserCommand, effects: &mut Vec<Effect>) {
         self.failure = Failure::of(command);
-        // Once in a shell: whoever has seen it knows it.
+        // Once in a shell is enough.
         if let Some(key) = self.failure.as_ref().and_then(|_| self.options.failure_key.take()) {
             effects.push(Effect::Announce(format!("{key}: why?")));
         }

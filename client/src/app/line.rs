@@ -1,11 +1,12 @@
-//! A line at the prompt: whose is it?
+//! Routes a line at the prompt: to the assistant, to one of its commands, or to the shell.
 
 use std::time::Instant;
 
 use cohab_line_classifier::Decision;
 use cohab_shell_relay::live::LineDecision;
 
-use super::{App, entry::Told, resume};
+use super::{App, resume};
+use crate::app::entered_line::Told;
 use crate::effect::Effect;
 
 impl App {
@@ -17,7 +18,7 @@ impl App {
 
     pub(super) fn on_line(&mut self, told: Told, is_alone: bool, now: Instant, effects: &mut Vec<Effect>) {
         match self.question_in(&told.line).map(str::to_owned) {
-            Some(question) if self.turn.is_none() => {
+            Some(question) if self.activity.turn().is_none() => {
                 if self.take_slash(&question, now, effects) {
                     return;
                 }
@@ -26,29 +27,34 @@ impl App {
                 self.open_turn(question, now, effects);
             }
             Some(question) if self.is_aside() => self.queue_question(&question, effects),
-            None if self.turn.is_none() && Self::is_undo(&told.line) => self.begin_undo(effects),
-            None if self.turn.is_none() && Self::is_resume(&told.line) => {
+            None if self.activity.turn().is_none() && Self::is_undo(&told.line) => self.begin_undo(effects),
+            None if self.activity.turn().is_none() && Self::is_resume(&told.line) => {
                 self.begin_going_on(&told.line, now, effects);
             }
-            None if self.turn.is_none()
+            None if self.activity.turn().is_none()
                 && let Some(session) = resume::wanted(&told.line) =>
             {
                 self.begin_resume(&told.line, session, effects);
             }
-            None if self.turn.is_none() || self.is_aside() => self.on_plain_line(told, is_alone, now, effects),
+            None if self.activity.turn().is_none() || self.is_aside() => {
+                self.on_plain_line(told, is_alone, now, effects);
+            }
             _ => effects.push(Effect::DecideLine(LineDecision::Shell)),
         }
     }
 
     pub(super) fn on_hotkey(&mut self, told: Told, now: Instant, effects: &mut Vec<Effect>) {
         let question = self.question_in(&told.line).unwrap_or(told.line.trim()).to_owned();
-        if question.is_empty() && (self.turn.is_none() || self.is_aside()) && self.ask_about_failure(now, effects) {
+        if question.is_empty()
+            && (self.activity.turn().is_none() || self.is_aside())
+            && self.ask_about_failure(now, effects)
+        {
             return;
         }
         if self.is_aside() && !question.is_empty() {
             return self.queue_question(&question, effects);
         }
-        if question.is_empty() || self.turn.is_some() {
+        if question.is_empty() || self.activity.turn().is_some() {
             effects.push(Effect::DecideLine(LineDecision::Shell));
             return;
         }

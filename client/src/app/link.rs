@@ -1,26 +1,27 @@
-//! The way to the daemon: made when it is needed, and made again for the rest of an answer.
+//! Keeps the connection to the daemon: opens it when it is needed, and again for the rest of an answer.
 
 use std::time::Instant;
 
+use cohab_daemon_link::connection::SILENCE;
 use cohab_protocol::{Attached, ClientMessage, ErrorSubject, Notice, NoticeKind, WireError, WireErrorKind};
 
-use super::{App, LinkState, turn::Turn};
-use crate::{connection::SILENCE, effect::Effect, ui::status};
+use super::{App, LinkState, agent_command::AgentCommand, turn::Turn};
+use crate::{effect::Effect, ui::status};
 
 const GONE: &str = "the daemon is gone";
-const GONE_HINT: &str = "ask again; that starts it anew";
+const GONE_HINT: &str = "ask again; that starts it";
 
 impl App {
     pub(super) fn connect(&mut self, effects: &mut Vec<Effect>) {
-        self.link = LinkState::Connecting;
+        self.connection.link = LinkState::Connecting;
         effects.push(Effect::Connect);
     }
 
     /// No daemon runs. A mere prompt needs none; one is started for what was asked meanwhile.
     pub(super) fn on_daemon_absent(&mut self, effects: &mut Vec<Effect>) {
-        self.link = LinkState::Down;
-        self.cancelled_turn = None;
-        if self.turn.as_ref().is_some_and(|turn| !turn.was_sent() && !turn.is_over()) {
+        self.connection.link = LinkState::Down;
+        self.connection.cancelled_turn = None;
+        if self.activity.turn().is_some_and(|turn| !turn.was_sent() && !turn.is_over()) {
             self.connect(effects);
         }
         self.send_held_request(effects);
@@ -28,32 +29,32 @@ impl App {
 
     /// Says once that the daemon has not taken a question.
     pub(super) fn tell_of_silence(&mut self, now: Instant) {
-        if self.turn.as_mut().is_some_and(|turn| turn.take_silence(now)) {
+        if self.activity.turn_mut().is_some_and(|turn| turn.take_silence(now)) {
             let notice = Notice { turn_id: None, kind: NoticeKind::Warning, text: SILENCE.into() };
-            self.above.extend(status::notice(&notice, self.width(), self.options.look));
-            self.is_dirty = true;
+            self.screen.above.extend(status::notice(&notice, self.width(), self.options.output_style));
+            self.screen.is_dirty = true;
         }
     }
 
     pub(super) fn on_link_up(&mut self, attached: Attached, effects: &mut Vec<Effect>) {
         let is_resumed = attached.is_resumed;
         let joined = attached.title.is_some().then(|| attached.clone());
-        self.link = LinkState::Up(attached);
+        self.connection.link = LinkState::Up(attached);
         if is_resumed {
             self.report_again(effects);
         } else {
-            self.cancelled_turn = None;
+            self.connection.cancelled_turn = None;
             // A daemon that was just (re)started knows nothing; one that knew us keeps only the newest, so twice does no harm.
-            let events = self.shell_events.iter().cloned();
+            let events = self.connection.shell_events.iter().cloned();
             effects.extend(events.map(|event| Effect::Send(ClientMessage::ShellEvent(event))));
-            if self.turn.as_ref().is_some_and(Turn::is_resuming) {
+            if self.activity.turn().is_some_and(Turn::is_resuming) {
                 self.fail_turn_of_gone(effects);
             }
         }
-        if let Some(turn) = self.turn.as_mut() {
+        if let Some(turn) = self.activity.turn_mut() {
             turn.resumed();
         }
-        if self.cancelled_turn.is_none() {
+        if self.connection.cancelled_turn.is_none() {
             self.send_held_query(effects);
         }
         if let Some(attached) = joined {
@@ -63,43 +64,38 @@ impl App {
     }
 
     pub(super) fn send_held_query(&mut self, effects: &mut Vec<Effect>) {
-        if let Some(query) = self.turn.as_mut().and_then(Turn::take_unsent_query) {
+        if let Some(query) = self.activity.turn_mut().and_then(Turn::take_unsent_query) {
             effects.push(Effect::Send(query));
         }
     }
 
     /// What the daemon may not have got before the connection broke off: it ignores what it knows.
     fn report_again(&self, effects: &mut Vec<Effect>) {
-        let Some(turn) = self.turn.as_ref().filter(|turn| !turn.is_over()) else { return };
-        if let Some(call) = turn.running_call.as_ref().filter(|call| call.has_started) {
-            effects.push(super::command::started(call.request.call_id));
-        }
-        if let Some(doubted) = &turn.doubted {
-            effects.push(doubted.waits());
-        }
+        let Some(turn) = self.activity.turn().filter(|turn| !turn.is_over()) else { return };
+        effects.extend(turn.command.as_ref().and_then(AgentCommand::progress));
         if let Some(result) = turn.last_result.and_then(|call_id| self.journal.find(call_id)) {
             effects.push(Effect::Send(ClientMessage::CommandExecutionResult(result.clone())));
         }
     }
 
-    /// The daemon that holds the turn is asked for its rest; a running command goes on meanwhile.
+    /// The daemon that holds the turn is asked for its rest; a running command continues meanwhile.
     pub(super) fn on_link_lost(&mut self, effects: &mut Vec<Effect>) {
-        if let Some(from) = self.turn.as_mut().and_then(Turn::resume) {
-            self.link = LinkState::Connecting;
+        if let Some(from) = self.activity.turn_mut().and_then(Turn::resume) {
+            self.connection.link = LinkState::Connecting;
             effects.push(Effect::Resume(from));
             return;
         }
-        self.link = LinkState::Down;
-        self.cancelled_turn = None;
+        self.connection.link = LinkState::Down;
+        self.connection.cancelled_turn = None;
         self.fail_turn_of_gone(effects);
         self.fail_slash(GONE, GONE_HINT);
     }
 
     pub(super) fn on_link_down(&mut self, message: &str, hint: &str, effects: &mut Vec<Effect>) {
-        self.cancelled_turn = None;
-        self.link = LinkState::Failed;
-        if self.turn.as_ref().is_some_and(Turn::is_resuming) {
-            self.link = LinkState::Down;
+        self.connection.cancelled_turn = None;
+        self.connection.link = LinkState::Failed;
+        if self.activity.turn().is_some_and(Turn::is_resuming) {
+            self.connection.link = LinkState::Down;
             self.fail_turn_of_gone(effects);
         } else {
             self.fail_turn(message, hint, effects);
@@ -109,18 +105,18 @@ impl App {
 
     /// The daemon has ended. The next one knows of a turn that was begun.
     fn fail_turn_of_gone(&mut self, effects: &mut Vec<Effect>) {
-        if self.turn.as_ref().is_some_and(Turn::is_begun) {
+        if self.activity.turn().is_some_and(Turn::is_begun) {
             self.fail_turn("the daemon ended in the middle of the answer", &self.way_on(), effects);
         } else {
             self.fail_turn(GONE, GONE_HINT, effects);
         }
     }
 
-    /// Nobody answers any more. A command that was handed over to the shell is left to its end.
+    /// The turn has no daemon any more. A command that was handed over to the shell is left to its end.
     fn fail_turn(&mut self, message: &str, hint: &str, effects: &mut Vec<Effect>) {
-        let Some(turn) = self.turn.as_ref().filter(|turn| !turn.is_over()) else { return };
-        if let Some(call) = turn.running_call.as_ref().filter(|call| !call.has_started) {
-            effects.push(Effect::WithdrawCommand(call.id.clone()));
+        let Some(turn) = self.activity.turn().filter(|turn| !turn.is_over()) else { return };
+        if let Some(running) = turn.running().filter(|running| !running.has_started) {
+            effects.push(Effect::WithdrawCommand(running.id.clone()));
         }
         self.drop_queue();
         self.print_error(&WireError {

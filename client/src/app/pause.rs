@@ -2,12 +2,12 @@
 
 use cohab_protocol::{ClientMessage, TurnId};
 use cohab_shell_relay::live::LineDecision;
+use cohab_term::output_style::OutputStyle;
 
 use super::{App, Surface};
 use crate::{
     effect::Effect,
-    slash::{self, Kind, Parsed},
-    ui::look::Look,
+    slash::{self, CommandKind, Parsed},
 };
 
 /// Whether a turn is held.
@@ -32,23 +32,23 @@ impl App {
 
     /// Whether the turn is held, if it is one that can be.
     fn pause(&self) -> Option<Pause> {
-        self.turn.as_ref().filter(|turn| !turn.is_over() && turn.was_sent()).map(|turn| turn.pause)
+        self.activity.turn().filter(|turn| !turn.is_over() && turn.was_sent()).map(|turn| turn.pause)
     }
 
     fn set_pause(&mut self, is_paused: bool, effects: &mut Vec<Effect>) {
-        let Some(turn) = self.turn.as_mut() else { return };
+        let Some(turn) = self.activity.turn_mut() else { return };
         turn.pause = if is_paused { Pause::Asked } else { Pause::No };
         effects.push(Effect::Send(ClientMessage::PauseTurn { turn_id: turn.id(), is_paused }));
-        self.is_dirty = true;
+        self.screen.is_dirty = true;
         self.tell_pause();
     }
 
-    /// The daemon says that it holds, or goes on.
+    /// The daemon says that it holds, or continues.
     pub(super) fn on_turn_paused(&mut self, turn_id: TurnId, is_paused: bool) {
         if !self.is_current(turn_id) {
             return;
         }
-        let Some(turn) = self.turn.as_mut() else { return };
+        let Some(turn) = self.activity.turn_mut() else { return };
         let pause = match (is_paused, turn.pause) {
             // The user has let it go on meanwhile.
             (true, Pause::No) | (false, _) => Pause::No,
@@ -61,7 +61,7 @@ impl App {
 
     /// Where nothing is painted twice it is said once.
     fn tell_pause(&mut self) {
-        if self.options.look == Look::Sentences
+        if self.options.output_style == OutputStyle::Accessible
             && let Some(text) = self.pause_text()
         {
             self.flush_text();
@@ -71,23 +71,23 @@ impl App {
 
     /// What is shown of it.
     pub(super) fn pause_text(&self) -> Option<String> {
-        let look = self.options.look;
+        let output_style = self.options.output_style;
         let what = match self.pause()? {
             Pause::No => return None,
-            Pause::Asked => look.choose("pausing after this step", "Pausing after this step"),
-            Pause::Holds => look.choose("paused", "Paused"),
+            Pause::Asked => output_style.choose("pausing after this step", "Pausing after this step"),
+            Pause::Holds => output_style.choose("paused", "Paused"),
         };
-        let separator = look.choose(" · ", ", ");
+        let separator = output_style.choose(" · ", ", ");
         let prefix = &self.options.question_prefix;
-        Some(format!("{what}{separator}Ctrl-Z or {prefix} /resume goes on{separator}Ctrl-C stops"))
+        Some(format!("{what}{separator}Ctrl-Z or {prefix} /resume continues{separator}Ctrl-C stops"))
     }
 
-    /// A question at the prompt beside which a turn goes on: holds it or lets it go on, if that is what it says.
+    /// A question at the prompt while a turn continues behind it: pauses or resumes the turn, if it is one of these commands.
     pub(super) fn take_pause_command(&mut self, question: &str, effects: &mut Vec<Effect>) -> bool {
         let Parsed::Command(command, "") = slash::parse(question) else { return false };
         let wants_pause = match command.kind {
-            Kind::Pause => true,
-            Kind::Resume => false,
+            CommandKind::Pause => true,
+            CommandKind::Resume => false,
             _ => return false,
         };
         let said = match (wants_pause, self.pause()) {
@@ -95,7 +95,7 @@ impl App {
             (true, Some(Pause::No)) => "pausing",
             (true, Some(_)) => "it is paused already",
             (false, Some(Pause::No)) => "it is not paused",
-            (false, Some(_)) => "going on",
+            (false, Some(_)) => "continuing",
         };
         if self.pause().is_some_and(|pause| (pause == Pause::No) == wants_pause) {
             self.set_pause(wants_pause, effects);

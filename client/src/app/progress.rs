@@ -8,7 +8,7 @@ use cohab_protocol::{BudgetUsed, ChunkDelta, DaemonMessage, TurnId, Usage};
 const TITLE_MAX_BYTES: usize = 1024;
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What is told of a turn while it runs.
+/// What is shown of a turn while it runs.
 #[derive(Debug)]
 pub(super) struct Progress {
     title: String,
@@ -24,7 +24,7 @@ impl Progress {
     /// Of the turn that begins now with this question.
     pub fn new(question: &str, now: Instant) -> Self {
         let line = question.lines().next().unwrap_or_default();
-        let title = line[..crate::markdown::wrap::char_boundary(line, TITLE_MAX_BYTES)].to_owned();
+        let title = line[..cohab_term::wrap::char_boundary(line, TITLE_MAX_BYTES)].to_owned();
         Self { title, started_at: now, elapsed_s: 0, step: 0, usage: None, budget: None, quiet_since: now }
     }
 

@@ -5,14 +5,15 @@ use std::{sync::Arc, time::Instant};
 use cohab_protocol::{
     ApprovalDecision, ApprovalReply, ApprovalRequest, ApprovalSubject, ClientMessage, Notice, NoticeKind, RunMode,
 };
+use cohab_term::keys::Input;
 
 use super::{App, Surface};
 use crate::{
-    approval::{OpenQuestion, Outcome},
+    approval::{KeyOutcome, OpenQuestion},
+    background_task::TaskResult,
     consent::Agreed,
     effect::Effect,
-    errand::Done,
-    ui::{keys::Input, status},
+    ui::status,
 };
 
 impl App {
@@ -27,19 +28,19 @@ impl App {
             effects.push(reply(&request, decision));
             return;
         }
-        let open = self.turn.as_ref().and_then(|turn| turn.question.as_ref());
+        let open = self.activity.turn().and_then(|turn| turn.question.as_ref());
         if open.is_some_and(|open| open.is_about(request.approval_id)) {
             return;
         }
         if let ApprovalSubject::Command { command, .. } = &request.subject
-            && let Err(error) = self.outgoing.can_fill(command, self.options.scene.shell)
+            && let Err(error) = self.redactor.can_fill(command, self.options.environment.shell)
         {
             let decision = ApprovalDecision::Refused { note: error.to_string() };
             effects.push(reply(&request, decision));
             return;
         }
         if matches!(request.subject, ApprovalSubject::Command { mode: RunMode::Live, .. }) {
-            request.reasons.extend(self.taint.reason());
+            request.reasons.extend(self.shell.drift.reason());
         }
         self.open_question(request, false, now, effects);
     }
@@ -53,18 +54,18 @@ impl App {
         effects: &mut Vec<Effect>,
     ) {
         self.flush_text();
-        let (mut question, errand) = OpenQuestion::new(request, Arc::clone(&self.options.scene), now);
+        let (mut question, task) = OpenQuestion::new(request, Arc::clone(&self.options.environment), now);
         if is_ours {
             question.offer_only_yes_and_no();
         }
-        if let Some(turn) = self.turn.as_mut() {
+        if let Some(turn) = self.activity.turn_mut() {
             turn.question = Some(question);
         }
         self.print_large_card();
         if !self.is_aside() {
             effects.push(Effect::TakeKeyboard(true));
         }
-        effects.extend(errand.map(Effect::Begin));
+        effects.extend(task.map(Effect::Begin));
         if self.surface == Surface::Ours {
             self.call_for_answer(effects);
         }
@@ -72,11 +73,11 @@ impl App {
 
     /// A card that does not fit into the live area is printed, and scrolls away with the rest.
     fn print_large_card(&mut self) {
-        let (width, rows, look) = (self.width(), usize::from(self.rows), self.options.look);
-        let Some(question) = self.turn.as_ref().and_then(|turn| turn.question.as_ref()) else { return };
-        if question.fitting_card(width, rows, look).is_none() {
-            let card = question.card(width, look);
-            self.above.extend(card);
+        let (width, rows, output_style) = (self.width(), usize::from(self.screen.rows), self.options.output_style);
+        let Some(question) = self.activity.turn().and_then(|turn| turn.question.as_ref()) else { return };
+        if question.fitting_card(width, rows, output_style).is_none() {
+            let card = question.card(width, output_style);
+            self.screen.above.extend(card);
         }
     }
 
@@ -86,9 +87,9 @@ impl App {
             // The question is not on the screen yet.
             return;
         }
-        self.is_dirty = true;
+        self.screen.is_dirty = true;
         for input in inputs {
-            let Some(question) = self.turn.as_mut().and_then(|turn| turn.question.as_mut()) else { return };
+            let Some(question) = self.activity.turn_mut().and_then(|turn| turn.question.as_mut()) else { return };
             let outcome = question.on_input(input, now);
             if matches!(&outcome.decided, Some((_, ApprovalDecision::CancelTurn))) {
                 self.entry.bring_back_by(input);
@@ -98,49 +99,49 @@ impl App {
     }
 
     /// What was begun for a question is done.
-    pub(super) fn on_done(&mut self, done: Done, now: Instant, effects: &mut Vec<Effect>) {
-        if let Done::GitTold { call, doubt } = done {
+    pub(super) fn on_done(&mut self, done: TaskResult, now: Instant, effects: &mut Vec<Effect>) {
+        if let TaskResult::GitTold { call, doubt } = done {
             return self.on_git_told(call, doubt, now, effects);
         }
-        let Some(question) = self.turn.as_mut().and_then(|turn| turn.question.as_mut()) else { return };
+        let Some(question) = self.activity.turn_mut().and_then(|turn| turn.question.as_mut()) else { return };
         let outcome = question.on_done(done, now);
-        self.is_dirty = true;
+        self.screen.is_dirty = true;
         self.take_outcome(outcome, now, effects);
     }
 
     pub(super) fn on_question_time(&mut self, now: Instant, effects: &mut Vec<Effect>) {
-        let Some(question) = self.turn.as_mut().and_then(|turn| turn.question.as_mut()) else { return };
+        let Some(question) = self.activity.turn_mut().and_then(|turn| turn.question.as_mut()) else { return };
         if question.deadline().is_some_and(|due| now >= due) {
             let outcome = question.on_time(now);
-            self.is_dirty = true;
+            self.screen.is_dirty = true;
             self.take_outcome(outcome, now, effects);
         }
     }
 
-    fn take_outcome(&mut self, outcome: Outcome, now: Instant, effects: &mut Vec<Effect>) {
-        let Outcome { decided, remark, errand, has_new_card, is_closed } = outcome;
+    fn take_outcome(&mut self, outcome: KeyOutcome, now: Instant, effects: &mut Vec<Effect>) {
+        let KeyOutcome { decided, remark, task, has_new_card, is_closed } = outcome;
         if is_closed {
-            if let Some(turn) = self.turn.as_mut() {
+            if let Some(turn) = self.activity.turn_mut() {
                 turn.close_question();
-                // What was allowed comes at once: nobody steps aside for keys that have waited since before the question.
+                // What was allowed comes at once: keys that have waited since before the question do not move the turn behind the prompt.
                 turn.progress.drawn(now);
             }
             effects.push(Effect::TakeKeyboard(false));
         }
         if let Some((text, is_failure)) = remark {
-            let (width, look) = (self.width(), self.options.look);
+            let (width, output_style) = (self.width(), self.options.output_style);
             let warning = |text| Notice { turn_id: None, kind: NoticeKind::Warning, text };
-            self.above.extend(match is_failure {
-                true => status::notice(&warning(text), width, look),
+            self.screen.above.extend(match is_failure {
+                true => status::notice(&warning(text), width, output_style),
                 false => status::remark(&text, width),
             });
         }
         if has_new_card {
             self.print_large_card();
         }
-        effects.extend(errand.map(Effect::Begin));
+        effects.extend(task.map(Effect::Begin));
         if let Some((request, mut decision)) = decided {
-            self.outgoing.decision(&mut decision);
+            self.redactor.decision(&mut decision);
             let ends_turn = decision == ApprovalDecision::CancelTurn;
             if !self.take_own_decision(request.approval_id, &decision, now, effects) {
                 self.remember(&request, &decision, now);

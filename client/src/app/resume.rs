@@ -1,4 +1,4 @@
-//! `cohab resume ID`, `cohab sessions resume ID` and `fork ID` at the prompt, and `cohab --session ID`: this shell goes on with an older conversation.
+//! Joins an older conversation: `cohab resume ID`, `cohab sessions resume ID` and `fork ID` at the prompt, and `cohab --session ID`.
 //! A small turn of its own: join the session, say which, offer to bring the folder and the variables back that it was left with.
 
 use std::{path::Path, time::Duration};
@@ -8,18 +8,14 @@ use cohab_protocol::{
 };
 use cohab_shell_relay::live::{LineDecision, LiveEvent};
 use cohab_shell_state::shell::{Shell, quoted};
+use cohab_term::visible::{visible, visible_command};
 use cohab_types::command::{CommandOutcome, CommandRequest, Ending};
 use ratatui::text::Line;
 
-use super::{App, LinkState, Surface};
+use super::{App, LinkState, Surface, activity::Activity};
 use crate::{
     effect::Effect,
-    ui::{
-        card::key_rows,
-        receipt::tilde,
-        status::STOPPED,
-        visible::{visible, visible_command},
-    },
+    ui::{card::key_rows, change_summary::tilde, status::STOPPED},
 };
 
 /// The lines that ask for it, but for the id, with what the name of the session then begins with.
@@ -30,7 +26,7 @@ const LINES: [(&[&str], &str); 3] = [
 ];
 /// A `cd` is done in milliseconds, unless the folder is on a disk that hangs.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// Variables with longer values are not offered, in bytes: nobody could read what they agree to.
+/// Variables with longer values are not offered, in bytes: the user could not read what they agree to.
 const MAX_VALUE_BYTES: usize = 120;
 /// Variables that are offered.
 const MAX_VARIABLES: usize = 8;
@@ -61,7 +57,7 @@ impl Resuming {
         Self { stage, joined, unfinished: None }
     }
 
-    /// Keeps this until the session is told of, or the way back decided about: nothing stands below an offer. False if that was.
+    /// Holds the notice until the session is announced and its offer answered; returns whether it was held.
     pub(super) fn hold(&mut self, unfinished: &TurnUnfinished) -> bool {
         let is_held = match self.stage {
             Stage::Joining => self.joined.is_some(),
@@ -90,20 +86,20 @@ impl App {
         effects.push(Effect::DecideLine(LineDecision::Assistant));
         self.surface = Surface::Opening;
         self.print_own_line(&visible(line.trim()));
-        self.resuming = Some(Resuming::at(Stage::Joining, None));
-        self.link = LinkState::Connecting;
+        self.activity = Activity::Resume(Resuming::at(Stage::Joining, None));
+        self.connection.link = LinkState::Connecting;
         effects.push(Effect::Join(session));
     }
 
     /// The session is joined, or cannot be. Of a shell that was opened for it this is the first that is known of it.
     pub(super) fn joined(&mut self, joined: Result<Attached, (String, String)>, effects: &mut Vec<Effect>) {
-        if let Some(resuming) = self.resuming.as_mut() {
+        if let Some(resuming) = self.activity.resuming_mut() {
             resuming.joined = Some(joined);
             if self.surface == Surface::Ours {
                 self.advance_resume(effects);
             }
-        } else if self.surface == Surface::Shell && self.turn.is_none() {
-            self.resuming = Some(Resuming::at(Stage::Joining, Some(joined)));
+        } else if self.surface == Surface::Shell && self.activity.turn().is_none() {
+            self.activity = Activity::Resume(Resuming::at(Stage::Joining, Some(joined)));
             self.surface = Surface::Opening;
             // Below the prompt's row.
             self.print_own_line("");
@@ -113,8 +109,8 @@ impl App {
 
     /// It cannot be joined. What was asked meanwhile goes to the session before it.
     pub(super) fn on_not_joined(&mut self, message: String, hint: String, effects: &mut Vec<Effect>) {
-        self.link = LinkState::Down;
-        if self.turn.is_some() {
+        self.connection.link = LinkState::Down;
+        if self.activity.turn().is_some() {
             self.connect(effects);
         }
         self.joined(Err((message, hint)), effects);
@@ -122,13 +118,13 @@ impl App {
 
     /// Whether a session is being joined.
     pub(super) fn is_joining(&self) -> bool {
-        self.resuming.is_some()
+        matches!(self.activity, Activity::Resume(_))
     }
 
     /// The terminal is ours, or the session is joined. False if none is.
     pub(super) fn advance_resume(&mut self, effects: &mut Vec<Effect>) -> bool {
-        let Some(resuming) = self.resuming.as_mut() else { return false };
-        self.is_dirty = true;
+        let Some(resuming) = self.activity.resuming_mut() else { return false };
+        self.screen.is_dirty = true;
         if resuming.stage == Stage::Done {
             self.close_resume(effects);
             return true;
@@ -151,18 +147,21 @@ impl App {
 
     fn tell_joined(&mut self, attached: &Attached, effects: &mut Vec<Effect>) {
         let title = attached.title.as_deref().unwrap_or_default();
-        self.print_remark(&format!("This shell goes on with \"{}\".", visible(title)));
-        let unfinished = self.resuming.as_mut().and_then(|resuming| resuming.unfinished.take());
+        self.print_remark(&format!("Resumed \"{}\" in this shell.", visible(title)));
+        let unfinished = self.activity.resuming_mut().and_then(|resuming| resuming.unfinished.take());
         unfinished.into_iter().for_each(|unfinished| self.print_unfinished(&unfinished));
         let options = &self.options;
         let left = attached.left.as_ref();
-        let script = left.and_then(|left| way_back(left, &self.cwd, &options.scene.home, options.scene.shell));
+        let script =
+            left.and_then(|left| way_back(left, &self.shell.cwd, &options.environment.home, options.environment.shell));
         let Some((names, script)) = script else { return self.close_resume(effects) };
         self.print_remark(&format!("It was left {names}."));
         self.print_command(&script);
         let keys = [("y", "runs this"), ("any other key", "leaves the shell as it is")];
-        self.above.extend(key_rows(&keys, false, self.width(), self.options.look).into_iter().map(Line::from));
-        if let Some(resuming) = self.resuming.as_mut() {
+        self.screen
+            .above
+            .extend(key_rows(&keys, false, self.width(), self.options.output_style).into_iter().map(Line::from));
+        if let Some(resuming) = self.activity.resuming_mut() {
             resuming.stage = Stage::Offering(script);
         }
         effects.push(Effect::TakeKeyboard(true));
@@ -170,7 +169,7 @@ impl App {
 
     /// What the user typed while the way back is offered. False if it is not.
     pub(super) fn on_resume_keys(&mut self, bytes: &[u8], effects: &mut Vec<Effect>) -> bool {
-        let Some(Resuming { stage, .. }) = self.resuming.as_mut() else { return false };
+        let Some(Resuming { stage, .. }) = self.activity.resuming_mut() else { return false };
         let Stage::Offering(script) = stage else { return true };
         let text = std::mem::take(script);
         effects.push(Effect::TakeKeyboard(false));
@@ -188,14 +187,18 @@ impl App {
 
     /// What the relay says about the command of the way back; any other event comes back.
     pub(super) fn on_resume_event(&mut self, event: LiveEvent, effects: &mut Vec<Effect>) -> Option<LiveEvent> {
-        let Some(Resuming { stage: Stage::Running(running), .. }) = self.resuming.as_ref() else { return Some(event) };
+        let Activity::Resume(Resuming { stage: Stage::Running(running), .. }) = &self.activity else {
+            return Some(event);
+        };
         match event {
             LiveEvent::CommandFinished { id, outcome } if id == *running => {
-                self.cwd.clone_from(&outcome.cwd);
+                self.shell.cwd.clone_from(&outcome.cwd);
                 if let Some(remark) = failed(&outcome) {
                     self.print_remark(&remark);
                 }
-                self.resuming.iter_mut().for_each(|resuming| resuming.stage = Stage::Done);
+                if let Some(resuming) = self.activity.resuming_mut() {
+                    resuming.stage = Stage::Done;
+                }
             }
             LiveEvent::CommandRefused { id, error } if id == *running => {
                 self.surface = Surface::Ours;
@@ -207,7 +210,7 @@ impl App {
         None
     }
 
-    /// Nobody waits any more.
+    /// The user does not wait any more.
     pub(super) fn cancel_resume(&mut self, effects: &mut Vec<Effect>) {
         if self.surface == Surface::Ours {
             self.print_remark(STOPPED);
@@ -216,15 +219,10 @@ impl App {
     }
 
     pub(super) fn close_resume(&mut self, effects: &mut Vec<Effect>) {
-        let unfinished = self.resuming.as_mut().and_then(|resuming| resuming.unfinished.take());
+        let unfinished = self.activity.resuming_mut().and_then(|resuming| resuming.unfinished.take());
         unfinished.into_iter().for_each(|unfinished| self.print_unfinished(&unfinished));
         self.surface = Surface::Closing;
         effects.push(Effect::EndAnswer);
-    }
-
-    /// The prompt is back, or was never left.
-    pub(super) fn end_resume(&mut self) {
-        self.resuming = None;
     }
 }
 
@@ -232,7 +230,7 @@ fn failed(outcome: &CommandOutcome) -> Option<String> {
     match (outcome.ending, outcome.status) {
         (Ending::Exited, Some(0)) => None,
         (Ending::Exited, Some(status)) => Some(format!("It failed: exit {status}.")),
-        _ => Some("It did not end as it should.".to_owned()),
+        _ => Some("It was interrupted or did not finish.".to_owned()),
     }
 }
 

@@ -8,18 +8,16 @@ use cohab_protocol::{
     WireErrorKind,
 };
 use cohab_shell_relay::live::LineDecision;
+use cohab_term::clipboard::MAX_CLIPBOARD_BYTES;
 use cohab_text::sanitize::sanitize;
 use ratatui::text::Line;
 
-use super::{App, LinkState, Surface};
+use super::{App, LinkState, Surface, activity::Activity};
 use crate::{
-    attach_change::{AttachChange, ModelWish},
     effect::Effect,
-    slash::{self, Command, Kind, Parsed, own_output::OwnOutput, say},
-    ui::{
-        clipboard::MAX_CLIPBOARD_BYTES,
-        status::{self, STOPPED},
-    },
+    session_override::{ModelWish, SessionOverride},
+    slash::{self, Command, CommandKind, Parsed, own_output::OwnOutput, say},
+    ui::status::{self, STOPPED},
 };
 
 /// The daemon answers such a request, started and connected if need be, within this time.
@@ -31,6 +29,23 @@ const COMPACT_LIMIT: Duration = Duration::from_secs(100);
 #[derive(Debug)]
 pub(super) struct Slash {
     stage: Stage,
+}
+
+impl Slash {
+    /// When its request is given up.
+    pub fn deadline(&self) -> Option<Instant> {
+        match &self.stage {
+            Stage::Held(_, deadline) | Stage::Sent(_, _, deadline) => Some(*deadline),
+            Stage::Program(_) | Stage::Done => None,
+        }
+    }
+
+    /// The shell could not make room, or its prompt is back.
+    pub fn end(self, effects: &mut Vec<Effect>) {
+        if let Stage::Program(_) = self.stage {
+            effects.push(Effect::StopProgram);
+        }
+    }
 }
 
 /// Shown while a model sums up: a line, and a sentence.
@@ -77,7 +92,7 @@ impl App {
         let is_command = slash::parse(question) != Parsed::Question;
         if is_command {
             self.keep_code();
-            self.turn = None;
+            self.activity = Activity::Idle;
             self.surface = Surface::Ours;
             self.start_slash(question, now, effects);
             self.advance_undo(effects);
@@ -86,26 +101,26 @@ impl App {
     }
 
     fn start_slash(&mut self, question: &str, now: Instant, effects: &mut Vec<Effect>) {
-        self.is_dirty = true;
+        self.screen.is_dirty = true;
         self.print_question(question);
         match slash::parse(question) {
-            Parsed::Command(command, _) if command.kind == Kind::Undo => self.start_undo(),
-            Parsed::Command(command, "") if command.kind == Kind::Resume => self.go_on(now, effects),
+            Parsed::Command(command, _) if command.kind == CommandKind::Undo => self.start_undo(),
+            Parsed::Command(command, "") if command.kind == CommandKind::Resume => self.go_on(now, effects),
             Parsed::Command(command, words) => {
                 let stage = self.begin_slash(command, words, now, effects);
-                self.slash = Some(Slash { stage });
+                self.activity = Activity::Slash(Slash { stage });
                 self.send_held_request(effects);
             }
             Parsed::Unknown(word, nearest) => {
                 self.say(say::unknown(&self.options.question_prefix, word, nearest));
-                self.slash = Some(Slash { stage: Stage::Done });
+                self.activity = Activity::Slash(Slash { stage: Stage::Done });
             }
             Parsed::Question => {}
         }
     }
 
     fn begin_slash(&mut self, command: &Command, words: &str, now: Instant, effects: &mut Vec<Effect>) -> Stage {
-        let (width, look) = (self.width(), self.options.look);
+        let (width, output_style) = (self.width(), self.options.output_style);
         let prefix = self.options.question_prefix.clone();
         let held = |action| Stage::Held(Wish::Action(action), now + REQUEST_LIMIT);
         if command.arguments.is_empty() && !words.is_empty() {
@@ -113,35 +128,35 @@ impl App {
             return Stage::Done;
         }
         match command.kind {
-            Kind::Help => self.above.extend(say::help(&prefix, width, look)),
-            Kind::New => return held(SessionAction::Clear),
-            Kind::Retry => return held(SessionAction::Rewind),
-            Kind::Compact => return Stage::Held(Wish::Action(SessionAction::Compact), now + COMPACT_LIMIT),
-            Kind::Context => return held(SessionAction::Context),
-            Kind::Cost => return held(SessionAction::Usage),
-            Kind::Model if words.is_empty() => return Stage::Held(Wish::Introduction, now + REQUEST_LIMIT),
-            Kind::Model => match ModelWish::parse(words) {
+            CommandKind::Help => self.screen.above.extend(say::help(&prefix, width, output_style)),
+            CommandKind::New => return held(SessionAction::Clear),
+            CommandKind::Retry => return held(SessionAction::Rewind),
+            CommandKind::Compact => return Stage::Held(Wish::Action(SessionAction::Compact), now + COMPACT_LIMIT),
+            CommandKind::Context => return held(SessionAction::Context),
+            CommandKind::Cost => return held(SessionAction::Usage),
+            CommandKind::Model if words.is_empty() => return Stage::Held(Wish::Introduction, now + REQUEST_LIMIT),
+            CommandKind::Model => match ModelWish::parse(words) {
                 Some(wish) => return Stage::Held(Wish::Model(wish), now + REQUEST_LIMIT),
                 None => self.say(say::misused(&prefix, command)),
             },
-            Kind::Approve => return self.begin_approve(command, words, now, effects),
-            Kind::Typed => self.print_typed_lines(),
-            Kind::Copy => self.copy(command, words, effects),
-            Kind::Sessions => return self.run_program("sessions", words, effects),
-            Kind::Doctor => return self.run_program("doctor", "", effects),
+            CommandKind::Approve => return self.begin_approve(command, words, now, effects),
+            CommandKind::Typed => self.print_typed_lines(),
+            CommandKind::Copy => self.copy(command, words, effects),
+            CommandKind::Sessions => return self.run_program("sessions", words, effects),
+            CommandKind::Doctor => return self.run_program("doctor", "", effects),
             // An answer that is coming takes them itself.
-            Kind::Pause => self.say("Nothing is being answered."),
+            CommandKind::Pause => self.say("Nothing is being answered."),
             // Begun elsewhere.
-            Kind::Undo | Kind::Resume => {}
+            CommandKind::Undo | CommandKind::Resume => {}
         }
         Stage::Done
     }
 
-    /// The client decides last what runs, so its own mode changes at once, whatever becomes of the daemon.
+    /// The client decides last what runs, so its own mode changes at once, with or without a daemon.
     fn begin_approve(&mut self, command: &Command, words: &str, now: Instant, effects: &mut Vec<Effect>) -> Stage {
         let width = self.width();
         if words.is_empty() {
-            self.above.extend(say::approval(self.options.approval, false, width));
+            self.screen.above.extend(say::approval(self.options.approval, false, width));
             return Stage::Done;
         }
         let Ok(mode) = words.parse() else {
@@ -149,10 +164,10 @@ impl App {
             return Stage::Done;
         };
         self.options.approval = mode;
-        effects.push(Effect::KeepForAttach(AttachChange::Approval(mode)));
-        self.above.extend(say::approval(mode, true, width));
-        if matches!(self.link, LinkState::Down | LinkState::Failed) {
-            // The daemon is told when it is needed.
+        effects.push(Effect::KeepForAttach(SessionOverride::Approval(mode)));
+        self.screen.above.extend(say::approval(mode, true, width));
+        if matches!(self.connection.link, LinkState::Down | LinkState::Failed) {
+            // The daemon learns it when it is needed.
             return Stage::Done;
         }
         Stage::Held(Wish::Action(SessionAction::SetApproval { mode }), now + REQUEST_LIMIT)
@@ -186,41 +201,41 @@ impl App {
     fn run_program(&mut self, name: &str, words: &str, effects: &mut Vec<Effect>) -> Stage {
         let args: Vec<String> = std::iter::once(name).chain(words.split_whitespace()).map(str::to_owned).collect();
         let called = format!("cohab {}", args.join(" "));
-        effects.push(Effect::RunProgram { args, cwd: self.cwd.clone(), columns: self.text_width() });
+        effects.push(Effect::RunProgram { args, cwd: self.shell.cwd.clone(), columns: self.text_width() });
         Stage::Program(called)
     }
 
     fn say(&mut self, text: impl AsRef<str>) {
         let width = self.width();
-        self.above.extend(say::plain(text.as_ref(), width));
-        self.is_dirty = true;
+        self.screen.above.extend(say::plain(text.as_ref(), width));
+        self.screen.is_dirty = true;
     }
 
     /// Sends what is held, if the daemon can take it; connects if there is no connection.
     pub(super) fn send_held_request(&mut self, effects: &mut Vec<Effect>) {
-        let Some(Stage::Held(wish, deadline)) = self.slash.as_ref().map(|slash| &slash.stage) else { return };
+        let Some(Stage::Held(wish, deadline)) = self.activity.slash().map(|slash| &slash.stage) else { return };
         let (wish, deadline) = (wish.clone(), *deadline);
-        match &self.link {
+        match &self.connection.link {
             LinkState::Down | LinkState::Failed => return self.connect(effects),
-            LinkState::Up(_) if self.cancelled_turn.is_none() => {}
+            LinkState::Up(_) if self.connection.cancelled_turn.is_none() => {}
             LinkState::Up(_) | LinkState::Connecting => return,
         }
-        let request_id = RequestId(self.last_request + 1);
+        let request_id = RequestId(self.connection.last_request + 1);
         effects.push(match &wish {
-            Wish::Model(wish) => Effect::AttachAgain { request_id, change: Some(AttachChange::Model(wish.clone())) },
+            Wish::Model(wish) => Effect::AttachAgain { request_id, change: Some(SessionOverride::Model(wish.clone())) },
             Wish::Introduction => Effect::AttachAgain { request_id, change: None },
             Wish::Action(action) => {
                 let action = action.clone();
                 Effect::Send(ClientMessage::SessionRequest(SessionRequest { request_id, action }))
             }
         });
-        self.last_request = request_id.0;
-        self.is_dirty = true;
-        self.slash = Some(Slash { stage: Stage::Sent(request_id, wish, deadline) });
+        self.connection.last_request = request_id.0;
+        self.screen.is_dirty = true;
+        self.activity = Activity::Slash(Slash { stage: Stage::Sent(request_id, wish, deadline) });
     }
 
     fn take_sent(&mut self, request_id: RequestId) -> Option<Wish> {
-        match self.slash.as_ref().map(|slash| &slash.stage) {
+        match self.activity.slash().map(|slash| &slash.stage) {
             Some(Stage::Sent(id, wish, _)) if *id == request_id => {
                 let wish = wish.clone();
                 self.end_slash();
@@ -233,27 +248,27 @@ impl App {
     /// The daemon answers a request.
     pub(super) fn on_session_reply(&mut self, reply: SessionReply, now: Instant, effects: &mut Vec<Effect>) {
         let Some(wish) = self.take_sent(reply.request_id) else { return };
-        let (width, look) = (self.width(), self.options.look);
+        let (width, output_style) = (self.width(), self.options.output_style);
         match (wish, reply.answer) {
             (Wish::Model(wish), SessionAnswer::Attached(attached)) => {
-                self.above.extend(say::model_changed(&attached.model, &wish, width));
-                self.link = LinkState::Up(attached);
-                effects.push(Effect::KeepForAttach(AttachChange::Model(wish)));
+                self.screen.above.extend(say::model_changed(&attached.model, &wish, width));
+                self.connection.link = LinkState::Up(attached);
+                effects.push(Effect::KeepForAttach(SessionOverride::Model(wish)));
             }
             (Wish::Introduction, SessionAnswer::Attached(attached)) => {
-                self.above.extend(say::model(&attached.model, &self.options.question_prefix, width));
-                self.link = LinkState::Up(attached);
+                self.screen.above.extend(say::model(&attached.model, &self.options.question_prefix, width));
+                self.connection.link = LinkState::Up(attached);
             }
             (Wish::Action(SessionAction::Clear), SessionAnswer::Done) => {
                 self.say("A new conversation begins. Your shell and what was agreed to stay as they are.");
             }
-            (_, SessionAnswer::Context(report)) => self.above.extend(say::context(&report, width, look)),
-            (_, SessionAnswer::Usage(usage)) => self.above.extend(say::cost(&usage, width, look)),
+            (_, SessionAnswer::Context(report)) => self.screen.above.extend(say::context(&report, width, output_style)),
+            (_, SessionAnswer::Usage(usage)) => self.screen.above.extend(say::cost(&usage, width, output_style)),
             (_, SessionAnswer::Compacted { before_tokens, after_tokens }) => {
                 self.say(say::compacted(before_tokens, after_tokens));
             }
             (_, SessionAnswer::Rewound { question: Some(question) }) => {
-                self.slash = None;
+                self.activity = Activity::Idle;
                 self.print_question(&question);
                 self.ask(question, now, effects);
             }
@@ -275,7 +290,7 @@ impl App {
 
     /// There is no connection (any more).
     pub(super) fn fail_slash(&mut self, message: &str, hint: &str) {
-        let waits = matches!(self.slash.as_ref().map(|slash| &slash.stage), Some(Stage::Held(..) | Stage::Sent(..)));
+        let waits = matches!(self.activity.slash().map(|slash| &slash.stage), Some(Stage::Held(..) | Stage::Sent(..)));
         if waits {
             self.print_error(&WireError {
                 about: ErrorSubject::Connection,
@@ -289,15 +304,15 @@ impl App {
 
     /// A program of ours has ended.
     pub(super) fn on_program_ended(&mut self, output: &OwnOutput) {
-        let Some(Stage::Program(name)) = self.slash.as_ref().map(|slash| &slash.stage) else { return };
+        let Some(Stage::Program(name)) = self.activity.slash().map(|slash| &slash.stage) else { return };
         let lines = output.lines(name, self.width());
-        self.above.extend(lines);
+        self.screen.above.extend(lines);
         self.end_slash();
     }
 
     /// The user has seen enough.
     pub(super) fn cancel_slash(&mut self, effects: &mut Vec<Effect>) {
-        match self.slash.as_ref().map(|slash| &slash.stage) {
+        match self.activity.slash().map(|slash| &slash.stage) {
             None | Some(Stage::Done) => return,
             Some(Stage::Program(_)) => effects.push(Effect::StopProgram),
             Some(Stage::Held(..) | Stage::Sent(..)) => {}
@@ -307,20 +322,12 @@ impl App {
     }
 
     fn end_slash(&mut self) {
-        self.slash = Some(Slash { stage: Stage::Done });
-        self.is_dirty = true;
-    }
-
-    /// When a request is given up.
-    pub(super) fn slash_deadline(&self) -> Option<Instant> {
-        match self.slash.as_ref().map(|slash| &slash.stage) {
-            Some(Stage::Held(_, deadline) | Stage::Sent(_, _, deadline)) => Some(*deadline),
-            _ => None,
-        }
+        self.activity = Activity::Slash(Slash { stage: Stage::Done });
+        self.screen.is_dirty = true;
     }
 
     pub(super) fn give_up_slash(&mut self, now: Instant) {
-        if self.slash_deadline().is_some_and(|deadline| now >= deadline) {
+        if self.activity.slash().and_then(Slash::deadline).is_some_and(|deadline| now >= deadline) {
             let limit = REQUEST_LIMIT.as_secs();
             self.fail_slash(
                 &format!("the daemon has not answered within {limit} s"),
@@ -331,8 +338,8 @@ impl App {
 
     /// Gives the prompt back once all is said and the terminal is ours, unless another question waits.
     pub(super) fn close_slash_if_due(&mut self, now: Instant, effects: &mut Vec<Effect>) {
-        while self.surface == Surface::Ours && matches!(self.slash, Some(Slash { stage: Stage::Done })) {
-            self.slash = None;
+        while self.surface == Surface::Ours && matches!(self.activity, Activity::Slash(Slash { stage: Stage::Done })) {
+            self.activity = Activity::Idle;
             if !self.ask_next(now, effects) {
                 self.surface = Surface::Closing;
                 effects.push(Effect::EndAnswer);
@@ -340,24 +347,18 @@ impl App {
         }
     }
 
-    /// The shell could not make room, or its prompt is back.
-    pub(super) fn forget_slash(&mut self, effects: &mut Vec<Effect>) {
-        if let Some(Slash { stage: Stage::Program(_) }) = self.slash.take() {
-            effects.push(Effect::StopProgram);
-        }
-    }
-
     /// What is shown while it waits.
     pub(super) fn slash_area(&self) -> Vec<Line<'static>> {
-        let text = match self.slash.as_ref().map(|slash| &slash.stage) {
+        let text = match self.activity.slash().map(|slash| &slash.stage) {
             Some(Stage::Held(..)) => "starting the assistant".to_owned(),
-            Some(Stage::Program(name)) => {
-                self.options.look.choose(format!("{name} · Ctrl-C stops"), format!("Running {name}. Ctrl-C stops it."))
-            }
+            Some(Stage::Program(name)) => self
+                .options
+                .output_style
+                .choose(format!("{name} · Ctrl-C stops"), format!("Running {name}. Ctrl-C stops it.")),
             // The others take no time worth telling.
             Some(Stage::Sent(_, Wish::Action(SessionAction::Compact), _)) => {
                 let (line, sentence) = COMPACTING;
-                self.options.look.choose(line, sentence).to_owned()
+                self.options.output_style.choose(line, sentence).to_owned()
             }
             _ => return Vec::new(),
         };

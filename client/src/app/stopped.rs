@@ -7,8 +7,8 @@ use cohab_protocol::{ApprovalMode, CallId, CommandExecutionResult, ExecuteComman
 use cohab_sandbox::lock;
 use cohab_types::command::{CommandOutcome, Ending};
 
-use super::{App, command::refuse, turn::RunningCall};
-use crate::{consent::Permit, effect::Effect};
+use super::{App, agent_command::Running, command::refuse};
+use crate::{consent::RunAuthority, effect::Effect};
 
 /// What a yes does, shown on the card.
 const ONCE_MORE: &str = "a yes runs it once more, with your rights";
@@ -41,9 +41,9 @@ impl Stopped {
 
 impl App {
     /// What has probably stopped a command that ran locked in `cwd`.
-    pub(super) fn why_stopped(&self, call: &RunningCall, cwd: &Path, outcome: &CommandOutcome) -> Option<String> {
-        let status = outcome.status.filter(|_| call.is_locked && outcome.ending == Ending::Exited)?;
-        lock::why_stopped(status, &outcome.output, self.options.scene.context(cwd))
+    pub(super) fn why_stopped(&self, running: &Running, cwd: &Path, outcome: &CommandOutcome) -> Option<String> {
+        let status = outcome.status.filter(|_| running.is_locked && outcome.ending == Ending::Exited)?;
+        lock::why_stopped(status, &outcome.output, self.options.environment.context(cwd))
     }
 
     /// Asks whether a stopped command may run once more. It is not asked where the second run could differ from the first: the shell has
@@ -57,15 +57,15 @@ impl App {
         effects: &mut Vec<Effect>,
     ) {
         let is_read_only = self.options.approval == ApprovalMode::ReadOnly;
-        let is_same_shell = cwd == self.cwd
-            && self.taint.reason().is_none()
-            && cohab_policy::keeps_shell(&request.command, self.options.scene.shell);
-        match self.turn.as_mut().filter(|turn| is_same_shell && !is_read_only && !turn.is_over()) {
+        let is_same_shell = cwd == self.shell.cwd
+            && self.shell.drift.reason().is_none()
+            && cohab_policy::keeps_shell(&request.command, self.options.environment.shell);
+        match self.activity.turn_mut().filter(|turn| is_same_shell && !is_read_only && !turn.is_over()) {
             Some(turn) => {
                 let why = format!("it ran unasked and failed: {}", stopped.why);
                 let reasons = vec![why, ONCE_MORE.to_owned()];
                 turn.stopped = Some(stopped);
-                self.ask_to_run(request, reasons, Vec::new(), Permit::Confirmed, now, effects);
+                self.ask_to_run(request, reasons, Vec::new(), RunAuthority::Confirmed, now, effects);
             }
             None => {
                 let result = stopped.told(if is_read_only { READ_ONLY } else { NOT_ASKED });
@@ -76,7 +76,7 @@ impl App {
 
     /// The id that the shell runs a command under. It takes each id only once, so a second run gets a new one.
     pub(super) fn relay_id(&self, call_id: CallId) -> String {
-        let stopped = self.turn.as_ref().and_then(|turn| turn.stopped.as_ref());
+        let stopped = self.activity.turn().and_then(|turn| turn.stopped.as_ref());
         match stopped.filter(|stopped| stopped.result.call_id == call_id) {
             Some(_) => (self.options.fresh_turn_id)().to_string(),
             None => call_id.to_string(),
@@ -92,7 +92,7 @@ impl App {
     }
 
     fn take_stopped(&mut self, call_id: CallId) -> Option<Stopped> {
-        self.turn.as_mut()?.stopped.take_if(|stopped| stopped.result.call_id == call_id)
+        self.activity.turn_mut()?.stopped.take_if(|stopped| stopped.result.call_id == call_id)
     }
 
     /// The result of the first run of a command that does not run once more, for this `reason`.
@@ -104,13 +104,13 @@ impl App {
     pub(super) fn answer_unrun(&mut self, call_id: CallId, code: &str, reason: &str, effects: &mut Vec<Effect>) {
         effects.push(match self.first_result(call_id, reason) {
             Some(result) => self.reported(result),
-            None => refuse(call_id, code, reason.to_owned(), &self.cwd),
+            None => refuse(call_id, code, reason.to_owned(), &self.shell.cwd),
         });
     }
 
     /// Keeps the first result of a command whose turn ends, for a daemon that asks for it.
     pub(super) fn forget_stopped(&mut self) {
-        let turn = self.turn.as_ref().filter(|turn| turn.running_call.is_none());
+        let turn = self.activity.turn().filter(|turn| turn.running().is_none());
         let call_id = turn.and_then(|turn| turn.stopped.as_ref()).map(|stopped| stopped.result.call_id);
         if let Some(result) = call_id.and_then(|call_id| self.first_result(call_id, "the turn ended")) {
             self.reported(result);

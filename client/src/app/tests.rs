@@ -1,32 +1,38 @@
 use std::path::Path;
 
-use cohab_policy::remembered::Loaded;
+use cohab_policy::remembered::{Loaded, Remembered};
 use cohab_protocol::{
-    self as wire, AgentStreamChunk, ApprovalDecision, ApprovalId, ApprovalReply, ApprovalRequest, ApprovalSubject,
-    CallId, ChunkDelta, CommandEnding, CommandExecutionResult, DaemonMessage, ExecuteCommand, ModelIdentity, RunMode,
-    SessionKey, StepActivity, StepFinished, StepOutcome, StepStarted, TurnEndReason, TurnEnded, Usage,
+    self as wire, AgentStreamChunk, ApprovalDecision, ApprovalId, ApprovalMode, ApprovalReply, ApprovalRequest,
+    ApprovalSubject, CallId, ChunkDelta, CommandEnding, CommandExecutionResult, DaemonMessage, ExecuteCommand,
+    ModelIdentity, RunMode, SessionKey, StepActivity, StepFinished, StepOutcome, StepStarted, TurnEndReason, TurnEnded,
+    Usage,
 };
 use cohab_shell_relay::live::{LineDecision, UserCommand};
 use cohab_shell_state::shell::Shell;
-use cohab_types::command::{CommandOutcome, Ending, EnvChange, Interrupter, Mode, StateAfter};
+use cohab_term::output_style::OutputStyle;
+use cohab_types::{
+    command::{CommandOutcome, Ending, EnvChange, Interrupter, Mode, StateAfter},
+    confined_programs::ConfinedPrograms,
+};
 use uuid::Uuid;
 
 use super::*;
+use crate::approval::ApprovalEnvironment;
 
-mod aside;
 mod attention;
+mod background_turn;
 mod bench;
 mod calls;
 mod code;
 mod consent;
 mod countdown;
-mod doubt;
-mod entry;
+mod entered_line;
 mod failure;
 mod filling;
 pub(crate) mod hostile;
 mod link;
-mod naming;
+mod local_approval;
+mod name_resolution;
 mod pause;
 mod resume;
 mod screens;

@@ -1,32 +1,26 @@
 //! One turn as the client sees it.
 
-use std::{
-    path::PathBuf,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
-use cohab_protocol::{
-    CallId, ChunkDelta, ClientMessage, ExecuteCommand, ModelIdentity, ResumePoint, StepActivity, TurnId,
+use cohab_daemon_link::connection::SILENCE_LIMIT;
+use cohab_protocol::{CallId, ChunkDelta, ClientMessage, ModelIdentity, ResumePoint, StepActivity, TurnId};
+use cohab_term::{
+    markdown::{CodeBlocks, Highlighter, MarkdownStream},
+    output_style::OutputStyle,
 };
 use ratatui::text::Line;
 
 use super::{
-    countdown::Countdown, doubt::Doubted, naming::Naming, pause::Pause, progress::Progress, stopped::Stopped,
-    unasked::Looking,
+    agent_command::{AgentCommand, Running},
+    countdown::Countdown,
+    pause::Pause,
+    progress::Progress,
+    stopped::Stopped,
 };
-use crate::{
-    approval::OpenQuestion,
-    connection::SILENCE_LIMIT,
-    consent::Permit,
-    markdown::{CodeBlocks, Highlighter, MarkdownStream},
-    ui::look::Look,
-};
+use crate::approval::OpenQuestion;
 
 /// How long the end of a turn waits for the colours of its last code block.
 const SETTLE_LIMIT: Duration = Duration::from_millis(300);
-
-/// How long a command waits for the terminal; the daemon gives up a little later.
-const PENDING_LIMIT: Duration = Duration::from_secs(30);
 /// How often the rest of one turn is asked for over a new connection.
 const RESUMES_MAX: u8 = 3;
 
@@ -43,123 +37,150 @@ pub(super) enum Waiting {
     Nothing,
 }
 
-/// A command of this turn in the live shell.
-#[derive(Debug)]
-pub(super) struct RunningCall {
-    pub request: ExecuteCommand,
-    /// The id that the shell runs it under.
-    pub id: String,
-    pub has_started: bool,
-    /// The launcher starts its programs.
-    pub is_locked: bool,
-}
-
-/// A command of this turn that waits until the terminal is ours.
-#[derive(Debug)]
-pub(super) struct PendingCall {
-    pub request: ExecuteCommand,
-    /// By what it may run.
-    pub permit: Permit,
-    /// Where the shell was when it was judged.
-    pub cwd: PathBuf,
-    pub since: Instant,
-}
-
 /// A step of this turn that is over.
 #[derive(Debug)]
 pub(super) struct EndedStep {
     pub activity: StepActivity,
     /// Its command was shown when it ran.
     pub has_echoed: bool,
-    /// How long that took, if the live shell told.
+    /// How long that took, if the live shell reported.
     pub ran_ms: Option<u64>,
 }
 
+/// The text of an answer as it comes.
 #[derive(Debug)]
-pub(super) struct Turn {
-    id: TurnId,
+struct AnswerText {
     width: u16,
-    look: Look,
+    output_style: OutputStyle,
     highlighter: Option<Highlighter>,
     text: MarkdownStream,
+    /// There is text that is not closed.
     has_text: bool,
     /// There was text, maybe before a step.
     has_answered: bool,
-    /// Code of the parts of the answer that are closed.
+    /// Code of the parts that are closed.
     code_before: CodeBlocks,
-    next_seq: u64,
+}
+
+impl AnswerText {
+    fn new(width: u16, output_style: OutputStyle, highlighter: Option<Highlighter>) -> Self {
+        Self {
+            width,
+            output_style,
+            text: MarkdownStream::new(width, highlighter.clone()).with_output_style(output_style),
+            highlighter,
+            has_text: false,
+            has_answered: false,
+            code_before: CodeBlocks::default(),
+        }
+    }
+
+    fn push(&mut self, text: &str) {
+        self.text.push(text);
+        (self.has_text, self.has_answered) = (true, true);
+    }
+
+    /// Closes the text so far.
+    fn finish(&mut self) -> Vec<Line<'static>> {
+        if !self.has_text {
+            return Vec::new();
+        }
+        let rest = self.text.finish();
+        self.code_before = self.text.code_blocks().clone();
+        self.restart();
+        rest
+    }
+
+    /// Forgets the text that is not closed. What was taken back is not to be copied either; what stood before a step stays.
+    fn restart(&mut self) {
+        self.text = MarkdownStream::new(self.width, self.highlighter.clone())
+            .with_output_style(self.output_style)
+            .with_code_blocks(self.code_before.clone());
+        self.has_text = false;
+    }
+}
+
+/// How far the turn and the daemon know of each other.
+#[derive(Debug)]
+struct Delivery {
+    /// What the turn begins with, while the daemon cannot take it.
     unsent_query: Option<ClientMessage>,
-    /// Since when the daemon has not taken it; absent once the user was told.
+    /// Since when the daemon has not taken it; absent once the user was warned.
     silent_since: Option<Instant>,
     /// The daemon has begun it, so it can be asked for its rest.
     is_begun: bool,
     is_resuming: bool,
     resumes_left: u8,
-    next_step: u32,
-    /// Steps that are not over, by number.
-    steps: Vec<(u32, StepActivity)>,
+    /// Number of the next piece of text.
+    next_seq: u64,
+}
+
+/// The steps of a turn.
+#[derive(Debug, Default)]
+struct Steps {
+    /// Number of the next one.
+    next: u32,
+    /// Those that are not over, by number.
+    open: Vec<(u32, StepActivity)>,
+    /// A command of the current step was shown as it ran.
+    has_echoed: bool,
+    /// How long that command ran, without what it waited for the terminal.
+    ran_ms: Option<u64>,
+}
+
+#[derive(Debug)]
+pub(super) struct Turn {
+    id: TurnId,
+    answer: AnswerText,
+    delivery: Delivery,
+    steps: Steps,
     pub waiting: Waiting,
     /// Whether the user holds it.
     pub pause: Pause,
     /// For the status line.
     pub progress: Progress,
     pub question: Option<OpenQuestion>,
-    pub pending_call: Option<PendingCall>,
-    pub running_call: Option<RunningCall>,
-    /// A command that the client itself asks about.
-    pub doubted: Option<Doubted>,
+    /// The command that waits for something, or that the shell has.
+    pub command: Option<AgentCommand>,
     /// A command that the lock has stopped, until its second run has ended or was refused.
     pub stopped: Option<Stopped>,
-    /// A command that waits for what the shell tells of itself.
-    pub naming: Option<Naming>,
-    /// A command that waits for what git tells of its settings.
-    pub looking: Option<Looking>,
     /// A command whose time was up, and which still has the shell.
     pub overdue: Option<String>,
     /// Of the last command that was answered for.
     pub last_result: Option<CallId>,
-    /// A command of the current step was shown as it ran.
-    pub has_echoed: bool,
-    /// How long that command ran, without what it waited for the terminal.
-    pub ran_ms: Option<u64>,
     ended_at: Option<Instant>,
     last_seen: Instant,
     is_over: bool,
 }
 
 impl Turn {
-    pub fn new(id: TurnId, width: u16, look: Look, highlighter: Option<Highlighter>, now: Instant) -> Self {
+    pub fn new(
+        id: TurnId,
+        width: u16,
+        output_style: OutputStyle,
+        highlighter: Option<Highlighter>,
+        now: Instant,
+    ) -> Self {
         Self {
             id,
-            width,
-            look,
-            text: MarkdownStream::new(width, highlighter.clone()).with_look(look),
-            highlighter,
-            has_text: false,
-            has_answered: false,
-            code_before: CodeBlocks::default(),
-            next_seq: 0,
-            unsent_query: None,
-            silent_since: Some(now),
-            is_begun: false,
-            is_resuming: false,
-            resumes_left: RESUMES_MAX,
-            next_step: 0,
-            steps: Vec::new(),
+            answer: AnswerText::new(width, output_style, highlighter),
+            delivery: Delivery {
+                unsent_query: None,
+                silent_since: Some(now),
+                is_begun: false,
+                is_resuming: false,
+                resumes_left: RESUMES_MAX,
+                next_seq: 0,
+            },
+            steps: Steps::default(),
             waiting: Waiting::Link,
             pause: Pause::No,
             progress: Progress::new("", now),
             question: None,
-            pending_call: None,
-            running_call: None,
-            doubted: None,
+            command: None,
             stopped: None,
-            naming: None,
-            looking: None,
             overdue: None,
             last_result: None,
-            has_echoed: false,
-            ran_ms: None,
             ended_at: None,
             last_seen: now,
             is_over: false,
@@ -171,7 +192,7 @@ impl Turn {
     }
 
     /// When the number of a countdown changes.
-    pub fn countdown_deadline(&self) -> Option<Instant> {
+    fn countdown_deadline(&self) -> Option<Instant> {
         match &self.waiting {
             Waiting::Retry(countdown) => countdown.deadline(),
             _ => None,
@@ -184,7 +205,7 @@ impl Turn {
         let has_changed = countdown.tick(now);
         // The request is made again: from now on the model is waited for as before.
         if countdown.deadline().is_none()
-            && let Some((_, activity)) = self.steps.last()
+            && let Some((_, activity)) = self.steps.open.last()
         {
             self.waiting = Waiting::Step(activity.clone());
             return true;
@@ -199,152 +220,151 @@ impl Turn {
 
     /// Keeps the question until the daemon can take it.
     pub fn hold(&mut self, query: ClientMessage) {
-        self.unsent_query = Some(query);
+        self.delivery.unsent_query = Some(query);
     }
 
     /// Whether the daemon knows of the turn.
     pub fn was_sent(&self) -> bool {
-        self.unsent_query.is_none()
+        self.delivery.unsent_query.is_none()
     }
 
     pub fn take_unsent_query(&mut self) -> Option<ClientMessage> {
-        self.unsent_query.take()
+        self.delivery.unsent_query.take()
     }
 
     /// The daemon knows of it.
     pub fn begin(&mut self) {
-        self.is_begun = true;
-        self.silent_since = None;
+        self.delivery.is_begun = true;
+        self.delivery.silent_since = None;
     }
 
-    /// When the user is told that the daemon has not taken it.
-    pub fn silence_deadline(&self) -> Option<Instant> {
-        self.silent_since.filter(|_| !self.is_over).map(|since| since + SILENCE_LIMIT)
+    /// When the user is warned that the daemon has not taken it.
+    fn silence_deadline(&self) -> Option<Instant> {
+        self.delivery.silent_since.filter(|_| !self.is_over).map(|since| since + SILENCE_LIMIT)
     }
 
-    /// Whether to tell the user that now.
+    /// Whether to warn the user now.
     pub fn take_silence(&mut self, now: Instant) -> bool {
         let is_due = self.silence_deadline().is_some_and(|due| due <= now);
         if is_due {
-            self.silent_since = None;
+            self.delivery.silent_since = None;
         }
         is_due
     }
 
     /// Whether the daemon has begun it.
     pub fn is_begun(&self) -> bool {
-        self.is_begun
+        self.delivery.is_begun
     }
 
     /// From where to ask for the rest after a lost connection, if that makes sense (any more).
     pub fn resume(&mut self) -> Option<ResumePoint> {
-        if self.is_over || !self.is_begun {
+        if self.is_over || !self.delivery.is_begun {
             return None;
         }
-        self.resumes_left = self.resumes_left.checked_sub(1)?;
-        self.is_resuming = true;
-        Some(ResumePoint { turn_id: self.id, next_seq: self.next_seq })
+        self.delivery.resumes_left = self.delivery.resumes_left.checked_sub(1)?;
+        self.delivery.is_resuming = true;
+        Some(ResumePoint { turn_id: self.id, next_seq: self.delivery.next_seq })
     }
 
     pub fn is_resuming(&self) -> bool {
-        self.is_resuming
+        self.delivery.is_resuming
     }
 
     /// There is a connection again.
     pub fn resumed(&mut self) {
-        self.is_resuming = false;
+        self.delivery.is_resuming = false;
     }
 
-    /// Whether a command of it runs, or waits for anything.
-    pub fn has_a_command(&self) -> bool {
-        let waits = self.pending_call.is_some() || self.doubted.is_some() || self.naming.is_some();
-        self.running_call.is_some() || waits || self.looking.is_some()
+    /// When something of it is due.
+    pub fn deadline(&self) -> Option<Instant> {
+        let command = self.command.as_ref().and_then(AgentCommand::deadline);
+        let question = self.question.as_ref().and_then(OpenQuestion::deadline);
+        let own = [self.settle_deadline(), self.countdown_deadline(), self.silence_deadline()];
+        own.into_iter().chain([command, question]).flatten().min()
     }
 
-    /// When a command that waits for the terminal is given up.
-    pub fn pending_deadline(&self) -> Option<Instant> {
-        self.pending_call.as_ref().map(|pending| pending.since + PENDING_LIMIT)
+    /// Its command that the shell has.
+    pub fn running(&self) -> Option<&Running> {
+        self.command.as_ref().and_then(AgentCommand::running)
     }
 
     /// Takes a chunk. False for one that came before, which says nothing new.
     pub fn take_chunk(&mut self, seq: u64, delta: ChunkDelta) -> bool {
-        if seq < self.next_seq {
+        if seq < self.delivery.next_seq {
             return false;
         }
-        self.next_seq = seq + 1;
+        self.delivery.next_seq = seq + 1;
         match delta {
             ChunkDelta::Text(text) => {
-                self.text.push(&text);
-                (self.has_text, self.has_answered) = (true, true);
+                self.answer.push(&text);
                 self.waiting = Waiting::Nothing;
             }
             ChunkDelta::Reasoning(_) => {}
-            ChunkDelta::Reset => {
-                // What was taken back is not to be copied either; what stood before a step stays.
-                self.restart_text(self.code_before.clone());
-            }
+            ChunkDelta::Reset => self.answer.restart(),
         }
         true
     }
 
     /// Lines that are final now.
     pub fn take_closed_text(&mut self) -> Vec<Line<'static>> {
-        self.text.take_closed()
+        self.answer.text.take_closed()
     }
 
     /// Closes the text so far: what comes next is a step or the end.
     pub fn finish_text(&mut self) -> Vec<Line<'static>> {
-        if !self.has_text {
-            return Vec::new();
-        }
-        let rest = self.text.finish();
-        self.code_before = self.text.code_blocks().clone();
-        self.restart_text(self.code_before.clone());
-        rest
-    }
-
-    fn restart_text(&mut self, code_blocks: CodeBlocks) {
-        self.text = MarkdownStream::new(self.width, self.highlighter.clone())
-            .with_look(self.look)
-            .with_code_blocks(code_blocks);
-        self.has_text = false;
+        self.answer.finish()
     }
 
     /// The code of the answer so far; `None` as long as there is no answer.
     pub fn code_blocks(&self) -> Option<&CodeBlocks> {
-        self.has_answered.then(|| self.text.code_blocks())
+        self.answer.has_answered.then(|| self.answer.text.code_blocks())
     }
 
     /// The part of the text that may still change.
     pub fn tail(&mut self) -> &[Line<'static>] {
-        self.text.tail()
+        self.answer.text.tail()
     }
 
     pub fn set_width(&mut self, width: u16) {
-        self.width = width;
-        self.text.set_width(width);
+        self.answer.width = width;
+        self.answer.text.set_width(width);
     }
 
     /// False for one that came before: a daemon that is asked for the rest of a turn repeats some.
     pub fn is_new_step(&mut self, step: u32) -> bool {
-        let is_new = step >= self.next_step;
-        self.next_step = self.next_step.max(step.saturating_add(1));
+        let is_new = step >= self.steps.next;
+        self.steps.next = self.steps.next.max(step.saturating_add(1));
         is_new
+    }
+
+    /// A command of the current step is shown as it runs.
+    pub fn echoed(&mut self) {
+        self.steps.has_echoed = true;
+    }
+
+    /// That command has run for so long.
+    pub fn ran(&mut self, ms: u64) {
+        self.steps.ran_ms = Some(ms);
     }
 
     pub fn step_started(&mut self, step: u32, activity: StepActivity) {
         self.waiting = Waiting::Step(activity.clone());
-        self.ran_ms = None;
-        self.steps.push((step, activity));
+        self.steps.ran_ms = None;
+        self.steps.open.push((step, activity));
     }
 
     /// What is known of a step that is over.
     pub fn step_finished(&mut self, step: u32) -> Option<EndedStep> {
-        let index = self.steps.iter().position(|(number, _)| *number == step)?;
-        let (_, activity) = self.steps.remove(index);
+        let index = self.steps.open.iter().position(|(number, _)| *number == step)?;
+        let (_, activity) = self.steps.open.remove(index);
         // Several may be on at once.
-        self.waiting = self.steps.last().map_or(Waiting::Nothing, |(_, open)| Waiting::Step(open.clone()));
-        Some(EndedStep { activity, has_echoed: std::mem::take(&mut self.has_echoed), ran_ms: self.ran_ms.take() })
+        self.waiting = self.steps.open.last().map_or(Waiting::Nothing, |(_, open)| Waiting::Step(open.clone()));
+        Some(EndedStep {
+            activity,
+            has_echoed: std::mem::take(&mut self.steps.has_echoed),
+            ran_ms: self.steps.ran_ms.take(),
+        })
     }
 
     /// Closes an open question; true if there was one.
@@ -352,20 +372,12 @@ impl Turn {
         self.question.take().is_some()
     }
 
-    /// Nobody waits for the command `call_id` any more that the client asks about: the question goes.
-    pub fn withdraw_doubt(&mut self, call_id: CallId) -> Option<()> {
-        self.doubted.take_if(|doubted| doubted.is_call(call_id))?;
-        self.question.take().map(|_| ())
-    }
-
     pub fn end(&mut self) {
         self.is_over = true;
         self.waiting = Waiting::Nothing;
-        self.unsent_query = None;
-        self.pending_call = None;
-        self.doubted = None;
-        self.naming = None;
-        self.looking = None;
+        self.delivery.unsent_query = None;
+        // What the shell has comes to its own end.
+        self.command.take_if(|command| !command.is_running());
         self.ended_at.get_or_insert(self.last_seen);
     }
 
@@ -384,11 +396,11 @@ impl Turn {
 
     /// Whether the last code has its colours, or has waited long enough.
     pub fn is_settled(&self, now: Instant) -> bool {
-        self.text.is_settled() || self.ended_at.is_none_or(|ended| now >= ended + SETTLE_LIMIT)
+        self.answer.text.is_settled() || self.ended_at.is_none_or(|ended| now >= ended + SETTLE_LIMIT)
     }
 
-    pub fn settle_deadline(&self) -> Option<Instant> {
-        let waits = self.is_over && !self.text.is_settled();
+    fn settle_deadline(&self) -> Option<Instant> {
+        let waits = self.is_over && !self.answer.text.is_settled();
         self.ended_at.filter(|_| waits).map(|ended| ended + SETTLE_LIMIT)
     }
 }

@@ -1,47 +1,21 @@
-//! A command that runs unasked and is what it looks like: how it is typed, and what git's own settings say where it starts git.
+//! Runs a command without a question: types its hardened form, after git's own settings were checked if it starts git.
 
-use std::{
-    path::PathBuf,
-    time::{Duration, Instant},
-};
+use std::time::Instant;
 
-use cohab_policy::{self, Context, Unasked};
-use cohab_policy_io::git_settings::{self, Environment};
+use cohab_policy::{self, Context};
+use cohab_policy_io::git_settings::Environment;
 use cohab_protocol::{CallId, ExecuteCommand, TurnId};
+use cohab_term::{output_style::OutputStyle, theme};
 use ratatui::text::Line;
 
-use super::{App, Surface, turn::PendingCall};
-use crate::{
-    consent::Permit,
-    effect::Effect,
-    errand::Errand,
-    ui::{look::Look, status, theme},
+use super::{
+    App, Surface,
+    agent_command::{AgentCommand, CommandState},
 };
+use crate::{background_task::Task, consent::RunAuthority, effect::Effect, ui::status};
 
-/// Whoever looks at git's settings keeps a limit of his own; this one holds when there is no thread to look.
-const LOOK_LIMIT: Duration = git_settings::LIMIT.saturating_add(Duration::from_secs(1));
 /// Lines that are kept to be shown as they were typed.
 const KEPT_LINES: usize = 20;
-
-/// A command that waits until git has told its settings.
-#[derive(Debug)]
-pub(super) struct Looking {
-    request: ExecuteCommand,
-    /// Where it was judged.
-    cwd: PathBuf,
-    typed: Unasked,
-    since: Instant,
-}
-
-impl Looking {
-    pub fn is_call(&self, call_id: CallId) -> bool {
-        self.request.call_id == call_id
-    }
-
-    pub fn deadline(&self) -> Instant {
-        self.since + LOOK_LIMIT
-    }
-}
 
 /// Lines of one turn as they were typed, where words were put in.
 #[derive(Debug, Default)]
@@ -67,33 +41,34 @@ impl App {
     /// Runs a command whose names stand for what it was judged by, unless git's settings or variables speak against it.
     pub(super) fn run_unasked(&mut self, request: ExecuteCommand, now: Instant, effects: &mut Vec<Effect>) {
         let launcher = (self.options.launcher)();
-        let lock = launcher.as_deref().and_then(|file| self.options.lock(file, self.shell_seen.as_ref()));
-        let context = Context { lock, ..self.options.scene.context(&self.cwd) };
+        let lock = launcher.as_deref().and_then(|file| self.options.lock(file, self.shell.seen.as_ref()));
+        let context = Context { lock, ..self.options.environment.context(&self.shell.cwd) };
         if lock.is_none() && cohab_policy::needs_lock(&request.command, context) {
             let reason = "the program is gone that keeps its programs from writing".to_owned();
-            return self.ask_ourselves(request, vec![reason], Permit::Confirmed, now, effects);
+            return self.ask_ourselves(request, vec![reason], RunAuthority::Confirmed, now, effects);
         }
         let unasked = match cohab_policy::unasked(&request.command, context) {
             Ok(unasked) => unasked,
             Err(reason) => {
-                return self.ask_ourselves(request, vec![reason.to_owned()], Permit::Confirmed, now, effects);
+                return self.ask_ourselves(request, vec![reason.to_owned()], RunAuthority::Confirmed, now, effects);
             }
         };
         if unasked.git_folders.is_empty() {
             return self.run_typed(request, unasked.text, unasked.locked, effects);
         }
-        let reason = self.shell_seen.as_ref().and_then(cohab_policy::git_variables);
-        if let Some(reason) = reason.filter(|reason| !self.confirmed.contains(reason)) {
-            return self.ask_ourselves(request, vec![reason], Permit::Named, now, effects);
+        let reason = self.shell.seen.as_ref().and_then(cohab_policy::git_variables);
+        if let Some(reason) = reason.filter(|reason| !self.shell.confirmed.contains(reason)) {
+            return self.ask_ourselves(request, vec![reason], RunAuthority::Named, now, effects);
         }
-        let Some(turn) = self.turn.as_mut() else { return };
-        let environment = self.shell_seen.as_ref().map(Environment::of_shell);
-        effects.push(Effect::Begin(Errand::AskGit {
+        let Some(turn) = self.activity.turn_mut() else { return };
+        let environment = self.shell.seen.as_ref().map(Environment::of_shell);
+        effects.push(Effect::Begin(Task::AskGit {
             call: request.call_id,
             folders: unasked.git_folders.clone(),
             environment,
         }));
-        turn.looking = Some(Looking { request, cwd: self.cwd.clone(), typed: unasked, since: now });
+        let state = CommandState::CheckingGitSettings { typed: unasked, since: now };
+        turn.command = Some(AgentCommand { request, cwd: self.shell.cwd.clone(), state });
     }
 
     /// Runs a command that was asked about and shown as it is typed.
@@ -102,10 +77,11 @@ impl App {
         self.run_typed(request, typed, None, effects);
     }
 
-    /// A command as it is typed where nobody is asked about it, or where the user has confirmed what it stands for.
+    /// A command as it is typed where it runs unasked, or where the user has confirmed what it stands for.
     pub(super) fn typed_text(&self, request: &ExecuteCommand) -> String {
         // Without the lock it is typed with the same words.
-        let context = Context { lock: Some(self.options.unnamed_lock()), ..self.options.scene.context(&self.cwd) };
+        let context =
+            Context { lock: Some(self.options.unnamed_lock()), ..self.options.environment.context(&self.shell.cwd) };
         let unasked = cohab_policy::unasked(&request.command, context);
         unasked.map_or_else(|_| request.command.clone(), |unasked| unasked.text)
     }
@@ -118,29 +94,39 @@ impl App {
         now: Instant,
         effects: &mut Vec<Effect>,
     ) {
-        let Some(turn) = self.turn.as_mut() else { return };
-        let Some(looking) = turn.looking.take_if(|looking| looking.is_call(call_id)) else { return };
-        let Looking { request, cwd, typed, .. } = looking;
-        self.is_dirty = true;
+        let Some(turn) = self.activity.turn_mut() else { return };
+        let is_meant = |command: &AgentCommand| {
+            command.is_call(call_id) && matches!(command.state, CommandState::CheckingGitSettings { .. })
+        };
+        let checked = turn.command.take_if(|command| is_meant(command));
+        let Some(AgentCommand { request, cwd, state: CommandState::CheckingGitSettings { typed, .. } }) = checked
+        else {
+            return;
+        };
+        self.screen.is_dirty = true;
         if self.surface != Surface::Ours {
             // It is looked at again when the terminal is ours.
-            turn.pending_call = Some(PendingCall { request, permit: Permit::Unasked, cwd, since: now });
-        } else if cwd != self.cwd {
+            turn.command = Some(AgentCommand::waiting(request, RunAuthority::Unasked, cwd, now));
+        } else if cwd != self.shell.cwd {
             effects.push(self.refuse_elsewhere(request.call_id));
         } else {
-            match doubt.filter(|doubt| !self.confirmed.contains(doubt)) {
+            match doubt.filter(|doubt| !self.shell.confirmed.contains(doubt)) {
                 None => self.run_typed(request, typed.text, typed.locked, effects),
-                Some(doubt) => self.ask_ourselves(request, vec![doubt], Permit::Confirmed, now, effects),
+                Some(doubt) => self.ask_ourselves(request, vec![doubt], RunAuthority::Confirmed, now, effects),
             }
         }
     }
 
-    /// Nobody has told git's settings in time.
+    /// Git's settings were not reported in time.
     pub(super) fn give_up_looking(&mut self, now: Instant, effects: &mut Vec<Effect>) {
-        let looking = self.turn.as_ref().and_then(|turn| turn.looking.as_ref());
-        if let Some(looking) = looking.filter(|looking| now >= looking.deadline()) {
-            let doubt = "git did not tell its settings here in time".to_owned();
-            self.on_git_told(looking.request.call_id, Some(doubt), now, effects);
+        let is_late = |command: &&AgentCommand| {
+            matches!(command.state, CommandState::CheckingGitSettings { .. })
+                && command.deadline().is_some_and(|due| now >= due)
+        };
+        let command = self.activity.turn().and_then(|turn| turn.command.as_ref());
+        if let Some(call_id) = command.filter(is_late).map(|command| command.request.call_id) {
+            let doubt = "git did not report its settings here in time".to_owned();
+            self.on_git_told(call_id, Some(doubt), now, effects);
         }
     }
 
@@ -150,11 +136,11 @@ impl App {
             return;
         }
         let command = format!("{} /typed", self.options.question_prefix);
-        let text = match self.options.look {
-            Look::Glyphs => format!("  ↳ typed to stay read-only · {command}"),
-            Look::Sentences => format!("It is typed so that it stays read-only; {command} shows how."),
+        let text = match self.options.output_style {
+            OutputStyle::Rich => format!("  ↳ typed to stay read-only · {command}"),
+            OutputStyle::Accessible => format!("It is typed so that it stays read-only; {command} shows how."),
         };
-        self.above.push(status::fitted(&Line::styled(text, theme::DIM), self.width()));
+        self.screen.above.push(status::fitted(&Line::styled(text, theme::DIM), self.width()));
     }
 
     /// Shows the lines of the last turn that had some as they were typed.
@@ -162,7 +148,7 @@ impl App {
         let lines = std::mem::take(&mut self.typed_lines.lines);
         lines.iter().for_each(|line| self.print_command(line));
         if lines.is_empty() {
-            self.print_remark("Nothing was typed otherwise than it was shown.");
+            self.print_remark("No command was modified before it ran.");
         }
         self.typed_lines.lines = lines;
     }

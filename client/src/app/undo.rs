@@ -1,6 +1,6 @@
-//! `cohab undo`: takes back what the last turn changed. A small turn of its own, without the daemon: a program of ours brings back the
-//! files that `write` and `edit` changed; then look what the shell is like now, bring back what nobody has changed since, look again,
-//! say what came of it.
+//! `cohab undo`: takes back what the last turn changed. It needs no daemon: a program of ours brings back the files that `write` and
+//! `edit` changed; the shell reports its state; what was not changed since is brought back; the shell reports again; the outcome is
+//! printed.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use cohab_shell_relay::live::{LineDecision, LiveEvent, UNDO_PREFIX, UntouchedPro
 use cohab_shell_state::state::{Snapshot, StateChange, Step, Undo};
 use cohab_types::command::{CommandRequest, Ending};
 
-use super::{App, Surface, turn::Turn};
+use super::{App, Surface, activity::Activity, turn::Turn};
 use crate::{
     effect::Effect,
     slash::own_output::OwnOutput,
-    ui::receipt::{named, restored},
+    ui::change_summary::{named, restored},
 };
 
 /// The line that asks for it.
@@ -29,7 +29,7 @@ pub(super) struct UndoJournal {
     change: StateChange,
     /// It has changed files; the daemon keeps what they held.
     has_files: bool,
-    /// The shell could not tell what a command of the turn changed.
+    /// The shell could not report what a command of the turn changed.
     is_partial: bool,
 }
 
@@ -65,12 +65,19 @@ impl UndoJournal {
     }
 }
 
+/// What can be undone, and whether its key counts.
+#[derive(Debug, Default)]
+pub(super) struct UndoOffer {
+    pub journal: UndoJournal,
+    pub key: UndoKey,
+}
+
 /// Whether the key for undo counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum UndoKey {
     #[default]
     Passes,
-    /// A turn has just ended; its prompt is about to be told.
+    /// A turn has just ended; its prompt is about to be reported.
     Ended,
     /// It was pressed ahead of that prompt.
     PressedAhead,
@@ -114,7 +121,7 @@ impl App {
     /// Begins by the key, or once the prompt stands. It was only asked for where [`takes_undo_key`](Self::takes_undo_key).
     pub(super) fn on_undo_key(&mut self, effects: &mut Vec<Effect>) {
         if self.surface == Surface::Closing {
-            self.undo_key = UndoKey::PressedAhead;
+            self.undo.key = UndoKey::PressedAhead;
             return;
         }
         effects.push(Effect::BeginAnswer);
@@ -129,8 +136,9 @@ impl App {
 
     /// Its line is printed, the relay makes room.
     pub(super) fn start_undo(&mut self) {
-        self.undo_key = UndoKey::Passes;
-        self.undoing = Some(Undoing { step: Stage::Opening, command: String::new(), seen: None, files: Vec::new() });
+        self.undo.key = UndoKey::Passes;
+        self.activity =
+            Activity::Undo(Undoing { step: Stage::Opening, command: String::new(), seen: None, files: Vec::new() });
     }
 
     /// Whether the key for undo means undo: at the prompt behind a turn that changed the shell, or ahead of it, as long as it is
@@ -138,20 +146,27 @@ impl App {
     #[must_use]
     pub fn takes_undo_key(&self, prompt: UntouchedPrompt) -> bool {
         match prompt {
-            UntouchedPrompt::Coming => self.surface == Surface::Closing && self.turn_changed_anything(),
-            UntouchedPrompt::Stands => self.undo_key == UndoKey::Counts,
+            UntouchedPrompt::Coming => {
+                self.surface == Surface::Closing && self.turn_changed_anything() && !self.is_answering()
+            }
+            UntouchedPrompt::Stands => self.undo.key == UndoKey::Counts,
             UntouchedPrompt::No => false,
         }
     }
 
+    /// Whether a turn continues, here or behind the prompt.
+    fn is_answering(&self) -> bool {
+        self.activity.turn().is_some_and(|turn| !turn.is_over())
+    }
+
     fn turn_changed_anything(&self) -> bool {
-        let turn = self.turn.as_ref().map(Turn::id);
-        turn.is_some() && self.undo_journal.turn == turn && !self.undo_journal.is_empty()
+        let turn = self.activity.turn().map(Turn::id);
+        turn.is_some() && self.undo.journal.turn == turn && !self.undo.journal.is_empty()
     }
 
     /// A turn is about to be forgotten.
     pub(super) fn offer_undo(&mut self) {
-        self.undo_key = match self.undo_key {
+        self.undo.key = match self.undo.key {
             _ if !self.turn_changed_anything() => UndoKey::Passes,
             UndoKey::PressedAhead => UndoKey::PressedAhead,
             _ => UndoKey::Ended,
@@ -160,29 +175,29 @@ impl App {
 
     /// A prompt stands.
     pub(super) fn age_undo_offer(&mut self, effects: &mut Vec<Effect>) {
-        match self.undo_key {
-            UndoKey::Ended => self.undo_key = UndoKey::Counts,
+        match self.undo.key {
+            UndoKey::Ended => self.undo.key = UndoKey::Counts,
             UndoKey::PressedAhead => self.on_undo_key(effects),
-            UndoKey::Counts | UndoKey::Passes => self.undo_key = UndoKey::Passes,
+            UndoKey::Counts | UndoKey::Passes => self.undo.key = UndoKey::Passes,
         }
     }
 
     /// The terminal is ours. False if no undo is on.
     pub(super) fn advance_undo(&mut self, effects: &mut Vec<Effect>) -> bool {
-        let Some(undoing) = self.undoing.as_mut() else { return false };
-        self.is_dirty = true;
+        let Some(undoing) = self.activity.undoing_mut() else { return false };
+        self.screen.is_dirty = true;
         let seen = undoing.seen.take();
         match (std::mem::replace(&mut undoing.step, Stage::Opening), seen) {
-            (Stage::Opening, _) if self.undo_journal.is_empty() => {
+            (Stage::Opening, _) if self.undo.journal.is_empty() => {
                 self.print_remark("Nothing to undo: no turn has changed this shell or a file since the last undo.");
                 self.close_undo(effects);
             }
-            (Stage::Opening, _) if self.undo_journal.has_files => self.undo_files(effects),
-            // It tells when it has ended.
+            (Stage::Opening, _) if self.undo.journal.has_files => self.undo_files(effects),
+            // It reports when it has ended.
             (Stage::Files, _) => undoing.step = Stage::Files,
             (Stage::Opening, _) => self.run_for_undo(Stage::Looking, ":", effects),
             (Stage::Looking, Some(now)) => {
-                let undo = Undo::of(&self.undo_journal.change, &now, self.options.scene.shell);
+                let undo = Undo::of(&self.undo.journal.change, &now, self.options.environment.shell);
                 if undo.script().is_empty() {
                     self.tell_undo(&undo, &now, effects);
                 } else {
@@ -191,12 +206,12 @@ impl App {
                 }
             }
             (Stage::Looking, None) => {
-                self.print_remark("Nothing was undone: the shell did not tell what it is like now.");
+                self.print_remark("Nothing was undone: the shell did not report its current state.");
                 self.close_undo(effects);
             }
             (Stage::Restoring(undo), Some(now)) => self.tell_undo(&undo, &now, effects),
             (Stage::Restoring(_), None) => {
-                self.print_remark("Interrupted: some of it may be undone. `cohab undo` goes on with the rest.");
+                self.print_remark("Interrupted: some of it may be undone. `cohab undo` undoes the rest.");
                 self.close_undo(effects);
             }
         }
@@ -204,32 +219,32 @@ impl App {
     }
 
     fn undo_files(&mut self, effects: &mut Vec<Effect>) {
-        let turn = self.undo_journal.turn.map(|turn| turn.to_string());
+        let turn = self.undo.journal.turn.map(|turn| turn.to_string());
         let args = ["undo".to_owned(), "--turn".to_owned()].into_iter().chain(turn).collect();
-        if let Some(undoing) = self.undoing.as_mut() {
+        if let Some(undoing) = self.activity.undoing_mut() {
             undoing.step = Stage::Files;
         }
-        effects.push(Effect::RunProgram { args, cwd: self.cwd.clone(), columns: self.text_width() });
+        effects.push(Effect::RunProgram { args, cwd: self.shell.cwd.clone(), columns: self.text_width() });
     }
 
     /// Whether our program brings files back.
     pub(super) fn is_undoing_files(&self) -> bool {
-        matches!(self.undoing, Some(Undoing { step: Stage::Files, .. }))
+        matches!(self.activity, Activity::Undo(Undoing { step: Stage::Files, .. }))
     }
 
     /// It has, as far as it could. The shell is next.
     pub(super) fn on_files_undone(&mut self, output: &OwnOutput, effects: &mut Vec<Effect>) {
         let lines = output.lines(&LINE.join(" "), self.width());
         let told: Vec<String> = lines.iter().map(ToString::to_string).collect();
-        self.above.extend(lines);
-        self.is_dirty = true;
-        self.undo_journal.has_files = false;
-        if self.undo_journal.leaves_shell_alone() {
-            self.undo_journal = UndoJournal::default();
+        self.screen.above.extend(lines);
+        self.screen.is_dirty = true;
+        self.undo.journal.has_files = false;
+        if self.undo.journal.leaves_shell_alone() {
+            self.undo.journal = UndoJournal::default();
             self.report_undo(&told.join("\n"), effects);
             self.close_undo(effects);
         } else {
-            if let Some(undoing) = self.undoing.as_mut() {
+            if let Some(undoing) = self.activity.undoing_mut() {
                 (undoing.step, undoing.files) = (Stage::Opening, told);
             }
             self.advance_undo(effects);
@@ -238,8 +253,8 @@ impl App {
 
     fn run_for_undo(&mut self, step: Stage, text: &str, effects: &mut Vec<Effect>) {
         let id = format!("{UNDO_PREFIX}{}", (self.options.fresh_turn_id)());
-        let files = self.undoing.take().map(|undoing| undoing.files).unwrap_or_default();
-        self.undoing = Some(Undoing { step, command: id.clone(), seen: None, files });
+        let files = self.activity.undoing_mut().map(|undoing| std::mem::take(&mut undoing.files)).unwrap_or_default();
+        self.activity = Activity::Undo(Undoing { step, command: id.clone(), seen: None, files });
         self.surface = Surface::Command;
         let request = CommandRequest { id, text: text.to_owned(), timeout: TIMEOUT, wants_env_delta: true };
         effects.push(Effect::RunAsItIs(request));
@@ -247,17 +262,17 @@ impl App {
 
     /// What the relay says about a command of the undo; any other event comes back.
     pub(super) fn on_undo_event(&mut self, event: LiveEvent, effects: &mut Vec<Effect>) -> Option<LiveEvent> {
-        let Some(undoing) = self.undoing.as_mut() else { return Some(event) };
+        let Some(undoing) = self.activity.undoing_mut() else { return Some(event) };
         match event {
             LiveEvent::ShellObserved { id, listing, change } if id == undoing.command => {
                 undoing.seen = listing.snapshot();
-                self.taint.saw(change);
+                self.shell.drift.saw(change);
             }
             LiveEvent::CommandFinished { id, outcome } if id == undoing.command => {
                 if outcome.ending == Ending::StillRunning {
                     undoing.seen = None;
                 }
-                self.cwd = outcome.cwd;
+                self.shell.cwd = outcome.cwd;
             }
             LiveEvent::CommandRefused { id, error } if id == undoing.command => {
                 self.surface = Surface::Ours;
@@ -271,19 +286,19 @@ impl App {
 
     /// Says what is undone and what is not, to the user and, as an event of the shell, to the daemon.
     fn tell_undo(&mut self, undo: &Undo, now: &Snapshot, effects: &mut Vec<Effect>) {
-        let journal = std::mem::take(&mut self.undo_journal);
+        let journal = std::mem::take(&mut self.undo.journal);
         let (done, failed) = undo.outcome(now);
         let back = done.iter().filter_map(|(item, value)| {
             let before = journal.change.steps.get(item)?.after.clone();
             Some((item.clone(), Step { before, after: value.clone() }))
         });
         let back = StateChange { steps: back.collect() };
-        let line = restored(&back, &self.options.scene.home, self.width(), self.options.look);
-        let files = self.undoing.as_mut().map(|undoing| std::mem::take(&mut undoing.files)).unwrap_or_default();
+        let line = restored(&back, &self.options.environment.home, self.width(), self.options.output_style);
+        let files = self.activity.undoing_mut().map(|undoing| std::mem::take(&mut undoing.files)).unwrap_or_default();
         let has_files = !files.is_empty();
         let mut told = files;
         told.extend(line.iter().map(ToString::to_string));
-        self.above.extend(line);
+        self.screen.above.extend(line);
         let mut remarks = Vec::new();
         if !failed.is_empty() {
             remarks.push(format!("The shell refused: {}.", named(failed)));
@@ -295,8 +310,7 @@ impl App {
             remarks.push(format!("Cannot be undone: {}.", named(&undo.lasting)));
         }
         if journal.is_partial {
-            remarks
-                .push("Of one command it is not known what else it changed: it was stopped, or still runs.".to_owned());
+            remarks.push("One command was stopped or is still running; its other changes are unknown.".to_owned());
         }
         let rest = if has_files {
             "Other files, and programs, are as the commands left them."
@@ -315,7 +329,7 @@ impl App {
         let event = ShellEvent {
             line: Some(LINE.join(" ")),
             exit_code: 0,
-            cwd: self.cwd.as_path().into(),
+            cwd: self.shell.cwd.as_path().into(),
             duration_ms: 0,
             output_tail: told.to_owned(),
             output_bytes: u64::try_from(told.len()).unwrap_or(u64::MAX),
@@ -326,10 +340,5 @@ impl App {
     fn close_undo(&mut self, effects: &mut Vec<Effect>) {
         self.surface = Surface::Closing;
         effects.push(Effect::EndAnswer);
-    }
-
-    /// The prompt is back, or was never left.
-    pub(super) fn end_undo(&mut self) {
-        self.undoing = None;
     }
 }

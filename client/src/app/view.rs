@@ -2,6 +2,12 @@
 
 use std::time::Instant;
 
+use cohab_term::{markdown::CodeBlocks, wrap::wrap_exactly};
+use cohab_term::{
+    output_style::OutputStyle,
+    theme,
+    visible::{visible_command, visible_lines},
+};
 use ratatui::text::{Line, Span};
 
 use super::{
@@ -9,13 +15,10 @@ use super::{
     pause::Pause,
     turn::{Turn, Waiting},
 };
-use crate::markdown::{CodeBlocks, wrap::wrap_exactly};
 use crate::ui::{
     long_command::{Ends, ends},
-    look::Look,
     progress::TurnStatus,
-    status, theme,
-    visible::{visible_command, visible_lines},
+    status,
 };
 use cohab_protocol::{ApprovalMode, StepActivity, WireError};
 
@@ -39,7 +42,7 @@ impl App {
     /// Whether there is something to draw and the terminal is ours to draw on.
     #[must_use]
     pub fn wants_to_draw(&self) -> bool {
-        self.is_dirty && self.surface == Surface::Ours
+        self.screen.is_dirty && self.surface == Surface::Ours
     }
 
     /// Whether the terminal is ours, or about to be: the shell must not draw.
@@ -52,33 +55,35 @@ impl App {
     /// something is asked it is not: no part of that may go.
     #[must_use]
     pub fn takes_wipe_key(&self) -> bool {
-        self.surface == Surface::Ours && self.turn.as_ref().is_some_and(|turn| turn.question.is_none())
+        self.surface == Surface::Ours && self.activity.turn().is_some_and(|turn| turn.question.is_none())
     }
 
     /// What to draw now, with the live area.
     pub fn frame(&mut self) -> Frame {
-        self.is_dirty = false;
-        let above = std::mem::take(&mut self.above);
-        let (look, width, rows) = (self.options.look, self.width(), usize::from(self.rows));
-        let pause_text = self.pause_text().filter(|_| look == Look::Glyphs);
-        let Some(turn) = self.turn.as_mut() else { return Frame { above, area: self.slash_area(), cursor: None } };
+        self.screen.is_dirty = false;
+        let above = std::mem::take(&mut self.screen.above);
+        let (output_style, width, rows) = (self.options.output_style, self.width(), usize::from(self.screen.rows));
+        let pause_text = self.pause_text().filter(|_| output_style == OutputStyle::Rich);
+        let Some(turn) = self.activity.turn_mut() else {
+            return Frame { above, area: self.slash_area(), cursor: None };
+        };
         // In sentences nothing is shown that may still change.
-        let mut area = if look == Look::Glyphs { turn.tail().to_vec() } else { Vec::new() };
+        let mut area = if output_style == OutputStyle::Rich { turn.tail().to_vec() } else { Vec::new() };
         let mut cursor = None;
         if let Some(question) = &turn.question {
-            area.extend(question.fitting_card(width, rows, look).unwrap_or_default());
-            let keys = question.question(width, look);
+            area.extend(question.fitting_card(width, rows, output_style).unwrap_or_default());
+            let keys = question.question(width, output_style);
             cursor = keys.cursor.map(|(row, column)| (row + area.len(), column));
             area.extend(keys.lines);
         } else {
             match &turn.waiting {
-                // What is told once is not painted.
-                _ if look == Look::Sentences => {}
+                // What is printed once is not painted.
+                _ if output_style == OutputStyle::Accessible => {}
                 _ if turn.pause == Pause::Holds => {}
                 Waiting::Link => area.extend(status::remark("starting the assistant", width)),
-                Waiting::Retry(countdown) => area.extend(status::notice(countdown.notice(), width, look)),
+                Waiting::Retry(countdown) => area.extend(status::notice(countdown.notice(), width, output_style)),
                 Waiting::Step(activity) => {
-                    area.push(turn_status(turn, activity, self.options.approval).line(width, look));
+                    area.push(turn_status(turn, activity, self.options.approval).line(width, output_style));
                 }
                 Waiting::Nothing => {}
             }
@@ -91,14 +96,14 @@ impl App {
     /// blocks and the next one begins where it is.
     #[must_use]
     pub fn keeps_a_row(&self) -> bool {
-        self.options.look == Look::Glyphs && self.turn.as_ref().is_some_and(|turn| !turn.is_over())
+        self.options.output_style == OutputStyle::Rich && self.activity.turn().is_some_and(|turn| !turn.is_over())
     }
 
     /// When the time in the status line changes: only while it is shown.
     pub(super) fn clock_due(&self) -> Option<Instant> {
-        let turn = self.turn.as_ref().filter(|turn| !turn.is_over() && turn.question.is_none())?;
+        let turn = self.activity.turn().filter(|turn| !turn.is_over() && turn.question.is_none())?;
         let is_shown = self.surface == Surface::Ours
-            && self.options.look == Look::Glyphs
+            && self.options.output_style == OutputStyle::Rich
             && turn.pause != Pause::Holds
             && matches!(turn.waiting, Waiting::Step(_));
         turn.progress.next_second().filter(|_| is_shown)
@@ -106,7 +111,9 @@ impl App {
 
     /// A step has begun: said in a sentence where nothing is painted twice.
     pub(super) fn tell_step(&mut self) {
-        let Some(turn) = self.turn.as_ref().filter(|_| self.options.look == Look::Sentences) else { return };
+        let Some(turn) = self.activity.turn().filter(|_| self.options.output_style == OutputStyle::Accessible) else {
+            return;
+        };
         if let Waiting::Step(activity) = &turn.waiting {
             let sentence = turn_status(turn, activity, self.options.approval).sentence();
             self.flush_text();
@@ -117,29 +124,29 @@ impl App {
     /// The source of the code in the answer that is coming, or else in the last one: what a user may want to copy.
     #[must_use]
     pub fn code_blocks(&self) -> &CodeBlocks {
-        self.turn.as_ref().and_then(Turn::code_blocks).unwrap_or(&self.code_blocks)
+        self.activity.turn().and_then(Turn::code_blocks).unwrap_or(&self.code_blocks)
     }
 
     /// The turn is about to go; its code stays until the next answer.
     pub(super) fn keep_code(&mut self) {
-        if let Some(code_blocks) = self.turn.as_ref().and_then(Turn::code_blocks) {
+        if let Some(code_blocks) = self.activity.turn().and_then(Turn::code_blocks) {
             self.code_blocks = code_blocks.clone();
         }
     }
 
     /// What is left to draw before the terminal goes to somebody else: no live area.
     pub fn last_frame(&mut self) -> Frame {
-        self.is_dirty = false;
-        Frame { above: std::mem::take(&mut self.above), ..Frame::default() }
+        self.screen.is_dirty = false;
+        Frame { above: std::mem::take(&mut self.screen.above), ..Frame::default() }
     }
 
     pub(super) fn append_text(&mut self, lines: Vec<Line<'static>>) {
-        self.above.extend(lines);
+        self.screen.above.extend(lines);
     }
 
     /// Makes the text so far final: something else comes after it.
     pub(super) fn flush_text(&mut self) {
-        let rest = self.turn.as_mut().map(Turn::finish_text).unwrap_or_default();
+        let rest = self.activity.turn_mut().map(Turn::finish_text).unwrap_or_default();
         self.append_text(rest);
     }
 
@@ -149,42 +156,42 @@ impl App {
     }
 
     pub(super) fn text_width(&self) -> u16 {
-        self.columns.saturating_sub(1).max(1)
+        self.screen.columns.saturating_sub(1).max(1)
     }
 
     pub(super) fn print_question(&mut self, question: &str) {
         let prefix = &self.options.question_prefix;
         let text = format!("{prefix} {}", visible_lines(question));
         // The first line continues the prompt's row; the terminal wraps it as it would a typed line.
-        self.above.extend(text.lines().map(|line| Line::styled(line.to_owned(), theme::STRONG)));
+        self.screen.above.extend(text.lines().map(|line| Line::styled(line.to_owned(), theme::STRONG)));
     }
 
     /// A line of ours in place of one typed at the prompt.
     pub(super) fn print_own_line(&mut self, line: &str) {
-        self.above.push(Line::styled(line.to_owned(), theme::STRONG));
+        self.screen.above.push(Line::styled(line.to_owned(), theme::STRONG));
     }
 
     /// A command as it is run, in place of the prompt that the user would have seen. The terminal wraps it: copied, it is one line.
     pub(super) fn print_command(&mut self, command: &str) {
-        let mark = self.options.look.choose("❯ ", "$ ");
+        let mark = self.options.output_style.choose("❯ ", "$ ");
         let ends = ends(command, ECHO_MAX_BYTES);
         let shown = visible_command(ends.map_or(command, |ends| ends.head));
         let count = shown.lines().count();
         for (index, line) in shown.lines().take(ECHO_MAX_ROWS).enumerate() {
             let start = if index == 0 { mark } else { "  " };
             let spans = [Span::styled(start, theme::ACCENT), Span::styled(line.to_owned(), theme::STRONG)];
-            self.above.extend(wrap_exactly(&spans, usize::MAX).into_iter().map(Line::from));
+            self.screen.above.extend(wrap_exactly(&spans, usize::MAX).into_iter().map(Line::from));
         }
         if count > ECHO_MAX_ROWS {
             let rest = format!("  … and {} more lines", count - ECHO_MAX_ROWS);
-            self.above.push(Line::styled(rest, theme::DIM));
+            self.screen.above.push(Line::styled(rest, theme::DIM));
         }
         if let Some(Ends { left_out, tail, .. }) = ends {
-            self.above.push(Line::styled(format!("  … and {left_out} more bytes before this end:"), theme::DIM));
+            self.screen.above.push(Line::styled(format!("  … and {left_out} more bytes before this end:"), theme::DIM));
             let tail = visible_command(tail);
             let end = tail.lines().next_back().unwrap_or_default();
             let spans = [Span::raw("  "), Span::styled(end.to_owned(), theme::STRONG)];
-            self.above.extend(wrap_exactly(&spans, usize::MAX).into_iter().map(Line::from));
+            self.screen.above.extend(wrap_exactly(&spans, usize::MAX).into_iter().map(Line::from));
         }
     }
 
@@ -195,17 +202,17 @@ impl App {
 
     pub(super) fn print_cancelled(&mut self) {
         self.flush_text();
-        let remark = self.aside.stopped_remark();
+        let remark = self.background.stopped_remark();
         self.print_remark(&remark);
     }
 
     pub(super) fn print_remark(&mut self, text: &str) {
-        self.above.extend(status::remark(text, self.width()));
+        self.screen.above.extend(status::remark(text, self.width()));
     }
 
     pub(super) fn print_error(&mut self, error: &WireError) {
         self.flush_text();
-        self.above.extend(status::error(error, self.width()));
+        self.screen.above.extend(status::error(error, self.width()));
     }
 }
 

@@ -5,12 +5,12 @@ use cohab_policy::{self, Level, Verdict, remembered::Rule};
 use cohab_protocol::{ApprovalRequest, ApprovalSubject, ProposedCommand, RunMode, TurnId};
 use cohab_secrets::holds_placeholder;
 
-use super::Scene;
+use super::ApprovalEnvironment;
 
-/// The answers beside `y`, `n` and Esc.
+/// The answers other than `y`, `n` and Esc.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offer {
-    /// Again in this shell without a question. Not for what tells another host something, or gets a secret: that is asked each time.
+    /// Again in this shell without a question. Not for what sends data to another host, or gets a secret: that is asked each time.
     pub session: bool,
     /// The rule for this folder.
     pub folder: Option<Rule>,
@@ -24,7 +24,7 @@ pub struct Offer {
 
 impl Offer {
     /// The offer for a request, which is made as strict as the client's own reading of it.
-    pub(super) fn of(mut request: ApprovalRequest, scene: &Scene) -> (ApprovalRequest, Self) {
+    pub(super) fn of(mut request: ApprovalRequest, environment: &ApprovalEnvironment) -> (ApprovalRequest, Self) {
         let offer = match &request.subject {
             ApprovalSubject::LocalServer { .. } | ApprovalSubject::GoOn { .. } => Self::default(),
             ApprovalSubject::FileChange { .. } | ApprovalSubject::FileRead { .. } => {
@@ -32,18 +32,18 @@ impl Offer {
             }
             ApprovalSubject::Commands(commands) => {
                 let is_danger =
-                    |one: &ProposedCommand| assess(&one.command, scene, one.mode, &one.cwd).level > Level::Ask;
+                    |one: &ProposedCommand| assess(&one.command, environment, one.mode, &one.cwd).level > Level::Ask;
                 let is_alone = |one: &ProposedCommand| is_danger(one) || holds_placeholder(&one.command);
                 let as_one = !request.is_dangerous && commands.len() > 1 && !commands.iter().any(is_alone);
                 Self { as_one, ..Self::default() }
             }
             ApprovalSubject::Command { command, cwd, mode } => {
-                let verdict = assess(command, scene, *mode, cwd);
+                let verdict = assess(command, environment, *mode, cwd);
                 let is_once = request.is_dangerous || request.is_each_time || holds_placeholder(command);
                 let offer = if is_once || verdict.level > Level::Ask {
                     Self { edit: true, ..Self::default() }
                 } else {
-                    let shell = scene.context_of(*mode, cwd.as_path()).shell;
+                    let shell = environment.context_of(*mode, cwd.as_path()).shell;
                     let rule = |folder| Rule::of(command, folder, shell).ok();
                     let (folder, always) = (rule(Some(cwd.as_path())), rule(None));
                     Self { session: !cohab_policy::reaches_out(command), edit: true, folder, always, as_one: false }
@@ -61,13 +61,13 @@ impl Offer {
 }
 
 /// Whether what the user made of a command is danger.
-pub(super) fn is_dangerous(request: &ApprovalRequest, text: &str, scene: &Scene) -> bool {
+pub(super) fn is_dangerous(request: &ApprovalRequest, text: &str, environment: &ApprovalEnvironment) -> bool {
     let ApprovalSubject::Command { cwd, mode, .. } = &request.subject else { return false };
-    assess(text, scene, *mode, cwd).level > Level::Ask
+    assess(text, environment, *mode, cwd).level > Level::Ask
 }
 
-fn assess(command: &str, scene: &Scene, mode: RunMode, cwd: &cohab_protocol::WirePath) -> Verdict {
-    cohab_policy::assess_line(command, scene.context_of(mode, cwd.as_path()))
+fn assess(command: &str, environment: &ApprovalEnvironment, mode: RunMode, cwd: &cohab_protocol::WirePath) -> Verdict {
+    cohab_policy::assess_line(command, environment.context_of(mode, cwd.as_path()))
 }
 
 /// One command of a batch as a question of its own; which one of how many.

@@ -42,37 +42,37 @@ fn batch(commands: &[&str]) -> ApprovalRequest {
 impl Asked {
     fn new(request: ApprovalRequest) -> Self {
         let now = Instant::now();
-        let (question, _) = OpenQuestion::new(request, Arc::new(Scene::of_ann()), now);
+        let (question, _) = OpenQuestion::new(request, Arc::new(ApprovalEnvironment::of_ann()), now);
         Self { question, now: now + DEAF }
     }
 
     /// A key by itself, pressed with a look at the screen.
-    fn key(&mut self, key: char) -> Outcome {
+    fn key(&mut self, key: char) -> KeyOutcome {
         self.now += DEAF;
-        assert_eq!(self.type_on(key), Outcome::default(), "{key} waits for what follows");
+        assert_eq!(self.type_on(key), KeyOutcome::default(), "{key} waits for what follows");
         self.now += CHOICE_REST;
         self.question.on_time(self.now)
     }
 
-    fn type_on(&mut self, key: char) -> Outcome {
+    fn type_on(&mut self, key: char) -> KeyOutcome {
         self.question.on_input(&Input::Key(KeyPress::plain(Key::Char(key))), self.now)
     }
 
-    fn press(&mut self, key: Key) -> Outcome {
+    fn press(&mut self, key: Key) -> KeyOutcome {
         self.question.on_input(&Input::Key(KeyPress::plain(key)), self.now)
     }
 
     /// What was decided about which command.
-    fn decided(outcome: &Outcome) -> Option<(&str, &Decision)> {
+    fn decided(outcome: &KeyOutcome) -> Option<(&str, &Decision)> {
         let (request, decision) = outcome.decided.as_ref()?;
         let ApprovalSubject::Command { command, .. } = &request.subject else { return Some(("", decision)) };
         Some((command, decision))
     }
 }
 
-fn rule_in(outcome: &Outcome) -> &Rule {
-    match &outcome.errand {
-        Some(Errand::Store { rule, .. }) => rule,
+fn rule_in(outcome: &KeyOutcome) -> &Rule {
+    match &outcome.task {
+        Some(Task::Store { rule, .. }) => rule,
         other => panic!("{other:?}"),
     }
 }
@@ -86,7 +86,7 @@ fn each_key_decides_what_it_says() {
     }
     let stop = Asked::new(command("cargo test", false)).press(Key::Escape);
     assert_eq!(Asked::decided(&stop), Some(("cargo test", &Decision::CancelTurn)));
-    assert_eq!(Asked::new(command("cargo test", false)).key('x'), Outcome::default());
+    assert_eq!(Asked::new(command("cargo test", false)).key('x'), KeyOutcome::default());
 }
 
 #[test]
@@ -96,9 +96,9 @@ fn the_directory_is_stored_at_once_and_decided_when_it_is_stored() {
     assert!(stored.decided.is_none() && !stored.is_closed);
     let rule = rule_in(&stored).clone();
     assert_eq!((rule.line(), rule.folder.as_deref()), ("cargo test".into(), Some(Path::new("/home/ann/src"))));
-    assert_eq!(asked.key('y'), Outcome::default(), "a key while it is stored");
+    assert_eq!(asked.key('y'), KeyOutcome::default(), "a key while it is stored");
     let id = asked.question.request().approval_id;
-    let outcome = asked.question.on_done(Done::Stored { question: id, result: Ok(()) }, asked.now);
+    let outcome = asked.question.on_done(TaskResult::Stored { question: id, result: Ok(()) }, asked.now);
     assert_eq!(Asked::decided(&outcome), Some(("cargo test", &Decision::Folder)));
     assert_eq!(outcome.remark, Some(("Remembered for ~/src, in ~/.config/cohab/rules.toml.".into(), false)));
 }
@@ -106,20 +106,20 @@ fn the_directory_is_stored_at_once_and_decided_when_it_is_stored() {
 #[test]
 fn always_shows_the_rule_before_it_is_stored() {
     let mut asked = Asked::new(command("cargo test", false));
-    assert_eq!(asked.key('a'), Outcome::default());
+    assert_eq!(asked.key('a'), KeyOutcome::default());
     let shown = |asked: &Asked| {
-        let lines = asked.question.question(79, Look::Glyphs).lines;
+        let lines = asked.question.question(79, OutputStyle::Rich).lines;
         lines.iter().map(|line| format!("{line}\n")).collect::<String>()
     };
     assert!(shown(&asked).contains("allow `cargo test` in every folder"), "{}", shown(&asked));
-    assert_eq!(asked.press(Key::Escape), Outcome::default());
+    assert_eq!(asked.press(Key::Escape), KeyOutcome::default());
     assert!(shown(&asked).contains("a always"), "Esc goes back: {}", shown(&asked));
     asked.key('a');
-    assert_eq!(asked.key('a'), Outcome::default(), "only y stores it");
+    assert_eq!(asked.key('a'), KeyOutcome::default(), "only y stores it");
     let stored = asked.key('y');
     assert_eq!(rule_in(&stored).folder, None);
     let id = asked.question.request().approval_id;
-    let outcome = asked.question.on_done(Done::Stored { question: id, result: Ok(()) }, asked.now);
+    let outcome = asked.question.on_done(TaskResult::Stored { question: id, result: Ok(()) }, asked.now);
     assert_eq!(Asked::decided(&outcome), Some(("cargo test", &Decision::Always)));
     assert_eq!(outcome.remark, Some(("Remembered for every folder, in ~/.config/cohab/rules.toml.".into(), false)));
 }
@@ -130,18 +130,18 @@ fn what_could_not_be_stored_holds_for_the_session_and_is_said() {
     asked.key('d');
     let id = asked.question.request().approval_id;
     let outcome =
-        asked.question.on_done(Done::Stored { question: id, result: Err("it is too large".into()) }, asked.now);
+        asked.question.on_done(TaskResult::Stored { question: id, result: Err("it is too large".into()) }, asked.now);
     assert_eq!(Asked::decided(&outcome), Some(("cargo test", &Decision::Session)));
     let (remark, is_failure) = outcome.remark.unwrap();
     assert!(
         is_failure && remark.contains("it is too large") && remark.contains("Remembered for this shell"),
         "{remark}"
     );
-    // A disk that hangs holds nobody up for longer than a second.
+    // A disk that hangs does not delay the question for longer than a second.
     let mut asked = Asked::new(command("cargo test", false));
     asked.key('d');
     assert_eq!(asked.question.deadline(), Some(asked.now + STORE_LIMIT));
-    assert_eq!(asked.question.on_time(asked.now), Outcome::default());
+    assert_eq!(asked.question.on_time(asked.now), KeyOutcome::default());
     let outcome = asked.question.on_time(asked.now + STORE_LIMIT);
     assert_eq!(Asked::decided(&outcome), Some(("cargo test", &Decision::Session)));
 }
@@ -152,9 +152,9 @@ fn danger_is_never_remembered_also_if_only_the_client_sees_it() {
         let mut asked = Asked::new(request);
         assert!(asked.question.request().is_dangerous);
         for key in ['s', 'd', 'a', 'o'] {
-            assert_eq!(asked.key(key), Outcome::default(), "{key}");
+            assert_eq!(asked.key(key), KeyOutcome::default(), "{key}");
         }
-        assert_eq!(asked.key('y'), Outcome::default(), "y alone is not enough");
+        assert_eq!(asked.key('y'), KeyOutcome::default(), "y alone is not enough");
     }
 }
 
@@ -165,12 +165,12 @@ fn danger_that_was_typed_into_the_command_wants_the_word_too() {
         asked.key('e');
         asked.question.on_input(&Input::Key(KeyPress::ctrl('u')), asked.now);
         asked.question.on_input(&Input::Paste("rm -rf x".into()), asked.now);
-        assert_eq!(asked.press(Key::Enter), Outcome::default(), "{asked_for}");
+        assert_eq!(asked.press(Key::Enter), KeyOutcome::default(), "{asked_for}");
         let shown: String =
-            asked.question.question(79, Look::Glyphs).lines.iter().map(|line| format!("{line}\n")).collect();
+            asked.question.question(79, OutputStyle::Rich).lines.iter().map(|line| format!("{line}\n")).collect();
         assert_eq!(
             shown,
-            "│ Dangerous, as it is now:\n│ $ rm -rf x\n╰ Type yes and Enter to do it, Esc to go back.\nyes? \n"
+            "│ Dangerous as edited:\n│ $ rm -rf x\n╰ Type yes and Enter to do it, Esc to go back.\nyes? \n"
         );
         asked.question.on_input(&Input::Paste("yes".into()), asked.now);
         let outcome = asked.press(Key::Enter);
@@ -187,14 +187,15 @@ fn what_was_typed_into_the_command_is_judged_by_where_its_links_lead_and_by_whic
     std::fs::write(home.join(".ssh/id_rsa"), "").unwrap();
     std::os::unix::fs::symlink(".ssh/id_rsa", home.join("notes")).unwrap();
     let own_folders = Arc::new([home.join("moved")]);
-    let scene = Arc::new(Scene { home: home.clone(), own_folders, ..Scene::of_ann() });
+    let environment =
+        Arc::new(ApprovalEnvironment { home: home.clone(), own_folders, ..ApprovalEnvironment::of_ann() });
     for (edited, is_danger) in [("cat notes", true), ("touch moved/rules.toml", true), ("touch notes.md", false)] {
         let mut request = command("cargo test", false);
         if let ApprovalSubject::Command { cwd, .. } = &mut request.subject {
             *cwd = home.as_path().into();
         }
         let now = Instant::now();
-        let (question, _) = OpenQuestion::new(request, Arc::clone(&scene), now);
+        let (question, _) = OpenQuestion::new(request, Arc::clone(&environment), now);
         let mut asked = Asked { question, now: now + DEAF };
         asked.key('e');
         asked.question.on_input(&Input::Key(KeyPress::ctrl('u')), asked.now);
@@ -208,7 +209,7 @@ fn a_line_typed_without_looking_decides_nothing() {
     for request in [command("rm -rf x", true), command("cargo test", false)] {
         let mut asked = Asked::new(request);
         for key in "whoami --yes".chars() {
-            assert_eq!(asked.type_on(key), Outcome::default(), "{key}");
+            assert_eq!(asked.type_on(key), KeyOutcome::default(), "{key}");
             asked.now += Duration::from_millis(120);
         }
         assert_eq!(asked.question.answering, Answering::Keys);
@@ -222,11 +223,11 @@ fn a_line_that_begins_with_an_offered_key_decides_nothing() {
     for line in ["yes", "systemctl stop x", "docker ps", "apt update", "echo hello", "no", "y y", "sS"] {
         let mut asked = Asked::new(command("cargo test", false));
         for letter in line.chars() {
-            assert_eq!(asked.type_on(letter), Outcome::default(), "{line}: {letter}");
+            assert_eq!(asked.type_on(letter), KeyOutcome::default(), "{line}: {letter}");
             asked.now += CHOICE_REST * 9 / 10;
-            assert_eq!(asked.question.on_time(asked.now), Outcome::default(), "{line}: {letter}");
+            assert_eq!(asked.question.on_time(asked.now), KeyOutcome::default(), "{line}: {letter}");
         }
-        assert_eq!(asked.press(Key::Enter), Outcome::default(), "{line}");
+        assert_eq!(asked.press(Key::Enter), KeyOutcome::default(), "{line}");
         assert_eq!(asked.question.answering, Answering::Keys, "{line}");
         assert_eq!(Asked::decided(&asked.key('y')), Some(("cargo test", &Decision::Once)), "{line}");
     }
@@ -234,27 +235,27 @@ fn a_line_that_begins_with_an_offered_key_decides_nothing() {
     let mut asked = Asked::new(command("cargo test", false));
     asked.type_on('y');
     asked.question.on_input(&Input::Paste("es".into()), asked.now);
-    assert_eq!(asked.question.on_time(asked.now + DEAF), Outcome::default());
+    assert_eq!(asked.question.on_time(asked.now + DEAF), KeyOutcome::default());
 }
 
 #[test]
 fn a_key_is_shown_at_once_and_enter_need_not_wait() {
     let mut asked = Asked::new(command("cargo test", false));
     let dimmed = |asked: &Asked| {
-        let lines = asked.question.question(79, Look::Glyphs).lines;
+        let lines = asked.question.question(79, OutputStyle::Rich).lines;
         let spans = lines.iter().flat_map(|line| &line.spans);
-        spans.filter(|span| span.style == crate::ui::theme::DIM).map(|span| span.content.clone()).collect::<String>()
+        spans.filter(|span| span.style == cohab_term::theme::DIM).map(|span| span.content.clone()).collect::<String>()
     };
     assert!(!dimmed(&asked).contains("once"));
     asked.type_on('s');
     assert!(dimmed(&asked).contains("once") && !dimmed(&asked).contains("this session"), "{}", dimmed(&asked));
     assert_eq!(asked.question.deadline(), Some(asked.now + CHOICE_REST));
     assert_eq!(Asked::decided(&asked.press(Key::Enter)), Some(("cargo test", &Decision::Session)));
-    // Esc and Ctrl-C stop, whatever was chosen.
+    // Esc and Ctrl-C stop after any choice.
     let mut asked = Asked::new(command("cargo test", false));
     asked.type_on('y');
     assert_eq!(Asked::decided(&asked.press(Key::Escape)), Some(("cargo test", &Decision::CancelTurn)));
-    assert_eq!(asked.question.on_time(asked.now + DEAF), Outcome::default());
+    assert_eq!(asked.question.on_time(asked.now + DEAF), KeyOutcome::default());
 }
 
 #[test]
@@ -262,7 +263,7 @@ fn what_is_not_offered_is_no_key() {
     for text in ["sudo make", "bash x.sh", "a | b", "git commit -m x", "find . -name x -exec ls {} +", "curl x"] {
         let mut asked = Asked::new(command(text, false));
         for key in ['d', 'a', 'o'] {
-            assert_eq!(asked.key(key), Outcome::default(), "{text} {key}");
+            assert_eq!(asked.key(key), KeyOutcome::default(), "{text} {key}");
         }
     }
     let asked = ApprovalRequest {
@@ -271,7 +272,7 @@ fn what_is_not_offered_is_no_key() {
     };
     let mut asked = Asked::new(asked);
     for key in ['d', 'a', 'e', 'o'] {
-        assert_eq!(asked.key(key), Outcome::default(), "{key}");
+        assert_eq!(asked.key(key), KeyOutcome::default(), "{key}");
     }
     assert!(asked.key('s').is_closed);
 }
@@ -284,7 +285,7 @@ fn what_is_asked_each_time_offers_nothing_that_lasts() {
     {
         let mut asked = Asked::new(ApprovalRequest { is_each_time: true, ..asked });
         for key in ['s', 'd', 'a', 'o'] {
-            assert_eq!(asked.key(key), Outcome::default(), "{key}");
+            assert_eq!(asked.key(key), KeyOutcome::default(), "{key}");
         }
         assert_eq!(asked.question.offer.edit, is_command);
         assert!(asked.key('y').is_closed);
@@ -295,7 +296,7 @@ fn what_is_asked_each_time_offers_nothing_that_lasts() {
 fn a_batch_is_decided_as_one() {
     let mut asked = Asked::new(batch(&["touch a", "touch b"]));
     for key in ['s', 'd', 'a', 'e'] {
-        assert_eq!(asked.key(key), Outcome::default(), "{key}");
+        assert_eq!(asked.key(key), KeyOutcome::default(), "{key}");
     }
     let outcome = asked.key('y');
     assert!(outcome.is_closed);
@@ -315,7 +316,7 @@ fn a_line_that_is_being_typed_when_the_question_comes_decides_nothing() {
     let mut asked = Asked::new(command("touch a", false));
     asked.now -= DEAF / 3;
     for letter in "python -e say".chars() {
-        assert_eq!(asked.type_on(letter), Outcome::default(), "{letter}");
+        assert_eq!(asked.type_on(letter), KeyOutcome::default(), "{letter}");
         asked.now += DEAF * 2 / 3;
     }
     asked.now += DEAF;
@@ -336,7 +337,7 @@ fn a_batch_is_decided_one_by_one_each_under_its_own_id() {
     let mut asked = Asked::new(request);
     assert!(asked.key('o').has_new_card);
     assert!(asked.question.is_about(batch_id) && asked.question.is_about(ids[0]));
-    assert_eq!(asked.type_on('y'), Outcome::default(), "keys are ignored until the card could be read");
+    assert_eq!(asked.type_on('y'), KeyOutcome::default(), "keys are ignored until the card could be read");
     asked.now += DEAF;
     let first = asked.key('y');
     assert_eq!(first.decided.as_ref().unwrap().0.approval_id, ids[0]);
@@ -366,19 +367,20 @@ fn a_batch_with_danger_in_it_is_asked_one_by_one() {
 #[test]
 fn the_files_are_looked_at_for_a_moment_only() {
     let now = Instant::now();
-    let (question, errand) = OpenQuestion::new(command("rm a.log", false), Arc::new(Scene::of_ann()), now);
-    assert!(matches!(errand, Some(Errand::Look { .. })));
+    let (question, task) = OpenQuestion::new(command("rm a.log", false), Arc::new(ApprovalEnvironment::of_ann()), now);
+    assert!(matches!(task, Some(Task::Look { .. })));
     assert_eq!(question.deadline(), Some(now + LOOK_LIMIT));
-    let (question, errand) = OpenQuestion::new(command("cargo test", false), Arc::new(Scene::of_ann()), now);
-    assert_eq!((errand, question.deadline()), (None, None), "there is nothing to look at");
+    let (question, task) =
+        OpenQuestion::new(command("cargo test", false), Arc::new(ApprovalEnvironment::of_ann()), now);
+    assert_eq!((task, question.deadline()), (None, None), "there is nothing to look at");
 }
 
 #[test]
 fn a_shell_of_its_own_is_bash_whatever_the_users_is() {
     let mut request = command("cargo =x", false);
-    let scene = || Arc::new(Scene { shell: Shell::Zsh, ..Scene::of_ann() });
+    let environment = || Arc::new(ApprovalEnvironment { shell: Shell::Zsh, ..ApprovalEnvironment::of_ann() });
     let offers = |request: &ApprovalRequest| {
-        OpenQuestion::new(request.clone(), scene(), Instant::now()).0.offer.always.is_some()
+        OpenQuestion::new(request.clone(), environment(), Instant::now()).0.offer.always.is_some()
     };
     assert!(!offers(&request), "zsh reads it otherwise");
     if let ApprovalSubject::Command { mode, .. } = &mut request.subject {

@@ -9,7 +9,7 @@
 //! | `reset` | the text since the last step is void |
 //! | `step_started` | `step`, `activity` (`model` or `tool`), `model` or `tool` and `argument` |
 //! | `step_finished` | `step`, `outcome` (`done`, `failed`, `refused`, `cancelled`), `summary`, `elapsed_ms` |
-//! | `approval` | `subject`, `dangerous`, `reasons`: asked, and refused since nobody can answer here |
+//! | `approval` | `subject`, `dangerous`, `reasons`: asked, and refused since no terminal is attached |
 //! | `notice` | `kind` (`info`, `warning`, `retry`), `text`, `after_ms` |
 //! | `error` | `kind`, `message`, `hint` |
 //! | `turn_ended` | `reason`, `usage` (tokens and `cost_usd`; `null` is unknown; `is_cost_partial`: some of it is not known) |

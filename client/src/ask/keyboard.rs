@@ -10,16 +10,18 @@ use std::{
 
 use cohab_policy_io::rules_file::RulesFile;
 use cohab_protocol::{ApprovalReply, ApprovalRequest};
+use cohab_term::{
+    async_tty::AsyncTty,
+    keys::{Input, KeyReader},
+};
 use rustix::{
     fs::OFlags,
     termios::{self, LocalModes, OptionalActions, Termios},
 };
 
 use crate::{
-    approval::{OpenQuestion, Outcome, Scene},
-    async_tty::AsyncTty,
-    errand::Errands,
-    ui::keys::{Input, KeyReader},
+    approval::{ApprovalEnvironment, KeyOutcome, OpenQuestion},
+    background_task::BackgroundTasks,
 };
 
 /// An Esc without a successor within this time is the Esc key.
@@ -33,22 +35,22 @@ pub(super) struct Keyboard {
     keys: KeyReader,
     question: Option<OpenQuestion>,
     escape_since: Option<Instant>,
-    scene: Arc<Scene>,
-    errands: Errands,
+    environment: Arc<ApprovalEnvironment>,
+    tasks: BackgroundTasks,
 }
 
 /// What came of waiting.
 #[derive(Debug, Default)]
-pub(super) struct Step {
+pub(super) struct KeyboardStep {
     /// A decision for the daemon.
     pub reply: Option<ApprovalReply>,
-    /// Something to tell the user, and whether it went wrong.
+    /// Something to show to the user, and whether it went wrong.
     pub remark: Option<(String, bool)>,
 }
 
 impl Keyboard {
     /// The keyboard, if a person sits at one: there is a controlling terminal, and standard error shows on one.
-    pub fn open(scene: Scene) -> Option<Self> {
+    pub fn open(environment: ApprovalEnvironment) -> Option<Self> {
         if !termios::isatty(rustix::stdio::stderr()) {
             return None;
         }
@@ -56,20 +58,20 @@ impl Keyboard {
         let tty = File::options().read(true).write(true).custom_flags(flags).open("/dev/tty").ok()?;
         let saved = termios::tcgetattr(&tty).ok()?;
         let mut quiet = saved.clone();
-        // Signals stay on: Ctrl-C must work whatever we do.
+        // Signals stay on: Ctrl-C must work in any state.
         quiet.local_modes -= LocalModes::ECHO | LocalModes::ICANON;
         termios::tcsetattr(&tty, OptionalActions::Drain, &quiet).ok()?;
         let tty = AsyncTty::new(tty.into()).ok()?;
-        let errands = Errands::new(Arc::new(RulesFile::new(scene.rules_file.clone())));
-        let scene = Arc::new(scene);
-        Some(Self { tty, saved, keys: KeyReader::new(), question: None, escape_since: None, scene, errands })
+        let tasks = BackgroundTasks::new(Arc::new(RulesFile::new(environment.rules_file.clone())));
+        let environment = Arc::new(environment);
+        Some(Self { tty, saved, keys: KeyReader::new(), question: None, escape_since: None, environment, tasks })
     }
 
     /// Opens a question.
     pub fn ask(&mut self, request: ApprovalRequest, now: Instant) {
-        let (question, errand) = OpenQuestion::new(request, Arc::clone(&self.scene), now);
+        let (question, task) = OpenQuestion::new(request, Arc::clone(&self.environment), now);
         self.question = Some(question);
-        errand.into_iter().for_each(|errand| self.errands.begin(errand));
+        task.into_iter().for_each(|task| self.tasks.begin(task));
         self.mark_pastes(true);
     }
 
@@ -84,8 +86,8 @@ impl Keyboard {
         escape.into_iter().chain(self.question.as_ref().and_then(OpenQuestion::deadline)).min()
     }
 
-    /// Waits for keys, for what was begun on the side, or for time; tells what came of it. Cancel-safe.
-    pub async fn step(&mut self) -> io::Result<Step> {
+    /// Waits for keys, for what was begun on the side, or for time; returns the outcome. Cancel-safe.
+    pub async fn step(&mut self) -> io::Result<KeyboardStep> {
         let mut buffer = [0; 1024];
         let deadline = self.deadline();
         let outcome = tokio::select! {
@@ -98,7 +100,7 @@ impl Keyboard {
                 self.escape_since = self.keys.is_escape_pending().then(Instant::now);
                 self.decide(&inputs)
             }
-            done = self.errands.next() => {
+            done = self.tasks.next() => {
                 self.question.as_mut().map(|question| question.on_done(done, Instant::now())).unwrap_or_default()
             }
             () = sleep_until(deadline) => self.on_time(),
@@ -106,7 +108,7 @@ impl Keyboard {
         Ok(self.take(outcome))
     }
 
-    fn on_time(&mut self) -> Outcome {
+    fn on_time(&mut self) -> KeyOutcome {
         let now = Instant::now();
         if self.escape_since.is_some_and(|since| now >= since + LONE_ESCAPE) {
             self.escape_since = None;
@@ -116,15 +118,15 @@ impl Keyboard {
         self.question.as_mut().map(|question| question.on_time(now)).unwrap_or_default()
     }
 
-    fn take(&mut self, outcome: Outcome) -> Step {
-        let Outcome { decided, remark, errand, is_closed, .. } = outcome;
-        errand.into_iter().for_each(|errand| self.errands.begin(errand));
+    fn take(&mut self, outcome: KeyOutcome) -> KeyboardStep {
+        let KeyOutcome { decided, remark, task, is_closed, .. } = outcome;
+        task.into_iter().for_each(|task| self.tasks.begin(task));
         if is_closed {
             self.question = None;
             self.mark_pastes(false);
         }
         let reply = decided.map(|(request, decision)| ApprovalReply { approval_id: request.approval_id, decision });
-        Step { reply, remark }
+        KeyboardStep { reply, remark }
     }
 
     /// A paste must not count as keys that answer a question. Without the marks it would be only as safe as the person's care.
@@ -134,10 +136,10 @@ impl Keyboard {
     }
 
     /// The first input that has consequences counts; what was typed behind it was typed before they were seen.
-    fn decide(&mut self, inputs: &[Input]) -> Outcome {
-        let Some(question) = self.question.as_mut() else { return Outcome::default() };
+    fn decide(&mut self, inputs: &[Input]) -> KeyOutcome {
+        let Some(question) = self.question.as_mut() else { return KeyOutcome::default() };
         let mut outcomes = inputs.iter().map(|input| question.on_input(input, Instant::now()));
-        outcomes.find(|outcome| *outcome != Outcome::default()).unwrap_or_default()
+        outcomes.find(|outcome| *outcome != KeyOutcome::default()).unwrap_or_default()
     }
 }
 

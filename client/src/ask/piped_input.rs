@@ -12,7 +12,7 @@ const NOTE_BYTES: usize = 64;
 /// How much of each end is kept.
 const HALF_BYTES: usize = (MAX_PIPED_INPUT_BYTES - NOTE_BYTES) / 2;
 
-/// More is not read: whoever writes without end, like `yes`, gets a broken pipe.
+/// More is not read: a program that writes without end, like `yes`, gets a broken pipe.
 const MAX_READ_BYTES: usize = 512 * 1024 * 1024;
 
 /// What standard input holds, unless it is a terminal. Invalid UTF-8 is replaced.

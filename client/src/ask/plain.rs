@@ -3,13 +3,11 @@
 use std::io::{self, Write};
 
 use cohab_protocol::{ApprovalId, ChunkDelta, DaemonMessage, StepActivity};
+use cohab_term::output_style::OutputStyle;
 use cohab_text::sanitize::{Sanitizer, one_line};
 
 use super::{View, write_line};
-use crate::{
-    approval::OpenQuestion,
-    ui::{look::Look, status},
-};
+use crate::{approval::OpenQuestion, ui::status};
 
 /// Width of lines on standard error when it is no terminal.
 const COLUMNS: usize = 80;
@@ -21,7 +19,7 @@ pub(super) struct PlainView<O, E> {
     err: E,
     sanitizer: Sanitizer,
     ends_line: bool,
-    /// Tools at work, as they were told.
+    /// Tools at work, as they were reported.
     tools: Vec<(u32, String)>,
     /// The tool that the last line is about.
     last_tool: Option<u32>,
@@ -71,7 +69,7 @@ impl<O: Write, E: Write> View for PlainView<O, E> {
             },
             DaemonMessage::StepStarted(started) => {
                 self.end_text()?;
-                // How a call of the model failed is told by the error at the end.
+                // The error at the end says how a call of the model failed.
                 let StepActivity::ToolCall { tool, argument } = &started.activity else { return Ok(()) };
                 let line = one_line(&format!("{tool} {argument}"), COLUMNS);
                 write_line(&mut self.err, &format!("cohab: {line}"))?;
@@ -124,12 +122,12 @@ impl<O: Write, E: Write> View for PlainView<O, E> {
         if self.shown_question.as_ref().is_none_or(|(shown, _)| *shown != id) {
             self.shown_question = None;
             self.end_text()?;
-            for line in question.card(COLUMNS, Look::Sentences) {
+            for line in question.card(COLUMNS, OutputStyle::Accessible) {
                 write_line(&mut self.err, &line.to_string())?;
             }
         }
         let rows: Vec<String> =
-            question.question(COLUMNS, Look::Sentences).lines.iter().map(ToString::to_string).collect();
+            question.question(COLUMNS, OutputStyle::Accessible).lines.iter().map(ToString::to_string).collect();
         if self.shown_question.as_ref().is_none_or(|(_, shown)| *shown != rows) {
             for row in &rows {
                 write_line(&mut self.err, row)?;
@@ -161,8 +159,8 @@ mod tests {
                 let mut json = Vec::new();
                 plain.show(&message).unwrap();
                 if let DaemonMessage::ApprovalRequest(request) = &message {
-                    let scene = std::sync::Arc::new(crate::approval::Scene::of_ann());
-                    let (question, _) = OpenQuestion::new(request.clone(), scene, std::time::Instant::now());
+                    let environment = std::sync::Arc::new(crate::approval::ApprovalEnvironment::of_ann());
+                    let (question, _) = OpenQuestion::new(request.clone(), environment, std::time::Instant::now());
                     plain.show_question(Some(&question)).unwrap();
                 }
                 plain.finish().unwrap();

@@ -8,19 +8,18 @@ use std::{
 use cohab_protocol::{
     ApprovalMode, ChunkDelta, DaemonMessage, ErrorSubject, StepActivity, StepFinished, WireError, WireErrorKind,
 };
+use cohab_term::{
+    live_area::{Abilities, LiveArea},
+    markdown::MarkdownStream,
+    output_style::OutputStyle,
+    pace::FramePace,
+};
 use ratatui::text::Line;
 
 use super::View;
 use crate::{
     approval::OpenQuestion,
-    markdown::MarkdownStream,
-    ui::{
-        live_area::{Abilities, LiveArea},
-        look::Look,
-        pace::FramePace,
-        progress::TurnStatus,
-        status,
-    },
+    ui::{progress::TurnStatus, status},
 };
 
 /// The answer, rendered.
@@ -35,7 +34,7 @@ pub(super) struct ScreenView<W> {
     size: fn() -> (u16, u16),
     columns: u16,
     rows: u16,
-    look: Look,
+    output_style: OutputStyle,
     /// Lines that are final and not yet written.
     above: Vec<Line<'static>>,
     is_dirty: bool,
@@ -44,20 +43,20 @@ pub(super) struct ScreenView<W> {
 }
 
 impl<W: Write> ScreenView<W> {
-    /// For a terminal whose columns and rows are told by `size`.
+    /// For a terminal whose columns and rows `size` returns.
     pub fn new(out: W, size: fn() -> (u16, u16), abilities: Abilities) -> Self {
-        let (look, (columns, rows)) = (abilities.look, size());
+        let (output_style, (columns, rows)) = (abilities.output_style, size());
         Self {
             out,
             area: LiveArea::new(columns, rows, abilities),
-            text: MarkdownStream::new(columns.saturating_sub(1).max(1), None).with_look(look),
+            text: MarkdownStream::new(columns.saturating_sub(1).max(1), None).with_output_style(output_style),
             steps: Vec::new(),
             waiting: None,
             question: None,
             size,
             columns,
             rows,
-            look,
+            output_style,
             above: Vec::new(),
             is_dirty: false,
             is_over: false,
@@ -76,19 +75,19 @@ impl<W: Write> ScreenView<W> {
         self.is_dirty = false;
         self.take_size();
         // In sentences nothing is shown that may still change.
-        let mut rows = if self.look == Look::Glyphs { self.text.tail().to_vec() } else { Vec::new() };
+        let mut rows = if self.output_style == OutputStyle::Rich { self.text.tail().to_vec() } else { Vec::new() };
         let mut cursor = None;
         if let Some(question) = &self.question {
-            let card = question.fitting_card(self.width(), usize::from(self.rows), self.look);
+            let card = question.fitting_card(self.width(), usize::from(self.rows), self.output_style);
             rows.extend(card.unwrap_or_default());
-            let keys = question.question(self.width(), self.look);
+            let keys = question.question(self.width(), self.output_style);
             cursor = keys.cursor.map(|(row, column)| (row + rows.len(), column));
             rows.extend(keys.lines);
         } else {
             rows.extend(self.waiting.clone());
         }
         // An empty row is where the next text begins: the cursor stays hidden between two blocks.
-        if rows.is_empty() && self.look == Look::Glyphs && !self.is_over {
+        if rows.is_empty() && self.output_style == OutputStyle::Rich && !self.is_over {
             rows.push(Line::default());
         }
         let mut bytes = Vec::new();
@@ -103,13 +102,13 @@ impl<W: Write> ScreenView<W> {
 
     /// What is waited for: the last step that began and has not ended.
     fn last_open(&self) -> Option<Line<'static>> {
-        let (step, activity) = self.steps.last().filter(|_| self.look == Look::Glyphs)?;
-        Some(status_of(*step, activity).line(self.width(), self.look))
+        let (step, activity) = self.steps.last().filter(|_| self.output_style == OutputStyle::Rich)?;
+        Some(status_of(*step, activity).line(self.width(), self.output_style))
     }
 
     fn take_text(&mut self) -> Vec<Line<'static>> {
         let width = self.columns.saturating_sub(1).max(1);
-        let next = MarkdownStream::new(width, None).with_look(self.look);
+        let next = MarkdownStream::new(width, None).with_output_style(self.output_style);
         std::mem::replace(&mut self.text, next).finish()
     }
 }
@@ -134,10 +133,10 @@ impl<W: Write> View for ScreenView<W> {
             DaemonMessage::StepStarted(started) => {
                 above = self.take_text();
                 self.steps.push((started.step, started.activity.clone()));
-                match self.look {
-                    Look::Glyphs => self.waiting = self.last_open(),
-                    // What is told once is not painted.
-                    Look::Sentences => {
+                match self.output_style {
+                    OutputStyle::Rich => self.waiting = self.last_open(),
+                    // What is printed once is not painted.
+                    OutputStyle::Accessible => {
                         let sentence = status_of(started.step, &started.activity).sentence();
                         above.extend(status::remark(&sentence, self.width()));
                     }
@@ -146,9 +145,9 @@ impl<W: Write> View for ScreenView<W> {
             DaemonMessage::StepFinished(StepFinished { step, outcome, summary, elapsed_ms, .. }) => {
                 if let Some(index) = self.steps.iter().position(|(number, _)| number == step) {
                     let (_, activity) = self.steps.remove(index);
-                    let (width, look) = (self.width(), self.look);
-                    above.extend(status::step_started(&activity, width).filter(|_| look == Look::Glyphs));
-                    above.extend(status::step_finished(&activity, *outcome, summary, *elapsed_ms, width, look));
+                    let (width, output_style) = (self.width(), self.output_style);
+                    above.extend(status::step_started(&activity, width).filter(|_| output_style == OutputStyle::Rich));
+                    above.extend(status::step_finished(&activity, *outcome, summary, *elapsed_ms, width, output_style));
                 }
                 self.waiting = self.last_open();
             }
@@ -160,7 +159,7 @@ impl<W: Write> View for ScreenView<W> {
             }
             DaemonMessage::Notice(notice) => {
                 above = self.take_text();
-                above.extend(status::notice(notice, self.width(), self.look));
+                above.extend(status::notice(notice, self.width(), self.output_style));
             }
             DaemonMessage::Error(error) => {
                 above = self.take_text();
@@ -196,9 +195,9 @@ impl<W: Write> View for ScreenView<W> {
         let mut above = self.take_text();
         let known = self.question.as_ref().map(|known| known.request().approval_id);
         if let Some(question) = question.filter(|question| Some(question.request().approval_id) != known)
-            && question.fitting_card(self.width(), usize::from(self.rows), self.look).is_none()
+            && question.fitting_card(self.width(), usize::from(self.rows), self.output_style).is_none()
         {
-            above.extend(question.card(self.width(), self.look));
+            above.extend(question.card(self.width(), self.output_style));
         }
         self.question = question.cloned();
         self.above.append(&mut above);

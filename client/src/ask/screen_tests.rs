@@ -6,12 +6,10 @@ use cohab_protocol::{
     AgentStreamChunk, ApprovalId, ApprovalRequest, ApprovalSubject, Notice, NoticeKind, RunMode, StepOutcome,
     StepStarted, TurnEndReason, TurnEnded, TurnId, Usage,
 };
+use cohab_term::{ansi::ColorSupport, test_screen::TestScreen};
 
 use super::*;
-use crate::{
-    approval::Scene,
-    ui::{ansi::ColorSupport, test_screen::TestScreen},
-};
+use crate::approval::ApprovalEnvironment;
 
 type Ask = ScreenView<TestScreen>;
 /// What a person sees, and what happened before.
@@ -78,7 +76,7 @@ const STATES: &[State] = &[
         );
     }),
     ("a question for consent", |ask| {
-        let scene = Arc::new(Scene::of_ann());
+        let environment = Arc::new(ApprovalEnvironment::of_ann());
         let (command, cwd, mode) = ("cargo test".into(), Path::new("/home/ann/src").into(), RunMode::Isolated);
         let request = ApprovalRequest {
             approval_id: ApprovalId::fresh(),
@@ -88,7 +86,7 @@ const STATES: &[State] = &[
             reasons: vec!["not known to be read-only: `cargo`".into()],
             is_each_time: false,
         };
-        let (question, _) = OpenQuestion::new(request, scene, Instant::now());
+        let (question, _) = OpenQuestion::new(request, environment, Instant::now());
         ask.show_question(Some(&question)).unwrap();
     }),
     ("the limit of steps", |ask| {
@@ -115,13 +113,13 @@ fn each_state_at_80_and_40_columns_and_in_sentences() {
     let narrow: fn() -> (u16, u16) = || (40, 24);
     let mut seen = String::new();
     for (name, happens) in STATES {
-        for (size, look, how) in [
-            (wide, Look::Glyphs, "80 columns"),
-            (narrow, Look::Glyphs, "40 columns"),
-            (wide, Look::Sentences, "sentences"),
+        for (size, output_style, how) in [
+            (wide, OutputStyle::Rich, "80 columns"),
+            (narrow, OutputStyle::Rich, "40 columns"),
+            (wide, OutputStyle::Accessible, "sentences"),
         ] {
-            let colors = look.choose(ColorSupport::Ansi16, ColorSupport::None);
-            let abilities = Abilities { colors, look, is_dumb: false, has_links: false, rewraps: false };
+            let colors = output_style.choose(ColorSupport::Ansi16, ColorSupport::None);
+            let abilities = Abilities { colors, output_style, is_dumb: false, has_links: false, rewraps: false };
             let mut ask = ScreenView::new(TestScreen::new(size().0, size().1), size, abilities);
             happens(&mut ask);
             // The clock of frames is a real one: what waits for it is drawn now.

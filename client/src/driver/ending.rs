@@ -7,7 +7,7 @@ use std::{
 
 use cohab_shell_relay::live::ShellEnd;
 
-use super::{Driver, Outcome};
+use super::{Driver, ShellOutcome};
 
 /// A shell that ends this soon, without a prompt and without a key, did not get on with us.
 const STILLBORN_LIMIT: Duration = Duration::from_secs(2);
@@ -34,7 +34,7 @@ impl Driver {
     }
 
     /// The shell has ended: what it wrote last is shown, bytes included that looked like the beginning of a mark.
-    pub(super) async fn end(&mut self) -> Outcome {
+    pub(super) async fn end(&mut self) -> ShellOutcome {
         let ShellEnd { status, is_killed } = self.shell.wait();
         let status = u8::try_from(status.clamp(0, 255)).unwrap_or(1);
         self.live.shell_ended(Some(status.into()), Instant::now(), &mut self.fx);
@@ -44,12 +44,12 @@ impl Driver {
         }
         self.deliver_rest().await;
         if !self.has_been_used && self.opened_at.elapsed() < STILLBORN_LIMIT {
-            return Outcome::NotStarted(format!("{} ended at once with status {status}", self.shell.name()));
+            return ShellOutcome::NotStarted(format!("{} ended at once with status {status}", self.shell.name()));
         }
-        Outcome::Exited(status)
+        ShellOutcome::Exited(status)
     }
 
-    pub(super) fn outcome_of_failure(&self, error: &io::Error) -> Outcome {
-        if self.has_been_used { Outcome::Exited(1) } else { Outcome::NotStarted(error.to_string()) }
+    pub(super) fn outcome_of_failure(&self, error: &io::Error) -> ShellOutcome {
+        if self.has_been_used { ShellOutcome::Exited(1) } else { ShellOutcome::NotStarted(error.to_string()) }
     }
 }

@@ -1,8 +1,9 @@
 //! Asks the terminal for focus reports and sends notifications. The client asks only while the assistant has the terminal, and passes
 //! no report to a party that did not ask for it.
 
+use cohab_term::notify::notification;
+
 use super::Driver;
-use crate::ui::notify::notification;
 
 const FOCUS_REPORTS_ON: &[u8] = b"\x1b[?1004h";
 const FOCUS_REPORTS_OFF: &[u8] = b"\x1b[?1004l";
@@ -15,7 +16,7 @@ pub(super) struct Focus {
 }
 
 impl Focus {
-    /// `notify` is the user's setting. A terminal that is none is not asked.
+    /// `notify` is the user's setting. A dumb terminal is not asked.
     pub fn new(notify: bool) -> Self {
         Self { notifies: notify && std::env::var_os("TERM").is_some_and(|term| term != "dumb"), is_asked_for: false }
     }

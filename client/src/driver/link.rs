@@ -1,13 +1,10 @@
 //! The connection to the daemon as the driver sees it, and the session that it is attached to.
 
+use cohab_daemon_link::connection::{ConnectError, Link, LinkEvent};
 use cohab_protocol::{ApprovalMode, Attach, SessionKey, WireErrorKind};
 
 use super::Driver;
-use crate::{
-    connection::{ConnectError, Link, LinkEvent},
-    event::Event,
-    session_settings,
-};
+use crate::{attach_environment, event::Event};
 
 /// What is wanted of the daemon by one who connects to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,8 +45,8 @@ pub(super) fn attach(
         approval,
         can_approve: true,
         has_lock,
-        settings: session_settings::model_variables(session_settings::environment(), model, key_variables),
-        environment: session_settings::shell_environment(session_settings::environment(), key_variables),
+        settings: attach_environment::model_variables(attach_environment::environment(), model, key_variables),
+        environment: attach_environment::shell_environment(attach_environment::environment(), key_variables),
         resume: None,
     };
     (attach, before)

@@ -6,9 +6,10 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use cohab_daemon_link::config::Config;
 use cohab_protocol::ApprovalMode;
 
-use crate::{config::Config, session_settings};
+use crate::attach_environment;
 
 /// A panic's message would be printed while the terminal is raw; it is kept until the terminal is restored.
 pub(super) fn catch_panic_messages() -> Arc<Mutex<String>> {
@@ -22,7 +23,7 @@ pub(super) fn catch_panic_messages() -> Arc<Mutex<String>> {
     kept
 }
 
-/// The user's home with links resolved: the shell tells its folder so, too.
+/// The user's home with links resolved: the shell reports its folder so, too.
 pub(super) fn home() -> PathBuf {
     let home = std::env::home_dir().unwrap_or_else(|| "/".into());
     home.canonicalize().unwrap_or(home)
@@ -31,6 +32,6 @@ pub(super) fn home() -> PathBuf {
 /// What may run unasked: the environment says, or the settings.
 pub(super) fn approval_mode(config: &Config) -> io::Result<ApprovalMode> {
     let variable = std::env::var("COHAB_APPROVAL").ok();
-    session_settings::approval_mode(None, variable.as_deref(), config.approval_mode.as_deref())
+    attach_environment::approval_mode(None, variable.as_deref(), config.approval_mode.as_deref())
         .map_err(io::Error::other)
 }

@@ -1,7 +1,8 @@
-//! Our own program beside the shell: its output as text, within bounds of time and size.
+//! Runs a program of cohab's own next to the shell and captures its output, bounded in time and size.
 
 use std::{path::Path, process::Stdio, time::Duration};
 
+use cohab_process::surroundings::BESIDE_VARIABLE;
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
     process::Command,
@@ -10,10 +11,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{
-    real_shell::BESIDE_VARIABLE,
-    slash::own_output::{Ending, MAX_BYTES, OwnOutput},
-};
+use crate::slash::own_output::{MAX_BYTES, OwnOutput, ProgramEnding};
 
 /// A program that runs longer is ended.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
@@ -38,7 +36,7 @@ impl Program {
     fn spawn(command: Command, limit: Duration) -> Self {
         let (told, output) = oneshot::channel();
         let task = tokio::spawn(async move {
-            // The receiver may be gone: then nobody wants to know.
+            // The receiver may be gone; then the output is not needed.
             let _ = told.send(run(command, limit).await);
         });
         Self { task, output }
@@ -46,7 +44,7 @@ impl Program {
 
     /// What it printed, once it has ended. Cancel-safe; to be called until it answers, and then no more.
     pub async fn ended(&mut self) -> OwnOutput {
-        (&mut self.output).await.unwrap_or_else(|_| OwnOutput { text: String::new(), ending: Ending::Ended })
+        (&mut self.output).await.unwrap_or_else(|_| OwnOutput { text: String::new(), ending: ProgramEnding::Ended })
     }
 }
 
@@ -67,7 +65,7 @@ pub(super) async fn next_ended(program: &mut Option<Program>) -> OwnOutput {
 async fn run(mut command: Command, limit: Duration) -> OwnOutput {
     let mut child = match command.spawn() {
         Ok(child) => child,
-        Err(error) => return OwnOutput { text: String::new(), ending: Ending::NotStarted(error.to_string()) },
+        Err(error) => return OwnOutput { text: String::new(), ending: ProgramEnding::NotStarted(error.to_string()) },
     };
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
@@ -76,14 +74,14 @@ async fn run(mut command: Command, limit: Duration) -> OwnOutput {
         child.wait().await
     });
     let ending = match ended.await {
-        Ok(Ok(status)) => Ending::Exited(status.code().unwrap_or(-1)),
-        Ok(Err(_)) | Err(_) => Ending::Ended,
+        Ok(Ok(status)) => ProgramEnding::Exited(status.code().unwrap_or(-1)),
+        Ok(Err(_)) | Err(_) => ProgramEnding::Ended,
     };
     out.extend(err);
     OwnOutput { text: String::from_utf8_lossy(&out).into_owned(), ending }
 }
 
-/// Reads to the end, or to the bound: a program that writes on then finds nobody.
+/// Reads to the end, or to the bound: a program that writes on then gets a broken pipe.
 async fn read(stream: Option<impl AsyncRead + Unpin>, into: &mut Vec<u8>) {
     if let Some(stream) = stream {
         // What came before an error counts.
@@ -105,7 +103,7 @@ mod tests {
     #[tokio::test]
     async fn both_streams_and_the_status_are_told_and_nothing_waits_for_a_keyboard() {
         let output = output_of("read line; echo out; echo err >&2; exit 3", TIME_LIMIT).await;
-        assert_eq!(output, OwnOutput { text: "out\nerr\n".into(), ending: Ending::Exited(3) });
+        assert_eq!(output, OwnOutput { text: "out\nerr\n".into(), ending: ProgramEnding::Exited(3) });
     }
 
     #[tokio::test]
@@ -119,12 +117,12 @@ mod tests {
         let mut command = Command::new("/nonexistent/cohab");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let output = Program::spawn(command, TIME_LIMIT).ended().await;
-        assert!(matches!(output.ending, Ending::NotStarted(_)), "{output:?}");
+        assert!(matches!(output.ending, ProgramEnding::NotStarted(_)), "{output:?}");
     }
 
     #[tokio::test]
     async fn one_that_never_ends_is_ended() {
         let output = output_of("exec sleep 1000", Duration::from_millis(1)).await;
-        assert_eq!(output.ending, Ending::Ended);
+        assert_eq!(output.ending, ProgramEnding::Ended);
     }
 }

@@ -1,20 +1,20 @@
 //! The shell's side of the driver: its PTY, its relay directory, and the bytes that wait for it.
 
 use std::{
-    ffi::OsString,
     io,
     os::fd::{AsFd, OwnedFd},
-    path::{Path, PathBuf},
+    path::PathBuf,
     time::Instant,
 };
 
-use cohab_protocol::socket::secure_directory;
-use cohab_shell_relay::live::{Effects, LivePty, LiveSetup, LiveShell, Probe, PtySize, RelayDir, ShellEnd, SpawnShell};
-use cohab_shell_state::shell::{self, Shell};
-use rustix::{fs::OFlags, termios::Termios};
+use cohab_shell_relay::live::{
+    self, Effects, Integration, LivePty, LiveShell, Probe, PtySize, RelayDir, ShellEnd, Started,
+};
+use cohab_shell_state::shell::Shell;
+use cohab_term::async_tty::AsyncTty;
+use rustix::termios::Termios;
 
 use super::Start;
-use crate::{async_tty::AsyncTty, slash::completion};
 
 /// What is read from the PTY in one call of the kernel on Linux: a full read means that there may be more.
 const PTY_READ_BYTES: usize = 4096;
@@ -42,12 +42,10 @@ pub(super) struct Opened {
 pub(super) fn open(start: &Start, modes: &Termios, (columns, rows): (u16, u16), now: Instant) -> io::Result<Opened> {
     let mut failed: Option<io::Error> = None;
     for program in &start.shells {
-        let nonce = RelayDir::fresh_nonce();
-        // Without a safe place for its files the integration is no use, in whatever shell.
-        let directory = relay_directory(start, Shell::of(program), &nonce)?;
-        let integration = Integration { directory, nonce };
+        // Without a safe place for its files the integration is no use, in any shell.
+        let integration = Integration::new(&start.options, Shell::of(program))?;
         let size = PtySize { rows, columns, pixel_width: 0, pixel_height: 0 };
-        let opened = start_one(program, integration, start, Some(modes), size, now).and_then(ShellIo::over);
+        let opened = live::start(program, integration, &start.options, Some(modes), size, now).and_then(ShellIo::over);
         match opened {
             Ok((shell, live)) => {
                 let complaint = failed.map(|error| format!("{error}; this is {}", program.display()));
@@ -60,88 +58,6 @@ pub(super) fn open(start: &Start, modes: &Termios, (columns, rows): (u16, u16), 
         }
     }
     Err(failed.unwrap_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no shell was found")))
-}
-
-/// What makes a shell ours.
-#[derive(Debug)]
-pub(crate) struct Integration {
-    /// Absent for shells that are opened as they are.
-    pub directory: Option<RelayDir>,
-    /// See [`LiveSetup::nonce`].
-    pub nonce: String,
-}
-
-/// A shell that has just been started, in its PTY.
-#[derive(Debug)]
-pub(crate) struct Started {
-    pub pty: LivePty,
-    pub live: LiveShell,
-    pub directory: Option<RelayDir>,
-    kind: Shell,
-}
-
-/// Starts `program` as the user's shell. Its terminal has these modes, or the kernel's own.
-pub(crate) fn start_one(
-    program: &Path,
-    Integration { mut directory, nonce }: Integration,
-    start: &Start,
-    modes: Option<&Termios>,
-    size: PtySize,
-    now: Instant,
-) -> io::Result<Started> {
-    let kind = Shell::of(program);
-    let integration = directory.as_ref().and_then(RelayDir::startup_file);
-    let home = std::env::home_dir().unwrap_or_else(|| "/".into());
-    let mut shell_start = shell::start(kind, start.is_login, integration, &home);
-    shell_start.arguments.extend(start.shell_args.iter().cloned());
-    shell_start.environment.push(("SHELL".into(), program.into()));
-    // So that `cohab ask` in this shell asks whom its prompt asks.
-    shell_start.environment.extend(start.model.iter().map(|(name, value)| (name.into(), value.into())));
-    let names = directory
-        .as_mut()
-        .filter(|_| start.config.client.lock)
-        .and_then(|directory| directory.serve_names(cohab_sandbox::lock::name_server));
-    shell_start.environment.extend(names.map(|(name, file)| (name.into(), file.into())));
-    let cwd = std::env::current_dir()?;
-    let spawn = SpawnShell {
-        argv0: argv0(program, start.is_login),
-        program: program.to_owned(),
-        start: shell_start,
-        cwd: cwd.clone(),
-        size,
-        modes: modes.cloned(),
-    };
-    let pty = LivePty::spawn(&spawn)?;
-    set_non_blocking(pty.master())?;
-    let relayed = if directory.is_some() { kind } else { Shell::Other };
-    let setup = LiveSetup { shell: relayed, nonce, child_pid: pty.child_pid(), initial_cwd: cwd };
-    let mut live = LiveShell::new(setup, now);
-    live.set_hotkey(start.config.client.hotkey.bytes());
-    Ok(Started { pty, live, directory, kind })
-}
-
-pub(crate) fn relay_directory(start: &Start, kind: Shell, nonce: &str) -> io::Result<Option<RelayDir>> {
-    // Arguments of the user's may defeat the integration (`--norc`) or clash with it: then the shell is opened as it is.
-    if kind == Shell::Other || !start.shell_args.is_empty() {
-        return Ok(None);
-    }
-    let secured = |folder: &Path| secure_directory(folder).map_err(io::Error::other);
-    let directory = RelayDir::create(&start.paths.runtime_dir, secured, kind, start.is_login, nonce)?;
-    if start.config.client.question_prefix == completion::PREFIX {
-        directory.extend_script(&completion::script(kind, &start.config.profiles))?;
-    }
-    Ok(Some(directory))
-}
-
-fn argv0(program: &Path, is_login: bool) -> OsString {
-    let mut name = OsString::from(if is_login { "-" } else { "" });
-    name.push(program.file_name().unwrap_or(program.as_os_str()));
-    name
-}
-
-fn set_non_blocking(fd: &OwnedFd) -> io::Result<()> {
-    let flags = rustix::fs::fcntl_getfl(fd)?;
-    Ok(rustix::fs::fcntl_setfl(fd, flags | OFlags::NONBLOCK)?)
 }
 
 impl ShellIo {

@@ -1,12 +1,10 @@
 //! Performs the effects of commands such as `? /model`.
 
 use cohab_protocol::{ClientMessage, SessionAction, SessionRequest};
+use cohab_term::clipboard::{Passage, copy_sequence};
 
 use super::{Driver, program::Program};
-use crate::{
-    effect::Effect,
-    ui::clipboard::{Passage, copy_sequence},
-};
+use crate::effect::Effect;
 
 impl Driver {
     /// Does an effect that only these commands have; any other is done elsewhere.

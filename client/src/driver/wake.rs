@@ -2,15 +2,11 @@
 
 use std::{io, time::Instant};
 
+use cohab_daemon_link::connection::{Link, LinkEvent};
+use cohab_term::markdown::Highlighter;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::{
-    connection::{Link, LinkEvent},
-    entry::judge::Verdict,
-    errand::Done,
-    markdown::Highlighter,
-    slash::own_output::OwnOutput,
-};
+use crate::{background_task::TaskResult, prompt_line::classifier_thread::LineVerdict, slash::own_output::OwnOutput};
 
 /// What the loop woke up for.
 pub(super) enum Wake {
@@ -23,8 +19,8 @@ pub(super) enum Wake {
     ChildEnded,
     Killed(u8),
     Highlighted,
-    Done(Done),
-    Verdict(Verdict),
+    Done(TaskResult),
+    Verdict(LineVerdict),
     ProgramEnded(OwnOutput),
     Time,
 }

@@ -1,5 +1,5 @@
-//! A few dim words at the right edge of the prompt's row, while typing pauses: what becomes of the line when Enter is pressed, or
-//! something worth knowing once. Pure: bytes and times in, bytes out.
+//! Shows a few dim words at the right edge of the prompt's row while typing pauses: the receiver of the line, or a remark that is shown
+//! once. Pure: bytes and times in, bytes out.
 //!
 //! The user's line is never drawn again, and nothing is sent to the shell. The words stand only where the cells are known to be blank,
 //! and are gone before the next key reaches the shell and before the shell writes.
@@ -10,6 +10,11 @@ mod typed;
 use std::time::{Duration, Instant};
 
 use cohab_shell_state::shell::Shell;
+use cohab_term::{
+    ansi::{self, ColorSupport},
+    output_style::OutputStyle,
+    theme,
+};
 use ratatui::text::Line;
 use unicode_width::UnicodeWidthStr;
 
@@ -17,12 +22,6 @@ pub use rows::PromptRows;
 pub use typed::TypedLine;
 
 use cohab_line_classifier::Decision;
-
-use crate::ui::{
-    ansi::{self, ColorSupport},
-    look::Look,
-    theme,
-};
 
 /// The words come so long after the last key.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -55,7 +54,7 @@ pub struct PromptHint {
     /// of a key.
     awaits_echo: bool,
     returns_left: u8,
-    shown: Option<Shown>,
+    shown: Option<ShownHint>,
     /// Counts the states of the line: a decision about an earlier one is late.
     version: u64,
     /// Of the gate, about this version.
@@ -69,7 +68,7 @@ pub struct PromptHint {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Shown {
+struct ShownHint {
     /// From 0.
     column: usize,
     width: usize,
@@ -78,9 +77,9 @@ struct Shown {
 impl PromptHint {
     /// For a terminal with so many columns. `flip_key` is its name as shown; without a name no line can be flipped.
     #[must_use]
-    pub fn new(shell: Shell, columns: u16, look: Look, flip_key: &'static str) -> Self {
+    pub fn new(shell: Shell, columns: u16, output_style: OutputStyle, flip_key: &'static str) -> Self {
         Self {
-            is_drawn: look.choose(true, false),
+            is_drawn: output_style.choose(true, false),
             flip_key,
             typed: TypedLine::new(shell),
             rows: PromptRows::new(columns),
@@ -107,7 +106,7 @@ impl PromptHint {
         }
     }
 
-    /// A new prompt stands, with this line; `None`: keys have gone to it that nobody followed.
+    /// A new prompt stands, with this line; `None`: keys have gone to it that were not followed.
     pub fn prompt_ready(&mut self, line: Option<&str>, now: Instant) {
         self.new_version();
         self.stands = true;
@@ -122,8 +121,8 @@ impl PromptHint {
         self.due = self.has_something_to_say().then(|| now + PAUSE);
     }
 
-    /// Keys that are about to go to the shell, or to whoever reads them now: `at_prompt` says whether that is its line editor. Appends
-    /// what is to be written to the terminal before. Whether they go to the line that is followed.
+    /// Takes keys that are about to go to the shell, or to the program that reads them now; `at_prompt` says whether that is the line
+    /// editor. Appends what is to be written to the terminal before. Returns whether they go to the line that is followed.
     pub fn keys(&mut self, keys: &[u8], at_prompt: bool, now: Instant, out: &mut Vec<u8>) -> bool {
         self.hide(out);
         if self.stands {
@@ -151,7 +150,7 @@ impl PromptHint {
         true
     }
 
-    /// The key that flips the decision about this line: whether it is for us. `is_fixed`: nobody can flip this line.
+    /// The key that flips the decision about this line: whether it is for us. `is_fixed`: this line cannot be flipped.
     #[must_use]
     pub fn takes_flip(&self, is_fixed: impl Fn(&str) -> bool) -> bool {
         let line = self.typed.text().filter(|line| !line.trim().is_empty());
@@ -195,7 +194,7 @@ impl PromptHint {
         self.rows.begin(is_blank_row);
     }
 
-    /// The terminal has another size. Words that still fit stand where they stood and are taken away; where others went nobody knows.
+    /// The terminal has another size. Words that still fit stand where they stood and are taken away; the place of others is unknown.
     pub fn resized(&mut self, columns: u16, out: &mut Vec<u8>) {
         if self.shown.is_some_and(|shown| shown.column + shown.width <= usize::from(columns)) {
             self.hide(out);
@@ -285,7 +284,7 @@ impl PromptHint {
         let Some(words) = self.words().filter(|_| self.is_drawn && self.stands && self.shown.is_none()) else { return };
         let width = words.width();
         let Some(column) = self.rows.room_for(width) else { return };
-        self.shown = Some(Shown { column, width });
+        self.shown = Some(ShownHint { column, width });
         out.extend_from_slice(BEGIN);
         out.extend_from_slice(format!("\x1b[{}G", column + 1).as_bytes());
         ansi::write_line(&Line::styled(words, theme::DIM), ColorSupport::Ansi16, out);
@@ -293,7 +292,7 @@ impl PromptHint {
     }
 
     fn hide(&mut self, out: &mut Vec<u8>) {
-        if let Some(Shown { column, width }) = self.shown.take() {
+        if let Some(ShownHint { column, width }) = self.shown.take() {
             out.extend_from_slice(BEGIN);
             out.extend_from_slice(format!("\x1b[{}G\x1b[{width}X", column + 1).as_bytes());
             out.extend_from_slice(END);

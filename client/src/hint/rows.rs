@@ -59,7 +59,7 @@ impl PromptRows {
         Self { parser: Parser::new(), screen: Screen::new(usize::from(columns)) }
     }
 
-    /// Somebody else wrote; the cursor stands at the beginning of a blank row, or nobody knows where.
+    /// Another program wrote; the cursor stands at the beginning of a blank row, or its place is unknown.
     pub fn begin(&mut self, is_blank_row: bool) {
         self.parser = Parser::new();
         self.screen.restart(is_blank_row);

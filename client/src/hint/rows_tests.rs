@@ -1,7 +1,7 @@
+use cohab_term::test_screen::TestScreen;
 use proptest::prelude::*;
 
 use super::*;
-use crate::ui::test_screen::TestScreen;
 
 fn room(columns: u16, bytes: &[u8], width: usize) -> Option<usize> {
     let mut rows = PromptRows::new(columns);

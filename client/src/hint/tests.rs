@@ -1,9 +1,10 @@
+use cohab_term::test_screen::TestScreen;
+
 use super::*;
-use crate::ui::test_screen::TestScreen;
 
 const WIDTH: u16 = 50;
 
-/// A prompt on a screen, a hint beside it, and a clock.
+/// A prompt on a screen, a hint next to it, and a clock.
 struct Bench {
     hint: PromptHint,
     screen: TestScreen,
@@ -14,7 +15,7 @@ struct Bench {
 impl Bench {
     fn with_prompt(prompt: &str) -> Self {
         let mut bench = Self {
-            hint: PromptHint::new(Shell::Bash, WIDTH, Look::Glyphs, "Alt-G"),
+            hint: PromptHint::new(Shell::Bash, WIDTH, OutputStyle::Rich, "Alt-G"),
             screen: TestScreen::new(WIDTH, 6),
             now: Instant::now(),
             wanted: None,
@@ -274,7 +275,7 @@ fn in_a_wider_terminal_the_words_are_taken_away() {
 
 #[test]
 fn without_glyphs_there_are_no_words_and_no_timer_but_flips() {
-    let mut hint = PromptHint::new(Shell::Zsh, 80, Look::Sentences, "Alt-G");
+    let mut hint = PromptHint::new(Shell::Zsh, 80, OutputStyle::Accessible, "Alt-G");
     let (now, mut out) = (Instant::now(), Vec::new());
     hint.announce("something", now);
     hint.prompt_ready(Some(""), now);

@@ -42,7 +42,7 @@ impl TypedLine {
         self.partial.clear();
     }
 
-    /// Something else reads the keys, or nobody knows what they do.
+    /// Something else reads the keys, or their effect is unknown.
     pub fn forget(&mut self) {
         self.line = None;
         self.partial.clear();

@@ -7,10 +7,9 @@ use cohab_policy::{
     remembered::{Loaded, Rule, Ruled, Safety},
 };
 use cohab_secrets::PersonalData;
+use cohab_term::visible::{visible, visible_command};
 use cohab_text::sanitize::escaped_json;
 use serde_json::{Value, json};
-
-use crate::ui::visible::{visible, visible_command};
 
 /// A rule in one line.
 pub(super) fn rule(rule: &Rule, home: &Path) -> String {

@@ -7,8 +7,8 @@
 
 use cohab_shell_state::shell::Shell;
 
-use super::{COMMANDS, Command, Kind};
-use crate::attach_change::{INITIAL, PROFILE_PREFIX};
+use super::{COMMANDS, Command, CommandKind};
+use crate::session_override::{INITIAL, PROFILE_PREFIX};
 
 /// The prefix for which it is done: the word is part of the script.
 pub const PREFIX: &str = "?";
@@ -47,7 +47,7 @@ pub fn script(shell: Shell, profiles: &[String]) -> String {
 
 /// What may follow a command, where that is a choice of words.
 fn choices(command: &Command, profiles: &[String]) -> Vec<String> {
-    if command.kind == Kind::Model {
+    if command.kind == CommandKind::Model {
         let named = profiles.iter().filter(|name| is_plain(name)).take(MAX_PROFILES);
         return named.map(|name| format!("{PROFILE_PREFIX}{name}")).chain([INITIAL.to_owned()]).collect();
     }
@@ -135,10 +135,11 @@ mod tests {
     #[test]
     fn words_that_follow_are_those_of_the_help_and_the_profiles() {
         let hostile = ["a b", "$(x)", "it's", "", "a*", "work"].map(str::to_owned);
-        let of = |kind: Kind| COMMANDS.iter().find(|command| command.kind == kind).map(|one| choices(one, &hostile));
-        assert_eq!(of(Kind::Approve).unwrap(), ["ask", "read-only", "auto", "all"]);
-        assert_eq!(of(Kind::Model).unwrap(), ["profile:work", "default"]);
-        assert!(of(Kind::Copy).unwrap().is_empty() && of(Kind::Sessions).unwrap().is_empty());
+        let of =
+            |kind: CommandKind| COMMANDS.iter().find(|command| command.kind == kind).map(|one| choices(one, &hostile));
+        assert_eq!(of(CommandKind::Approve).unwrap(), ["ask", "read-only", "auto", "all"]);
+        assert_eq!(of(CommandKind::Model).unwrap(), ["profile:work", "default"]);
+        assert!(of(CommandKind::Copy).unwrap().is_empty() && of(CommandKind::Sessions).unwrap().is_empty());
         for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
             let script = script(shell, &hostile);
             assert!(script.contains("ask read-only auto all") && script.contains("profile:work default"), "{script}");

@@ -8,7 +8,7 @@ pub mod say;
 
 /// What a command does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum CommandKind {
     /// Lists the commands.
     Help,
     /// Shows or changes who answers.
@@ -51,29 +51,29 @@ pub struct Command {
     /// What it does, in one short line.
     pub meaning: &'static str,
     /// What it does.
-    pub kind: Kind,
+    pub kind: CommandKind,
 }
 
 /// All of them, in the order of the help.
 pub const COMMANDS: [Command; 15] = [
-    command("help", "", "list these commands", Kind::Help),
-    command("model", "[NAME|TIER]", "show or change who answers here", Kind::Model),
-    command("new", "", "begin a new conversation", Kind::New),
-    command("undo", "", "take back what the last turn changed", Kind::Undo),
-    command("retry", "", "ask the last question again", Kind::Retry),
-    command("pause", "", "hold the answer after its step", Kind::Pause),
-    command("resume", "", "go on with a held or interrupted answer", Kind::Resume),
-    command("compact", "", "shorten the conversation", Kind::Compact),
-    command("sessions", "[WORDS]", "list or search conversations", Kind::Sessions),
-    command("approve", "[ask|read-only|auto|all]", "show or change what runs unasked", Kind::Approve),
-    command("cost", "", "show tokens and cost so far", Kind::Cost),
-    command("context", "", "show what the model is sent", Kind::Context),
-    command("copy", "[N]", "copy a code block of the last answer", Kind::Copy),
-    command("typed", "", "show the last commands as typed", Kind::Typed),
-    command("doctor", "", "look whether all is as it should be", Kind::Doctor),
+    command("help", "", "list these commands", CommandKind::Help),
+    command("model", "[NAME|TIER]", "show or change the model", CommandKind::Model),
+    command("new", "", "begin a new conversation", CommandKind::New),
+    command("undo", "", "undo the changes of the last turn", CommandKind::Undo),
+    command("retry", "", "ask the last question again", CommandKind::Retry),
+    command("pause", "", "hold the answer after its step", CommandKind::Pause),
+    command("resume", "", "continue a held or interrupted answer", CommandKind::Resume),
+    command("compact", "", "shorten the conversation", CommandKind::Compact),
+    command("sessions", "[WORDS]", "list or search conversations", CommandKind::Sessions),
+    command("approve", "[ask|read-only|auto|all]", "show or change what runs unasked", CommandKind::Approve),
+    command("cost", "", "show tokens and cost so far", CommandKind::Cost),
+    command("context", "", "show what the model is sent", CommandKind::Context),
+    command("copy", "[N]", "copy a code block of the last answer", CommandKind::Copy),
+    command("typed", "", "show the last commands as typed", CommandKind::Typed),
+    command("doctor", "", "check the installation", CommandKind::Doctor),
 ];
 
-const fn command(name: &'static str, arguments: &'static str, meaning: &'static str, kind: Kind) -> Command {
+const fn command(name: &'static str, arguments: &'static str, meaning: &'static str, kind: CommandKind) -> Command {
     Command { name, arguments, meaning, kind }
 }
 
@@ -118,8 +118,10 @@ mod tests {
         for command in &COMMANDS {
             assert_eq!(parse(&format!("/{}", command.name)), Parsed::Command(command, ""));
         }
-        assert!(matches!(parse("/model  gpt 5 "), Parsed::Command(command, "gpt 5") if command.kind == Kind::Model));
-        assert!(matches!(parse("/help\tme"), Parsed::Command(command, "me") if command.kind == Kind::Help));
+        assert!(
+            matches!(parse("/model  gpt 5 "), Parsed::Command(command, "gpt 5") if command.kind == CommandKind::Model)
+        );
+        assert!(matches!(parse("/help\tme"), Parsed::Command(command, "me") if command.kind == CommandKind::Help));
     }
 
     #[test]

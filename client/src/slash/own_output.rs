@@ -1,10 +1,9 @@
 //! Formats the output of another of our own programs as lines.
 
+use cohab_term::{theme, wrap::wrap_words};
 use cohab_text::sanitize::sanitize;
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
-
-use crate::{markdown::wrap::wrap_words, ui::theme};
 
 /// Lines that are shown; the rest is counted.
 pub const MAX_LINES: usize = 200;
@@ -13,7 +12,7 @@ pub const MAX_BYTES: usize = 64 * 1024;
 
 /// How such a program ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum ProgramEnding {
     /// By itself, with this status.
     Exited(i32),
     /// It took too long, or wrote too much, and was ended.
@@ -28,7 +27,7 @@ pub struct OwnOutput {
     /// As written.
     pub text: String,
     /// How it ended.
-    pub ending: Ending,
+    pub ending: ProgramEnding,
 }
 
 impl OwnOutput {
@@ -43,13 +42,13 @@ impl OwnOutput {
             lines.extend(remark(&format!("… and {} more lines: `{name}`", all.len() - MAX_LINES), width));
         }
         match &self.ending {
-            Ending::Exited(0) if lines.is_empty() => lines.extend(remark("Nothing to show.", width)),
-            Ending::Exited(status) if lines.is_empty() => {
+            ProgramEnding::Exited(0) if lines.is_empty() => lines.extend(remark("Nothing to show.", width)),
+            ProgramEnding::Exited(status) if lines.is_empty() => {
                 lines.extend(remark(&format!("`{name}` ended with status {status} and said nothing."), width));
             }
-            Ending::Exited(_) => {}
-            Ending::Ended => lines.extend(remark(&format!("`{name}` was stopped: it took too long."), width)),
-            Ending::NotStarted(error) => {
+            ProgramEnding::Exited(_) => {}
+            ProgramEnding::Ended => lines.extend(remark(&format!("`{name}` was stopped: it took too long."), width)),
+            ProgramEnding::NotStarted(error) => {
                 let error = sanitize(error);
                 lines.extend(remark(&format!("`{name}` cannot be started: {error}."), width));
             }
@@ -58,7 +57,7 @@ impl OwnOutput {
     }
 }
 
-/// A line that is too wide goes on below its last column, as tables of ours do.
+/// A line that is too wide continues below its last column, as our tables do.
 fn fold(line: &str, width: usize) -> Vec<Line<'static>> {
     let whole = Line::from(line.to_owned());
     if whole.width() <= width {
@@ -83,32 +82,33 @@ fn remark(text: &str, width: usize) -> Vec<Line<'static>> {
 mod tests {
     use super::*;
 
-    fn shown(text: &str, ending: Ending, width: usize) -> Vec<String> {
+    fn shown(text: &str, ending: ProgramEnding, width: usize) -> Vec<String> {
         let output = OwnOutput { text: text.into(), ending };
         output.lines("cohab doctor", width).iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn lines_that_fit_keep_their_columns_and_nothing_of_an_escape_is_left() {
-        let lines = shown("ok    terminal\n\u{1b}[31mbad\u{1b}[0m   \u{1b}]0;x\u{7}daemon\n\n", Ending::Exited(1), 40);
+        let lines =
+            shown("ok    terminal\n\u{1b}[31mbad\u{1b}[0m   \u{1b}]0;x\u{7}daemon\n\n", ProgramEnding::Exited(1), 40);
         assert_eq!(lines, ["ok    terminal", "bad   daemon"]);
-        assert_eq!(shown("one two three", Ending::Exited(0), 8), ["one two", "three"]);
-        let folded = shown("ok    terminal  one two three four", Ending::Exited(0), 32);
+        assert_eq!(shown("one two three", ProgramEnding::Exited(0), 8), ["one two", "three"]);
+        let folded = shown("ok    terminal  one two three four", ProgramEnding::Exited(0), 32);
         assert_eq!(folded, ["ok    terminal  one two three", "                four"]);
     }
 
     #[test]
     fn silence_and_failures_are_told() {
-        assert_eq!(shown("", Ending::Exited(0), 80), ["Nothing to show."]);
-        assert_eq!(shown("", Ending::Exited(3), 80), ["`cohab doctor` ended with status 3 and said nothing."]);
-        assert_eq!(shown("half", Ending::Ended, 80), ["half", "`cohab doctor` was stopped: it took too long."]);
-        let missing = shown("", Ending::NotStarted("No such file".into()), 80);
+        assert_eq!(shown("", ProgramEnding::Exited(0), 80), ["Nothing to show."]);
+        assert_eq!(shown("", ProgramEnding::Exited(3), 80), ["`cohab doctor` ended with status 3 and said nothing."]);
+        assert_eq!(shown("half", ProgramEnding::Ended, 80), ["half", "`cohab doctor` was stopped: it took too long."]);
+        let missing = shown("", ProgramEnding::NotStarted("No such file".into()), 80);
         assert_eq!(missing, ["`cohab doctor` cannot be started: No such file."]);
     }
 
     #[test]
     fn a_flood_is_counted() {
-        let lines = shown(&"x\n".repeat(500), Ending::Exited(0), 80);
+        let lines = shown(&"x\n".repeat(500), ProgramEnding::Exited(0), 80);
         assert_eq!(lines.len(), MAX_LINES + 1);
         assert_eq!(lines[MAX_LINES], "… and 300 more lines: `cohab doctor`");
     }

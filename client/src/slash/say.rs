@@ -1,19 +1,16 @@
 //! Formats the answers of the slash commands as lines.
 
 use cohab_protocol::{ApprovalMode, ContextReport, ModelIdentity, Usage, amount};
+use cohab_term::{output_style::OutputStyle, theme, wrap::wrap_words};
 use cohab_text::sanitize::one_line;
 use ratatui::text::{Line, Span};
 
 use super::{COMMANDS, Command};
-use crate::{
-    attach_change::ModelWish,
-    markdown::wrap::wrap_words,
-    ui::{look::Look, status, theme},
-};
+use crate::{session_override::ModelWish, ui::status};
 
 /// Below this width a command and its meaning stand in two rows.
 const TWO_COLUMNS_WIDTH: usize = 60;
-/// Longest bar beside a part of the context, in columns.
+/// Longest bar next to a part of the context, in columns.
 const BAR_COLUMNS: u64 = 20;
 /// Names of parts and models are cut here, in columns.
 const NAME_COLUMNS: usize = 60;
@@ -42,13 +39,13 @@ pub fn usage(prefix: &str, command: &Command) -> String {
 
 /// All commands.
 #[must_use]
-pub fn help(prefix: &str, width: usize, look: Look) -> Vec<Line<'static>> {
+pub fn help(prefix: &str, width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
     let entries = COMMANDS.iter().map(|command| (usage(prefix, command), command.meaning));
     let entries: Vec<(String, &str)> = entries.collect();
     let longest = entries.iter().map(|(usage, _)| usage.chars().count()).max().unwrap_or(0);
-    let is_table = look == Look::Glyphs && width >= TWO_COLUMNS_WIDTH;
-    let entry = |(usage, meaning): &(String, &str)| match (look, is_table) {
-        (Look::Sentences, _) => plain(&format!("{usage}: {meaning}"), width),
+    let is_table = output_style == OutputStyle::Rich && width >= TWO_COLUMNS_WIDTH;
+    let entry = |(usage, meaning): &(String, &str)| match (output_style, is_table) {
+        (OutputStyle::Accessible, _) => plain(&format!("{usage}: {meaning}"), width),
         (_, true) => vec![Line::from(vec![
             Span::styled(format!("  {usage:<longest$}  "), theme::ACCENT),
             Span::raw((*meaning).to_owned()),
@@ -63,7 +60,7 @@ pub fn help(prefix: &str, width: usize, look: Look) -> Vec<Line<'static>> {
         }
     };
     let mut lines: Vec<Line<'static>> = entries.iter().flat_map(entry).collect();
-    lines.extend(dim(&format!("Anything else behind {prefix} is a question."), width));
+    lines.extend(dim(&format!("Any other text after {prefix} is sent as a question."), width));
     lines
 }
 
@@ -150,7 +147,7 @@ pub fn approval(mode: ApprovalMode, from_now_on: bool, width: usize) -> Vec<Line
 
 /// What the turns of the conversation took.
 #[must_use]
-pub fn cost(usage: &Usage, width: usize, look: Look) -> Vec<Line<'static>> {
+pub fn cost(usage: &Usage, width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
     let cached = usage.cache_read_tokens.unwrap_or(0);
     let written = usage.cache_write_tokens.unwrap_or(0);
     let sent = usage.input_tokens.map(|tokens| {
@@ -164,9 +161,9 @@ pub fn cost(usage: &Usage, width: usize, look: Look) -> Vec<Line<'static>> {
     let has_price = price.is_some();
     let facts: Vec<String> = sent.into_iter().chain(received).chain(price).collect();
     if facts.is_empty() {
-        return plain("Nothing that is counted was sent to a model in this shell so far.", width);
+        return plain("No model usage in this shell yet.", width);
     }
-    let mut lines = plain(&format!("So far in this shell: {}.", facts.join(look.choose(" · ", ", "))), width);
+    let mut lines = plain(&format!("So far in this shell: {}.", facts.join(output_style.choose(" · ", ", "))), width);
     if !has_price {
         lines.extend(dim("What it cost is not known: the service does not say, and models.toml has no price.", width));
     }
@@ -176,16 +173,16 @@ pub fn cost(usage: &Usage, width: usize, look: Look) -> Vec<Line<'static>> {
 
 /// What the model is sent, by part.
 #[must_use]
-pub fn context(report: &ContextReport, width: usize, look: Look) -> Vec<Line<'static>> {
+pub fn context(report: &ContextReport, width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
     let total: u64 = report.sections.iter().fold(0, |sum, section| sum.saturating_add(section.tokens));
     let rows = report.sections.iter().map(|section| (one_line(&section.name, NAME_COLUMNS / 2), section.tokens));
     let rows: Vec<(String, u64)> = rows.collect();
     let names = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let whole = report.room.map_or(total, |room| room.max).max(1);
     let bar_columns = BAR_COLUMNS.min(u64::try_from(width.saturating_sub(names + 12)).unwrap_or(0));
-    let row = |name: &str, tokens: u64| match look {
-        Look::Sentences => plain(&format!("{name}: about {} tokens", amount::count(tokens)), width),
-        Look::Glyphs => {
+    let row = |name: &str, tokens: u64| match output_style {
+        OutputStyle::Accessible => plain(&format!("{name}: about {} tokens", amount::count(tokens)), width),
+        OutputStyle::Rich => {
             let bar = bar(tokens, whole, bar_columns);
             vec![Line::from(vec![
                 Span::raw(format!("  {name:<names$}  {:>6}  ", amount::count(tokens))),
@@ -198,7 +195,7 @@ pub fn context(report: &ContextReport, width: usize, look: Look) -> Vec<Line<'st
         Some(room) => amount::context(room),
         None => format!("about {} tokens; there is no model to take them", amount::count(total)),
     };
-    lines.extend(dim(&format!("{}{sum}", look.choose("", "Together ")), width));
+    lines.extend(dim(&format!("{}{sum}", output_style.choose("", "Together ")), width));
     if let Some(room) = &report.room {
         lines.extend(dim(&amount::context_parts(room), width));
     }

@@ -1,12 +1,14 @@
 use cohab_protocol::{ContextRoom, ContextSection};
+use cohab_term::describe::plain as text_of;
 
 use super::*;
-use crate::ui::describe::plain as text_of;
 
 /// All lines fit, at both widths and in both looks. What they look like is in `app/tests/screens/commands.rs`.
-fn fits_everywhere(lines: impl Fn(usize, Look) -> Vec<Line<'static>>) {
-    for (width, look) in [(79, Look::Glyphs), (39, Look::Glyphs), (79, Look::Sentences), (39, Look::Sentences)] {
-        let lines = lines(width, look);
+fn fits_everywhere(lines: impl Fn(usize, OutputStyle) -> Vec<Line<'static>>) {
+    for (width, output_style) in
+        [(79, OutputStyle::Rich), (39, OutputStyle::Rich), (79, OutputStyle::Accessible), (39, OutputStyle::Accessible)]
+    {
+        let lines = lines(width, output_style);
         assert!(lines.iter().all(|line| line.width() <= width), "{}", text_of(&lines));
     }
 }
@@ -31,16 +33,16 @@ fn report(window_tokens: Option<u64>) -> ContextReport {
 
 #[test]
 fn the_help_lists_all_commands_and_fits_a_small_screen() {
-    fits_everywhere(|width, look| help("?", width, look));
-    assert!(help("?", 79, Look::Glyphs).len() <= 20);
+    fits_everywhere(|width, output_style| help("?", width, output_style));
+    assert!(help("?", 79, OutputStyle::Rich).len() <= 20);
 }
 
 #[test]
 fn the_context_is_a_table_with_bars() {
-    fits_everywhere(|width, look| context(&report(Some(128_000)), width, look));
-    let without = text_of(&context(&report(None), 79, Look::Glyphs));
+    fits_everywhere(|width, output_style| context(&report(Some(128_000)), width, output_style));
+    let without = text_of(&context(&report(None), 79, OutputStyle::Rich));
     assert!(without.ends_with("about 68k tokens; there is no model to take them\n"), "{without}");
-    let too_much = text_of(&context(&report(Some(8_192)), 200, Look::Glyphs));
+    let too_much = text_of(&context(&report(Some(8_192)), 200, OutputStyle::Rich));
     let told = "about 68k of 8.1k tokens (836 %)\nsystem 0, messages 68k, kept for the answer 0: that does not fit, the oldest is \
                 left out. If the model takes more: `cohab config set model.context_window_tokens NUMBER`\n";
     assert!(too_much.ends_with(told), "{too_much}");
@@ -51,7 +53,7 @@ fn extreme_reports_neither_break_nor_flood() {
     let sections = vec![ContextSection { name: "x\u{1b}[2J\n".repeat(100), tokens: u64::MAX }; 2];
     for (width, window_tokens) in [(1, Some(0)), (80, Some(1)), (500, None)] {
         let room = window_tokens.map(|max| room(max, u64::MAX));
-        let lines = context(&ContextReport { sections: sections.clone(), room }, width, Look::Glyphs);
+        let lines = context(&ContextReport { sections: sections.clone(), room }, width, OutputStyle::Rich);
         let text = text_of(&lines);
         assert!(!text.contains('\u{1b}') && text.len() < 1_000, "{text:?}");
     }
@@ -68,8 +70,8 @@ fn the_cost_is_told_as_far_as_it_is_known() {
         ..Usage::default()
     };
     let unpriced = Usage { cost_microusd: None, ..usage };
-    fits_everywhere(|width, look| {
-        [&usage, &unpriced, &Usage::default()].into_iter().flat_map(|usage| cost(usage, width, look)).collect()
+    fits_everywhere(|width, output_style| {
+        [&usage, &unpriced, &Usage::default()].into_iter().flat_map(|usage| cost(usage, width, output_style)).collect()
     });
 }
 

@@ -3,25 +3,23 @@
 
 mod answers;
 mod diff;
-mod touched;
+mod impact;
 
 use cohab_policy::{self, Level, Part};
 use cohab_protocol::{ApprovalRequest, ApprovalSubject, ProposedCommand, RunMode, WirePath};
-use ratatui::text::{Line, Span};
-
-pub use answers::{Answering, Question, key_rows, question};
-pub use touched::{TOUCHED_ROWS, touched};
-
-use super::{
-    long_command::{Ends, WHOLE_BYTES, ends},
-    look::Look,
+use cohab_term::wrap::{Row, row_width, wrap_exactly, wrap_words};
+use cohab_term::{
+    output_style::OutputStyle,
     theme,
     visible::{visible, visible_command},
 };
-use crate::{
-    approval::Scene,
-    markdown::wrap::{Row, row_width, wrap_exactly, wrap_words},
-};
+use ratatui::text::{Line, Span};
+
+pub use answers::{Answering, Question, key_rows, question};
+pub use impact::{TOUCHED_ROWS, touched};
+
+use super::long_command::{Ends, WHOLE_BYTES, ends};
+use crate::approval::ApprovalEnvironment;
 
 const BAR: &str = "│ ";
 const TOP: &str = "╭ ";
@@ -37,8 +35,14 @@ const MIN_BAR_WIDTH: usize = 12;
 /// What would be done and why it is asked. All of it; a caller whose live area is too small prints it above. `parts` are the
 /// commands of a line of several.
 #[must_use]
-pub fn card(request: &ApprovalRequest, parts: &[Part], scene: &Scene, width: usize, look: Look) -> Vec<Line<'static>> {
-    let mut card = Card::new(request.is_dangerous, width, look);
+pub fn card(
+    request: &ApprovalRequest,
+    parts: &[Part],
+    environment: &ApprovalEnvironment,
+    width: usize,
+    output_style: OutputStyle,
+) -> Vec<Line<'static>> {
+    let mut card = Card::new(request.is_dangerous, width, output_style);
     let title = title(&request.subject, request.is_dangerous);
     let title_style = if request.is_dangerous { theme::DANGER } else { theme::STRONG };
     card.words(&[Span::styled(title, title_style)]);
@@ -47,12 +51,12 @@ pub fn card(request: &ApprovalRequest, parts: &[Part], scene: &Scene, width: usi
             card.command("", command);
             card.parts(parts);
             card.hosts(command);
-            card.place(cwd, *mode, scene);
+            card.place(cwd, *mode, environment);
         }
-        ApprovalSubject::Commands(commands) => card.batch(commands, scene),
+        ApprovalSubject::Commands(commands) => card.batch(commands, environment),
         ApprovalSubject::FileChange { path, diff, .. } => {
             card.field("file", &path_text(path));
-            card.person(scene);
+            card.person(environment);
             let blanks = diff::BlankChanges::of(diff);
             for line in without_names(diff, &path.to_string()).trim_end_matches('\n').split('\n') {
                 card.exactly(&[Span::styled(diff::visible_line(line, &blanks), diff::style(line))]);
@@ -60,7 +64,7 @@ pub fn card(request: &ApprovalRequest, parts: &[Part], scene: &Scene, width: usi
         }
         ApprovalSubject::FileRead { path, .. } => {
             card.field("file", &path_text(path));
-            card.person(scene);
+            card.person(environment);
         }
         ApprovalSubject::LocalServer { url, server, model } => {
             card.field("server", &format!("{} at {}", visible(server), visible(url)));
@@ -87,7 +91,7 @@ fn title(subject: &ApprovalSubject, is_dangerous: bool) -> String {
         ApprovalSubject::FileChange { .. } => "Change this file?",
         ApprovalSubject::FileRead { .. } => "Read this file? It may hold secrets.",
         ApprovalSubject::LocalServer { .. } => "Send questions to this model server on your machine?",
-        ApprovalSubject::GoOn { .. } => "Go on?",
+        ApprovalSubject::GoOn { .. } => "Continue?",
     };
     match title.split_at_checked(1).filter(|_| is_dangerous) {
         Some((first, rest)) => format!("Dangerous: {}{rest}", first.to_ascii_lowercase()),
@@ -124,18 +128,24 @@ fn path_text(path: &WirePath) -> String {
 
 pub(super) struct Card {
     is_dangerous: bool,
-    look: Look,
+    output_style: OutputStyle,
     bar: Option<Span<'static>>,
     columns: usize,
     lines: Vec<Line<'static>>,
 }
 
 impl Card {
-    fn new(is_dangerous: bool, width: usize, look: Look) -> Self {
+    fn new(is_dangerous: bool, width: usize, output_style: OutputStyle) -> Self {
         let style = if is_dangerous { theme::DANGER } else { theme::ACCENT };
-        let has_bar = look == Look::Glyphs && width >= MIN_BAR_WIDTH;
+        let has_bar = output_style == OutputStyle::Rich && width >= MIN_BAR_WIDTH;
         let bar = has_bar.then(|| Span::styled(BAR, style));
-        Self { is_dangerous, look, bar, columns: width - if has_bar { BAR_COLUMNS } else { 0 }, lines: Vec::new() }
+        Self {
+            is_dangerous,
+            output_style,
+            bar,
+            columns: width - if has_bar { BAR_COLUMNS } else { 0 },
+            lines: Vec::new(),
+        }
     }
 
     fn words(&mut self, spans: &[Span<'_>]) {
@@ -158,7 +168,7 @@ impl Card {
 
     /// The name of a fact, in front of it.
     fn label(&self, name: &str) -> Span<'static> {
-        let name = match name.split_at_checked(1).filter(|_| self.look == Look::Sentences) {
+        let name = match name.split_at_checked(1).filter(|_| self.output_style == OutputStyle::Accessible) {
             Some((first, rest)) => first.to_ascii_uppercase() + rest,
             None => name.to_owned(),
         };
@@ -183,16 +193,16 @@ impl Card {
         for (index, line) in visible_command(text).split('\n').enumerate() {
             let index = first + index;
             let indent = " ".repeat(number.len());
-            let mark = match (self.look, index) {
-                (Look::Glyphs, 0) => format!("{number}$ "),
-                (Look::Glyphs, _) => format!("{indent}> "),
-                (Look::Sentences, 0) => format!("Command {}", number.trim()).trim_end().to_owned() + ": ",
-                (Look::Sentences, _) => format!("Line {}: ", index + 1),
+            let mark = match (self.output_style, index) {
+                (OutputStyle::Rich, 0) => format!("{number}$ "),
+                (OutputStyle::Rich, _) => format!("{indent}> "),
+                (OutputStyle::Accessible, 0) => format!("Command {}", number.trim()).trim_end().to_owned() + ": ",
+                (OutputStyle::Accessible, _) => format!("Line {}: ", index + 1),
             };
-            let hanging = match self.look {
+            let hanging = match self.output_style {
                 _ if self.columns < MIN_BAR_WIDTH => String::new(),
-                Look::Glyphs => indent + HANG,
-                Look::Sentences => HANG.to_owned(),
+                OutputStyle::Rich => indent + HANG,
+                OutputStyle::Accessible => HANG.to_owned(),
             };
             let rows =
                 wrap_exactly(&[Span::styled(line.to_owned(), theme::STRONG)], self.columns.saturating_sub(mark.len()));
@@ -206,7 +216,7 @@ impl Card {
 
     /// The commands of a line one by one, each with what the policy says of it.
     fn parts(&mut self, parts: &[Part]) {
-        let look = self.look;
+        let output_style = self.output_style;
         let is_quiet = |part: &Part| parts.len() > MAX_QUIET_PARTS && part.level == Level::Allow;
         for (index, part) in parts.iter().enumerate().filter(|(_, part)| !is_quiet(part)) {
             let (word, style) = match part.level {
@@ -218,12 +228,12 @@ impl Card {
                 Some(reason) if part.level > Level::Allow => format!("{word}: {}", visible(reason)),
                 _ => word.to_owned(),
             };
-            let start = format!("{}{}. ", look.choose("", "Part "), index + 1);
+            let start = format!("{}{}. ", output_style.choose("", "Part "), index + 1);
             let text = Span::raw(visible_command(&part.text));
             self.words(&[
                 Span::styled(start, theme::DIM),
                 text,
-                Span::styled(look.choose(" — ", ", "), theme::DIM),
+                Span::styled(output_style.choose(" — ", ", "), theme::DIM),
                 Span::styled(why, style),
             ]);
         }
@@ -234,7 +244,7 @@ impl Card {
         }
     }
 
-    fn batch(&mut self, commands: &[ProposedCommand], scene: &Scene) {
+    fn batch(&mut self, commands: &[ProposedCommand], environment: &ApprovalEnvironment) {
         let shared = commands
             .first()
             .filter(|first| commands.iter().all(|one| (&one.cwd, one.mode) == (&first.cwd, first.mode)));
@@ -243,14 +253,14 @@ impl Card {
             self.command(&format!("{:>digits$} ", index + 1), &one.command);
             self.hosts(&one.command);
             if shared.is_none() {
-                self.place(&one.cwd, one.mode, scene);
+                self.place(&one.cwd, one.mode, environment);
             }
             for reason in &one.reasons {
                 self.reason(reason);
             }
         }
         if let Some(shared) = shared {
-            self.place(&shared.cwd, shared.mode, scene);
+            self.place(&shared.cwd, shared.mode, environment);
         }
     }
 
@@ -264,20 +274,20 @@ impl Card {
     }
 
     /// Folder, shell, machine and user, as far as they are worth a word.
-    fn place(&mut self, cwd: &WirePath, mode: RunMode, scene: &Scene) {
+    fn place(&mut self, cwd: &WirePath, mode: RunMode, environment: &ApprovalEnvironment) {
         self.field("in", &path_text(cwd));
         if let Some(note) = mode_note(mode) {
             self.words(&[self.label("shell"), Span::raw(note)]);
         }
-        self.person(scene);
+        self.person(environment);
     }
 
     /// Machine and user, where they are not the usual ones.
-    fn person(&mut self, scene: &Scene) {
-        if let Some(host) = &scene.remote_host {
+    fn person(&mut self, environment: &ApprovalEnvironment) {
+        if let Some(host) = &environment.remote_host {
             self.words(&[self.label("on"), Span::styled(format!("{} over ssh", visible(host)), theme::WARNING)]);
         }
-        if scene.is_root {
+        if environment.is_root {
             self.words(&[self.label("as"), Span::styled("root", theme::DANGER)]);
         }
     }
@@ -285,8 +295,8 @@ impl Card {
     fn reason(&mut self, reason: &str) {
         let style = if self.is_dangerous { theme::DANGER } else { theme::WARNING };
         let text = Span::styled(visible(reason), style);
-        let mark = Span::styled(self.look.choose("! ", "Reason: "), style);
-        if self.look == Look::Sentences || self.columns < MIN_BAR_WIDTH {
+        let mark = Span::styled(self.output_style.choose("! ", "Reason: "), style);
+        if self.output_style == OutputStyle::Accessible || self.columns < MIN_BAR_WIDTH {
             return self.words(&[mark, text]);
         }
         // The mark never stands alone.

@@ -1,4 +1,4 @@
-//! Whatever field of a message holds hostile text, the terminal gets letters, our own colours and line ends.
+//! Tests that hostile text in any field of a message reaches the terminal as letters only.
 
 use std::{path::Path, sync::Arc};
 
@@ -7,21 +7,23 @@ use cohab_protocol::{
     RunMode, StepActivity, StepOutcome, TurnId, WireError, WireErrorKind,
 };
 use cohab_shell_state::state::{Item, StateChange, Step};
+use cohab_term::{
+    ansi::{ColorSupport, write_lines},
+    output_style::OutputStyle,
+};
+use cohab_term::{
+    keys::{Input, Key, KeyPress},
+    markdown::MarkdownStream,
+};
 use cohab_text::{sanitize::is_invisible, terminal_attack_fixtures::HOSTILE};
 use ratatui::text::Line;
 
-use super::{
-    ansi::{ColorSupport, write_lines},
-    look::Look,
-    progress::TurnStatus,
-    receipt, status,
-};
+use super::{progress::TurnStatus, status};
+use crate::ui::change_summary;
 use crate::{
-    approval::{OpenQuestion, Scene},
-    errand::Done,
-    markdown::MarkdownStream,
-    touched::{Grave, Note, Tally, Touched},
-    ui::keys::{Input, Key, KeyPress},
+    approval::{ApprovalEnvironment, OpenQuestion},
+    background_task::TaskResult,
+    impact_preview::{Grave, Impact, Note, Tally},
 };
 
 /// The lines as the terminal gets them, without our own colours and line ends.
@@ -58,20 +60,22 @@ fn request(subject: ApprovalSubject, reason: &str) -> ApprovalRequest {
 
 #[test]
 fn steps_notices_errors_and_receipts_are_harmless() {
-    for (text, look) in HOSTILE.iter().flat_map(|row| [(row.bytes, Look::Glyphs), (row.bytes, Look::Sentences)]) {
+    for (text, output_style) in
+        HOSTILE.iter().flat_map(|row| [(row.bytes, OutputStyle::Rich), (row.bytes, OutputStyle::Accessible)])
+    {
         let text = format!("a{text}b");
         let tool = StepActivity::ToolCall { tool: text.clone(), argument: text.clone() };
         let model = StepActivity::ModelCall { model: text.clone() };
         for activity in [&tool, &model] {
             let status =
                 TurnStatus { activity, step: 2, elapsed_s: 12, usage: None, budget: None, approval: ApprovalMode::All };
-            assert_harmless("status", &[status.line(80, look), Line::from(status.sentence())]);
+            assert_harmless("status", &[status.line(80, output_style), Line::from(status.sentence())]);
         }
         assert_harmless("step", status::step_started(&tool, 80).as_slice());
-        let finished = status::step_finished(&tool, StepOutcome::Failed, &text, 1, 80, look);
+        let finished = status::step_finished(&tool, StepOutcome::Failed, &text, 1, 80, output_style);
         assert_harmless("step end", finished.as_slice());
         let notice = Notice { turn_id: None, kind: NoticeKind::Warning, text: text.clone() };
-        assert_harmless("notice", &status::notice(&notice, 80, look));
+        assert_harmless("notice", &status::notice(&notice, 80, output_style));
         let about = ErrorSubject::Connection;
         let error = WireError { about, kind: WireErrorKind::Protocol, message: text.clone(), hint: Some(text.clone()) };
         assert_harmless("error", &status::error(&error, 80));
@@ -79,7 +83,7 @@ fn steps_notices_errors_and_receipts_are_harmless() {
         let step = Step { before: None, after: Some(vec![text.clone().into_bytes()]) };
         let names = [Item::Folder, Item::Exported(text.clone()), Item::Function(text.clone()), Item::Umask];
         let change = StateChange { steps: names.into_iter().map(|item| (item, step.clone())).collect() };
-        assert_harmless("receipt", receipt::receipt(&change, Path::new("/"), 80, look).as_slice());
+        assert_harmless("receipt", change_summary::receipt(&change, Path::new("/"), 80, output_style).as_slice());
     }
 }
 
@@ -93,10 +97,10 @@ fn proposed(command: &str) -> ProposedCommand {
     }
 }
 
-fn touched(text: &str) -> Touched {
+fn touched(text: &str) -> Impact {
     let paths = vec![text.into()];
     let tally = Tally { files: 2, named: 2, examples: paths.clone(), ..Tally::default() };
-    Touched {
+    Impact {
         notes: vec![
             Note::Grave(Grave::MountPoint(text.into())),
             Note::Removes(tally),
@@ -124,18 +128,22 @@ fn every_field_of_a_question_is_harmless_and_the_editor_too() {
             let request = request(subject, &text);
             let opened_at = std::time::Instant::now();
             let question_id = request.approval_id;
-            let scene = Scene { remote_host: Some(text.clone()), rules_file: text.clone().into(), ..Scene::of_ann() };
-            let (mut question, _) = OpenQuestion::new(request, Arc::new(scene), opened_at);
+            let environment = ApprovalEnvironment {
+                remote_host: Some(text.clone()),
+                rules_file: text.clone().into(),
+                ..ApprovalEnvironment::of_ann()
+            };
+            let (mut question, _) = OpenQuestion::new(request, Arc::new(environment), opened_at);
             question.on_done(
-                Done::Looked { question: question_id, touched: vec![touched(&text), touched(&text)] },
+                TaskResult::Looked { question: question_id, touched: vec![touched(&text), touched(&text)] },
                 opened_at,
             );
-            assert_harmless("card", &question.card(80, Look::Glyphs));
+            assert_harmless("card", &question.card(80, OutputStyle::Rich));
             let later = opened_at + std::time::Duration::from_secs(1);
             for key in ['e', 'n'] {
                 question.on_input(&Input::Key(KeyPress::plain(Key::Char(key))), later);
                 question.on_input(&Input::Paste(text.clone()), later);
-                assert_harmless("question", &question.question(80, Look::Glyphs).lines);
+                assert_harmless("question", &question.question(80, OutputStyle::Rich).lines);
                 question.on_input(&Input::Key(KeyPress::plain(Key::Escape)), later);
             }
         }

@@ -1,21 +1,18 @@
 //! The one line that says what a turn does now. Pure: it holds no clock.
 
 use cohab_protocol::{ApprovalMode, BudgetKind, BudgetUsed, StepActivity, Usage, amount};
+use cohab_term::{output_style::OutputStyle, theme};
 use cohab_text::sanitize;
 use ratatui::text::{Line, Span};
 
-use super::{
-    look::Look,
-    status::{approval_warning, duration, fitted, one_line},
-    theme,
-};
+use super::status::{approval_warning, duration, fitted, one_line};
 
 /// Of what is done now at least so much stays, in columns, before facts of second rank go.
 const MIN_ACTIVITY_COLUMNS: usize = 16;
-/// Of an argument, where a sentence tells it.
+/// Longest argument in a sentence.
 const ARGUMENT_MAX_CHARS: usize = 160;
 
-/// From so much on it is told how much of a budget is used.
+/// From this share on the used budget is shown.
 const TOLD_PERCENT: u16 = 50;
 
 /// What is known of a turn that runs.
@@ -39,10 +36,10 @@ impl TurnStatus<'_> {
     /// In one row, for example `● step 3 · bash cargo test · 12 s · 3.2k tokens · about $0.0123 · Ctrl-C stops`. Where there is little
     /// room facts of second rank go first, then the number of the step, how to stop, and the end of the argument; a warning stays.
     #[must_use]
-    pub fn line(&self, width: usize, look: Look) -> Line<'static> {
-        let separator = look.choose(" · ", ", ");
-        let (what, more) = self.activity(look);
-        let mut head = Line::from(vec![Span::styled(look.choose("● ", ""), theme::ACCENT), Span::raw(what)]);
+    pub fn line(&self, width: usize, output_style: OutputStyle) -> Line<'static> {
+        let separator = output_style.choose(" · ", ", ");
+        let (what, more) = self.activity(output_style);
+        let mut head = Line::from(vec![Span::styled(output_style.choose("● ", ""), theme::ACCENT), Span::raw(what)]);
         head.extend(more.map(|more| Span::styled(more, theme::DIM)));
         let mut facts = self.facts();
         facts.insert(0, "Ctrl-C stops".to_owned());
@@ -65,13 +62,13 @@ impl TurnStatus<'_> {
         }
         let mut line = fitted(&head, width.saturating_sub(end.width()));
         line.spans.extend(end.spans);
-        super::ansi::cut_line(&line, width)
+        cohab_term::ansi::cut_line(&line, width)
     }
 
     /// A sentence for the beginning of a step, where nothing is painted twice.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let (mut what, more) = self.activity(Look::Sentences);
+        let (mut what, more) = self.activity(OutputStyle::Accessible);
         let step = (self.step > 0).then(|| format!("Step {}: ", self.step.saturating_add(1)));
         if step.is_none() {
             what[..1].make_ascii_uppercase();
@@ -83,16 +80,24 @@ impl TurnStatus<'_> {
         parts.concat() + &warning.unwrap_or_default()
     }
 
-    fn activity(&self, look: Look) -> (String, Option<String>) {
+    fn activity(&self, output_style: OutputStyle) -> (String, Option<String>) {
         match self.activity {
             // Who thinks is said once; later there is more to say.
             StepActivity::ModelCall { model } => {
-                let model = (self.step == 0).then(|| format!("{}{}", look.choose(" · ", " with "), one_line(model)));
+                let model =
+                    (self.step == 0).then(|| format!("{}{}", output_style.choose(" · ", " with "), one_line(model)));
                 ("thinking".to_owned(), model)
             }
             StepActivity::ToolCall { tool, argument } => {
-                let tool = format!("{}{}", look.choose("", "running "), one_line(tool));
-                (tool, Some(format!("{}{}", look.choose(" ", ": "), sanitize::one_line(argument, ARGUMENT_MAX_CHARS))))
+                let tool = format!("{}{}", output_style.choose("", "running "), one_line(tool));
+                (
+                    tool,
+                    Some(format!(
+                        "{}{}",
+                        output_style.choose(" ", ": "),
+                        sanitize::one_line(argument, ARGUMENT_MAX_CHARS)
+                    )),
+                )
             }
             StepActivity::Compaction => ("shortening".to_owned(), Some(" the conversation".to_owned())),
         }

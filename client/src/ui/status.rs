@@ -1,11 +1,10 @@
 //! One-line facts around an answer: what happens now, steps, receipts, notices, errors, the end of a turn.
 
 use cohab_protocol::{ApprovalMode, Notice, NoticeKind, StepActivity, StepOutcome, TurnEndReason, WireError};
+use cohab_term::wrap::wrap_words;
+use cohab_term::{ansi::cut_line, output_style::OutputStyle, theme};
 use cohab_text::sanitize;
 use ratatui::text::{Line, Span};
-
-use super::{ansi::cut_line, look::Look, theme};
-use crate::markdown::wrap::wrap_words;
 
 /// Said when the user stops something.
 pub const STOPPED: &str = "Stopped.";
@@ -41,7 +40,7 @@ pub fn step_finished(
     summary: &str,
     elapsed_ms: u64,
     width: usize,
-    look: Look,
+    output_style: OutputStyle,
 ) -> Option<Line<'static>> {
     let StepActivity::ToolCall { tool, .. } = activity else { return None };
     let (glyph, word, style) = match outcome {
@@ -59,26 +58,27 @@ pub fn step_finished(
     // What was not run took no time worth telling.
     let took = if elapsed_ms == 0 { String::new() } else { duration(elapsed_ms) };
     // The step's glyph stands above; where there is none, the tool's name says what this is about.
-    let parts = [look.choose("", &one_line(tool)), look.choose(refused, ""), &summary, &took].map(str::to_owned);
+    let parts = [output_style.choose("", &one_line(tool)), output_style.choose(refused, ""), &summary, &took]
+        .map(str::to_owned);
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    let text = parts.join(look.choose(" · ", ", ")) + look.choose("", ".");
-    let line = Line::from(vec![Span::styled(look.choose(glyph, word), style), Span::styled(text, theme::DIM)]);
+    let text = parts.join(output_style.choose(" · ", ", ")) + output_style.choose("", ".");
+    let line = Line::from(vec![Span::styled(output_style.choose(glyph, word), style), Span::styled(text, theme::DIM)]);
     Some(fitted(&line, width))
 }
 
 /// A notice of the daemon.
 #[must_use]
-pub fn notice(notice: &Notice, width: usize, look: Look) -> Vec<Line<'static>> {
+pub fn notice(notice: &Notice, width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
     let (glyph, word, style) = match notice.kind {
         NoticeKind::Info => ("", "", theme::DIM),
         NoticeKind::Warning => ("! ", "Warning: ", theme::WARNING),
         NoticeKind::Retry { .. } => ("↻ ", "", theme::WARNING),
     };
-    let text = format!("{}{}", look.choose(glyph, word), notice_text(notice));
+    let text = format!("{}{}", output_style.choose(glyph, word), notice_text(notice));
     let span = Span::styled(text, style);
     match notice.kind {
-        // A line that is painted anew each second must not jump.
-        NoticeKind::Retry { .. } if look == Look::Glyphs => vec![fitted(&Line::from(span), width)],
+        // A line that is redrawn each second must not jump.
+        NoticeKind::Retry { .. } if output_style == OutputStyle::Rich => vec![fitted(&Line::from(span), width)],
         _ => wrapped(&[span], width),
     }
 }
@@ -99,10 +99,8 @@ pub fn notice_text(notice: &Notice) -> String {
 pub fn end_remark(reason: TurnEndReason) -> Option<&'static str> {
     match reason {
         TurnEndReason::Cancelled => Some(STOPPED),
-        TurnEndReason::StepLimit => {
-            Some("Stopped: the model was asked as often as `limits.steps_per_turn` allows. Ask it to go on.")
-        }
-        TurnEndReason::Length => Some("The answer was cut by the model's length limit. Ask it to go on."),
+        TurnEndReason::StepLimit => Some("Stopped at `limits.steps_per_turn`. Say \"continue\" to go on."),
+        TurnEndReason::Length => Some("The answer reached the model's length limit. Say \"continue\" to go on."),
         TurnEndReason::Refused => Some("The model declined to answer."),
         TurnEndReason::Answered | TurnEndReason::Failed => None,
     }

@@ -84,21 +84,21 @@ pub enum Command {
     Sessions(sessions::SessionsArgs),
     /// List the assistant's commands with question and approval
     History(history::HistoryArgs),
-    /// Show the conversation behind a command of the assistant's
+    /// Show the conversation that a command came from
     Why(why::WhyArgs),
     /// Show what was done and who agreed to it; verify the records
     #[command(hide = true)]
     Audit(audit::AuditArgs),
-    /// Take back what the last turn changed
+    /// Undo the changes of the last turn
     #[command(hide = true)]
     Undo(undo::UndoArgs),
     /// Show what a turn did, step by step
     Trace(trace::TraceArgs),
-    /// Go on with a turn that the daemon's end interrupted
+    /// Continue a turn that the daemon's end interrupted
     Resume(resume::ResumeArgs),
     /// Show what would be sent with the next question, in tokens
     Context(context::ContextArgs),
-    /// List what conversations still mean to do
+    /// List open tasks
     Tasks(tasks::TasksArgs),
     /// Write a conversation as a script, a transcript or a recording
     Export(export::ExportArgs),

@@ -35,6 +35,7 @@ mod relay;
 mod relay_dir;
 mod seam;
 mod sequences;
+mod start;
 mod stash;
 mod state_after;
 mod time;
@@ -50,6 +51,7 @@ pub use modes::Modes;
 pub use pty::{LivePty, PtySize, ShellEnd, SpawnShell};
 pub use relay_dir::RelayDir;
 pub use seam::*;
+pub use start::{ExtraLines, Integration, StartOptions, Started, start};
 pub use untouched::UntouchedPrompt;
 
 pub use cohab_process::Signal;

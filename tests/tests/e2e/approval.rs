@@ -17,7 +17,7 @@ fn touching(files: &[&str]) -> ModelServer {
 /// No, without a word.
 fn refuse(shell: &Session<'_>) {
     shell.send("n");
-    shell.wait_text("A word to the assistant?");
+    shell.wait_text("Reason (optional).");
     shell.send(keys::ENTER);
 }
 
@@ -67,7 +67,7 @@ fn n_is_an_answer_to_the_model_and_may_carry_a_word() {
     let mark = shell.submit("? make it");
     shell.wait_approval("touch unwanted.txt");
     shell.send("n");
-    shell.wait_text("A word to the assistant?");
+    shell.wait_text("Reason (optional).");
     shell.send("use another name");
     shell.wait_text("use another name");
     shell.send(keys::ENTER);

@@ -50,8 +50,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("cohab-types", &[]),
     ("cohab-confine", &["cohab-policy-data"]),
     ("cohab-line-classifier", &["cohab-text"]),
+    ("cohab-term", &["cohab-text"]),
     ("cohab-model-api", &["cohab-secrets"]),
     ("cohab-policy", &["cohab-policy-data", "cohab-secrets", "cohab-shell-state", "cohab-text"]),
+    ("cohab-daemon-link", &["cohab-protocol", "cohab-secrets", "cohab-text", "cohab-types"]),
     ("cohab-agent", &["cohab-model-api", "cohab-policy", "cohab-types"]),
     ("cohab-offline", &["cohab-model-api"]),
     ("cohab-policy-io", &["cohab-policy", "cohab-shell-state", "cohab-text"]),
@@ -66,8 +68,26 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["cohab-confine", "cohab-policy", "cohab-policy-io", "cohab-process", "cohab-text", "cohab-types"],
     ),
     (
+        "cohab-doctor",
+        &[
+            "cohab-daemon-link",
+            "cohab-policy",
+            "cohab-policy-io",
+            "cohab-process",
+            "cohab-protocol",
+            "cohab-sandbox",
+            "cohab-shell-relay",
+            "cohab-shell-state",
+            "cohab-term",
+            "cohab-text",
+            "cohab-types",
+        ],
+    ),
+    (
         "cohab",
         &[
+            "cohab-daemon-link",
+            "cohab-doctor",
             "cohab-line-classifier",
             "cohab-policy",
             "cohab-policy-io",
@@ -77,6 +97,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "cohab-secrets",
             "cohab-shell-relay",
             "cohab-shell-state",
+            "cohab-term",
             "cohab-text",
             "cohab-types",
         ],
@@ -122,14 +143,14 @@ const PURE: &[&str] = &[
     "daemon/crates/agent/src/plan.rs",
     "client/src/app",
     "client/src/consent.rs",
-    "client/src/doctor/report.rs",
+    "client/crates/doctor/src/doctor/report.rs",
     "client/src/journal.rs",
-    "client/src/outgoing.rs",
-    "client/src/shell_check/facts.rs",
-    "client/src/shell_check/findings.rs",
-    "client/src/shell_check/relay_findings.rs",
-    "client/src/shell_check/report",
-    "client/src/shell_taint.rs",
+    "client/src/redactor.rs",
+    "client/crates/doctor/src/shell_check/facts.rs",
+    "client/crates/doctor/src/shell_check/findings.rs",
+    "client/crates/doctor/src/shell_check/relay_findings.rs",
+    "client/crates/doctor/src/shell_check/report",
+    "client/src/shell_drift.rs",
     "client/crates/line-classifier/src",
     "daemon/src/safety/pipeline/guard.rs",
     "daemon/src/safety/pipeline/injection.rs",
@@ -326,7 +347,7 @@ fn pure_code_does_not_wait_look_at_the_clock_or_touch_the_world() {
 
 #[test]
 fn what_draws_does_not_write_to_the_terminal_itself() {
-    let drawing = ["client/src/ui", "client/src/markdown", "client/src/app"];
+    let drawing = ["client/src/ui", "client/crates/term/src", "client/src/app"];
     for source in sources().iter().filter(|source| drawing.iter().any(|prefix| source.is_below(prefix))) {
         for word in ["stdout()", "stderr()", "/dev/tty"] {
             assert!(!source.says(word), "{} writes past client/src/terminal.rs: `{word}`", source.path);

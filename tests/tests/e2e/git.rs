@@ -68,7 +68,7 @@ fn nothing_that_a_repository_names_runs_unasked_and_the_user_sees_its_name() {
             shell.wait_approval("can start programs");
             assert!(shell.look(|view| view.history().contains("`core.fsmonitor`")), "{name}\n{}", shell.dump());
             shell.send("n");
-            shell.wait_text("A word to the assistant?");
+            shell.wait_text("Reason (optional).");
             shell.send(keys::ENTER);
             let told = server.wait_for_calls(call)[call - 1].conversation();
             assert!(told.contains("the user did not want it to run"), "{name}: {told}");

@@ -331,7 +331,7 @@ fn at_the_prompt_the_turn_goes_on_with_what_the_shell_ran_meanwhile() {
     home.kill_daemon();
     gate.write_all(b"go\n").expect("the command reads");
     shell.wait_next_prompt(mark);
-    assert!(shell.look(|view| view.history().contains("/resume` goes on")), "{}", shell.dump());
+    assert!(shell.look(|view| view.history().contains("/resume` continues")), "{}", shell.dump());
     shell.ask("/resume", "After all.");
     assert!(has_run("ran\n"), "it ran again");
     let calls = server.wait_for_calls(2);
@@ -379,7 +379,7 @@ fn a_restart_in_the_middle_of_a_turn_costs_neither_the_turn_nor_the_command() {
     gate.write_all(b"go\n").expect("the command reads");
     shell.wait_next_prompt(mark);
     assert!(shell.run("echo alive-$((1+1))").contains("alive-2"));
-    let told = shell.look(|view| view.history().matches("/resume` goes on").count());
+    let told = shell.look(|view| view.history().matches("/resume` continues").count());
     assert_eq!(told, 1, "{}", shell.dump());
     shell.ask("/resume", "After all.");
     assert!(has_run("ran\n"), "it ran again");

@@ -38,7 +38,7 @@ fn a_model_that_repeats_itself_is_told_and_then_the_user_is_asked() {
     let home = Home::with_model(&server);
     let shell = home.cohab();
     let mark = shell.submit("? do it");
-    shell.wait_text("Go on?");
+    shell.wait_text("Continue?");
     shell.wait_text("The same call of `bash` came 5 times, each time with the same result.");
     let calls = server.wait_for_calls(5);
     let told = |call: usize| calls[call].conversation().contains("Stop and think about what is missing");
@@ -98,7 +98,7 @@ fn a_turn_is_held_by_a_key_and_goes_on_by_a_word() {
         // The daemon has been told, too.
         shell.wait_idle();
         release.send(()).expect("the server lives");
-        shell.wait_text("paused · Ctrl-Z or ? /resume goes on");
+        shell.wait_text("paused · Ctrl-Z or ? /resume continues");
         assert!(
             !shell.look(cohab_e2e::terminal::View::history).contains("by-agent"),
             "no tool starts: {}",

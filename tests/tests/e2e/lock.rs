@@ -84,7 +84,7 @@ fn what_the_lock_stopped_is_asked_about_at_once_and_runs_once_more_after_a_yes()
         // It was a yes to one run.
         shell.wait_approval("it ran unasked and failed");
         shell.send("n");
-        shell.wait_for("the row for a word", |view| view.text().contains("Enter sends it"));
+        shell.wait_for("the row for a word", |view| view.text().contains("Enter refuses"));
         shell.send("\r");
         shell.wait_answer(mark, "All done.");
         let told = results_of(&server.wait_for_calls(4)[3]);

@@ -37,7 +37,7 @@ fn a_function_or_alias_of_that_name_is_asked_about() {
             shell.wait_approval("uname -s");
             assert!(shell.look(|view| view.history().contains("in this shell")), "{name}\n{}", shell.dump());
             shell.send("n");
-            shell.wait_text("A word to the assistant?");
+            shell.wait_text("Reason (optional).");
             shell.send(cohab_e2e::keys::ENTER);
             shell.wait_answer(mark, "All done.");
             let output = server.wait_for_calls(2)[1].conversation();

@@ -63,7 +63,7 @@ fn d_holds_in_its_folder_and_in_no_other() {
     let mark = other.submit("? and elsewhere");
     other.wait_approval("touch made.txt");
     other.send("n");
-    other.wait_text("A word to the assistant?");
+    other.wait_text("Reason (optional).");
     other.send(keys::ENTER);
     other.wait_answer(mark, "All done.");
     assert!(!home.path("elsewhere/made.txt").exists());
@@ -119,7 +119,7 @@ fn a_batch_is_refused_as_one_or_decided_one_by_one() {
     let mark = shell.submit("? make three");
     shell.wait_approval("1 $ touch one.txt");
     shell.send("n");
-    shell.wait_text("A word to the assistant?");
+    shell.wait_text("Reason (optional).");
     shell.send("later");
     shell.send(keys::ENTER);
     shell.wait_answer(mark, "All done.");
@@ -136,7 +136,7 @@ fn a_batch_is_refused_as_one_or_decided_one_by_one() {
     shell.send("y");
     shell.wait_approval("touch two.txt");
     shell.send("n");
-    shell.wait_text("A word to the assistant?");
+    shell.wait_text("Reason (optional).");
     shell.send(keys::ENTER);
     shell.wait_approval("touch three.txt");
     shell.send("y");

@@ -110,7 +110,7 @@ fn a_refused_secret_is_not_filled_in() {
         let home = home(&server, name);
         let (shell, mark) = asked_about(&home);
         shell.send("n");
-        shell.wait_text("A word to the assistant?");
+        shell.wait_text("Reason (optional).");
         shell.send(keys::ENTER);
         let drawn = shell.wait_answer(mark, "All done.");
         assert!(!drawn.contains("aB3dE5fG7hJ9") && !home.path("got").exists(), "{name}: {drawn:?}");

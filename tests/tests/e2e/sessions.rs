@@ -49,7 +49,7 @@ fn a_conversation_goes_on_in_a_new_shell_after_the_daemon_died() {
     let mark = shell.submit(&format!("cohab sessions resume {}", &id[..6]));
     shell.wait_text("any other key leaves the shell as it is");
     let offer = shell.look(View::history);
-    assert!(offer.contains("This shell goes on with \"open the shop\".") && offer.contains("with NODE_ENV"), "{offer}");
+    assert!(offer.contains("Resumed \"open the shop\" in this shell.") && offer.contains("with NODE_ENV"), "{offer}");
     shell.send("y");
     shell.wait_next_prompt(mark);
     assert!(shell.run("echo \"<$NODE_ENV ${PWD##*/}>\"").contains("<dev shop>"), "{}", shell.dump());
@@ -118,7 +118,7 @@ fn a_conversation_that_is_open_elsewhere_is_not_taken_but_can_be_copied() {
     let id = wait_until_kept(&home, 1);
     let second = home.cohab();
     assert!(second.run(&format!("cohab sessions resume {id}")).contains("is open in another shell"));
-    assert!(second.run(&format!("cohab sessions fork {id}")).contains("goes on with"), "{}", second.dump());
+    assert!(second.run(&format!("cohab sessions fork {id}")).contains("Resumed "), "{}", second.dump());
     second.ask("and now", "Still blue.");
     assert!(server.wait_for_calls(2)[1].conversation().contains("It is blue."));
     eventually("the copy has a question of its own", || {

@@ -12,7 +12,7 @@ fn help_and_slips_are_answered_without_a_model_and_the_shell_goes_on() {
         let server = ModelServer::start(Wire::OpenAiChat, []);
         let home = home_of(&server, name);
         let shell = home.cohab();
-        shell.ask("/help", "look whether all is as it should be");
+        shell.ask("/help", "check the installation");
         shell.ask("/modle x", "There is no /modle; did you mean /model? `? /help` lists them.");
         assert!(shell.run("echo one two").contains("one two"), "{}", shell.dump());
         assert!(server.requests().is_empty());

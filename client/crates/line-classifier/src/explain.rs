@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{
-    Names, Verdict, decide,
+    DecisionTrace, Names, decide,
     features::{FEATURES, features},
     hashing::{Mark, each_hashed},
     line::Line,
@@ -41,7 +41,7 @@ pub fn explain(line: &str, names: &dyn Names) -> String {
     text
 }
 
-fn standing(verdict: &Verdict) -> &'static str {
+fn standing(verdict: &DecisionTrace) -> &'static str {
     let standing = verdict.standing;
     match (standing.is_builtin, standing.resolves, standing.is_well_known) {
         (true, ..) => "is a builtin or keyword of a shell",
@@ -53,7 +53,7 @@ fn standing(verdict: &Verdict) -> &'static str {
 }
 
 /// The features and words that weighed most, the heaviest first.
-fn strongest(line: &Line<'_>, verdict: &Verdict, weights: &Weights) -> Vec<(String, f32)> {
+fn strongest(line: &Line<'_>, verdict: &DecisionTrace, weights: &Weights) -> Vec<(String, f32)> {
     let values = features(line, verdict.standing);
     let products = values.iter().zip(&weights.dense).map(|(value, weight)| value * weight);
     let mut parts: Vec<(String, f32)> = FEATURES.iter().map(|name| (*name).to_owned()).zip(products).collect();

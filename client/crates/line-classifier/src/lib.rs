@@ -96,7 +96,7 @@ pub fn judge(line: &str, names: &dyn Names) -> Judgement {
 
 /// A decision with all that led to it.
 #[derive(Clone, Debug)]
-pub struct Verdict {
+pub struct DecisionTrace {
     /// Who gets the line.
     pub decision: Decision,
     /// Why.
@@ -111,11 +111,11 @@ pub struct Verdict {
 
 /// Decides about a line that was read; `whole` is the line as it was typed.
 #[must_use]
-pub fn decide(line: &Line<'_>, whole: &str, names: &dyn Names, weights: &Weights) -> Verdict {
+pub fn decide(line: &Line<'_>, whole: &str, names: &dyn Names, weights: &Weights) -> DecisionTrace {
     let standing = Standing::of(line, names, weights);
     let case = rules::Case { line, whole, standing, names, weights };
     if let Some((rule, decision, reason)) = rules::first_opinion(&case) {
-        return Verdict { decision, reason, standing, rule: Some(rule), score: None };
+        return DecisionTrace { decision, reason, standing, rule: Some(rule), score: None };
     }
     let score = score(line, standing, weights);
     if score > THRESHOLD
@@ -123,11 +123,11 @@ pub fn decide(line: &Line<'_>, whole: &str, names: &dyn Names, weights: &Weights
         && let Some(found) = existing_argument(line, standing, names)
     {
         let reason = Reason::about(found, "is here, so it is meant as an argument");
-        return Verdict { decision: Decision::Shell, reason, standing, rule: Some("exists"), score: Some(score) };
+        return DecisionTrace { decision: Decision::Shell, reason, standing, rule: Some("exists"), score: Some(score) };
     }
     let decision = if score > THRESHOLD { Decision::Assistant } else { Decision::Shell };
     let reason = reason::of_score(line, standing, decision);
-    Verdict { decision, reason, standing, rule: None, score: Some(score) }
+    DecisionTrace { decision, reason, standing, rule: None, score: Some(score) }
 }
 
 /// The sum of the weights: the higher, the more the line reads as language.

@@ -18,7 +18,7 @@ impl Remembered for Allowed {
     }
 }
 
-/// An app with a clock that stands still until told otherwise.
+/// An app with a clock that stands still until it is set.
 pub(super) struct Bench {
     pub(super) app: App,
     pub(super) now: Instant,
@@ -40,8 +40,8 @@ impl Bench {
             confined: ConfinedPrograms::Known,
             remembered: Arc::new(Allowed::default()),
             secrets: Arc::default(),
-            scene: Arc::new(Scene { shell, ..Scene::of_ann() }),
-            look: Look::Glyphs,
+            environment: Arc::new(ApprovalEnvironment { shell, ..ApprovalEnvironment::of_ann() }),
+            output_style: OutputStyle::Rich,
             fresh_turn_id: || TURN,
             highlighter: None,
         };

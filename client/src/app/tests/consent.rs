@@ -5,8 +5,8 @@ use cohab_protocol::ProposedCommand;
 
 use super::*;
 use crate::{
-    errand::{Done, Errand},
-    touched::{Note, Tally, Touched},
+    background_task::{Task, TaskResult},
+    impact_preview::{Impact, Note, Tally},
 };
 
 #[test]
@@ -134,7 +134,7 @@ fn a_dangerous_command_needs_its_yes_also_from_the_editor() {
 /// What is begun on the side, with the question it is for.
 fn stored_rule(effects: &[Effect]) -> Rule {
     match effects {
-        [Effect::Begin(Errand::Store { question: QUESTION, rule })] => rule.clone(),
+        [Effect::Begin(Task::Store { question: QUESTION, rule })] => rule.clone(),
         other => panic!("{other:?}"),
     }
 }
@@ -157,7 +157,7 @@ fn d_is_answered_when_the_rule_is_stored() {
     let rule = stored_rule(&bench.key("d"));
     assert_eq!(rule, Rule::of("touch a", Some(Path::new(CWD)), Shell::Bash).unwrap());
     assert_eq!(bench.app.deadline(), Some(bench.now + Duration::from_secs(1)));
-    let effects = bench.event(Event::Done(Done::Stored { question: QUESTION, result: Ok(()) }));
+    let effects = bench.event(Event::Done(TaskResult::Stored { question: QUESTION, result: Ok(()) }));
     assert_eq!(effects[0], Effect::TakeKeyboard(false));
     assert_eq!(decision_in(&effects), Some(&ApprovalDecision::Folder));
     assert!(bench.shown().contains("Remembered for ~/src, in ~/.config/cohab/rules.toml"));
@@ -177,10 +177,10 @@ fn a_disk_that_hangs_does_not_keep_the_answer_from_the_daemon() {
     assert_eq!(decision_in(&effects), Some(&ApprovalDecision::Session));
     let shown = bench.shown();
     assert!(shown.contains("Warning") || shown.contains("! Not stored"), "{shown}");
-    assert_eq!(bench.event(Event::Done(Done::Stored { question: QUESTION, result: Ok(()) })), []);
+    assert_eq!(bench.event(Event::Done(TaskResult::Stored { question: QUESTION, result: Ok(()) })), []);
     // What is left is the clock of the status line.
     assert!(bench.app.deadline().is_none_or(|due| due > bench.now), "{:?}", bench.app.deadline());
-    assert!(bench.app.turn.as_ref().is_some_and(|turn| turn.question.is_none()));
+    assert!(bench.app.activity.turn().is_some_and(|turn| turn.question.is_none()));
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn one_yes_lets_each_command_of_a_batch_run_once_where_it_was_shown() {
     let effects = bench.key("y");
     assert_eq!(decision_in(&effects), Some(&ApprovalDecision::Once));
     assert_eq!(refusal_in(&bench.daemon(execute("touch b", Some(FIRST)))), "not_approved", "another one's consent");
-    bench.app.cwd = "/elsewhere".into();
+    bench.app.shell.cwd = "/elsewhere".into();
     assert_eq!(refusal_in(&bench.daemon(execute("touch b", Some(SECOND)))), "not_approved", "another folder");
     let mut bench = Bench::in_a_turn();
     bench.daemon(ask_all());
@@ -297,13 +297,13 @@ fn what_would_be_touched_is_filled_in_when_it_is_known() {
     let mut bench = Bench::in_a_turn();
     let effects = bench.daemon(ask("rm a.log", false));
     assert!(
-        matches!(effects.as_slice(), [Effect::TakeKeyboard(true), Effect::Begin(Errand::Look { .. })]),
+        matches!(effects.as_slice(), [Effect::TakeKeyboard(true), Effect::Begin(Task::Look { .. })]),
         "{effects:?}"
     );
     assert!(bench.shown().contains("touches: looking"));
     let tally = Tally { files: 1, bytes: 10, named: 1, ..Tally::default() };
-    let touched = vec![Touched { notes: vec![Note::Removes(tally)] }];
-    bench.event(Event::Done(Done::Looked { question: QUESTION, touched }));
+    let touched = vec![Impact { notes: vec![Note::Removes(tally)] }];
+    bench.event(Event::Done(TaskResult::Looked { question: QUESTION, touched }));
     assert!(bench.shown().contains("touches: 1 file, 10 bytes"));
     assert_eq!(bench.app.deadline(), None, "nothing wakes the client any more");
 }

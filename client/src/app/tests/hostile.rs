@@ -1,13 +1,13 @@
-//! Whatever a field of a message holds, the terminal gets letters and what is ours.
+//! Tests that the text of any field of a message reaches the terminal as letters only.
 
 use cohab_protocol::{Notice, NoticeKind, WireError, WireErrorKind};
-use cohab_text::{sanitize::is_invisible, terminal_attack_fixtures::HOSTILE};
-
-use super::*;
-use crate::ui::{
+use cohab_term::{
     ansi::ColorSupport,
     live_area::{Abilities, LiveArea},
 };
+use cohab_text::{sanitize::is_invisible, terminal_attack_fixtures::HOSTILE};
+
+use super::*;
 
 /// A message with the text in one of its fields, or an event of the client's own.
 type Field = (&'static str, fn(String) -> Event);
@@ -102,18 +102,18 @@ pub(crate) fn messages(text: &str) -> impl Iterator<Item = (&'static str, Daemon
 }
 
 /// What the terminal gets for a client to which this happens in a turn.
-fn sent(event: Event, look: Look) -> String {
+fn sent(event: Event, output_style: OutputStyle) -> String {
     let mut bench = Bench::new();
-    bench.app.options.look = look;
+    bench.app.options.output_style = output_style;
     bench.live(LiveEvent::PromptReady);
     bench.link_up();
     bench.enter("? why");
     bench.live(LiveEvent::AnswerReady);
     let abilities = Abilities {
         colors: ColorSupport::Ansi16,
-        look,
+        output_style,
         is_dumb: false,
-        has_links: look == Look::Glyphs,
+        has_links: output_style == OutputStyle::Rich,
         rewraps: true,
     };
     let mut area = LiveArea::new(80, 24, abilities);
@@ -160,8 +160,8 @@ fn without_ours(sent: &str) -> String {
 fn no_field_of_a_frame_takes_a_sequence_to_the_terminal() {
     for hostile in HOSTILE {
         for (field, event) in FIELDS {
-            for look in [Look::Glyphs, Look::Sentences] {
-                let left = without_ours(&sent(event(format!("a{}b", hostile.bytes)), look));
+            for output_style in [OutputStyle::Rich, OutputStyle::Accessible] {
+                let left = without_ours(&sent(event(format!("a{}b", hostile.bytes)), output_style));
                 let is_odd = |c: char| (c.is_control() && !matches!(c, '\r' | '\n')) || is_invisible(c);
                 assert!(!left.contains(is_odd), "{} in {field}: {left:?}", hostile.name);
             }
@@ -174,7 +174,7 @@ fn text_around_a_sequence_stays_and_the_sequence_goes() {
     let shown = ["answer", "reasoning", "model", "tool", "argument", "notice", "warning", "retry", "error", "hint"];
     for hostile in HOSTILE {
         for (field, event) in FIELDS.iter().filter(|(field, _)| shown.contains(field) && *field != "reasoning") {
-            let left = without_ours(&sent(event(format!("a{}b", hostile.bytes)), Look::Glyphs));
+            let left = without_ours(&sent(event(format!("a{}b", hostile.bytes)), OutputStyle::Rich));
             let expected = format!("a{}b", hostile.left);
             assert!(left.contains(&expected), "{} in {field}: {left:?}", hostile.name);
         }
@@ -185,7 +185,7 @@ fn text_around_a_sequence_stays_and_the_sequence_goes() {
 fn what_a_command_hides_is_written_out() {
     for hostile in HOSTILE {
         let left =
-            without_ours(&sent(question(command(&format!("a{}b", hostile.bytes), "/"), "x".into()), Look::Glyphs));
+            without_ours(&sent(question(command(&format!("a{}b", hostile.bytes), "/"), "x".into()), OutputStyle::Rich));
         let escapes = left.matches("\\u{").count();
         let odd = hostile.bytes.chars().filter(|c| c.is_control() || is_invisible(*c)).count();
         // The card and the line of the question both may show it; wrapping never cuts a letter away.

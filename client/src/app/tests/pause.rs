@@ -20,11 +20,11 @@ fn the_key_holds_a_turn_after_its_step_and_lets_it_go_on() {
     assert_eq!(pauses(&effects), [true]);
     let shown = bench.shown();
     assert!(
-        shown.contains("thinking") && shown.contains("pausing after this step · Ctrl-Z or ? /resume goes on"),
+        shown.contains("thinking") && shown.contains("pausing after this step · Ctrl-Z or ? /resume continues"),
         "{shown}"
     );
     bench.daemon(told(true));
-    assert_eq!(bench.shown(), "----\npaused · Ctrl-Z or ? /resume goes on · Ctrl-C stops\n");
+    assert_eq!(bench.shown(), "----\npaused · Ctrl-Z or ? /resume continues · Ctrl-C stops\n");
     assert_eq!(bench.app.deadline(), None, "nothing ticks while it holds");
     assert_eq!(pauses(&bench.live(LiveEvent::PauseKeyPressed)), [false]);
     bench.daemon(told(false));
@@ -52,7 +52,7 @@ fn a_held_turn_can_be_stopped_and_the_key_means_nothing_without_one() {
 
 #[test]
 fn at_the_prompt_beside_the_turn_words_do_what_the_key_does() {
-    let mut bench = aside::aside();
+    let mut bench = background_turn::aside();
     let effects = bench.enter("? /pause");
     assert_eq!(pauses(&effects), [true]);
     assert!(effects.contains(&Effect::DecideLine(LineDecision::Assistant)));
@@ -61,7 +61,7 @@ fn at_the_prompt_beside_the_turn_words_do_what_the_key_does() {
     let shown = bench.shown();
     assert!(shown.starts_with("pausing\n") && shown.contains("paused · "), "{shown}");
 
-    let mut bench = aside::aside();
+    let mut bench = background_turn::aside();
     assert_eq!(pauses(&bench.enter("? /resume")), [false; 0]);
     bench.live(LiveEvent::AnswerReady);
     assert!(bench.shown().starts_with("it is not paused\n"));

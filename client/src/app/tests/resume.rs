@@ -50,7 +50,7 @@ fn the_line_joins_the_session_and_says_which() {
     let (mut bench, effects) = joining(Shell::Bash, None);
     assert_eq!(effects.last(), Some(&Effect::EndAnswer));
     let shown = bench.shown();
-    assert!(shown.contains("This shell goes on with \"deploy \\u{1b}[31mthe shop\"."), "{shown}");
+    assert!(shown.contains("Resumed \"deploy \\u{1b}[31mthe shop\" in this shell."), "{shown}");
     bench.live(LiveEvent::AnswerEnded);
     let sent = enter(&mut bench, "? and now");
     assert!(sent.iter().any(|effect| matches!(effect, Effect::Send(ClientMessage::UserQuery(_)))), "{sent:?}");
@@ -142,7 +142,7 @@ fn a_shell_that_is_opened_for_a_session_says_so_at_its_prompt() {
     bench.live(LiveEvent::PromptReady);
     assert_eq!(bench.event(Event::LinkUp(attached(None))), [Effect::BeginAnswer]);
     assert_eq!(bench.live(LiveEvent::AnswerReady), [Effect::EndAnswer]);
-    assert!(bench.shown().contains("This shell goes on with"));
+    assert!(bench.shown().contains("Resumed "));
 }
 
 #[test]

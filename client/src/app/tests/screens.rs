@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `turn.rs` | waiting, the status line, text, steps, commands and their receipts, notices, errors, every end of a turn |
 //! | `cards.rs` | every question for consent: each subject, each way to answer, what would be touched, hostile and very long fields |
-//! | `aside.rs` | the user's prompt while a turn continues, the queue, the way back |
+//! | `background_turn.rs` | the user's prompt while a turn continues, the queue, the way back |
 //! | `unasked.rs` | commands typed with added words; client questions: git's settings and, at 100 and 60 columns, stops by the lock |
 //! | `commands.rs` | answers of `? /help` and the other commands, own programs next to the shell, requests that fail |
 //! | `shell.rs` | `cohab undo`, `cohab sessions resume`, lines that Escape brings back, questions about failures |
@@ -14,18 +14,19 @@
 //! in sentences without colours (`NO_COLOR`, `COHAB_ACCESSIBLE=1`, `TERM=dumb`). The styles of a row and its cursor are to the right
 //! of the frame.
 //!
-//! Tests elsewhere: answers themselves in `markdown/tests/screen.rs`, the words next to the prompt in `hint/tests.rs`, `cohab doctor`
-//! in `doctor/report.rs`, `cohab shell-check` in `shell_check/report/tests.rs`, `cohab ask` in `ask/screen_tests.rs`, `cohab setup` in
+//! Tests elsewhere: answers themselves in `markdown/tests/screen.rs` of `cohab-term`, the words next to the prompt in `hint/tests.rs`,
+//! `cohab doctor` and `cohab shell-check` in `cohab-doctor`, `cohab ask` in `ask/screen_tests.rs`, `cohab setup` in
 //! `tests/tests/e2e/setup_screens.rs`. Programs that print lines for a pipe have no screen.
 
-use super::*;
-use crate::ui::{
+use cohab_term::{
     ansi::ColorSupport,
     live_area::{Abilities, LiveArea},
     test_screen::TestScreen,
 };
 
-mod aside;
+use super::*;
+
+mod background_turn;
 mod cards;
 mod commands;
 mod shell;
@@ -45,14 +46,14 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(columns: u16, look: Look) -> Self {
+    fn new(columns: u16, output_style: OutputStyle) -> Self {
         const ROWS: u16 = 24;
         let mut bench = Bench::new();
-        bench.app.options.look = look;
+        bench.app.options.output_style = output_style;
         bench.event(Event::Resized { columns, rows: ROWS });
-        let colors = look.choose(ColorSupport::Ansi16, ColorSupport::None);
+        let colors = output_style.choose(ColorSupport::Ansi16, ColorSupport::None);
         // The terminal of the tests cuts rows that are too long.
-        let abilities = Abilities { colors, look, is_dumb: false, has_links: false, rewraps: false };
+        let abilities = Abilities { colors, output_style, is_dumb: false, has_links: false, rewraps: false };
         let mut terminal = TestScreen::new(columns, ROWS);
         terminal.process(PROMPT);
         Self { bench, area: LiveArea::new(columns, ROWS, abilities), terminal }
@@ -182,9 +183,11 @@ fn seen(states: &[State]) -> String {
 fn seen_at(states: &[State], widths: [u16; 2]) -> String {
     let mut all = String::new();
     for (name, happens) in states {
-        let widths = widths.map(|columns| (columns, Look::Glyphs, format!("{columns} columns")));
-        for (columns, look, how) in widths.into_iter().chain([(80, Look::Sentences, "sentences".to_owned())]) {
-            let mut stage = Stage::new(columns, look);
+        let widths = widths.map(|columns| (columns, OutputStyle::Rich, format!("{columns} columns")));
+        for (columns, output_style, how) in
+            widths.into_iter().chain([(80, OutputStyle::Accessible, "sentences".to_owned())])
+        {
+            let mut stage = Stage::new(columns, output_style);
             happens(&mut stage);
             all += &format!("==== {name} ({how})\n{}\n", stage.terminal.seen());
         }

@@ -5,11 +5,11 @@ use cohab_protocol::{
 
 use super::*;
 use crate::{
-    attach_change::{AttachChange, ModelWish},
-    slash::own_output::{Ending as ProgramEnding, OwnOutput},
+    session_override::{ModelWish, SessionOverride},
+    slash::own_output::{OwnOutput, ProgramEnding},
 };
 
-/// The command is entered and the terminal is ours; what was wanted of the driver beside the line.
+/// The command is entered and the terminal is ours; the other effects are returned.
 fn begin(bench: &mut Bench, line: &str) -> Vec<Effect> {
     let mut effects = bench.enter(line);
     assert_eq!(effects.remove(0), Effect::DecideLine(LineDecision::Assistant), "{line}");
@@ -17,7 +17,7 @@ fn begin(bench: &mut Bench, line: &str) -> Vec<Effect> {
     effects
 }
 
-/// What a command says that needs nobody.
+/// The output of a command that needs no daemon.
 fn said(bench: &mut Bench, line: &str) -> String {
     assert_eq!(begin(bench, line), [Effect::EndAnswer], "{line}");
     let shown = bench.shown();
@@ -264,9 +264,9 @@ fn the_model_is_changed_for_this_shell_once_the_daemon_agrees() {
     let wish = ModelWish::Named("other".into());
     let effects = begin(&mut bench, "? /model other");
     let [Effect::AttachAgain { request_id, change }] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!(*change, Some(AttachChange::Model(wish.clone())));
+    assert_eq!(*change, Some(SessionOverride::Model(wish.clone())));
     let effects = reply(&mut bench, *request_id, attached_to("other"));
-    assert_eq!(effects, [Effect::KeepForAttach(AttachChange::Model(wish)), Effect::EndAnswer]);
+    assert_eq!(effects, [Effect::KeepForAttach(SessionOverride::Model(wish)), Effect::EndAnswer]);
     assert!(bench.shown().contains("scripted/other answers from now on in this shell (COHAB_MODEL)."));
 }
 
@@ -286,7 +286,7 @@ fn the_mode_of_approval_is_shown_and_changed_on_both_sides() {
     assert!(said(&mut bench, "? /approve").contains("Mode `ask`: what only reads runs"));
     assert!(said(&mut bench, "? /approve yes").contains("/approve does not know these words"));
     let effects = bench.enter("? /approve read-only");
-    assert_eq!(effects[1], Effect::KeepForAttach(AttachChange::Approval(ApprovalMode::ReadOnly)));
+    assert_eq!(effects[1], Effect::KeepForAttach(SessionOverride::Approval(ApprovalMode::ReadOnly)));
     let (id, action) = request(&effects[2..]);
     assert_eq!(action, &SessionAction::SetApproval { mode: ApprovalMode::ReadOnly });
     bench.live(LiveEvent::AnswerReady);
@@ -311,7 +311,7 @@ fn the_client_itself_holds_to_the_new_mode() {
 #[test]
 fn without_a_daemon_the_mode_is_changed_here_and_told_later() {
     let mut bench = Bench::new();
-    let keep = Effect::KeepForAttach(AttachChange::Approval(ApprovalMode::All));
+    let keep = Effect::KeepForAttach(SessionOverride::Approval(ApprovalMode::All));
     assert_eq!(begin(&mut bench, "? /approve all"), [keep, Effect::EndAnswer]);
 }
 

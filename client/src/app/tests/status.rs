@@ -64,7 +64,7 @@ fn the_time_is_painted_once_a_second_and_only_while_the_turn_waits_here() {
 #[test]
 fn where_nothing_is_painted_twice_each_step_is_a_sentence() {
     let mut bench = Bench::connected();
-    bench.app.options.look = Look::Sentences;
+    bench.app.options.output_style = OutputStyle::Accessible;
     bench.enter("? why");
     bench.live(LiveEvent::AnswerReady);
     bench.daemon(DaemonMessage::TurnStarted { turn_id: TURN });

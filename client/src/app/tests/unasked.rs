@@ -3,14 +3,14 @@
 use cohab_shell_state::state::Item;
 
 use super::*;
-use crate::errand::{Done, Errand};
+use crate::background_task::{Task, TaskResult};
 
 const STATUS: &str = "git --no-pager --no-optional-locks -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.pager=cat \
                       -c diff.submodule=short -c log.showSignature=false status --ignore-submodules=all";
 
-/// A turn in a shell that has told its names.
+/// A turn in a shell that has reported its names.
 fn bench() -> Bench {
-    let mut bench = naming::bench();
+    let mut bench = name_resolution::bench();
     see_shell(&mut bench, &[]);
     bench
 }
@@ -18,7 +18,7 @@ fn bench() -> Bench {
 pub(super) fn see_shell(bench: &mut Bench, variables: &[&str]) {
     let path = (Item::Exported("PATH".into()), vec![b"/usr/bin:/bin".to_vec()]);
     let others = variables.iter().map(|name| (Item::Exported((*name).to_owned()), vec![b"x".to_vec()]));
-    bench.app.shell_seen = Some(others.chain([path]).collect());
+    bench.app.shell.seen = Some(others.chain([path]).collect());
 }
 
 fn end(bench: &mut Bench, call: CallId) {
@@ -32,15 +32,13 @@ pub(super) fn wish(bench: &mut Bench, call: u128, command: &str) -> Vec<Effect> 
 }
 
 fn asks_git(effects: &[Effect]) -> CallId {
-    let [Effect::Begin(Errand::AskGit { call, folders, environment: Some(_) })] = effects else {
-        panic!("{effects:?}")
-    };
+    let [Effect::Begin(Task::AskGit { call, folders, environment: Some(_) })] = effects else { panic!("{effects:?}") };
     assert_eq!(folders, &[Path::new(CWD)]);
     *call
 }
 
 fn told(bench: &mut Bench, call: CallId, doubt: Option<&str>) -> Vec<Effect> {
-    bench.event(Event::Done(Done::GitTold { call, doubt: doubt.map(str::to_owned) }))
+    bench.event(Event::Done(TaskResult::GitTold { call, doubt: doubt.map(str::to_owned) }))
 }
 
 #[test]
@@ -86,7 +84,7 @@ fn a_git_that_tells_nothing_is_asked_about_when_its_time_is_up() {
     assert!(!bench.shown().contains("in time"));
     bench.pass(1);
     bench.event(Event::Deadline);
-    assert!(bench.shown().contains("git did not tell its settings here in time"));
+    assert!(bench.shown().contains("git did not report its settings here in time"));
     assert!(told(&mut bench, call, None).is_empty(), "it is too late");
 }
 

@@ -16,7 +16,7 @@ pub(super) fn listing(folder: &str, variables: &[(&str, &str)]) -> Listing {
     Listing { shell: Shell::Bash, bytes: bytes.into_bytes() }
 }
 
-/// What the relay tells about exported variables before a command's end.
+/// What the relay reports about exported variables before a command's end.
 pub(super) fn observed(id: &str, changes: &[(&str, Option<&str>, Option<&str>)]) -> LiveEvent {
     let step = |(name, before, after): &(&str, Option<&str>, Option<&str>)| {
         let step = Step { before: before.map(value), after: after.map(value) };
@@ -145,6 +145,20 @@ fn the_key_pressed_ahead_of_the_prompt_undoes_there() {
 }
 
 #[test]
+fn the_key_does_not_count_while_the_turn_goes_on_behind_the_prompt() {
+    let mut bench = Bench::in_a_turn();
+    let id = CALL.to_string();
+    bench.daemon(execute("ls", None));
+    bench.live(observed(&id, &[("A", None, Some("2"))]));
+    bench.live(finished(&id));
+    bench.live(LiveEvent::AnswerReady);
+    bench.live(LiveEvent::KeysWait);
+    bench.pass(1_000);
+    assert_eq!(bench.event(Event::Deadline), [Effect::EndAnswer]);
+    assert!(!bench.app.takes_undo_key(UntouchedPrompt::Coming));
+}
+
+#[test]
 fn other_lines_with_these_words_are_the_shells() {
     let mut bench = after_a_turn(&[("A", None, Some("2"))]);
     for line in ["cohab undo --help", "cohab undo; ls", "cohab", "undo", "echo cohab undo"] {
@@ -171,7 +185,7 @@ fn of_a_command_that_was_stopped_the_folder_is_known_and_the_rest_is_said_not_to
     bench.live(finished(&request.id));
     bench.live(LiveEvent::AnswerReady);
     let shown: String = bench.app.last_frame().above.iter().map(|line| format!("{line}\n")).collect();
-    assert!(shown.contains("↶ cd ~/src\n") && shown.contains("it was stopped, or still"), "{shown}");
+    assert!(shown.contains("↶ cd ~/src\n") && shown.contains("One command was stopped or is still running"), "{shown}");
 }
 
 /// A turn has changed a file, and maybe the shell; its prompt stands.
@@ -195,7 +209,7 @@ fn after_a_change_of_a_file(tool: &str, outcome: StepOutcome, with_shell: bool) 
 
 fn files_are_back(bench: &mut Bench) -> Vec<Effect> {
     let text = "~/notes.txt: as it was before\n".to_owned();
-    bench.event(Event::ProgramEnded(OwnOutput { text, ending: own_output::Ending::Exited(0) }))
+    bench.event(Event::ProgramEnded(OwnOutput { text, ending: own_output::ProgramEnding::Exited(0) }))
 }
 
 #[test]

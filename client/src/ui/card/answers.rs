@@ -4,14 +4,14 @@ use std::time::Instant;
 
 use cohab_policy::remembered::Rule;
 use cohab_protocol::{ApprovalDecision, ApprovalRequest, ApprovalSubject};
+use cohab_term::{
+    input::InputText,
+    wrap::{Row, push_text, row_width, wrap_words},
+};
 use ratatui::text::{Line, Span};
 
-use super::{Card, Look, theme, visible, visible_command};
-use crate::{
-    approval::{Offer, Scene},
-    markdown::wrap::{Row, push_text, row_width, wrap_words},
-    ui::input::InputText,
-};
+use super::{Card, OutputStyle, theme, visible, visible_command};
+use crate::approval::{ApprovalEnvironment, Offer};
 
 /// How far the user is with the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,12 +56,12 @@ pub fn question(
     offer: &Offer,
     answering: &Answering,
     chosen: Option<char>,
-    scene: &Scene,
+    environment: &ApprovalEnvironment,
     width: usize,
-    look: Look,
+    output_style: OutputStyle,
 ) -> Question {
     let below = |note: &str| {
-        let mut card = Card::new(request.is_dangerous, width, look);
+        let mut card = Card::new(request.is_dangerous, width, output_style);
         card.rows(wrap_words(&[Span::styled(note.to_owned(), theme::DIM)], card.columns));
         card.into_bottom()
     };
@@ -74,7 +74,7 @@ pub fn question(
     };
     match answering {
         Answering::Keys => {
-            let mut card = Card::new(request.is_dangerous, width, look);
+            let mut card = Card::new(request.is_dangerous, width, output_style);
             card.keys(&keys(request, offer), chosen);
             Question { lines: card.into_bottom(), cursor: None }
         }
@@ -82,8 +82,8 @@ pub fn question(
             let note = "Type yes and Enter to do it, Esc to go back.";
             let mut question = typed(note, "yes? ", input);
             if let Some(command) = edited {
-                let mut card = Card::new(true, width, look);
-                card.words(&[Span::styled("Dangerous, as it is now:", theme::DANGER)]);
+                let mut card = Card::new(true, width, output_style);
+                card.words(&[Span::styled("Dangerous as edited:", theme::DANGER)]);
                 card.command("", &visible_command(command));
                 let mut lines = card.into_middle();
                 question.cursor = question.cursor.map(|(row, column)| (row + lines.len(), column));
@@ -95,29 +95,36 @@ pub fn question(
         Answering::Editing(input) => {
             typed("Change the command. Enter runs it, Alt-Enter adds a line, Esc goes back.", "$ ", input)
         }
-        Answering::Refusing(input) => {
-            typed("A word to the assistant? Enter sends it and refuses, Esc goes back.", "no: ", input)
+        Answering::Refusing(input) => typed("Reason (optional). Enter refuses, Esc goes back.", "no: ", input),
+        Answering::Keeping(rule) => {
+            Question { lines: keeping(rule, chosen, environment, width, output_style), cursor: None }
         }
-        Answering::Keeping(rule) => Question { lines: keeping(rule, chosen, scene, width, look), cursor: None },
         Answering::Storing { .. } => {
-            let note = format!("Storing it in {}.", visible(&scene.rules_name()));
+            let note = format!("Storing it in {}.", visible(&environment.rules_name()));
             Question { lines: below(&note), cursor: None }
         }
     }
 }
 
 /// The rule as it would be stored, and the keys for it.
-fn keeping(rule: &Rule, chosen: Option<char>, scene: &Scene, width: usize, look: Look) -> Vec<Line<'static>> {
-    let mut card = Card::new(false, width, look);
-    let place = rule.folder.as_ref().map_or("in every folder".into(), |folder| format!("in {}", scene.short(folder)));
+fn keeping(
+    rule: &Rule,
+    chosen: Option<char>,
+    environment: &ApprovalEnvironment,
+    width: usize,
+    output_style: OutputStyle,
+) -> Vec<Line<'static>> {
+    let mut card = Card::new(false, width, output_style);
+    let place =
+        rule.folder.as_ref().map_or("in every folder".into(), |folder| format!("in {}", environment.short(folder)));
     card.words(&[
         card.label("stores"),
         Span::raw("allow "),
         Span::styled(format!("`{}`", visible_command(&rule.line())), theme::STRONG),
-        Span::raw(format!(" {place}; kept in {}", visible(&scene.rules_name()))),
+        Span::raw(format!(" {place}; kept in {}", visible(&environment.rules_name()))),
     ]);
     let mut lines = card.into_middle();
-    let mut card = Card::new(false, width, look);
+    let mut card = Card::new(false, width, output_style);
     card.keys(&[("y", "stores it"), ("Esc", "goes back")], chosen);
     lines.extend(card.into_bottom());
     lines
@@ -148,16 +155,16 @@ fn keys(request: &ApprovalRequest, offer: &Offer) -> Vec<(&'static str, &'static
 
 /// Keys with their meanings, as many on a row as fit. None is parted from its meaning, but where a row is narrower than the two.
 #[must_use]
-pub fn key_rows(keys: &[(&str, &str)], is_dangerous: bool, columns: usize, look: Look) -> Vec<Row> {
+pub fn key_rows(keys: &[(&str, &str)], is_dangerous: bool, columns: usize, output_style: OutputStyle) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut row = Row::new();
     for (index, (key, meaning)) in keys.iter().enumerate() {
         let key_style = if is_dangerous && *key == "y" { theme::DANGER } else { theme::STRONG };
         let mut item = vec![Span::styled((*key).to_owned(), key_style)];
-        let comma = if index + 1 < keys.len() { look.choose("", ",") } else { "" };
+        let comma = if index + 1 < keys.len() { output_style.choose("", ",") } else { "" };
         push_text(&mut item, &format!(" {meaning}"), theme::PLAIN);
         push_text(&mut item, comma, theme::DIM);
-        let separator = if row.is_empty() { "" } else { look.choose(" · ", " ") };
+        let separator = if row.is_empty() { "" } else { output_style.choose(" · ", " ") };
         if row_width(&row) + row_width(&[Span::raw(separator)]) + row_width(&item) > columns {
             rows.extend(Some(std::mem::take(&mut row)).filter(|row| !row.is_empty()));
         } else {
@@ -172,9 +179,9 @@ pub fn key_rows(keys: &[(&str, &str)], is_dangerous: bool, columns: usize, look:
 impl Card {
     /// With a key that is pressed the others step back. Nothing is read aloud twice for it.
     fn keys(&mut self, keys: &[(&str, &str)], chosen: Option<char>) {
-        let mut rows = key_rows(keys, self.is_dangerous, self.columns, self.look);
+        let mut rows = key_rows(keys, self.is_dangerous, self.columns, self.output_style);
         let shown = keys.iter().find(|(key, _)| chosen.is_some_and(|chosen| key.chars().eq([chosen])));
-        if let (Some((key, meaning)), Look::Glyphs) = (shown, self.look) {
+        if let (Some((key, meaning)), OutputStyle::Rich) = (shown, self.output_style) {
             let is_it = |text: &str| text == *key || text == format!(" {meaning}");
             for span in rows.iter_mut().flatten() {
                 span.style = if is_it(&span.content) { theme::STRONG } else { theme::DIM };

@@ -2,9 +2,8 @@
 
 use std::collections::HashSet;
 
+use cohab_term::{theme, visible::visible};
 use ratatui::style::Style;
-
-use crate::ui::{theme, visible::visible};
 
 /// Lines that change in nothing but their blanks: tabs are to be seen in them.
 pub(super) struct BlankChanges(HashSet<String>);

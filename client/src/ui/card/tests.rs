@@ -3,12 +3,10 @@
 use std::{path::Path, sync::Arc, time::Instant};
 
 use cohab_protocol::{ApprovalId, TurnId};
+use cohab_term::describe::plain;
 
 use super::*;
-use crate::{
-    approval::{OpenQuestion, Scene},
-    ui::describe::plain,
-};
+use crate::approval::{ApprovalEnvironment, OpenQuestion};
 
 fn request(subject: ApprovalSubject, is_dangerous: bool, reasons: &[&str]) -> ApprovalRequest {
     ApprovalRequest {
@@ -27,7 +25,7 @@ fn command(text: &str) -> ApprovalSubject {
 
 /// The question as it opens.
 fn open(request: &ApprovalRequest) -> OpenQuestion {
-    OpenQuestion::new(request.clone(), Arc::new(Scene::of_ann()), Instant::now()).0
+    OpenQuestion::new(request.clone(), Arc::new(ApprovalEnvironment::of_ann()), Instant::now()).0
 }
 
 #[test]
@@ -36,7 +34,7 @@ fn the_whole_command_is_shown_at_any_width() {
     let question = open(&request(command(&text), false, &[]));
     for width in [2, 5, 20, 80] {
         let letters: String =
-            plain(&question.card(width, Look::Sentences)).chars().filter(|c| !c.is_whitespace()).collect();
+            plain(&question.card(width, OutputStyle::Accessible)).chars().filter(|c| !c.is_whitespace()).collect();
         assert!(letters.contains(&text), "width {width}");
     }
 }
@@ -59,11 +57,17 @@ fn of_a_command_that_is_too_long_both_ends_are_shown_and_it_is_said() {
     ];
     for subject in subjects {
         let copies = if matches!(subject, ApprovalSubject::Commands(_)) { 2 } else { 1 };
-        for look in [Look::Glyphs, Look::Sentences] {
-            let card = plain(&card(&request(subject.clone(), true, &[]), &[], &Scene::of_ann(), 80, look));
+        for output_style in [OutputStyle::Rich, OutputStyle::Accessible] {
+            let card = plain(&card(
+                &request(subject.clone(), true, &[]),
+                &[],
+                &ApprovalEnvironment::of_ann(),
+                80,
+                output_style,
+            ));
             assert!(card.len() < copies * 40_000, "{}", card.len());
             for told in ["START", "END", "3991816 of 4000008 bytes in the middle are not shown"] {
-                assert_eq!(card.matches(told).count(), copies, "{told} {look:?}");
+                assert_eq!(card.matches(told).count(), copies, "{told} {output_style:?}");
             }
         }
     }
@@ -78,9 +82,10 @@ fn no_wrapped_row_looks_like_a_row_of_the_cards_own() {
             ApprovalSubject::FileRead { tool: "read".into(), path: Path::new(&text).into() },
             ApprovalSubject::FileChange { tool: "edit".into(), path: Path::new("a").into(), diff: format!("+{text}") },
         ];
-        for (subject, look) in subjects.iter().flat_map(|subject| [(subject, Look::Glyphs), (subject, Look::Sentences)])
+        for (subject, output_style) in
+            subjects.iter().flat_map(|subject| [(subject, OutputStyle::Rich), (subject, OutputStyle::Accessible)])
         {
-            let card = open(&request(subject.clone(), false, &[&text])).card(39, look);
+            let card = open(&request(subject.clone(), false, &[&text])).card(39, output_style);
             let told: Vec<String> = card
                 .iter()
                 .map(ToString::to_string)
@@ -94,9 +99,11 @@ fn no_wrapped_row_looks_like_a_row_of_the_cards_own() {
 #[test]
 fn no_key_is_parted_from_its_meaning() {
     let keys = [("y", "once (asks for a typed yes)"), ("s", "this session"), ("o", "one by one"), ("Esc", "stop")];
-    for (columns, look) in (32..100).flat_map(|columns| [(columns, Look::Glyphs), (columns, Look::Sentences)]) {
+    for (columns, output_style) in
+        (32..100).flat_map(|columns| [(columns, OutputStyle::Rich), (columns, OutputStyle::Accessible)])
+    {
         let rows: Vec<String> =
-            key_rows(&keys, true, columns, look).into_iter().map(|row| Line::from(row).to_string()).collect();
+            key_rows(&keys, true, columns, output_style).into_iter().map(|row| Line::from(row).to_string()).collect();
         assert!(rows.iter().all(|row| row.chars().count() <= columns), "{rows:?}");
         for (key, meaning) in keys {
             assert!(rows.iter().any(|row| row.contains(&format!("{key} {meaning}"))), "{columns}: {rows:?}");
@@ -107,9 +114,9 @@ fn no_key_is_parted_from_its_meaning() {
 #[test]
 fn the_keys_stand_on_one_row_of_80_columns() {
     for (text, is_dangerous) in [("cargo test", false), ("rm -rf x", true), ("python3 x", false), ("./run", false)] {
-        for look in [Look::Glyphs, Look::Sentences] {
+        for output_style in [OutputStyle::Rich, OutputStyle::Accessible] {
             let question = open(&request(command(text), is_dangerous, &[]));
-            let keys = question.question(79, look).lines;
+            let keys = question.question(79, output_style).lines;
             let rows = keys.iter().filter(|line| line.to_string().contains("Esc stop")).count();
             let others = keys.iter().filter(|line| line.to_string().contains("once")).count();
             assert_eq!(
@@ -125,7 +132,7 @@ fn the_keys_stand_on_one_row_of_80_columns() {
 fn the_keys_that_are_offered_depend_on_the_command() {
     let offered = |text: &str, is_dangerous| {
         let question = open(&request(command(text), is_dangerous, &[]));
-        let keys = question.question(200, Look::Sentences).lines.last().unwrap().to_string();
+        let keys = question.question(200, OutputStyle::Accessible).lines.last().unwrap().to_string();
         keys.split(", ").map(|key| key.split(' ').next().unwrap_or_default().to_owned()).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(offered("cargo test", false), "y s d a e n Esc");

@@ -1,7 +1,7 @@
+use cohab_term::describe::styled;
 use proptest::prelude::*;
 
 use super::*;
-use crate::ui::describe::styled;
 
 fn usage(tokens: Option<u64>, cost_microusd: Option<u64>) -> Usage {
     Usage { input_tokens: tokens, output_tokens: tokens.map(|_| 200), cost_microusd, ..Usage::default() }
@@ -38,7 +38,7 @@ fn the_line_and_the_sentence() {
     let mut all = String::new();
     for status in cases {
         for width in [100, 60, 40, 20] {
-            all += &styled(&[status.line(width, Look::Glyphs)]);
+            all += &styled(&[status.line(width, OutputStyle::Rich)]);
         }
         all += &format!("{}\n\n", status.sentence());
     }
@@ -52,7 +52,7 @@ proptest! {
     ) {
         let (activity, usage) = (bash(&argument), usage(Some(99_000), Some(1)));
         let status = TurnStatus { activity: &activity, step, elapsed_s, usage: Some(&usage), budget: None, approval: ApprovalMode::Ask };
-        let line = status.line(width, Look::Glyphs);
+        let line = status.line(width, OutputStyle::Rich);
         prop_assert!(line.width() <= width, "{line}");
         prop_assert!(!line.to_string().chars().any(char::is_control), "{line}");
         prop_assert!(width < 32 || line.to_string().ends_with("Ctrl-C stops"), "{line}");

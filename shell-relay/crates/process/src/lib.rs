@@ -1,5 +1,7 @@
 //! Processes and their groups: the few system calls that all shells share.
 
+pub mod surroundings;
+
 use std::{
     fs,
     os::unix::{

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use cohab_line_classifier::{Decision, Names, Verdict, decide, line::Line, weights::Weights};
+use cohab_line_classifier::{Decision, DecisionTrace, Names, decide, line::Line, weights::Weights};
 
 use crate::{
     data::{Sample, Source},
@@ -18,7 +18,7 @@ fn kind(sample: &Sample<'_>, names: &NameSet) -> usize {
     if sample.source == Source::Spoken { kind + 3 } else { kind }
 }
 
-fn verdict(sample: &Sample<'_>, names: &dyn Names, weights: &Weights) -> Verdict {
+fn verdict(sample: &Sample<'_>, names: &dyn Names, weights: &Weights) -> DecisionTrace {
     decide(&Line::read(sample.text), sample.text, names, weights)
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn table(samples: &[Sample<'_>], weights: &Weights, names: &NameSet, 
 
 /// What other thresholds would give on the bare machine.
 pub(crate) fn thresholds(samples: &[Sample<'_>], weights: &Weights, names: &NameSet) -> String {
-    let verdicts: Vec<(usize, Verdict)> =
+    let verdicts: Vec<(usize, DecisionTrace)> =
         samples.iter().map(|sample| (kind(sample, names), verdict(sample, &Bare, weights))).collect();
     let mut text = String::new();
     for step in -4_i8..=12 {

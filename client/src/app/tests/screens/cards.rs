@@ -5,9 +5,9 @@ use cohab_protocol::{ProposedCommand, WirePath};
 
 use super::*;
 use crate::{
-    errand::Done,
-    outgoing::Outgoing,
-    touched::{Grave, Note, Tally, Touched},
+    background_task::TaskResult,
+    impact_preview::{Grave, Impact, Note, Tally},
+    redactor::Redactor,
 };
 
 const HOSTILE: &str = "\u{1b}[2J\u{202e}evil\u{200b}\r\u{7}";
@@ -43,8 +43,9 @@ const DIFF: &str = "--- src/main.rs\n+++ src/main.rs\n@@ -1,3 +1,3 @@\n fn main(
 impl Stage {
     /// We are root, on another machine.
     fn be_root_elsewhere(&mut self) {
-        let scene = Scene { is_root: true, remote_host: Some("build-7".into()), ..Scene::of_ann() };
-        self.bench.app.options.scene = Arc::new(scene);
+        let environment =
+            ApprovalEnvironment { is_root: true, remote_host: Some("build-7".into()), ..ApprovalEnvironment::of_ann() };
+        self.bench.app.options.environment = Arc::new(environment);
     }
 
     /// This question is open, and keys count.
@@ -71,8 +72,8 @@ impl Stage {
     }
 
     fn found(&mut self, notes: Vec<Vec<Note>>) {
-        let touched = notes.into_iter().map(|notes| Touched { notes }).collect();
-        self.event(Event::Done(Done::Looked { question: QUESTION, touched }));
+        let touched = notes.into_iter().map(|notes| Impact { notes }).collect();
+        self.event(Event::Done(TaskResult::Looked { question: QUESTION, touched }));
     }
 
     fn cargo_test(&mut self, keys: &str) {
@@ -81,7 +82,7 @@ impl Stage {
     }
 
     fn stored(&mut self, result: Result<(), String>) {
-        self.event(Event::Done(Done::Stored { question: QUESTION, result }));
+        self.event(Event::Done(TaskResult::Stored { question: QUESTION, result }));
     }
 
     fn removal(&mut self, keys: &str) {
@@ -269,7 +270,7 @@ fn several_commands() {
 fn filling(stage: &mut Stage, line: &str) {
     // A mark is another one each time; the card shows what it is given.
     let placeholder = "<secret:gitlab-token#1-abcdefgh>";
-    stage.bench.app.outgoing = Outgoing::that_knows("abcdefgh", &["glpat", "-aB3dE5fG7hJ9kL1mN2pQ"].concat());
+    stage.bench.app.redactor = Redactor::that_knows("abcdefgh", &["glpat", "-aB3dE5fG7hJ9kL1mN2pQ"].concat());
     let line = line.replace('@', placeholder);
     let Verdict { level, reasons } =
         cohab_policy::assess_line(&line, cohab_policy::Context::new(Path::new(CWD), Path::new("/home/ann")));

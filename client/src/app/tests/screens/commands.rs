@@ -8,7 +8,7 @@ use cohab_protocol::{
 use super::*;
 use crate::slash::{
     COMMANDS,
-    own_output::{Ending as OwnEnding, OwnOutput},
+    own_output::{OwnOutput, ProgramEnding},
 };
 
 impl Stage {
@@ -25,7 +25,7 @@ impl Stage {
     }
 
     /// Our own program was run for the line, and ended so.
-    fn printed(&mut self, line: &str, text: &str, ending: OwnEnding) {
+    fn printed(&mut self, line: &str, text: &str, ending: ProgramEnding) {
         self.entered(line);
         self.event(Event::ProgramEnded(OwnOutput { text: text.into(), ending }));
     }
@@ -179,13 +179,13 @@ fn programs_of_our_own_and_requests_that_fail() {
         ("a model sums up", |stage| stage.entered("? /compact")),
         ("what it printed", |stage| {
             let text = "a3f9  2 hours ago  ~/src  why is it big, and what can go without harm\n";
-            stage.printed("? /sessions", text, OwnEnding::Exited(0));
+            stage.printed("? /sessions", text, ProgramEnding::Exited(0));
         }),
-        ("it printed nothing", |stage| stage.printed("? /sessions x", "", OwnEnding::Exited(0))),
-        ("it failed in silence", |stage| stage.printed("? /doctor", "", OwnEnding::Exited(3))),
-        ("it took too long", |stage| stage.printed("? /doctor", "ok    terminal", OwnEnding::Ended)),
+        ("it printed nothing", |stage| stage.printed("? /sessions x", "", ProgramEnding::Exited(0))),
+        ("it failed in silence", |stage| stage.printed("? /doctor", "", ProgramEnding::Exited(3))),
+        ("it took too long", |stage| stage.printed("? /doctor", "ok    terminal", ProgramEnding::Ended)),
         ("it is not there", |stage| {
-            stage.printed("? /doctor", "", OwnEnding::NotStarted("No such file or directory (os error 2)".into()));
+            stage.printed("? /doctor", "", ProgramEnding::NotStarted("No such file or directory (os error 2)".into()));
         }),
         ("it is stopped", |stage| {
             stage.entered("? /doctor");

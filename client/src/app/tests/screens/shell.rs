@@ -90,7 +90,7 @@ fn what_the_assistants_commands_changed() {
         stage.live(LiveEvent::CommandFinished { id, outcome });
         stage.live(LiveEvent::AnswerReady);
         stage.bench.app.options.approval = ApprovalMode::Ask;
-        stage.daemon(doubt::next("ls -l"));
+        stage.daemon(local_approval::next("ls -l"));
     })];
     insta::assert_snapshot!("shell_changed", seen(states));
 }
@@ -172,7 +172,7 @@ fn undo_of_files() {
         let text = "~/src/Makefile: removed, the assistant had made it\n\
                 ~/src/notes.txt: left alone, it was changed since; what it held is in \
                 ~/.local/state/cohab/backups/0123456789abcdef/0199c6a5/0199c6a5aaaabbbbccccdddd\n";
-        stage.event(Event::ProgramEnded(OwnOutput { text: text.into(), ending: own_output::Ending::Exited(1) }));
+        stage.event(Event::ProgramEnded(OwnOutput { text: text.into(), ending: own_output::ProgramEnding::Exited(1) }));
     })];
     insta::assert_snapshot!("undo_of_files", seen(states));
 }

@@ -222,7 +222,7 @@ fn a_daemon_that_is_not_there() {
     let states: &[State] = &[
         ("it cannot be started", |stage| {
             let message = "/usr/bin/cohabd cannot be started: No such file or directory (os error 2)";
-            down(stage, message, "install `cohabd` beside `cohab` or in a folder of $PATH");
+            down(stage, message, "install `cohabd` next to `cohab` or in a folder of $PATH");
         }),
         ("it does not answer", |stage| {
             down(stage, "the daemon was started but does not answer", "`cohab daemon logs` may say why");
@@ -238,7 +238,7 @@ fn a_daemon_that_is_not_there() {
         ("another client took the session over", |stage| {
             stage.ask("why is it big");
             let message = "another client took over this session".into();
-            stage.event(Event::LinkDown { message, hint: "ask again; that connects anew".into() });
+            stage.event(Event::LinkDown { message, hint: "ask again; that connects again".into() });
         }),
         ("it is gone in the middle of an answer", |stage| {
             stage.ask("why is it big");

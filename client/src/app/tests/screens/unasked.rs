@@ -3,18 +3,18 @@
 use cohab_shell_state::state::{Item, Snapshot};
 
 use super::*;
-use crate::errand::Done;
+use crate::background_task::TaskResult;
 
-/// The assistant wants a command that only reads, in a shell that has told its names; git tells its settings where it is started.
+/// The assistant wants a command that only reads, in a shell that has reported its names; git reports its settings where it is started.
 fn wish(stage: &mut Stage, command: &str, doubt: Option<&str>) {
     stage.bench.app.options.looks_at_names = true;
     stage.ask("what have I changed");
     let path: Snapshot = [(Item::Exported("PATH".into()), vec![b"/usr/bin:/bin".to_vec()])].into();
-    stage.bench.app.shell_seen = Some(path);
+    stage.bench.app.shell.seen = Some(path);
     stage.text(0, "I look at it.");
     stage.daemon(step(1, tool("bash", command)));
     stage.daemon(execute(command, None));
-    stage.event(Event::Done(Done::GitTold { call: CALL, doubt: doubt.map(str::to_owned) }));
+    stage.event(Event::Done(TaskResult::GitTold { call: CALL, doubt: doubt.map(str::to_owned) }));
 }
 
 /// The same, run and answered.

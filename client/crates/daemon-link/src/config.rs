@@ -1,0 +1,272 @@
+//! The client's own settings: the `[client]` table of `config.toml`. The daemon owns the file and checks it strictly
+//! (`cohab config check`); the client reads its table leniently, since a mistake in the file must never cost the shell.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use cohab_types::confined_programs::ConfinedPrograms;
+use serde::Deserialize;
+
+/// Settings files larger than this are not read.
+const CONFIG_MAX_BYTES: u64 = 1024 * 1024;
+
+/// The `[client]` table.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct ClientSettings {
+    /// The shell to open.
+    pub shell: Option<PathBuf>,
+    /// Whether to open it as a login shell.
+    pub login: bool,
+    /// The key that asks with the line as it stands.
+    pub hotkey: Hotkey,
+    /// The key that undoes right after a turn.
+    pub undo_key: UndoKey,
+    /// What a line begins with that is meant for the assistant.
+    pub question_prefix: String,
+    /// Whether lines in natural language are questions without a prefix.
+    pub gate: bool,
+    /// The key that takes the gate's decision about the line at the prompt back.
+    pub flip_key: FlipKey,
+    /// Whether the first failed command says which key asks about it.
+    pub failure_hint: bool,
+    /// Whether the bell rings when a long turn ends while the terminal is unfocused.
+    pub notify: bool,
+    /// Whether programs that run unasked are started by the launcher.
+    pub lock: bool,
+}
+
+impl Default for ClientSettings {
+    fn default() -> Self {
+        Self {
+            shell: None,
+            login: false,
+            hotkey: Hotkey::default(),
+            undo_key: UndoKey::default(),
+            question_prefix: "?".into(),
+            gate: true,
+            flip_key: FlipKey::default(),
+            failure_hint: true,
+            notify: true,
+            lock: true,
+        }
+    }
+}
+
+/// Keys that can be the hotkey.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Hotkey {
+    /// Alt-Enter.
+    #[default]
+    AltEnter,
+    /// Ctrl-Space.
+    CtrlSpace,
+    /// None.
+    None,
+}
+
+impl Hotkey {
+    /// What the terminal sends for it; empty for none.
+    #[must_use]
+    pub fn bytes(self) -> &'static [u8] {
+        match self {
+            Self::AltEnter => b"\x1b\r",
+            Self::CtrlSpace => b"\0",
+            Self::None => b"",
+        }
+    }
+
+    /// As it is shown; nothing for none.
+    #[must_use]
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Self::AltEnter => Some("Alt-Enter"),
+            Self::CtrlSpace => Some("Ctrl-Space"),
+            Self::None => None,
+        }
+    }
+}
+
+/// Keys that can flip the gate's decision.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlipKey {
+    /// Alt-g.
+    #[default]
+    AltG,
+    /// Ctrl-].
+    CtrlBracket,
+    /// None.
+    None,
+}
+
+impl FlipKey {
+    /// As it is shown; empty for none.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AltG => "Alt-G",
+            Self::CtrlBracket => "Ctrl-]",
+            Self::None => "",
+        }
+    }
+
+    /// Whether these bytes are this key and nothing else, also as the kitty keyboard protocol says it.
+    #[must_use]
+    pub fn is(self, bytes: &[u8]) -> bool {
+        match self {
+            Self::AltG => matches!(bytes, b"\x1bg" | b"\x1b[103;3u"),
+            Self::CtrlBracket => matches!(bytes, b"\x1d" | b"\x1b[93;5u"),
+            Self::None => false,
+        }
+    }
+}
+
+/// Keys that can undo right after a turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UndoKey {
+    /// Ctrl-_, on many keyboards also Ctrl-/ and Ctrl-7: the line editors' own key for undo, which does nothing on an empty line.
+    #[default]
+    CtrlUnderscore,
+    /// None.
+    None,
+}
+
+impl UndoKey {
+    /// Whether these bytes are this key and nothing else, also as the kitty keyboard protocol says it.
+    #[must_use]
+    pub fn is(self, bytes: &[u8]) -> bool {
+        self == Self::CtrlUnderscore
+            && matches!(bytes, b"\x1f" | b"\x1b[95;5u" | b"\x1b[95;6u" | b"\x1b[45;6u" | b"\x1b[47;5u")
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct File {
+    client: ClientSettings,
+    approval: Approval,
+    sandbox: Sandbox,
+    model: Model,
+    profiles: BTreeMap<String, Model>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Model {
+    api_key_env: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Sandbox {
+    profile: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Approval {
+    mode: Option<String>,
+    confined: Option<String>,
+}
+
+/// What the client takes from the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Config {
+    /// The `[client]` table.
+    pub client: ClientSettings,
+    /// `approval.mode`, as written.
+    pub approval_mode: Option<String>,
+    /// `approval.confined`; a word that means nothing is the default.
+    pub confined: ConfinedPrograms,
+    /// `sandbox.profile`, as written.
+    pub sandbox_profile: Option<String>,
+    /// Variables that hold keys by the file.
+    pub key_variables: Vec<String>,
+    /// Names of the profiles.
+    pub profiles: Vec<String>,
+    /// Why the file was not used, if it was not.
+    pub complaint: Option<String>,
+}
+
+/// Reads the file. A missing one gives the defaults; a broken one too, with a complaint.
+#[must_use]
+pub fn load(path: &Path) -> Config {
+    let broken = |complaint: String| Config { complaint: Some(complaint), ..Config::default() };
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Config::default(),
+        Ok(metadata) if metadata.is_file() && metadata.len() <= CONFIG_MAX_BYTES => {}
+        Ok(_) => return broken(format!("{} is no readable settings file", path.display())),
+        Err(error) => return broken(format!("{}: {error}", path.display())),
+    }
+    match std::fs::read_to_string(path) {
+        Ok(text) => parse(&text).unwrap_or_else(|_| {
+            broken(format!("{} has a mistake and was not used; `cohab config check` shows it", path.display()))
+        }),
+        Err(error) => broken(format!("{}: {error}", path.display())),
+    }
+}
+
+fn parse(text: &str) -> Result<Config, toml::de::Error> {
+    let file: File = toml::from_str(text)?;
+    let profiles = file.profiles.keys().cloned().collect();
+    let models = file.profiles.into_values().chain([file.model]);
+    Ok(Config {
+        client: file.client,
+        approval_mode: file.approval.mode,
+        confined: file.approval.confined.and_then(|word| word.parse().ok()).unwrap_or_default(),
+        sandbox_profile: file.sandbox.profile,
+        key_variables: models.filter_map(|model| model.api_key_env).collect(),
+        profiles,
+        complaint: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_tables_do_not_matter() {
+        let config =
+            parse("[model]\nname = \"x\"\n[client]\nhotkey = \"ctrl-space\"\n[approval]\nmode = \"all\"\n").unwrap();
+        assert_eq!(config.client.hotkey, Hotkey::CtrlSpace);
+        assert_eq!(config.client.question_prefix, "?");
+        assert_eq!(config.approval_mode.as_deref(), Some("all"));
+    }
+
+    #[test]
+    fn variables_with_keys_have_any_name() {
+        let config = parse("[model]\napi_key_env = \"MINE\"\n[profiles.work]\napi_key_env = \"WORK\"\n").unwrap();
+        assert_eq!(config.key_variables, ["WORK", "MINE"]);
+        assert_eq!(config.profiles, ["work"]);
+    }
+
+    #[test]
+    fn the_key_for_undo_is_only_itself() {
+        let key = parse("[client]\nundo_key = \"ctrl-underscore\"\n").unwrap().client.undo_key;
+        assert_eq!(key, UndoKey::default());
+        assert!(key.is(b"\x1f") && key.is(b"\x1b[95;5u") && !key.is(b"\x1f\x1f") && !key.is(b"a") && !key.is(b""));
+        let none = parse("[client]\nundo_key = \"none\"\n").unwrap().client.undo_key;
+        assert!(!none.is(b"\x1f"));
+    }
+
+    #[test]
+    fn a_missing_file_gives_the_defaults_without_a_word() {
+        assert_eq!(load(Path::new("/nonexistent/config.toml")), Config::default());
+    }
+
+    #[test]
+    fn a_broken_file_gives_the_defaults_and_a_complaint() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        std::fs::write(&path, "[client\n").unwrap();
+        let config = load(&path);
+        assert_eq!(config.client, ClientSettings::default());
+        assert!(config.complaint.unwrap().contains("cohab config check"));
+    }
+}

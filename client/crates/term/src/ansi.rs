@@ -1,0 +1,191 @@
+//! Writes lines as bytes for a terminal: text and SGR, nothing else.
+
+use std::borrow::Cow;
+
+use ratatui::{
+    style::{Color, Modifier, Style},
+    text::{Line, Span},
+};
+
+use crate::wrap::wrap_exactly;
+
+/// What the terminal shows besides letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColorSupport {
+    /// Letters only.
+    None,
+    /// The 16 colours of every terminal, and bold, dim, italic, underlined and crossed out.
+    Ansi16,
+}
+
+impl ColorSupport {
+    /// For this process's environment.
+    #[must_use]
+    pub fn from_env() -> Self {
+        Self::detect(std::env::var("NO_COLOR").ok().as_deref(), std::env::var("TERM").ok().as_deref())
+    }
+
+    /// For the values of `NO_COLOR` and `TERM`. Any non-empty `NO_COLOR` and a `dumb` or unset terminal mean letters only.
+    #[must_use]
+    pub fn detect(no_color: Option<&str>, term: Option<&str>) -> Self {
+        let is_refused = no_color.is_some_and(|value| !value.is_empty());
+        match term {
+            Some(term) if !is_refused && !term.is_empty() && term != "dumb" => Self::Ansi16,
+            _ => Self::None,
+        }
+    }
+}
+
+const MODIFIERS: [(Modifier, u8); 6] = [
+    (Modifier::BOLD, 1),
+    (Modifier::DIM, 2),
+    (Modifier::ITALIC, 3),
+    (Modifier::UNDERLINED, 4),
+    (Modifier::REVERSED, 7),
+    (Modifier::CROSSED_OUT, 9),
+];
+
+/// Writes one line without its end. Styles are off again afterwards. Controls in the text become `U+FFFD`, tabs a blank.
+pub fn write_line(line: &Line<'_>, colors: ColorSupport, out: &mut Vec<u8>) {
+    let mut current = Style::new();
+    for span in line.spans.iter().filter(|span| !span.content.is_empty()) {
+        if colors == ColorSupport::Ansi16 {
+            let style = line.style.patch(span.style);
+            write_style_change(current, style, out);
+            current = style;
+        }
+        out.extend_from_slice(harmless(&span.content).as_bytes());
+    }
+    write_style_change(current, Style::new(), out);
+}
+
+/// Writes lines that scroll by, each with CRLF. On a terminal that cannot move its cursor this is all there is.
+pub fn write_lines(lines: &[Line<'_>], colors: ColorSupport, out: &mut Vec<u8>) {
+    for line in lines {
+        write_line(line, colors, out);
+        out.extend_from_slice(b"\r\n");
+    }
+}
+
+/// The first `columns` columns of a line.
+#[must_use]
+pub fn cut_line(line: &Line<'_>, columns: usize) -> Line<'static> {
+    if columns == 0 {
+        return Line::default();
+    }
+    let spans: Vec<Span<'_>> =
+        line.spans.iter().map(|span| Span::styled(span.content.as_ref(), line.style.patch(span.style))).collect();
+    let mut row = wrap_exactly(&spans, columns).swap_remove(0);
+    row.retain(|span| !span.content.is_empty());
+    let cut = Line::from(row);
+    // One letter may be wider than all columns.
+    if cut.width() > columns { Line::default() } else { cut }
+}
+
+pub(super) fn harmless(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let replace = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+    Cow::Owned(text.replace('\t', " ").chars().map(replace).collect())
+}
+
+pub(super) fn write_style_change(from: Style, to: Style, out: &mut Vec<u8>) {
+    if from == to {
+        return;
+    }
+    let is_colour_lost =
+        |from: Option<Color>, to: Option<Color>| colour_code(from).is_some() && colour_code(to).is_none();
+    let needs_reset = !to.add_modifier.contains(from.add_modifier)
+        || is_colour_lost(from.fg, to.fg)
+        || is_colour_lost(from.bg, to.bg);
+    let (kept, mut codes) = if needs_reset { (Style::new(), vec![0]) } else { (from, Vec::new()) };
+    let added =
+        |(modifier, _): &&(Modifier, u8)| to.add_modifier.contains(*modifier) && !kept.add_modifier.contains(*modifier);
+    codes.extend(MODIFIERS.iter().filter(added).map(|(_, code)| *code));
+    codes.extend(colour_code(to.fg).filter(|_| to.fg != kept.fg));
+    codes.extend(colour_code(to.bg).filter(|_| to.bg != kept.bg).map(|code| code + 10));
+    if codes.is_empty() {
+        return;
+    }
+    let codes: Vec<String> = codes.iter().map(u8::to_string).collect();
+    let codes = codes.join(";");
+    out.extend_from_slice(format!("\x1b[{}m", if codes == "0" { "" } else { &codes }).as_bytes());
+}
+
+/// The SGR code of a foreground colour; none for the terminal's own and for what is not among the 16.
+fn colour_code(colour: Option<Color>) -> Option<u8> {
+    Some(match colour? {
+        Color::Black => 30,
+        Color::Red => 31,
+        Color::Green => 32,
+        Color::Yellow => 33,
+        Color::Blue => 34,
+        Color::Magenta => 35,
+        Color::Cyan => 36,
+        Color::Gray => 37,
+        Color::DarkGray => 90,
+        Color::LightRed => 91,
+        Color::LightGreen => 92,
+        Color::LightYellow => 93,
+        Color::LightBlue => 94,
+        Color::LightMagenta => 95,
+        Color::LightCyan => 96,
+        Color::White => 97,
+        Color::Reset | Color::Rgb(..) | Color::Indexed(_) => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::theme;
+
+    fn bytes(line: &Line<'_>, colors: ColorSupport) -> String {
+        let mut out = Vec::new();
+        write_line(line, colors, &mut out);
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn styles_change_with_few_codes_and_end_with_the_line() {
+        let line = Line::from(vec![
+            Span::raw("a"),
+            Span::styled("b", theme::STRONG),
+            Span::styled("c", theme::DANGER),
+            Span::styled("d", theme::BAD),
+            Span::raw("e"),
+        ]);
+        assert_eq!(bytes(&line, ColorSupport::Ansi16), "a\x1b[1mb\x1b[31mc\x1b[0;31md\x1b[me");
+        assert_eq!(bytes(&Line::styled("x", theme::GOOD), ColorSupport::Ansi16), "\x1b[32mx\x1b[m");
+        assert_eq!(bytes(&line, ColorSupport::None), "abcde");
+    }
+
+    #[test]
+    fn colours_are_off_for_no_color_and_dumb_terminals() {
+        assert_eq!(ColorSupport::detect(None, Some("xterm")), ColorSupport::Ansi16);
+        assert_eq!(ColorSupport::detect(Some(""), Some("xterm")), ColorSupport::Ansi16);
+        assert_eq!(ColorSupport::detect(Some("1"), Some("xterm")), ColorSupport::None);
+        assert_eq!(ColorSupport::detect(None, Some("dumb")), ColorSupport::None);
+        assert_eq!(ColorSupport::detect(None, None), ColorSupport::None);
+    }
+
+    #[test]
+    fn a_line_is_cut_at_whole_letters() {
+        assert_eq!(cut_line(&Line::raw("a日本"), 4).to_string(), "a日");
+        assert_eq!(cut_line(&Line::raw("日"), 1).to_string(), "");
+    }
+
+    proptest! {
+        #[test]
+        fn no_control_of_the_text_reaches_the_terminal(text in any::<String>(), is_bold in any::<bool>()) {
+            let style = if is_bold { theme::STRONG } else { theme::PLAIN };
+            let written = bytes(&Line::styled(text, style), ColorSupport::Ansi16);
+            let text = written.strip_prefix("\x1b[1m").unwrap_or(&written);
+            let text = text.strip_suffix("\x1b[m").unwrap_or(text);
+            prop_assert!(!text.chars().any(char::is_control));
+        }
+    }
+}

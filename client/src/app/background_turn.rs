@@ -1,0 +1,287 @@
+//! Moves a turn behind the prompt while it only waits: the user types commands as usual, the turn continues, and its output is shown
+//! once the prompt is left untouched.
+
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
+
+use cohab_protocol::ChunkDelta;
+use cohab_shell_relay::live::{LineDecision, UntouchedPrompt};
+use cohab_term::{theme, wrap::char_boundary};
+use ratatui::text::{Line, Span};
+
+use super::{
+    App, Surface,
+    agent_command::{AgentCommand, CommandState},
+    turn::Waiting,
+};
+use crate::{
+    effect::Effect,
+    ui::status::{STOPPED, fitted, one_line},
+};
+
+/// A model that answers at once is waited for; that is not worth another prompt.
+const GRACE: Duration = Duration::from_millis(200);
+/// A text that stops for so long in its middle counts as waiting, too.
+const STALL: Duration = Duration::from_secs(1);
+/// Text kept for the user's return; of the rest only the length.
+const KEPT_BYTES: usize = 1024 * 1024;
+/// Questions that wait for the end of the turn.
+const QUEUE_MAX: usize = 8;
+/// Said once in a turn, when the prompt comes.
+const HINT: &str = "Still thinking. Type commands; Ctrl-C on an empty line stops it.";
+
+/// Where the assistant is during a turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Presence {
+    /// At the terminal, or a command of the turn is.
+    #[default]
+    Here,
+    /// The shell has been asked for its prompt.
+    Leaving,
+    /// The terminal is the user's, nothing is drawn.
+    Away,
+    /// The relay has been asked for the terminal, and waits for a good moment.
+    ComingBack,
+}
+
+/// What there is to know about it.
+#[derive(Debug, Default)]
+pub(super) struct BackgroundTurn {
+    place: Presence,
+    /// Keys of the user wait for the shell.
+    keys_wait: bool,
+    has_told: bool,
+    /// Text came that was not shown.
+    has_text: bool,
+    kept_bytes: usize,
+    left_out_bytes: u64,
+    queue: VecDeque<String>,
+    /// The last of the queue was asked for, and the relay has not yet put its line away.
+    is_asking: bool,
+    /// What was said of an entered question stands first.
+    has_answered_line: bool,
+    is_stopped: bool,
+}
+
+impl BackgroundTurn {
+    /// Whether the terminal is the shell's although a turn is on.
+    fn is_away(&self) -> bool {
+        matches!(self.place, Presence::Away | Presence::ComingBack)
+    }
+
+    /// Keys of the user wait for the shell.
+    pub fn keys_wait(&mut self) {
+        self.keys_wait = true;
+    }
+
+    /// Counts what comes while nothing is shown, and cuts what is too much.
+    pub fn admit(&mut self, delta: ChunkDelta) -> ChunkDelta {
+        if self.place == Presence::Here {
+            return delta;
+        }
+        match delta {
+            ChunkDelta::Text(mut text) => {
+                self.has_text |= !text.is_empty();
+                let kept = char_boundary(&text, KEPT_BYTES.saturating_sub(self.kept_bytes));
+                self.left_out_bytes += u64::try_from(text.len() - kept).unwrap_or(u64::MAX);
+                // Behind a gap nothing is kept, so that the beginning stays whole.
+                self.kept_bytes = if kept < text.len() { KEPT_BYTES } else { self.kept_bytes + kept };
+                text.truncate(kept);
+                ChunkDelta::Text(text)
+            }
+            ChunkDelta::Reset => {
+                (self.kept_bytes, self.left_out_bytes) = (0, 0);
+                ChunkDelta::Reset
+            }
+            reasoning @ ChunkDelta::Reasoning(_) => reasoning,
+        }
+    }
+
+    /// Forgets the questions that wait; how many they were, in words.
+    fn drop_queue(&mut self) -> Option<String> {
+        match std::mem::take(&mut self.queue).len() {
+            0 => None,
+            1 => Some("1 queued question was dropped.".to_owned()),
+            count => Some(format!("{count} queued questions were dropped.")),
+        }
+    }
+
+    /// What is said when the user stops the turn. Nothing of what was queued is asked then.
+    pub fn stopped_remark(&mut self) -> String {
+        self.drop_queue().map_or_else(|| STOPPED.to_owned(), |dropped| format!("{STOPPED} {dropped}"))
+    }
+}
+
+impl App {
+    /// When the assistant is to step aside, if nothing else happens.
+    pub(super) fn aside_due(&self) -> Option<Instant> {
+        let turn = self.activity.turn().filter(|turn| !turn.is_over())?;
+        let may_leave = self.background.keys_wait
+            && self.background.place == Presence::Here
+            && self.surface == Surface::Ours
+            && turn.question.is_none()
+            && turn.command.as_ref().is_none_or(|command| match command.state {
+                CommandState::ResolvingNames { .. } | CommandState::AwaitingLocalApproval { .. } => true,
+                CommandState::WaitingForTerminal { .. }
+                | CommandState::CheckingGitSettings { .. }
+                | CommandState::Running(_) => false,
+            });
+        let patience = if turn.waiting == Waiting::Nothing { STALL } else { GRACE };
+        may_leave.then(|| turn.progress.quiet_since() + patience)
+    }
+
+    /// After each event: leaves the terminal if the user wants it, asks for it if there is something to show.
+    pub(super) fn settle_aside(&mut self, now: Instant, effects: &mut Vec<Effect>) {
+        match self.background.place {
+            Presence::Here if self.aside_due().is_some_and(|due| now >= due) => {
+                if !std::mem::replace(&mut self.background.has_told, true) {
+                    self.print_remark(HINT);
+                }
+                self.background.place = Presence::Leaving;
+                self.background.keys_wait = false;
+                self.surface = Surface::Closing;
+                // The question stays away: what Escape brings back later does not belong to this answer.
+                self.entry.ended();
+                effects.push(Effect::EndAnswer);
+            }
+            Presence::Away if self.surface == Surface::Shell && self.has_something_to_show() => {
+                self.background.place = Presence::ComingBack;
+                effects.push(Effect::ComeBack);
+            }
+            _ => {}
+        }
+    }
+
+    fn has_something_to_show(&self) -> bool {
+        self.background.has_text
+            || self.activity.turn().is_some_and(|turn| {
+                let waits = turn.command.as_ref().is_some_and(AgentCommand::is_waiting);
+                turn.is_over() || turn.question.is_some() || waits
+            })
+    }
+
+    /// The shell's prompt stands. Whether that is only because the assistant stepped aside.
+    pub(super) fn has_stepped_aside(&mut self) -> bool {
+        let is_aside = self.background.place == Presence::Leaving;
+        if is_aside {
+            self.background.place = Presence::Away;
+            self.surface = Surface::Shell;
+        }
+        is_aside
+    }
+
+    /// The terminal could not be had. Whether that was while aside: then it is asked for again.
+    pub(super) fn stays_aside(&mut self) -> bool {
+        if self.background.is_away() {
+            self.background.place = Presence::Away;
+            self.surface = Surface::Shell;
+            if std::mem::take(&mut self.background.is_asking) {
+                self.background.queue.pop_back();
+            }
+            if std::mem::take(&mut self.background.has_answered_line) && !self.screen.above.is_empty() {
+                self.screen.above.remove(0);
+            }
+        }
+        self.background.is_away()
+    }
+
+    /// The terminal is ours again: says which turn this is, before the text that came meanwhile.
+    pub(super) fn come_back(&mut self, now: Instant, effects: &mut Vec<Effect>) {
+        if !self.background.is_away() {
+            return;
+        }
+        let above_it = usize::from(self.background.has_answered_line).min(self.screen.above.len());
+        let is_plain_stop = self.background.is_stopped && !self.background.has_text;
+        if let Some(turn) = self.activity.turn_mut() {
+            turn.progress.drawn(now);
+            let title = turn.progress.title().to_owned();
+            if !is_plain_stop {
+                let label = self.options.output_style.choose("… continuing: ", "Continuing: ");
+                let line = self.cut_remark(label, &title, above_it == 0);
+                self.screen.above.insert(above_it, line);
+            }
+            if self.activity.turn().is_some_and(|turn| turn.question.is_some()) {
+                effects.push(Effect::TakeKeyboard(true));
+            }
+        }
+        let left_out_bytes = std::mem::take(&mut self.background.left_out_bytes);
+        if left_out_bytes > 0 {
+            self.flush_text();
+            let text =
+                format!("{left_out_bytes} bytes of the answer are left out here. `cohab sessions show` has them.");
+            self.print_remark(&text);
+        }
+        let (queue, has_told) = (std::mem::take(&mut self.background.queue), self.background.has_told);
+        self.background = BackgroundTurn { queue, has_told, ..BackgroundTurn::default() };
+    }
+
+    /// Whether the user's prompt stands while a turn is on: a question entered there waits for its end.
+    pub(super) fn is_aside(&self) -> bool {
+        self.background.is_away() && self.activity.turn().is_some()
+    }
+
+    /// A question entered while another one is answered. An empty one only brings the assistant back.
+    pub(super) fn queue_question(&mut self, question: &str, effects: &mut Vec<Effect>) {
+        let question = question.trim();
+        if self.take_pause_command(question, effects) {
+            return;
+        }
+        let has_room = self.background.queue.len() < QUEUE_MAX;
+        if !question.is_empty() {
+            self.answer_line(if has_room { "queued: " } else { "not queued (too many wait): " }, question);
+        }
+        if has_room && !question.is_empty() {
+            self.background.queue.push_back(question.to_owned());
+            self.background.is_asking = true;
+        }
+        self.surface = Surface::Opening;
+        effects.push(Effect::DecideLine(LineDecision::Assistant));
+    }
+
+    /// Says something of a line that was entered. It continues the prompt's row, where the line stood.
+    pub(super) fn answer_line(&mut self, label: &str, text: &str) {
+        self.screen.above.insert(0, self.cut_remark(label, text, true));
+        self.background.has_answered_line = true;
+    }
+
+    /// The turn is over: the next question is asked on the spot. False if no question waits.
+    pub(super) fn ask_next(&mut self, now: Instant, effects: &mut Vec<Effect>) -> bool {
+        let Some(question) = self.background.queue.pop_front() else { return false };
+        self.background.has_told = false;
+        self.screen.above.push(Line::default());
+        if self.take_queued_slash(&question, now, effects) {
+            return true;
+        }
+        self.open_turn(question, now, effects);
+        self.surface = Surface::Ours;
+        true
+    }
+
+    /// There is no daemon to ask.
+    pub(super) fn drop_queue(&mut self) {
+        if let Some(dropped) = self.background.drop_queue() {
+            self.print_remark(&dropped);
+        }
+    }
+
+    /// Whether Ctrl-C stops the turn that continues behind the user's prompt: only on an empty line. The relay knows about keys.
+    #[must_use]
+    pub fn takes_stop_key(&self, prompt: UntouchedPrompt) -> bool {
+        prompt == UntouchedPrompt::Stands && self.is_aside() && self.activity.turn().is_some_and(|turn| !turn.is_over())
+    }
+
+    /// That key was pressed.
+    pub(super) fn stop_aside(&mut self, now: Instant, effects: &mut Vec<Effect>) {
+        self.background.is_stopped = true;
+        self.cancel_turn(now, effects);
+    }
+
+    /// A dim line in one row. The length of the prompt that it continues is unknown; two thirds of a row are free in most shells.
+    fn cut_remark(&self, label: &str, text: &str, continues_prompt: bool) -> Line<'static> {
+        let span = Span::styled(format!("{label}{}", one_line(text)), theme::DIM);
+        let width = if continues_prompt { (self.width() * 2).div_ceil(3) } else { self.width() };
+        fitted(&Line::from(span), width)
+    }
+}

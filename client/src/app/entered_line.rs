@@ -1,0 +1,181 @@
+//! Handles lines without a prefix: they are judged before Enter takes effect, Escape brings them back, and the user's correction is kept.
+
+use std::time::Instant;
+
+use cohab_line_classifier::Decision;
+use cohab_shell_relay::live::LineDecision;
+use cohab_term::keys::{Input, Key, KeyPress};
+
+use super::App;
+use crate::{
+    effect::Effect,
+    prompt_line::{self, Question, QuestionId, classifier_thread::ENTER_LIMIT},
+};
+
+/// A line that was entered, and what the shell said of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Told {
+    pub line: String,
+    pub is_command: Option<bool>,
+}
+
+/// What is known of the line at the prompt and of the one that an answer has taken away.
+#[derive(Debug, Default)]
+pub(super) struct EnteredLine {
+    asked: u64,
+    /// Enter is held for the gate.
+    judging: Option<Judging>,
+    /// The user's own decision about the line that is about to be entered.
+    flipped: Option<Decision>,
+    /// What the current answer has taken, and whether by a prefix.
+    taken: Option<(Told, bool)>,
+    /// Escape was pressed: it comes back at the end.
+    comes_back: bool,
+    /// It has come back.
+    put_back: Option<(Told, bool)>,
+}
+
+#[derive(Debug)]
+struct Judging {
+    id: u64,
+    told: Told,
+    since: Instant,
+}
+
+impl EnteredLine {
+    /// When a decision is not waited for any longer.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.judging.as_ref().map(|judging| judging.since + ENTER_LIMIT)
+    }
+
+    /// The line is taken by an answer.
+    pub fn take(&mut self, told: Told, by_prefix: bool) {
+        self.taken = Some((told, by_prefix));
+        self.comes_back = false;
+        self.put_back = None;
+    }
+
+    /// The answer is to end with the line as it was.
+    pub fn bring_back(&mut self) {
+        self.comes_back = self.taken.is_some();
+    }
+
+    /// The same, if this key at a card says so. A question that was meant as one is just stopped there.
+    pub fn bring_back_by(&mut self, input: &Input) {
+        let was_meant = matches!(self.taken, Some((_, true)));
+        if !was_meant && matches!(input, Input::Key(press) if *press == KeyPress::plain(Key::Escape)) {
+            self.bring_back();
+        }
+    }
+
+    /// How the answer ends.
+    pub fn end(&self) -> Effect {
+        if self.comes_back { Effect::EndAnswerWithLine } else { Effect::EndAnswer }
+    }
+
+    /// It has ended.
+    pub fn ended(&mut self) {
+        let taken = self.taken.take();
+        self.put_back = taken.filter(|_| std::mem::take(&mut self.comes_back));
+    }
+
+    /// The answer could not begin: the line stands where it was.
+    pub fn refused(&mut self) {
+        self.taken = None;
+        self.comes_back = false;
+    }
+
+    /// A prompt stands that was not there when the line was asked about.
+    pub fn forget_judging(&mut self) {
+        self.judging = None;
+    }
+}
+
+impl App {
+    /// The line that stands at the prompt again, since Escape has put it back; until another line is entered.
+    #[must_use]
+    pub fn line_put_back(&self) -> Option<&str> {
+        self.entry.put_back.as_ref().map(|(told, _)| told.line.as_str())
+    }
+
+    /// Whether the prefix alone decides about this line: no key flips it.
+    #[must_use]
+    pub fn is_fixed(&self, line: &str) -> bool {
+        !self.options.gate || self.question_in(line).is_some() || prompt_line::is_fixed(line)
+    }
+
+    /// What can be said at once of a line that is being typed; else the gate is to be asked.
+    #[must_use]
+    pub fn look_at_typed(&self, line: &str) -> Option<Decision> {
+        let is_put_back = matches!(&self.entry.put_back, Some((told, false)) if told.line == line);
+        (self.is_fixed(line) || is_put_back || Self::is_undo(line)).then_some(Decision::Shell)
+    }
+
+    /// The user has decided about the line that is entered next.
+    pub fn decide_ahead(&mut self, decision: Option<Decision>) {
+        self.entry.flipped = decision;
+    }
+
+    /// A line without a prefix, while no answer is on.
+    pub(super) fn on_plain_line(&mut self, told: Told, is_alone: bool, now: Instant, effects: &mut Vec<Effect>) {
+        let put_back = self.entry.put_back.take();
+        let is_put_back = put_back.is_some_and(|(was, by_prefix)| !by_prefix && was.line == told.line);
+        if let Some(decision) = self.entry.flipped.take() {
+            self.learn(&told, decision, effects);
+            self.decide(told, decision, now, effects);
+        } else if is_put_back {
+            self.learn(&told, Decision::Shell, effects);
+            self.decide(told, Decision::Shell, now, effects);
+        } else if !is_alone || self.is_fixed(&told.line) || prompt_line::is_one_command(&told.line, told.is_command) {
+            self.decide(told, Decision::Shell, now, effects);
+        } else {
+            let question = self.question(&told);
+            self.entry.judging = Some(Judging { id: self.entry.asked, told, since: now });
+            effects.push(Effect::Judge(question));
+        }
+    }
+
+    /// The gate has judged; a judgement that is not awaited any more is ignored.
+    pub(super) fn on_judged(&mut self, id: u64, decision: Decision, now: Instant, effects: &mut Vec<Effect>) {
+        if let Some(judging) = self.entry.judging.take_if(|judging| judging.id == id) {
+            self.decide(judging.told, decision, now, effects);
+        }
+    }
+
+    /// In doubt, and without an answer, a line is the shell's.
+    pub(super) fn give_up_judging(&mut self, now: Instant, effects: &mut Vec<Effect>) {
+        if self.entry.deadline().is_some_and(|until| now >= until)
+            && let Some(judging) = self.entry.judging.take()
+        {
+            self.decide(judging.told, Decision::Shell, now, effects);
+        }
+    }
+
+    fn decide(&mut self, told: Told, decision: Decision, now: Instant, effects: &mut Vec<Effect>) {
+        match decision {
+            Decision::Shell => effects.push(Effect::DecideLine(LineDecision::Shell)),
+            Decision::Assistant if self.is_aside() => self.queue_question(&told.line, effects),
+            Decision::Assistant => {
+                let question = told.line.trim().to_owned();
+                self.entry.take(told, false);
+                effects.push(Effect::DecideLine(LineDecision::Assistant));
+                self.open_turn(question, now, effects);
+            }
+        }
+    }
+
+    /// The user has decided about this line, and is not asked again. One word alone is not kept: `who` once asked about must still run.
+    pub(super) fn learn(&mut self, told: &Told, decision: Decision, effects: &mut Vec<Effect>) {
+        let has_words = told.line.split_whitespace().nth(1).is_some();
+        if self.options.gate && has_words && !told.line.contains('\n') {
+            let question = self.question(told);
+            effects.push(Effect::Learn(question, decision));
+        }
+    }
+
+    fn question(&mut self, told: &Told) -> Question {
+        self.entry.asked += 1;
+        let id = QuestionId::Enter(self.entry.asked);
+        Question { id, line: told.line.clone(), cwd: self.shell.cwd.clone(), is_command: told.is_command }
+    }
+}

@@ -1,0 +1,62 @@
+//! The settings of the client's state machine, which do not change while it runs.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use cohab_policy::{Lock, remembered::Remembered};
+use cohab_protocol::{ApprovalMode, TurnId};
+use cohab_secrets::ExactValues;
+use cohab_shell_state::state::Snapshot;
+use cohab_term::{markdown::Highlighter, output_style::OutputStyle};
+use cohab_types::confined_programs::ConfinedPrograms;
+
+use crate::approval::ApprovalEnvironment;
+
+/// What does not change while the client runs.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What a line begins with that is meant for the assistant.
+    pub question_prefix: String,
+    /// Whether a line in natural language needs no prefix.
+    pub gate: bool,
+    /// The key that asks about a command that failed, if it is to be announced.
+    pub failure_key: Option<&'static str>,
+    /// What may run unasked.
+    pub approval: ApprovalMode,
+    /// Whether the shell is asked what names stand for, and git what is set, before a command runs unasked.
+    pub looks_at_names: bool,
+    /// The launcher that starts the programs of what runs unasked, where there is one.
+    pub launcher: fn() -> Option<PathBuf>,
+    /// Which programs run unasked behind it.
+    pub confined: ConfinedPrograms,
+    /// What the user allowed for good.
+    pub remembered: Arc<dyn Remembered>,
+    /// Values that stay in the client, whether or not they look like secrets.
+    pub secrets: Arc<ExactValues>,
+    /// Whose home, which shell, what commands are judged against.
+    pub environment: Arc<ApprovalEnvironment>,
+    /// Glyphs or sentences.
+    pub output_style: OutputStyle,
+    /// Makes ids of turns; a counter in tests.
+    pub fresh_turn_id: fn() -> TurnId,
+    /// Colours code; absent where there are no colours.
+    pub highlighter: Option<Highlighter>,
+}
+
+impl Options {
+    /// The lock with this launcher. The aliases of the live shell count in it.
+    pub(super) fn lock<'a>(&self, launcher: &'a Path, shell: Option<&'a Snapshot>) -> Option<Lock<'a>> {
+        Lock::new(launcher, shell).map(|lock| lock.with_unknown_programs(self.takes_unknown_programs()))
+    }
+
+    /// The lock, for judging a line.
+    pub(super) fn unnamed_lock(&self) -> Lock<'static> {
+        Lock::UNNAMED.with_unknown_programs(self.takes_unknown_programs())
+    }
+
+    fn takes_unknown_programs(&self) -> bool {
+        self.confined == ConfinedPrograms::All
+    }
+}

@@ -1,0 +1,73 @@
+//! Determines the files that a command would touch, as far as that is certain before the command runs: the files that a pattern
+//! matches, the number of files that a removal hits, the file that an output replaces. [`plan`] reads the line, [`walk`] looks at the
+//! files. Uncertain effects are reported as unknown.
+
+pub mod plan;
+pub mod walk;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+
+/// What was found about a command, in the order of the line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Impact {
+    /// The findings.
+    pub notes: Vec<Note>,
+}
+
+/// One finding. Paths are absolute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// What a removal hits.
+    Removes(Tally),
+    /// Files whose content would be replaced, and their sizes in bytes.
+    Replaces(Vec<(PathBuf, u64)>),
+    /// What a pattern stands for.
+    Matches {
+        /// As written.
+        pattern: String,
+        /// How many names.
+        count: usize,
+        /// The first of them.
+        examples: Vec<PathBuf>,
+    },
+    /// A place that is never removed on purpose.
+    Grave(Grave),
+    /// What is uncertain, and why.
+    Unknown(String),
+}
+
+/// Places whose removal is said in hard words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Grave {
+    /// The home folder, what holds it, or all that is in it.
+    Home,
+    /// The root of the file system, or all that is in it.
+    Root,
+    /// The folder that the shell is in, or one above it.
+    Here(PathBuf),
+    /// Another file system is mounted there.
+    MountPoint(PathBuf),
+}
+
+/// Files and folders that are hit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Everything that is no folder.
+    pub files: usize,
+    /// Folders.
+    pub folders: usize,
+    /// Bytes in files.
+    pub bytes: u64,
+    /// There is more; the count was given up.
+    pub is_partial: bool,
+    /// Not all of these, perhaps: tests of `find` are not carried out.
+    pub is_upper_bound: bool,
+    /// The first of those that are named.
+    pub examples: Vec<PathBuf>,
+    /// How many are named.
+    pub named: usize,
+}
