@@ -29,7 +29,7 @@ use cohab_config::{
     model_table::{ModelTable, Prices},
     step_rules::Rules,
 };
-use cohab_model_api::{Message, ModelProvider, ModelService, TokenUsage};
+use cohab_model_api::{Message, ModelProvider, ModelService, Secrets, TokenUsage};
 use cohab_policy::remembered::Remembered as _;
 use cohab_policy_io::rules_file::{RuleBook, RulesFile};
 use cohab_protocol::{ApprovalMode, Paths};
@@ -61,7 +61,7 @@ use crate::{
         scrubbed::{Withheld, WithheldProvider},
     },
     recording::{RecordingApprover, RecordingRunner},
-    safety::{gate::Policy, known_servers::KnownServers, secrets::Secrets, spotlight, trust::TrustedFolders},
+    safety::{gate::Policy, known_servers::KnownServers, spotlight, trust::TrustedFolders},
     server::{
         Assembler, Introduction, TurnParts,
         approver::SessionApprover,

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use cohab_model_api::Secrets;
 use cohab_protocol::{Paths, socket};
 use tokio::{
     net::UnixListener,
@@ -18,7 +19,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     folder_watch::FolderWatch,
-    safety::secrets::Secrets,
     server::{Assembler, Daemon, Facts, listener},
     store::{
         sessions::{Archive, SqliteStore},

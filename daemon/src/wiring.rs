@@ -9,7 +9,7 @@ use std::{
 use async_trait::async_trait;
 use cohab_agent::{TurnError, TurnLimits};
 use cohab_config::{self, ConfigError, Settings, model_settings::ModelSettings, profile, step_rules::Action};
-use cohab_model_api::ModelProvider;
+use cohab_model_api::{ModelProvider, Secrets};
 use cohab_offline::OfflineAssistant;
 use cohab_protocol::Paths;
 use cohab_sandbox::isolated::DaemonShell;
@@ -22,7 +22,7 @@ use crate::{
         detect,
         key_store::KeyStores,
     },
-    safety::{gate::standard_policy, secrets::Secrets},
+    safety::gate::standard_policy,
     server::{Assembler, session::Variables},
     shell::isolated::IsolatedRunner,
     store::{Store, sessions::Limits},

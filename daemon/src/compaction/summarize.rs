@@ -3,16 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use cohab_agent::whole_answer::{Account, Ask};
 use cohab_model_api::{Message, ModelProvider, ModelRequest};
 use cohab_text::tokens::estimate_tokens;
 
 use super::{Compactor, Shortened, Sliding, block_tokens, summary};
-use crate::{
-    context::{
-        fit::{fit, fit_request},
-        gap::{Gap, Target},
-    },
-    provider::whole_answer::{Account, Ask},
+use crate::context::{
+    fit::{fit, fit_request},
+    gap::{Gap, Target},
 };
 
 /// A summary takes so long at most; then it goes on without one.

@@ -1,5 +1,6 @@
 use std::sync::{Arc, Mutex};
 
+use cohab_agent::whole_answer::Account;
 use cohab_model_api::{
     AssistantMessage, ModelEvent, ModelInfo, ModelProvider, ModelRequest, ProviderError, ProviderErrorKind, TokenUsage,
     ToolCall, ToolResult,
@@ -12,12 +13,9 @@ use proptest::prelude::*;
 
 use super::testing::Always;
 use super::*;
-use crate::{
-    context::{
-        gap::counted,
-        query::{EARLIER, Environment, Query, inside, parts, words},
-    },
-    provider::whole_answer::Account,
+use crate::context::{
+    gap::counted,
+    query::{EARLIER, Environment, Query, inside, parts, words},
 };
 
 const GOOD: &str =

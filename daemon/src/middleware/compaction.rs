@@ -13,6 +13,7 @@ use cohab_agent::{
     Middleware, TurnResult, TurnState,
     plan::StepKind,
     port::{Activity, EventSink, StepResult, TurnEvent},
+    whole_answer::Account,
 };
 use cohab_config::ContextSettings;
 use cohab_model_api::TokenUsage;
@@ -26,7 +27,6 @@ use crate::{
         analysis::analyse,
         gap::{Target, counted},
     },
-    provider::whole_answer::Account,
     recording::TurnRecorder,
 };
 

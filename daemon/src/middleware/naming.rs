@@ -4,7 +4,11 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use cohab_agent::{Middleware, StopReason, TurnState, hook::TurnResult};
+use cohab_agent::{
+    Middleware, StopReason, TurnState,
+    hook::TurnResult,
+    whole_answer::{Account, Ask},
+};
 use cohab_model_api::{Message, ModelProvider, ModelRequest};
 use cohab_text::{
     cut::head,
@@ -13,11 +17,7 @@ use cohab_text::{
 use futures::future::BoxFuture;
 
 use crate::{
-    context::query::words,
-    provider::whole_answer::{Account, Ask},
-    recording::TurnRecorder,
-    safety::inbound::harmless,
-    store::sessions::TITLE_MAX_CHARS,
+    context::query::words, recording::TurnRecorder, safety::inbound::harmless, store::sessions::TITLE_MAX_CHARS,
 };
 
 /// A name takes so long at most; nobody waits for it.

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cohab_agent::Middleware;
-use cohab_model_api::ToolResult;
+use cohab_model_api::{Secrets, ToolResult};
 use cohab_text::cut::cut_lines;
 use tokio::task::spawn_blocking;
 
-use crate::{safety::secrets::Secrets, store::spool::Spool, tool::LINE_MAX_BYTES};
+use crate::{store::spool::Spool, tool::LINE_MAX_BYTES};
 
 /// The tool that pages by itself.
 const READ: &str = "read";

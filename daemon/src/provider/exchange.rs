@@ -5,7 +5,7 @@ mod failure;
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use cohab_model_api::{
-    AssistantMessage, Message, ModelEvent, ModelRequest, ProviderData, ProviderErrorKind, StopClass,
+    AssistantMessage, Message, ModelEvent, ModelRequest, ProviderData, ProviderErrorKind, Scrubbed, StopClass,
 };
 use cohab_wires::wire::{Options, Quirk, Stopped};
 use futures::channel::mpsc;
@@ -15,7 +15,6 @@ use super::{
     http_provider::Service,
     transport::{self, Call, Ending, Outlet},
 };
-use crate::safety::secrets::Scrubbed;
 
 /// How often an answer that the service paused is continued.
 const MAX_PAUSES: u32 = 5;

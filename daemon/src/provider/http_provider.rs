@@ -9,7 +9,7 @@ use std::{
 };
 
 use cohab_config::model_settings::{ModelSettings, Timeouts};
-use cohab_model_api::{ModelEvent, ModelInfo, ModelRequest, ModelService};
+use cohab_model_api::{ModelEvent, ModelInfo, ModelRequest, ModelService, Scrubbed};
 use cohab_types::reasoning::ReasoningEffort;
 use cohab_wires::{
     error::Subject,
@@ -31,7 +31,6 @@ use super::{
     scrubbed::RemoteModel,
     transport::EVENTS_AHEAD,
 };
-use crate::safety::secrets::Scrubbed;
 
 /// Where a model is and how to talk to it.
 #[derive(Clone)]

@@ -14,6 +14,7 @@ use std::{
 
 use cohab_config::model_settings::KeyStore;
 use cohab_files::{self, Expected, FileError};
+use cohab_model_api::Secrets;
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::process::Command;
 use toml_edit::DocumentMut;
@@ -22,7 +23,6 @@ use super::{
     key::{KeyError, first_line},
     limited_command::{self, Ended},
 };
-use crate::safety::secrets::Secrets;
 
 /// Under this name keys are in the keyring.
 const SERVICE: &str = "cohab";

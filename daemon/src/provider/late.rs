@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use cohab_config::model_settings::ModelSettings;
-use cohab_model_api::{ModelEvent, ModelInfo, ModelRequest, ModelService, ProviderError, ProviderErrorKind};
+use cohab_model_api::{ModelEvent, ModelInfo, ModelRequest, ModelService, ProviderError, ProviderErrorKind, Scrubbed};
 use futures::{
     StreamExt as _, future,
     stream::{self, BoxStream},
@@ -19,7 +19,6 @@ use super::{
     key_store::KeyStores,
     scrubbed::RemoteModel,
 };
-use crate::safety::secrets::Scrubbed;
 
 /// How long a key is kept in memory.
 const KEEP: Duration = Duration::from_secs(300);

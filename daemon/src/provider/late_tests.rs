@@ -1,11 +1,11 @@
 use std::{fs, path::Path};
 
-use cohab_model_api::Message;
+use cohab_model_api::{Message, Secrets};
 use cohab_wires::registry::WIRES;
 use futures::StreamExt as _;
 
 use super::*;
-use crate::{provider::key::Source, safety::secrets::Secrets};
+use crate::provider::key::Source;
 
 fn provider_with(command: String) -> LateProvider {
     let endpoint = Endpoint {

@@ -22,7 +22,6 @@ pub mod scripted;
 pub mod scrubbed;
 pub(crate) mod service;
 mod transport;
-pub mod whole_answer;
 mod wishes;
 
 #[cfg(test)]

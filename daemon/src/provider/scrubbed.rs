@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use cohab_model_api::{
-    ModelEvent, ModelInfo, ModelProvider, ModelRequest, ModelService, ProviderError, ProviderErrorKind,
+    ModelEvent, ModelInfo, ModelProvider, ModelRequest, ModelService, ProviderError, ProviderErrorKind, Scrubbed,
+    Secrets,
 };
 use cohab_secrets::PersonalData;
 use futures::{
@@ -11,8 +12,6 @@ use futures::{
     stream::{self, BoxStream},
 };
 use tokio::task::spawn_blocking;
-
-use crate::safety::secrets::{Scrubbed, Secrets};
 
 /// A model elsewhere. As [`ModelProvider`], but it can only be sent what was rid of secrets.
 pub(crate) trait RemoteModel: Send + Sync {

@@ -33,13 +33,12 @@ use cohab_agent::{
     hook::BY_RULE,
     port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Lasts},
 };
-use cohab_model_api::JsonObject;
+use cohab_model_api::{Channel, JsonObject, Secrets};
 
 use super::{
     old_yes::is_too_old,
-    pipeline::{self, Action, Care, Channel, Item, Outcome, reading::Suspicions},
+    pipeline::{self, Action, Care, Item, Outcome, reading::Suspicions},
     repository::RepositorySettings,
-    secrets::Secrets,
     taint::Taint,
 };
 use crate::tool::UNCONFINED;

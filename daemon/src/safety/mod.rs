@@ -8,7 +8,6 @@ pub mod label;
 pub mod old_yes;
 pub mod pipeline;
 pub mod repository;
-pub mod secrets;
 pub mod spotlight;
 pub mod taint;
 pub mod trust;

@@ -9,13 +9,13 @@ use std::{
     time::SystemTime,
 };
 
+use cohab_model_api::Scrubbed;
 use cohab_text::cut::{cut_middle, head};
 
 use super::{
     StoreError,
     sessions::{Found, SqliteStore, StateStore, id},
 };
-use crate::safety::secrets::Scrubbed;
 
 /// Largest file, in bytes; a longer output loses its middle.
 const MAX_FILE_BYTES: usize = 4 * 1024 * 1024;
@@ -151,13 +151,11 @@ pub(super) fn remove(path: &Path) {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
+    use cohab_model_api::Secrets;
     use jiff::Timestamp;
 
     use super::*;
-    use crate::{
-        safety::secrets::Secrets,
-        store::sessions::{Entry, KeepAll as _, Limits},
-    };
+    use crate::store::sessions::{Entry, KeepAll as _, Limits};
 
     fn keep(spool: &Spool, key: &str, text: &str) -> io::Result<PathBuf> {
         spool.keep(key, &Secrets::default().scrubbed(text.to_owned()), 1_000)

@@ -1,8 +1,9 @@
 //! What a call would do: the policy's word on it, and what is asked about beyond it.
 
+use cohab_model_api::Channel;
 use cohab_policy::{Level, remembered::Injection};
 
-use super::{Care, Channel, Item, Said, Stage, Verdict};
+use super::{Care, Item, Said, Stage, Verdict};
 
 pub(super) struct Guard;
 

@@ -1,8 +1,9 @@
 //! Whether a text from elsewhere reads like instructions to the model. A hint: it says what is asked about, never what is safe.
 
+use cohab_model_api::Channel;
 use cohab_policy::remembered::Injection as Follows;
 
-use super::{Care, Channel, Item, Said, Stage, Verdict, instructions};
+use super::{Care, Item, Said, Stage, Verdict, instructions};
 
 /// What a text does that holds letters nobody sees.
 const HIDES: &str = "hides letters";

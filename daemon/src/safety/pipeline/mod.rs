@@ -17,30 +17,14 @@ pub mod instructions;
 pub mod reading;
 mod redaction;
 
+use cohab_model_api::{Channel, Secrets};
 use cohab_policy::{Level, remembered::Safety};
-
-use super::secrets::Secrets;
 
 /// Name of the stage that looks for instructions.
 const INJECTION: &str = "injection";
 
 /// All of them, in their order.
 const STAGES: [&dyn Stage; 3] = [&injection::Injection, &redaction::Redaction, &guard::Guard];
-
-/// Which way a text goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Channel {
-    /// From the user, and what goes along with a question.
-    UserInput,
-    /// From the model to a tool.
-    ToolArguments,
-    /// From a tool.
-    ToolResult,
-    /// From the model.
-    ModelOutput,
-    /// From the model into what it is told again later.
-    MemoryWrite,
-}
 
 /// What is to be done with it, the least strict first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -15,15 +15,14 @@ use cohab_agent::{
     port::{EventSink, TurnEvent},
     state::NOTE_MARK,
 };
-use cohab_model_api::{Message, ToolResult};
+use cohab_model_api::{Channel, Message, Secrets, ToolResult};
 use cohab_policy::remembered::{Injection, Safety};
 
-use super::{Care, Channel, Item, check, instructions};
+use super::{Care, Item, check, instructions};
 use crate::{
     context::query,
     safety::{
         label::{Label, Origin, Place},
-        secrets::Secrets,
         taint::{Taint, begins_anew},
     },
 };

@@ -1,9 +1,10 @@
 //! Secrets, and the personal data that the settings name. What leaves is looked at again where it leaves, in the form it has by then
-//! and by the same function ([`crate::safety::secrets`]): no text reaches a model or a disk that did not pass there.
+//! and by the same function ([`cohab_model_api::Secrets`]): no text reaches a model or a disk that did not pass there.
 
+use cohab_model_api::Channel;
 use cohab_secrets::PersonalData;
 
-use super::{Care, Channel, Item, Said, Stage, Verdict};
+use super::{Care, Item, Said, Stage, Verdict};
 
 pub(super) struct Redaction;
 

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use cohab_model_api::Message;
+use cohab_model_api::{Message, Secrets};
 use jiff::Timestamp;
 use tokio::{sync::oneshot, time::timeout};
 
@@ -21,7 +21,6 @@ use super::{
     },
 };
 use crate::{
-    safety::secrets::Secrets,
     store::{
         StoreError,
         worker::{Hold, Worker},

@@ -23,10 +23,10 @@ pub use archive::{Archive, Stored, interrupted, recovered, written};
 use event::Event;
 pub use sqlite::SqliteStore;
 
-use cohab_model_api::Message;
+use cohab_model_api::{Message, Scrubbed};
 
 use super::StoreError;
-use crate::{safety::secrets::Scrubbed, tasks::Task};
+use crate::tasks::Task;
 
 /// Sessions that are kept; the one that was left first goes when there are more.
 pub const MAX_SESSIONS: u64 = 500;
@@ -271,7 +271,7 @@ pub trait StateStore {
 #[cfg(test)]
 pub(crate) trait KeepAll: StateStore {
     fn keep_all(&mut self, entries: &[Entry]) -> Result<(), StoreError> {
-        let secrets = crate::safety::secrets::Secrets::default();
+        let secrets = cohab_model_api::Secrets::default();
         let clean: Vec<_> = entries.iter().cloned().map(|entry| secrets.scrubbed(entry)).collect();
         self.append(&clean)
     }

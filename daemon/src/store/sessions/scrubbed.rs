@@ -1,6 +1,6 @@
 //! What is kept, without secrets.
 
-use cohab_model_api::{AssistantMessage, Message};
+use cohab_model_api::{AssistantMessage, Channel, Message, Scrub, Secrets};
 use cohab_secrets::PersonalData;
 use cohab_text::cut::cut_middle;
 
@@ -8,10 +8,6 @@ use super::{
     Entry, Left,
     event::{Call, CallResult, Event, TEXT_BYTES},
     steps::{Checkpoint, Input, Step, Turn},
-};
-use crate::safety::{
-    pipeline::Channel,
-    secrets::{Scrub, Secrets},
 };
 
 /// Folders and names stay: they must be found again. Personal data does, too: it is the user's own disk.

@@ -7,7 +7,7 @@ mod write;
 
 use std::{borrow::Borrow, path::Path};
 
-use cohab_model_api::Message;
+use cohab_model_api::{Message, Scrubbed};
 use jiff::Timestamp;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
@@ -16,7 +16,6 @@ use super::{
     steps::{Checkpoint, CheckpointStore, Step, StepFacts, Turn},
 };
 use crate::{
-    safety::secrets::Scrubbed,
     store::{
         file::{self, Form, StoreError},
         health::{self, Health},

@@ -2,7 +2,7 @@
 
 use std::{borrow::Borrow, io};
 
-use cohab_model_api::Message;
+use cohab_model_api::{Message, Scrubbed};
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Transaction, params};
 use serde::Serialize;
@@ -11,7 +11,7 @@ use super::{
     super::{Entry, Left, Limits, event::Event, id},
     steps,
 };
-use crate::{safety::secrets::Scrubbed, store::StoreError, tasks::Task};
+use crate::{store::StoreError, tasks::Task};
 
 /// Keeps all. Whether something was taken away for it.
 pub(super) fn append<E: Borrow<Scrubbed<Entry>>>(

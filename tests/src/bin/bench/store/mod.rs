@@ -10,12 +10,10 @@ use std::{
 };
 
 use cohab_e2e::{Answer, Home, ModelServer, Wire};
-use cohabd::{
-    safety::secrets::Secrets,
-    store::sessions::{
-        Entry, Limits, SqliteStore, StateStore,
-        event::{Approval, Call, Event},
-    },
+use cohab_model_api::Secrets;
+use cohabd::store::sessions::{
+    Entry, Limits, SqliteStore, StateStore,
+    event::{Approval, Call, Event},
 };
 use jiff::Timestamp;
 

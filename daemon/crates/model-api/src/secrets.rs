@@ -9,17 +9,31 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use cohab_model_api::{AssistantMessage, BrokenArguments, JsonObject, Message, ModelRequest};
 use cohab_secrets::{
     ExactValues, PersonalData, Scrubber,
     secret_names::{Stake, holds_secret},
 };
 use serde_json::Value;
 
-use super::pipeline::Channel;
+use crate::{AssistantMessage, BrokenArguments, JsonObject, Message, ModelRequest};
 
 /// Values that are known to be secret; further ones are found by their form only.
 const MOST_VALUES: usize = 256;
+
+/// Which way a text goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Channel {
+    /// From the user, and what goes along with a question.
+    UserInput,
+    /// From the model to a tool.
+    ToolArguments,
+    /// From a tool.
+    ToolResult,
+    /// From the model.
+    ModelOutput,
+    /// From the model into what it is told again later.
+    MemoryWrite,
+}
 
 /// What holds no secret any more: only [`Secrets`] makes it, and what leads out of the daemon takes nothing else.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-use cohab_model_api::{ToolCall, ToolResult};
+use crate::{ToolCall, ToolResult};
 use serde_json::json;
 
 use super::*;
