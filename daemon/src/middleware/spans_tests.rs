@@ -228,11 +228,3 @@ fn services_are_called_as_the_conventions_call_them() {
     assert_eq!(name("scripted", ""), "scripted");
     assert_eq!((split("[::1]:8080"), split("api.openai.com")), (("[::1]", 8080), ("api.openai.com", 443)));
 }
-
-#[test]
-fn the_log_of_the_daemon_takes_none_of_it() {
-    let log = crate::log::filter(tracing::level_filters::LevelFilter::TRACE);
-    let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(log));
-    assert!(tracing::info_span!(target: TARGET, "chat").is_disabled());
-    assert!(!tracing::info_span!(target: "cohabd", "anything else").is_disabled());
-}
