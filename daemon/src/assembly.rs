@@ -30,6 +30,11 @@ use cohab_config::{
     step_rules::Rules,
 };
 use cohab_model_api::{Message, ModelProvider, ModelService, Secrets, TokenUsage};
+use cohab_models::{
+    choice::{Choice, ChoiceError},
+    detect::LocalServer,
+    scrubbed::{Withheld, WithheldProvider},
+};
 use cohab_policy::remembered::Remembered as _;
 use cohab_policy_io::rules_file::{RuleBook, RulesFile};
 use cohab_protocol::{ApprovalMode, Paths};
@@ -54,11 +59,6 @@ use crate::{
         audit::{Audit, AuditedApprover, Policy as PolicyInForce, Turn},
         turn_clock::{TurnClock, UnhurriedApprover},
         window::Room,
-    },
-    provider::{
-        choice::{Choice, ChoiceError},
-        detect::LocalServer,
-        scrubbed::{Withheld, WithheldProvider},
     },
     recording::{RecordingApprover, RecordingRunner},
     safety::{gate::Policy, known_servers::KnownServers, spotlight, trust::TrustedFolders},

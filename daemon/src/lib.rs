@@ -12,7 +12,6 @@ pub mod log;
 pub mod memory;
 pub mod middleware;
 pub mod probe;
-pub mod provider;
 pub mod recording;
 pub mod safety;
 pub mod server;

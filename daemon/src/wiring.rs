@@ -10,6 +10,11 @@ use async_trait::async_trait;
 use cohab_agent::{TurnError, TurnLimits};
 use cohab_config::{self, ConfigError, Settings, model_settings::ModelSettings, profile, step_rules::Action};
 use cohab_model_api::{ModelProvider, Secrets};
+use cohab_models::{
+    choice::{self, Choice, ChoiceError},
+    detect,
+    key_store::KeyStores,
+};
 use cohab_offline::OfflineAssistant;
 use cohab_protocol::Paths;
 use cohab_sandbox::isolated::DaemonShell;
@@ -17,11 +22,6 @@ use cohab_secrets::secret_names::{Stake, holds_secret};
 
 use crate::{
     assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
-    provider::{
-        choice::{self, Choice, ChoiceError},
-        detect,
-        key_store::KeyStores,
-    },
     safety::gate::standard_policy,
     server::{Assembler, session::Variables},
     shell::isolated::IsolatedRunner,

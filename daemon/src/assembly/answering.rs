@@ -9,14 +9,14 @@ use cohab_config::{
     profile,
 };
 use cohab_model_api::{Message, ModelInfo, ModelProvider};
+use cohab_models::{
+    choice::{Choice, ChoiceError},
+    ladder::{Ladder, Rung},
+};
 use futures::FutureExt as _;
 
 use super::{Assembly, Jobs, Resolved, bench::Bench};
 use crate::{
-    provider::{
-        choice::{Choice, ChoiceError},
-        ladder::{Ladder, Rung},
-    },
     server::{TurnParts, session::Variables},
     tier_rules::{Asked, judge},
 };

@@ -9,6 +9,7 @@ use std::{
 use cohab_agent::{Middleware, port::Approver};
 use cohab_config::model_table::Prices;
 use cohab_model_api::ModelProvider;
+use cohab_models::ladder::Ladder;
 use cohab_policy::remembered::Remembered as _;
 use cohab_policy_io::files::{FileSystem, program_folders};
 use cohab_protocol::ApprovalMode;
@@ -42,7 +43,6 @@ use crate::{
         turn_clock::TurnClock,
         window::{Room, Window},
     },
-    provider::ladder::Ladder,
     recording::{
         hooks::{Calls, Proposals},
         step_hooks::{Intents, Steps},

@@ -8,16 +8,14 @@ use cohab_config::{
     profile,
 };
 use cohab_model_api::ModelProvider;
+use cohab_models::{
+    choice::{Choice, ChoiceError},
+    ladder::Cooling,
+};
 use tokio::sync::Mutex;
 
 use super::ProviderChooser;
-use crate::{
-    provider::{
-        choice::{Choice, ChoiceError},
-        ladder::Cooling,
-    },
-    server::session::Variables,
-};
+use crate::server::session::Variables;
 
 /// What the settings say about who does what.
 #[derive(Clone, Default)]

@@ -8,6 +8,10 @@ use std::{
 use cohab_agent::{Middleware, TurnError};
 use cohab_config::{model_roles::Role, strategy::Strategy};
 use cohab_model_api::{Message, ModelProvider, TokenUsage};
+use cohab_models::{
+    choice::Choice,
+    scrubbed::{Withheld, WithheldProvider},
+};
 use futures::FutureExt as _;
 
 use super::{Assembly, Resolved, TurnSettings};
@@ -19,10 +23,6 @@ use crate::{
         compaction::Spent,
         naming::{Pen, WayToPen},
         window::{Room, Window},
-    },
-    provider::{
-        choice::Choice,
-        scrubbed::{Withheld, WithheldProvider},
     },
     server::session::Session,
     store::Store,

@@ -13,20 +13,18 @@ use cohab_config::{
     model_settings::KeyStore,
     profile,
 };
+use cohab_models::{
+    choice::{self, Answerer},
+    http,
+    key::Source,
+    key_store::KeyStores,
+    service::Service,
+};
 use cohab_protocol::Paths;
 use serde_json::{Value, json};
 
 use super::{Failure, ModelFlags};
-use crate::{
-    provider::{
-        choice::{self, Answerer},
-        http,
-        key::Source,
-        key_store::KeyStores,
-        service::Service,
-    },
-    server::session::Variables,
-};
+use crate::server::session::Variables;
 
 /// Runs it.
 pub fn run(paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {

@@ -4,6 +4,13 @@ use std::{io::Write, process::ExitCode};
 
 use clap::Args;
 use cohab_config::{self};
+use cohab_models::{
+    choice::{self, Answerer},
+    detect, http,
+    key_store::KeyStores,
+    listing,
+    service::Service,
+};
 use cohab_protocol::Paths;
 use cohab_text::sanitize::{escaped_json, one_line};
 use cohab_wires::wire::Model;
@@ -12,17 +19,7 @@ use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{Failure, ModelFlags, model_jobs};
-use crate::{
-    provider::{
-        choice::{self, Answerer},
-        detect, http,
-        key_store::KeyStores,
-        listing,
-        service::Service,
-    },
-    server::session::Variables,
-    setup::in_thousands,
-};
+use crate::{server::session::Variables, setup::in_thousands};
 
 /// Widest column of names: with the others it fits 80 columns.
 const MAX_NAME_COLUMNS: usize = 52;

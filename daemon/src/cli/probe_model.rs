@@ -7,13 +7,13 @@ use std::{
 
 use clap::Args;
 use cohab_model_api::{Message, ModelProvider, ModelRequest};
+use cohab_models::choice::Choice;
 use cohab_protocol::Paths;
 
 use super::{Failure, ModelFlags};
 use crate::{
     context::sections::{Standing, system_prompt},
     probe::{self, Show, json::JsonLines, text::Lines},
-    provider::choice::Choice,
     safety::known_servers::KnownServers,
     wiring,
 };

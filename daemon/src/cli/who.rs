@@ -10,22 +10,20 @@ use std::{io::Write, process::ExitCode, time::Duration};
 
 use cohab_config::{self, model_settings::KeyStore};
 use cohab_model_api::ProviderErrorKind;
+use cohab_models::{
+    choice::{self, Answerer},
+    detect, http,
+    key::Source,
+    key_store::KeyStores,
+    listing,
+    service::Service,
+};
 use cohab_protocol::Paths;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::{Failure, ModelFlags};
-use crate::{
-    provider::{
-        choice::{self, Answerer},
-        detect, http,
-        key::Source,
-        key_store::KeyStores,
-        listing,
-        service::Service,
-    },
-    server::session::Variables,
-};
+use crate::server::session::Variables;
 
 /// Somebody answered, and may answer questions too: not every service has a list of its models.
 const ANSWERED: [ProviderErrorKind; 5] = [

@@ -17,8 +17,7 @@ use cohab_agent::{
     port::{EventSink, TurnEvent},
 };
 use cohab_model_api::{AssistantMessage, Message, ToolCall, ToolResult};
-
-use crate::provider::ladder::Ladder;
+use cohab_models::ladder::Ladder;
 
 /// Rounds in a row whose calls all fail, after which a model gets nowhere.
 const FAILED_ROUNDS: usize = 3;

@@ -10,6 +10,7 @@ use cohab_agent::{
     runner::CommandRunner,
 };
 use cohab_model_api::{JsonObject, ToolSpec};
+use cohab_models::scripted::ScriptedProvider;
 use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -25,7 +26,7 @@ use tracing_subscriber::{
 };
 
 use super::*;
-use crate::{compaction::Truncate, provider::scripted::ScriptedProvider};
+use crate::compaction::Truncate;
 
 /// A span that was made.
 #[derive(Clone, Debug, Default)]

@@ -4,16 +4,16 @@ use std::time::{Duration, Instant};
 
 use cohab_config::{self, model_settings::ModelSettings};
 use cohab_model_api::{Message, ModelEvent, ModelRequest, ProviderError, ProviderErrorKind, StopClass};
+use cohab_models::{
+    choice::{self, Answerer},
+    listing,
+    service::Service,
+};
 use cohab_text::sanitize::one_line;
 use cohab_wires::wire::Model;
 use futures::StreamExt as _;
 
 use super::{Setup, SetupError, draft::Draft};
-use crate::provider::{
-    choice::{self, Answerer},
-    listing,
-    service::Service,
-};
 
 /// Longest answer to the question of the test, in tokens: room for a model that thinks first.
 const ANSWER_MAX_TOKENS: u32 = 256;

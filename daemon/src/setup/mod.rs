@@ -13,6 +13,7 @@ mod wizard;
 
 use std::path::PathBuf;
 
+use cohab_models::{choice::ChoiceError, key::KeyError, key_store::KeyStores};
 use cohab_protocol::Paths;
 use secrecy::SecretString;
 
@@ -26,10 +27,7 @@ pub use self::{
 use cohab_config::ConfigError;
 use cohab_model_api::ProviderError;
 
-use crate::{
-    provider::{choice::ChoiceError, key::KeyError, key_store::KeyStores},
-    server::session::Variables,
-};
+use crate::server::session::Variables;
 
 /// What is set up, and for whom.
 pub struct Setup {

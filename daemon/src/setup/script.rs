@@ -2,6 +2,7 @@
 
 use cohab_config::keys;
 use cohab_model_api::ProviderErrorKind;
+use cohab_models::{http, service::Service};
 use cohab_wires::vendor;
 
 use super::{
@@ -9,7 +10,6 @@ use super::{
     check::Hello,
     draft::{Draft, DraftKey, check_value},
 };
-use crate::provider::{http, service::Service};
 
 /// What came of it.
 pub struct Done {

@@ -16,6 +16,10 @@ use cohab_config::model_settings::ModelSettings;
 use cohab_model_api::{
     JsonObject, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, TokenUsage, ToolCall, ToolSpec,
 };
+use cohab_models::{
+    choice::{Choice, ChoiceError},
+    detect::LocalServer,
+};
 use cohab_policy::{Context, Level, Verdict};
 use cohab_protocol::*;
 use cohab_sandbox::profile::Profile;
@@ -23,10 +27,6 @@ use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use cohabd::{
     assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
     lifecycle::{self, Ended},
-    provider::{
-        choice::{Choice, ChoiceError},
-        detect::LocalServer,
-    },
     server::session::Variables,
     store::Store,
 };

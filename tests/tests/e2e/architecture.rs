@@ -62,6 +62,18 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("cohab-wires", &["cohab-model-api", "cohab-text", "cohab-types"]),
     ("cohab-config", &["cohab-files", "cohab-model-api", "cohab-protocol", "cohab-types", "cohab-wires"]),
     (
+        "cohab-models",
+        &[
+            "cohab-config",
+            "cohab-files",
+            "cohab-model-api",
+            "cohab-secrets",
+            "cohab-text",
+            "cohab-types",
+            "cohab-wires",
+        ],
+    ),
+    (
         "cohab-sandbox",
         &["cohab-confine", "cohab-policy", "cohab-policy-io", "cohab-process", "cohab-text", "cohab-types"],
     ),
@@ -88,6 +100,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "cohab-config",
             "cohab-files",
             "cohab-model-api",
+            "cohab-models",
             "cohab-offline",
             "cohab-policy",
             "cohab-policy-io",

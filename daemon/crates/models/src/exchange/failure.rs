@@ -9,7 +9,7 @@ use reqwest::Url;
 use serde_json::Value;
 
 use super::{Exchange, Next, Once};
-use crate::provider::retry::{Failure, Verdict, verdict};
+use crate::retry::{Failure, Verdict, verdict};
 
 /// A prompt that fills more of the window than this, in percent, is what a repeated "too many requests" is about.
 const CROWDED_PERCENT: u64 = 80;

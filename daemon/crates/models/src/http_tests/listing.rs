@@ -5,7 +5,7 @@ use cohab_model_api::{ProviderError, ProviderErrorKind as Kind};
 use cohab_wires::wire::Model;
 
 use super::{KEY, Reply, Server};
-use crate::provider::{
+use crate::{
     choice::{self, Answerer},
     listing,
     service::Service,

@@ -5,7 +5,7 @@ use cohab_wires::registry::WIRES;
 use futures::StreamExt as _;
 
 use super::*;
-use crate::provider::key::Source;
+use crate::key::Source;
 
 fn provider_with(command: String) -> LateProvider {
     let endpoint = Endpoint {

@@ -10,7 +10,7 @@ const TCP_KEEPALIVE: Duration = Duration::from_secs(30);
 const HTTP2_KEEPALIVE: Duration = Duration::from_secs(20);
 
 /// Whether `url` is on this machine.
-pub(crate) fn is_loopback(url: &Url) -> bool {
+pub fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost"
         || host.ends_with(".localhost")
@@ -18,7 +18,7 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
 }
 
 /// Host, and port where it is not the scheme's own.
-pub(crate) fn host_of(url: &Url) -> String {
+pub fn host_of(url: &Url) -> String {
     let host = url.host_str().unwrap_or("unknown host");
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }

@@ -24,7 +24,7 @@ const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
 ///
 /// # Errors
 /// The service refuses, is not there or gives no list.
-pub(crate) async fn models(service: &Service, key: Option<SecretString>) -> Result<Vec<Model>, ProviderError> {
+pub async fn models(service: &Service, key: Option<SecretString>) -> Result<Vec<Model>, ProviderError> {
     let mut endpoint = service.endpoint(service.likely_model().unwrap_or_default().to_owned());
     endpoint.key = key;
     let subject = endpoint.subject();

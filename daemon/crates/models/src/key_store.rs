@@ -119,7 +119,7 @@ impl KeyStores {
     ///
     /// # Errors
     /// The store cannot be written.
-    pub(crate) async fn save(&self, store: KeyStore, account: &str, key: &SecretString) -> Result<(), KeyError> {
+    pub async fn save(&self, store: KeyStore, account: &str, key: &SecretString) -> Result<(), KeyError> {
         match store {
             KeyStore::Keyring => self.save_in_keyring(account, key).await,
             KeyStore::File => self.save_in_file(account, key),

@@ -23,21 +23,21 @@ use super::{
 };
 
 /// A service and the way to its key. Its model is not settled yet.
-pub(crate) struct Service {
+pub struct Service {
     /// Its protocol.
     pub(crate) wire: &'static dyn Wire,
     /// The vendor, if it is one that is known.
     pub(crate) vendor: Option<&'static Vendor>,
     /// The service for people.
-    pub(crate) name: String,
+    pub name: String,
     /// Base URL.
-    pub(crate) base: Url,
+    pub base: Url,
     /// The key, if it gets one.
-    pub(crate) key: Option<Key>,
+    pub key: Option<Key>,
     /// Where the key comes from, or would come from.
-    pub(crate) key_place: String,
+    pub key_place: String,
     /// The key's name in the stores. It names vendor or host, so that a stored key goes to no other.
-    pub(crate) account: String,
+    pub account: String,
     /// Model that was asked for.
     pub(crate) wanted_model: Option<String>,
     origin: String,
@@ -102,7 +102,7 @@ impl Service {
     }
 
     /// What decided that it is this one, for people.
-    pub(crate) fn origin(&self) -> &str {
+    pub fn origin(&self) -> &str {
         &self.origin
     }
 
@@ -130,7 +130,7 @@ impl Service {
     ///
     /// # Errors
     /// None is known.
-    pub(crate) async fn model(&self) -> Result<String, ChoiceError> {
+    pub async fn model(&self) -> Result<String, ChoiceError> {
         if let Some(model) = &self.wanted_model {
             return Ok(model.clone());
         }
@@ -158,7 +158,7 @@ impl Service {
     }
 
     /// The model that is used without asking the service, if one is known.
-    pub(crate) fn likely_model(&self) -> Option<&str> {
+    pub fn likely_model(&self) -> Option<&str> {
         self.wanted_model.as_deref().or(self.usual_model)
     }
 
@@ -181,7 +181,7 @@ impl Service {
     ///
     /// # Errors
     /// No HTTP client can be set up.
-    pub(crate) fn provider(
+    pub fn provider(
         self,
         model: String,
         settings: &ModelSettings,

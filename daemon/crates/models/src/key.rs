@@ -16,7 +16,7 @@ const COMMAND_LIMIT: Duration = Duration::from_secs(10);
 
 /// Where a key comes from.
 #[derive(Clone, Debug)]
-pub(crate) enum Source {
+pub enum Source {
     /// It is known already.
     Here(SecretString),
     /// The first line that this command prints.
@@ -27,9 +27,9 @@ pub(crate) enum Source {
 
 /// A key and where it comes from.
 #[derive(Clone, Debug)]
-pub(crate) struct Key {
+pub struct Key {
     /// How to get it.
-    pub(crate) source: Source,
+    pub source: Source,
     /// The same for people: a variable or a setting.
     pub(crate) place: String,
 }
@@ -60,7 +60,7 @@ impl Key {
     ///
     /// # Errors
     /// It cannot be had.
-    pub(crate) async fn secret(&self, stores: &KeyStores, account: &str) -> Result<SecretString, KeyError> {
+    pub async fn secret(&self, stores: &KeyStores, account: &str) -> Result<SecretString, KeyError> {
         let secret = match &self.source {
             Source::Here(secret) => secret.clone(),
             Source::Command(line) => from_command(line, &self.place, COMMAND_LIMIT).await?,

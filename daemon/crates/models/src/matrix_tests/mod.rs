@@ -34,7 +34,7 @@ pub(super) struct Fixture {
 }
 
 fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/provider/matrix_tests/fixtures")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/matrix_tests/fixtures")
 }
 
 /// All fixtures, wire by wire.

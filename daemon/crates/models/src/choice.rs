@@ -47,7 +47,7 @@ pub enum Choice {
 }
 
 /// What kind of thing answers.
-pub(crate) enum Answerer {
+pub enum Answerer {
     /// The assistant without a model.
     Offline,
     /// The script at this path.
@@ -107,7 +107,7 @@ pub async fn choose(
 ///
 /// # Errors
 /// As [`choose`].
-pub(crate) async fn answerer(
+pub async fn answerer(
     settings: &ModelSettings,
     environment: Environment<'_>,
     local_hosts: &[String],
