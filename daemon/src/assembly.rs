@@ -31,8 +31,8 @@ use cohab_config::{
 };
 use cohab_model_api::{Message, ModelProvider, ModelService, Secrets, TokenUsage};
 use cohab_models::{
-    choice::{Choice, ChoiceError},
     detect::LocalServer,
+    resolution::{Choice, ChoiceError},
     scrubbed::{Withheld, WithheldProvider},
 };
 use cohab_policy::remembered::Remembered as _;
@@ -413,7 +413,7 @@ impl Assembler for Assembly {
         if let Some(audit) = &audit {
             approver = Arc::new(AuditedApprover::new(approver, Arc::clone(audit)));
         }
-        let Answering { provider, ladder } = self.answering(&resolved, &parts, approver.as_ref()).await?;
+        let Answering { provider, fallback } = self.answering(&resolved, &parts, approver.as_ref()).await?;
         let here = Arc::clone(&session);
         let provider = WithheldProvider::around(provider, &self.withheld(move || here.cwd()));
         let settings = &resolved.settings;
@@ -446,7 +446,7 @@ impl Assembler for Assembly {
             parts: &parts,
             resolved: &resolved,
             provider: &provider,
-            ladder,
+            fallback,
             approver,
             audit,
             clock,

@@ -11,9 +11,9 @@ use cohab_agent::{TurnError, TurnLimits};
 use cohab_config::{self, ConfigError, Settings, model_settings::ModelSettings, profile, step_rules::Action};
 use cohab_model_api::{ModelProvider, Secrets};
 use cohab_models::{
-    choice::{self, Choice, ChoiceError},
     detect,
     key_store::KeyStores,
+    resolution::{self, Choice, ChoiceError},
 };
 use cohab_offline::OfflineAssistant;
 use cohab_protocol::Paths;
@@ -144,7 +144,7 @@ impl ProviderChooser for Chooser {
         let environment = |name: &str| variables.get(name).cloned();
         let hosts = detect::usual_hosts(environment("OLLAMA_HOST").as_deref());
         let offline = || -> Arc<dyn ModelProvider> { Arc::new(OfflineAssistant::new("no model is set up")) };
-        choice::choose(settings, &environment, &hosts, &self.stores, offline).await
+        resolution::choose(settings, &environment, &hosts, &self.stores, offline).await
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
 use cohab_agent::{Middleware, port::Approver};
 use cohab_config::model_table::Prices;
 use cohab_model_api::ModelProvider;
-use cohab_models::ladder::Ladder;
+use cohab_models::fallback::FallbackChain;
 use cohab_policy::remembered::Remembered as _;
 use cohab_policy_io::files::{FileSystem, program_folders};
 use cohab_protocol::ApprovalMode;
@@ -75,7 +75,7 @@ pub(super) struct Around<'a> {
     pub parts: &'a TurnParts,
     pub resolved: &'a Resolved,
     pub provider: &'a Arc<dyn ModelProvider>,
-    pub ladder: Option<Arc<Ladder>>,
+    pub fallback: Option<Arc<FallbackChain>>,
     pub approver: Arc<dyn Approver>,
     pub audit: Option<Arc<Audit>>,
     pub clock: Arc<TurnClock>,
@@ -114,8 +114,8 @@ impl Around<'_> {
         if !is_offline {
             list.push(Arc::new(self.compaction(Arc::clone(&window), &spans).await));
         }
-        if let Some(ladder) = &self.ladder {
-            list.push(Arc::new(Escalation::new(Arc::clone(ladder), Arc::clone(&self.parts.sink))));
+        if let Some(fallback) = &self.fallback {
+            list.push(Arc::new(Escalation::new(Arc::clone(fallback), Arc::clone(&self.parts.sink))));
         }
         list.push(Arc::new(Proposals(Arc::clone(recorder))));
         list.push(Arc::new(Checkpoint::new(Arc::clone(session.conversation()))));
@@ -260,10 +260,10 @@ impl Around<'_> {
 
     /// How much who answers at the moment takes, and what it costs.
     fn room(&self) -> impl Fn() -> (Room, Option<Prices>) + Send + Sync + 'static {
-        let (provider, ladder, settings) =
-            (Arc::clone(self.provider), self.ladder.clone(), self.resolved.settings.clone());
+        let (provider, fallback, settings) =
+            (Arc::clone(self.provider), self.fallback.clone(), self.resolved.settings.clone());
         move || {
-            let other = ladder.as_ref().and_then(|ladder| settings.jobs.profiles.get(&ladder.profile()));
+            let other = fallback.as_ref().and_then(|fallback| settings.jobs.profiles.get(&fallback.profile()));
             let own = other.or(Some(&settings.model));
             Assembly::room(provider.as_ref(), own, &settings.models)
         }

@@ -9,8 +9,8 @@ use cohab_config::{
 };
 use cohab_model_api::ModelProvider;
 use cohab_models::{
-    choice::{Choice, ChoiceError},
-    ladder::Cooling,
+    fallback::Cooldowns,
+    resolution::{Choice, ChoiceError},
 };
 use tokio::sync::Mutex;
 
@@ -35,7 +35,7 @@ pub struct Bench {
     variables: Variables,
     made: Mutex<BTreeMap<String, Arc<dyn ModelProvider>>>,
     /// Which of them failed just now.
-    pub(super) cooling: Arc<Cooling>,
+    pub(super) cooldowns: Arc<Cooldowns>,
 }
 
 impl Bench {
@@ -45,7 +45,7 @@ impl Bench {
         let mut variables = variables.clone();
         // The user means the main model by it.
         variables.remove("COHAB_MODEL");
-        Self { chooser, jobs, variables, made: Mutex::default(), cooling: Arc::default() }
+        Self { chooser, jobs, variables, made: Mutex::default(), cooldowns: Arc::default() }
     }
 
     /// The model of a profile.

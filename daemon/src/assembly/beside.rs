@@ -9,7 +9,7 @@ use cohab_agent::{Middleware, TurnError};
 use cohab_config::{model_roles::Role, strategy::Strategy};
 use cohab_model_api::{Message, ModelProvider, TokenUsage};
 use cohab_models::{
-    choice::Choice,
+    resolution::Choice,
     scrubbed::{Withheld, WithheldProvider},
 };
 use futures::FutureExt as _;

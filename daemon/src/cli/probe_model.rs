@@ -7,7 +7,7 @@ use std::{
 
 use clap::Args;
 use cohab_model_api::{Message, ModelProvider, ModelRequest};
-use cohab_models::choice::Choice;
+use cohab_models::resolution::Choice;
 use cohab_protocol::Paths;
 
 use super::{Failure, ModelFlags};

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use cohab_agent::whole_answer::{Account, Ask};
+use cohab_agent::completion::{Account, Completion};
 use cohab_model_api::{Message, ModelProvider, ModelRequest};
 use cohab_text::tokens::estimate_tokens;
 
@@ -44,14 +44,14 @@ impl Summarize {
         if fit_request(&mut request, self.request_tokens) > self.request_tokens {
             return Err("the model is too small to sum it up".to_owned());
         }
-        let ask = Ask {
+        let completion = Completion {
             what: "summary",
             provider: self.provider.as_ref(),
             account: &self.account,
             max_bytes: MAX_ANSWER_BYTES,
             wait: SUMMARY_WAIT,
         };
-        let answer = ask.answer(request).await?;
+        let answer = completion.complete(request).await?;
         let summary = summary::checked(&answer, block_tokens(target)).ok_or("what came was no summary")?;
         if estimate_tokens(&summary) < before { Ok(summary) } else { Err("the summary was too long".to_owned()) }
     }

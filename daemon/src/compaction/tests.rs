@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex};
 
-use cohab_agent::whole_answer::Account;
+use cohab_agent::completion::Account;
 use cohab_model_api::{
     AssistantMessage, ModelEvent, ModelInfo, ModelProvider, ModelRequest, ProviderError, ProviderErrorKind, TokenUsage,
     ToolCall, ToolResult,

@@ -11,9 +11,9 @@ use std::{
 use async_trait::async_trait;
 use cohab_agent::{
     Middleware, TurnResult, TurnState,
+    completion::Account,
     plan::StepKind,
     port::{Activity, EventSink, StepResult, TurnEvent},
-    whole_answer::Account,
 };
 use cohab_config::ContextSettings;
 use cohab_model_api::TokenUsage;

@@ -6,8 +6,8 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use cohab_agent::{
     Middleware, StopReason, TurnState,
+    completion::{Account, Completion},
     hook::TurnResult,
-    whole_answer::{Account, Ask},
 };
 use cohab_model_api::{Message, ModelProvider, ModelRequest};
 use cohab_text::{
@@ -91,14 +91,14 @@ async fn name(pen: &Pen, question: &str, answer: &str) -> Result<String, String>
     let text = format!("<question>\n{}\n</question>\n<answer>\n{}\n</answer>", part(question), part(answer));
     let messages = vec![Message::User { text }];
     let request = ModelRequest { system: PROMPT.to_owned(), allow_tools: false, ..ModelRequest::of(messages) };
-    let ask = Ask {
+    let completion = Completion {
         what: "name",
         provider: pen.provider.as_ref(),
         account: &pen.account,
         max_bytes: MAX_ANSWER_BYTES,
         wait: NAME_WAIT,
     };
-    checked(&ask.answer(request).await?).ok_or_else(|| "what came was no name".to_owned())
+    checked(&completion.complete(request).await?).ok_or_else(|| "what came was no name".to_owned())
 }
 
 /// What of an answer can stand in a list of conversations: one line of few words.

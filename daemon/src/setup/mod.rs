@@ -13,7 +13,7 @@ mod wizard;
 
 use std::path::PathBuf;
 
-use cohab_models::{choice::ChoiceError, key::KeyError, key_store::KeyStores};
+use cohab_models::{key::KeyError, key_store::KeyStores, resolution::ChoiceError};
 use cohab_protocol::Paths;
 use secrecy::SecretString;
 

@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use cohab_agent::{TurnLimits, runner::CommandRunner};
 use cohab_config::model_settings::ModelSettings;
 use cohab_model_api::{ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall};
-use cohab_models::choice::{Choice, ChoiceError};
+use cohab_models::resolution::{Choice, ChoiceError};
 use cohab_protocol::*;
 use cohab_sandbox::profile::Profile;
 use cohab_types::command::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter};

@@ -17,8 +17,8 @@ use cohab_model_api::{
     JsonObject, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, TokenUsage, ToolCall, ToolSpec,
 };
 use cohab_models::{
-    choice::{Choice, ChoiceError},
     detect::LocalServer,
+    resolution::{Choice, ChoiceError},
 };
 use cohab_policy::{Context, Level, Verdict};
 use cohab_protocol::*;

@@ -4,7 +4,7 @@
 //! - [`port`] and [`runner`] are the ports: tools, commands, the sink of events, the person who approves. Models are behind
 //!   `cohab-model-api`.
 //! - [`Middleware`] is called at each step and may change it; all that goes beyond the loop is one.
-//! - [`whole_answer`] asks a model one thing next to the conversation.
+//! - [`completion`] asks a model one thing next to the conversation.
 //! - [`TurnError`] and [`StopReason`] say how a turn ended.
 //!
 //! Invariants: calls run in the order in which the model made them; no call runs before its answer is complete; every call has exactly
@@ -13,6 +13,7 @@
 //! This crate knows no model service, tool, store, socket or protocol.
 
 mod batch;
+pub mod completion;
 mod consent;
 pub mod error;
 pub mod hook;
@@ -22,7 +23,6 @@ pub mod runner;
 pub mod state;
 mod step;
 pub mod turn;
-pub mod whole_answer;
 
 pub use error::{StopReason, TurnError};
 pub use hook::{Denial, Middleware, PlannedCall, TurnResult};

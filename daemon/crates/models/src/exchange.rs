@@ -12,7 +12,7 @@ use futures::channel::mpsc;
 use serde_json::Value;
 
 use super::{
-    http_provider::Service,
+    http_provider::HttpClientState,
     transport::{self, Call, Ending, Outlet},
 };
 
@@ -22,7 +22,7 @@ const MAX_PAUSES: u32 = 5;
 const RAISED_CAP_FACTOR: u32 = 4;
 
 pub(super) struct Exchange {
-    service: Arc<Service>,
+    service: Arc<HttpClientState>,
     request: ModelRequest,
     outlet: Outlet,
     /// Length of the conversation without continued parts.
@@ -65,7 +65,7 @@ enum Next {
 
 impl Exchange {
     pub(super) fn new(
-        service: Arc<Service>,
+        service: Arc<HttpClientState>,
         request: Scrubbed<ModelRequest>,
         sender: mpsc::Sender<ModelEvent>,
     ) -> Self {
@@ -187,7 +187,7 @@ impl Exchange {
     }
 
     fn own_form(&self, json: Value) -> ProviderData {
-        let Service { info, subject, .. } = self.service.as_ref();
+        let HttpClientState { info, subject, .. } = self.service.as_ref();
         ProviderData { wire: info.wire.clone(), host: subject.host.clone(), model: info.model.clone(), json }
     }
 

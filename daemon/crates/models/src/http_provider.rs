@@ -39,7 +39,7 @@ pub(crate) struct Endpoint {
     pub(crate) wire: &'static dyn Wire,
     /// The vendor, if it is one that is known.
     pub(crate) vendor: Option<&'static Vendor>,
-    /// Service for people.
+    /// HttpClientState for people.
     pub(crate) service: String,
     /// Base URL.
     pub(crate) base: Url,
@@ -94,11 +94,11 @@ impl Endpoint {
 
 /// A provider that speaks one of the wires.
 pub(crate) struct HttpProvider {
-    service: Arc<Service>,
+    service: Arc<HttpClientState>,
 }
 
 /// A model at its service.
-pub(super) struct Service {
+pub(super) struct HttpClientState {
     pub(super) wire: &'static dyn Wire,
     pub(super) client: Client,
     pub(super) base: Url,
@@ -134,7 +134,7 @@ impl HttpProvider {
         let timeouts = settings.timeouts.resolve(told.is_local);
         let wire = endpoint.wire;
         let quirks: BTreeSet<Quirk> = endpoint.vendor.iter().flat_map(|vendor| vendor.quirks).copied().collect();
-        let service = Service {
+        let service = HttpClientState {
             wire,
             client: http::client(&endpoint.base, timeouts.connect)?,
             headers: wire.headers(endpoint.key.as_ref(), &quirks),
@@ -156,7 +156,7 @@ impl HttpProvider {
     }
 }
 
-impl Service {
+impl HttpClientState {
     /// The deviations known so far.
     pub(super) fn quirks(&self) -> BTreeSet<Quirk> {
         locked(&self.quirks).clone()
@@ -205,7 +205,7 @@ impl RemoteModel for HttpProvider {
     }
 
     fn service(&self) -> ModelService {
-        let Service { subject, context_window_tokens, max_output_tokens, .. } = self.service.as_ref();
+        let HttpClientState { subject, context_window_tokens, max_output_tokens, .. } = self.service.as_ref();
         ModelService {
             host: subject.host.clone(),
             is_local: subject.is_local,

@@ -1,13 +1,13 @@
 //! Model services as [`ModelProvider`](cohab_model_api::ModelProvider)s: HTTP, retries, keys, and the choice of the model that answers.
 //!
-//! - [`choice`] decides which service and model answer, from what the settings and the environment ask for; [`service::Service`] is the
+//! - [`resolution`] decides which service and model answer, from what the settings and the environment ask for; [`resolved_endpoint::ResolvedEndpoint`] is the
 //!   result, and makes the provider. [`detect`] finds model servers on this machine.
 //! - [`key`] and [`key_store`] get and keep keys. A key that needs a command or a store is read when the first question needs it.
-//! - [`ladder`] is several models of which one answers: the next takes over when a service fails.
+//! - [`fallback`] is several models of which one answers: the next takes over when a service fails.
 //! - [`scrubbed`] is the only way from a request to what sends it: secrets leave no daemon.
 //! - [`scripted`] is a provider that answers from a script, and [`replay`] reads recorded bytes as an answer; both are for tests and
 //!   measurements, in any build.
-//! - [`listing`] asks a service which models it has; [`http`] is how each request is sent.
+//! - [`model_list`] asks a service which models it has; [`http`] is how each request is sent.
 //!
 //! A wire is pure and lives in `cohab-wires`: it builds requests and folds the events of answers. Here `exchange` sends a request and
 //! repeats it, `transport` reads one answer, and `retry` judges failures.
@@ -17,24 +17,24 @@
 //!
 //! This crate knows no conversation, tool, session or store.
 
-pub mod choice;
 pub mod detect;
 mod exchange;
+pub mod fallback;
 pub mod http;
 mod http_provider;
 pub mod key;
 pub mod key_store;
-pub mod ladder;
-mod late;
+mod lazy_key;
 mod limited_command;
-pub mod listing;
+pub mod model_list;
 pub mod replay;
+mod requested_model;
+pub mod resolution;
+pub mod resolved_endpoint;
 mod retry;
 pub mod scripted;
 pub mod scrubbed;
-pub mod service;
 mod transport;
-mod wishes;
 
 #[cfg(test)]
 mod http_tests;

@@ -1,4 +1,4 @@
-//! A service as it will be asked: where it is, whose it is, which key it gets.
+//! A service as requests are sent to it: its address, its vendor, the way to its key.
 
 use std::sync::Arc;
 
@@ -11,19 +11,19 @@ use cohab_wires::{
 use reqwest::Url;
 
 use super::{
-    choice::{self, ChoiceError},
     detect::{self, LocalServer},
     http,
     http_provider::{Endpoint, HttpProvider},
     key::{Key, Source},
     key_store::KeyStores,
-    late::LateProvider,
+    lazy_key::LazyKeyProvider,
+    requested_model::RequestedModel,
+    resolution::{self, ChoiceError},
     scrubbed::ScrubbedProvider,
-    wishes::Wishes,
 };
 
 /// A service and the way to its key. Its model is not settled yet.
-pub struct Service {
+pub struct ResolvedEndpoint {
     /// Its protocol.
     pub(crate) wire: &'static dyn Wire,
     /// The vendor, if it is one that is known.
@@ -59,23 +59,23 @@ struct Place {
     is_elsewhere: bool,
 }
 
-impl Service {
-    /// The service that `spoken` means, with what else is wished.
+impl ResolvedEndpoint {
+    /// The service that `spoken` means, with what else was asked for.
     ///
     /// # Errors
     /// It needs a key and has none, or has no address.
-    pub(super) fn of(wishes: &Wishes<'_>, spoken: Spoken, origin: String) -> Result<Self, ChoiceError> {
+    pub(super) fn of(wanted: &RequestedModel<'_>, spoken: Spoken, origin: String) -> Result<Self, ChoiceError> {
         let wire = spoken.wire;
-        if let Some(name) = &wishes.missing_key_variable {
+        if let Some(name) = &wanted.missing_key_variable {
             let who = spoken.vendor.map_or(wire.name(), |vendor| vendor.name);
             let message = format!("the key of {who} should be in {name}, which is not set");
             return Err(ChoiceError::new(
                 message,
-                format!("set {name}, or change `api_key_env` under {}", wishes.table),
+                format!("set {name}, or change `api_key_env` under {}", wanted.table),
             ));
         }
-        let Place { base, vendor, is_owner, is_elsewhere } = place(wishes, spoken)?;
-        let key = wishes.key.clone().or_else(|| wishes.own_key(vendor?).filter(|_| is_owner));
+        let Place { base, vendor, is_owner, is_elsewhere } = place(wanted, spoken)?;
+        let key = wanted.key.clone().or_else(|| wanted.own_key(vendor?).filter(|_| is_owner));
         let usual_variable = vendor.filter(|_| is_owner).and_then(|vendor| vendor.key_variables.first());
         let key_place =
             key.as_ref().map_or_else(|| *usual_variable.unwrap_or(&"COHAB_API_KEY"), |key| &key.place).to_owned();
@@ -88,15 +88,15 @@ impl Service {
             wire,
             vendor,
             name: vendor.filter(|_| !is_elsewhere).map_or(wire.name(), |vendor| vendor.name).to_owned(),
-            account: account(owner, &base, wishes.profile.as_deref()),
+            account: account(owner, &base, wanted.profile.as_deref()),
             base,
             key,
             key_place,
-            wanted_model: wishes.model.clone(),
+            wanted_model: wanted.model.clone(),
             origin,
             usual_model: vendor.filter(|_| is_owner).map(|vendor| vendor.default_model).filter(|name| !name.is_empty()),
             is_elsewhere,
-            table: wishes.table.clone(),
+            table: wanted.table.clone(),
             context_window_tokens: None,
         })
     }
@@ -110,7 +110,7 @@ impl Service {
     pub(crate) fn found(found: &LocalServer, table: String) -> Result<Self, ChoiceError> {
         let base = parse_base(&found.url)?;
         Ok(Self {
-            wire: choice::spoken_by(found.wire)?.wire,
+            wire: resolution::spoken_by(found.wire)?.wire,
             vendor: None,
             name: found.server.clone(),
             key: None,
@@ -190,7 +190,7 @@ impl Service {
         let mut endpoint = self.endpoint(model);
         match self.key {
             Some(key) if !matches!(key.source, Source::Here(_)) => {
-                let provider = LateProvider::new(endpoint, key, self.account, settings, stores);
+                let provider = LazyKeyProvider::new(endpoint, key, self.account, settings, stores);
                 Ok(Arc::new(ScrubbedProvider::around(provider, stores.secrets())))
             }
             key => {
@@ -216,17 +216,17 @@ fn account(owner: Option<&Vendor>, base: &Url, profile: Option<&str>) -> String 
 }
 
 /// Where the service is, and whose that place is.
-fn place(wishes: &Wishes<'_>, spoken: Spoken) -> Result<Place, ChoiceError> {
+fn place(wanted: &RequestedModel<'_>, spoken: Spoken) -> Result<Place, ChoiceError> {
     let usual = spoken.vendor.or_else(|| spoken.wire.vendors().first());
     let own_address =
-        usual.and_then(|vendor| wishes.variable(vendor.base_url_variable).map(|value| (vendor.base_url_of)(&value)));
-    let address = wishes.base_url.as_deref().or(own_address.as_deref());
+        usual.and_then(|vendor| wanted.variable(vendor.base_url_variable).map(|value| (vendor.base_url_of)(&value)));
+    let address = wanted.base_url.as_deref().or(own_address.as_deref());
     let Some(address) = address.or_else(|| usual.map(|vendor| vendor.base_url)).filter(|address| !address.is_empty())
     else {
         let name = usual.map_or(spoken.wire.name(), |vendor| vendor.name);
         return Err(ChoiceError::new(
             format!("{name} has no address that is the same for everybody"),
-            format!("set COHAB_BASE_URL, or `base_url` under {}, to yours", wishes.table),
+            format!("set COHAB_BASE_URL, or `base_url` under {}, to yours", wanted.table),
         ));
     };
     let base = parse_base(address)?;

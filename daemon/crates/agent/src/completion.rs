@@ -1,4 +1,4 @@
-//! A question beside the conversation: no tools, nothing is shown, and only the whole answer counts.
+//! Completes one request next to the conversation, without streaming: no tools, nothing is shown, and only the whole answer counts.
 
 use std::{sync::Arc, time::Duration};
 
@@ -6,29 +6,29 @@ use cohab_model_api::{ModelEvent, ModelProvider, ModelRequest, TokenUsage};
 use futures::StreamExt;
 use tokio::time::timeout;
 
-/// Takes what an answer took, and completes what is known of its cost.
+/// Accounts for the tokens of an answer, and fills in their cost where it is known.
 pub type Account = Arc<dyn Fn(&mut TokenUsage) + Send + Sync>;
 
-/// Who is asked, and how much that may be.
-pub struct Ask<'a> {
+/// Which model is asked, and the limits of its answer.
+pub struct Completion<'a> {
     /// What the answer is called, for people: `summary`.
     pub what: &'a str,
-    /// Who is asked.
+    /// The model.
     pub provider: &'a dyn ModelProvider,
-    /// Takes what it took, whatever came of it, also if nobody waits any more.
+    /// Accounts for the tokens however the request ends, also if the caller has given up.
     pub account: &'a Account,
     /// Longest answer that is read, in bytes.
     pub max_bytes: usize,
-    /// It takes so long at most.
+    /// The longest wait for the answer.
     pub wait: Duration,
 }
 
-impl Ask<'_> {
+impl Completion<'_> {
     /// The whole answer to `request`.
     ///
     /// # Errors
-    /// None came, or too much; a sentence without a capital.
-    pub async fn answer(&self, request: ModelRequest) -> Result<String, String> {
+    /// No answer came, or too long a one. The error is a sentence without a capital.
+    pub async fn complete(&self, request: ModelRequest) -> Result<String, String> {
         let answer = timeout(self.wait, self.read(request)).await;
         answer.map_err(|_| format!("no {} came within {} s", self.what, self.wait.as_secs()))?
     }

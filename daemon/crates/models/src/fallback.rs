@@ -1,5 +1,5 @@
-//! Several models in a row, of which one answers: the next takes over when a service fails in a way that another one may not, or
-//! when the one that answers gets nowhere.
+//! A chain of models, of which one answers. The next model takes over when a service fails in a way that another one may not, or
+//! when the model that answers gets nowhere.
 //!
 //! Only a request is ever repeated: calls of an answer run after its end, so what a tool did stays done and is part of what the
 //! next model reads.
@@ -29,7 +29,7 @@ const COOL_DOWN: Duration = Duration::from_secs(60);
 pub type Make = Box<dyn Fn() -> BoxFuture<'static, Result<Arc<dyn ModelProvider>, String>> + Send + Sync>;
 
 /// One of the models.
-pub struct Rung {
+pub struct Candidate {
     /// Its profile.
     pub name: String,
     /// How much it is trusted with.
@@ -40,9 +40,9 @@ pub struct Rung {
 
 /// When which profile failed, over all turns.
 #[derive(Default)]
-pub struct Cooling(Mutex<HashMap<String, Instant>>);
+pub struct Cooldowns(Mutex<HashMap<String, Instant>>);
 
-impl Cooling {
+impl Cooldowns {
     fn failed(&self, name: &str) {
         locked(&self.0).insert(name.to_owned(), Instant::now());
     }
@@ -53,13 +53,13 @@ impl Cooling {
 }
 
 /// The models of one turn.
-pub struct Ladder {
+pub struct FallbackChain {
     shared: Arc<Shared>,
 }
 
 struct Shared {
-    rungs: Vec<Rung>,
-    cooling: Arc<Cooling>,
+    candidates: Vec<Candidate>,
+    cooldowns: Arc<Cooldowns>,
     at: Mutex<At>,
     /// What the user must be told with the next answer.
     untold: Mutex<Option<String>>,
@@ -70,25 +70,26 @@ struct At {
     provider: Arc<dyn ModelProvider>,
 }
 
-impl Ladder {
+impl FallbackChain {
     /// Begins with the first model that can be got ready and has not failed just now; with the first at all if all have.
     ///
     /// # Errors
     /// None can be got ready: why the last one cannot.
-    pub async fn start(rungs: Vec<Rung>, cooling: Arc<Cooling>) -> Result<Self, String> {
+    pub async fn start(candidates: Vec<Candidate>, cooldowns: Arc<Cooldowns>) -> Result<Self, String> {
         let mut complaint = "no model is named".to_owned();
-        let is_warm = |rung: &Rung| !cooling.contains(&rung.name);
-        let (warm, cold): (Vec<usize>, Vec<usize>) = (0..rungs.len()).partition(|index| is_warm(&rungs[*index]));
+        let is_warm = |candidate: &Candidate| !cooldowns.contains(&candidate.name);
+        let (warm, cold): (Vec<usize>, Vec<usize>) =
+            (0..candidates.len()).partition(|index| is_warm(&candidates[*index]));
         for index in warm.into_iter().chain(cold) {
-            match (rungs[index].make)().await {
+            match (candidates[index].make)().await {
                 Ok(provider) => {
                     let model = provider.info().model;
                     let untold = (index > 0).then(|| match complaint.as_str() {
-                        "no model is named" => format!("`{}` failed just now; {model} answers.", rungs[0].name),
+                        "no model is named" => format!("`{}` failed just now; {model} answers.", candidates[0].name),
                         _ => format!("{complaint}; {model} answers."),
                     });
                     let (at, untold) = (Mutex::new(At { index, provider }), Mutex::new(untold));
-                    return Ok(Self { shared: Arc::new(Shared { rungs, cooling, at, untold }) });
+                    return Ok(Self { shared: Arc::new(Shared { candidates, cooldowns, at, untold }) });
                 }
                 Err(error) => complaint = error,
             }
@@ -100,14 +101,14 @@ impl Ladder {
     #[must_use]
     pub fn profile(&self) -> String {
         let index = locked(&self.shared.at).index;
-        self.shared.rungs[index].name.clone()
+        self.shared.candidates[index].name.clone()
     }
 
     /// The one that answers gets nowhere: one that is trusted with more takes over, if there is one. Its name and the one before.
     pub async fn escalate(&self) -> Option<(String, String)> {
         let before = self.info().model;
-        let tier = self.shared.rungs[locked(&self.shared.at).index].tier;
-        self.shared.climb(|rung| rung.tier > tier).await?;
+        let tier = self.shared.candidates[locked(&self.shared.at).index].tier;
+        self.shared.climb(|candidate| candidate.tier > tier).await?;
         Some((before, self.info().model))
     }
 }
@@ -118,16 +119,18 @@ impl Shared {
     }
 
     /// Takes the next model that is wanted, has not failed just now and can be got ready.
-    async fn climb(&self, is_wanted: impl Fn(&Rung) -> bool) -> Option<()> {
+    async fn climb(&self, is_wanted: impl Fn(&Candidate) -> bool) -> Option<()> {
         let from = locked(&self.at).index;
-        let rest = self.rungs.iter().enumerate().skip(from + 1);
-        for (index, rung) in rest.filter(|(_, rung)| is_wanted(rung) && !self.cooling.contains(&rung.name)) {
-            match (rung.make)().await {
+        let rest = self.candidates.iter().enumerate().skip(from + 1);
+        for (index, candidate) in
+            rest.filter(|(_, candidate)| is_wanted(candidate) && !self.cooldowns.contains(&candidate.name))
+        {
+            match (candidate.make)().await {
                 Ok(provider) => {
                     *locked(&self.at) = At { index, provider };
                     return Some(());
                 }
-                Err(message) => tracing::warn!(profile = rung.name, message, "this model cannot take over"),
+                Err(message) => tracing::warn!(profile = candidate.name, message, "this model cannot take over"),
             }
         }
         None
@@ -155,7 +158,7 @@ fn may_differ_elsewhere(kind: Kind) -> bool {
     }
 }
 
-impl ModelProvider for Ladder {
+impl ModelProvider for FallbackChain {
     fn info(&self) -> ModelInfo {
         self.shared.current().info()
     }
@@ -213,7 +216,7 @@ impl Attempt {
         let is_elsewhere = may_differ_elsewhere(error.kind);
         if is_elsewhere {
             let index = locked(&self.shared.at).index;
-            self.shared.cooling.failed(&self.shared.rungs[index].name);
+            self.shared.cooldowns.failed(&self.shared.candidates[index].name);
         }
         if !is_elsewhere || self.shared.climb(|_| true).await.is_none() {
             return self.pass_on(ModelEvent::Failed(error));
@@ -242,5 +245,5 @@ fn shows(event: &ModelEvent) -> bool {
 }
 
 #[cfg(test)]
-#[path = "ladder_tests.rs"]
+#[path = "fallback_tests.rs"]
 mod tests;

@@ -1,5 +1,5 @@
-//! Who answers: what is set explicitly, else a service whose key is there, else a server found on this machine, else the
-//! assistant without a model.
+//! Decides which model answers: the one that is set explicitly, else a service whose key is there, else a server found on this
+//! machine, else the built-in assistant.
 //!
 //! | variable | means |
 //! |---|---|
@@ -22,9 +22,9 @@ use cohab_wires::vendor::{self, Spoken};
 use super::{
     detect::{self, LocalServer},
     key_store::KeyStores,
+    requested_model::RequestedModel,
+    resolved_endpoint::ResolvedEndpoint,
     scripted::ScriptedProvider,
-    service::Service,
-    wishes::Wishes,
 };
 
 /// Looks up a variable in the environment of the client that asks. Never the process's own.
@@ -53,9 +53,9 @@ pub enum Answerer {
     /// The script at this path.
     Script(String),
     /// A service that is set up.
-    Service(Service),
+    Service(ResolvedEndpoint),
     /// A server that was found on this machine.
-    Local(LocalServer, Service),
+    Local(LocalServer, ResolvedEndpoint),
 }
 
 /// Settings that cannot work.
@@ -112,27 +112,27 @@ pub async fn answerer(
     environment: Environment<'_>,
     local_hosts: &[String],
 ) -> Result<Answerer, ChoiceError> {
-    let wishes = Wishes::of(settings, environment);
-    if let Some(provider) = wishes.provider.clone().or_else(|| wishes.implied_provider()) {
+    let wanted = RequestedModel::of(settings, environment);
+    if let Some(provider) = wanted.provider.clone().or_else(|| wanted.implied_provider()) {
         return match provider.as_str() {
             "offline" => Ok(Answerer::Offline),
-            "scripted" => wishes.script().map(Answerer::Script),
-            name => Service::of(&wishes, spoken_by(name)?, wishes.origin.clone()).map(Answerer::Service),
+            "scripted" => wanted.script().map(Answerer::Script),
+            name => ResolvedEndpoint::of(&wanted, spoken_by(name)?, wanted.origin.clone()).map(Answerer::Service),
         };
     }
-    if let Some(key) = &wishes.key {
+    if let Some(key) = &wanted.key {
         let message = format!("there is a key in {}, but not whose it is", key.place);
-        let hint = format!("set COHAB_PROVIDER, or `provider` under {}, to whose it is", wishes.table);
+        let hint = format!("set COHAB_PROVIDER, or `provider` under {}, to whose it is", wanted.table);
         return Err(ChoiceError::new(message, hint));
     }
-    if let Some((spoken, origin)) = wishes.by_key_variable() {
-        return Service::of(&wishes, spoken, origin).map(Answerer::Service);
+    if let Some((spoken, origin)) = wanted.by_key_variable() {
+        return ResolvedEndpoint::of(&wanted, spoken, origin).map(Answerer::Service);
     }
     let Some(mut found) = detect::find(local_hosts).await else { return Ok(Answerer::Offline) };
-    if let Some(model) = &wishes.model {
+    if let Some(model) = &wanted.model {
         found.choose(model);
     }
-    let service = Service::found(&found, wishes.table)?;
+    let service = ResolvedEndpoint::found(&found, wanted.table)?;
     Ok(Answerer::Local(found, service))
 }
 
@@ -151,5 +151,5 @@ fn scripted(path: &str) -> Result<Arc<dyn ModelProvider>, ChoiceError> {
 }
 
 #[cfg(test)]
-#[path = "choice_tests.rs"]
+#[path = "resolution_tests.rs"]
 mod tests;

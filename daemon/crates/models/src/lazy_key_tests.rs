@@ -7,7 +7,7 @@ use futures::StreamExt as _;
 use super::*;
 use crate::key::Source;
 
-fn provider_with(command: String) -> LateProvider {
+fn provider_with(command: String) -> LazyKeyProvider {
     let endpoint = Endpoint {
         wire: WIRES.iter().copied().find(|wire| wire.name() == "openai-chat").unwrap(),
         vendor: None,
@@ -23,10 +23,10 @@ fn provider_with(command: String) -> LateProvider {
     let key = Key { source: Source::Command(command), place: endpoint.key_place.clone() };
     let settings = ModelSettings { retries: Some(0), ..ModelSettings::default() };
     let stores = KeyStores::with_programs(Path::new("/nonexistent"), "".into());
-    LateProvider::new(endpoint, key, "test".into(), &settings, &stores)
+    LazyKeyProvider::new(endpoint, key, "test".into(), &settings, &stores)
 }
 
-async fn ask(provider: &LateProvider) -> ProviderError {
+async fn ask(provider: &LazyKeyProvider) -> ProviderError {
     let messages = vec![Message::User { text: "hi".into() }];
     let request = ModelRequest { allow_tools: false, ..ModelRequest::of(messages) };
     match provider.send(Secrets::default().scrubbed(request)).collect::<Vec<_>>().await.pop() {

@@ -6,19 +6,19 @@ use cohab_wires::wire::Model;
 
 use super::{KEY, Reply, Server};
 use crate::{
-    choice::{self, Answerer},
-    listing,
-    service::Service,
+    model_list,
+    resolution::{self, Answerer},
+    resolved_endpoint::ResolvedEndpoint,
 };
 
-async fn service_at(address: &str, provider: &str) -> Service {
+async fn service_at(address: &str, provider: &str) -> ResolvedEndpoint {
     let settings = ModelSettings {
         provider: Some(provider.to_owned()),
         base_url: Some(format!("http://{address}/v1")),
         name: Some("m".to_owned()),
         ..ModelSettings::default()
     };
-    match choice::answerer(&settings, &|_: &str| None, &[]).await {
+    match resolution::answerer(&settings, &|_: &str| None, &[]).await {
         Ok(Answerer::Service(service)) => service,
         _ => panic!("no service"),
     }
@@ -27,7 +27,7 @@ async fn service_at(address: &str, provider: &str) -> Service {
 async fn list(reply: Reply) -> Result<Vec<Model>, ProviderError> {
     let server = Server::start(vec![reply]).await;
     let service = service_at(&server.address, "openai-chat").await;
-    listing::models(&service, Some(KEY.to_owned().into())).await
+    model_list::models(&service, Some(KEY.to_owned().into())).await
 }
 
 #[tokio::test]
@@ -36,7 +36,7 @@ async fn the_list_is_the_service_s_own_and_asked_for_with_the_key() {
         let body = r#"{"data":[{"id":"z","context_length":8192},{"id":"a"},{"no":"id"}]}"#;
         let server = Server::start(vec![Reply::json(200, body)]).await;
         let service = service_at(&server.address, provider).await;
-        let models = listing::models(&service, Some(KEY.to_owned().into())).await.expect("a list");
+        let models = model_list::models(&service, Some(KEY.to_owned().into())).await.expect("a list");
         let known: Vec<_> = models.iter().map(|model| (model.id.as_str(), model.context_window_tokens)).collect();
         assert_eq!(known, [("z", Some(8192)), ("a", None)]);
         let head = &server.seen()[0].head;

@@ -1,4 +1,4 @@
-//! What the settings and the environment of the one who asks say together about the model. Pure.
+//! The model that the settings and the client's environment ask for together. Pure.
 
 use cohab_config::model_settings::{AskedBy, ModelSettings};
 use cohab_wires::{
@@ -8,12 +8,12 @@ use cohab_wires::{
 use reqwest::Url;
 
 use super::{
-    choice::{ChoiceError, Environment},
     key::{Key, Source},
+    resolution::{ChoiceError, Environment},
 };
 
-/// What settings and variables say together.
-pub(super) struct Wishes<'a> {
+/// The request of settings and variables together.
+pub(super) struct RequestedModel<'a> {
     environment: Environment<'a>,
     /// `model.provider`, or what stands for it.
     pub(super) provider: Option<String>,
@@ -33,7 +33,7 @@ pub(super) struct Wishes<'a> {
     pub(super) profile: Option<String>,
 }
 
-impl<'a> Wishes<'a> {
+impl<'a> RequestedModel<'a> {
     /// Of these settings, as the profile in force has them.
     pub(super) fn of(settings: &ModelSettings, environment: Environment<'a>) -> Self {
         let profile = settings.profile.as_ref();

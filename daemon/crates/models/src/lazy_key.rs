@@ -1,5 +1,5 @@
-//! A provider whose key is got when the first question needs it: a command may ask for a passphrase, a keyring to be unlocked,
-//! and neither should happen because a shell was opened.
+//! A provider that gets its key when the first question needs it. A command may ask for a passphrase, or a keyring to be unlocked;
+//! neither should happen because a shell was opened.
 
 use std::{sync::Arc, time::Duration};
 
@@ -24,7 +24,7 @@ use super::{
 const KEEP: Duration = Duration::from_secs(300);
 
 /// The provider.
-pub(crate) struct LateProvider {
+pub(crate) struct LazyKeyProvider {
     shared: Arc<Shared>,
 }
 
@@ -45,7 +45,7 @@ struct Ready {
     provider: Arc<HttpProvider>,
 }
 
-impl LateProvider {
+impl LazyKeyProvider {
     /// A provider for `endpoint`, whose key is `key`, kept as `account` if it is in a store.
     pub(crate) fn new(
         endpoint: Endpoint,
@@ -94,7 +94,7 @@ impl Shared {
     }
 }
 
-impl RemoteModel for LateProvider {
+impl RemoteModel for LazyKeyProvider {
     fn info(&self) -> ModelInfo {
         self.shared.endpoint.info()
     }
@@ -129,5 +129,5 @@ async fn forget_refused(shared: Arc<Shared>, event: ModelEvent) -> ModelEvent {
 }
 
 #[cfg(test)]
-#[path = "late_tests.rs"]
+#[path = "lazy_key_tests.rs"]
 mod tests;

@@ -1,4 +1,4 @@
-//! The list of models of a service, as it gives it itself.
+//! Asks a service for the list of its models.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -11,7 +11,7 @@ use reqwest::Response;
 use secrecy::SecretString;
 use tokio::time::timeout;
 
-use super::{http, service::Service, transport};
+use super::{http, resolved_endpoint::ResolvedEndpoint, transport};
 
 /// For the whole list.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -24,7 +24,7 @@ const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
 ///
 /// # Errors
 /// The service refuses, is not there or gives no list.
-pub async fn models(service: &Service, key: Option<SecretString>) -> Result<Vec<Model>, ProviderError> {
+pub async fn models(service: &ResolvedEndpoint, key: Option<SecretString>) -> Result<Vec<Model>, ProviderError> {
     let mut endpoint = service.endpoint(service.likely_model().unwrap_or_default().to_owned());
     endpoint.key = key;
     let subject = endpoint.subject();
