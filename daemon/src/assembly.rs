@@ -22,6 +22,7 @@ use cohab_agent::{
     Agent, TurnError, TurnLimits,
     port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Tool, TurnEvent},
     runner::CommandRunner,
+    tasks::Task,
 };
 use cohab_config::{
     ContextSettings,
@@ -29,7 +30,7 @@ use cohab_config::{
     model_table::{ModelTable, Prices},
     step_rules::Rules,
 };
-use cohab_model_api::{Message, ModelProvider, ModelService, Secrets, TokenUsage};
+use cohab_model_api::{Message, ModelProvider, ModelService, Secrets, TokenUsage, window_size::WindowSources};
 use cohab_models::{
     detect::LocalServer,
     resolution::{Choice, ChoiceError},
@@ -41,6 +42,7 @@ use cohab_protocol::{ApprovalMode, Paths};
 use cohab_sandbox::profile::{Profile, Sandbox};
 use cohab_shell_state::shell::Shell;
 use cohab_text::tokens::estimate_tokens;
+use cohab_types::environment::Variables;
 use tokio::time::{Instant, timeout};
 
 use crate::{
@@ -53,7 +55,7 @@ use crate::{
         report::Fixed,
         sections::{system_prompt, system_sections},
         surroundings::Surroundings,
-        window_size::WindowSources,
+        trust::TrustedFolders,
     },
     middleware::{
         audit::{Audit, AuditedApprover, Policy as PolicyInForce, Turn},
@@ -61,15 +63,10 @@ use crate::{
         window::Room,
     },
     recording::{RecordingApprover, RecordingRunner},
-    safety::{gate::Policy, known_servers::KnownServers, spotlight, trust::TrustedFolders},
-    server::{
-        Assembler, Introduction, TurnParts,
-        approver::SessionApprover,
-        session::{Session, Variables},
-    },
+    safety::{gate::Policy, known_servers::KnownServers, spotlight},
+    server::{Assembler, Introduction, TurnParts, approver::SessionApprover, session::Session},
     shell::fallback::LiveOrIsolated,
     store::{Store, row::ModelKey, sessions::Limits},
-    tasks::Task,
     temporary::TemporaryFolder,
     tool::{self, session_tools},
 };
@@ -136,9 +133,7 @@ pub trait ProviderChooser: Send + Sync {
 
 /// Reads the settings as they are for a client with these variables. The error is `TurnError::Settings`.
 pub type LoadSettings = Box<dyn Fn(&Paths, &Variables) -> Result<TurnSettings, TurnError> + Send + Sync>;
-/// Makes a shell of its own, which starts in this folder with these variables; with the daemon's own if there are none. May block.
-pub type IsolatedShell = Arc<dyn Fn(&Path, &Variables) -> Arc<dyn CommandRunner> + Send + Sync>;
-/// The same, confined.
+/// As [`IsolatedShell`], confined.
 pub type ConfinedShell = Arc<dyn Fn(&Path, &Variables, Sandbox) -> Arc<dyn CommandRunner> + Send + Sync>;
 
 /// The implementations behind the ports.

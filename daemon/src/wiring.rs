@@ -19,11 +19,12 @@ use cohab_offline::OfflineAssistant;
 use cohab_protocol::Paths;
 use cohab_sandbox::isolated::DaemonShell;
 use cohab_secrets::secret_names::{Stake, holds_secret};
+use cohab_types::environment::Variables;
 
 use crate::{
     assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
     safety::gate::standard_policy,
-    server::{Assembler, session::Variables},
+    server::Assembler,
     shell::isolated::IsolatedRunner,
     store::{Store, sessions::Limits},
     tool::{self, ToolOptions},

@@ -13,11 +13,12 @@ use cohab_models::{
     fallback::{Candidate, FallbackChain},
     resolution::{Choice, ChoiceError},
 };
+use cohab_types::environment::Variables;
 use futures::FutureExt as _;
 
 use super::{Assembly, Jobs, Resolved, bench::Bench};
 use crate::{
-    server::{TurnParts, session::Variables},
+    server::TurnParts,
     tier_rules::{Asked, judge},
 };
 

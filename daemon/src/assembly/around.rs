@@ -30,6 +30,7 @@ use crate::{
         budget::Budget,
         checkpoint::Checkpoint,
         compaction::{Compaction, Spent},
+        doubt::Doubt,
         escalation::Escalation,
         last_answer::LastAnswer,
         meanwhile::Meanwhile,
@@ -48,7 +49,6 @@ use crate::{
         step_hooks::{Intents, Steps},
     },
     safety::{
-        doubt::Doubt,
         gate::Gate,
         inbound::Inbound,
         label::Place,

@@ -12,10 +12,10 @@ use cohab_models::{
     fallback::Cooldowns,
     resolution::{Choice, ChoiceError},
 };
+use cohab_types::environment::Variables;
 use tokio::sync::Mutex;
 
 use super::ProviderChooser;
-use crate::server::session::Variables;
 
 /// What the settings say about who does what.
 #[derive(Clone, Default)]

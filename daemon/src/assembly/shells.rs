@@ -8,7 +8,8 @@ use std::{
 use cohab_agent::runner::CommandRunner;
 use cohab_sandbox::profile::{self, Profile, Sandbox};
 
-use super::{Assembly, IsolatedShell, TurnSettings};
+use super::{Assembly, TurnSettings};
+use crate::shell::fallback::IsolatedShell;
 use crate::{
     context::surroundings::root_of, safety::repository::RepositorySettings, server::session::Session,
     temporary::TemporaryFolder,

@@ -1,6 +1,7 @@
 //! What others wrote reaches each command's output clean, also without the writer that is the last net under all of them.
 
 use clap::CommandFactory as _;
+use cohab_agent::tasks::{Status, Task};
 use cohab_model_api::TokenUsage;
 use cohab_text::{sanitize::sanitize, terminal_attack_fixtures::HOSTILE};
 
@@ -19,7 +20,6 @@ use crate::{
             event::{Approval, Event},
         },
     },
-    tasks::{Status, Task},
 };
 
 /// Commands that print what others wrote, as they read it from disk. Of those beside them `run`, `setup`, `models`, `probe-model`, `who`,

@@ -21,10 +21,10 @@ use cohab_models::{
     resolved_endpoint::ResolvedEndpoint,
 };
 use cohab_protocol::Paths;
+use cohab_types::environment::Variables;
 use serde_json::{Value, json};
 
 use super::{Failure, ModelFlags};
-use crate::server::session::Variables;
 
 /// Runs it.
 pub fn run(paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {

@@ -13,13 +13,14 @@ use cohab_models::{
 };
 use cohab_protocol::Paths;
 use cohab_text::sanitize::{escaped_json, one_line};
+use cohab_types::environment::Variables;
 use cohab_wires::wire::Model;
 use reqwest::Url;
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{Failure, ModelFlags, model_jobs};
-use crate::{server::session::Variables, setup::in_thousands};
+use crate::setup::in_thousands;
 
 /// Widest column of names: with the others it fits 80 columns.
 const MAX_NAME_COLUMNS: usize = 52;

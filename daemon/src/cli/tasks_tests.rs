@@ -1,8 +1,9 @@
+use cohab_agent::tasks::Status;
+
 use super::*;
 use crate::{
     cli::testing::Home,
     store::sessions::{Entry, KeepAll as _},
-    tasks::Status,
 };
 
 fn shown(home: &Home, args: &TasksArgs) -> String {

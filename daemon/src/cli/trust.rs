@@ -14,8 +14,10 @@ use serde_json::json;
 
 use super::Failure;
 use crate::{
-    context::surroundings::{count_project_skills, instructions, root_of},
-    safety::trust::{TrustError, TrustedFolders},
+    context::{
+        surroundings::{count_project_skills, instructions, root_of},
+        trust::{TrustError, TrustedFolders},
+    },
     wiring::home,
 };
 

@@ -6,12 +6,12 @@ use std::{io::Write, process::ExitCode};
 
 use clap::Args;
 use cohab_config::{self};
+use cohab_model_api::learned::Learned;
 use cohab_protocol::Paths;
 use jiff::{Span, Timestamp, Zoned, civil::Date, tz::TimeZone};
 
 use super::Failure;
 use crate::{
-    context::learned::Learned,
     middleware::budget::{self, Gauge, Measured as _},
     store::{
         Database, StoreError,

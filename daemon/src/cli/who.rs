@@ -19,11 +19,11 @@ use cohab_models::{
     resolved_endpoint::ResolvedEndpoint,
 };
 use cohab_protocol::Paths;
+use cohab_types::environment::Variables;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::{Failure, ModelFlags};
-use crate::server::session::Variables;
 
 /// Somebody answered, and may answer questions too: not every service has a list of its models.
 const ANSWERED: [ProviderErrorKind; 5] = [

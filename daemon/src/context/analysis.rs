@@ -1,8 +1,7 @@
 //! How full a model's context is. Pure.
 
+use cohab_model_api::window_size::{ContextWindow, request_budget};
 use serde::Serialize;
-
-use super::window_size::{ContextWindow, request_budget};
 
 /// What a model takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,8 +65,9 @@ impl Analysis {
 
 #[cfg(test)]
 mod tests {
+    use cohab_model_api::window_size::WindowSource;
+
     use super::*;
-    use crate::context::window_size::WindowSource;
 
     fn room(tokens: u64, factor: f64) -> Capacity {
         let window = ContextWindow { tokens, source: WindowSource::Settings };

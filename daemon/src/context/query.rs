@@ -42,6 +42,7 @@ use std::{
     time::Duration,
 };
 
+use cohab_agent::tasks::Task;
 use cohab_model_api::Message;
 use cohab_text::{
     cut::tail,
@@ -50,7 +51,6 @@ use cohab_text::{
 use regex::Regex;
 
 use super::{git_state::GitState, sections};
-use crate::tasks::Task;
 
 /// Shell events that are kept and told.
 pub const MAX_HISTORY_EVENTS: usize = 10;

@@ -1,10 +1,8 @@
 //! The short form of a tool result: one line that says what came of the call, without its output. Pure.
 
-use cohab_agent::state::NOTE_MARK;
+use cohab_agent::{builtin_tools::LIVE, state::NOTE_MARK};
 use cohab_model_api::{Message, ToolResult};
 use cohab_text::cut::head;
-
-use crate::tool::LIVE;
 
 /// A result of at most so many bytes is short as it is.
 const SHORT_BYTES: usize = 128;

@@ -13,7 +13,7 @@ use super::{
     skills::{self, Skill},
     text_file::{self, Bounds, Skipped},
 };
-use crate::safety::trust::TrustedFolders;
+use crate::context::trust::TrustedFolders;
 
 /// Folder of the user's skills, in that of their settings.
 const OWN_SKILLS: &str = "skills";

@@ -1,12 +1,14 @@
 use cohab_agent::state::Record;
 use cohab_config::strategy::Strategy;
-use cohab_model_api::{AssistantMessage, Message, ModelInfo, ModelRequest, StopClass, ToolCall, ToolResult};
+use cohab_model_api::{
+    AssistantMessage, Message, ModelInfo, ModelRequest, StopClass, ToolCall, ToolResult, window_size::WindowSources,
+};
 use serde_json::{Map, Value};
 
 use super::*;
 use crate::{
     compaction::{Sliding, Summarize, Truncate, testing::Always},
-    context::{fit::fit_request, query::words, window_size::WindowSources},
+    context::{fit::fit_request, query::words},
     middleware::window::Room,
     recording::{Opening, RecordingSink, SessionRecord, step_hooks::Steps},
     store::{

@@ -14,7 +14,7 @@
 //!    [`last_answer`] (why no tool runs any more)
 //!
 //! Around a call, inside of all that: `safety::unfilled` (no placeholder is typed), `safety::gate` (may it run?), [`pause`] again,
-//! `safety::doubt` (it may have run before), [`spans`] (what goes on is shown to whoever subscribes), `recording::hooks` (calls are
+//! [`doubt`] (it may have run before), [`spans`] (what goes on is shown to whoever subscribes), `recording::hooks` (calls are
 //! kept), [`backups`] (what a file holds is kept before it is changed), [`audit`] (what is done, and who agreed, is recorded).
 
 pub mod accounting;
@@ -23,6 +23,7 @@ pub mod backups;
 pub mod budget;
 pub mod checkpoint;
 pub mod compaction;
+pub mod doubt;
 pub mod escalation;
 pub mod last_answer;
 pub mod meanwhile;

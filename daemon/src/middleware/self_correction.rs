@@ -11,13 +11,12 @@ use std::{
 use async_trait::async_trait;
 use cohab_agent::{
     Middleware, StopReason, TurnError, TurnState,
+    builtin_tools::without_duration,
     hook::TurnResult,
     plan::StepKind,
     port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, StepResult},
 };
 use cohab_model_api::{ToolCall, ToolResult};
-
-use crate::tool::without_duration;
 
 /// So many identical calls with identical results, with nothing new in between, are a loop.
 const REPEATS: u32 = 3;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cohab_agent::Middleware;
+use cohab_agent::{Middleware, builtin_tools::LINE_MAX_BYTES};
 use cohab_model_api::{Secrets, ToolResult};
 use cohab_text::cut::cut_lines;
 use tokio::task::spawn_blocking;
 
-use crate::{store::spool::Spool, tool::LINE_MAX_BYTES};
+use crate::store::spool::Spool;
 
 /// The tool that pages by itself.
 const READ: &str = "read";

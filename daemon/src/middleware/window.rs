@@ -7,13 +7,15 @@ use std::sync::{
 
 use async_trait::async_trait;
 use cohab_agent::Middleware;
-use cohab_model_api::{ModelRequest, Overflow, TokenUsage};
+use cohab_model_api::{
+    ModelRequest, Overflow, TokenUsage,
+    window_size::{ContextWindow, WindowSources, request_budget},
+};
 
 use crate::{
     context::{
         analysis::Capacity,
         fit::{fit_request, request_tokens},
-        window_size::{ContextWindow, WindowSources, request_budget},
     },
     store::{Store, row::ModelKey},
 };

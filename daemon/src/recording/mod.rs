@@ -27,17 +27,15 @@ pub use session::SessionRecord;
 use cohab_agent::{
     StopReason, TurnError,
     port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Effect, Lasts},
+    tasks::Task,
 };
 use cohab_model_api::{Message, ModelInfo, TokenUsage};
 use cohab_text::cut::{cut_middle, tail};
 
-use crate::{
-    store::sessions::{
-        Archive, Entry, Limits, TITLE_MAX_CHARS,
-        event::{Approval, Call, CallResult, Event, OUTPUT_TAIL_BYTES, TEXT_BYTES},
-        written,
-    },
-    tasks::Task,
+use crate::store::sessions::{
+    Archive, Entry, Limits, TITLE_MAX_CHARS,
+    event::{Approval, Call, CallResult, Event, OUTPUT_TAIL_BYTES, TEXT_BYTES},
+    written,
 };
 
 /// How a turn begins.

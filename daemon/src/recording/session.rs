@@ -7,12 +7,11 @@ use std::{
 };
 
 use cohab_text::{cut::tail, sanitize::sanitize};
-use cohab_types::command::CommandOutcome;
+use cohab_types::command::{CommandOutcome, MASKED};
 use jiff::Timestamp;
 
 use crate::{
     context::query::{FAILED_OUTPUT_BYTES, MAX_HISTORY_EVENTS, OUTPUT_BYTES, PastCommand},
-    shell::live::MASKED,
     store::sessions::{Left, event::Event, steps::recover::Unfinished},
 };
 

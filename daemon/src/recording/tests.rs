@@ -8,7 +8,7 @@ use cohab_agent::{
     state::Record,
 };
 use cohab_model_api::{AssistantMessage, StopClass, ToolCall, ToolResult};
-use cohab_types::command::{CommandRequest, Ending, EnvChange, RelayError, StateAfter};
+use cohab_types::command::{CommandRequest, Ending, EnvChange, MASKED, RelayError, StateAfter};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
@@ -19,7 +19,6 @@ use super::{
 use crate::{
     compaction::testing::Always as Model,
     context::query::PastCommand,
-    shell::live::MASKED,
     store::sessions::{
         EventRow, SqliteStore,
         steps::{CheckpointStore as _, StepType},

@@ -30,6 +30,7 @@ pub use standard::standard_policy;
 
 use cohab_agent::{
     Denial, Middleware, PlannedCall,
+    builtin_tools::UNCONFINED,
     hook::BY_RULE,
     port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Lasts},
 };
@@ -41,7 +42,6 @@ use super::{
     repository::RepositorySettings,
     taint::Taint,
 };
-use crate::tool::UNCONFINED;
 
 /// Consents that one session remembers; the oldest goes when there are more.
 const MAX_REMEMBERED: usize = 256;

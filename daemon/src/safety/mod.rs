@@ -1,6 +1,5 @@
 //! What stands between the model and the world.
 
-pub mod doubt;
 pub mod gate;
 pub mod inbound;
 pub mod known_servers;
@@ -10,5 +9,4 @@ pub mod pipeline;
 pub mod repository;
 pub mod spotlight;
 pub mod taint;
-pub mod trust;
 pub mod unfilled;

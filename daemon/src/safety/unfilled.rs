@@ -3,12 +3,10 @@
 //! stands for.
 
 use async_trait::async_trait;
-use cohab_agent::{Denial, Middleware, PlannedCall, port::Effect};
+use cohab_agent::{Denial, Middleware, PlannedCall, builtin_tools::LIVE, port::Effect};
 use cohab_model_api::JsonObject;
 use cohab_secrets::{Placeholder, placeholders};
 use serde_json::Value;
-
-use crate::tool::LIVE;
 
 /// Refuses calls with placeholders in their arguments, but for commands of a live shell and the session's own notes.
 pub struct Unfilled {

@@ -14,7 +14,8 @@ use uuid::Uuid;
 
 use super::session::Session;
 use crate::{
-    safety::{doubt::Doubts, inbound::harmless},
+    middleware::doubt::Doubts,
+    safety::inbound::harmless,
     shell::claim::{Claimed, Claims},
     store::sessions::{
         Archive, Entry,

@@ -32,15 +32,16 @@ use async_trait::async_trait;
 use cohab_agent::{Agent, TurnError, port::EventSink};
 use cohab_model_api::{Message, ModelInfo, TokenUsage};
 use cohab_protocol::{ApprovalMode, DaemonStatus, SessionKey, TurnId};
-use session::{RECONNECT_GRACE, Session, Variables};
+use cohab_types::environment::Variables;
+use session::{RECONNECT_GRACE, Session};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     compaction::Shortened,
     context::{report::Fixed, surroundings::Surroundings},
+    middleware::doubt::Doubts,
     recording::TurnRecorder,
-    safety::doubt::Doubts,
     store::sessions::Archive,
 };
 

@@ -8,16 +8,18 @@ mod meanwhile;
 mod named;
 
 use std::{
-    collections::{BTreeMap, HashMap, VecDeque},
+    collections::{HashMap, VecDeque},
     path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
+use cohab_agent::tasks::TaskBoard;
 use cohab_protocol::{
     ApprovalDecision, ApprovalId, ApprovalMode, Attach, CallId, ChunkDelta, DaemonMessage, NoticeKind, SessionKey,
     ShellEvent, TurnId, Usage, WireError, WireErrorKind,
 };
+use cohab_types::environment::Variables;
 use tokio::{
     sync::{Notify, oneshot, watch},
     time::{Instant, timeout},
@@ -41,16 +43,12 @@ use crate::{
     middleware::checkpoint::Conversation,
     recording::SessionRecord,
     safety::gate::Consents,
-    tasks::TaskBoard,
 };
 
 /// A client that lost its connection may come back within this time before what waits for it is given up.
 pub const RECONNECT_GRACE: Duration = Duration::from_secs(5);
 /// Consents that wait for their command; the record starts anew when there are more.
 const MAX_GRANTS: usize = 256;
-
-/// Variables of the client's environment that settings come from. Values may be keys.
-pub type Variables = BTreeMap<String, String>;
 
 /// A conversation and what belongs to it.
 pub struct Session {

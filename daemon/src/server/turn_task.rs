@@ -10,6 +10,7 @@ use cohab_agent::{
     StopReason, TurnError, TurnState,
     port::{EventSink as _, TurnEvent},
 };
+use cohab_process::memory;
 use cohab_protocol::{
     DaemonMessage, MAX_QUERY_BYTES, NoticeKind, ResumeTurn, TurnEnded, TurnId, Usage, UserQuery, WireError,
     WireErrorKind,
@@ -26,9 +27,8 @@ use super::{
 };
 use crate::{
     context::fit::fit,
-    memory,
+    middleware::doubt::Doubts,
     recording::{Opening, RecordingSink, TurnRecorder},
-    safety::doubt::Doubts,
     store::sessions::steps::recover::Unfinished,
 };
 

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 
 use cohab_models::{key::KeyError, key_store::KeyStores, resolution::ChoiceError};
 use cohab_protocol::Paths;
+use cohab_types::environment::Variables;
 use secrecy::SecretString;
 
 pub(crate) use self::check::in_thousands;
@@ -26,8 +27,6 @@ pub use self::{
 };
 use cohab_config::ConfigError;
 use cohab_model_api::ProviderError;
-
-use crate::server::session::Variables;
 
 /// What is set up, and for whom.
 pub struct Setup {

@@ -7,21 +7,24 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_agent::{
+    builtin_tools::LIVE,
     port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect},
     runner::CommandRunner,
 };
 use cohab_protocol::{ApprovalMode, DaemonMessage, Notice, NoticeKind, TurnId};
 use cohab_secrets::holds_placeholder;
 use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
+use cohab_types::environment::Variables;
 use tokio_util::sync::CancellationToken;
 
 use super::live::LiveRunner;
 use crate::{
-    assembly::IsolatedShell,
     safety::repository::{self, RepositorySettings},
     server::session::Session,
-    tool::LIVE,
 };
+
+/// Makes a shell of its own, which starts in this folder with these variables; with the daemon's own if there are none. May block.
+pub type IsolatedShell = Arc<dyn Fn(&Path, &Variables) -> Arc<dyn CommandRunner> + Send + Sync>;
 
 /// Said beside what is asked about.
 const OWN_SHELL: &str = "it runs in a shell of its own, as the live one takes no commands now";

@@ -8,7 +8,7 @@ use cohab_protocol::{
     self as wire, CallId, DaemonMessage, ExecuteCommand, MAX_COMMAND_BYTES, Notice, NoticeKind, TurnId,
 };
 use cohab_types::command::{
-    CommandOutcome, CommandRequest, Ending, EnvChange, Interrupter, Mode, RelayError, StateAfter,
+    CommandOutcome, CommandRequest, Ending, EnvChange, Interrupter, MASKED, Mode, RelayError, StateAfter,
 };
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
@@ -29,8 +29,6 @@ const REPORT_MARGIN: Duration = Duration::from_secs(10);
 const INTERRUPT_WAIT: Duration = Duration::from_secs(7);
 /// Of a command, where it is only named.
 const TITLE_MAX_CHARS: usize = 60;
-/// Stands for the value of a variable that looks secret.
-pub const MASKED: &str = "<masked>";
 /// Words of `RelayError::Busy`.
 const BUSY_CODES: [&str; 2] = ["shell_busy", "fullscreen_app"];
 /// Words of `RelayError::NotAtPrompt`; the last stands for any that is not known here.

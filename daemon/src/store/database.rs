@@ -2,7 +2,11 @@
 
 use std::path::Path;
 
-use cohab_model_api::TokenUsage;
+use cohab_model_api::{
+    TokenUsage,
+    learned::{self, Learned},
+    window_size::{ContextWindow, WindowSource},
+};
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
 
@@ -10,10 +14,6 @@ use super::{
     file::{self, Form, StoreError},
     health::{self, Health},
     row::{CallRow, CostSource, ModelKey},
-};
-use crate::context::{
-    learned::{self, Learned},
-    window_size::{ContextWindow, WindowSource},
 };
 
 /// Rows older than this go.

@@ -23,6 +23,7 @@ use std::{
     time::Duration,
 };
 
+use cohab_model_api::learned::Learned;
 use jiff::{Timestamp, Zoned, civil::Date, tz::TimeZone};
 use tokio::{sync::watch, time::timeout};
 
@@ -31,8 +32,6 @@ pub use file::StoreError;
 use row::{CallRow, ModelKey};
 use today::{Spent, Today};
 use worker::Worker;
-
-use crate::context::learned::Learned;
 
 /// A question waits so long at most for what was learned before, once in the daemon's life.
 const LOAD_WAIT: Duration = Duration::from_millis(200);

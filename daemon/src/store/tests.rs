@@ -1,11 +1,13 @@
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
-use cohab_model_api::TokenUsage;
+use cohab_model_api::{
+    TokenUsage,
+    window_size::{ContextWindow, WindowSource},
+};
 use jiff::Timestamp;
 
 use super::row::{CallRow, CostSource};
 use super::*;
-use crate::context::window_size::{ContextWindow, WindowSource};
 
 struct Folder(tempfile::TempDir);
 

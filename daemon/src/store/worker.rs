@@ -7,10 +7,10 @@ use std::{
     time::Duration,
 };
 
+use cohab_process::memory;
 use tokio::sync::oneshot;
 
 use super::{file::StoreError, salvage};
-use crate::memory;
 
 /// Jobs that wait for the disk. Beyond, new ones are lost.
 const MAX_JOBS: usize = 1_024;

@@ -3,14 +3,17 @@
 use std::{borrow::Cow, fmt::Write as _, path::Path, time::Duration};
 
 use async_trait::async_trait;
-use cohab_agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
+use cohab_agent::{
+    builtin_tools::LIVE,
+    port::{Effect, Intent, Tool, ToolContext, ToolOutput},
+};
 use cohab_model_api::{JsonObject, ToolSpec};
 use cohab_sandbox::profile;
 use cohab_types::command::{CommandOutcome, CommandRequest, Ending, EnvChange, Interrupter, Mode, StateAfter};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{LIVE, ToolOptions, arguments, render};
+use super::{ToolOptions, arguments, render};
 
 /// Longest command; the relay takes no more.
 const COMMAND_MAX_BYTES: usize = 4 * 1024 * 1024;

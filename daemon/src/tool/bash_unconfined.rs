@@ -4,12 +4,11 @@ use std::{path::Path, sync::Arc};
 
 use async_trait::async_trait;
 use cohab_agent::{
+    builtin_tools::UNCONFINED,
     port::{Intent, Tool, ToolContext, ToolOutput},
     runner::CommandRunner,
 };
 use cohab_model_api::{JsonObject, ToolSpec};
-
-use super::UNCONFINED;
 
 const DESCRIPTION: &str = "Runs a command as `bash` does, but outside of the sandbox: it may write anywhere and use the network. \
 The user is asked each time. Only for what `bash` said the sandbox may have stopped, and only the part that still has to be done.";

@@ -6,12 +6,13 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use cohab_agent::{port::Tool, runner::CommandRunner};
-
-use crate::{
-    context::surroundings::Surroundings,
+use cohab_agent::{
+    port::Tool,
+    runner::CommandRunner,
     tasks::{Task, TaskBoard},
 };
+
+use crate::context::surroundings::Surroundings;
 
 mod arguments;
 mod bash;
@@ -33,9 +34,6 @@ mod write;
 
 #[cfg(test)]
 mod testing;
-
-pub use read::LINE_MAX_BYTES;
-pub(crate) use render::without_duration;
 
 /// What the tools need to know of their user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,11 +61,6 @@ pub fn registry(options: &ToolOptions) -> Vec<Arc<dyn Tool>> {
         Arc::new(write::Write::new(options)),
     ]
 }
-
-/// Name of the tool that runs commands in the user's own shell, where there is one.
-pub const LIVE: &str = "bash";
-/// Name of the tool that runs commands without the sandbox. The user is asked for each, whatever is remembered.
-pub const UNCONFINED: &str = "bash_unconfined";
 
 /// That tool, beside the `bash` among `tools`, for sessions whose shell is confined. Its commands run in `runner`.
 #[must_use]

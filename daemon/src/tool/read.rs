@@ -3,6 +3,7 @@
 use std::{fmt::Write as _, fs, path::Path};
 
 use async_trait::async_trait;
+use cohab_agent::builtin_tools::LINE_MAX_BYTES;
 use cohab_agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
 use cohab_files::{self, FileError};
 use cohab_model_api::{JsonObject, ToolSpec};
@@ -16,8 +17,6 @@ use super::{ToolOptions, arguments, blocking, path, render};
 const FILE_MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// Most lines in one result.
 const LINES_MAX: u64 = 2_000;
-/// Longest line that is shown whole.
-pub const LINE_MAX_BYTES: usize = 2_000;
 /// A NUL within this many first bytes makes a file binary.
 const SNIFF_BYTES: usize = 8 * 1024;
 /// Most names listed of a folder.

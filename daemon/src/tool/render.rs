@@ -48,23 +48,6 @@ pub(super) fn duration(duration: Duration) -> String {
     }
 }
 
-/// A result as it would be had the call taken another time: its last line without the part that is a [`duration`].
-pub(crate) fn without_duration(result: &str) -> Cow<'_, str> {
-    let (before, last) =
-        result.rsplit_once('\n').map_or(("", result), |(before, last)| (&result[..=before.len()], last));
-    let Some(status) = last.strip_prefix('[').and_then(|last| last.strip_suffix(']')) else {
-        return Cow::Borrowed(result);
-    };
-    let parts: Vec<&str> = status.split("; ").filter(|part| !is_duration(part)).collect();
-    Cow::Owned(format!("{before}[{}]", parts.join("; ")))
-}
-
-fn is_duration(text: &str) -> bool {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let Some(number) = text.strip_suffix(" s") else { return false };
-    number.split(" min ").all(is_number)
-}
-
 /// A path on one line: control characters are escaped, what is not UTF-8 is replaced.
 pub(super) fn path(path: &Path) -> String {
     let text = path.to_string_lossy();
@@ -90,6 +73,8 @@ fn boundary_before(text: &str, at: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use cohab_agent::builtin_tools::without_duration;
+
     use super::*;
 
     #[test]

@@ -3,13 +3,15 @@
 use std::{path::Path, sync::Arc};
 
 use async_trait::async_trait;
-use cohab_agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
+use cohab_agent::{
+    port::{Effect, Intent, Tool, ToolContext, ToolOutput},
+    tasks::TaskBoard,
+};
 use cohab_model_api::{JsonObject, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{arguments, todo_write};
-use crate::tasks::TaskBoard;
 
 const DESCRIPTION: &str = "Shows the list of tasks of this session, done ones included.";
 

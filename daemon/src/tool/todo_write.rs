@@ -3,13 +3,15 @@
 use std::{path::Path, sync::Arc};
 
 use async_trait::async_trait;
-use cohab_agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
+use cohab_agent::{
+    port::{Effect, Intent, Tool, ToolContext, ToolOutput},
+    tasks::{Status, Task, TaskBoard},
+};
 use cohab_model_api::{JsonObject, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{KeepTasks, arguments, render};
-use crate::tasks::{Status, Task, TaskBoard};
 
 const DESCRIPTION: &str = "Puts a list of tasks in the place of this session's list; the user sees it. Always give all tasks, those \
 that are done as `completed`; an empty list ends it. At most 50.";

@@ -18,12 +18,14 @@ use cohab_model_api::{ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopCl
 use cohab_models::resolution::{Choice, ChoiceError};
 use cohab_protocol::*;
 use cohab_sandbox::profile::Profile;
-use cohab_types::command::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter};
+use cohab_types::{
+    command::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter},
+    environment::Variables,
+};
 use cohabd::{
     assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
     lifecycle,
     safety::gate::standard_policy,
-    server::session::Variables,
     store::{Store, sessions::Limits},
     tool::{self, ToolOptions},
 };

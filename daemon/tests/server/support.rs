@@ -23,11 +23,13 @@ use cohab_models::{
 use cohab_policy::{Context, Level, Verdict};
 use cohab_protocol::*;
 use cohab_sandbox::profile::Profile;
-use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
+use cohab_types::{
+    command::{CommandOutcome, CommandRequest, RelayError},
+    environment::Variables,
+};
 use cohabd::{
     assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
     lifecycle::{self, Ended},
-    server::session::Variables,
     store::Store,
 };
 use futures::{

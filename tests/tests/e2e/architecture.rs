@@ -52,7 +52,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("cohab-line-classifier", &["cohab-text"]),
     ("cohab-model-api", &["cohab-secrets"]),
     ("cohab-policy", &["cohab-policy-data", "cohab-secrets", "cohab-shell-state", "cohab-text"]),
-    ("cohab-agent", &["cohab-model-api", "cohab-policy", "cohab-types"]),
+    ("cohab-agent", &["cohab-model-api", "cohab-policy", "cohab-text", "cohab-types"]),
     ("cohab-offline", &["cohab-model-api"]),
     ("cohab-policy-io", &["cohab-policy", "cohab-shell-state", "cohab-text"]),
     (

@@ -1,5 +1,6 @@
 //! A report as a table of at most 80 columns, or as JSON.
 
+use cohab_model_api::learned::Learned;
 use cohab_protocol::amount;
 use cohab_text::sanitize;
 use jiff::tz::TimeZone;
@@ -7,7 +8,6 @@ use serde_json::{Value, json};
 
 use super::{Grouping, Shown};
 use crate::{
-    context::learned::Learned,
     middleware::budget::Kind,
     store::{
         report::{Subject, Sum},

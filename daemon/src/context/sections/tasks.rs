@@ -1,6 +1,6 @@
 //! The session's open tasks: how many, and which.
 
-use crate::tasks::{Status, Task};
+use cohab_agent::tasks::{Status, Task};
 
 /// Pending and in progress, in their order; empty if there are none.
 #[must_use]

@@ -1,12 +1,11 @@
 use std::time::Duration;
 
+use cohab_agent::tasks::{Status, Task};
+
 use super::*;
-use crate::{
-    context::{
-        git_state::GitState,
-        query::{EARLIER, Environment, PastCommand, Runtime, parts, with_block},
-    },
-    tasks::{Status, Task},
+use crate::context::{
+    git_state::GitState,
+    query::{EARLIER, Environment, PastCommand, Runtime, parts, with_block},
 };
 
 fn standing() -> Standing {

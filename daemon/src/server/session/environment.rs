@@ -1,8 +1,7 @@
 //! What commands in a shell of their own see of the user's environment. Pure.
 
 use cohab_protocol::{EnvDelta, EnvSetting, MAX_ENVIRONMENT_BYTES};
-
-use super::Variables;
+use cohab_types::environment::Variables;
 
 /// The client's environment as of its start, with what relayed commands changed since in the live shell. What the user exported
 /// there by hand is not known.

@@ -4,10 +4,10 @@ use cohab_protocol::{
     ApprovalMode, Attach, CommandEnding, CommandExecutionResult, EnvDelta, EnvSetting, RunMode, SessionKey, StateAfter,
 };
 use cohab_sandbox::isolated::DaemonShell;
-use cohab_types::command::Mode;
+use cohab_types::{command::Mode, environment::Variables};
 
 use super::*;
-use crate::{safety::repository::testing::planted, server::session::Variables, shell::isolated::IsolatedRunner};
+use crate::{safety::repository::testing::planted, shell::isolated::IsolatedRunner};
 
 type Asked = Arc<Mutex<Vec<(PathBuf, Variables)>>>;
 

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use cohab_agent::tasks::Task;
 use cohab_model_api::{Message, Secrets};
 use jiff::Timestamp;
 use tokio::{sync::oneshot, time::timeout};
@@ -20,12 +21,9 @@ use super::{
         recover::{Recovered, Unfinished, recover},
     },
 };
-use crate::{
-    store::{
-        StoreError,
-        worker::{Hold, Worker},
-    },
-    tasks::Task,
+use crate::store::{
+    StoreError,
+    worker::{Hold, Worker},
 };
 
 /// A turn that went on so often has no steps before.

@@ -17,6 +17,7 @@ pub mod steps;
 
 use std::{collections::BTreeMap, time::Duration};
 
+use cohab_agent::tasks::Task;
 use jiff::Timestamp;
 
 pub use archive::{Archive, Stored, interrupted, recovered, written};
@@ -26,7 +27,6 @@ pub use sqlite::SqliteStore;
 use cohab_model_api::{Message, Scrubbed};
 
 use super::StoreError;
-use crate::tasks::Task;
 
 /// Sessions that are kept; the one that was left first goes when there are more.
 pub const MAX_SESSIONS: u64 = 500;

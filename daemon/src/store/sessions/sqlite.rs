@@ -7,6 +7,7 @@ mod write;
 
 use std::{borrow::Borrow, path::Path};
 
+use cohab_agent::tasks::Task;
 use cohab_model_api::{Message, Scrubbed};
 use jiff::Timestamp;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -15,12 +16,9 @@ use super::{
     Entry, EventRow, Found, Left, SessionRow, StateStore,
     steps::{Checkpoint, CheckpointStore, Step, StepFacts, Turn},
 };
-use crate::{
-    store::{
-        file::{self, Form, StoreError},
-        health::{self, Health},
-    },
-    tasks::Task,
+use crate::store::{
+    file::{self, Form, StoreError},
+    health::{self, Health},
 };
 
 /// Largest file, in pages of 4 KiB: 256 MiB. The limit of what is kept is lower.

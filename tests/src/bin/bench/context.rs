@@ -5,14 +5,12 @@ use std::{hint::black_box, path::Path, time::Instant};
 
 use cohab_e2e::binaries::workspace_root;
 use cohab_model_api::{AssistantMessage, JsonObject, Message, ModelRequest, ToolCall, ToolResult};
-use cohabd::{
-    context::{
-        fit::fit_request,
-        query::{Query, Runtime},
-        sections::system_prompt,
-        surroundings::Surroundings,
-    },
-    safety::trust::TrustedFolders,
+use cohabd::context::trust::TrustedFolders;
+use cohabd::context::{
+    fit::fit_request,
+    query::{Query, Runtime},
+    sections::system_prompt,
+    surroundings::Surroundings,
 };
 
 use crate::report::{Report, Samples};

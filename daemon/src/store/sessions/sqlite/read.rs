@@ -1,11 +1,12 @@
 //! Reading.
 
+use cohab_agent::tasks::Task;
 use cohab_model_api::Message;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params, params_from_iter};
 
 use super::super::{EventRow, Found, Left, SessionRow, event::COMMAND, id, search};
-use crate::{store::StoreError, tasks::Task};
+use crate::store::StoreError;
 
 const SESSION: &str = "key, id, title, created_ms, active_ms, cwd, model, turns, forked_from";
 const EVENT: &str = "number, session, turn, at_ms, payload";

@@ -2,6 +2,7 @@
 
 use std::{borrow::Borrow, io};
 
+use cohab_agent::tasks::Task;
 use cohab_model_api::{Message, Scrubbed};
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Transaction, params};
@@ -11,7 +12,7 @@ use super::{
     super::{Entry, Left, Limits, event::Event, id},
     steps,
 };
-use crate::{store::StoreError, tasks::Task};
+use crate::store::StoreError;
 
 /// Keeps all. Whether something was taken away for it.
 pub(super) fn append<E: Borrow<Scrubbed<Entry>>>(

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use cohab_agent::tasks::Status;
 use cohab_model_api::{AssistantMessage, BrokenArguments, ProviderData, ToolCall, ToolResult};
 use proptest::prelude::*;
 use serde_json::json;
@@ -10,7 +11,6 @@ use super::super::{
     event::{Approval, Call, CallResult},
     *,
 };
-use crate::tasks::Status;
 
 pub(super) const LIMITS: Limits = Limits { sessions: 500, bytes: u64::MAX, age: Duration::from_secs(90 * 24 * 3600) };
 

@@ -1,6 +1,6 @@
 //! What answers and refusals of a model teach about its tokenizer and its context. Pure.
 
-use super::window_size::ContextWindow;
+use crate::window_size::ContextWindow;
 
 /// Bounds of the correction: real tokenizers differ by this much from the estimate.
 const FACTORS: std::ops::RangeInclusive<f64> = 0.7..=1.6;
