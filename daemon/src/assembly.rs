@@ -41,6 +41,7 @@ use cohab_policy_io::rules_file::{RuleBook, RulesFile};
 use cohab_protocol::{ApprovalMode, Paths};
 use cohab_sandbox::profile::{Profile, Sandbox};
 use cohab_shell_state::shell::Shell;
+use cohab_store::{Store, row::ModelKey, sessions::Limits};
 use cohab_text::tokens::estimate_tokens;
 use cohab_types::environment::Variables;
 use tokio::time::{Instant, timeout};
@@ -66,7 +67,6 @@ use crate::{
     safety::{gate::Policy, known_servers::KnownServers, spotlight},
     server::{Assembler, Introduction, TurnParts, approver::SessionApprover, session::Session},
     shell::fallback::LiveOrIsolated,
-    store::{Store, row::ModelKey, sessions::Limits},
     temporary::TemporaryFolder,
     tool::{self, session_tools},
 };

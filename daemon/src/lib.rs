@@ -17,7 +17,6 @@ pub mod server;
 pub mod setup;
 pub mod shell;
 pub mod stats;
-pub mod store;
 pub mod telemetry;
 pub mod temporary;
 pub mod tier_rules;

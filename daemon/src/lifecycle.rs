@@ -11,6 +11,10 @@ use std::{
 
 use cohab_model_api::Secrets;
 use cohab_protocol::{Paths, socket};
+use cohab_store::{
+    sessions::{Archive, SqliteStore},
+    spool::Spool,
+};
 use tokio::{
     net::UnixListener,
     signal::unix::{SignalKind, signal},
@@ -20,10 +24,6 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     folder_watch::FolderWatch,
     server::{Assembler, Daemon, Facts, listener},
-    store::{
-        sessions::{Archive, SqliteStore},
-        spool::Spool,
-    },
     temporary,
 };
 

@@ -19,6 +19,7 @@ use cohab_offline::OfflineAssistant;
 use cohab_protocol::Paths;
 use cohab_sandbox::isolated::DaemonShell;
 use cohab_secrets::secret_names::{Stake, holds_secret};
+use cohab_store::{Store, sessions::Limits};
 use cohab_types::environment::Variables;
 
 use crate::{
@@ -26,7 +27,6 @@ use crate::{
     safety::gate::standard_policy,
     server::Assembler,
     shell::isolated::IsolatedRunner,
-    store::{Store, sessions::Limits},
     tool::{self, ToolOptions},
 };
 

@@ -15,6 +15,7 @@ use cohab_policy_io::files::{FileSystem, program_folders};
 use cohab_protocol::ApprovalMode;
 use cohab_sandbox::lock;
 use cohab_shell_state::shell::Shell;
+use cohab_store::{backups::Backups, spool::Spool};
 use jiff::Zoned;
 
 use super::{Assembly, Resolved};
@@ -59,7 +60,6 @@ use crate::{
         unfilled::Unfilled,
     },
     server::TurnParts,
-    store::{backups::Backups, spool::Spool},
 };
 
 /// One result may have this part of a request.

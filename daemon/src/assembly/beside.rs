@@ -12,6 +12,7 @@ use cohab_models::{
     resolution::Choice,
     scrubbed::{Withheld, WithheldProvider},
 };
+use cohab_store::Store;
 use futures::FutureExt as _;
 
 use super::{Assembly, Resolved, TurnSettings};
@@ -25,7 +26,6 @@ use crate::{
         window::{Room, Window},
     },
     server::session::Session,
-    store::Store,
 };
 
 /// A conversation of at most this many tokens is short enough.

@@ -16,6 +16,7 @@ mod seal;
 pub mod verify;
 
 pub use chain::Fault;
+use cohab_store::worker::{Hold, Worker};
 pub use files::Places;
 pub use journal::Journal;
 pub use policy_seen::{PolicySeen, rule_shown};
@@ -30,7 +31,6 @@ use std::{
 
 use tokio::time::timeout;
 
-use crate::store::worker::{Hold, Worker};
 use record::Note;
 
 /// So long is waited at most for what must be on disk before it happens.

@@ -5,6 +5,7 @@ use std::{io::Write, path::Path, process::ExitCode};
 use clap::Args;
 use cohab_model_api::Message;
 use cohab_protocol::{Paths, amount};
+use cohab_store::sessions::{SessionRow, SqliteStore, StateStore, id};
 use cohab_text::sanitize::{escaped_json, one_line, sanitize};
 use serde_json::{Value, json};
 
@@ -17,7 +18,6 @@ use crate::{
         sections::system_prompt,
         surroundings::Surroundings,
     },
-    store::sessions::{SessionRow, SqliteStore, StateStore, id},
     wiring,
 };
 

@@ -9,10 +9,10 @@ use std::{fs::OpenOptions, io::Write, os::unix::fs::OpenOptionsExt, path::PathBu
 use clap::Args;
 use cohab_model_api::{Scrubbed, Secrets};
 use cohab_protocol::Paths;
+use cohab_store::sessions::{EventRow, SessionRow, StateStore, event::Event};
 use jiff::{Timestamp, tz::TimeZone};
 
 use super::{Failure, record};
-use crate::store::sessions::{EventRow, SessionRow, StateStore, event::Event};
 
 /// `cohab export`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]

@@ -3,23 +3,21 @@
 use clap::CommandFactory as _;
 use cohab_agent::tasks::{Status, Task};
 use cohab_model_api::TokenUsage;
+use cohab_store::{
+    Store,
+    row::{CallRow, ModelKey},
+    sessions::{
+        Entry, KeepAll as _,
+        event::{Approval, Event},
+    },
+};
 use cohab_text::{sanitize::sanitize, terminal_attack_fixtures::HOSTILE};
 
 use super::testing::{Home, at, call, question, result};
 use super::*;
-use crate::{
-    audit::{
-        Journal, Places,
-        record::{Answer, Consent, Deed, Event as Audited, Note},
-    },
-    store::{
-        Store,
-        row::{CallRow, ModelKey},
-        sessions::{
-            Entry, KeepAll as _,
-            event::{Approval, Event},
-        },
-    },
+use crate::audit::{
+    Journal, Places,
+    record::{Answer, Consent, Deed, Event as Audited, Note},
 };
 
 /// Commands that print what others wrote, as they read it from disk. Of those beside them `run`, `setup`, `models`, `probe-model`, `who`,

@@ -1,6 +1,7 @@
 //! `cohab usage`: what answers took, by day, model or session.
 
 mod render;
+mod report;
 
 use std::{io::Write, process::ExitCode};
 
@@ -8,18 +9,12 @@ use clap::Args;
 use cohab_config::{self};
 use cohab_model_api::learned::Learned;
 use cohab_protocol::Paths;
+use cohab_store::{Database, StoreError, row::ModelKey, today::Spent};
 use jiff::{Span, Timestamp, Zoned, civil::Date, tz::TimeZone};
 
+use self::report::{Grouping, Report};
 use super::Failure;
-use crate::{
-    middleware::budget::{self, Gauge, Measured as _},
-    store::{
-        Database, StoreError,
-        report::{Grouping, Report},
-        row::ModelKey,
-        today::Spent,
-    },
-};
+use crate::middleware::budget::{self, Gauge, Measured as _};
 
 /// `cohab usage`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]

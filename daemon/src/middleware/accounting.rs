@@ -9,12 +9,11 @@ use async_trait::async_trait;
 use cohab_agent::Middleware;
 use cohab_config::model_table::Prices;
 use cohab_model_api::{ModelRequest, TokenUsage};
-use jiff::Timestamp;
-
-use crate::store::{
+use cohab_store::{
     Store,
     row::{CallRow, CostSource, ModelKey},
 };
+use jiff::Timestamp;
 
 /// Keeps the figures of one turn.
 pub struct Accounting {

@@ -20,6 +20,7 @@ use cohab_policy::{self, Context, Level, Verdict, remembered::Remembered};
 use cohab_policy_io::files::FileSystem;
 use cohab_protocol::ApprovalMode;
 use cohab_shell_state::shell::Shell;
+use cohab_store::worker::Hold;
 use cohab_text::cut::head;
 use jiff::Timestamp;
 
@@ -30,7 +31,6 @@ use crate::{
         rule_shown,
     },
     recording::end_word,
-    store::worker::Hold,
 };
 
 /// Effects that were agreed to and have not begun yet; beyond, the oldest is forgotten.

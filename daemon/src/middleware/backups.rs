@@ -9,8 +9,7 @@ use std::{
 use async_trait::async_trait;
 use cohab_agent::{Denial, Middleware, PlannedCall, port::Effect};
 use cohab_model_api::ToolResult;
-
-use crate::store::backups::{BackupError, Backups};
+use cohab_store::backups::{BackupError, Backups};
 
 /// Keeps the files that one turn changes.
 pub struct KeepFiles {

@@ -7,11 +7,11 @@ use async_trait::async_trait;
 use cohab_agent::{Middleware, TurnError, TurnState, hook::TurnResult, plan::StepKind};
 use cohab_config::budget::Limits;
 use cohab_protocol::amount;
+use cohab_store::{Store, today::Spent};
 use jiff::civil::Date;
 use tokio::time::{Duration, sleep};
 
 use super::turn_clock::TurnClock;
-use crate::store::{Store, today::Spent};
 
 /// What was spent until now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

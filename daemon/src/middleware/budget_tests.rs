@@ -1,10 +1,10 @@
 use std::sync::Mutex;
 
 use cohab_model_api::TokenUsage;
+use cohab_store::row::{CallRow, ModelKey};
 use jiff::Timestamp;
 
 use super::*;
-use crate::store::row::{CallRow, ModelKey};
 
 const NO_LIMITS: Limits =
     Limits { tokens_per_turn: 0, tokens_per_day: 0, cost_per_day_microusd: 0, time_per_turn: Duration::ZERO };

@@ -3,6 +3,15 @@ use cohab_config::strategy::Strategy;
 use cohab_model_api::{
     AssistantMessage, Message, ModelInfo, ModelRequest, StopClass, ToolCall, ToolResult, window_size::WindowSources,
 };
+use cohab_store::{
+    Store,
+    row::ModelKey,
+    sessions::{
+        Archive, EventRow, Limits, SqliteStore,
+        event::Event,
+        steps::{CheckpointStore, StepStatus, StepType},
+    },
+};
 use serde_json::{Map, Value};
 
 use super::*;
@@ -11,15 +20,6 @@ use crate::{
     context::{fit::fit_request, query::words},
     middleware::window::Room,
     recording::{Opening, RecordingSink, SessionRecord, step_hooks::Steps},
-    store::{
-        Store,
-        row::ModelKey,
-        sessions::{
-            Archive, EventRow, Limits, SqliteStore,
-            event::Event,
-            steps::{CheckpointStore, StepStatus, StepType},
-        },
-    },
 };
 
 const GOOD: &str = "Goal: g\nDecisions: d\nFiles: f";

@@ -9,9 +9,8 @@ use cohab_agent::{
     port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver},
 };
 use cohab_model_api::JsonObject;
+use cohab_store::sessions::steps::Step;
 use serde_json::Value;
-
-use crate::store::sessions::steps::Step;
 
 /// Why it is asked.
 const REASON: &str = "it may have run already: the daemon ended suddenly while it was on";

@@ -1,9 +1,9 @@
 use cohab_agent::port::{Effect, Intent, Lasts};
 use cohab_model_api::{JsonObject, ToolCall};
+use cohab_store::sessions::steps::{Metadata, StepStatus, StepType};
 use serde_json::json;
 
 use super::*;
-use crate::store::sessions::steps::{Metadata, StepStatus, StepType};
 
 struct User {
     answer: ApprovalAnswer,

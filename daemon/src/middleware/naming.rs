@@ -10,15 +10,14 @@ use cohab_agent::{
     hook::TurnResult,
 };
 use cohab_model_api::{Message, ModelProvider, ModelRequest};
+use cohab_store::sessions::TITLE_MAX_CHARS;
 use cohab_text::{
     cut::head,
     sanitize::{one_line, sanitize},
 };
 use futures::future::BoxFuture;
 
-use crate::{
-    context::query::words, recording::TurnRecorder, safety::inbound::harmless, store::sessions::TITLE_MAX_CHARS,
-};
+use crate::{context::query::words, recording::TurnRecorder, safety::inbound::harmless};
 
 /// A name takes so long at most; nobody waits for it.
 const NAME_WAIT: Duration = Duration::from_secs(60);

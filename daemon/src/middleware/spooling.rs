@@ -5,10 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use cohab_agent::{Middleware, builtin_tools::LINE_MAX_BYTES};
 use cohab_model_api::{Secrets, ToolResult};
+use cohab_store::spool::Spool;
 use cohab_text::cut::cut_lines;
 use tokio::task::spawn_blocking;
-
-use crate::store::spool::Spool;
 
 /// The tool that pages by itself.
 const READ: &str = "read";

@@ -11,13 +11,11 @@ use cohab_model_api::{
     ModelRequest, Overflow, TokenUsage,
     window_size::{ContextWindow, WindowSources, request_budget},
 };
+use cohab_store::{Store, row::ModelKey};
 
-use crate::{
-    context::{
-        analysis::Capacity,
-        fit::{fit_request, request_tokens},
-    },
-    store::{Store, row::ModelKey},
+use crate::context::{
+    analysis::Capacity,
+    fit::{fit_request, request_tokens},
 };
 
 /// Share of a refused request that the next one may have, when nobody says how large the context is, in percent.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use cohab_agent::{Denial, Middleware, PlannedCall, hook::BY_RULE, port::Effect};
 use cohab_model_api::ToolResult;
+use cohab_store::sessions::event::{Approval, Call, CallResult, Event, OUTPUT_TAIL_BYTES};
 use cohab_text::{cut::tail, sanitize::sanitize};
 
 use super::{OpenCall, TurnRecorder};
-use crate::store::sessions::event::{Approval, Call, CallResult, Event, OUTPUT_TAIL_BYTES};
 
 /// Outside the gate.
 pub struct Proposals(pub Arc<TurnRecorder>);

@@ -16,6 +16,11 @@ use std::{
     time::Duration,
 };
 
+use cohab_store::sessions::{
+    Archive, Entry, Limits, TITLE_MAX_CHARS,
+    event::{Approval, Call, CallResult, Event, OUTPUT_TAIL_BYTES, TEXT_BYTES},
+    written,
+};
 use cohab_text::sanitize::{one_line, sanitize};
 use cohab_types::command::{CommandOutcome, Mode};
 use jiff::Timestamp;
@@ -31,12 +36,6 @@ use cohab_agent::{
 };
 use cohab_model_api::{Message, ModelInfo, TokenUsage};
 use cohab_text::cut::{cut_middle, tail};
-
-use crate::store::sessions::{
-    Archive, Entry, Limits, TITLE_MAX_CHARS,
-    event::{Approval, Call, CallResult, Event, OUTPUT_TAIL_BYTES, TEXT_BYTES},
-    written,
-};
 
 /// How a turn begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -11,18 +11,18 @@ use cohab_agent::{
     port::{Activity, Effect, StepResult, TurnEvent},
 };
 use cohab_model_api::{AssistantMessage, Message, ModelInfo, TokenUsage, ToolResult};
+use cohab_store::sessions::{
+    Archive, Entry, TITLE_MAX_CHARS,
+    steps::{
+        AgentState, AgentStatus, Checkpoint, Input, Metadata, Step, StepStatus, StepType, Turn, recover::has_effects,
+    },
+};
 use cohab_text::sanitize::{one_line, sanitize};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{Opening, clean, end_word};
-use crate::store::sessions::{
-    Archive, Entry, TITLE_MAX_CHARS,
-    steps::{
-        AgentState, AgentStatus, Checkpoint, Input, Metadata, Step, StepStatus, StepType, Turn, recover::has_effects,
-    },
-};
 
 /// Turns and steps of one turn, as far as they are known.
 pub struct StepLog {

@@ -8,6 +8,10 @@ use cohab_agent::{
     state::Record,
 };
 use cohab_model_api::{AssistantMessage, StopClass, ToolCall, ToolResult};
+use cohab_store::sessions::{
+    EventRow, SqliteStore,
+    steps::{CheckpointStore as _, StepType},
+};
 use cohab_types::command::{CommandRequest, Ending, EnvChange, MASKED, RelayError, StateAfter};
 use tokio_util::sync::CancellationToken;
 
@@ -16,14 +20,7 @@ use super::{
     hooks::{Calls, Proposals},
     step_hooks::Steps,
 };
-use crate::{
-    compaction::testing::Always as Model,
-    context::query::PastCommand,
-    store::sessions::{
-        EventRow, SqliteStore,
-        steps::{CheckpointStore as _, StepType},
-    },
-};
+use crate::{compaction::testing::Always as Model, context::query::PastCommand};
 
 /// Takes everything.
 struct Silent;

@@ -9,6 +9,13 @@ use cohab_agent::{
 };
 use cohab_model_api::{Message, ToolResult};
 use cohab_protocol::TurnId;
+use cohab_store::sessions::{
+    Archive, Entry,
+    steps::{
+        Checkpoint, Step, StepStatus,
+        recover::{NOT_BEGUN, Unfinished, put_result},
+    },
+};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -17,13 +24,6 @@ use crate::{
     middleware::doubt::Doubts,
     safety::inbound::harmless,
     shell::claim::{Claimed, Claims},
-    store::sessions::{
-        Archive, Entry,
-        steps::{
-            Checkpoint, Step, StepStatus,
-            recover::{NOT_BEGUN, Unfinished, put_result},
-        },
-    },
 };
 
 /// Told to the model at the end of what it reads first.

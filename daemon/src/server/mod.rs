@@ -32,6 +32,7 @@ use async_trait::async_trait;
 use cohab_agent::{Agent, TurnError, port::EventSink};
 use cohab_model_api::{Message, ModelInfo, TokenUsage};
 use cohab_protocol::{ApprovalMode, DaemonStatus, SessionKey, TurnId};
+use cohab_store::sessions::Archive;
 use cohab_types::environment::Variables;
 use session::{RECONNECT_GRACE, Session};
 use tokio::time::{Instant, sleep, timeout};
@@ -42,7 +43,6 @@ use crate::{
     context::{report::Fixed, surroundings::Surroundings},
     middleware::doubt::Doubts,
     recording::TurnRecorder,
-    store::sessions::Archive,
 };
 
 /// Sessions in memory. Beyond, the one that was left first goes.

@@ -6,19 +6,16 @@ use cohab_protocol::{
     Attach, DaemonMessage, EnvSetting, ErrorSubject, LeftState, RequestId, SessionKey, TurnUnfinished, WireError,
     WireErrorKind,
 };
+use cohab_store::sessions::{
+    Archive, Entry, Found, SessionRow, Stored,
+    id::SHOWN_DIGITS,
+    steps::{Checkpoint, recover::Unfinished},
+};
 use cohab_text::sanitize::one_line;
 use tokio::{task::spawn_blocking, time::timeout};
 
 use super::{Daemon, session::Session};
-use crate::{
-    context::fit::fit,
-    server::turn_task::MAX_CONVERSATION_TOKENS,
-    store::sessions::{
-        Archive, Entry, Found, SessionRow, Stored,
-        id::SHOWN_DIGITS,
-        steps::{Checkpoint, recover::Unfinished},
-    },
-};
+use crate::{context::fit::fit, server::turn_task::MAX_CONVERSATION_TOKENS};
 
 /// Of a question that is only named.
 const QUESTION_MAX_CHARS: usize = 40;

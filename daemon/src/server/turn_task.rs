@@ -15,6 +15,7 @@ use cohab_protocol::{
     DaemonMessage, MAX_QUERY_BYTES, NoticeKind, ResumeTurn, TurnEnded, TurnId, Usage, UserQuery, WireError,
     WireErrorKind,
 };
+use cohab_store::sessions::steps::recover::Unfinished;
 use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
 
@@ -29,7 +30,6 @@ use crate::{
     context::fit::fit,
     middleware::doubt::Doubts,
     recording::{Opening, RecordingSink, TurnRecorder},
-    store::sessions::steps::recover::Unfinished,
 };
 
 /// A conversation is kept up to about this size between turns.

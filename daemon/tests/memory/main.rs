@@ -18,6 +18,7 @@ use cohab_model_api::{ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopCl
 use cohab_models::resolution::{Choice, ChoiceError};
 use cohab_protocol::*;
 use cohab_sandbox::profile::Profile;
+use cohab_store::{Store, sessions::Limits};
 use cohab_types::{
     command::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter},
     environment::Variables,
@@ -26,7 +27,6 @@ use cohabd::{
     assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
     lifecycle,
     safety::gate::standard_policy,
-    store::{Store, sessions::Limits},
     tool::{self, ToolOptions},
 };
 use futures::{

@@ -23,6 +23,7 @@ use cohab_models::{
 use cohab_policy::{Context, Level, Verdict};
 use cohab_protocol::*;
 use cohab_sandbox::profile::Profile;
+use cohab_store::Store;
 use cohab_types::{
     command::{CommandOutcome, CommandRequest, RelayError},
     environment::Variables,
@@ -30,7 +31,6 @@ use cohab_types::{
 use cohabd::{
     assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
     lifecycle::{self, Ended},
-    store::Store,
 };
 use futures::{
     SinkExt, StreamExt,

@@ -77,6 +77,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "cohab-sandbox",
         &["cohab-confine", "cohab-policy", "cohab-policy-io", "cohab-process", "cohab-text", "cohab-types"],
     ),
+    ("cohab-store", &["cohab-agent", "cohab-files", "cohab-model-api", "cohab-process", "cohab-secrets", "cohab-text"]),
     (
         "cohab",
         &[
@@ -109,6 +110,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "cohab-sandbox",
             "cohab-secrets",
             "cohab-shell-state",
+            "cohab-store",
             "cohab-text",
             "cohab-types",
             "cohab-wires",

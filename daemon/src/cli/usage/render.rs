@@ -2,18 +2,16 @@
 
 use cohab_model_api::learned::Learned;
 use cohab_protocol::amount;
+use cohab_store::row::ModelKey;
 use cohab_text::sanitize;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use super::{Grouping, Shown};
-use crate::{
-    middleware::budget::Kind,
-    store::{
-        report::{Subject, Sum},
-        row::ModelKey,
-    },
+use super::{
+    Grouping, Shown,
+    report::{Subject, Sum},
 };
+use crate::middleware::budget::Kind;
 
 /// Widest first column.
 const LABEL_MAX_COLUMNS: usize = 30;

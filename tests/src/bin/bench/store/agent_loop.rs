@@ -18,6 +18,7 @@ use cohab_agent::{
     runner::CommandRunner,
 };
 use cohab_model_api::{JsonObject, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall, ToolSpec};
+use cohab_store::sessions::{Archive, Limits};
 use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use cohabd::{
     middleware::{checkpoint::Checkpoint, spans::Spans},
@@ -27,7 +28,6 @@ use cohabd::{
         step_hooks::{Intents, Steps},
     },
     safety::inbound::Inbound,
-    store::sessions::{Archive, Limits},
 };
 use futures::{
     StreamExt,

@@ -12,7 +12,7 @@ use super::{
     super::{Entry, Left, Limits, event::Event, id},
     steps,
 };
-use crate::store::StoreError;
+use crate::StoreError;
 
 /// Keeps all. Whether something was taken away for it.
 pub(super) fn append<E: Borrow<Scrubbed<Entry>>>(

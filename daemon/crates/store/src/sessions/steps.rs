@@ -13,7 +13,7 @@ pub use input::Input;
 
 use cohab_agent::port::StepResult;
 
-use crate::store::StoreError;
+use crate::StoreError;
 
 /// What a step is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

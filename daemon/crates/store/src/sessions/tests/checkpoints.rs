@@ -16,7 +16,7 @@ use super::{
 trait Both: StateStore + CheckpointStore {}
 impl<T: StateStore + CheckpointStore> Both for T {}
 
-pub(in crate::store::sessions) fn a_turn(session: &str, turn: &str, status: AgentStatus) -> Turn {
+pub(in crate::sessions) fn a_turn(session: &str, turn: &str, status: AgentStatus) -> Turn {
     Turn {
         turn: turn.into(),
         session: session.into(),
@@ -31,7 +31,7 @@ pub(in crate::store::sessions) fn a_turn(session: &str, turn: &str, status: Agen
     }
 }
 
-pub(in crate::store::sessions) fn a_step(session: &str, turn: &str, number: u32, status: StepStatus) -> Step {
+pub(in crate::sessions) fn a_step(session: &str, turn: &str, number: u32, status: StepStatus) -> Step {
     Step {
         id: format!("{session}{turn}{number}"),
         session: session.into(),

@@ -3,7 +3,7 @@
 use rusqlite::{Transaction, params};
 
 use super::super::{event::Event, id};
-use crate::store::StoreError;
+use crate::StoreError;
 
 /// Title of a session of which only what happened in it could be read.
 const TITLE: &str = "(recovered)";

@@ -11,7 +11,7 @@ use std::{
 use cohab_files::{self, Expected, FileError};
 
 use super::{Backups, Change, LIST, Line, MAX_FILE_BYTES, changes_in, hash_of, write_new};
-use crate::store::spool::{kept_in, remove};
+use crate::spool::{kept_in, remove};
 
 /// What became of the files of a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params, params_from_iter};
 
 use super::super::{EventRow, Found, Left, SessionRow, event::COMMAND, id, search};
-use crate::store::StoreError;
+use crate::StoreError;
 
 const SESSION: &str = "key, id, title, created_ms, active_ms, cwd, model, turns, forked_from";
 const EVENT: &str = "number, session, turn, at_ms, payload";

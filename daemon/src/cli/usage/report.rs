@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use cohab_store::row::{CallRow, ModelKey};
 use jiff::{civil::Date, tz::TimeZone};
-
-use super::row::{CallRow, ModelKey};
 
 /// What stands in one line of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -155,7 +155,7 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::store::sessions::{Entry, KeepAll as _, Limits};
+    use crate::sessions::{Entry, KeepAll as _, Limits};
 
     fn keep(spool: &Spool, key: &str, text: &str) -> io::Result<PathBuf> {
         spool.keep(key, &Secrets::default().scrubbed(text.to_owned()), 1_000)

@@ -1,20 +1,7 @@
-//! What outlives the daemon: what model calls took and what they taught about their models, here; conversations, in
-//! [`sessions`].
+//! The store of usage: what model calls took, and what answers taught about their models.
 //!
 //! Answers never wait for it. Jobs go to a thread that lives as long as there are some; what cannot be written is lost, with
 //! one line in the log. What was learned is also in memory, and works without a file.
-
-pub mod backups;
-mod database;
-mod file;
-pub mod health;
-pub mod report;
-pub mod row;
-mod salvage;
-pub mod sessions;
-pub mod spool;
-pub mod today;
-pub mod worker;
 
 use std::{
     collections::HashMap,
@@ -27,11 +14,12 @@ use cohab_model_api::learned::Learned;
 use jiff::{Timestamp, Zoned, civil::Date, tz::TimeZone};
 use tokio::{sync::watch, time::timeout};
 
-pub use database::Database;
-pub use file::StoreError;
-use row::{CallRow, ModelKey};
-use today::{Spent, Today};
-use worker::Worker;
+use crate::{
+    Database, StoreError,
+    row::{CallRow, ModelKey},
+    today::{Spent, Today},
+    worker::Worker,
+};
 
 /// A question waits so long at most for what was learned before, once in the daemon's life.
 const LOAD_WAIT: Duration = Duration::from_millis(200);
@@ -179,4 +167,5 @@ fn write(
 }
 
 #[cfg(test)]
+#[path = "usage_tests.rs"]
 mod tests;

@@ -21,7 +21,7 @@ use super::{
         recover::{Recovered, Unfinished, recover},
     },
 };
-use crate::store::{
+use crate::{
     StoreError,
     worker::{Hold, Worker},
 };
@@ -171,8 +171,11 @@ impl Archive {
         Ok(stored.flatten())
     }
 
-    /// All events of a session.
-    #[cfg(test)]
+    /// All events of a session, for tests.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    #[cfg(any(test, feature = "testing"))]
     pub fn events(&self, key: &str) -> Result<Vec<super::EventRow>, StoreError> {
         Ok(self.read(|store| store.events(key, None))?.unwrap_or_default())
     }

@@ -8,7 +8,7 @@ use super::{
     super::steps::{AgentState, Checkpoint, Input, Metadata, Step, StepFacts, StepStatus, StepType, Turn},
     write::{is_there, payload},
 };
-use crate::store::StoreError;
+use crate::StoreError;
 
 pub(super) const MIGRATION: &str = "
     CREATE TABLE turns (

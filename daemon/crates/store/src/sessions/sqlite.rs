@@ -16,7 +16,7 @@ use super::{
     Entry, EventRow, Found, Left, SessionRow, StateStore,
     steps::{Checkpoint, CheckpointStore, Step, StepFacts, Turn},
 };
-use crate::store::{
+use crate::{
     file::{self, Form, StoreError},
     health::{self, Health},
 };

@@ -268,8 +268,12 @@ pub trait StateStore {
 }
 
 /// For tests: keeps entries as [`Archive`] does.
-#[cfg(test)]
-pub(crate) trait KeepAll: StateStore {
+#[cfg(any(test, feature = "testing"))]
+pub trait KeepAll: StateStore {
+    /// Keeps these entries, scrubbed.
+    ///
+    /// # Errors
+    /// They cannot be written.
     fn keep_all(&mut self, entries: &[Entry]) -> Result<(), StoreError> {
         let secrets = cohab_model_api::Secrets::default();
         let clean: Vec<_> = entries.iter().cloned().map(|entry| secrets.scrubbed(entry)).collect();
@@ -277,7 +281,7 @@ pub(crate) trait KeepAll: StateStore {
     }
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
 impl<S: StateStore + ?Sized> KeepAll for S {}
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use cohab_model_api::{
 };
 use jiff::Timestamp;
 
-use super::row::{CallRow, CostSource};
 use super::*;
+use crate::row::CostSource;
 
 struct Folder(tempfile::TempDir);
 
