@@ -24,6 +24,7 @@ use cohab_agent::{
     runner::CommandRunner,
     tasks::Task,
 };
+use cohab_audit::{AuditLog, Places, PolicySeen};
 use cohab_config::{
     ContextSettings,
     model_settings::ModelSettings,
@@ -47,7 +48,6 @@ use cohab_types::environment::Variables;
 use tokio::time::{Instant, timeout};
 
 use crate::{
-    audit::{AuditLog, Places, PolicySeen},
     cache::ResponseCache,
     compaction::Shortened,
     context::{

@@ -1,7 +1,6 @@
 //! The cohab daemon: sessions, the agent loop, model providers and tools.
 
 pub mod assembly;
-pub mod audit;
 pub mod cache;
 pub mod cli;
 pub mod compaction;

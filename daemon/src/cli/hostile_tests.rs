@@ -2,6 +2,10 @@
 
 use clap::CommandFactory as _;
 use cohab_agent::tasks::{Status, Task};
+use cohab_audit::{
+    Journal, Places,
+    record::{Answer, Consent, Deed, Event as Audited, Note},
+};
 use cohab_model_api::TokenUsage;
 use cohab_store::{
     Store,
@@ -15,10 +19,6 @@ use cohab_text::{sanitize::sanitize, terminal_attack_fixtures::HOSTILE};
 
 use super::testing::{Home, at, call, question, result};
 use super::*;
-use crate::audit::{
-    Journal, Places,
-    record::{Answer, Consent, Deed, Event as Audited, Note},
-};
 
 /// Commands that print what others wrote, as they read it from disk. Of those beside them `run`, `setup`, `models`, `probe-model`, `who`,
 /// `jobs` and `stores` ask services, and `definitions` prints our own words.

@@ -15,6 +15,11 @@ use cohab_agent::{
         ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, EventSink, Lasts, StepResult, TurnEvent,
     },
 };
+use cohab_audit::{
+    AuditLog, Kept, PolicySeen,
+    record::{Answer, Consent, Deed, Event, Note, reasons, text},
+    rule_shown,
+};
 use cohab_model_api::{ToolCall, ToolResult};
 use cohab_policy::{self, Context, Level, Verdict, remembered::Remembered};
 use cohab_policy_io::files::FileSystem;
@@ -24,14 +29,7 @@ use cohab_store::worker::Hold;
 use cohab_text::cut::head;
 use jiff::Timestamp;
 
-use crate::{
-    audit::{
-        AuditLog, Kept, PolicySeen,
-        record::{Answer, Consent, Deed, Event, Note, reasons, text},
-        rule_shown,
-    },
-    recording::end_word,
-};
+use crate::recording::end_word;
 
 /// Effects that were agreed to and have not begun yet; beyond, the oldest is forgotten.
 const MAX_ASKED: usize = 64;

@@ -1,15 +1,15 @@
 use std::{path::Path, sync::Mutex};
 
 use cohab_agent::{StopReason, port::Intent};
-use cohab_model_api::JsonObject;
-use cohab_policy::remembered::{Loaded, Nothing};
-
-use super::*;
-use crate::audit::{
+use cohab_audit::{
     Places,
     record::Record,
     verify::{self, verify},
 };
+use cohab_model_api::JsonObject;
+use cohab_policy::remembered::{Loaded, Nothing};
+
+use super::*;
 
 #[derive(Default)]
 struct Told(Mutex<Vec<TurnEvent>>);

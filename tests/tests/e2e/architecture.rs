@@ -78,6 +78,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["cohab-confine", "cohab-policy", "cohab-policy-io", "cohab-process", "cohab-text", "cohab-types"],
     ),
     ("cohab-store", &["cohab-agent", "cohab-files", "cohab-model-api", "cohab-process", "cohab-secrets", "cohab-text"]),
+    ("cohab-audit", &["cohab-policy", "cohab-protocol", "cohab-store", "cohab-text"]),
     (
         "cohab",
         &[
@@ -98,6 +99,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "cohabd",
         &[
             "cohab-agent",
+            "cohab-audit",
             "cohab-config",
             "cohab-files",
             "cohab-model-api",

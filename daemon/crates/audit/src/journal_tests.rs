@@ -12,18 +12,18 @@ use super::{
     *,
 };
 
-pub(in crate::audit) struct Home {
+pub(crate) struct Home {
     _folder: tempfile::TempDir,
     pub places: Places,
 }
 
-pub(in crate::audit) fn home() -> Home {
+pub(crate) fn home() -> Home {
     let folder = tempfile::tempdir().expect("a folder");
     let places = Places { folder: folder.path().join("state/audit"), apart: folder.path().join("config/audit") };
     Home { _folder: folder, places }
 }
 
-pub(in crate::audit) fn note(day: i64, subject: &str) -> Note {
+pub(crate) fn note(day: i64, subject: &str) -> Note {
     let event = Event::Asked {
         subject: subject.into(),
         is_dangerous: false,

@@ -1,25 +1,4 @@
-//! What the assistant did and who agreed: records in lines of JSON that only grow, each sealed with a key over all its fields and the
-//! seal of the one before.
-//!
-//! The records are in the folder of states, key and head (how many there are, and the last seal) in that of settings: whoever changes,
-//! removes, repeats or cuts records without the key leaves a trace that [`verify`] names. Who can read the key can forge them.
-
-mod chain;
-mod files;
-pub mod follow;
-mod head;
-mod journal;
-mod pace;
-mod policy_seen;
-pub mod record;
-mod seal;
-pub mod verify;
-
-pub use chain::Fault;
-use cohab_store::worker::{Hold, Worker};
-pub use files::Places;
-pub use journal::Journal;
-pub use policy_seen::{PolicySeen, rule_shown};
+//! The daemon's way to the records: a thread writes them.
 
 use std::{
     sync::{
@@ -29,9 +8,10 @@ use std::{
     time::Duration,
 };
 
+use cohab_store::worker::{Hold, Worker};
 use tokio::time::timeout;
 
-use record::Note;
+use crate::{Journal, Places, record::Note};
 
 /// So long is waited at most for what must be on disk before it happens.
 const WRITE_WAIT: Duration = Duration::from_secs(2);
