@@ -31,6 +31,15 @@ use cohab_config::{
     model_table::{ModelTable, Prices},
     step_rules::Rules,
 };
+use cohab_context::{
+    analysis::Capacity,
+    compaction::Shortened,
+    fit::spec_tokens,
+    report::Fixed,
+    sections::{system_prompt, system_sections},
+    surroundings::Surroundings,
+    trust::TrustedFolders,
+};
 use cohab_model_api::{Message, ModelProvider, ModelService, Secrets, TokenUsage, window_size::WindowSources};
 use cohab_models::{
     detect::LocalServer,
@@ -49,15 +58,6 @@ use tokio::time::{Instant, timeout};
 
 use crate::{
     cache::ResponseCache,
-    compaction::Shortened,
-    context::{
-        analysis::Capacity,
-        fit::spec_tokens,
-        report::Fixed,
-        sections::{system_prompt, system_sections},
-        surroundings::Surroundings,
-        trust::TrustedFolders,
-    },
     middleware::{
         audit::{Audit, AuditedApprover, Policy as PolicyInForce, Turn},
         turn_clock::{TurnClock, UnhurriedApprover},

@@ -3,8 +3,6 @@
 pub mod assembly;
 pub mod cache;
 pub mod cli;
-pub mod compaction;
-pub mod context;
 pub mod folder_watch;
 pub mod lifecycle;
 pub mod log;

@@ -8,6 +8,10 @@ use std::{
 
 use cohab_agent::{Middleware, port::Approver};
 use cohab_config::model_table::Prices;
+use cohab_context::{
+    sections::{self, system_prompt},
+    surroundings::Surroundings,
+};
 use cohab_model_api::ModelProvider;
 use cohab_models::fallback::FallbackChain;
 use cohab_policy::remembered::Remembered as _;
@@ -20,10 +24,6 @@ use jiff::Zoned;
 
 use super::{Assembly, Resolved};
 use crate::{
-    context::{
-        sections::{self, system_prompt},
-        surroundings::Surroundings,
-    },
     middleware::{
         accounting::{Accounting, Answered},
         audit::Audit,

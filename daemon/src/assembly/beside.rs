@@ -7,6 +7,10 @@ use std::{
 
 use cohab_agent::{Middleware, TurnError};
 use cohab_config::{model_roles::Role, strategy::Strategy};
+use cohab_context::{
+    compaction::{self, Compactor, Shortened, Sliding, Summarize, Truncate},
+    gap::Target,
+};
 use cohab_model_api::{Message, ModelProvider, TokenUsage};
 use cohab_models::{
     resolution::Choice,
@@ -17,8 +21,6 @@ use futures::FutureExt as _;
 
 use super::{Assembly, Resolved, TurnSettings};
 use crate::{
-    compaction::{self, Compactor, Shortened, Sliding, Summarize, Truncate},
-    context::gap::Target,
     middleware::{
         accounting::{Accounting, Answered},
         compaction::Spent,

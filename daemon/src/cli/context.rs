@@ -3,6 +3,13 @@
 use std::{io::Write, path::Path, process::ExitCode};
 
 use clap::Args;
+use cohab_context::{
+    analysis::Analysis,
+    query::{Query, Runtime},
+    report::{Fixed, Part, Row, analysis, rows},
+    sections::system_prompt,
+    surroundings::Surroundings,
+};
 use cohab_model_api::Message;
 use cohab_protocol::{Paths, amount};
 use cohab_store::sessions::{SessionRow, SqliteStore, StateStore, id};
@@ -10,16 +17,8 @@ use cohab_text::sanitize::{escaped_json, one_line, sanitize};
 use serde_json::{Value, json};
 
 use super::{Failure, ModelFlags, record};
-use crate::{
-    context::{
-        analysis::Analysis,
-        query::{Query, Runtime},
-        report::{Fixed, Part, Row, analysis, rows},
-        sections::system_prompt,
-        surroundings::Surroundings,
-    },
-    wiring,
-};
+use crate::server::convert::context_room;
+use crate::wiring;
 
 /// Width of the terminal where nobody says it.
 const COLUMNS: u16 = 80;
@@ -169,7 +168,7 @@ fn table(shown: &Shown, with_text: bool) -> String {
             text.push_str(&format!("  {name:<names$}  {:>6}\n", amount::count(*tokens)));
         }
     }
-    let room = shown.analysis().map(Into::into);
+    let room = shown.analysis().map(context_room);
     let sum = match &room {
         Some(room) => amount::context(room),
         None => format!("about {} tokens; no model takes them", amount::count(total(shown))),

@@ -6,13 +6,13 @@ use std::{
 };
 
 use clap::Args;
+use cohab_context::sections::{Standing, system_prompt};
 use cohab_model_api::{Message, ModelProvider, ModelRequest};
 use cohab_models::resolution::Choice;
 use cohab_protocol::Paths;
 
 use super::{Failure, ModelFlags};
 use crate::{
-    context::sections::{Standing, system_prompt},
     probe::{self, Show, json::JsonLines, text::Lines},
     safety::known_servers::KnownServers,
     wiring,

@@ -16,19 +16,17 @@ use cohab_agent::{
     port::{Activity, EventSink, StepResult, TurnEvent},
 };
 use cohab_config::ContextSettings;
+use cohab_context::{
+    analysis::analyse,
+    compaction::{Compactor, Shortened, tokens},
+    gap::{Target, counted},
+};
 use cohab_model_api::TokenUsage;
 use cohab_protocol::amount;
 use tokio::time::Instant;
 
 use super::window::Window;
-use crate::{
-    compaction::{Compactor, Shortened, tokens},
-    context::{
-        analysis::analyse,
-        gap::{Target, counted},
-    },
-    recording::TurnRecorder,
-};
+use crate::recording::TurnRecorder;
 
 /// After it was shortened a conversation is left alone for so many model calls: what could go is gone.
 const CALLS_BETWEEN: u32 = 3;

@@ -1,7 +1,13 @@
 use cohab_agent::state::Record;
 use cohab_config::strategy::Strategy;
+use cohab_context::{
+    compaction::{Sliding, Summarize, Truncate},
+    fit::fit_request,
+    query::words,
+};
 use cohab_model_api::{
-    AssistantMessage, Message, ModelInfo, ModelRequest, StopClass, ToolCall, ToolResult, window_size::WindowSources,
+    AssistantMessage, Message, ModelInfo, ModelRequest, StopClass, ToolCall, ToolResult, testing::Always,
+    window_size::WindowSources,
 };
 use cohab_store::{
     Store,
@@ -16,8 +22,6 @@ use serde_json::{Map, Value};
 
 use super::*;
 use crate::{
-    compaction::{Sliding, Summarize, Truncate, testing::Always},
-    context::{fit::fit_request, query::words},
     middleware::window::Room,
     recording::{Opening, RecordingSink, SessionRecord, step_hooks::Steps},
 };

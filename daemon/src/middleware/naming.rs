@@ -9,6 +9,7 @@ use cohab_agent::{
     completion::{Account, Completion},
     hook::TurnResult,
 };
+use cohab_context::query::words;
 use cohab_model_api::{Message, ModelProvider, ModelRequest};
 use cohab_store::sessions::TITLE_MAX_CHARS;
 use cohab_text::{
@@ -17,7 +18,7 @@ use cohab_text::{
 };
 use futures::future::BoxFuture;
 
-use crate::{context::query::words, recording::TurnRecorder, safety::inbound::harmless};
+use crate::{recording::TurnRecorder, safety::inbound::harmless};
 
 /// A name takes so long at most; nobody waits for it.
 const NAME_WAIT: Duration = Duration::from_secs(60);

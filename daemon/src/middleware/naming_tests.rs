@@ -1,11 +1,11 @@
 use std::sync::Mutex;
 
-use cohab_model_api::{AssistantMessage, TokenUsage};
+use cohab_model_api::{AssistantMessage, TokenUsage, testing::Always};
 use cohab_store::sessions::Archive;
 use futures::FutureExt as _;
 
 use super::*;
-use crate::{compaction::testing::Always, recording::Opening};
+use crate::recording::Opening;
 
 fn pen(model: Always) -> (Pen, Arc<Always>, Arc<Mutex<Vec<TokenUsage>>>) {
     let (model, spent) = (Arc::new(model), Arc::<Mutex<Vec<TokenUsage>>>::default());

@@ -12,13 +12,11 @@ use cohab_agent::{
     hook::TurnResult,
     port::{EventSink, TurnEvent},
 };
+use cohab_context::query::words;
 use cohab_model_api::{Message, ModelProvider};
 use tokio::time::timeout;
 
-use crate::{
-    cache::{Key, ResponseCache, places, question},
-    context::query::words,
-};
+use crate::cache::{Key, ResponseCache, places, question};
 
 /// A question waits so long at most until it is known whether something changed.
 const LOOK_WAIT: Duration = Duration::from_millis(300);

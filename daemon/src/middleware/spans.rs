@@ -16,18 +16,17 @@ use cohab_agent::{
     port::StepResult,
     state::{Cut, Record},
 };
+use cohab_context::{
+    compaction::{Compactor, Shortened},
+    gap::Target,
+};
 use cohab_model_api::{Message, ModelInfo, ModelProvider, ModelRequest, TokenUsage, ToolCall, ToolResult};
 use tracing::{
     Span,
     field::{self, Empty},
 };
 
-use crate::{
-    compaction::{Compactor, Shortened},
-    context::gap::Target,
-    middleware::compaction::Spent,
-    recording::end_word,
-};
+use crate::{middleware::compaction::Spent, recording::end_word};
 
 /// Target of all spans. None of the daemon's own, whose level is that of the log.
 pub const TARGET: &str = "gen_ai";

@@ -9,6 +9,7 @@ use cohab_agent::{
     port::{Effect, EventSink, Intent, Tool, ToolContext, ToolOutput, TurnEvent},
     runner::CommandRunner,
 };
+use cohab_context::compaction::Truncate;
 use cohab_model_api::{JsonObject, ToolSpec};
 use cohab_models::scripted::ScriptedProvider;
 use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
@@ -26,7 +27,6 @@ use tracing_subscriber::{
 };
 
 use super::*;
-use crate::compaction::Truncate;
 
 /// A span that was made.
 #[derive(Clone, Debug, Default)]

@@ -7,16 +7,15 @@ use std::sync::{
 
 use async_trait::async_trait;
 use cohab_agent::Middleware;
+use cohab_context::{
+    analysis::Capacity,
+    fit::{fit_request, request_tokens},
+};
 use cohab_model_api::{
     ModelRequest, Overflow, TokenUsage,
     window_size::{ContextWindow, WindowSources, request_budget},
 };
 use cohab_store::{Store, row::ModelKey};
-
-use crate::context::{
-    analysis::Capacity,
-    fit::{fit_request, request_tokens},
-};
 
 /// Share of a refused request that the next one may have, when nobody says how large the context is, in percent.
 const RETRY_PERCENT: u64 = 70;

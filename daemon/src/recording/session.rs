@@ -6,12 +6,11 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
+use cohab_context::query::{FAILED_OUTPUT_BYTES, MAX_HISTORY_EVENTS, OUTPUT_BYTES, PastCommand};
 use cohab_store::sessions::{Left, event::Event, steps::recover::Unfinished};
 use cohab_text::{cut::tail, sanitize::sanitize};
 use cohab_types::command::{CommandOutcome, MASKED};
 use jiff::Timestamp;
-
-use crate::context::query::{FAILED_OUTPUT_BYTES, MAX_HISTORY_EVENTS, OUTPUT_BYTES, PastCommand};
 
 /// Variables of which it is known how they were left.
 const MAX_VARIABLES: usize = 64;

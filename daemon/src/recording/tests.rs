@@ -7,7 +7,8 @@ use cohab_agent::{
     runner::CommandRunner,
     state::Record,
 };
-use cohab_model_api::{AssistantMessage, StopClass, ToolCall, ToolResult};
+use cohab_context::query::PastCommand;
+use cohab_model_api::{AssistantMessage, StopClass, ToolCall, ToolResult, testing::Always as Model};
 use cohab_store::sessions::{
     EventRow, SqliteStore,
     steps::{CheckpointStore as _, StepType},
@@ -20,7 +21,6 @@ use super::{
     hooks::{Calls, Proposals},
     step_hooks::Steps,
 };
-use crate::{compaction::testing::Always as Model, context::query::PastCommand};
 
 /// Takes everything.
 struct Silent;

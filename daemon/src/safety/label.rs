@@ -13,12 +13,11 @@
 use std::path::{Path, PathBuf};
 
 use cohab_agent::{PlannedCall, port::Effect};
+use cohab_context::query;
 use cohab_model_api::{Message, ToolCall};
 use cohab_policy::{Context, Files, leads_outside, outside_source};
 use cohab_shell_state::shell::Shell;
 use cohab_text::sanitize::one_line;
-
-use crate::context::query;
 
 /// Letters of a source that people are told.
 const SOURCE_CHARS: usize = 60;

@@ -9,10 +9,10 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_agent::{Denial, Middleware, PlannedCall, TurnResult, TurnState, plan::StepKind, port::StepResult};
+use cohab_context::query;
 use cohab_model_api::{Message, ToolCall, ToolResult};
 
 use super::label::{EARLIER, Label, Origin, Place};
-use crate::context::query;
 
 /// What a session's conversation was touched by. It holds as long as the conversation: summaries and answers inherit it.
 #[derive(Clone, Debug, Default)]

@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
+use cohab_context::{
+    query::{Query, Runtime},
+    surroundings::Surroundings,
+};
 use cohab_model_api::Message;
 use cohab_protocol::{MAX_PIPED_INPUT_BYTES, UserQuery};
 use cohab_text::cut::cut_middle;
 
 use super::{Daemon, session::Session};
-use crate::context::{
-    query::{Query, Runtime},
-    surroundings::Surroundings,
-};
 
 /// What is asked, and where.
 pub struct Asked<'a> {

@@ -6,14 +6,12 @@ use cohab_agent::{
     StopReason, TurnError,
     port::{Activity, ApprovalAnswer, ApprovalSubject, Effect, Lasts, StepResult},
 };
+use cohab_context::{analysis::Analysis, query::PastCommand};
 use cohab_model_api::{ModelInfo, TokenUsage};
 use cohab_protocol as wire;
 use cohab_text::cut::{head, tail};
 
-use crate::{
-    context::{analysis::Analysis, query::PastCommand},
-    middleware::budget::{self, Gauge},
-};
+use crate::middleware::budget::{self, Gauge};
 
 /// What the client sees of who answers.
 #[must_use]
@@ -21,11 +19,11 @@ pub fn model_identity(info: ModelInfo) -> wire::ModelIdentity {
     wire::ModelIdentity { provider: info.wire, model: info.model, origin: info.origin, is_offline: info.is_offline }
 }
 
-impl From<Analysis> for wire::ContextRoom {
-    fn from(analysis: Analysis) -> Self {
-        let Analysis { max, system, messages, response_reserve, total, available, percent, fits } = analysis;
-        Self { max, system, messages, response_reserve, total, available, percent, fits }
-    }
+/// How full the context is.
+#[must_use]
+pub fn context_room(analysis: Analysis) -> wire::ContextRoom {
+    let Analysis { max, system, messages, response_reserve, total, available, percent, fits } = analysis;
+    wire::ContextRoom { max, system, messages, response_reserve, total, available, percent, fits }
 }
 
 /// A command of the user, as context.

@@ -7,7 +7,7 @@
 pub mod approver;
 mod asking;
 mod connection;
-mod convert;
+pub(crate) mod convert;
 mod going_on;
 pub mod lease;
 pub mod listener;
@@ -30,6 +30,7 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_agent::{Agent, TurnError, port::EventSink};
+use cohab_context::{compaction::Shortened, report::Fixed, surroundings::Surroundings};
 use cohab_model_api::{Message, ModelInfo, TokenUsage};
 use cohab_protocol::{ApprovalMode, DaemonStatus, SessionKey, TurnId};
 use cohab_store::sessions::Archive;
@@ -38,12 +39,7 @@ use session::{RECONNECT_GRACE, Session};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{
-    compaction::Shortened,
-    context::{report::Fixed, surroundings::Surroundings},
-    middleware::doubt::Doubts,
-    recording::TurnRecorder,
-};
+use crate::{middleware::doubt::Doubts, recording::TurnRecorder};
 
 /// Sessions in memory. Beyond, the one that was left first goes.
 const MAX_SESSIONS: usize = 256;

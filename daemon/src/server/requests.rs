@@ -3,6 +3,11 @@
 use std::sync::PoisonError;
 
 use cohab_agent::TurnError;
+use cohab_context::{
+    compaction,
+    query::{EARLIER, inside, with_block, words},
+    report::{Row, analysis, rows},
+};
 use cohab_model_api::{Message, TokenUsage};
 use cohab_protocol::{
     ContextReport, ContextSection, RequestId, SessionAction, SessionAnswer, WireError, WireErrorKind,
@@ -14,13 +19,6 @@ use super::{
     connection::request_error,
     convert, resume,
     session::Session,
-};
-use crate::{
-    compaction,
-    context::{
-        query::{EARLIER, inside, with_block, words},
-        report::{Row, analysis, rows},
-    },
 };
 
 /// Answers a request of an attached client.
@@ -110,7 +108,7 @@ async fn context(daemon: &Daemon, session: &Session, id: RequestId) -> Result<Co
     let next = asking::question(daemon, session, &surroundings, &messages, &Asked::nothing(session.cwd()));
     messages.push(Message::User { text: next });
     let rows = rows(&fixed, &messages);
-    let room = analysis(&fixed, &rows).map(Into::into);
+    let room = analysis(&fixed, &rows).map(convert::context_room);
     let section = |row: Row| ContextSection { name: row.name.to_owned(), tokens: row.tokens };
     Ok(ContextReport { sections: rows.into_iter().map(section).collect(), room })
 }

@@ -2,6 +2,7 @@
 
 use std::{sync::PoisonError, time::Duration};
 
+use cohab_context::fit::fit;
 use cohab_protocol::{
     Attach, DaemonMessage, EnvSetting, ErrorSubject, LeftState, RequestId, SessionKey, TurnUnfinished, WireError,
     WireErrorKind,
@@ -15,7 +16,7 @@ use cohab_text::sanitize::one_line;
 use tokio::{task::spawn_blocking, time::timeout};
 
 use super::{Daemon, session::Session};
-use crate::{context::fit::fit, server::turn_task::MAX_CONVERSATION_TOKENS};
+use crate::server::turn_task::MAX_CONVERSATION_TOKENS;
 
 /// Of a question that is only named.
 const QUESTION_MAX_CHARS: usize = 40;

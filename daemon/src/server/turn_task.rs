@@ -10,6 +10,7 @@ use cohab_agent::{
     StopReason, TurnError, TurnState,
     port::{EventSink as _, TurnEvent},
 };
+use cohab_context::fit::fit;
 use cohab_process::memory;
 use cohab_protocol::{
     DaemonMessage, MAX_QUERY_BYTES, NoticeKind, ResumeTurn, TurnEnded, TurnId, Usage, UserQuery, WireError,
@@ -27,7 +28,6 @@ use super::{
     sink::SessionSink,
 };
 use crate::{
-    context::fit::fit,
     middleware::doubt::Doubts,
     recording::{Opening, RecordingSink, TurnRecorder},
 };

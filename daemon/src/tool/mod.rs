@@ -11,8 +11,7 @@ use cohab_agent::{
     runner::CommandRunner,
     tasks::{Task, TaskBoard},
 };
-
-use crate::context::surroundings::Surroundings;
+use cohab_context::surroundings::Surroundings;
 
 mod arguments;
 mod bash;

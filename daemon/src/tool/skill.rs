@@ -4,12 +4,12 @@ use std::path::Path;
 
 use async_trait::async_trait;
 use cohab_agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
+use cohab_context::skills::Skill;
 use cohab_model_api::{JsonObject, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{arguments, blocking, render};
-use crate::context::skills::Skill;
 
 const DESCRIPTION: &str =
     "Reads the instructions of a skill that the prompt names. Read it before you do what it is for.";
@@ -72,11 +72,11 @@ impl Tool for ReadSkill {
 mod tests {
     use std::fs;
 
+    use cohab_context::skills;
     use serde_json::json;
 
     use super::super::testing;
     use super::*;
-    use crate::context::skills;
 
     #[tokio::test]
     async fn a_skill_is_read_by_name_and_a_projects_says_whose_it_is() {

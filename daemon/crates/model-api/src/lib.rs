@@ -14,6 +14,8 @@ pub mod learned;
 mod message;
 mod provider;
 mod secrets;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 mod usage;
 pub mod window_size;
 

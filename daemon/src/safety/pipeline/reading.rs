@@ -15,16 +15,14 @@ use cohab_agent::{
     port::{EventSink, TurnEvent},
     state::NOTE_MARK,
 };
+use cohab_context::query;
 use cohab_model_api::{Channel, Message, Secrets, ToolResult};
 use cohab_policy::remembered::{Injection, Safety};
 
 use super::{Care, Item, check, instructions};
-use crate::{
-    context::query,
-    safety::{
-        label::{Label, Origin, Place},
-        taint::{Taint, begins_anew},
-    },
+use crate::safety::{
+    label::{Label, Origin, Place},
+    taint::{Taint, begins_anew},
 };
 
 /// Texts of a conversation that are remembered; with more, all are looked at anew.

@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
+use cohab_context::query::{MAX_HISTORY_EVENTS, PastCommand};
+
 use super::Session;
-use crate::context::query::{MAX_HISTORY_EVENTS, PastCommand};
 
 /// The newest of them that the model of the turn does not know.
 #[derive(Default)]

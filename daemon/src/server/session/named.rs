@@ -6,9 +6,8 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
+use cohab_context::{surroundings::Surroundings, text_file::Skipped};
 use cohab_text::sanitize::one_line;
-
-use crate::context::{surroundings::Surroundings, text_file::Skipped};
 
 /// Files that are remembered. Beyond, nothing is said of new ones.
 const MAX_NAMED: usize = 128;

@@ -3,15 +3,15 @@
 
 use std::{hint::black_box, path::Path, time::Instant};
 
-use cohab_e2e::binaries::workspace_root;
-use cohab_model_api::{AssistantMessage, JsonObject, Message, ModelRequest, ToolCall, ToolResult};
-use cohabd::context::trust::TrustedFolders;
-use cohabd::context::{
+use cohab_context::trust::TrustedFolders;
+use cohab_context::{
     fit::fit_request,
     query::{Query, Runtime},
     sections::system_prompt,
     surroundings::Surroundings,
 };
+use cohab_e2e::binaries::workspace_root;
+use cohab_model_api::{AssistantMessage, JsonObject, Message, ModelRequest, ToolCall, ToolResult};
 
 use crate::report::{Report, Samples};
 

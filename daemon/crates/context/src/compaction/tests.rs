@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex};
 use cohab_agent::completion::Account;
 use cohab_model_api::{
     AssistantMessage, ModelEvent, ModelInfo, ModelProvider, ModelRequest, ProviderError, ProviderErrorKind, TokenUsage,
-    ToolCall, ToolResult,
+    ToolCall, ToolResult, testing::Always,
 };
 use futures::{
     StreamExt,
@@ -11,9 +11,8 @@ use futures::{
 };
 use proptest::prelude::*;
 
-use super::testing::Always;
 use super::*;
-use crate::context::{
+use crate::{
     gap::counted,
     query::{EARLIER, Environment, Query, inside, parts, words},
 };

@@ -9,7 +9,7 @@ use cohab_text::{
     tokens::estimate_tokens,
 };
 
-use crate::context::query::{inside, words};
+use crate::query::{inside, words};
 
 /// What the model is told.
 pub(super) const PROMPT: &str = "You sum up a part of a conversation between a user and an assistant that works in the user's \

@@ -75,7 +75,7 @@ mod tests {
     use cohab_model_api::{AssistantMessage, ToolCall, ToolResult};
 
     use super::*;
-    use crate::context::query::{Environment, Query};
+    use crate::query::{Environment, Query};
 
     #[test]
     fn each_part_is_counted_once_and_as_what_it_is() {

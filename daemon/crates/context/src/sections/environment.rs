@@ -1,6 +1,6 @@
 //! Where the user is.
 
-use crate::context::{
+use crate::{
     git_state::GitState,
     query::{Query, one_line, one_line_path},
 };

@@ -8,7 +8,7 @@ use cohab_model_api::{Message, ModelProvider, ModelRequest};
 use cohab_text::tokens::estimate_tokens;
 
 use super::{Compactor, Shortened, Sliding, block_tokens, summary};
-use crate::context::{
+use crate::{
     fit::{fit, fit_request},
     gap::{Gap, Target},
 };

@@ -1,6 +1,6 @@
 //! What was piped in.
 
-use crate::context::query::Query;
+use crate::query::Query;
 
 pub(super) fn text(query: &Query<'_>) -> String {
     query.piped_input.unwrap_or_default().to_owned()

@@ -1,6 +1,6 @@
 //! What the agent runs in: time, platform, release, session, connected channels.
 
-use crate::context::query::{Query, one_line};
+use crate::query::{Query, one_line};
 
 pub(super) fn text(query: &Query<'_>) -> String {
     let Some(runtime) = &query.runtime else { return String::new() };

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use cohab_text::cut::head;
 
-use crate::context::query::{
+use crate::query::{
     FAILED_OUTPUT_BYTES, MAX_HISTORY_EVENTS, OUTPUT_BYTES, PastCommand, Query, last_lines, one_line_path,
 };
 

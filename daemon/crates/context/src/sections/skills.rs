@@ -1,7 +1,7 @@
 //! The user's own skills, by name and description.
 
 use super::Standing;
-use crate::context::skills::lines;
+use crate::skills::lines;
 
 pub(super) fn text(standing: &Standing) -> String {
     if standing.skills.is_empty() {

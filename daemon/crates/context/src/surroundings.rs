@@ -13,7 +13,7 @@ use super::{
     skills::{self, Skill},
     text_file::{self, Bounds, Skipped},
 };
-use crate::context::trust::TrustedFolders;
+use crate::trust::TrustedFolders;
 
 /// Folder of the user's skills, in that of their settings.
 const OWN_SKILLS: &str = "skills";
@@ -143,7 +143,7 @@ impl Runtime {
 }
 
 /// The nearest folder with a `.git`, or `cwd` itself, which has its links resolved.
-pub(crate) fn root_of(cwd: &Path, home: &Path) -> PathBuf {
+pub fn root_of(cwd: &Path, home: &Path) -> PathBuf {
     let has_git = |folder: &&Path| fs::symlink_metadata(folder.join(".git")).is_ok();
     let is_within_home = cwd.starts_with(home);
     let mut folders =

@@ -5,7 +5,7 @@ use cohab_model_api::Message;
 use cohab_text::{cut::cut_middle, tokens::estimate_tokens};
 
 use super::{Compactor, Shortened, block_tokens};
-use crate::context::{
+use crate::{
     fit::fit,
     gap::{Gap, Target},
 };

@@ -1,21 +1,26 @@
-//! What tests of summaries share.
+//! Models for tests.
 
 use std::sync::Mutex;
 
-use cohab_model_api::{ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, TokenUsage};
+use crate::{ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, TokenUsage};
 use futures::{
     StreamExt,
     stream::{self, BoxStream},
 };
 
-/// Answers always with these events.
+/// Answers each request with the same events.
 pub struct Always {
+    /// The events.
     pub events: Vec<ModelEvent>,
+    /// Whether it says that it is the built-in assistant.
     pub is_offline: bool,
+    /// The requests so far.
     pub requests: Mutex<Vec<ModelRequest>>,
 }
 
 impl Always {
+    /// Answers with this text.
+    #[must_use]
     pub fn says(text: &str) -> Self {
         let usage = TokenUsage { input: Some(50), output: Some(5), ..TokenUsage::default() };
         let events = vec![
@@ -34,7 +39,7 @@ impl ModelProvider for Always {
     }
 
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, ModelEvent> {
-        self.requests.lock().unwrap().push(request);
+        self.requests.lock().expect("not poisoned").push(request);
         stream::iter(self.events.clone()).boxed()
     }
 }

@@ -3,7 +3,7 @@ use std::time::Duration;
 use cohab_agent::tasks::{Status, Task};
 
 use super::*;
-use crate::context::{
+use crate::{
     git_state::GitState,
     query::{EARLIER, Environment, PastCommand, Runtime, parts, with_block},
 };

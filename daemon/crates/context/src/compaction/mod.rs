@@ -1,5 +1,5 @@
 //! Shortens a conversation that outgrows its model: one strategy a file, [`cohab_config::strategy::Strategy`] names them. All of them keep what
-//! [`crate::context::gap`] keeps; they differ in what they put in the place of the rest. The system prompt and the tools are no
+//! [`crate::gap`] keeps; they differ in what they put in the place of the rest. The system prompt and the tools are no
 //! part of a conversation and never touched.
 
 mod sliding;
@@ -12,7 +12,7 @@ use async_trait::async_trait;
 pub use self::{sliding::Sliding, summarize::Summarize, truncate::Truncate};
 use cohab_model_api::Message;
 
-use crate::context::{fit::message_tokens, gap::Target};
+use crate::{fit::message_tokens, gap::Target};
 
 /// Most tokens of what stands for messages that were left out.
 const BLOCK_TOKENS: u64 = 2_000;
@@ -51,7 +51,5 @@ fn block_tokens(target: Target) -> u64 {
     BLOCK_TOKENS.min(target.tokens / 4)
 }
 
-#[cfg(test)]
-pub(crate) mod testing;
 #[cfg(test)]
 mod tests;

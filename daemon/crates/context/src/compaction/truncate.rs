@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use cohab_model_api::Message;
 
 use super::{Compactor, Shortened};
-use crate::context::{
+use crate::{
     fit::fit,
     gap::{Gap, Target},
 };
