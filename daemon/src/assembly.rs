@@ -53,6 +53,7 @@ use cohab_sandbox::profile::{Profile, Sandbox};
 use cohab_shell_state::shell::Shell;
 use cohab_store::{Store, row::ModelKey, sessions::Limits};
 use cohab_text::tokens::estimate_tokens;
+use cohab_tools::session_tools;
 use cohab_types::environment::Variables;
 use tokio::time::{Instant, timeout};
 
@@ -68,7 +69,6 @@ use crate::{
     server::{Assembler, Introduction, TurnParts, approver::SessionApprover, session::Session},
     shell::fallback::LiveOrIsolated,
     temporary::TemporaryFolder,
-    tool::{self, session_tools},
 };
 pub use bench::{Bench, Jobs};
 
@@ -424,7 +424,7 @@ impl Assembler for Assembly {
             None => {
                 let (confined, free) = self.own_shells(&session, settings, parts.surroundings.root.as_deref());
                 let free = free.map(|free| Arc::new(RecordingRunner::new(free, Arc::clone(&recorder))) as _);
-                unconfined = free.and_then(|free| tool::unconfined(&settings.tools, free));
+                unconfined = free.and_then(|free| cohab_tools::unconfined(&settings.tools, free));
                 confined
             }
         };

@@ -17,5 +17,4 @@ pub mod stats;
 pub mod telemetry;
 pub mod temporary;
 pub mod tier_rules;
-pub mod tool;
 pub mod wiring;

@@ -20,6 +20,7 @@ use cohab_protocol::Paths;
 use cohab_sandbox::isolated::DaemonShell;
 use cohab_secrets::secret_names::{Stake, holds_secret};
 use cohab_store::{Store, sessions::Limits};
+use cohab_tools::ToolOptions;
 use cohab_types::environment::Variables;
 
 use crate::{
@@ -27,7 +28,6 @@ use crate::{
     safety::gate::standard_policy,
     server::Assembler,
     shell::isolated::IsolatedRunner,
-    tool::{self, ToolOptions},
 };
 
 /// What the daemon of this user works with; `secrets` stay in it.
@@ -94,7 +94,7 @@ fn load_settings(paths: &Paths, variables: &Variables, home: &Path) -> Result<Tu
         model.retries = Some(times);
     }
     let jobs = jobs(&settings);
-    let tools = tool::registry(&ToolOptions {
+    let tools = cohab_tools::registry(&ToolOptions {
         home: home.to_owned(),
         command_timeout: settings.limits.command_timeout(),
         output_max_bytes: settings.limits.tool_output_max_bytes,

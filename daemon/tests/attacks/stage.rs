@@ -21,16 +21,14 @@ use cohab_policy_io::files::FileSystem;
 use cohab_protocol::ApprovalMode;
 use cohab_sandbox::{isolated::DaemonShell, profile::Sandbox};
 use cohab_shell_state::shell::Shell;
+use cohab_tools::{ToolOptions, registry};
 use cohab_types::command::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter};
-use cohabd::{
-    safety::{
-        gate::{Consents, Gate, standard_policy},
-        inbound::Inbound,
-        label,
-        spotlight::{Keys, Spotlight},
-        taint::{AsRun, Watch},
-    },
-    tool::{ToolOptions, registry},
+use cohabd::safety::{
+    gate::{Consents, Gate, standard_policy},
+    inbound::Inbound,
+    label,
+    spotlight::{Keys, Spotlight},
+    taint::{AsRun, Watch},
 };
 use futures::{
     StreamExt,

@@ -19,6 +19,7 @@ use cohab_models::resolution::{Choice, ChoiceError};
 use cohab_protocol::*;
 use cohab_sandbox::profile::Profile;
 use cohab_store::{Store, sessions::Limits};
+use cohab_tools::ToolOptions;
 use cohab_types::{
     command::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter},
     environment::Variables,
@@ -27,7 +28,6 @@ use cohabd::{
     assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
     lifecycle,
     safety::gate::standard_policy,
-    tool::{self, ToolOptions},
 };
 use futures::{
     SinkExt, StreamExt,
@@ -116,7 +116,7 @@ fn assembly(paths: &Paths, home: &Path, calls: usize) -> Assembly {
         models: Arc::default(),
         approval: ApprovalMode::All,
         limits: TurnLimits { model_calls: 5 },
-        tools: tool::registry(&tools),
+        tools: cohab_tools::registry(&tools),
         kept: Some(Limits::of_days(30)),
         audit_days: Some(30),
         sandbox: Profile::Full,

@@ -81,6 +81,18 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("cohab-audit", &["cohab-policy", "cohab-protocol", "cohab-store", "cohab-text"]),
     ("cohab-context", &["cohab-agent", "cohab-config", "cohab-files", "cohab-model-api", "cohab-text"]),
     (
+        "cohab-tools",
+        &[
+            "cohab-agent",
+            "cohab-context",
+            "cohab-files",
+            "cohab-model-api",
+            "cohab-policy",
+            "cohab-sandbox",
+            "cohab-types",
+        ],
+    ),
+    (
         "cohab",
         &[
             "cohab-line-classifier",
@@ -116,6 +128,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "cohab-shell-state",
             "cohab-store",
             "cohab-text",
+            "cohab-tools",
             "cohab-types",
             "cohab-wires",
         ],

@@ -4,13 +4,11 @@ use cohab_agent::port::{ApprovalAnswer, ApprovalQuestion, Approver};
 use cohab_model_api::ToolCall;
 use cohab_protocol::ApprovalMode;
 use cohab_shell_state::shell::Shell;
+use cohab_tools::{ToolOptions, registry};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{
-    safety::gate::{Consents, Gate},
-    tool::{ToolOptions, registry},
-};
+use crate::safety::gate::{Consents, Gate};
 
 struct Nobody;
 

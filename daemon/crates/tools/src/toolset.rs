@@ -1,10 +1,6 @@
-//! Tools, one per file.
-//!
-//! Arguments are typed structs; their schema is what the model sees and what every call is checked against. A failure is text
-//! for the model that says what to do instead. Nothing here asks for consent: [`Tool::intent`]
-//! says what would happen, with links in paths resolved, so that what is judged is what is touched.
+//! The tools of a session: those that all sessions have, and those that belong to one.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use cohab_agent::{
     port::Tool,
@@ -13,37 +9,7 @@ use cohab_agent::{
 };
 use cohab_context::surroundings::Surroundings;
 
-mod arguments;
-mod bash;
-mod bash_unconfined;
-mod blocking;
-mod change;
-mod edit;
-mod glob;
-mod grep;
-mod matches;
-mod path;
-mod read;
-mod render;
-mod skill;
-mod todo_read;
-mod todo_write;
-mod walk;
-mod write;
-
-#[cfg(test)]
-mod testing;
-
-/// What the tools need to know of their user.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolOptions {
-    /// What `~` stands for.
-    pub home: PathBuf,
-    /// How long a command may run unless the model says otherwise.
-    pub command_timeout: Duration,
-    /// Longest result of one call; the rest is left out and counted.
-    pub output_max_bytes: usize,
-}
+use crate::{ToolOptions, bash, bash_unconfined, edit, glob, grep, read, skill, todo_read, todo_write, write};
 
 /// All tools, sorted by name. Make one set per session: `write` and `edit` remember what they previewed.
 #[must_use]
@@ -91,8 +57,8 @@ mod tests {
 
     use serde_json::json;
 
-    use super::testing;
     use super::*;
+    use crate::testing;
 
     #[test]
     fn the_registry_is_sorted_and_its_schemas_never_change_by_accident() {

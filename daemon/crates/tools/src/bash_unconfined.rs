@@ -48,7 +48,7 @@ mod tests {
 
     use super::super::testing::{ScriptedRunner, call_with, options};
     use super::*;
-    use crate::tool::{registry, unconfined};
+    use crate::{registry, unconfined};
 
     #[tokio::test]
     async fn its_commands_run_in_the_other_shell() {
