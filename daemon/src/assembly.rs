@@ -40,6 +40,7 @@ use cohab_context::{
     surroundings::Surroundings,
     trust::TrustedFolders,
 };
+use cohab_guard::{gate::Policy, known_servers::KnownServers, spotlight};
 use cohab_model_api::{Message, ModelProvider, ModelService, Secrets, TokenUsage, window_size::WindowSources};
 use cohab_models::{
     detect::LocalServer,
@@ -65,7 +66,6 @@ use crate::{
         window::Room,
     },
     recording::{RecordingApprover, RecordingRunner},
-    safety::{gate::Policy, known_servers::KnownServers, spotlight},
     server::{Assembler, Introduction, TurnParts, approver::SessionApprover, session::Session},
     shell::fallback::LiveOrIsolated,
     temporary::TemporaryFolder,

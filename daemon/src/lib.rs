@@ -9,7 +9,6 @@ pub mod log;
 pub mod middleware;
 pub mod probe;
 pub mod recording;
-pub mod safety;
 pub mod server;
 pub mod setup;
 pub mod shell;

@@ -9,6 +9,7 @@ use std::{
 use async_trait::async_trait;
 use cohab_agent::{TurnError, TurnLimits};
 use cohab_config::{self, ConfigError, Settings, model_settings::ModelSettings, profile, step_rules::Action};
+use cohab_guard::gate::standard_policy;
 use cohab_model_api::{ModelProvider, Secrets};
 use cohab_models::{
     detect,
@@ -25,7 +26,6 @@ use cohab_types::environment::Variables;
 
 use crate::{
     assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
-    safety::gate::standard_policy,
     server::Assembler,
     shell::isolated::IsolatedRunner,
 };

@@ -12,6 +12,16 @@ use cohab_context::{
     sections::{self, system_prompt},
     surroundings::Surroundings,
 };
+use cohab_guard::{
+    gate::Gate,
+    inbound::Inbound,
+    label::Place,
+    old_yes::OldYes,
+    pipeline::reading::{Notes, Reading},
+    spotlight::Spotlight,
+    taint::{AsRun, Watch},
+    unfilled::Unfilled,
+};
 use cohab_model_api::ModelProvider;
 use cohab_models::fallback::FallbackChain;
 use cohab_policy::remembered::Remembered as _;
@@ -48,16 +58,6 @@ use crate::{
     recording::{
         hooks::{Calls, Proposals},
         step_hooks::{Intents, Steps},
-    },
-    safety::{
-        gate::Gate,
-        inbound::Inbound,
-        label::Place,
-        old_yes::OldYes,
-        pipeline::reading::{Notes, Reading},
-        spotlight::Spotlight,
-        taint::{AsRun, Watch},
-        unfilled::Unfilled,
     },
     server::TurnParts,
 };

@@ -7,6 +7,7 @@ use std::{
 
 use clap::Args;
 use cohab_context::sections::{Standing, system_prompt};
+use cohab_guard::known_servers::KnownServers;
 use cohab_model_api::{Message, ModelProvider, ModelRequest};
 use cohab_models::resolution::Choice;
 use cohab_protocol::Paths;
@@ -14,7 +15,6 @@ use cohab_protocol::Paths;
 use super::{Failure, ModelFlags};
 use crate::{
     probe::{self, Show, json::JsonLines, text::Lines},
-    safety::known_servers::KnownServers,
     wiring,
 };
 

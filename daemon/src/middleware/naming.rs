@@ -10,6 +10,7 @@ use cohab_agent::{
     hook::TurnResult,
 };
 use cohab_context::query::words;
+use cohab_guard::inbound::harmless;
 use cohab_model_api::{Message, ModelProvider, ModelRequest};
 use cohab_store::sessions::TITLE_MAX_CHARS;
 use cohab_text::{
@@ -18,7 +19,7 @@ use cohab_text::{
 };
 use futures::future::BoxFuture;
 
-use crate::{recording::TurnRecorder, safety::inbound::harmless};
+use crate::recording::TurnRecorder;
 
 /// A name takes so long at most; nobody waits for it.
 const NAME_WAIT: Duration = Duration::from_secs(60);

@@ -7,6 +7,7 @@ use cohab_agent::{
     Agent, TurnState,
     port::{Effect, EventSink, ToolContext, TurnEvent},
 };
+use cohab_guard::inbound::harmless;
 use cohab_model_api::{Message, ToolResult};
 use cohab_protocol::TurnId;
 use cohab_store::sessions::{
@@ -22,7 +23,6 @@ use uuid::Uuid;
 use super::session::Session;
 use crate::{
     middleware::doubt::Doubts,
-    safety::inbound::harmless,
     shell::claim::{Claimed, Claims},
 };
 

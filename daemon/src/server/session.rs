@@ -16,6 +16,7 @@ use std::{
 
 use cohab_agent::tasks::TaskBoard;
 use cohab_context::query::{MAX_HISTORY_EVENTS, PastCommand};
+use cohab_guard::gate::Consents;
 use cohab_protocol::{
     ApprovalDecision, ApprovalId, ApprovalMode, Attach, CallId, ChunkDelta, DaemonMessage, NoticeKind, SessionKey,
     ShellEvent, TurnId, Usage, WireError, WireErrorKind,
@@ -39,7 +40,7 @@ use super::{
     lease::Lease,
     timeline::{Resumed, Timeline},
 };
-use crate::{middleware::checkpoint::Conversation, recording::SessionRecord, safety::gate::Consents};
+use crate::{middleware::checkpoint::Conversation, recording::SessionRecord};
 
 /// A client that lost its connection may come back within this time before what waits for it is given up.
 pub const RECONNECT_GRACE: Duration = Duration::from_secs(5);

@@ -11,6 +11,7 @@ use cohab_agent::{
     port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect},
     runner::CommandRunner,
 };
+use cohab_guard::repository::{self, RepositorySettings};
 use cohab_protocol::{ApprovalMode, DaemonMessage, Notice, NoticeKind, TurnId};
 use cohab_secrets::holds_placeholder;
 use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
@@ -18,10 +19,7 @@ use cohab_types::environment::Variables;
 use tokio_util::sync::CancellationToken;
 
 use super::live::LiveRunner;
-use crate::{
-    safety::repository::{self, RepositorySettings},
-    server::session::Session,
-};
+use crate::server::session::Session;
 
 /// Makes a shell of its own, which starts in this folder with these variables; with the daemon's own if there are none. May block.
 pub type IsolatedShell = Arc<dyn Fn(&Path, &Variables) -> Arc<dyn CommandRunner> + Send + Sync>;

@@ -14,6 +14,13 @@ use cohab_agent::{
     port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, EventSink, Intent, Lasts, TurnEvent},
     runner::CommandRunner,
 };
+use cohab_guard::{
+    gate::{Consents, Gate, standard_policy},
+    inbound::Inbound,
+    label,
+    spotlight::{Keys, Spotlight},
+    taint::{AsRun, Watch},
+};
 use cohab_model_api::{
     AssistantMessage, JsonObject, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall,
 };
@@ -23,13 +30,6 @@ use cohab_sandbox::{isolated::DaemonShell, profile::Sandbox};
 use cohab_shell_state::shell::Shell;
 use cohab_tools::{ToolOptions, registry};
 use cohab_types::command::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter};
-use cohabd::safety::{
-    gate::{Consents, Gate, standard_policy},
-    inbound::Inbound,
-    label,
-    spotlight::{Keys, Spotlight},
-    taint::{AsRun, Watch},
-};
 use futures::{
     StreamExt,
     stream::{self, BoxStream},

@@ -14,6 +14,7 @@ use std::{
 use async_trait::async_trait;
 use cohab_agent::{TurnLimits, runner::CommandRunner};
 use cohab_config::model_settings::ModelSettings;
+use cohab_guard::gate::standard_policy;
 use cohab_model_api::{ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall};
 use cohab_models::resolution::{Choice, ChoiceError};
 use cohab_protocol::*;
@@ -27,7 +28,6 @@ use cohab_types::{
 use cohabd::{
     assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
     lifecycle,
-    safety::gate::standard_policy,
 };
 use futures::{
     SinkExt, StreamExt,

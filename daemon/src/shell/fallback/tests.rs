@@ -1,5 +1,6 @@
 use std::{path::Path, sync::Mutex, time::Duration};
 
+use cohab_guard::repository::testing::plant;
 use cohab_protocol::{
     ApprovalMode, Attach, CommandEnding, CommandExecutionResult, EnvDelta, EnvSetting, RunMode, SessionKey, StateAfter,
 };
@@ -7,7 +8,7 @@ use cohab_sandbox::isolated::DaemonShell;
 use cohab_types::{command::Mode, environment::Variables};
 
 use super::*;
-use crate::{safety::repository::testing::planted, shell::isolated::IsolatedRunner};
+use crate::shell::isolated::IsolatedRunner;
 
 type Asked = Arc<Mutex<Vec<(PathBuf, Variables)>>>;
 
@@ -141,7 +142,8 @@ async fn a_secret_is_filled_in_in_the_live_shell_or_nowhere() {
 async fn what_a_repository_would_start_is_asked_about_before_git_runs_in_a_shell_of_its_own() {
     let yes = ApprovalAnswer::Approved { approval: None, lasts: cohab_agent::port::Lasts::Once };
     let no = ApprovalAnswer::Refused { reason: "rather not".into() };
-    let folder = planted();
+    let folder = tempfile::tempdir().unwrap();
+    plant(folder.path());
     for (mode, answer, runs, questions) in [
         (ApprovalMode::Ask, yes.clone(), true, 1),
         (ApprovalMode::Auto, yes.clone(), true, 1),

@@ -17,6 +17,7 @@ use cohab_agent::{
     port::{Effect, EventSink, Intent, Tool, ToolContext, ToolOutput, TurnEvent},
     runner::CommandRunner,
 };
+use cohab_guard::inbound::Inbound;
 use cohab_model_api::{JsonObject, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall, ToolSpec};
 use cohab_store::sessions::{Archive, Limits};
 use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
@@ -27,7 +28,6 @@ use cohabd::{
         hooks::{Calls, Proposals},
         step_hooks::{Intents, Steps},
     },
-    safety::inbound::Inbound,
 };
 use futures::{
     StreamExt,

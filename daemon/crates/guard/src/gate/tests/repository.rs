@@ -1,11 +1,12 @@
 //! Git in repositories whose own settings name programs, where no client looks at them.
 
 use super::*;
-use crate::safety::repository::testing::planted;
+use crate::repository::testing::plant;
 
 #[tokio::test]
 async fn what_a_repository_would_start_is_asked_about_where_no_client_looks() {
-    let folder = planted();
+    let folder = tempfile::tempdir().unwrap();
+    plant(folder.path());
     let cwd = folder.path().to_str().unwrap();
     let variables = |name: &str| (name.to_owned(), std::env::var(name).unwrap_or_default());
     for (mode, answers, may_run) in [

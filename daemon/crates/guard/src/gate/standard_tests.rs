@@ -8,7 +8,7 @@ use cohab_tools::{ToolOptions, registry};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::safety::gate::{Consents, Gate};
+use crate::gate::{Consents, Gate};
 
 struct Nobody;
 

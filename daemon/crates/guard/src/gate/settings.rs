@@ -5,7 +5,7 @@ use cohab_policy::{Level, Verdict};
 use cohab_protocol::ApprovalMode;
 
 use super::{Gate, refusal};
-use crate::safety::repository;
+use crate::repository;
 
 impl Gate {
     /// The last look at a command that would run unasked in a shell of its own.

@@ -71,18 +71,19 @@ pub fn shown(reasons: &[String]) -> Vec<String> {
     reasons.iter().cloned().chain([SETTLES.to_owned()]).collect()
 }
 
-#[cfg(test)]
-pub(crate) mod testing {
-    /// A repository whose settings name a program.
-    pub(crate) fn planted() -> tempfile::TempDir {
-        let folder = tempfile::tempdir().unwrap();
+/// For tests: repositories that are not to be trusted.
+#[cfg(any(test, feature = "testing"))]
+pub mod testing {
+    use std::{path::Path, process::Command};
+
+    /// Makes `folder` a repository whose settings name a program.
+    pub fn plant(folder: &Path) {
         let git = |args: &[&str]| {
-            let mut command = std::process::Command::new("git");
-            command.env("HOME", "/nowhere").arg("-C").arg(folder.path()).args(args);
-            assert!(command.output().unwrap().status.success(), "{args:?}");
+            let mut command = Command::new("git");
+            command.env("HOME", "/nowhere").arg("-C").arg(folder).args(args);
+            assert!(command.output().expect("git runs").status.success(), "{args:?}");
         };
         git(&["init", "-q", "-b", "main"]);
         git(&["config", "core.fsmonitor", "./evil"]);
-        folder
     }
 }

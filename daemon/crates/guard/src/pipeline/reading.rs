@@ -20,7 +20,7 @@ use cohab_model_api::{Channel, Message, Secrets, ToolResult};
 use cohab_policy::remembered::{Injection, Safety};
 
 use super::{Care, Item, check, instructions};
-use crate::safety::{
+use crate::{
     label::{Label, Origin, Place},
     taint::{Taint, begins_anew},
 };
