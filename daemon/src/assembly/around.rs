@@ -115,7 +115,7 @@ impl Around<'_> {
             list.push(Arc::new(self.compaction(Arc::clone(&window), &spans).await));
         }
         if let Some(fallback) = &self.fallback {
-            list.push(Arc::new(Escalation::new(Arc::clone(fallback), Arc::clone(&self.parts.sink))));
+            list.push(Arc::new(Escalation::new(fallback.clone(), Arc::clone(&self.parts.sink))));
         }
         list.push(Arc::new(Proposals(Arc::clone(recorder))));
         list.push(Arc::new(Checkpoint::new(Arc::clone(session.conversation()))));

@@ -16,25 +16,24 @@ use cohab_agent::{
     plan::{MAX_BAD_ANSWERS, StepKind},
     port::{EventSink, TurnEvent},
 };
-use cohab_model_api::{AssistantMessage, Message, ToolCall, ToolResult};
-use cohab_models::fallback::FallbackChain;
+use cohab_model_api::{AssistantMessage, Escalate, Message, ToolCall, ToolResult};
 
 /// Rounds in a row whose calls all fail, after which a model gets nowhere.
 const FAILED_ROUNDS: usize = 3;
 
 /// Looks before each model call of one turn.
 pub struct Escalation {
-    fallback: Arc<FallbackChain>,
+    models: Arc<dyn Escalate>,
     sink: Arc<dyn EventSink>,
     /// Messages that were there when the model of now began.
     since: AtomicUsize,
 }
 
 impl Escalation {
-    /// Lets the models of `fallback` take over, and tells `sink`.
+    /// Lets another of `models` take over, and tells `sink`.
     #[must_use]
-    pub fn new(fallback: Arc<FallbackChain>, sink: Arc<dyn EventSink>) -> Self {
-        Self { fallback, sink, since: AtomicUsize::new(0) }
+    pub fn new(models: Arc<dyn Escalate>, sink: Arc<dyn EventSink>) -> Self {
+        Self { models, sink, since: AtomicUsize::new(0) }
     }
 }
 
@@ -50,7 +49,7 @@ impl Middleware for Escalation {
         let why = nowhere(messages.get(since..).unwrap_or(messages));
         let Some(why) = why.or_else(|| ends_soon(state)) else { return ControlFlow::Continue(()) };
         self.since.store(messages.len(), Ordering::Relaxed);
-        if let Some((before, after)) = self.fallback.escalate().await {
+        if let Some((before, after)) = self.models.escalate().await {
             state.forgive_bad_answers();
             self.sink.emit(TurnEvent::Notice(format!("{before} {why}; {after} goes on."))).await;
         }

@@ -22,7 +22,7 @@ pub mod window_size;
 pub use self::{
     error::{ProviderError, ProviderErrorKind},
     message::{AssistantMessage, BrokenArguments, JsonObject, Message, ProviderData, ToolCall, ToolResult},
-    provider::{ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolSpec},
+    provider::{Escalate, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolSpec},
     secrets::{Channel, Scrub, Scrubbed, Secrets},
     usage::{ModelService, Overflow, TokenUsage},
 };

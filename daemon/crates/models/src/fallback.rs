@@ -12,8 +12,8 @@ use std::{
 
 use cohab_config::model_roles::Tier;
 use cohab_model_api::{
-    ModelEvent, ModelInfo, ModelProvider, ModelRequest, ModelService, ProviderError, ProviderErrorKind as Kind,
-    TokenUsage,
+    Escalate, ModelEvent, ModelInfo, ModelProvider, ModelRequest, ModelService, ProviderError,
+    ProviderErrorKind as Kind, TokenUsage,
 };
 use futures::{
     FutureExt as _, StreamExt as _,
@@ -103,13 +103,17 @@ impl FallbackChain {
         let index = locked(&self.shared.at).index;
         self.shared.candidates[index].name.clone()
     }
+}
 
-    /// The one that answers gets nowhere: one that is trusted with more takes over, if there is one. Its name and the one before.
-    pub async fn escalate(&self) -> Option<(String, String)> {
-        let before = self.info().model;
-        let tier = self.shared.candidates[locked(&self.shared.at).index].tier;
-        self.shared.climb(|candidate| candidate.tier > tier).await?;
-        Some((before, self.info().model))
+impl Escalate for FallbackChain {
+    fn escalate(&self) -> BoxFuture<'_, Option<(String, String)>> {
+        async {
+            let before = self.info().model;
+            let tier = self.shared.candidates[locked(&self.shared.at).index].tier;
+            self.shared.climb(|candidate| candidate.tier > tier).await?;
+            Some((before, self.info().model))
+        }
+        .boxed()
     }
 }
 
