@@ -50,6 +50,15 @@ use cohab_models::{
 use cohab_policy::remembered::Remembered as _;
 use cohab_policy_io::rules_file::{RuleBook, RulesFile};
 use cohab_protocol::{ApprovalMode, Paths};
+use cohab_runtime::{
+    cache::ResponseCache,
+    middleware::{
+        audit::{Audit, AuditedApprover, Policy as PolicyInForce, Turn},
+        turn_clock::{TurnClock, UnhurriedApprover},
+        window::Room,
+    },
+    recording::{RecordingApprover, RecordingRunner},
+};
 use cohab_sandbox::profile::{Profile, Sandbox};
 use cohab_shell_state::shell::Shell;
 use cohab_store::{Store, row::ModelKey, sessions::Limits};
@@ -59,13 +68,6 @@ use cohab_types::environment::Variables;
 use tokio::time::{Instant, timeout};
 
 use crate::{
-    cache::ResponseCache,
-    middleware::{
-        audit::{Audit, AuditedApprover, Policy as PolicyInForce, Turn},
-        turn_clock::{TurnClock, UnhurriedApprover},
-        window::Room,
-    },
-    recording::{RecordingApprover, RecordingRunner},
     server::{Assembler, Introduction, TurnParts, approver::SessionApprover, session::Session},
     shell::fallback::LiveOrIsolated,
     temporary::TemporaryFolder,

@@ -1,14 +1,11 @@
 //! The cohab daemon: sessions, the agent loop, model providers and tools.
 
 pub mod assembly;
-pub mod cache;
 pub mod cli;
 pub mod folder_watch;
 pub mod lifecycle;
 pub mod log;
-pub mod middleware;
 pub mod probe;
-pub mod recording;
 pub mod server;
 pub mod setup;
 pub mod shell;

@@ -135,10 +135,10 @@ fn remove_oldest(folder: &Path) -> io::Result<()> {
 mod tests {
     use std::{cell::Cell, os::unix::fs::PermissionsExt};
 
+    use cohab_runtime::middleware::spans;
     use jiff::civil::date;
 
     use super::*;
-    use crate::middleware::spans;
 
     #[test]
     fn our_crates_are_logged_and_spans_of_turns_are_not() {

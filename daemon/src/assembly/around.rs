@@ -27,13 +27,7 @@ use cohab_models::fallback::FallbackChain;
 use cohab_policy::remembered::Remembered as _;
 use cohab_policy_io::files::{FileSystem, program_folders};
 use cohab_protocol::ApprovalMode;
-use cohab_sandbox::lock;
-use cohab_shell_state::shell::Shell;
-use cohab_store::{backups::Backups, spool::Spool};
-use jiff::Zoned;
-
-use super::{Assembly, Resolved};
-use crate::{
+use cohab_runtime::{
     middleware::{
         accounting::{Accounting, Answered},
         audit::Audit,
@@ -59,8 +53,14 @@ use crate::{
         hooks::{Calls, Proposals},
         step_hooks::{Intents, Steps},
     },
-    server::TurnParts,
 };
+use cohab_sandbox::lock;
+use cohab_shell_state::shell::Shell;
+use cohab_store::{backups::Backups, spool::Spool};
+use jiff::Zoned;
+
+use super::{Assembly, Resolved};
+use crate::server::TurnParts;
 
 /// One result may have this part of a request.
 const RESULT_SHARE: u64 = 4;

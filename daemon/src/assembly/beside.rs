@@ -16,19 +16,17 @@ use cohab_models::{
     resolution::Choice,
     scrubbed::{Withheld, WithheldProvider},
 };
+use cohab_runtime::middleware::{
+    accounting::{Accounting, Answered},
+    compaction::Spent,
+    naming::{Pen, WayToPen},
+    window::{Room, Window},
+};
 use cohab_store::Store;
 use futures::FutureExt as _;
 
 use super::{Assembly, Resolved, TurnSettings};
-use crate::{
-    middleware::{
-        accounting::{Accounting, Answered},
-        compaction::Spent,
-        naming::{Pen, WayToPen},
-        window::{Room, Window},
-    },
-    server::session::Session,
-};
+use crate::server::session::Session;
 
 /// A conversation of at most this many tokens is short enough.
 const SHORT_TOKENS: u64 = 2_000;

@@ -9,12 +9,12 @@ use clap::Args;
 use cohab_config::{self};
 use cohab_model_api::learned::Learned;
 use cohab_protocol::Paths;
+use cohab_runtime::middleware::budget::{self, Gauge, Measured as _};
 use cohab_store::{Database, StoreError, row::ModelKey, today::Spent};
 use jiff::{Span, Timestamp, Zoned, civil::Date, tz::TimeZone};
 
 use self::report::{Grouping, Report};
 use super::Failure;
-use crate::middleware::budget::{self, Gauge, Measured as _};
 
 /// `cohab usage`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]

@@ -9,9 +9,8 @@ use cohab_agent::{
 use cohab_context::{analysis::Analysis, query::PastCommand};
 use cohab_model_api::{ModelInfo, TokenUsage};
 use cohab_protocol as wire;
+use cohab_runtime::middleware::budget::{self, Gauge};
 use cohab_text::cut::{head, tail};
-
-use crate::middleware::budget::{self, Gauge};
 
 /// What the client sees of who answers.
 #[must_use]

@@ -10,6 +10,7 @@ use cohab_agent::{
 use cohab_guard::inbound::harmless;
 use cohab_model_api::{Message, ToolResult};
 use cohab_protocol::TurnId;
+use cohab_runtime::middleware::doubt::Doubts;
 use cohab_store::sessions::{
     Archive, Entry,
     steps::{
@@ -21,10 +22,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::session::Session;
-use crate::{
-    middleware::doubt::Doubts,
-    shell::claim::{Claimed, Claims},
-};
+use crate::shell::claim::{Claimed, Claims};
 
 /// Told to the model at the end of what it reads first.
 const NOTE: &str = "[The assistant's program ended suddenly in the middle of this turn and was started again. Everything above is \

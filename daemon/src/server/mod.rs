@@ -33,13 +33,12 @@ use cohab_agent::{Agent, TurnError, port::EventSink};
 use cohab_context::{compaction::Shortened, report::Fixed, surroundings::Surroundings};
 use cohab_model_api::{Message, ModelInfo, TokenUsage};
 use cohab_protocol::{ApprovalMode, DaemonStatus, SessionKey, TurnId};
+use cohab_runtime::{middleware::doubt::Doubts, recording::TurnRecorder};
 use cohab_store::sessions::Archive;
 use cohab_types::environment::Variables;
 use session::{RECONNECT_GRACE, Session};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-
-use crate::{middleware::doubt::Doubts, recording::TurnRecorder};
 
 /// Sessions in memory. Beyond, the one that was left first goes.
 const MAX_SESSIONS: usize = 256;

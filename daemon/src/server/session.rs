@@ -21,6 +21,7 @@ use cohab_protocol::{
     ApprovalDecision, ApprovalId, ApprovalMode, Attach, CallId, ChunkDelta, DaemonMessage, NoticeKind, SessionKey,
     ShellEvent, TurnId, Usage, WireError, WireErrorKind,
 };
+use cohab_runtime::{middleware::checkpoint::Conversation, recording::SessionRecord};
 use cohab_types::environment::Variables;
 use tokio::{
     sync::{Notify, oneshot, watch},
@@ -40,7 +41,6 @@ use super::{
     lease::Lease,
     timeline::{Resumed, Timeline},
 };
-use crate::{middleware::checkpoint::Conversation, recording::SessionRecord};
 
 /// A client that lost its connection may come back within this time before what waits for it is given up.
 pub const RECONNECT_GRACE: Duration = Duration::from_secs(5);

@@ -16,6 +16,10 @@ use cohab_protocol::{
     DaemonMessage, MAX_QUERY_BYTES, NoticeKind, ResumeTurn, TurnEnded, TurnId, Usage, UserQuery, WireError,
     WireErrorKind,
 };
+use cohab_runtime::{
+    middleware::doubt::Doubts,
+    recording::{Opening, RecordingSink, TurnRecorder},
+};
 use cohab_store::sessions::steps::recover::Unfinished;
 use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
@@ -26,10 +30,6 @@ use super::{
     convert, going_on, resume,
     session::Session,
     sink::SessionSink,
-};
-use crate::{
-    middleware::doubt::Doubts,
-    recording::{Opening, RecordingSink, TurnRecorder},
 };
 
 /// A conversation is kept up to about this size between turns.

@@ -108,6 +108,25 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "cohab-runtime",
+        &[
+            "cohab-agent",
+            "cohab-audit",
+            "cohab-config",
+            "cohab-context",
+            "cohab-files",
+            "cohab-guard",
+            "cohab-model-api",
+            "cohab-policy",
+            "cohab-policy-io",
+            "cohab-protocol",
+            "cohab-shell-state",
+            "cohab-store",
+            "cohab-text",
+            "cohab-types",
+        ],
+    ),
+    (
         "cohab",
         &[
             "cohab-line-classifier",
@@ -139,6 +158,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "cohab-policy-io",
             "cohab-process",
             "cohab-protocol",
+            "cohab-runtime",
             "cohab-sandbox",
             "cohab-secrets",
             "cohab-shell-state",

@@ -2,6 +2,7 @@
 
 use cohab_model_api::learned::Learned;
 use cohab_protocol::amount;
+use cohab_runtime::middleware::budget::Kind;
 use cohab_store::row::ModelKey;
 use cohab_text::sanitize;
 use jiff::tz::TimeZone;
@@ -11,7 +12,6 @@ use super::{
     Grouping, Shown,
     report::{Subject, Sum},
 };
-use crate::middleware::budget::Kind;
 
 /// Widest first column.
 const LABEL_MAX_COLUMNS: usize = 30;

@@ -1,10 +1,10 @@
 //! What holds a turn of the session, and what is told of its limits.
 
 use cohab_protocol::{DaemonMessage, TurnId};
+use cohab_runtime::middleware::budget::Gauge;
 use tokio::sync::watch;
 
 use super::{super::convert, Session};
-use crate::middleware::budget::Gauge;
 
 impl Session {
     /// Holds the turn or lets it go on, if it is the one that runs.

@@ -19,9 +19,7 @@ use cohab_agent::{
 };
 use cohab_guard::inbound::Inbound;
 use cohab_model_api::{JsonObject, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall, ToolSpec};
-use cohab_store::sessions::{Archive, Limits};
-use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
-use cohabd::{
+use cohab_runtime::{
     middleware::{checkpoint::Checkpoint, spans::Spans},
     recording::{
         Opening, RecordingSink, SessionRecord, TurnRecorder,
@@ -29,6 +27,8 @@ use cohabd::{
         step_hooks::{Intents, Steps},
     },
 };
+use cohab_store::sessions::{Archive, Limits};
+use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use futures::{
     StreamExt,
     stream::{self, BoxStream},
