@@ -60,6 +60,9 @@ use cohab_runtime::{
     recording::{RecordingApprover, RecordingRunner},
 };
 use cohab_sandbox::profile::{Profile, Sandbox};
+use cohab_session::{
+    Assembler, Introduction, TurnParts, approver::SessionApprover, session::Session, shell::fallback::LiveOrIsolated,
+};
 use cohab_shell_state::shell::Shell;
 use cohab_store::{Store, row::ModelKey, sessions::Limits};
 use cohab_text::tokens::estimate_tokens;
@@ -67,11 +70,7 @@ use cohab_tools::session_tools;
 use cohab_types::environment::Variables;
 use tokio::time::{Instant, timeout};
 
-use crate::{
-    server::{Assembler, Introduction, TurnParts, approver::SessionApprover, session::Session},
-    shell::fallback::LiveOrIsolated,
-    temporary::TemporaryFolder,
-};
+use crate::temporary::TemporaryFolder;
 pub use bench::{Bench, Jobs};
 
 /// Choices of a provider that are kept. Each holds a connection pool.

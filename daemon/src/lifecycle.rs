@@ -11,6 +11,7 @@ use std::{
 
 use cohab_model_api::Secrets;
 use cohab_protocol::{Paths, socket};
+use cohab_session::{Assembler, Daemon, Facts, listener};
 use cohab_store::{
     sessions::{Archive, SqliteStore},
     spool::Spool,
@@ -21,11 +22,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    folder_watch::FolderWatch,
-    server::{Assembler, Daemon, Facts, listener},
-    temporary,
-};
+use crate::{folder_watch::FolderWatch, temporary};
 
 /// How a daemon's life went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

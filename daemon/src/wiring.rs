@@ -20,15 +20,12 @@ use cohab_offline::OfflineAssistant;
 use cohab_protocol::Paths;
 use cohab_sandbox::isolated::DaemonShell;
 use cohab_secrets::secret_names::{Stake, holds_secret};
+use cohab_session::{Assembler, shell::isolated::IsolatedRunner};
 use cohab_store::{Store, sessions::Limits};
 use cohab_tools::ToolOptions;
 use cohab_types::environment::Variables;
 
-use crate::{
-    assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
-    server::Assembler,
-    shell::isolated::IsolatedRunner,
-};
+use crate::assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings};
 
 /// What the daemon of this user works with; `secrets` stay in it.
 #[must_use]

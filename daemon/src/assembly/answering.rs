@@ -13,14 +13,12 @@ use cohab_models::{
     fallback::{Candidate, FallbackChain},
     resolution::{Choice, ChoiceError},
 };
+use cohab_session::TurnParts;
 use cohab_types::environment::Variables;
 use futures::FutureExt as _;
 
 use super::{Assembly, Jobs, Resolved, bench::Bench};
-use crate::{
-    server::TurnParts,
-    tier_rules::{Asked, judge},
-};
+use crate::tier_rules::{Asked, judge};
 
 /// Variables that name who answers.
 const EXPLICIT: [&str; 4] = ["COHAB_PROFILE", "COHAB_MODEL", "COHAB_PROVIDER", "COHAB_BASE_URL"];

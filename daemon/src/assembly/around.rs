@@ -55,12 +55,12 @@ use cohab_runtime::{
     },
 };
 use cohab_sandbox::lock;
+use cohab_session::TurnParts;
 use cohab_shell_state::shell::Shell;
 use cohab_store::{backups::Backups, spool::Spool};
 use jiff::Zoned;
 
 use super::{Assembly, Resolved};
-use crate::server::TurnParts;
 
 /// One result may have this part of a request.
 const RESULT_SHARE: u64 = 4;

@@ -22,11 +22,11 @@ use cohab_runtime::middleware::{
     naming::{Pen, WayToPen},
     window::{Room, Window},
 };
+use cohab_session::session::Session;
 use cohab_store::Store;
 use futures::FutureExt as _;
 
 use super::{Assembly, Resolved, TurnSettings};
-use crate::server::session::Session;
 
 /// A conversation of at most this many tokens is short enough.
 const SHORT_TOKENS: u64 = 2_000;

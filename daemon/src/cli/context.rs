@@ -12,12 +12,12 @@ use cohab_context::{
 };
 use cohab_model_api::Message;
 use cohab_protocol::{Paths, amount};
+use cohab_session::convert::context_room;
 use cohab_store::sessions::{SessionRow, SqliteStore, StateStore, id};
 use cohab_text::sanitize::{escaped_json, one_line, sanitize};
 use serde_json::{Value, json};
 
 use super::{Failure, ModelFlags, record};
-use crate::server::convert::context_room;
 use crate::wiring;
 
 /// Width of the terminal where nobody says it.

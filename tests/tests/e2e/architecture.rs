@@ -127,6 +127,23 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "cohab-session",
+        &[
+            "cohab-agent",
+            "cohab-context",
+            "cohab-guard",
+            "cohab-model-api",
+            "cohab-process",
+            "cohab-protocol",
+            "cohab-runtime",
+            "cohab-sandbox",
+            "cohab-secrets",
+            "cohab-store",
+            "cohab-text",
+            "cohab-types",
+        ],
+    ),
+    (
         "cohab",
         &[
             "cohab-line-classifier",
@@ -161,6 +178,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "cohab-runtime",
             "cohab-sandbox",
             "cohab-secrets",
+            "cohab-session",
             "cohab-shell-state",
             "cohab-store",
             "cohab-text",
@@ -365,12 +383,12 @@ fn names_of_the_protocol(code: &str) -> Vec<&str> {
 }
 
 #[test]
-fn inside_the_daemon_only_the_server_and_the_shell_see_messages() {
+fn inside_the_daemon_only_sessions_see_messages() {
     // Where things are, which release this is, a mode that the settings know too, and how amounts are written.
     let neutral = ["", "ApprovalMode", "BUILD", "PROTOCOL_VERSION", "Paths", "amount", "socket"];
-    let speakers = ["daemon/src/server", "daemon/src/shell"];
     let silent = |source: &&Source| {
-        source.path.starts_with("daemon/src/") && !speakers.iter().any(|prefix| source.is_below(prefix))
+        ["daemon/src", "daemon/crates"].iter().any(|folder| source.is_below(folder))
+            && !source.is_below("daemon/crates/session")
     };
     for source in sources().iter().filter(silent) {
         for name in names_of_the_protocol(&source.code) {

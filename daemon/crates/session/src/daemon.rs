@@ -1,26 +1,7 @@
-//! Sessions and the connections that come and go.
-//!
-//! A [`Session`] outlives its connections. Each turn runs in a task of its own and talks to its session only;
-//! a connection carries what the session has to say and hands in what the client says. So a client that is slow, gone or
-//! hostile harms its own session at most.
-
-pub mod approver;
-mod asking;
-mod connection;
-pub(crate) mod convert;
-mod going_on;
-pub mod lease;
-pub mod listener;
-mod requests;
-mod resume;
-pub mod session;
-mod sink;
-mod timeline;
-mod turn_task;
+//! The running daemon: all sessions in memory, and their end.
 
 use std::{
     collections::{BTreeMap, HashMap},
-    path::PathBuf,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
@@ -28,17 +9,15 @@ use std::{
     time::Duration,
 };
 
-use async_trait::async_trait;
-use cohab_agent::{Agent, TurnError, port::EventSink};
-use cohab_context::{compaction::Shortened, report::Fixed, surroundings::Surroundings};
-use cohab_model_api::{Message, ModelInfo, TokenUsage};
-use cohab_protocol::{ApprovalMode, DaemonStatus, SessionKey, TurnId};
-use cohab_runtime::{middleware::doubt::Doubts, recording::TurnRecorder};
+use cohab_protocol::{DaemonStatus, SessionKey};
 use cohab_store::sessions::Archive;
-use cohab_types::environment::Variables;
-use session::{RECONNECT_GRACE, Session};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    Assembler, Facts, convert,
+    session::{RECONNECT_GRACE, Session},
+};
 
 /// Sessions in memory. Beyond, the one that was left first goes.
 const MAX_SESSIONS: usize = 256;
@@ -50,93 +29,23 @@ const TURNS_END_WAIT: Duration = Duration::from_secs(1);
 /// Connections get this long to take what is left for them.
 const CONNECTIONS_END_WAIT: Duration = Duration::from_secs(2);
 
-/// Puts together what a turn works with. The server knows no provider, tool or setting.
-#[async_trait]
-pub trait Assembler: Send + Sync {
-    /// Who would answer a client with these variables, and what the settings let it do unasked.
-    ///
-    /// # Errors
-    /// `TurnError::Settings` when the settings are wrong.
-    async fn introduce(&self, variables: &Variables) -> Result<Introduction, TurnError>;
-
-    /// An agent for one turn.
-    ///
-    /// # Errors
-    /// When the settings are wrong, or the user ended the turn at a question.
-    async fn assemble(&self, parts: TurnParts) -> Result<Agent, TurnError>;
-
-    /// What is sent to whoever would answer beside the conversation, and how much that takes.
-    ///
-    /// # Errors
-    /// `TurnError::Settings` when the settings are wrong.
-    async fn outlook(&self, variables: &Variables, surroundings: &Surroundings) -> Result<Fixed, TurnError>;
-
-    /// The conversation of this session, shorter: at most half of what it was, or what is short enough. With what that took.
-    ///
-    /// # Errors
-    /// `TurnError::Settings` when the settings are wrong.
-    async fn shorten(&self, session: &Session, messages: &[Message]) -> Result<(Shortened, TokenUsage), TurnError>;
-
-    /// What lies around this folder; nothing if that is not known soon.
-    async fn surroundings(&self, cwd: PathBuf) -> Arc<Surroundings>;
-
-    /// What has gone wrong with what is kept of model calls since this was asked last, as a sentence for the user.
-    fn store_trouble(&self) -> Option<String>;
-}
-
-/// Who would answer.
-#[derive(Clone, Debug)]
-pub struct Introduction {
-    /// The model.
-    pub model: ModelInfo,
-    /// What may be done unasked, if the client does not say.
-    pub approval: ApprovalMode,
-}
-
-/// What an agent is put together for.
-pub struct TurnParts {
-    /// Whose turn it is.
-    pub session: Arc<Session>,
-    /// The turn.
-    pub turn_id: TurnId,
-    /// The user's own words.
-    pub question: String,
-    /// Takes what happens.
-    pub sink: Arc<dyn EventSink>,
-    /// Keeps what happens.
-    pub recorder: Arc<TurnRecorder>,
-    /// Steps of an earlier daemon's turn of which nobody knows whether they were done.
-    pub doubts: Arc<Doubts>,
-    /// What lies around the question.
-    pub surroundings: Arc<Surroundings>,
-}
-
-/// Where the daemon keeps things, for people.
-#[derive(Clone, Debug)]
-pub struct Facts {
-    /// Folder of the log files.
-    pub log_dir: PathBuf,
-    /// The settings file.
-    pub config_path: PathBuf,
-}
-
 /// The running daemon.
 pub struct Daemon {
-    assembler: Arc<dyn Assembler>,
-    facts: Facts,
-    archive: Archive,
-    started: Instant,
-    sessions: Mutex<HashMap<SessionKey, Arc<Session>>>,
-    connections: AtomicU32,
-    next_connection: AtomicU64,
+    pub(crate) assembler: Arc<dyn Assembler>,
+    pub(crate) facts: Facts,
+    pub(crate) archive: Archive,
+    pub(crate) started: Instant,
+    pub(crate) sessions: Mutex<HashMap<SessionKey, Arc<Session>>>,
+    pub(crate) connections: AtomicU32,
+    pub(crate) next_connection: AtomicU64,
     /// The last connection was refused for their number; said once in the log.
-    is_full: AtomicBool,
+    pub(crate) is_full: AtomicBool,
     /// Begins the end: no new connections and turns, running turns are left where they are.
-    shutdown: CancellationToken,
+    pub(crate) shutdown: CancellationToken,
     /// Turns have ended: connections say goodbye.
-    closing: CancellationToken,
-    turns: TaskTracker,
-    tasks: TaskTracker,
+    pub(crate) closing: CancellationToken,
+    pub(crate) turns: TaskTracker,
+    pub(crate) tasks: TaskTracker,
 }
 
 impl Daemon {
@@ -178,11 +87,11 @@ impl Daemon {
         }
     }
 
-    fn sessions(&self) -> MutexGuard<'_, HashMap<SessionKey, Arc<Session>>> {
+    pub(crate) fn sessions(&self) -> MutexGuard<'_, HashMap<SessionKey, Arc<Session>>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn status(&self) -> DaemonStatus {
+    pub(crate) fn status(&self) -> DaemonStatus {
         let sessions = self.sessions();
         let running = sessions.values().filter(|session| session.is_busy()).count();
         let leases = sessions.values().map(|session| session.lease().counts());
@@ -204,7 +113,7 @@ impl Daemon {
     }
 
     /// The session of this name, made if there is none. `None` if there are too many, all in use.
-    fn session(&self, key: &SessionKey) -> Option<Arc<Session>> {
+    pub(crate) fn session(&self, key: &SessionKey) -> Option<Arc<Session>> {
         let mut sessions = self.sessions();
         if let Some(session) = sessions.get(key) {
             return Some(Arc::clone(session));
@@ -221,7 +130,7 @@ impl Daemon {
     }
 
     /// Kinds of sessions with a client, and how many of each. The kind is what a name begins with.
-    fn channels(&self) -> Vec<(String, usize)> {
+    pub(crate) fn channels(&self) -> Vec<(String, usize)> {
         let mut channels = BTreeMap::new();
         for session in self.sessions().values().filter(|session| session.detached_since().is_none()) {
             let kind = session.key().0.split(':').next().unwrap_or_default().to_owned();
@@ -231,13 +140,13 @@ impl Daemon {
     }
 
     /// Whether a client is at the session of this name.
-    fn is_attended(&self, key: &SessionKey) -> bool {
+    pub(crate) fn is_attended(&self, key: &SessionKey) -> bool {
         self.sessions().get(key).is_some_and(|session| session.detached_since().is_none())
     }
 
     /// Drops a session some time after its client left, unless one comes back. A one-shot question has nothing to come back to
     /// for long.
-    fn retire(self: &Arc<Self>, session: &Arc<Session>) {
+    pub(crate) fn retire(self: &Arc<Self>, session: &Arc<Session>) {
         let daemon = Arc::clone(self);
         let keep = if session.key().0.starts_with("cli:") { RECONNECT_GRACE } else { ABANDONED_KEEP };
         let mut presence = session.presence();
@@ -256,7 +165,7 @@ impl Daemon {
     }
 
     /// Drops a session that nobody has been at for `keep`.
-    fn drop_session(&self, session: &Arc<Session>, keep: Duration) {
+    pub(crate) fn drop_session(&self, session: &Arc<Session>, keep: Duration) {
         let mut sessions = self.sessions();
         // Somebody may have come, or come and gone, while the time ran out.
         if session.detached_since().is_none_or(|since| since.elapsed() < keep) {

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::live::{follow, outcome};
-use crate::server::session::{Progress, Session};
+use crate::session::{Progress, Session};
 
 /// A client answers at once whether it knows the command.
 const ANSWER_WAIT: Duration = Duration::from_secs(3);

@@ -19,7 +19,7 @@ use cohab_types::environment::Variables;
 use tokio_util::sync::CancellationToken;
 
 use super::live::LiveRunner;
-use crate::server::session::Session;
+use crate::session::Session;
 
 /// Makes a shell of its own, which starts in this folder with these variables; with the daemon's own if there are none. May block.
 pub type IsolatedShell = Arc<dyn Fn(&Path, &Variables) -> Arc<dyn CommandRunner> + Send + Sync>;

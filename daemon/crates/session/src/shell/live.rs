@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::server::{
+use crate::{
     lease::Held,
     session::{OpenCall, Progress, RECONNECT_GRACE, Session},
 };

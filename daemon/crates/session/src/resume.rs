@@ -16,7 +16,7 @@ use cohab_text::sanitize::one_line;
 use tokio::{task::spawn_blocking, time::timeout};
 
 use super::{Daemon, session::Session};
-use crate::server::turn_task::MAX_CONVERSATION_TOKENS;
+use crate::turn_task::MAX_CONVERSATION_TOKENS;
 
 /// Of a question that is only named.
 const QUESTION_MAX_CHARS: usize = 40;
