@@ -37,8 +37,8 @@ use cohab_context::{
     fit::spec_tokens,
     report::Fixed,
     sections::{system_prompt, system_sections},
-    surroundings::Surroundings,
     trust::TrustedFolders,
+    workspace::Surroundings,
 };
 use cohab_guard::{gate::Policy, known_servers::KnownServers, spotlight};
 use cohab_model_api::{Message, ModelProvider, ModelService, Secrets, TokenUsage, window_size::WindowSources};
@@ -54,8 +54,8 @@ use cohab_runtime::{
     cache::ResponseCache,
     middleware::{
         audit::{Audit, AuditedApprover, Policy as PolicyInForce, Turn},
+        model_capacity::ModelCapacity,
         turn_clock::{TurnClock, UnhurriedApprover},
-        window::Room,
     },
     recording::{RecordingApprover, RecordingRunner},
 };
@@ -273,7 +273,7 @@ impl Assembly {
         provider: &dyn ModelProvider,
         settings: Option<&ModelSettings>,
         models: &ModelTable,
-    ) -> (Room, Option<Prices>) {
+    ) -> (ModelCapacity, Option<Prices>) {
         let ModelService { host, is_local, context_window_tokens, max_output_tokens } = provider.service();
         let model = provider.info().model;
         let sources = WindowSources {
@@ -283,7 +283,7 @@ impl Assembly {
             is_local,
         };
         let prices = models.prices(&host, &model);
-        (Room { model: ModelKey { host, model }, sources, max_output_tokens }, prices)
+        (ModelCapacity { model: ModelKey { host, model }, sources, max_output_tokens }, prices)
     }
 
     /// What records the turn, if anything is to.
@@ -371,7 +371,7 @@ impl Assembler for Assembly {
         let (Choice::Ready(main) | Choice::AskLocal { provider: main, .. }) = resolved.choice;
         let settings = Some(&resolved.settings.model).filter(|_| answering.is_none());
         let provider = answering.unwrap_or(main);
-        let (Room { model, sources, max_output_tokens }, _) =
+        let (ModelCapacity { model, sources, max_output_tokens }, _) =
             Self::room(provider.as_ref(), settings, &resolved.settings.models);
         let learned = self.parts.store.learned(&model);
         let window = sources.decide(learned.window_tokens);

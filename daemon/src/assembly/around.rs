@@ -10,17 +10,17 @@ use cohab_agent::{Middleware, port::Approver};
 use cohab_config::model_table::Prices;
 use cohab_context::{
     sections::{self, system_prompt},
-    surroundings::Surroundings,
+    workspace::Surroundings,
 };
 use cohab_guard::{
+    expired_approvals::OldYes,
     gate::Gate,
-    inbound::Inbound,
-    label::Place,
-    old_yes::OldYes,
     pipeline::reading::{Notes, Reading},
+    placeholder_check::Unfilled,
+    provenance::Place,
+    sanitize_results::Inbound,
     spotlight::Spotlight,
-    taint::{AsRun, Watch},
-    unfilled::Unfilled,
+    taint::{ExecutionTaint, Watch},
 };
 use cohab_model_api::ModelProvider;
 use cohab_models::fallback::FallbackChain;
@@ -31,27 +31,27 @@ use cohab_runtime::{
     middleware::{
         accounting::{Accounting, Answered},
         audit::Audit,
+        auto_title::Naming,
         backups::KeepFiles,
         budget::Budget,
         checkpoint::Checkpoint,
         compaction::{Compaction, Spent},
-        doubt::Doubt,
         escalation::Escalation,
-        last_answer::LastAnswer,
-        meanwhile::Meanwhile,
-        naming::Naming,
+        final_answer::LastAnswer,
+        model_capacity::{ModelCapacity, Window},
         pause::Pause,
-        response_cache::GivenAgain,
+        response_cache::CacheReplay,
         self_correction::SelfCorrection,
         spans::Spans,
         spooling::Spooling,
         step_rules::StepRules,
         turn_clock::TurnClock,
-        window::{Room, Window},
+        uncertain_calls::Doubt,
+        user_activity::Meanwhile,
     },
     recording::{
-        hooks::{Calls, Proposals},
-        step_hooks::{Intents, Steps},
+        hooks::{ApprovedCallRecorder, ProposedCallRecorder},
+        step_hooks::{IntentJournal, Steps},
     },
 };
 use cohab_sandbox::lock;
@@ -117,7 +117,7 @@ impl Around<'_> {
         if let Some(fallback) = &self.fallback {
             list.push(Arc::new(Escalation::new(fallback.clone(), Arc::clone(&self.parts.sink))));
         }
-        list.push(Arc::new(Proposals(Arc::clone(recorder))));
+        list.push(Arc::new(ProposedCallRecorder(Arc::clone(recorder))));
         list.push(Arc::new(Checkpoint::new(Arc::clone(session.conversation()))));
         list.push(Arc::new(self.step_rules()));
         let kept = self.resolved.settings.kept.map(|_| (spool.clone(), session.key().to_string()));
@@ -151,7 +151,7 @@ impl Around<'_> {
             self.parts.turn_id.to_string(),
         );
         let is_asked = move || session.approval() != ApprovalMode::All;
-        let calls = Calls::new(Arc::clone(&recorder), Box::new(is_asked));
+        let calls = ApprovedCallRecorder::new(Arc::clone(&recorder), Box::new(is_asked));
         let asked = Arc::clone(&self.parts.session);
         let has_live_shell = Box::new(move || asked.live_shell().is_some());
         let doubt = Doubt { doubts: Arc::clone(&self.parts.doubts), approver: Arc::clone(&self.approver) };
@@ -168,7 +168,7 @@ impl Around<'_> {
             Arc::new(keep_files),
         ];
         list.extend(audit.map(|audit| audit as _));
-        list.push(Arc::new(Intents(recorder)));
+        list.push(Arc::new(IntentJournal(recorder)));
         list
     }
 
@@ -188,8 +188,8 @@ impl Around<'_> {
     }
 
     /// The same, of each call as it runs.
-    fn as_run(&self, outputs: PathBuf) -> AsRun {
-        AsRun::new(self.parts.session.consents().taint().clone(), self.place(outputs))
+    fn as_run(&self, outputs: PathBuf) -> ExecutionTaint {
+        ExecutionTaint::new(self.parts.session.consents().taint().clone(), self.place(outputs))
     }
 
     /// What looks for texts that read like instructions.
@@ -251,7 +251,7 @@ impl Around<'_> {
         let (session, turn) = (self.parts.session.key().to_string(), self.parts.turn_id.to_string());
         let room = self.room();
         let answered = move || {
-            let (Room { model, .. }, prices) = room();
+            let (ModelCapacity { model, .. }, prices) = room();
             Answered { wire: provider.info().wire, model, prices }
         };
         let answered = Box::new(answered);
@@ -259,7 +259,7 @@ impl Around<'_> {
     }
 
     /// How much who answers at the moment takes, and what it costs.
-    fn room(&self) -> impl Fn() -> (Room, Option<Prices>) + Send + Sync + 'static {
+    fn room(&self) -> impl Fn() -> (ModelCapacity, Option<Prices>) + Send + Sync + 'static {
         let (provider, fallback, settings) =
             (Arc::clone(self.provider), self.fallback.clone(), self.resolved.settings.clone());
         move || {
@@ -294,11 +294,11 @@ impl Around<'_> {
     }
 
     /// What gives answers again; nothing does where no model answers.
-    fn given_again(&self) -> Option<GivenAgain> {
+    fn given_again(&self) -> Option<CacheReplay> {
         let Around { assembly, parts, provider, resolved, .. } = self;
         let mut history = DefaultHasher::new();
         parts.session.history().hash(&mut history);
-        (resolved.settings.is_cache_on && !provider.info().is_offline).then(|| GivenAgain {
+        (resolved.settings.is_cache_on && !provider.info().is_offline).then(|| CacheReplay {
             cache: Arc::clone(&assembly.answers),
             provider: Arc::clone(provider),
             sink: Arc::clone(&parts.sink),
@@ -315,8 +315,8 @@ impl Around<'_> {
     fn naming(&self) -> Option<Naming> {
         let Around { assembly, parts, resolved, .. } = self;
         resolved.settings.kept?;
-        let pen = assembly.namer(resolved, &parts.session, parts.turn_id.to_string())?;
-        Some(Naming { pen, recorder: Arc::clone(&parts.recorder) })
+        let title_model = assembly.namer(resolved, &parts.session, parts.turn_id.to_string())?;
+        Some(Naming { title_model, recorder: Arc::clone(&parts.recorder) })
     }
 
     /// Fingerprint of what the model is told beside the question and what the user ran: another day or hour is no other answer.

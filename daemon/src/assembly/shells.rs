@@ -6,7 +6,7 @@ use std::{
 };
 
 use cohab_agent::runner::CommandRunner;
-use cohab_context::surroundings::root_of;
+use cohab_context::workspace::root_of;
 use cohab_guard::repository::RepositorySettings;
 use cohab_sandbox::profile::{self, Profile, Sandbox};
 use cohab_session::session::Session;

@@ -8,7 +8,7 @@ use cohab_context::{
     query::{Query, Runtime},
     report::{Fixed, Part, Row, analysis, rows},
     sections::system_prompt,
-    surroundings::Surroundings,
+    workspace::Surroundings,
 };
 use cohab_model_api::Message;
 use cohab_protocol::{Paths, amount};

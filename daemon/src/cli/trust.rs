@@ -9,8 +9,8 @@ use std::{
 
 use clap::Args;
 use cohab_context::{
-    surroundings::{count_project_skills, instructions, root_of},
     trust::{TrustError, TrustedFolders},
+    workspace::{count_project_skills, instructions, root_of},
 };
 use cohab_protocol::Paths;
 use cohab_text::sanitize::{escaped_json, one_line};

@@ -7,10 +7,10 @@ use std::{io::Write, process::ExitCode};
 
 use clap::Args;
 use cohab_config::{self};
-use cohab_model_api::learned::Learned;
+use cohab_model_api::calibration::Learned;
 use cohab_protocol::Paths;
 use cohab_runtime::middleware::budget::{self, Gauge, Measured as _};
-use cohab_store::{Database, StoreError, row::ModelKey, today::Spent};
+use cohab_store::{Database, StoreError, daily_spend::Spent, row::ModelKey};
 use jiff::{Span, Timestamp, Zoned, civil::Date, tz::TimeZone};
 
 use self::report::{Grouping, Report};

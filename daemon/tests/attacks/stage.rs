@@ -16,10 +16,10 @@ use cohab_agent::{
 };
 use cohab_guard::{
     gate::{Consents, Gate, standard_policy},
-    inbound::Inbound,
-    label,
+    provenance,
+    sanitize_results::Inbound,
     spotlight::{Keys, Spotlight},
-    taint::{AsRun, Watch},
+    taint::{ExecutionTaint, Watch},
 };
 use cohab_model_api::{
     AssistantMessage, JsonObject, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall,
@@ -302,7 +302,7 @@ impl Stage {
 
     fn play_behind(&self, gate: Option<Gate>) -> Seen {
         let before = files(&self.home());
-        let place = label::Place {
+        let place = provenance::Place {
             home: self.home(),
             workspace: self.runner.cwd.clone(),
             outputs: None,
@@ -317,7 +317,7 @@ impl Stage {
             Arc::new(Inbound),
         ];
         middleware.extend(gate.map(|gate| Arc::new(gate) as _));
-        middleware.push(Arc::new(AsRun::new(self.consents.taint().clone(), place)));
+        middleware.push(Arc::new(ExecutionTaint::new(self.consents.taint().clone(), place)));
         let agent = Agent {
             provider: Arc::clone(&self.provider) as _,
             tools: registry(&options).into_iter().map(|tool| (tool.spec().name, tool)).collect::<BTreeMap<_, _>>(),

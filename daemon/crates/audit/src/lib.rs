@@ -20,7 +20,7 @@ mod head;
 mod journal;
 mod log;
 mod pace;
-mod policy_seen;
+mod policy_changes;
 pub mod record;
 mod seal;
 pub mod verify;
@@ -30,5 +30,5 @@ pub use self::{
     files::Places,
     journal::Journal,
     log::{AuditLog, Kept},
-    policy_seen::{PolicySeen, rule_shown},
+    policy_changes::{PolicySeen, rule_shown},
 };

@@ -2,11 +2,11 @@
 //!
 //! - [`sections`]: the system prompt, one section a file. [`query::Query`]: the text of a question with what changes from one question
 //!   to the next, so that the bytes before it stay and providers can cache them.
-//! - [`surroundings::Surroundings`]: what the disk says around a question. [`identity_files`], [`skills`] and [`project_notes`] are read as
+//! - [`workspace::Surroundings`]: what the disk says around a question. [`identity_files`], [`skills`] and [`project_notes`] are read as
 //!   untrusted text by [`text_file`]; [`git_state`] reads the repository; [`trust`] names the folders whose own instructions are used.
-//! - [`fit`]: the estimate of a request, and the cuts that make it fit. [`gap`] decides which messages go, [`short_result`] how a result
+//! - [`fit`]: the estimate of a request, and the cuts that make it fit. [`elision`] decides which messages go, [`short_result`] how a result
 //!   becomes shorter, [`outline`] and [`compaction`] what stands in the place of the rest.
-//! - [`analysis`] and [`report`]: how full a context is, for people. [`meanwhile`]: what the user ran between two questions.
+//! - [`analysis`] and [`report`]: how full a context is, for people. [`user_activity`]: what the user ran between two questions.
 //!
 //! Invariants: the same input gives the same bytes; no call is parted from its result; text of a project never stands outside the marks
 //! of its section.
@@ -15,11 +15,10 @@
 
 pub mod analysis;
 pub mod compaction;
+pub mod elision;
 pub mod fit;
-pub mod gap;
 pub mod git_state;
 pub mod identity_files;
-pub mod meanwhile;
 pub mod outline;
 pub mod project_notes;
 pub mod query;
@@ -27,6 +26,7 @@ pub mod report;
 pub mod sections;
 pub mod short_result;
 pub mod skills;
-pub mod surroundings;
 pub mod text_file;
 pub mod trust;
+pub mod user_activity;
+pub mod workspace;

@@ -1,7 +1,7 @@
 use std::{fs, os::unix::fs::symlink, path::PathBuf};
 
 use super::*;
-use crate::surroundings::root_of;
+use crate::workspace::root_of;
 
 fn read(cwd: &Path, home: &Path) -> Option<String> {
     super::read(&root_of(&cwd.canonicalize().ok()?, home), &mut Vec::new())

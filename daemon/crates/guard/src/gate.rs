@@ -2,8 +2,8 @@
 //! keyboard.
 
 mod batch;
-mod elsewhere;
-mod settings;
+mod data_flow;
+mod git_settings_check;
 mod standard;
 
 use std::{
@@ -37,8 +37,8 @@ use cohab_agent::{
 use cohab_model_api::{Channel, JsonObject, Secrets};
 
 use super::{
-    old_yes::is_too_old,
-    pipeline::{self, Action, Care, Item, Outcome, reading::Suspicions},
+    expired_approvals::is_too_old,
+    pipeline::{self, Action, Item, Outcome, ScanContext, reading::Suspicions},
     repository::RepositorySettings,
     taint::Taint,
 };
@@ -307,7 +307,7 @@ impl Gate {
 
     /// What the pipeline says of a call on which the policy says `level`.
     fn look(&self, call: &PlannedCall, level: Level) -> Outcome {
-        let care = Care { safety: self.safety(call), secrets: &self.secrets };
+        let care = ScanContext { safety: self.safety(call), secrets: &self.secrets };
         let suspect = self.consents.suspicions.source();
         let (channel, text) = match &call.intent.effect {
             Effect::Internal => (Channel::MemoryWrite, Cow::Owned(strings_of(&call.args))),

@@ -12,7 +12,7 @@ use cohab_agent::{Denial, Middleware, PlannedCall, TurnResult, TurnState, plan::
 use cohab_context::query;
 use cohab_model_api::{Message, ToolCall, ToolResult};
 
-use super::label::{EARLIER, Label, Origin, Place};
+use super::provenance::{EARLIER, Label, Origin, Place};
 
 /// What a session's conversation was touched by. It holds as long as the conversation: summaries and answers inherit it.
 #[derive(Clone, Debug, Default)]
@@ -107,13 +107,13 @@ impl Middleware for Watch {
 
 /// Looks at each call as it really runs: what the user made of it, in the folder that it runs in. Stands inside the gate, which
 /// judges a call by what was read before it.
-pub struct AsRun {
+pub struct ExecutionTaint {
     taint: Taint,
     place: Place,
     running: Mutex<HashMap<String, Label>>,
 }
 
-impl AsRun {
+impl ExecutionTaint {
     /// For one turn.
     #[must_use]
     pub fn new(taint: Taint, place: Place) -> Self {
@@ -126,7 +126,7 @@ impl AsRun {
 }
 
 #[async_trait]
-impl Middleware for AsRun {
+impl Middleware for ExecutionTaint {
     async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
         let label = self.place.of_planned(call);
         self.running().insert(call.call_id.clone(), label);
@@ -231,7 +231,7 @@ mod tests {
     #[tokio::test]
     async fn a_call_counts_as_it_really_ran_and_only_when_it_did() {
         let taint = Taint::default();
-        let watch = AsRun::new(taint.clone(), place());
+        let watch = ExecutionTaint::new(taint.clone(), place());
         let call = ToolCall { id: "1".into(), name: "bash".into(), args: Ok(serde_json::Map::new().into()) };
         let effect = Effect::RunCommand { command: "cat notes".into() };
         let intent = Intent { title: String::new(), effect };

@@ -4,13 +4,13 @@
 //! - [`ModelProvider`]: answers a [`ModelRequest`] with a stream of [`ModelEvent`]s, of which the last one is terminal.
 //! - [`ProviderError`]: a failure, by families that callers decide on.
 //! - [`TokenUsage`], [`ModelService`]: the usage of a call, and the place where the model runs.
-//! - [`learned`] corrects the estimate of tokens by what a model's answers show; [`window_size`] decides how large its context is.
+//! - [`calibration`] corrects the estimate of tokens by what a model's answers show; [`window_size`] decides how large its context is.
 //! - [`Secrets`] takes secrets out of what leaves the daemon; only it makes a [`Scrubbed`], and what sends or stores takes nothing else.
 //!
 //! No wire, no service and no HTTP client is named here.
 
+pub mod calibration;
 mod error;
-pub mod learned;
 mod message;
 mod provider;
 mod secrets;

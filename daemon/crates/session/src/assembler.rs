@@ -4,10 +4,10 @@ use std::{path::PathBuf, sync::Arc};
 
 use async_trait::async_trait;
 use cohab_agent::{Agent, TurnError, port::EventSink};
-use cohab_context::{compaction::Shortened, report::Fixed, surroundings::Surroundings};
+use cohab_context::{compaction::Shortened, report::Fixed, workspace::Surroundings};
 use cohab_model_api::{Message, ModelInfo, TokenUsage};
 use cohab_protocol::{ApprovalMode, TurnId};
-use cohab_runtime::{middleware::doubt::Doubts, recording::TurnRecorder};
+use cohab_runtime::{middleware::uncertain_calls::UncertainCalls, recording::TurnRecorder};
 use cohab_types::environment::Variables;
 
 use crate::session::Session;
@@ -68,7 +68,7 @@ pub struct TurnParts {
     /// Keeps what happens.
     pub recorder: Arc<TurnRecorder>,
     /// Steps of an earlier daemon's turn of which nobody knows whether they were done.
-    pub doubts: Arc<Doubts>,
+    pub doubts: Arc<UncertainCalls>,
     /// What lies around the question.
     pub surroundings: Arc<Surroundings>,
 }

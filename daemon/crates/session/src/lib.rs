@@ -14,20 +14,20 @@
 //! This crate knows no model, tool, setting or file of a store by name.
 
 pub mod approver;
-mod asking;
 mod assembler;
 mod connection;
 pub mod convert;
 mod daemon;
-mod going_on;
 pub mod lease;
 pub mod listener;
+mod question_prompt;
 mod requests;
 mod resume;
 pub mod session;
 pub mod shell;
 mod sink;
 mod timeline;
+mod turn_recovery;
 mod turn_task;
 
 pub use self::{

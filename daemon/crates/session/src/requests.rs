@@ -15,9 +15,10 @@ use cohab_protocol::{
 
 use super::{
     Daemon,
-    asking::{self, Asked},
     connection::request_error,
-    convert, resume,
+    convert,
+    question_prompt::{self, Asked},
+    resume,
     session::Session,
 };
 
@@ -105,7 +106,7 @@ async fn context(daemon: &Daemon, session: &Session, id: RequestId) -> Result<Co
     let surroundings = daemon.assembler.surroundings(session.cwd()).await;
     let fixed = daemon.assembler.outlook(&session.variables(), &surroundings).await.map_err(failed)?;
     let mut messages = session.conversation().lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let next = asking::question(daemon, session, &surroundings, &messages, &Asked::nothing(session.cwd()));
+    let next = question_prompt::question(daemon, session, &surroundings, &messages, &Asked::nothing(session.cwd()));
     messages.push(Message::User { text: next });
     let rows = rows(&fixed, &messages);
     let room = analysis(&fixed, &rows).map(convert::context_room);

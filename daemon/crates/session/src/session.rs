@@ -2,10 +2,10 @@
 
 mod calls;
 mod environment;
-mod leaving;
 mod limits;
-mod meanwhile;
-mod named;
+mod reported_files;
+mod shutdown;
+mod user_activity;
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -33,8 +33,8 @@ pub use calls::{OpenApproval, OpenCall, Progress};
 use calls::{PendingCall, is_moot};
 use cohab_model_api::Message;
 use environment::KnownEnvironment;
-use meanwhile::Untold;
-use named::Named;
+use reported_files::Named;
+use user_activity::UnreportedCommands;
 
 use super::{
     convert,
@@ -74,7 +74,7 @@ struct State {
     approval: ApprovalMode,
     cwd: PathBuf,
     history: VecDeque<PastCommand>,
-    untold: Untold,
+    untold: UnreportedCommands,
     timeline: Timeline,
     turn: Option<Turn>,
     is_left: bool,
@@ -116,7 +116,7 @@ impl Session {
             approval: ApprovalMode::default(),
             cwd: PathBuf::from("/"),
             history: VecDeque::new(),
-            untold: Untold::default(),
+            untold: UnreportedCommands::default(),
             timeline: Timeline::default(),
             turn: None,
             is_left: false,
@@ -413,7 +413,7 @@ impl Session {
         }
         state.turn = Some(Turn { id, cancel });
         state.cwd = cwd;
-        state.untold = Untold::default();
+        state.untold = UnreportedCommands::default();
         state.timeline.begin(id);
         self.pause.send_replace(false);
         drop(state);

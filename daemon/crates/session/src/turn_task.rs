@@ -17,7 +17,7 @@ use cohab_protocol::{
     WireErrorKind,
 };
 use cohab_runtime::{
-    middleware::doubt::Doubts,
+    middleware::uncertain_calls::UncertainCalls,
     recording::{Opening, RecordingSink, TurnRecorder},
 };
 use cohab_store::sessions::steps::recover::Unfinished;
@@ -25,11 +25,12 @@ use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Daemon, TurnParts,
-    asking::{self, Asked},
-    convert, going_on, resume,
+    Daemon, TurnParts, convert,
+    question_prompt::{self, Asked},
+    resume,
     session::Session,
     sink::SessionSink,
+    turn_recovery,
 };
 
 /// A conversation is kept up to about this size between turns.
@@ -130,7 +131,7 @@ async fn answer(
     let turn_id = ask.turn_id();
     if let Some(answered) = unfinished.as_ref().filter(|unfinished| unfinished.answer.is_some()) {
         let sink = SessionSink::new(Arc::clone(session), turn_id, cancel.clone());
-        going_on::tell_answer(&daemon.archive, answered, &sink).await;
+        turn_recovery::tell_answer(&daemon.archive, answered, &sink).await;
         return (Ok(StopReason::Answered), Usage::default());
     }
     let opening = opening(session, &ask, unfinished.as_ref());
@@ -139,7 +140,7 @@ async fn answer(
     let sink = SessionSink::new(Arc::clone(session), turn_id, cancel.clone());
     let sink = Arc::new(RecordingSink::new(sink, Arc::clone(&recorder)));
     let sink_of_parts = Arc::clone(&sink) as _;
-    let doubts = Arc::new(Doubts::of(unfinished.as_ref().map_or(&[], |unfinished| &unfinished.unknown)));
+    let doubts = Arc::new(UncertainCalls::of(unfinished.as_ref().map_or(&[], |unfinished| &unfinished.unknown)));
     let surroundings = daemon.assembler.surroundings(ask.cwd()).await;
     for notice in session.named().notices(&surroundings) {
         sink.emit(TurnEvent::Notice(notice)).await;
@@ -169,11 +170,17 @@ async fn answer(
     let history = session.conversation().lock().unwrap_or_else(PoisonError::into_inner).clone();
     let mut state = match (&ask, unfinished) {
         (_, Some(unfinished)) => {
-            let scene = going_on::Scene { archive: &daemon.archive, session, agent: &agent, doubts: &doubts, cancel };
+            let scene = turn_recovery::RecoveryContext {
+                archive: &daemon.archive,
+                session,
+                agent: &agent,
+                doubts: &doubts,
+                cancel,
+            };
             scene.state(unfinished, history, sink.as_ref()).await
         }
         (Ask::Query(query), None) => {
-            let question = asking::question(daemon, session, &surroundings, &history, &Asked::by(query));
+            let question = question_prompt::question(daemon, session, &surroundings, &history, &Asked::by(query));
             TurnState::new(history, question)
         }
         (Ask::Resume(_), None) => return (Err(nothing_to_resume(daemon).await), Usage::default()),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cohab_model_api::{
     TokenUsage,
-    learned::{self, Learned},
+    calibration::{self, Learned},
     window_size::{ContextWindow, WindowSource},
 };
 use jiff::Timestamp;
@@ -102,7 +102,7 @@ impl Database {
             let source: Option<String> = row.get(5)?;
             let in_use = tokens(row, 4)?.zip(source.as_deref().and_then(WindowSource::of_word));
             let learned = Learned {
-                factor: learned::in_bounds(row.get(2)?),
+                factor: calibration::in_bounds(row.get(2)?),
                 window_tokens: tokens(row, 3)?,
                 in_use: in_use.map(|(tokens, source)| ContextWindow { tokens, source }),
             };

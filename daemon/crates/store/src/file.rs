@@ -11,7 +11,7 @@ use std::{
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
-use super::salvage;
+use super::recovery;
 
 /// Another process that writes, or that puts right what a killed one left, is waited for so long: a busy disk takes seconds for it.
 /// Whoever must not wait has a limit of their own.
@@ -115,7 +115,7 @@ pub(super) fn create(path: &Path, form: &Form) -> Result<Connection, StoreError>
         OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
     }
     let mut connection = open(path, form)?;
-    salvage::take_over(path, &mut connection, form)?;
+    recovery::take_over(path, &mut connection, form)?;
     Ok(connection)
 }
 

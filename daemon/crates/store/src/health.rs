@@ -12,7 +12,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::{
     file::{self, StoreError},
-    salvage,
+    recovery,
 };
 
 /// All of a file is looked at for so long.
@@ -54,7 +54,7 @@ pub(super) fn look(path: &Path, known_version: usize) -> Result<Option<Health>, 
     let is_checked = check(&connection)?;
     let size = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
     let bytes = size(path) + size(&file::beside(path, "-wal"));
-    let kept = Some(file::beside(path, salvage::KEPT)).filter(|kept| kept.exists());
+    let kept = Some(file::beside(path, recovery::KEPT)).filter(|kept| kept.exists());
     Ok(Some(Health { bytes, version, known_version, is_checked, kept }))
 }
 

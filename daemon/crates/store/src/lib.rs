@@ -2,7 +2,7 @@
 //!
 //! - [`sessions`]: conversations. [`sessions::StateStore`] and [`sessions::steps::CheckpointStore`] are the contracts, each with a
 //!   conformance suite; [`sessions::SqliteStore`] implements both in a file, and [`sessions::Archive`] is the daemon's way to it.
-//! - [`Store`]: what model calls took, by [`row::CallRow`], and what answers taught about models. [`today`] sums up a day.
+//! - [`Store`]: what model calls took, by [`row::CallRow`], and what answers taught about models. [`daily_spend`] sums up a day.
 //! - [`spool`]: long outputs, a folder for each session. [`backups`]: what files held before a tool changed them.
 //! - [`worker::Worker`]: the thread that writes a file. It lives as long as there is something to write.
 //! - [`health`]: whether the files can be read, for `cohab doctor`. A broken file is moved aside and what can be read of it is kept.
@@ -13,14 +13,14 @@
 //! This crate runs nothing, asks no model and decides about no consent. SQLite is not named outside of it.
 
 pub mod backups;
+pub mod daily_spend;
 mod database;
 mod file;
 pub mod health;
+mod recovery;
 pub mod row;
-mod salvage;
 pub mod sessions;
 pub mod spool;
-pub mod today;
 mod usage;
 pub mod worker;
 

@@ -10,14 +10,14 @@ use std::{
     time::Duration,
 };
 
-use cohab_model_api::learned::Learned;
+use cohab_model_api::calibration::Learned;
 use jiff::{Timestamp, Zoned, civil::Date, tz::TimeZone};
 use tokio::{sync::watch, time::timeout};
 
 use crate::{
     Database, StoreError,
+    daily_spend::{Spent, Today},
     row::{CallRow, ModelKey},
-    today::{Spent, Today},
     worker::Worker,
 };
 

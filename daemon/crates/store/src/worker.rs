@@ -10,7 +10,7 @@ use std::{
 use cohab_process::memory;
 use tokio::sync::oneshot;
 
-use super::{file::StoreError, salvage};
+use super::{file::StoreError, recovery};
 
 /// Jobs that wait for the disk. Beyond, new ones are lost.
 const MAX_JOBS: usize = 1_024;
@@ -240,7 +240,7 @@ impl<J> Shared<J> {
             Err(error) if error.is_corruption() => {
                 *open = None;
                 tracing::warn!(%error, path = %self.path.display(), "the store is broken");
-                salvage::move_aside(&self.path)?;
+                recovery::move_aside(&self.path)?;
                 self.try_write(open, jobs)?;
                 let path = self.path.display();
                 self.state().trouble = Some(format!(

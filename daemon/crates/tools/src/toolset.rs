@@ -7,7 +7,7 @@ use cohab_agent::{
     runner::CommandRunner,
     tasks::{Task, TaskBoard},
 };
-use cohab_context::surroundings::Surroundings;
+use cohab_context::workspace::Surroundings;
 
 use crate::{ToolOptions, bash, bash_unconfined, edit, glob, grep, read, skill, todo_read, todo_write, write};
 

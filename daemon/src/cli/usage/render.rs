@@ -1,6 +1,6 @@
 //! A report as a table of at most 80 columns, or as JSON.
 
-use cohab_model_api::learned::Learned;
+use cohab_model_api::calibration::Learned;
 use cohab_protocol::amount;
 use cohab_runtime::middleware::budget::Kind;
 use cohab_store::row::ModelKey;

@@ -8,7 +8,7 @@ use cohab_context::{
     fit::fit_request,
     query::{Query, Runtime},
     sections::system_prompt,
-    surroundings::Surroundings,
+    workspace::Surroundings,
 };
 use cohab_e2e::binaries::workspace_root;
 use cohab_model_api::{AssistantMessage, JsonObject, Message, ModelRequest, ToolCall, ToolResult};

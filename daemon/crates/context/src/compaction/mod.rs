@@ -12,7 +12,7 @@ use async_trait::async_trait;
 pub use self::{sliding::Sliding, summarize::Summarize, truncate::Truncate};
 use cohab_model_api::Message;
 
-use crate::{fit::message_tokens, gap::Target};
+use crate::{elision::Target, fit::message_tokens};
 
 /// Most tokens of what stands for messages that were left out.
 const BLOCK_TOKENS: u64 = 2_000;

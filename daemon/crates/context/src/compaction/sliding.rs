@@ -6,8 +6,8 @@ use cohab_text::{cut::cut_middle, tokens::estimate_tokens};
 
 use super::{Compactor, Shortened, block_tokens};
 use crate::{
+    elision::{Gap, Target},
     fit::fit,
-    gap::{Gap, Target},
 };
 
 /// Stands where messages were left out.

@@ -9,8 +9,8 @@ use cohab_text::tokens::estimate_tokens;
 
 use super::{Compactor, Shortened, Sliding, block_tokens, summary};
 use crate::{
+    elision::{Gap, Target},
     fit::{fit, fit_request},
-    gap::{Gap, Target},
 };
 
 /// A summary takes so long at most; then it goes on without one.

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    gap::counted,
+    elision::counted,
     query::{EARLIER, Environment, Query, inside, parts, words},
 };
 

@@ -5,8 +5,8 @@ use cohab_model_api::Message;
 
 use super::{Compactor, Shortened};
 use crate::{
+    elision::{Gap, Target},
     fit::fit,
-    gap::{Gap, Target},
 };
 
 /// Leaves the oldest messages out and says nothing of them.

@@ -1,8 +1,8 @@
 //! Who the agent is, and what it can do in which shell.
 
-use super::Standing;
+use super::SystemContext;
 
-pub(super) fn text(_: &Standing) -> String {
+pub(super) fn text(_: &SystemContext) -> String {
     TEXT.to_owned()
 }
 

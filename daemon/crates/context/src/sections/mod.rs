@@ -35,14 +35,14 @@ pub struct Section {
 
 enum Place {
     /// In the system prompt; nothing if it is empty.
-    Standing(fn(&Standing) -> String),
+    Standing(fn(&SystemContext) -> String),
     /// In the text of a question, between tags of this name; left out if it is empty.
     Asked { tag: &'static str, text: fn(&Query<'_>) -> String },
 }
 
 /// What of the system prompt is the user's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct SystemContext {
     /// Their identity files, as one text.
     pub identity: String,
     /// Their skills, by name.
@@ -70,7 +70,7 @@ pub const SECTIONS: &[Section] = &[
     asked("piped input", "piped-input", piped_input::text),
 ];
 
-const fn standing(name: &'static str, text: fn(&Standing) -> String) -> Section {
+const fn standing(name: &'static str, text: fn(&SystemContext) -> String) -> Section {
     Section { name, place: Place::Standing(text) }
 }
 
@@ -80,7 +80,7 @@ const fn asked(name: &'static str, tag: &'static str, text: fn(&Query<'_>) -> St
 
 /// The sections of the system prompt that say something, with their names.
 #[must_use]
-pub fn system_sections(standing: &Standing) -> Vec<(&'static str, String)> {
+pub fn system_sections(standing: &SystemContext) -> Vec<(&'static str, String)> {
     let sections = SECTIONS.iter().filter_map(|section| match section.place {
         Place::Standing(text) => Some((section.name, text(standing))),
         Place::Asked { .. } => None,
@@ -90,7 +90,7 @@ pub fn system_sections(standing: &Standing) -> Vec<(&'static str, String)> {
 
 /// The system prompt.
 #[must_use]
-pub fn system_prompt(standing: &Standing) -> String {
+pub fn system_prompt(standing: &SystemContext) -> String {
     let texts: Vec<String> = system_sections(standing).into_iter().map(|(_, text)| text).collect();
     texts.join("\n")
 }

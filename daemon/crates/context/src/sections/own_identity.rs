@@ -1,8 +1,8 @@
 //! What the user's own identity files say: the folder of settings is theirs, so it speaks for them.
 
-use super::Standing;
+use super::SystemContext;
 
-pub(super) fn text(standing: &Standing) -> String {
+pub(super) fn text(standing: &SystemContext) -> String {
     if standing.identity.is_empty() {
         return String::new();
     }

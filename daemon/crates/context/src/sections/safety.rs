@@ -1,8 +1,8 @@
 //! What the model is given, and what of it may tell it what to do.
 
-use super::Standing;
+use super::SystemContext;
 
-pub(super) fn text(_: &Standing) -> String {
+pub(super) fn text(_: &SystemContext) -> String {
     TEXT.to_owned()
 }
 

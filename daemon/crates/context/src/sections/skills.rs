@@ -1,9 +1,9 @@
 //! The user's own skills, by name and description.
 
-use super::Standing;
+use super::SystemContext;
 use crate::skills::lines;
 
-pub(super) fn text(standing: &Standing) -> String {
+pub(super) fn text(standing: &SystemContext) -> String {
     if standing.skills.is_empty() {
         return String::new();
     }

@@ -8,14 +8,14 @@ use crate::{
     query::{EARLIER, Environment, PastCommand, Runtime, parts, with_block},
 };
 
-fn standing() -> Standing {
+fn standing() -> SystemContext {
     let skill = |name: &str, description: &str| Skill {
         name: name.into(),
         description: description.into(),
         path: "/home/ann/.config/cohab/skills/x/SKILL.md".into(),
         project: None,
     };
-    Standing {
+    SystemContext {
         identity: "Call me Ann.\n\nNever touch /srv.".into(),
         skills: vec![skill("release", "How a release is made"), skill("review", "How code is reviewed")],
     }
@@ -69,12 +69,12 @@ fn whole(question: &str) -> String {
 /// The system prompt without anything of the user's: what is sent where no file says more.
 #[test]
 fn the_system_prompt_of_a_new_user() {
-    insta::assert_snapshot!(system_prompt(&Standing::default()));
+    insta::assert_snapshot!(system_prompt(&SystemContext::default()));
 }
 
 #[test]
 fn the_whole_prompt_with_all_there_is() {
-    let (plain, full) = (system_prompt(&Standing::default()), system_prompt(&standing()));
+    let (plain, full) = (system_prompt(&SystemContext::default()), system_prompt(&standing()));
     let added = full.strip_prefix(&plain).expect("what depends on the build alone comes first");
     insta::assert_snapshot!(format!(
         "[the system prompt as for a new user]{added}\n=== question ===\n{}",

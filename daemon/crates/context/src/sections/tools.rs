@@ -1,8 +1,8 @@
 //! How tools are used.
 
-use super::Standing;
+use super::SystemContext;
 
-pub(super) fn text(_: &Standing) -> String {
+pub(super) fn text(_: &SystemContext) -> String {
     TEXT.to_owned()
 }
 

@@ -10,7 +10,7 @@ use super::*;
 mod batch;
 mod careful;
 mod consent;
-mod elsewhere;
+mod data_flow;
 mod filling;
 mod repository;
 

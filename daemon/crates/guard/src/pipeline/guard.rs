@@ -3,7 +3,7 @@
 use cohab_model_api::Channel;
 use cohab_policy::{Level, remembered::Injection};
 
-use super::{Care, Item, Said, Stage, Verdict};
+use super::{Finding, Item, ScanContext, Stage, Verdict};
 
 pub(super) struct Guard;
 
@@ -12,7 +12,7 @@ impl Stage for Guard {
         "guard"
     }
 
-    fn look(&self, item: &Item<'_>, care: &Care<'_>) -> Vec<Said> {
+    fn look(&self, item: &Item<'_>, care: &ScanContext<'_>) -> Vec<Finding> {
         let Some(action) = item.action.as_ref().filter(|_| item.channel == Channel::ToolArguments) else {
             return Vec::new();
         };

@@ -3,7 +3,7 @@
 use cohab_model_api::Channel;
 use cohab_policy::remembered::Injection as Follows;
 
-use super::{Care, Item, Said, Stage, Verdict, instructions};
+use super::{Finding, Item, ScanContext, Stage, Verdict, instructions};
 
 /// What a text does that holds letters nobody sees.
 const HIDES: &str = "hides letters";
@@ -15,7 +15,7 @@ impl Stage for Injection {
         super::INJECTION
     }
 
-    fn look(&self, item: &Item<'_>, care: &Care<'_>) -> Vec<Said> {
+    fn look(&self, item: &Item<'_>, care: &ScanContext<'_>) -> Vec<Finding> {
         let verdict = match (item.channel, care.safety.injection) {
             (_, Follows::Off) | (Channel::ToolArguments | Channel::ModelOutput, _) => return Vec::new(),
             (Channel::UserInput | Channel::ToolResult, Follows::Note) => Verdict::Pass,

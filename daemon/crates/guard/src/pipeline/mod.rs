@@ -66,7 +66,7 @@ pub struct Action<'a> {
 
 /// What the stages go by.
 #[derive(Clone, Copy, Debug)]
-pub struct Care<'a> {
+pub struct ScanContext<'a> {
     /// The settings in force.
     pub safety: Safety,
     /// Finds secrets.
@@ -75,7 +75,7 @@ pub struct Care<'a> {
 
 /// What one stage says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct Finding {
     /// Which.
     pub stage: &'static str,
     /// Its verdict.
@@ -90,10 +90,10 @@ pub struct Said {
 trait Stage: Sync {
     fn name(&self) -> &'static str;
 
-    fn look(&self, item: &Item<'_>, care: &Care<'_>) -> Vec<Said>;
+    fn look(&self, item: &Item<'_>, care: &ScanContext<'_>) -> Vec<Finding>;
 
-    fn say(&self, verdict: Verdict, why: String) -> Said {
-        Said { stage: self.name(), verdict, why, clean: None }
+    fn say(&self, verdict: Verdict, why: String) -> Finding {
+        Finding { stage: self.name(), verdict, why, clean: None }
     }
 }
 
@@ -103,7 +103,7 @@ pub struct Outcome {
     /// The strictest.
     pub verdict: Verdict,
     /// What each stage that had something to say said, in their order.
-    pub trail: Vec<Said>,
+    pub trail: Vec<Finding>,
 }
 
 impl Outcome {
@@ -140,8 +140,8 @@ impl Outcome {
 
 /// All stages' word on this.
 #[must_use]
-pub fn check(item: &Item<'_>, care: &Care<'_>) -> Outcome {
-    let trail: Vec<Said> = STAGES.iter().flat_map(|stage| stage.look(item, care)).collect();
+pub fn check(item: &Item<'_>, care: &ScanContext<'_>) -> Outcome {
+    let trail: Vec<Finding> = STAGES.iter().flat_map(|stage| stage.look(item, care)).collect();
     let verdict = trail.iter().map(|said| said.verdict).max().unwrap_or_default();
     Outcome { verdict, trail }
 }

@@ -19,9 +19,9 @@ use cohab_context::query;
 use cohab_model_api::{Channel, Message, Secrets, ToolResult};
 use cohab_policy::remembered::{Injection, Safety};
 
-use super::{Care, Item, check, instructions};
+use super::{Item, ScanContext, check, instructions};
 use crate::{
-    label::{Label, Origin, Place},
+    provenance::{Label, Origin, Place},
     taint::{Taint, begins_anew},
 };
 
@@ -141,7 +141,7 @@ impl Reading {
     }
 
     async fn look(&self, messages: &[Message]) {
-        let care = Care { safety: (self.safety)(), secrets: &self.secrets };
+        let care = ScanContext { safety: (self.safety)(), secrets: &self.secrets };
         for (channel, source, text, hides_letters) in self.unread(messages) {
             let outcome = check(&Item { channel, text, hides_letters, action: None }, &care);
             let Some(does) = outcome.hint() else { continue };

@@ -4,7 +4,7 @@
 use cohab_model_api::Channel;
 use cohab_secrets::PersonalData;
 
-use super::{Care, Item, Said, Stage, Verdict};
+use super::{Finding, Item, ScanContext, Stage, Verdict};
 
 pub(super) struct Redaction;
 
@@ -13,7 +13,7 @@ impl Stage for Redaction {
         "redaction"
     }
 
-    fn look(&self, item: &Item<'_>, care: &Care<'_>) -> Vec<Said> {
+    fn look(&self, item: &Item<'_>, care: &ScanContext<'_>) -> Vec<Finding> {
         let is_call = item.channel == Channel::ToolArguments;
         if is_call && !item.action.as_ref().is_some_and(|action| action.reaches_out) {
             return Vec::new();
@@ -29,6 +29,6 @@ impl Stage for Redaction {
         if is_call {
             return vec![self.say(Verdict::Ask, "what looks like a secret goes along".into())];
         }
-        vec![Said { clean: Some(clean), ..self.say(Verdict::Redact, "it holds what is kept back".into()) }]
+        vec![Finding { clean: Some(clean), ..self.say(Verdict::Redact, "it holds what is kept back".into()) }]
     }
 }

@@ -17,7 +17,7 @@ fn token() -> String {
 
 fn judged(channel: Channel, text: &str, action: Option<Action<'_>>, safety: Safety) -> Outcome {
     let secrets = Secrets::default();
-    check(&Item { channel, text, hides_letters: false, action }, &Care { safety, secrets: &secrets })
+    check(&Item { channel, text, hides_letters: false, action }, &ScanContext { safety, secrets: &secrets })
 }
 
 /// The verdicts at the three levels, the least strict first.
@@ -86,9 +86,9 @@ fn what_is_kept_back_is_named_and_hidden_letters_count() {
     assert_eq!(noted.clean(), Some("use <secret:gitlab-token#1>"));
     let secrets = Secrets::default();
     let item = Item { channel: Channel::ToolResult, text: "x", hides_letters: true, action: None };
-    let hint = check(&item, &Care { safety: balanced, secrets: &secrets });
+    let hint = check(&item, &ScanContext { safety: balanced, secrets: &secrets });
     assert_eq!(hint.hint(), Some("it hides letters"));
-    let off = check(&item, &Care { safety: Safety::at(SafetyLevel::Permissive), secrets: &secrets });
+    let off = check(&item, &ScanContext { safety: Safety::at(SafetyLevel::Permissive), secrets: &secrets });
     assert_eq!(off, Outcome::default());
 }
 

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use cohab_agent::{Middleware, TurnError, TurnState, hook::TurnResult, plan::StepKind};
 use cohab_config::budget::Limits;
 use cohab_protocol::amount;
-use cohab_store::{Store, today::Spent};
+use cohab_store::{Store, daily_spend::Spent};
 use jiff::civil::Date;
 use tokio::time::{Duration, sleep};
 

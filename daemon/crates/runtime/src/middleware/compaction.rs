@@ -19,13 +19,13 @@ use cohab_config::ContextSettings;
 use cohab_context::{
     analysis::analyse,
     compaction::{Compactor, Shortened, tokens},
-    gap::{Target, counted},
+    elision::{Target, counted},
 };
 use cohab_model_api::TokenUsage;
 use cohab_protocol::amount;
 use tokio::time::Instant;
 
-use super::window::Window;
+use super::model_capacity::Window;
 use crate::recording::TurnRecorder;
 
 /// After it was shortened a conversation is left alone for so many model calls: what could go is gone.

@@ -22,7 +22,7 @@ use serde_json::{Map, Value};
 
 use super::*;
 use crate::{
-    middleware::window::Room,
+    middleware::model_capacity::ModelCapacity,
     recording::{Opening, RecordingSink, SessionRecord, step_hooks::Steps},
 };
 
@@ -99,7 +99,7 @@ impl Bench {
         let (told, provider, spent) = (Arc::<Told>::default(), Arc::new(Always::says(summary)), Spent::default());
         let sources = WindowSources { settings: Some(window_tokens), ..WindowSources::default() };
         let key = ModelKey { host: "h".into(), model: "m".into() };
-        let room = move || Room { model: key.clone(), sources, max_output_tokens: Some(1_000) };
+        let room = move || ModelCapacity { model: key.clone(), sources, max_output_tokens: Some(1_000) };
         let window = Arc::new(Window::new(Arc::new(Store::in_memory()), Box::new(room)));
         let compactor: Arc<dyn Compactor> = match strategy {
             Strategy::Sliding => Arc::new(Sliding),

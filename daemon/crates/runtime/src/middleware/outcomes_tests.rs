@@ -25,7 +25,7 @@ use futures::{
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{last_answer::LastAnswer, self_correction::SelfCorrection};
+use super::{final_answer::LastAnswer, self_correction::SelfCorrection};
 
 /// The n-th answer.
 type Answer = fn(u32) -> Vec<ModelEvent>;

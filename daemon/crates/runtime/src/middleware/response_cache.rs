@@ -22,7 +22,7 @@ use crate::cache::{Key, ResponseCache, places, question};
 const LOOK_WAIT: Duration = Duration::from_millis(300);
 
 /// Looks before and after one turn.
-pub struct GivenAgain {
+pub struct CacheReplay {
     /// The answers.
     pub cache: Arc<ResponseCache>,
     /// Who would answer.
@@ -43,7 +43,7 @@ pub struct GivenAgain {
     pub key: Mutex<Option<Key>>,
 }
 
-impl GivenAgain {
+impl CacheReplay {
     fn model(&self) -> String {
         let info = self.provider.info();
         format!("{}/{}/{}", info.wire, self.provider.service().host, info.model)
@@ -74,7 +74,7 @@ impl GivenAgain {
 const PIPED: &str = "<piped-input";
 
 #[async_trait]
-impl Middleware for GivenAgain {
+impl Middleware for CacheReplay {
     async fn before_turn(&self, state: &TurnState) -> Option<String> {
         let key = self.key_of(state).await?;
         *self.key.lock().unwrap_or_else(PoisonError::into_inner) = Some(key.clone());

@@ -18,7 +18,7 @@ use cohab_agent::{
 };
 use cohab_context::{
     compaction::{Compactor, Shortened},
-    gap::Target,
+    elision::Target,
 };
 use cohab_model_api::{Message, ModelInfo, ModelProvider, ModelRequest, TokenUsage, ToolCall, ToolResult};
 use tracing::{

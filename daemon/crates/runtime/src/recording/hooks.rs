@@ -12,10 +12,10 @@ use cohab_text::{cut::tail, sanitize::sanitize};
 use super::{OpenCall, TurnRecorder};
 
 /// Outside the gate.
-pub struct Proposals(pub Arc<TurnRecorder>);
+pub struct ProposedCallRecorder(pub Arc<TurnRecorder>);
 
 #[async_trait]
-impl Middleware for Proposals {
+impl Middleware for ProposedCallRecorder {
     async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
         let beforehand = self.0.take_beforehand(&call.intent.effect);
         let open = OpenCall {
@@ -52,12 +52,12 @@ impl Middleware for Proposals {
 }
 
 /// Inside the gate.
-pub struct Calls {
+pub struct ApprovedCallRecorder {
     recorder: Arc<TurnRecorder>,
     is_asked: Box<dyn Fn() -> bool + Send + Sync>,
 }
 
-impl Calls {
+impl ApprovedCallRecorder {
     /// `is_asked` says whether the user is asked at all.
     #[must_use]
     pub fn new(recorder: Arc<TurnRecorder>, is_asked: Box<dyn Fn() -> bool + Send + Sync>) -> Self {
@@ -66,7 +66,7 @@ impl Calls {
 }
 
 #[async_trait]
-impl Middleware for Calls {
+impl Middleware for ApprovedCallRecorder {
     async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
         let unasked = match call.approval.as_deref() {
             _ if !(self.is_asked)() => Approval::Mode,

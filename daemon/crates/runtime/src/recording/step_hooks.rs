@@ -50,10 +50,10 @@ impl Middleware for Steps {
 }
 
 /// Inside of everything: whatever comes after it happens.
-pub struct Intents(pub Arc<TurnRecorder>);
+pub struct IntentJournal(pub Arc<TurnRecorder>);
 
 #[async_trait]
-impl Middleware for Intents {
+impl Middleware for IntentJournal {
     async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
         self.0.steps.runs(call).await;
         Ok(())

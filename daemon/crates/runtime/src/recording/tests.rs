@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 use super::{
-    hooks::{Calls, Proposals},
+    hooks::{ApprovedCallRecorder, ProposedCallRecorder},
     step_hooks::Steps,
 };
 
@@ -109,8 +109,10 @@ impl Bench {
         consent: Option<&str>,
         is_asked: bool,
     ) {
-        let (outer, inner) =
-            (Proposals(Arc::clone(&self.recorder)), Calls::new(Arc::clone(&self.recorder), Box::new(move || is_asked)));
+        let (outer, inner) = (
+            ProposedCallRecorder(Arc::clone(&self.recorder)),
+            ApprovedCallRecorder::new(Arc::clone(&self.recorder), Box::new(move || is_asked)),
+        );
         let effect = |command: &str| Effect::RunCommand { command: command.into() };
         let intent = Intent { title: "make".into(), effect: effect("make") };
         let wanted = ToolCall { id: "1".into(), name: "bash".into(), args: Ok(serde_json::Map::new().into()) };
@@ -194,8 +196,10 @@ async fn who_agreed_to_a_call_is_told_apart() {
 async fn calls_that_run_at_once_are_told_apart() {
     let bench = Bench::new();
     bench.begin();
-    let (outer, inner) =
-        (Proposals(Arc::clone(&bench.recorder)), Calls::new(Arc::clone(&bench.recorder), Box::new(|| true)));
+    let (outer, inner) = (
+        ProposedCallRecorder(Arc::clone(&bench.recorder)),
+        ApprovedCallRecorder::new(Arc::clone(&bench.recorder), Box::new(|| true)),
+    );
     for id in ["a", "b", "c"] {
         let intent = Intent { title: id.into(), effect: Effect::Read { path: id.into() } };
         let wanted = ToolCall { id: id.into(), name: "read".into(), args: Ok(serde_json::Map::new().into()) };

@@ -1,7 +1,7 @@
 //! Sessions in an SQLite file.
 
-mod mend;
 mod read;
+mod repair;
 mod steps;
 mod write;
 
@@ -77,7 +77,7 @@ const FORM: Form = Form {
     max_pages: MAX_PAGES,
     pragmas: "PRAGMA secure_delete = ON; PRAGMA wal_autocheckpoint = 4096;",
     pragmas_at_birth: "PRAGMA auto_vacuum = INCREMENTAL;",
-    after_salvage: mend::mend,
+    after_salvage: repair::mend,
 };
 
 /// After so many writes what they wrote is moved from the log beside the file into it, when nobody waits: that takes as long as

@@ -108,7 +108,7 @@ fn a_session_whose_own_row_is_lost_comes_back_without_its_title() {
     connection.execute("DELETE FROM sessions", []).expect("they go");
     connection.execute("INSERT INTO messages VALUES ('a', 3, '{}')", []).expect("a hole");
     drop(connection);
-    crate::salvage::move_aside(&bench.path()).expect("it is moved");
+    crate::recovery::move_aside(&bench.path()).expect("it is moved");
     bench.goes_on_with(|events| events == EVENTS);
     let stored = bench.archive.load("a").expect("it can be read").expect("it is there");
     assert_eq!((stored.session.title.as_str(), stored.conversation.len()), ("(recovered)", 0));

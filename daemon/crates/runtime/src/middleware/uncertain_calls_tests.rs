@@ -44,7 +44,7 @@ fn call(command: &str) -> PlannedCall {
 
 fn doubt(answer: ApprovalAnswer) -> (Doubt, Arc<User>) {
     let user = Arc::new(User { answer, asked: Mutex::default() });
-    let doubts = Arc::new(Doubts::of(&[unknown("make install")]));
+    let doubts = Arc::new(UncertainCalls::of(&[unknown("make install")]));
     (Doubt { doubts, approver: Arc::clone(&user) as _ }, user)
 }
 

@@ -9,7 +9,7 @@ use super::{
     git_state::{self, GitState},
     identity_files, project_notes,
     query::{Environment, Runtime},
-    sections::Standing,
+    sections::SystemContext,
     skills::{self, Skill},
     text_file::{self, Bounds, Skipped},
 };
@@ -46,7 +46,7 @@ const KINDS: [(&str, &str); 14] = [
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
     /// What of the system prompt is the user's.
-    pub standing: Standing,
+    pub standing: SystemContext,
     /// Root of the project, links resolved; `None` if there is no folder to look around in.
     pub root: Option<PathBuf>,
     /// What the project's repository says to assistants.
@@ -74,7 +74,7 @@ impl Surroundings {
         let mut found = Self::default();
         let skipped = &mut found.skipped;
         let own = identity_files::read(settings, Bounds::Own, skipped);
-        found.standing = Standing {
+        found.standing = SystemContext {
             identity: own.map(|(text, _)| text).unwrap_or_default(),
             skills: skills::list(&settings.join(OWN_SKILLS), None, skipped),
         };

@@ -7,10 +7,10 @@ use cohab_agent::{
     Agent, TurnState,
     port::{Effect, EventSink, ToolContext, TurnEvent},
 };
-use cohab_guard::inbound::harmless;
+use cohab_guard::sanitize_results::harmless;
 use cohab_model_api::{Message, ToolResult};
 use cohab_protocol::TurnId;
-use cohab_runtime::middleware::doubt::Doubts;
+use cohab_runtime::middleware::uncertain_calls::UncertainCalls;
 use cohab_store::sessions::{
     Archive, Entry,
     steps::{
@@ -29,7 +29,7 @@ const NOTE: &str = "[The assistant's program ended suddenly in the middle of thi
                     done as it says there: do not do it again. Go on with the user's question from here.]";
 
 /// What a turn goes on in.
-pub struct Scene<'a> {
+pub struct RecoveryContext<'a> {
     /// Where steps are kept.
     pub archive: &'a Archive,
     /// Whose turn it is.
@@ -37,7 +37,7 @@ pub struct Scene<'a> {
     /// Who goes on.
     pub agent: &'a Agent,
     /// What is asked about, unless its end turns up.
-    pub doubts: &'a Doubts,
+    pub doubts: &'a UncertainCalls,
     /// Ends the turn.
     pub cancel: &'a CancellationToken,
 }
@@ -54,7 +54,7 @@ enum Fate {
     Unknown,
 }
 
-impl Scene<'_> {
+impl RecoveryContext<'_> {
     /// The state of the turn as it goes on, from the conversation as it was completed. The user is told what is done and what is
     /// not known.
     pub async fn state(

@@ -7,7 +7,7 @@ fn key() -> ModelKey {
 }
 
 fn window(store: &Arc<Store>, sources: WindowSources) -> Window {
-    let room = move || Room { model: key(), sources, max_output_tokens: Some(1_000) };
+    let room = move || ModelCapacity { model: key(), sources, max_output_tokens: Some(1_000) };
     Window::new(Arc::clone(store), Box::new(room))
 }
 

@@ -8,9 +8,9 @@ use super::Session;
 
 /// The newest of them that the model of the turn does not know.
 #[derive(Default)]
-pub(super) struct Untold(VecDeque<PastCommand>);
+pub(super) struct UnreportedCommands(VecDeque<PastCommand>);
 
-impl Untold {
+impl UnreportedCommands {
     pub fn push(&mut self, command: PastCommand) {
         if self.0.len() == MAX_HISTORY_EVENTS {
             self.0.pop_front();

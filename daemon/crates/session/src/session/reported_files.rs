@@ -6,7 +6,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use cohab_context::{surroundings::Surroundings, text_file::Skipped};
+use cohab_context::{text_file::Skipped, workspace::Surroundings};
 use cohab_text::sanitize::one_line;
 
 /// Files that are remembered. Beyond, nothing is said of new ones.

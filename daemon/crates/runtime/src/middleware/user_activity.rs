@@ -1,7 +1,7 @@
 //! Tells the model what the user ran in the shell since its last call: it must not build on what is no longer so.
 
 use cohab_agent::Middleware;
-use cohab_context::{meanwhile::note, query::PastCommand};
+use cohab_context::{query::PastCommand, user_activity::note};
 
 /// Gives the commands that were not told yet, oldest first, each once.
 pub type TakeCommands = Box<dyn Fn() -> Vec<PastCommand> + Send + Sync>;

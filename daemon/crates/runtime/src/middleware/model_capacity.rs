@@ -23,7 +23,7 @@ const RETRY_PERCENT: u64 = 70;
 const BELIEVED_RATIOS: std::ops::RangeInclusive<f64> = 0.5..=4.0;
 
 /// How much the model that answers takes.
-pub struct Room {
+pub struct ModelCapacity {
     /// Which model.
     pub model: ModelKey,
     /// Who says what about it.
@@ -35,7 +35,7 @@ pub struct Room {
 /// Fits the requests of one turn.
 pub struct Window {
     store: Arc<Store>,
-    room: Box<dyn Fn() -> Room + Send + Sync>,
+    room: Box<dyn Fn() -> ModelCapacity + Send + Sync>,
     /// The estimate of the request that was made last.
     estimate: AtomicU64,
     /// Largest estimate of a request since one was refused.
@@ -45,7 +45,7 @@ pub struct Window {
 impl Window {
     /// `room` is asked each time: another model may take over in the turn. What is learned goes into `store`.
     #[must_use]
-    pub fn new(store: Arc<Store>, room: Box<dyn Fn() -> Room + Send + Sync>) -> Self {
+    pub fn new(store: Arc<Store>, room: Box<dyn Fn() -> ModelCapacity + Send + Sync>) -> Self {
         let (estimate, most) = (AtomicU64::new(0), AtomicU64::new(u64::MAX));
         Self { store, room, estimate, most }
     }
@@ -53,21 +53,21 @@ impl Window {
     /// The context as it is known now.
     #[must_use]
     pub fn in_use(&self) -> ContextWindow {
-        let Room { model, sources, .. } = (self.room)();
+        let ModelCapacity { model, sources, .. } = (self.room)();
         sources.decide(self.store.learned(&model).window_tokens)
     }
 
     /// What the model takes, as far as it is known.
     #[must_use]
     pub fn capacity(&self) -> Capacity {
-        let Room { model, max_output_tokens, .. } = (self.room)();
+        let ModelCapacity { model, max_output_tokens, .. } = (self.room)();
         Capacity { window: self.in_use(), max_output_tokens, factor: self.store.learned(&model).factor }
     }
 
     /// The estimate that a request may have.
     #[must_use]
     pub fn request_tokens(&self) -> u64 {
-        let Room { model, sources, max_output_tokens } = (self.room)();
+        let ModelCapacity { model, sources, max_output_tokens } = (self.room)();
         let learned = self.store.learned(&model);
         learned.estimate_for(request_budget(sources.decide(learned.window_tokens).tokens, max_output_tokens))
     }
@@ -85,7 +85,7 @@ impl Window {
         let told_ratio = told_ratio.filter(|ratio| BELIEVED_RATIOS.contains(ratio));
         let unaided = refused / 100 * RETRY_PERCENT;
         let Some(window_tokens) = sizes.window_tokens else { return unaided };
-        let Room { model, max_output_tokens, .. } = (self.room)();
+        let ModelCapacity { model, max_output_tokens, .. } = (self.room)();
         let budget = request_budget(window_tokens, max_output_tokens);
         match told_ratio {
             Some(ratio) => (budget as f64 / ratio) as u64,
@@ -128,5 +128,5 @@ impl Middleware for Window {
 }
 
 #[cfg(test)]
-#[path = "window_tests.rs"]
+#[path = "model_capacity_tests.rs"]
 mod tests;

@@ -17,9 +17,9 @@ const REASON: &str = "it may have run already: the daemon ended suddenly while i
 
 /// Calls of which nobody knows whether they have run.
 #[derive(Debug, Default)]
-pub struct Doubts(Mutex<Vec<(String, Value)>>);
+pub struct UncertainCalls(Mutex<Vec<(String, Value)>>);
 
-impl Doubts {
+impl UncertainCalls {
     /// Those of these steps.
     #[must_use]
     pub fn of(unknown: &[Step]) -> Self {
@@ -54,7 +54,7 @@ impl Doubts {
 /// For a turn that goes on. Stands inside the gate: what the user has just agreed to is not asked twice.
 pub struct Doubt {
     /// What is asked about.
-    pub doubts: Arc<Doubts>,
+    pub doubts: Arc<UncertainCalls>,
     /// Asks.
     pub approver: Arc<dyn Approver>,
 }
@@ -98,5 +98,5 @@ impl Middleware for Doubt {
 }
 
 #[cfg(test)]
-#[path = "doubt_tests.rs"]
+#[path = "uncertain_calls_tests.rs"]
 mod tests;

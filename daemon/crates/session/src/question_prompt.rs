@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use cohab_context::{
     query::{Query, Runtime},
-    surroundings::Surroundings,
+    workspace::Surroundings,
 };
 use cohab_model_api::Message;
 use cohab_protocol::{MAX_PIPED_INPUT_BYTES, UserQuery};
