@@ -79,7 +79,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("cohab-store", &["cohab-agent", "cohab-files", "cohab-model-api", "cohab-process", "cohab-secrets", "cohab-text"]),
     ("cohab-audit", &["cohab-policy", "cohab-protocol", "cohab-store", "cohab-text"]),
-    ("cohab-context", &["cohab-agent", "cohab-config", "cohab-files", "cohab-model-api", "cohab-text"]),
+    ("cohab-context", &["cohab-agent", "cohab-files", "cohab-model-api", "cohab-text"]),
     (
         "cohab-tools",
         &[
@@ -166,7 +166,6 @@ const LAYERS: &[(&str, &[&str])] = &[
             "cohab-audit",
             "cohab-config",
             "cohab-context",
-            "cohab-files",
             "cohab-guard",
             "cohab-model-api",
             "cohab-models",

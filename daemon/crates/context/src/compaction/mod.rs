@@ -1,6 +1,7 @@
-//! Shortens a conversation that outgrows its model: one strategy a file, [`cohab_config::strategy::Strategy`] names them. All of them keep what
-//! [`crate::gap`] keeps; they differ in what they put in the place of the rest. The system prompt and the tools are no
-//! part of a conversation and never touched.
+//! Shortens a conversation that outgrows its model. Each strategy is a file; the settings name one of them.
+//!
+//! All of them keep what [`crate::elision`] keeps; they differ in what they put in the place of the rest. The system prompt and the
+//! tools are no part of a conversation and are never touched.
 
 mod sliding;
 mod summarize;
