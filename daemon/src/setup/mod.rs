@@ -13,7 +13,10 @@ mod wizard;
 
 use std::path::PathBuf;
 
-use cohab_models::{key::KeyError, key_store::KeyStores, resolution::ChoiceError};
+use cohab_models::{
+    key_store::{KeyError, KeyStores},
+    resolution::ChoiceError,
+};
 use cohab_protocol::Paths;
 use cohab_types::environment::Variables;
 use secrecy::SecretString;

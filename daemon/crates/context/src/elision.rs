@@ -12,7 +12,7 @@ use cohab_text::tokens::estimate_tokens;
 
 use super::{
     fit::message_tokens,
-    query::{EARLIER, PROJECT_TAGS, inside, with_block},
+    query::{EARLIER, PROJECT_TAGS, inside, running_question, text_of, with_block},
     short_result,
 };
 
@@ -123,20 +123,6 @@ impl Gap {
 /// What the newest message with a block `tag` says in it.
 fn newest<'a>(messages: &'a [Message], tag: &str) -> Option<&'a str> {
     messages.iter().rev().filter_map(text_of).find_map(|text| inside(text, tag))
-}
-
-fn text_of(message: &Message) -> Option<&str> {
-    match message {
-        Message::User { text } => Some(text),
-        _ => None,
-    }
-}
-
-/// The last question: a user message with one, or the last of any kind. A complaint about a call is no question.
-pub(super) fn running_question(messages: &[Message]) -> Option<usize> {
-    let asks = |message: &Message| text_of(message).is_some_and(|text| text.contains("<question>\n"));
-    let is_user = |message: &Message| text_of(message).is_some();
-    messages.iter().rposition(asks).or_else(|| messages.iter().rposition(is_user))
 }
 
 /// Messages that stay or go together, from behind: a call with its results.

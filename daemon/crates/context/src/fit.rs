@@ -11,7 +11,7 @@ use cohab_text::{
 };
 use serde_json::Value;
 
-use super::{elision::running_question, short_result};
+use super::{query::running_question, short_result};
 
 /// Arguments that are longer lose their end, in bytes.
 const LONG_ARGUMENT_BYTES: usize = 256;

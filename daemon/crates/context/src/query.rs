@@ -266,5 +266,19 @@ pub(super) fn last_lines(text: &str, max_bytes: usize) -> &str {
     end.split_once('\n').map_or(end, |(_, whole_lines)| whole_lines)
 }
 
+pub(super) fn text_of(message: &Message) -> Option<&str> {
+    match message {
+        Message::User { text } => Some(text),
+        _ => None,
+    }
+}
+
+/// The last question: a user message with one, or the last of any kind. A complaint about a call is no question.
+pub(super) fn running_question(messages: &[Message]) -> Option<usize> {
+    let asks = |message: &Message| text_of(message).is_some_and(|text| text.contains("<question>\n"));
+    let is_user = |message: &Message| text_of(message).is_some();
+    messages.iter().rposition(asks).or_else(|| messages.iter().rposition(is_user))
+}
+
 #[cfg(test)]
 mod tests;

@@ -12,7 +12,7 @@ use futures::channel::mpsc;
 use serde_json::Value;
 
 use super::{
-    http_provider::HttpClientState,
+    http_client_state::HttpClientState,
     transport::{self, Call, Ending, Outlet},
 };
 

@@ -7,7 +7,7 @@ use secrecy::SecretString;
 use tokio::process::Command;
 
 use super::{
-    key_store::KeyStores,
+    key_store::{KeyError, KeyStores},
     limited_command::{self, Ended},
 };
 
@@ -32,22 +32,6 @@ pub struct Key {
     pub source: Source,
     /// The same for people: a variable or a setting.
     pub(crate) place: String,
-}
-
-/// Why there is no key.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct KeyError {
-    /// One sentence; never the key.
-    pub message: String,
-    /// What to do.
-    pub hint: String,
-}
-
-impl KeyError {
-    pub(super) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: hint.into() }
-    }
 }
 
 impl Key {
@@ -82,18 +66,11 @@ async fn from_command(line: &str, place: &str, limit: Duration) -> Result<Secret
     };
     match limited_command::run(command, b"", limit).await {
         Ok(Ended { is_success: true, output, .. }) => {
-            first_line(&output).ok_or_else(|| failed("printed no key in its first line".to_owned()))
+            limited_command::first_line(&output).ok_or_else(|| failed("printed no key in its first line".to_owned()))
         }
         Ok(ended) => Err(failed(format!("failed: {}", ended.complaint()))),
         Err(error) => Err(failed(error.to_string())),
     }
-}
-
-/// The first line, if it can be a key.
-pub(super) fn first_line(output: &[u8]) -> Option<SecretString> {
-    let line = output.split(|byte| *byte == b'\n').next()?;
-    let line = std::str::from_utf8(line).ok()?.trim();
-    (!line.is_empty() && !line.chars().any(char::is_control)).then(|| line.to_owned().into())
 }
 
 #[cfg(test)]

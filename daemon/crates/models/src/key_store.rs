@@ -19,10 +19,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use tokio::process::Command;
 use toml_edit::DocumentMut;
 
-use super::{
-    key::{KeyError, first_line},
-    limited_command::{self, Ended},
-};
+use super::limited_command::{self, Ended};
 
 /// Under this name keys are in the keyring.
 const SERVICE: &str = "cohab";
@@ -40,6 +37,22 @@ pub struct KeyStores {
     search_path: OsString,
     /// What learns of keys.
     secrets: Arc<Secrets>,
+}
+
+/// Why there is no key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct KeyError {
+    /// One sentence; never the key.
+    pub message: String,
+    /// What to do.
+    pub hint: String,
+}
+
+impl KeyError {
+    pub(super) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: hint.into() }
+    }
 }
 
 /// Keys by account, the text of their file, and which file that was.
@@ -153,7 +166,11 @@ impl KeyStores {
         let ended = run(command, b"").await?;
         // Both end with a status of their own and without a word where nothing is found.
         let is_nothing = !ended.is_success && ended.has_no_words(tool);
-        if ended.is_success || is_nothing { Ok(first_line(&ended.output)) } else { Err(unusable(&ended.complaint())) }
+        if ended.is_success || is_nothing {
+            Ok(limited_command::first_line(&ended.output))
+        } else {
+            Err(unusable(&ended.complaint()))
+        }
     }
 
     async fn save_in_keyring(&self, account: &str, key: &SecretString) -> Result<(), KeyError> {

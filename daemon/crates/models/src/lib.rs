@@ -17,10 +17,12 @@
 //!
 //! This crate knows no conversation, tool, session or store.
 
+mod choice_error;
 pub mod detect;
 mod exchange;
 pub mod fallback;
 pub mod http;
+mod http_client_state;
 mod http_provider;
 pub mod key;
 pub mod key_store;

@@ -4,6 +4,7 @@ use std::{process::Stdio, time::Duration};
 
 use futures::future;
 use rustix::process::{Pid, Signal, kill_process_group};
+use secrecy::SecretString;
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _},
     process::Command,
@@ -99,4 +100,11 @@ async fn read(pipe: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) {
         let room = MAX_OUTPUT_BYTES.saturating_sub(kept.len());
         kept.extend_from_slice(&buffer[..length.min(room)]);
     }
+}
+
+/// The first line, if it can be a key.
+pub(super) fn first_line(output: &[u8]) -> Option<SecretString> {
+    let line = output.split(|byte| *byte == b'\n').next()?;
+    let line = std::str::from_utf8(line).ok()?.trim();
+    (!line.is_empty() && !line.chars().any(char::is_control)).then(|| line.to_owned().into())
 }

@@ -8,9 +8,12 @@ use cohab_wires::{
 use reqwest::Url;
 
 use super::{
+    choice_error::ChoiceError,
     key::{Key, Source},
-    resolution::{ChoiceError, Environment},
 };
+
+/// Looks up a variable in the environment of the client that asks. Never the process's own.
+pub type Environment<'a> = &'a (dyn Fn(&str) -> Option<String> + Send + Sync);
 
 /// The request of settings and variables together.
 pub(super) struct RequestedModel<'a> {

@@ -15,20 +15,19 @@
 
 use std::{path::Path, sync::Arc};
 
-use cohab_config::{keys, model_settings::ModelSettings};
+use cohab_config::model_settings::ModelSettings;
 use cohab_model_api::ModelProvider;
-use cohab_wires::vendor::{self, Spoken};
 
+pub use super::choice_error::ChoiceError;
+pub use super::requested_model::Environment;
 use super::{
+    choice_error,
     detect::{self, LocalServer},
     key_store::KeyStores,
     requested_model::RequestedModel,
     resolved_endpoint::ResolvedEndpoint,
     scripted::ScriptedProvider,
 };
-
-/// Looks up a variable in the environment of the client that asks. Never the process's own.
-pub type Environment<'a> = &'a (dyn Fn(&str) -> Option<String> + Send + Sync);
 
 /// Who answers.
 #[derive(Clone)]
@@ -56,22 +55,6 @@ pub enum Answerer {
     Service(ResolvedEndpoint),
     /// A server that was found on this machine.
     Local(LocalServer, ResolvedEndpoint),
-}
-
-/// Settings that cannot work.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct ChoiceError {
-    /// One sentence.
-    pub message: String,
-    /// What to do.
-    pub hint: Option<String>,
-}
-
-impl ChoiceError {
-    pub(super) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: Some(hint.into()) }
-    }
 }
 
 /// Decides. `local_hosts` is where to look for local servers ([`detect::usual_hosts`]); `stores` is where keys are kept; `offline`
@@ -117,7 +100,8 @@ pub async fn answerer(
         return match provider.as_str() {
             "offline" => Ok(Answerer::Offline),
             "scripted" => wanted.script().map(Answerer::Script),
-            name => ResolvedEndpoint::of(&wanted, spoken_by(name)?, wanted.origin.clone()).map(Answerer::Service),
+            name => ResolvedEndpoint::of(&wanted, choice_error::spoken_by(name)?, wanted.origin.clone())
+                .map(Answerer::Service),
         };
     }
     if let Some(key) = &wanted.key {
@@ -134,15 +118,6 @@ pub async fn answerer(
     }
     let service = ResolvedEndpoint::found(&found, wanted.table)?;
     Ok(Answerer::Local(found, service))
-}
-
-pub(super) fn spoken_by(name: &str) -> Result<Spoken, ChoiceError> {
-    vendor::named(name).ok_or_else(|| {
-        let names = keys::provider_names();
-        let guess =
-            keys::nearest(name, &names).map(|nearest| format!("did you mean {nearest:?}? ")).unwrap_or_default();
-        ChoiceError::new(format!("there is no model provider {name:?}"), format!("{guess}known: {}", names.join(", ")))
-    })
 }
 
 fn scripted(path: &str) -> Result<Arc<dyn ModelProvider>, ChoiceError> {

@@ -11,6 +11,7 @@ use cohab_wires::{
 use reqwest::Url;
 
 use super::{
+    choice_error::{self, ChoiceError},
     detect::{self, LocalServer},
     http,
     http_provider::{Endpoint, HttpProvider},
@@ -18,7 +19,6 @@ use super::{
     key_store::KeyStores,
     lazy_key::LazyKeyProvider,
     requested_model::RequestedModel,
-    resolution::{self, ChoiceError},
     scrubbed::ScrubbedProvider,
 };
 
@@ -110,7 +110,7 @@ impl ResolvedEndpoint {
     pub(crate) fn found(found: &LocalServer, table: String) -> Result<Self, ChoiceError> {
         let base = parse_base(&found.url)?;
         Ok(Self {
-            wire: resolution::spoken_by(found.wire)?.wire,
+            wire: choice_error::spoken_by(found.wire)?.wire,
             vendor: None,
             name: found.server.clone(),
             key: None,

@@ -244,7 +244,7 @@ impl Connection {
 
     async fn request(&mut self, request: SessionRequest) -> Result<(), WireError> {
         let SessionRequest { request_id, action } = request;
-        let fail = |kind, message: &str, hint| request_error(request_id, kind, message.to_owned(), hint);
+        let fail = |kind, message: &str, hint| convert::request_error(request_id, kind, message.to_owned(), hint);
         let answer = match action {
             SessionAction::Attach(attach) => return self.attach(request_id, attach).await,
             SessionAction::Status => SessionAnswer::Status(self.daemon.status()),
@@ -283,16 +283,15 @@ impl Connection {
         let resume::Resumed { title, left } = resume::find(&self.daemon, request_id, &mut attach).await?;
         if self.session().is_some_and(|session| *session.key() != attach.session) {
             let message = "this connection is attached to another session".into();
-            return Err(request_error(request_id, WireErrorKind::Protocol, message, None));
+            return Err(convert::request_error(request_id, WireErrorKind::Protocol, message, None));
         }
         let variables = attach.settings.iter().map(|setting| (setting.name.clone(), setting.value.clone())).collect();
-        let introduction =
-            self.daemon.assembler.introduce(&variables).await.map_err(|error| {
-                request_error(request_id, convert::error_kind(&error), error.to_string(), error.hint())
-            })?;
+        let introduction = self.daemon.assembler.introduce(&variables).await.map_err(|error| {
+            convert::request_error(request_id, convert::error_kind(&error), error.to_string(), error.hint())
+        })?;
         let session = self.daemon.session(&attach.session).ok_or_else(|| {
             let hint = Some("close some of your shells".into());
-            request_error(request_id, WireErrorKind::Busy, "the daemon has too many sessions".into(), hint)
+            convert::request_error(request_id, WireErrorKind::Busy, "the daemon has too many sessions".into(), hint)
         })?;
         let approval = attach.approval;
         let model = convert::model_identity(introduction.model);
@@ -339,8 +338,4 @@ fn frame_error(error: &FrameError) -> WireError {
         message: format!("what came in is no message: {error}"),
         hint: Some("if the client was updated, `cohab daemon restart`".into()),
     }
-}
-
-pub(super) fn request_error(id: RequestId, kind: WireErrorKind, message: String, hint: Option<String>) -> WireError {
-    WireError { about: ErrorSubject::Request(id), kind, message, hint }
 }

@@ -194,3 +194,12 @@ pub fn notice(turn_id: Option<wire::TurnId>, kind: wire::NoticeKind, text: Strin
 pub fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
+
+pub(crate) fn request_error(
+    id: wire::RequestId,
+    kind: wire::WireErrorKind,
+    message: String,
+    hint: Option<String>,
+) -> wire::WireError {
+    wire::WireError { about: wire::ErrorSubject::Request(id), kind, message, hint }
+}

@@ -14,9 +14,7 @@ use cohab_protocol::{
 };
 
 use super::{
-    Daemon,
-    connection::request_error,
-    convert,
+    Daemon, convert,
     question_prompt::{self, Asked},
     resume,
     session::Session,
@@ -55,7 +53,7 @@ pub async fn answer(
         }
         // The connection answers these itself.
         SessionAction::Attach(_) | SessionAction::Status => {
-            Err(request_error(id, WireErrorKind::Protocol, "that is no request to a session".into(), None))
+            Err(convert::request_error(id, WireErrorKind::Protocol, "that is no request to a session".into(), None))
         }
     }
 }
@@ -63,7 +61,8 @@ pub async fn answer(
 /// Shortens the conversation, unless a question comes meanwhile: a model may have to sum it up.
 async fn compact(daemon: &Daemon, session: &Session, id: RequestId) -> Result<SessionAnswer, WireError> {
     let before = session.between_turns(|messages| messages.clone()).ok_or_else(|| busy(id))?;
-    let failed = |error: TurnError| request_error(id, convert::error_kind(&error), error.to_string(), error.hint());
+    let failed =
+        |error: TurnError| convert::request_error(id, convert::error_kind(&error), error.to_string(), error.hint());
     let (shortened, usage) = daemon.assembler.shorten(session, &before).await.map_err(failed)?;
     if usage != TokenUsage::default() {
         session.spend(&convert::usage(usage, usage.cost_microusd.is_none()));
@@ -82,7 +81,7 @@ async fn compact(daemon: &Daemon, session: &Session, id: RequestId) -> Result<Se
 
 fn busy(id: RequestId) -> WireError {
     let hint = Some("cancel it with Ctrl-C, or wait".into());
-    request_error(id, WireErrorKind::Busy, "a question is being answered".into(), hint)
+    convert::request_error(id, WireErrorKind::Busy, "a question is being answered".into(), hint)
 }
 
 /// Forgets the last turn; its question. What is kept of it on disk is brought in line by the next turn.
@@ -102,7 +101,7 @@ fn rewind(messages: &mut Vec<Message>) -> Option<String> {
 }
 
 async fn context(daemon: &Daemon, session: &Session, id: RequestId) -> Result<ContextReport, WireError> {
-    let failed = |error| request_error(id, convert::error_kind(&error), error.to_string(), error.hint());
+    let failed = |error| convert::request_error(id, convert::error_kind(&error), error.to_string(), error.hint());
     let surroundings = daemon.assembler.surroundings(session.cwd()).await;
     let fixed = daemon.assembler.outlook(&session.variables(), &surroundings).await.map_err(failed)?;
     let mut messages = session.conversation().lock().unwrap_or_else(PoisonError::into_inner).clone();

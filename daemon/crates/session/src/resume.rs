@@ -16,7 +16,9 @@ use cohab_text::sanitize::one_line;
 use tokio::{task::spawn_blocking, time::timeout};
 
 use super::{Daemon, session::Session};
-use crate::turn_task::MAX_CONVERSATION_TOKENS;
+
+/// A conversation is kept up to about this size between turns.
+pub const MAX_CONVERSATION_TOKENS: u64 = 400_000;
 
 /// Of a question that is only named.
 const QUESTION_MAX_CHARS: usize = 40;

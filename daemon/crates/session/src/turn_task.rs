@@ -33,9 +33,6 @@ use super::{
     turn_recovery,
 };
 
-/// A conversation is kept up to about this size between turns.
-pub const MAX_CONVERSATION_TOKENS: u64 = 400_000;
-
 /// What a turn is begun with.
 pub enum Ask {
     /// A question.
@@ -190,7 +187,7 @@ async fn answer(
     recorder.end(&result, &state.usage());
     let usage = convert::usage(state.usage(), state.is_cost_partial());
     let mut messages = state.into_messages();
-    fit(&mut messages, MAX_CONVERSATION_TOKENS);
+    fit(&mut messages, resume::MAX_CONVERSATION_TOKENS);
     *session.conversation().lock().unwrap_or_else(PoisonError::into_inner) = messages;
     (result, usage)
 }

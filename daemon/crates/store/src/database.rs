@@ -11,7 +11,9 @@ use jiff::Timestamp;
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
 
 use super::{
-    file::{self, Form, StoreError},
+    error::StoreError,
+    file,
+    form::Form,
     health::{self, Health},
     row::{CallRow, CostSource, ModelKey},
 };

@@ -2,108 +2,21 @@
 
 use std::{
     fs::{self, DirBuilder, OpenOptions, Permissions},
-    io,
     os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
-    path::{Path, PathBuf},
+    path::Path,
     thread,
     time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use super::recovery;
+use super::{error::StoreError, form::Form, recovery};
 
 /// Another process that writes, or that puts right what a killed one left, is waited for so long: a busy disk takes seconds for it.
 /// Whoever must not wait has a limit of their own.
 const BUSY_WAIT: Duration = Duration::from_secs(10);
 /// Between two tries.
 const BUSY_PAUSE: Duration = Duration::from_millis(5);
-
-/// What a file is like inside.
-pub(super) struct Form {
-    /// What brings a file from each version to the next. Append only.
-    pub migrations: &'static [&'static str],
-    /// Largest file, in pages of 4 KiB.
-    pub max_pages: u32,
-    /// Run at every opening.
-    pub pragmas: &'static str,
-    /// Run before the tables of a new file are made. It may write, which costs milliseconds.
-    pub pragmas_at_birth: &'static str,
-    /// Puts right what rows of a broken file lack that were taken over.
-    pub after_salvage: fn(&Transaction<'_>) -> Result<(), StoreError>,
-}
-
-/// Why the store cannot be used. `Display` is a phrase.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// SQLite says no.
-    #[error("{0}")]
-    Sqlite(#[from] rusqlite::Error),
-    /// The system says no.
-    #[error("{0}")]
-    Io(#[from] io::Error),
-    /// A pipe, a folder, a device.
-    #[error("it is no regular file")]
-    Irregular,
-    /// Tables of somebody else.
-    #[error("it is the database of another program")]
-    Foreign,
-    /// Reading it has shown that it holds something that cannot be read.
-    #[error("a part of it cannot be read")]
-    Broken,
-    /// A later release has changed it.
-    #[error("it is of a later release of cohab (version {0})")]
-    TooNew(usize),
-}
-
-impl StoreError {
-    /// Whether the file holds something that SQLite cannot read.
-    #[must_use]
-    pub fn is_corruption(&self) -> bool {
-        match self {
-            Self::Sqlite(error) => {
-                matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
-            }
-            Self::Broken => true,
-            Self::Io(_) | Self::Irregular | Self::Foreign | Self::TooNew(_) => false,
-        }
-    }
-
-    fn is_busy(&self) -> bool {
-        matches!(self, Self::Sqlite(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy))
-    }
-
-    /// What helps against it, if anything does.
-    #[must_use]
-    pub fn remedy(&self) -> Option<&'static str> {
-        const BROKEN: &str = "with the next question the daemon begins a new one with all that can be read of it, and keeps this one \
-                              as `.broken` beside it";
-        const AWAY: &str = "move it away: a new one is begun then";
-        const OURS: &str = "make the file and its folder yours and writable";
-        const ROOM: &str = "make room on the disk; `cohab sessions rm --older-than 30d` makes some here";
-        let code = match self {
-            Self::TooNew(_) => return Some("use that release, or move the file away: a new one is begun then"),
-            Self::Irregular | Self::Foreign => return Some(AWAY),
-            Self::Broken => return Some(BROKEN),
-            Self::Io(error) => {
-                return match error.kind() {
-                    io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Some(OURS),
-                    io::ErrorKind::StorageFull => Some(ROOM),
-                    _ => None,
-                };
-            }
-            Self::Sqlite(error) => error.sqlite_error_code()?,
-        };
-        match code {
-            ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Some(BROKEN),
-            ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied => Some(OURS),
-            ErrorCode::DiskFull => Some(ROOM),
-            ErrorCode::SystemIoFailure => Some("look whether the disk is full or broken"),
-            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Some("another program has it open; try again"),
-            _ => None,
-        }
-    }
-}
 
 /// Opens the file, makes it if it is missing, and brings it to this release's form.
 pub(super) fn create(path: &Path, form: &Form) -> Result<Connection, StoreError> {
@@ -197,15 +110,10 @@ fn migrate(connection: &mut Connection, migrations: &[&str]) -> Result<(), Store
     Ok(transaction.commit()?)
 }
 
-/// The path with this behind its name.
-pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use super::*;
 
     #[test]

@@ -10,10 +10,7 @@ use std::{
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::{
-    file::{self, StoreError},
-    recovery,
-};
+use super::{error::StoreError, file, form, recovery};
 
 /// All of a file is looked at for so long.
 const CHECK_LIMIT: Duration = Duration::from_millis(1_500);
@@ -53,8 +50,8 @@ pub(super) fn look(path: &Path, known_version: usize) -> Result<Option<Health>, 
     }
     let is_checked = check(&connection)?;
     let size = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
-    let bytes = size(path) + size(&file::beside(path, "-wal"));
-    let kept = Some(file::beside(path, recovery::KEPT)).filter(|kept| kept.exists());
+    let bytes = size(path) + size(&form::beside(path, "-wal"));
+    let kept = Some(form::beside(path, recovery::KEPT)).filter(|kept| kept.exists());
     Ok(Some(Health { bytes, version, known_version, is_checked, kept }))
 }
 

@@ -15,7 +15,9 @@
 pub mod backups;
 pub mod daily_spend;
 mod database;
+mod error;
 mod file;
+mod form;
 pub mod health;
 mod recovery;
 pub mod row;
@@ -24,4 +26,4 @@ pub mod spool;
 mod usage;
 pub mod worker;
 
-pub use self::{database::Database, file::StoreError, usage::Store};
+pub use self::{database::Database, error::StoreError, usage::Store};

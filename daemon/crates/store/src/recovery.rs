@@ -4,7 +4,10 @@ use std::{fs, io, path::Path};
 
 use rusqlite::{Connection, OpenFlags, Transaction, params_from_iter, types::Value};
 
-use super::file::{Form, StoreError, beside};
+use super::{
+    error::StoreError,
+    form::{Form, beside},
+};
 
 /// Rows of one table that are taken over; a broken file may claim any number.
 const MAX_ROWS: usize = 2_000_000;

@@ -10,7 +10,7 @@ use std::{
 use cohab_process::memory;
 use tokio::sync::oneshot;
 
-use super::{file::StoreError, recovery};
+use super::{error::StoreError, recovery};
 
 /// Jobs that wait for the disk. Beyond, new ones are lost.
 const MAX_JOBS: usize = 1_024;

@@ -2,6 +2,7 @@
 
 mod read;
 mod repair;
+mod rows;
 mod steps;
 mod write;
 
@@ -17,7 +18,8 @@ use super::{
     steps::{Checkpoint, CheckpointStore, Step, StepFacts, Turn},
 };
 use crate::{
-    file::{self, Form, StoreError},
+    StoreError, file,
+    form::Form,
     health::{self, Health},
 };
 

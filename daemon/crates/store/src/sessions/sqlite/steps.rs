@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     super::steps::{AgentState, Checkpoint, Input, Metadata, Step, StepFacts, StepStatus, StepType, Turn},
-    write::{is_there, payload},
+    rows::{is_there, payload},
 };
 use crate::StoreError;
 

@@ -1,15 +1,15 @@
 //! Writing, within one transaction.
 
-use std::{borrow::Borrow, io};
+use std::borrow::Borrow;
 
 use cohab_agent::tasks::Task;
 use cohab_model_api::{Message, Scrubbed};
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Transaction, params};
-use serde::Serialize;
 
 use super::{
     super::{Entry, Left, Limits, event::Event, id},
+    rows::{is_there, payload},
     steps,
 };
 use crate::StoreError;
@@ -50,11 +50,6 @@ fn begin_turn(
         ON CONFLICT (key) DO UPDATE SET active_ms = ?4, cwd = ?5, model = ?6, turns = turns + 1";
     transaction.execute(upsert, params![session, id::of_key(session), title, at.as_millisecond(), cwd, model])?;
     Ok(())
-}
-
-pub(super) fn is_there(transaction: &Transaction<'_>, session: &str) -> Result<bool, StoreError> {
-    let row = transaction.query_row("SELECT 1 FROM sessions WHERE key = ?1", [session], |_| Ok(()));
-    Ok(row.optional()?.is_some())
 }
 
 fn add_event(
@@ -112,31 +107,6 @@ fn converse(transaction: &Transaction<'_>, session: &str, from: usize, messages:
         insert.raw_execute()?;
     }
     Ok(())
-}
-
-/// A value as it is kept, in no more memory than it takes: a text that grows takes up to twice its length.
-pub(super) fn payload(value: &impl Serialize) -> String {
-    let mut length = Length(0);
-    if serde_json::to_writer(&mut length, value).is_err() {
-        return String::new();
-    }
-    let mut bytes = Vec::with_capacity(length.0);
-    let is_written = serde_json::to_writer(&mut bytes, value).is_ok();
-    String::from_utf8(bytes).ok().filter(|_| is_written).unwrap_or_default()
-}
-
-/// Counts what is written.
-struct Length(usize);
-
-impl io::Write for Length {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 fn set_tasks(transaction: &Transaction<'_>, session: &str, tasks: &[Task]) -> Result<(), StoreError> {
