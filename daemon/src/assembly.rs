@@ -22,58 +22,55 @@ use cohab_agent::{
     Agent, TurnError, TurnLimits,
     port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Tool, TurnEvent},
     runner::CommandRunner,
+    tasks::Task,
 };
+use cohab_audit::{AuditLog, Places, PolicySeen};
 use cohab_config::{
     ContextSettings,
     model_settings::ModelSettings,
     model_table::{ModelTable, Prices},
     step_rules::Rules,
 };
-use cohab_model_api::{Message, ModelProvider, ModelService, TokenUsage};
+use cohab_context::{
+    analysis::Capacity,
+    compaction::Shortened,
+    fit::spec_tokens,
+    report::Fixed,
+    sections::{system_prompt, system_sections},
+    trust::TrustedFolders,
+    workspace::Surroundings,
+};
+use cohab_guard::{gate::Policy, known_servers::KnownServers, spotlight};
+use cohab_model_api::{Message, ModelProvider, ModelService, Secrets, TokenUsage, window_size::WindowSources};
+use cohab_models::{
+    detect::LocalServer,
+    resolution::{Choice, ChoiceError},
+    scrubbed::{Withheld, WithheldProvider},
+};
 use cohab_policy::remembered::Remembered as _;
 use cohab_policy_io::rules_file::{RuleBook, RulesFile};
 use cohab_protocol::{ApprovalMode, Paths};
-use cohab_sandbox::profile::{Profile, Sandbox};
-use cohab_shell_state::shell::Shell;
-use cohab_text::tokens::estimate_tokens;
-use cohab_types::confined_programs::ConfinedPrograms;
-use tokio::time::{Instant, timeout};
-
-use crate::{
-    audit::{AuditLog, Places, PolicySeen},
+use cohab_runtime::{
     cache::ResponseCache,
-    compaction::Shortened,
-    context::{
-        analysis::Capacity,
-        fit::spec_tokens,
-        report::Fixed,
-        sections::{system_prompt, system_sections},
-        surroundings::Surroundings,
-        window_size::WindowSources,
-    },
     middleware::{
         audit::{Audit, AuditedApprover, Policy as PolicyInForce, Turn},
+        model_capacity::ModelCapacity,
         turn_clock::{TurnClock, UnhurriedApprover},
-        window::Room,
-    },
-    provider::{
-        choice::{Choice, ChoiceError},
-        detect::LocalServer,
-        scrubbed::{Withheld, WithheldProvider},
     },
     recording::{RecordingApprover, RecordingRunner},
-    safety::{gate::Policy, known_servers::KnownServers, secrets::Secrets, spotlight, trust::TrustedFolders},
-    server::{
-        Assembler, Introduction, TurnParts,
-        approver::SessionApprover,
-        session::{Session, Variables},
-    },
-    shell::fallback::LiveOrIsolated,
-    store::{Store, row::ModelKey, sessions::Limits},
-    tasks::Task,
-    temporary::TemporaryFolder,
-    tool::{self, session_tools},
 };
+use cohab_sandbox::profile::{Profile, Sandbox};
+use cohab_session::{
+    Assembler, Introduction, TurnParts, approver::SessionApprover, session::Session, shell::fallback::LiveOrIsolated,
+};
+use cohab_shell_state::shell::Shell;
+use cohab_store::{Store, row::ModelKey, sessions::Limits};
+use cohab_text::tokens::estimate_tokens;
+use cohab_tools::session_tools;
+use cohab_types::{confined_programs::ConfinedPrograms, environment::Variables};
+use tokio::time::{Instant, timeout};
+
+use crate::temporary::TemporaryFolder;
 pub use bench::{Bench, Jobs};
 
 /// Choices of a provider that are kept. Each holds a connection pool.
@@ -139,9 +136,7 @@ pub trait ProviderChooser: Send + Sync {
 
 /// Reads the settings as they are for a client with these variables. The error is `TurnError::Settings`.
 pub type LoadSettings = Box<dyn Fn(&Paths, &Variables) -> Result<TurnSettings, TurnError> + Send + Sync>;
-/// Makes a shell of its own, which starts in this folder with these variables; with the daemon's own if there are none. May block.
-pub type IsolatedShell = Arc<dyn Fn(&Path, &Variables) -> Arc<dyn CommandRunner> + Send + Sync>;
-/// The same, confined.
+/// As [`IsolatedShell`], confined.
 pub type ConfinedShell = Arc<dyn Fn(&Path, &Variables, Sandbox) -> Arc<dyn CommandRunner> + Send + Sync>;
 
 /// The implementations behind the ports.
@@ -280,7 +275,7 @@ impl Assembly {
         provider: &dyn ModelProvider,
         settings: Option<&ModelSettings>,
         models: &ModelTable,
-    ) -> (Room, Option<Prices>) {
+    ) -> (ModelCapacity, Option<Prices>) {
         let ModelService { host, is_local, context_window_tokens, max_output_tokens } = provider.service();
         let model = provider.info().model;
         let sources = WindowSources {
@@ -290,7 +285,7 @@ impl Assembly {
             is_local,
         };
         let prices = models.prices(&host, &model);
-        (Room { model: ModelKey { host, model }, sources, max_output_tokens }, prices)
+        (ModelCapacity { model: ModelKey { host, model }, sources, max_output_tokens }, prices)
     }
 
     /// What records the turn, if anything is to.
@@ -378,7 +373,7 @@ impl Assembler for Assembly {
         let (Choice::Ready(main) | Choice::AskLocal { provider: main, .. }) = resolved.choice;
         let settings = Some(&resolved.settings.model).filter(|_| answering.is_none());
         let provider = answering.unwrap_or(main);
-        let (Room { model, sources, max_output_tokens }, _) =
+        let (ModelCapacity { model, sources, max_output_tokens }, _) =
             Self::room(provider.as_ref(), settings, &resolved.settings.models);
         let learned = self.parts.store.learned(&model);
         let window = sources.decide(learned.window_tokens);
@@ -416,7 +411,7 @@ impl Assembler for Assembly {
         if let Some(audit) = &audit {
             approver = Arc::new(AuditedApprover::new(approver, Arc::clone(audit)));
         }
-        let Answering { provider, ladder } = self.answering(&resolved, &parts, approver.as_ref()).await?;
+        let Answering { provider, fallback } = self.answering(&resolved, &parts, approver.as_ref()).await?;
         let here = Arc::clone(&session);
         let provider = WithheldProvider::around(provider, &self.withheld(move || here.cwd()));
         let settings = &resolved.settings;
@@ -432,7 +427,7 @@ impl Assembler for Assembly {
             None => {
                 let (confined, free) = self.own_shells(&session, settings, parts.surroundings.root.as_deref());
                 let free = free.map(|free| Arc::new(RecordingRunner::new(free, Arc::clone(&recorder))) as _);
-                unconfined = free.and_then(|free| tool::unconfined(&settings.tools, free));
+                unconfined = free.and_then(|free| cohab_tools::unconfined(&settings.tools, free));
                 confined
             }
         };
@@ -449,7 +444,7 @@ impl Assembler for Assembly {
             parts: &parts,
             resolved: &resolved,
             provider: &provider,
-            ladder,
+            fallback,
             approver,
             audit,
             clock,

@@ -9,23 +9,20 @@ use std::{
     time::Duration,
 };
 
+use cohab_model_api::Secrets;
 use cohab_protocol::{Paths, socket};
+use cohab_session::{Assembler, Daemon, Facts, listener};
+use cohab_store::{
+    sessions::{Archive, SqliteStore},
+    spool::Spool,
+};
 use tokio::{
     net::UnixListener,
     signal::unix::{SignalKind, signal},
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    folder_watch::FolderWatch,
-    safety::secrets::Secrets,
-    server::{Assembler, Daemon, Facts, listener},
-    store::{
-        sessions::{Archive, SqliteStore},
-        spool::Spool,
-    },
-    temporary,
-};
+use crate::{folder_watch::FolderWatch, temporary};
 
 /// How a daemon's life went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -59,9 +59,9 @@ where
     tracing_subscriber::fmt::layer().with_ansi(false).with_writer(Mutex::new(files)).with_filter(filter(level))
 }
 
-/// What goes into the log.
-pub(crate) fn filter(level: LevelFilter) -> EnvFilter {
-    EnvFilter::new(format!("error,cohabd={level},cohab_protocol={level},cohab_shell_relay={level}"))
+/// Passes errors of all crates, and what our own crates say at `level`. The names of all of them begin with `cohab`.
+fn filter(level: LevelFilter) -> EnvFilter {
+    EnvFilter::new(format!("error,cohab={level}"))
 }
 
 fn note_panic(panic: &panic::PanicHookInfo<'_>) {
@@ -135,9 +135,23 @@ fn remove_oldest(folder: &Path) -> io::Result<()> {
 mod tests {
     use std::{cell::Cell, os::unix::fs::PermissionsExt};
 
+    use cohab_runtime::middleware::spans;
     use jiff::civil::date;
 
     use super::*;
+
+    #[test]
+    fn our_crates_are_logged_and_spans_of_turns_are_not() {
+        let _guard = tracing::subscriber::set_default(Registry::default().with(filter(LevelFilter::TRACE)));
+        assert!(tracing::info_span!(target: spans::TARGET, "chat").is_disabled());
+        for ours in [
+            tracing::info_span!(target: "cohabd::server", "one"),
+            tracing::info_span!(target: "cohab_wires::sse", "one"),
+        ] {
+            assert!(!ours.is_disabled());
+        }
+        assert!(tracing::info_span!(target: "hyper::client", "one").is_disabled());
+    }
 
     #[test]
     fn a_link_in_the_place_of_the_file_is_not_followed() {

@@ -9,17 +9,16 @@ use cohab_config::{
     profile,
 };
 use cohab_model_api::{Message, ModelInfo, ModelProvider};
+use cohab_models::{
+    fallback::{Candidate, FallbackChain},
+    resolution::{Choice, ChoiceError},
+};
+use cohab_session::TurnParts;
+use cohab_types::environment::Variables;
 use futures::FutureExt as _;
 
 use super::{Assembly, Jobs, Resolved, bench::Bench};
-use crate::{
-    provider::{
-        choice::{Choice, ChoiceError},
-        ladder::{Ladder, Rung},
-    },
-    server::{TurnParts, session::Variables},
-    tier_rules::{Asked, judge},
-};
+use crate::tier_rules::{Asked, judge};
 
 /// Variables that name who answers.
 const EXPLICIT: [&str; 4] = ["COHAB_PROFILE", "COHAB_MODEL", "COHAB_PROVIDER", "COHAB_BASE_URL"];
@@ -28,7 +27,7 @@ const EXPLICIT: [&str; 4] = ["COHAB_PROFILE", "COHAB_MODEL", "COHAB_PROVIDER", "
 pub(super) struct Answering {
     pub provider: Arc<dyn ModelProvider>,
     /// The same, where others may take over.
-    pub ladder: Option<Arc<Ladder>>,
+    pub fallback: Option<Arc<FallbackChain>>,
 }
 
 impl Assembly {
@@ -53,20 +52,20 @@ impl Assembly {
         let is_main_first = names.first().is_some_and(|(name, _)| *name == main);
         let settled = if is_main_first { Some(self.settle(choice.clone(), parts, approver).await) } else { None };
         if let ([_], Some(provider)) = (&names[..], &settled) {
-            return Ok(Answering { provider: Arc::clone(provider), ladder: None });
+            return Ok(Answering { provider: Arc::clone(provider), fallback: None });
         }
         let ready = settled.or_else(|| match choice {
             Choice::Ready(provider) => Some(Arc::clone(provider)),
             // Nobody agreed to it.
             Choice::AskLocal { .. } => None,
         });
-        let rungs = names.into_iter().map(|(name, tier)| {
+        let candidates = names.into_iter().map(|(name, tier)| {
             let own = ready.clone().filter(|_| name == main);
-            rung(name, tier, own, bench)
+            candidate(name, tier, own, bench)
         });
-        let ladder = Ladder::start(rungs.collect(), Arc::clone(&bench.cooling)).await;
-        let ladder = Arc::new(ladder.map_err(|message| TurnError::Settings { message, hint: None })?);
-        Ok(Answering { provider: Arc::clone(&ladder) as _, ladder: Some(ladder) })
+        let fallback = FallbackChain::start(candidates.collect(), Arc::clone(&bench.cooldowns)).await;
+        let fallback = Arc::new(fallback.map_err(|message| TurnError::Settings { message, hint: None })?);
+        Ok(Answering { provider: Arc::clone(&fallback) as _, fallback: Some(fallback) })
     }
 
     /// Who would answer a question that is neither simple nor hard.
@@ -101,7 +100,7 @@ pub(super) fn introduced(mut model: ModelInfo, wish: Option<TierWish>) -> ModelI
     model
 }
 
-fn rung(name: String, tier: Tier, own: Option<Arc<dyn ModelProvider>>, bench: &Arc<Bench>) -> Rung {
+fn candidate(name: String, tier: Tier, own: Option<Arc<dyn ModelProvider>>, bench: &Arc<Bench>) -> Candidate {
     let (bench, profile) = (Arc::clone(bench), name.clone());
     let make = move || {
         let (own, bench, profile) = (own.clone(), Arc::clone(&bench), profile.clone());
@@ -113,7 +112,7 @@ fn rung(name: String, tier: Tier, own: Option<Arc<dyn ModelProvider>>, bench: &A
         };
         made.boxed()
     };
-    Rung { name, tier, make: Box::new(make) }
+    Candidate { name, tier, make: Box::new(make) }
 }
 
 fn asked<'a>(text: &'a str, conversation: &[Message], wish: TierWish) -> Asked<'a> {

@@ -8,60 +8,60 @@ use std::{
 
 use cohab_agent::{Middleware, port::Approver};
 use cohab_config::model_table::Prices;
+use cohab_context::{
+    sections::{self, system_prompt},
+    workspace::Surroundings,
+};
+use cohab_guard::{
+    expired_approvals::OldYes,
+    gate::Gate,
+    pipeline::reading::{Notes, Reading},
+    placeholder_check::Unfilled,
+    provenance::Place,
+    sanitize_results::Inbound,
+    spotlight::Spotlight,
+    taint::{ExecutionTaint, Watch},
+};
 use cohab_model_api::ModelProvider;
+use cohab_models::fallback::FallbackChain;
 use cohab_policy::{Lock, remembered::Remembered as _};
 use cohab_policy_io::files::{FileSystem, program_folders};
 use cohab_protocol::ApprovalMode;
-use cohab_sandbox::lock;
-use cohab_shell_state::shell::Shell;
-use cohab_types::confined_programs::ConfinedPrograms;
-use jiff::Zoned;
-
-use super::{Assembly, Resolved};
-use crate::{
-    context::{
-        sections::{self, system_prompt},
-        surroundings::Surroundings,
-    },
+use cohab_runtime::{
     middleware::{
         accounting::{Accounting, Answered},
         audit::Audit,
+        auto_title::Naming,
         backups::KeepFiles,
         budget::Budget,
         checkpoint::Checkpoint,
         compaction::{Compaction, Spent},
         escalation::Escalation,
-        last_answer::LastAnswer,
-        meanwhile::Meanwhile,
-        naming::Naming,
+        final_answer::LastAnswer,
+        model_capacity::{ModelCapacity, Window},
         pause::Pause,
-        response_cache::GivenAgain,
+        response_cache::CacheReplay,
         self_correction::SelfCorrection,
         spans::Spans,
         spooling::Spooling,
         step_rules::StepRules,
         turn_clock::TurnClock,
-        window::{Room, Window},
+        uncertain_calls::Doubt,
+        user_activity::Meanwhile,
     },
-    provider::ladder::Ladder,
     recording::{
-        hooks::{Calls, Proposals},
-        step_hooks::{Intents, Steps},
+        hooks::{ApprovedCallRecorder, ProposedCallRecorder},
+        step_hooks::{IntentJournal, Steps},
     },
-    safety::{
-        doubt::Doubt,
-        gate::Gate,
-        inbound::Inbound,
-        label::Place,
-        old_yes::OldYes,
-        pipeline::reading::{Notes, Reading},
-        spotlight::Spotlight,
-        taint::{AsRun, Watch},
-        unfilled::Unfilled,
-    },
-    server::TurnParts,
-    store::{backups::Backups, spool::Spool},
 };
+use cohab_sandbox::lock;
+use cohab_session::TurnParts;
+use cohab_shell_state::shell::Shell;
+use cohab_store::{backups::Backups, spool::Spool};
+use cohab_types::confined_programs::ConfinedPrograms;
+use jiff::Zoned;
+
+use super::{Assembly, Resolved};
 
 /// One result may have this part of a request.
 const RESULT_SHARE: u64 = 4;
@@ -76,7 +76,7 @@ pub(super) struct Around<'a> {
     pub parts: &'a TurnParts,
     pub resolved: &'a Resolved,
     pub provider: &'a Arc<dyn ModelProvider>,
-    pub ladder: Option<Arc<Ladder>>,
+    pub fallback: Option<Arc<FallbackChain>>,
     pub approver: Arc<dyn Approver>,
     pub audit: Option<Arc<Audit>>,
     pub clock: Arc<TurnClock>,
@@ -115,10 +115,10 @@ impl Around<'_> {
         if !is_offline {
             list.push(Arc::new(self.compaction(Arc::clone(&window), &spans).await));
         }
-        if let Some(ladder) = &self.ladder {
-            list.push(Arc::new(Escalation::new(Arc::clone(ladder), Arc::clone(&self.parts.sink))));
+        if let Some(fallback) = &self.fallback {
+            list.push(Arc::new(Escalation::new(fallback.clone(), Arc::clone(&self.parts.sink))));
         }
-        list.push(Arc::new(Proposals(Arc::clone(recorder))));
+        list.push(Arc::new(ProposedCallRecorder(Arc::clone(recorder))));
         list.push(Arc::new(Checkpoint::new(Arc::clone(session.conversation()))));
         list.push(Arc::new(self.step_rules()));
         let kept = self.resolved.settings.kept.map(|_| (spool.clone(), session.key().to_string()));
@@ -152,7 +152,7 @@ impl Around<'_> {
             self.parts.turn_id.to_string(),
         );
         let is_asked = move || session.approval() != ApprovalMode::All;
-        let calls = Calls::new(Arc::clone(&recorder), Box::new(is_asked));
+        let calls = ApprovedCallRecorder::new(Arc::clone(&recorder), Box::new(is_asked));
         let asked = Arc::clone(&self.parts.session);
         let has_live_shell = Box::new(move || asked.live_shell().is_some());
         let doubt = Doubt { doubts: Arc::clone(&self.parts.doubts), approver: Arc::clone(&self.approver) };
@@ -169,7 +169,7 @@ impl Around<'_> {
             Arc::new(keep_files),
         ];
         list.extend(audit.map(|audit| audit as _));
-        list.push(Arc::new(Intents(recorder)));
+        list.push(Arc::new(IntentJournal(recorder)));
         list
     }
 
@@ -189,8 +189,8 @@ impl Around<'_> {
     }
 
     /// The same, of each call as it runs.
-    fn as_run(&self, outputs: PathBuf) -> AsRun {
-        AsRun::new(self.parts.session.consents().taint().clone(), self.place(outputs))
+    fn as_run(&self, outputs: PathBuf) -> ExecutionTaint {
+        ExecutionTaint::new(self.parts.session.consents().taint().clone(), self.place(outputs))
     }
 
     /// What looks for texts that read like instructions.
@@ -252,7 +252,7 @@ impl Around<'_> {
         let (session, turn) = (self.parts.session.key().to_string(), self.parts.turn_id.to_string());
         let room = self.room();
         let answered = move || {
-            let (Room { model, .. }, prices) = room();
+            let (ModelCapacity { model, .. }, prices) = room();
             Answered { wire: provider.info().wire, model, prices }
         };
         let answered = Box::new(answered);
@@ -260,11 +260,11 @@ impl Around<'_> {
     }
 
     /// How much who answers at the moment takes, and what it costs.
-    fn room(&self) -> impl Fn() -> (Room, Option<Prices>) + Send + Sync + 'static {
-        let (provider, ladder, settings) =
-            (Arc::clone(self.provider), self.ladder.clone(), self.resolved.settings.clone());
+    fn room(&self) -> impl Fn() -> (ModelCapacity, Option<Prices>) + Send + Sync + 'static {
+        let (provider, fallback, settings) =
+            (Arc::clone(self.provider), self.fallback.clone(), self.resolved.settings.clone());
         move || {
-            let other = ladder.as_ref().and_then(|ladder| settings.jobs.profiles.get(&ladder.profile()));
+            let other = fallback.as_ref().and_then(|fallback| settings.jobs.profiles.get(&fallback.profile()));
             let own = other.or(Some(&settings.model));
             Assembly::room(provider.as_ref(), own, &settings.models)
         }
@@ -295,11 +295,11 @@ impl Around<'_> {
     }
 
     /// What gives answers again; nothing does where no model answers.
-    fn given_again(&self) -> Option<GivenAgain> {
+    fn given_again(&self) -> Option<CacheReplay> {
         let Around { assembly, parts, provider, resolved, .. } = self;
         let mut history = DefaultHasher::new();
         parts.session.history().hash(&mut history);
-        (resolved.settings.is_cache_on && !provider.info().is_offline).then(|| GivenAgain {
+        (resolved.settings.is_cache_on && !provider.info().is_offline).then(|| CacheReplay {
             cache: Arc::clone(&assembly.answers),
             provider: Arc::clone(provider),
             sink: Arc::clone(&parts.sink),
@@ -316,8 +316,8 @@ impl Around<'_> {
     fn naming(&self) -> Option<Naming> {
         let Around { assembly, parts, resolved, .. } = self;
         resolved.settings.kept?;
-        let pen = assembly.namer(resolved, &parts.session, parts.turn_id.to_string())?;
-        Some(Naming { pen, recorder: Arc::clone(&parts.recorder) })
+        let title_model = assembly.namer(resolved, &parts.session, parts.turn_id.to_string())?;
+        Some(Naming { title_model, recorder: Arc::clone(&parts.recorder) })
     }
 
     /// Fingerprint of what the model is told beside the question and what the user ran: another day or hour is no other answer.

@@ -8,16 +8,14 @@ use cohab_config::{
     profile,
 };
 use cohab_model_api::ModelProvider;
+use cohab_models::{
+    fallback::Cooldowns,
+    resolution::{Choice, ChoiceError},
+};
+use cohab_types::environment::Variables;
 use tokio::sync::Mutex;
 
 use super::ProviderChooser;
-use crate::{
-    provider::{
-        choice::{Choice, ChoiceError},
-        ladder::Cooling,
-    },
-    server::session::Variables,
-};
 
 /// What the settings say about who does what.
 #[derive(Clone, Default)]
@@ -37,7 +35,7 @@ pub struct Bench {
     variables: Variables,
     made: Mutex<BTreeMap<String, Arc<dyn ModelProvider>>>,
     /// Which of them failed just now.
-    pub(super) cooling: Arc<Cooling>,
+    pub(super) cooldowns: Arc<Cooldowns>,
 }
 
 impl Bench {
@@ -47,7 +45,7 @@ impl Bench {
         let mut variables = variables.clone();
         // The user means the main model by it.
         variables.remove("COHAB_MODEL");
-        Self { chooser, jobs, variables, made: Mutex::default(), cooling: Arc::default() }
+        Self { chooser, jobs, variables, made: Mutex::default(), cooldowns: Arc::default() }
     }
 
     /// The model of a profile.

@@ -7,26 +7,26 @@ use std::{
 
 use cohab_agent::{Middleware, TurnError};
 use cohab_config::{model_roles::Role, strategy::Strategy};
+use cohab_context::{
+    compaction::{self, Compactor, Shortened, Sliding, Summarize, Truncate},
+    elision::Target,
+};
 use cohab_model_api::{Message, ModelProvider, TokenUsage};
+use cohab_models::{
+    resolution::Choice,
+    scrubbed::{Withheld, WithheldProvider},
+};
+use cohab_runtime::middleware::{
+    accounting::{Accounting, Answered},
+    auto_title::{TitleModel, TitleModelFactory},
+    compaction::Spent,
+    model_capacity::{ModelCapacity, Window},
+};
+use cohab_session::session::Session;
+use cohab_store::Store;
 use futures::FutureExt as _;
 
 use super::{Assembly, Resolved, TurnSettings};
-use crate::{
-    compaction::{self, Compactor, Shortened, Sliding, Summarize, Truncate},
-    context::gap::Target,
-    middleware::{
-        accounting::{Accounting, Answered},
-        compaction::Spent,
-        naming::{Pen, WayToPen},
-        window::{Room, Window},
-    },
-    provider::{
-        choice::Choice,
-        scrubbed::{Withheld, WithheldProvider},
-    },
-    server::session::Session,
-    store::Store,
-};
 
 /// A conversation of at most this many tokens is short enough.
 const SHORT_TOKENS: u64 = 2_000;
@@ -80,7 +80,7 @@ impl Clerk {
         };
         let wire = provider.info().wire;
         let answered = move || {
-            let (Room { model, .. }, prices) = room();
+            let (ModelCapacity { model, .. }, prices) = room();
             Answered { wire: wire.clone(), model, prices }
         };
         let answered = Box::new(answered);
@@ -115,7 +115,7 @@ impl Assembly {
     }
 
     /// Who names conversations, got ready when it is asked for; `None` if no model has that role.
-    pub(super) fn namer(&self, resolved: &Resolved, session: &Session, turn: String) -> Option<WayToPen> {
+    pub(super) fn namer(&self, resolved: &Resolved, session: &Session, turn: String) -> Option<TitleModelFactory> {
         resolved.settings.jobs.roles.get(&Role::Namer)?;
         let (bench, settings) = (Arc::clone(&resolved.bench), resolved.settings.clone());
         let (store, withheld) = (Arc::clone(&self.parts.store), self.withheld_at(session.cwd()));
@@ -128,7 +128,7 @@ impl Assembly {
                 let clerk = Clerk { role: Some(Role::Namer), provider, settings, store, withheld };
                 let Summing { provider, accounting, .. } = clerk.ready(session, turn).await;
                 let account = Arc::new(move |usage: &mut TokenUsage| accounting.after_model(usage));
-                Some(Pen { provider, account })
+                Some(TitleModel { provider, account })
             }
             .boxed()
         }))

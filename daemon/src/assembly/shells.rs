@@ -6,13 +6,14 @@ use std::{
 };
 
 use cohab_agent::runner::CommandRunner;
+use cohab_context::workspace::root_of;
+use cohab_guard::repository::RepositorySettings;
 use cohab_sandbox::profile::{self, Profile, Sandbox};
+use cohab_session::session::Session;
+use cohab_session::shell::fallback::IsolatedShell;
 
-use super::{Assembly, IsolatedShell, TurnSettings};
-use crate::{
-    context::surroundings::root_of, safety::repository::RepositorySettings, server::session::Session,
-    temporary::TemporaryFolder,
-};
+use super::{Assembly, TurnSettings};
+use crate::temporary::TemporaryFolder;
 
 /// What a model can do when the sandbox is in its way, where there is a live shell.
 const OUT_OF_FALLBACK: &str = "In the user's live shell it could run without one, and they would be asked: it takes commands again \

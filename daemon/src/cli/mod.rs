@@ -40,8 +40,7 @@ use cohab_agent::TurnError;
 use cohab_config::ConfigError;
 use cohab_protocol::Paths;
 use cohab_text::terminal_safe_writer::HarmlessWriter;
-
-use crate::server::session::Variables;
+use cohab_types::environment::Variables;
 
 /// The cohab daemon: sessions, agent, models, tools; `cohab` starts it when needed
 #[derive(Debug, Parser)]

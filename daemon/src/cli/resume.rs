@@ -5,6 +5,7 @@ use std::{io::Write, process::ExitCode};
 
 use clap::Args;
 use cohab_protocol::Paths;
+use cohab_store::sessions::{SessionRow, interrupted as interrupted_in, steps::recover::Unfinished};
 use cohab_text::sanitize::{escaped_json, one_line};
 use jiff::Zoned;
 use serde_json::{Value, json};
@@ -14,7 +15,6 @@ use super::{
     record::{self, time},
     sessions::resume::resume,
 };
-use crate::store::sessions::{SessionRow, interrupted as interrupted_in, steps::recover::Unfinished};
 
 /// `cohab resume`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]

@@ -7,10 +7,10 @@
 use std::{io::Write, process::ExitCode};
 
 use cohab_protocol::Paths;
+use cohab_store::{Database, StoreError, health::Health, sessions::SqliteStore};
 use serde_json::{Value, json};
 
 use super::Failure;
-use crate::store::{Database, StoreError, health::Health, sessions::SqliteStore};
 
 /// Runs it.
 pub fn run(paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {

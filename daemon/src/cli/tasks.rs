@@ -3,15 +3,13 @@
 use std::{io::Write, process::ExitCode};
 
 use clap::Args;
+use cohab_agent::tasks::Task;
 use cohab_protocol::Paths;
+use cohab_store::sessions::{MAX_SESSIONS, SessionRow, StateStore};
 use cohab_text::sanitize::{escaped_json, one_line};
 use serde_json::{Value, json};
 
 use super::{Failure, record};
-use crate::{
-    store::sessions::{MAX_SESSIONS, SessionRow, StateStore},
-    tasks::Task,
-};
 
 /// `cohab tasks`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]

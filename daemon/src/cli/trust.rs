@@ -8,16 +8,16 @@ use std::{
 };
 
 use clap::Args;
+use cohab_context::{
+    trust::{TrustError, TrustedFolders},
+    workspace::{count_project_skills, instructions, root_of},
+};
 use cohab_protocol::Paths;
 use cohab_text::sanitize::{escaped_json, one_line};
 use serde_json::json;
 
 use super::Failure;
-use crate::{
-    context::surroundings::{count_project_skills, instructions, root_of},
-    safety::trust::{TrustError, TrustedFolders},
-    wiring::home,
-};
+use crate::wiring::home;
 
 /// `cohab trust`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]

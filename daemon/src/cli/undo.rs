@@ -3,19 +3,17 @@
 use std::{io::Write, path::Path, process::ExitCode};
 
 use clap::Args;
+use cohab_audit::{
+    Journal, Places,
+    record::{Event, Note},
+};
 use cohab_protocol::Paths;
+use cohab_store::backups::{Backups, Restored, Taken, Word};
 use cohab_text::sanitize::escaped_json;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{Failure, record};
-use crate::{
-    audit::{
-        Journal, Places,
-        record::{Event, Note},
-    },
-    store::backups::{Backups, Restored, Taken, Word},
-};
 
 /// Days that the record of an undo is kept at least.
 const KEEP_DAYS: u32 = 90;

@@ -13,7 +13,12 @@ mod wizard;
 
 use std::path::PathBuf;
 
+use cohab_models::{
+    key_store::{KeyError, KeyStores},
+    resolution::ChoiceError,
+};
 use cohab_protocol::Paths;
+use cohab_types::environment::Variables;
 use secrecy::SecretString;
 
 pub(crate) use self::check::in_thousands;
@@ -25,11 +30,6 @@ pub use self::{
 };
 use cohab_config::ConfigError;
 use cohab_model_api::ProviderError;
-
-use crate::{
-    provider::{choice::ChoiceError, key::KeyError, key_store::KeyStores},
-    server::session::Variables,
-};
 
 /// What is set up, and for whom.
 pub struct Setup {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use cohab_models::{detect::LocalServer, http};
 use cohab_wires::{vendor, wire::Vendor};
 use reqwest::Url;
 
 use super::Row;
-use crate::provider::{detect::LocalServer, http};
 
 /// One choice.
 #[derive(Clone, Debug)]

@@ -8,12 +8,11 @@ pub mod histogram;
 use std::collections::{BTreeMap, HashSet};
 
 use cohab_agent::port::StepResult;
-use histogram::Histogram;
-
-use crate::store::{
+use cohab_store::{
     row::CallRow,
     sessions::steps::{AgentStatus, StepFacts, StepStatus, StepType, Turn},
 };
+use histogram::Histogram;
 
 /// Different tools, or models, that are told apart; names of tools come from models. More are one.
 const MAX_NAMES: usize = 64;
@@ -127,13 +126,13 @@ fn named(counts: &mut BTreeMap<String, Count>, name: String) -> &mut Count {
 #[cfg(test)]
 mod tests {
     use cohab_model_api::TokenUsage;
-    use jiff::Timestamp;
-
-    use super::*;
-    use crate::store::{
+    use cohab_store::{
         row::ModelKey,
         sessions::steps::{AgentState, Metadata},
     };
+    use jiff::Timestamp;
+
+    use super::*;
 
     fn turn(name: &str, status: AgentStatus, ended: Option<&str>) -> Turn {
         Turn {

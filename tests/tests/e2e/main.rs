@@ -5,6 +5,7 @@ mod approval;
 mod architecture;
 mod aside;
 mod ask;
+mod circles;
 mod citizenship;
 mod commands;
 mod confine;

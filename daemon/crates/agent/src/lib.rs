@@ -4,6 +4,8 @@
 //! - [`port`] and [`runner`] are the ports: tools, commands, the sink of events, the person who approves. Models are behind
 //!   `cohab-model-api`.
 //! - [`Middleware`] is called at each step and may change it; all that goes beyond the loop is one.
+//! - [`completion`] asks a model one thing next to the conversation.
+//! - [`tasks`] is the list of what a session means to do; [`builtin_tools`] is what others need to know of the built-in tools.
 //! - [`TurnError`] and [`StopReason`] say how a turn ended.
 //!
 //! Invariants: calls run in the order in which the model made them; no call runs before its answer is complete; every call has exactly
@@ -12,6 +14,8 @@
 //! This crate knows no model service, tool, store, socket or protocol.
 
 mod batch;
+pub mod builtin_tools;
+pub mod completion;
 mod consent;
 pub mod error;
 pub mod hook;
@@ -20,6 +24,7 @@ pub mod port;
 pub mod runner;
 pub mod state;
 mod step;
+pub mod tasks;
 pub mod turn;
 
 pub use error::{StopReason, TurnError};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cohab_secrets::PersonalData;
-use futures::stream::BoxStream;
+use futures::{future::BoxFuture, stream::BoxStream};
 use serde_json::Value;
 
 use super::{Message, ModelService, ProviderData, ProviderError, TokenUsage, ToolCall};
@@ -124,4 +124,10 @@ pub enum StopClass {
     Refusal,
     /// The service paused the answer, and the provider has continued it as often as it does.
     Pause,
+}
+
+/// Lets another model take over when the one that answers gets nowhere.
+pub trait Escalate: Send + Sync {
+    /// Lets a model take over that is trusted with more, if there is one: the name of the model before, and of the one after.
+    fn escalate(&self) -> BoxFuture<'_, Option<(String, String)>>;
 }

@@ -9,10 +9,10 @@ use std::{
 };
 
 use cohab_protocol::Paths;
+use cohab_store::sessions::{StateStore, id};
 use jiff::Timestamp;
 
 use super::super::{Failure, record};
-use crate::store::sessions::{StateStore, id};
 
 /// Names the terminal of a shell that cohab opened.
 const INSIDE_VARIABLE: &str = "COHAB_TTY";

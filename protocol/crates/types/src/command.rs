@@ -2,6 +2,9 @@
 
 use std::{path::PathBuf, time::Duration};
 
+/// Stands for the value of a variable that looks secret.
+pub const MASKED: &str = "<masked>";
+
 /// A command to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandRequest {

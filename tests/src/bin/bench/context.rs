@@ -3,17 +3,15 @@
 
 use std::{hint::black_box, path::Path, time::Instant};
 
+use cohab_context::trust::TrustedFolders;
+use cohab_context::{
+    fit::fit_request,
+    query::{Query, Runtime},
+    sections::system_prompt,
+    workspace::Surroundings,
+};
 use cohab_e2e::binaries::workspace_root;
 use cohab_model_api::{AssistantMessage, JsonObject, Message, ModelRequest, ToolCall, ToolResult};
-use cohabd::{
-    context::{
-        fit::fit_request,
-        query::{Query, Runtime},
-        sections::system_prompt,
-        surroundings::Surroundings,
-    },
-    safety::trust::TrustedFolders,
-};
 
 use crate::report::{Report, Samples};
 

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use cohab_model_api::{AssistantMessage, Message, ToolCall, ToolResult};
-use cohabd::store::sessions::{
+use cohab_store::sessions::{
     Archive, Entry, Limits,
     steps::{AgentState, AgentStatus, Checkpoint, Metadata, Step, StepStatus, StepType, Turn},
 };

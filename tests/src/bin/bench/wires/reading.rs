@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use cohab_model_api::ModelEvent;
-use cohabd::provider::replay::{self, Replay};
+use cohab_models::replay::{self, Replay};
 
 use super::{
     MEASURE,

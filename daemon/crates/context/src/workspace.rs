@@ -1,0 +1,225 @@
+//! What lies around a question on disk: the user's own instructions, and what the project at hand says and is.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    git_state::{self, GitState},
+    identity_files, project_notes,
+    query::{Environment, Runtime},
+    sections::SystemContext,
+    skills::{self, Skill},
+    text_file::{self, Bounds, Skipped},
+};
+use crate::trust::TrustedFolders;
+
+/// Folder of the user's skills, in that of their settings.
+const OWN_SKILLS: &str = "skills";
+/// Folder of a project's skills.
+const PROJECT_SKILLS: &str = ".cohab/skills";
+/// Folders above the working directory that are looked at.
+const MAX_ANCESTORS: usize = 64;
+/// Of the file that names the system so much is read, in bytes.
+const OS_RELEASE_BYTES: usize = 8 * 1024;
+
+/// What kind of project has this file at its root.
+const KINDS: [(&str, &str); 14] = [
+    ("Cargo.toml", "Rust"),
+    ("package.json", "JavaScript"),
+    ("tsconfig.json", "TypeScript"),
+    ("pyproject.toml", "Python"),
+    ("setup.py", "Python"),
+    ("go.mod", "Go"),
+    ("pom.xml", "Java"),
+    ("build.gradle", "Java"),
+    ("Gemfile", "Ruby"),
+    ("composer.json", "PHP"),
+    ("CMakeLists.txt", "CMake"),
+    ("Makefile", "make"),
+    ("Dockerfile", "Docker"),
+    ("flake.nix", "Nix"),
+];
+
+/// What was found.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// What of the system prompt is the user's.
+    pub standing: SystemContext,
+    /// Root of the project, links resolved; `None` if there is no folder to look around in.
+    pub root: Option<PathBuf>,
+    /// What the project's repository says to assistants.
+    pub project_notes: Option<String>,
+    /// What its identity files say, if the user trusts it.
+    pub project_identity: Option<String>,
+    /// Its skills, if the user trusts it.
+    pub project_skills: Vec<Skill>,
+    /// What of these there is and used, in words.
+    pub trusted: Option<String>,
+    /// State of the repository.
+    pub git: Option<GitState>,
+    /// What kind of project it is, with the file that says so.
+    pub project: Vec<String>,
+    /// The system's name for people, if it says one.
+    pub os: Option<String>,
+    /// Files that are there and not told.
+    pub skipped: Vec<Skipped>,
+}
+
+impl Surroundings {
+    /// Looks around in `cwd`. `home` has its links resolved; nothing above it is looked at. Blocks: file systems may be slow.
+    #[must_use]
+    pub fn read(cwd: &Path, home: &Path, settings: &Path, trust: &TrustedFolders) -> Self {
+        let mut found = Self::default();
+        let skipped = &mut found.skipped;
+        let own = identity_files::read(settings, Bounds::Own, skipped);
+        found.standing = SystemContext {
+            identity: own.map(|(text, _)| text).unwrap_or_default(),
+            skills: skills::list(&settings.join(OWN_SKILLS), None, skipped),
+        };
+        found.os = os_name();
+        let Ok(cwd) = cwd.canonicalize() else { return found };
+        let root = root_of(&cwd, home);
+        found.root = Some(root.clone());
+        found.project_notes = project_notes::read(&root, skipped);
+        found.git = git_state::read(&root);
+        found.project = kinds(&root);
+        // The folder of settings is no project: what it says was told above.
+        if settings.canonicalize().is_ok_and(|settings| settings == root) {
+            return found;
+        }
+        let identity = identity_files::of_project(&root, skipped);
+        let skills = skills::list(&root.join(PROJECT_SKILLS), Some(&root), skipped);
+        let instructions = instructions(&root, skills.len());
+        if trust.covers(&root) {
+            (found.project_identity, found.project_skills, found.trusted) = (identity, skills, instructions);
+        } else if let Some(instructions) = instructions {
+            let reason = format!("{instructions}, until you trust it: `cohab trust`");
+            skipped.push(Skipped { path: root, reason });
+        }
+        found
+    }
+
+    /// Where a question is asked, today.
+    #[must_use]
+    pub fn environment(&self, cwd: PathBuf, shell: Option<String>, columns: u16) -> Environment {
+        Environment {
+            cwd,
+            shell,
+            os: self.os.clone().unwrap_or_else(|| std::env::consts::OS.to_owned()),
+            date: jiff::Zoned::now().date().to_string(),
+            columns,
+            git: self.git.clone(),
+            project: self.project.clone(),
+        }
+    }
+
+    /// What a question tells of the project's skills.
+    #[must_use]
+    pub fn told_skills(&self) -> Option<String> {
+        skills::of_project(&self.project_skills)
+    }
+
+    /// All skills, the user's own first: of the same name theirs counts.
+    #[must_use]
+    pub fn skills(&self) -> Vec<Skill> {
+        self.standing.skills.iter().chain(&self.project_skills).cloned().collect()
+    }
+}
+
+impl Runtime {
+    /// Now, in this program.
+    #[must_use]
+    pub fn now(session: String, channels: Vec<(String, usize)>) -> Self {
+        Self {
+            time: jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string(),
+            platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            version: env!("CARGO_PKG_VERSION"),
+            session,
+            channels,
+        }
+    }
+}
+
+/// The nearest folder with a `.git`, or `cwd` itself, which has its links resolved.
+pub fn root_of(cwd: &Path, home: &Path) -> PathBuf {
+    let has_git = |folder: &&Path| fs::symlink_metadata(folder.join(".git")).is_ok();
+    let is_within_home = cwd.starts_with(home);
+    let mut folders =
+        cwd.ancestors().take(MAX_ANCESTORS).take_while(|folder| !is_within_home || folder.starts_with(home));
+    folders.find(has_git).unwrap_or(cwd).to_owned()
+}
+
+/// What the project at `root` says of how the assistant is to behave and work, in words; `skills` of its skills can be used.
+#[must_use]
+pub fn instructions(root: &Path, skills: usize) -> Option<String> {
+    let names = identity_files::NAMES.iter().filter(|name| root.join(name).is_file()).map(|name| (*name).to_owned());
+    let skills = match skills {
+        0 => None,
+        1 => Some("1 skill".to_owned()),
+        many => Some(format!("{many} skills")),
+    };
+    let all: Vec<String> = names.chain(skills).collect();
+    (!all.is_empty()).then(|| all.join(", "))
+}
+
+/// How many skills the project at `root` has. Blocks.
+#[must_use]
+pub fn count_project_skills(root: &Path) -> usize {
+    skills::list(&root.join(PROJECT_SKILLS), Some(root), &mut Vec::new()).len()
+}
+
+fn kinds(root: &Path) -> Vec<String> {
+    let is_there = |name: &str| fs::symlink_metadata(root.join(name)).is_ok_and(|metadata| metadata.is_file());
+    KINDS.iter().filter(|(file, _)| is_there(file)).map(|(file, kind)| format!("{kind} ({file})")).collect()
+}
+
+fn os_name() -> Option<String> {
+    let text = text_file::read(Path::new("/etc/os-release"), Bounds::Own, OS_RELEASE_BYTES).ok()??.text;
+    let name = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
+    Some(name.trim_matches('"').to_owned()).filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_users_own_words_and_the_projects_are_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        let (settings, project) = (home.join("settings"), home.join("app"));
+        for path in [
+            settings.join("skills/mine"),
+            project.join(".cohab/skills/theirs"),
+            project.join(".git"),
+            project.join("src"),
+        ] {
+            fs::create_dir_all(path).unwrap();
+        }
+        fs::write(settings.join("SOUL.md"), "my soul").unwrap();
+        fs::write(settings.join("skills/mine/SKILL.md"), "---\ndescription: mine\n---\n").unwrap();
+        fs::write(project.join("SOUL.md"), "their soul").unwrap();
+        fs::write(project.join("AGENTS.md"), "their notes").unwrap();
+        fs::write(project.join("Cargo.toml"), "").unwrap();
+        fs::write(project.join(".cohab/skills/theirs/SKILL.md"), "---\ndescription: theirs\n---\n").unwrap();
+        let trust = TrustedFolders::new(home.join("trusted"), home.clone());
+        let found = Surroundings::read(&project.join("src"), &home, &settings, &trust);
+        assert_eq!((&found.project_identity, found.skills().len(), &found.trusted), (&None, 1, &None));
+        assert!(found.project_notes.is_some(), "notes are data");
+        let told: Vec<String> = found.skipped.iter().map(ToString::to_string).collect();
+        assert!(told.len() == 1 && told[0].contains("/app: SOUL.md, 1 skill, until you trust it"), "{told:?}");
+        trust.add(&project).unwrap();
+        let found = Surroundings::read(&project.join("src"), &home, &settings, &trust);
+        assert_eq!(found.trusted.as_deref(), Some("SOUL.md, 1 skill"));
+        assert_eq!(found.standing.identity, "my soul");
+        assert!(found.project_identity.is_some_and(|text| text.ends_with("their soul") && !text.contains("my soul")));
+        assert!(found.project_notes.is_some_and(|text| text.ends_with("their notes")));
+        assert_eq!(found.project, ["Rust (Cargo.toml)"]);
+        assert_eq!((found.standing.skills.len(), found.project_skills.len(), found.skipped.len()), (1, 1, 0));
+        let at_home = Surroundings::read(&settings, &home, &settings, &trust);
+        assert_eq!((at_home.standing.identity.as_str(), at_home.project_identity), ("my soul", None));
+        assert!(Surroundings::read(Path::new("/nonexistent"), &home, &settings, &trust).project.is_empty());
+    }
+}

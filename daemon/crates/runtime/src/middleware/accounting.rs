@@ -1,0 +1,66 @@
+//! Keeps what each answer took, and says what it cost where that is known.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Instant,
+};
+
+use async_trait::async_trait;
+use cohab_agent::Middleware;
+use cohab_config::model_table::Prices;
+use cohab_model_api::{ModelRequest, TokenUsage};
+use cohab_store::{
+    Store,
+    row::{CallRow, CostSource, ModelKey},
+};
+use jiff::Timestamp;
+
+/// Keeps the figures of one turn.
+pub struct Accounting {
+    /// Where they go.
+    pub store: Arc<Store>,
+    /// Whose turn it is, as it is written down.
+    pub session: String,
+    /// The turn, as it is written down.
+    pub turn: String,
+    /// Who answered just now.
+    pub answered: Box<dyn Fn() -> Answered + Send + Sync>,
+    /// When the last request was made.
+    pub sent: Mutex<Option<Instant>>,
+}
+
+/// Who is paid.
+pub struct Answered {
+    /// Name of the wire.
+    pub wire: String,
+    /// The model.
+    pub model: ModelKey,
+    /// What the user says that it costs.
+    pub prices: Option<Prices>,
+}
+
+#[async_trait]
+impl Middleware for Accounting {
+    async fn before_model(&self, _request: &mut ModelRequest) {
+        *self.sent.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    fn after_model(&self, usage: &mut TokenUsage) {
+        let Answered { wire, model, prices } = (self.answered)();
+        let reported = usage.cost_microusd.map(|_| CostSource::Provider);
+        let by_prices = || prices.and_then(|prices| prices.cost_microusd(usage));
+        let computed = if reported.is_some() { None } else { by_prices() };
+        usage.cost_microusd = usage.cost_microusd.or(computed);
+        let sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.store.record(CallRow {
+            at: Timestamp::now(),
+            session: self.session.clone(),
+            turn: self.turn.clone(),
+            wire,
+            model,
+            usage: *usage,
+            cost_source: reported.or(computed.map(|_| CostSource::Prices)),
+            took_ms: sent.map(|sent| u64::try_from(sent.elapsed().as_millis()).unwrap_or(u64::MAX)),
+        });
+    }
+}

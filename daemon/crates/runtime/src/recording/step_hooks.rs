@@ -1,0 +1,61 @@
+//! Steps on record: one hook outside of everything sees what is wanted and what the model is told in the end, one inside of
+//! everything writes down what is about to run.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cohab_agent::{Denial, Middleware, PlannedCall, TurnResult, TurnState, state::Record};
+use cohab_model_api::{ModelProvider, TokenUsage, ToolResult};
+
+use super::TurnRecorder;
+
+/// Outside of everything.
+pub struct Steps {
+    /// Where notes are taken.
+    pub recorder: Arc<TurnRecorder>,
+    /// Who answers; it may be another one after an answer than before it.
+    pub provider: Arc<dyn ModelProvider>,
+}
+
+#[async_trait]
+impl Middleware for Steps {
+    fn after_model(&self, usage: &mut TokenUsage) {
+        self.recorder.steps.took(usage);
+    }
+
+    fn model_ended(&self, record: &Record) {
+        if matches!(record, Record::Answer { .. }) {
+            self.recorder.steps.answered_by(&self.provider.info());
+        }
+    }
+
+    async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
+        self.recorder.steps.planned(call);
+        Ok(())
+    }
+
+    async fn after_tool(&self, result: &mut ToolResult) {
+        self.recorder.steps.ran(result);
+    }
+
+    async fn after_step(&self, state: &TurnState) {
+        self.recorder.step_done(state.messages(), state.rewrites());
+        self.recorder.steps.step_done(state);
+    }
+
+    async fn after_turn(&self, state: &TurnState, result: &TurnResult) {
+        self.recorder.step_done(state.messages(), state.rewrites());
+        self.recorder.steps.turn_done(state, result).await;
+    }
+}
+
+/// Inside of everything: whatever comes after it happens.
+pub struct IntentJournal(pub Arc<TurnRecorder>);
+
+#[async_trait]
+impl Middleware for IntentJournal {
+    async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
+        self.0.steps.runs(call).await;
+        Ok(())
+    }
+}
