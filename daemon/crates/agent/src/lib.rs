@@ -1,10 +1,10 @@
 //! The agent loop: asks the model, runs the tools that it calls, and asks again until there is an answer.
 //!
-//! - [`Agent`] runs a turn. It is told what to do next by [`plan`], a pure function of the [`TurnState`].
+//! - [`Agent`] runs a turn. [`plan`], a pure function of the [`TurnState`], chooses each next step.
 //! - [`port`] and [`runner`] are the ports: tools, commands, the sink of events, the person who approves. Models are behind
 //!   `cohab-model-api`.
-//! - [`Middleware`] is called at each step and may change it; all that goes beyond the loop is one.
-//! - [`TurnError`] and [`StopReason`] say how a turn ended.
+//! - [`Middleware`] is called at each step and may change it; every feature outside the loop is a middleware.
+//! - [`TurnError`] and [`StopReason`] are the results of a turn.
 //!
 //! Invariants: calls run in the order in which the model made them; no call runs before its answer is complete; every call has exactly
 //! one result in the conversation.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// What may be spent. Zero is no limit.
+/// Spending limits. Zero is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Tokens of one turn.
@@ -11,6 +11,6 @@ pub struct Limits {
     pub tokens_per_day: u64,
     /// Millionths of a US dollar of one day.
     pub cost_per_day_microusd: u64,
-    /// Of one turn, without the time in which it waits for its user.
+    /// Duration of one turn, without the time in which it waits for its user.
     pub time_per_turn: Duration,
 }

@@ -5,7 +5,7 @@
 //! - [`ProviderError`]: a failure, by families that callers decide on.
 //! - [`TokenUsage`], [`ModelService`]: the usage of a call, and the place where the model runs.
 //!
-//! No wire, no service and no HTTP client is named here.
+//! This crate names no wire, no service and no HTTP client.
 
 mod error;
 mod message;
