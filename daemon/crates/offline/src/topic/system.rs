@@ -1,4 +1,4 @@
-//! The machine itself.
+//! Intents about the machine itself: system, hardware, uptime, time.
 
 use super::{
     super::{
