@@ -3,7 +3,7 @@
 //! - [`Settings`] holds the values of the file, with defaults for the rest; [`ConfigFile`] reads and changes the file and keeps comments.
 //! - [`keys::KEYS`] lists every key with type, default and description. An unknown key is an error: a misspelt limit is no limit.
 //! - [`profile`] puts `[profiles.NAME]` in the place of `[model]`; [`model_settings`] and [`model_roles`] choose models for tasks,
-//! [`model_table`] holds facts about models.
+//!   [`model_table`] holds facts about models.
 //! - [`budget`], [`step_rules`], [`strategy`] are types that the settings and the agent's middleware share.
 //!
 //! Keys of `[client]` are checked here and read by the client.
