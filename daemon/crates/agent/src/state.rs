@@ -262,7 +262,7 @@ impl TurnState {
     /// Applies the outcome of a step.
     ///
     /// # Errors
-    /// When the turn cannot continue. The conversation is complete in that case, too.
+    /// The turn cannot continue. The conversation is complete in that case, too.
     pub fn apply(&mut self, record: Record) -> Result<(), TurnError> {
         match record {
             Record::Answer { message, class, usage } => {

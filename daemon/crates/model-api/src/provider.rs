@@ -26,7 +26,7 @@ pub trait ModelProvider: Send + Sync {
 /// The model that answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelInfo {
-    /// Name of the wire; `offline` or `scripted` where there is none.
+    /// Name of the wire; `offline` or `scripted` without one.
     pub wire: String,
     /// Model name as sent.
     pub model: String,

@@ -64,7 +64,7 @@ fn half(escape: &str) -> Option<Half> {
     }
 }
 
-/// The escape at the start of the text, and the rest; the escape is empty if there is none.
+/// The escape at the start of the text, and the rest; without an escape the first part is empty.
 fn split_escape(text: &str) -> (&str, &str) {
     let length = match text.as_bytes() {
         [b'\\', b'u', ..] => ESCAPE_BYTES,

@@ -75,14 +75,14 @@ pub struct Vendor {
     pub domains: &'static [&'static str],
     /// Variables with its key, the most common one first; empty if it takes none.
     pub key_variables: &'static [&'static str],
-    /// Variable with another base URL, empty if there is none.
+    /// Variable with another base URL, empty without one.
     pub base_url_variable: &'static str,
     /// Converts the variable's value to a base URL, if the value may have another form.
     pub base_url_of: fn(&str) -> String,
     /// Model if none is named, empty if it cannot be known. These names age: the settings override them, and the hint of "no such model"
     /// explains how to set another.
     pub default_model: &'static str,
-    /// If the keys of several vendors are set, the lowest rank decides.
+    /// Rank for the case that the keys of several vendors are set: the lowest decides.
     pub rank: u8,
     /// Deviations known from the start.
     pub quirks: &'static [Quirk],

@@ -138,7 +138,7 @@ impl Items {
         self.0.iter()
     }
 
-    /// The item of an event about one of its parts; an item of `kind` is begun if there is none.
+    /// The item of an event about one of its parts; begins an item of `kind` if none exists.
     pub(super) fn of_part(&mut self, event: &Value, kind: &str) -> Result<&mut Item, TooManyItems> {
         self.of_named_part(index_of(event), event.get("item_id").and_then(Value::as_str).unwrap_or_default(), kind)
     }
@@ -159,7 +159,7 @@ impl Items {
         }
     }
 
-    /// The item of an event with an `item`, the item's first event or (`is_done`) its last; it is begun if there is none.
+    /// The item of an event with an `item`, the item's first event or (`is_done`) its last; begins the item if none exists.
     pub(super) fn of_item(
         &mut self,
         event: &Value,
