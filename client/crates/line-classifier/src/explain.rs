@@ -11,12 +11,12 @@ use super::{
     weights::Weights,
 };
 
-/// How many weights are told.
+/// Most weights that are shown.
 const TOLD: usize = 6;
-/// What is smaller is not worth a line.
+/// Least absolute weight that is shown.
 const SMALLEST: f32 = 0.05;
 
-/// A few lines about a line: decision, reason, what is known of its first word, and the strongest weights.
+/// Explains a line in a few lines: decision, reason, facts about its first word, and the strongest weights.
 #[must_use]
 pub fn explain(line: &str, names: &dyn Names) -> String {
     let weights = Weights::embedded();
@@ -52,7 +52,7 @@ fn standing(verdict: &Verdict) -> &'static str {
     }
 }
 
-/// The features and words that weighed most, the heaviest first.
+/// The features and words with the most weight, the heaviest first.
 fn strongest(line: &Line<'_>, verdict: &Verdict, weights: &Weights) -> Vec<(String, f32)> {
     let values = features(line, verdict.standing);
     let products = values.iter().zip(&weights.dense).map(|(value, weight)| value * weight);

@@ -38,7 +38,7 @@ impl Agent {
     /// Runs a turn to its end. With any result, the conversation in `state` is complete: every call has a result, and shown text is kept.
     ///
     /// # Errors
-    /// When the turn failed. A tool's failure is not an error of the turn.
+    /// The turn failed. A tool's failure is not an error of the turn.
     pub async fn run_turn(
         &self,
         state: &mut TurnState,
