@@ -17,7 +17,7 @@ const RUNNERS: &[&str] = &[
     "nice", "node", "perl", "python", "python3", "rm", "ruby", "sed", "sh", "sudo", "tar", "tee", "timeout", "vim",
     "xargs", "zsh",
 ];
-/// The bounds of a line that may be allowed.
+/// Most commands of a line that may be allowed.
 const MAX_COMMANDS: usize = 50;
 
 /// A disk on which the name of a path decides its target.

@@ -96,7 +96,7 @@ pub struct Signs {
     pub comparison: bool,
     /// `!!`, `!$`, `!make` at the start of a word
     pub history: bool,
-    /// a quote without its end
+    /// an unclosed quote
     pub open_quote: bool,
     /// a comma followed by whitespace
     pub comma: bool,
@@ -131,13 +131,13 @@ impl<'a> Line<'a> {
         Self { text, tokens, signs: scan.signs }
     }
 
-    /// The first word, or nothing.
+    /// The first word, if any.
     #[must_use]
     pub fn first(&self) -> Option<&Token<'a>> {
         self.tokens.first()
     }
 
-    /// All words but the first.
+    /// All words except the first.
     #[must_use]
     pub fn rest(&self) -> &[Token<'a>] {
         self.tokens.get(1..).unwrap_or_default()

@@ -7,10 +7,10 @@ use super::{Decision, first_word::Standing, line::Line};
 /// The longest word that is shown, in characters.
 const MAX_SHOWN: usize = 24;
 
-/// A few words for people.
+/// The reason for a decision, for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
-    /// The words; harmless to a terminal.
+    /// The text; safe for a terminal.
     pub text: String,
 }
 

@@ -1,4 +1,4 @@
-//! Questions for consent and their answers.
+//! Defines the questions for consent and their answers. Asking is the task of an [`Approver`](crate::port::Approver).
 
 use super::port::Effect;
 
@@ -54,9 +54,9 @@ pub enum ApprovalSubject {
 pub enum Lasts {
     /// This one time.
     Once,
-    /// The same again without a question, as long as the session lives.
+    /// The same effect runs without a question, as long as the session lives.
     Session,
-    /// For good: the client has stored a rule.
+    /// Permanently: the client has stored a rule.
     Rule,
 }
 
@@ -70,7 +70,7 @@ pub enum ApprovalAnswer {
         /// The duration of the consent.
         lasts: Lasts,
     },
-    /// Yes, but with this command instead.
+    /// Yes, but with a different command.
     Edited {
         /// The new command.
         command: String,

@@ -1,4 +1,4 @@
-//! The ways a turn ends: stop reasons and errors.
+//! Defines the results of a turn: stop reasons and errors.
 
 use cohab_model_api::ProviderError;
 

@@ -9,7 +9,7 @@
 //! Invariants: calls run in the order in which the model made them; no call runs before its answer is complete; every call has exactly
 //! one result in the conversation.
 //!
-//! This crate knows no model service, tool, store, socket or protocol.
+//! This crate knows no model service, tool, store, socket or protocol; the daemon supplies them.
 
 mod batch;
 mod consent;

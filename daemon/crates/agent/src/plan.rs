@@ -13,7 +13,7 @@ pub const MAX_BAD_ANSWERS: u32 = 3;
 /// Bounds of one turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TurnLimits {
-    /// Model calls with tools, 0 for any number; one more without tools follows to sum up.
+    /// Model calls with tools, 0 for any number; one more call without tools follows for a summary.
     pub model_calls: u32,
 }
 
@@ -33,7 +33,7 @@ pub enum Next {
 pub enum StepKind {
     /// Ask the model.
     ModelCall {
-        /// Whether it may call tools.
+        /// Whether the model may call tools.
         allow_tools: bool,
     },
     /// Run the pending calls.

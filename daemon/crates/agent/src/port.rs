@@ -1,5 +1,4 @@
-//! The agent's ports: tools, the sink of its events, the person who approves. No implementation is named here or anywhere in this
-//! crate.
+//! Defines the agent's ports: tools, the sink of its events, the user who approves. This crate names no implementation of them.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -45,7 +44,7 @@ pub struct Intent {
 pub enum Effect {
     /// Runs a shell line.
     RunCommand {
-        /// The exact text. Stands in argument `command`. Shared: it may be megabytes.
+        /// The exact text, equal to the argument `command`. Shared, since it may be megabytes.
         command: Arc<str>,
     },
     /// Reads a file, or files below a folder.
@@ -153,7 +152,7 @@ pub enum Activity {
     ToolCall {
         /// Its name.
         tool: String,
-        /// `Intent::title`, or a remark when the call cannot be run.
+        /// `Intent::title`, or a remark if the call cannot be run.
         title: String,
     },
     /// Makes the conversation shorter.
@@ -170,7 +169,7 @@ pub enum StepResult {
     Failed,
     /// The user or the policy said no.
     Refused,
-    /// The turn was cancelled meanwhile.
+    /// The turn was cancelled during the step.
     Cancelled,
 }
 

@@ -1,4 +1,4 @@
-//! The port through which the agent runs commands.
+//! Defines the port through which the agent runs commands.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The state of a turn, and the changes that steps make to it. No IO.
+//! The state of a turn, and its changes by steps. No IO.
 
 use cohab_model_api::{
     AssistantMessage, Message, ProviderError, ProviderErrorKind, StopClass, TokenUsage, ToolCall, ToolResult,
@@ -9,9 +9,9 @@ use super::error::TurnError;
 /// Marks the start of a note of ours after a tool's result. No result contains the mark: tool output is sanitized.
 pub const NOTE_MARK: &str = "\n\n\u{1e}";
 
-/// Stands at the end of a text that was cut.
+/// Marks the end of a text that was cut.
 const INTERRUPTED: &str = "[interrupted]";
-/// Stands for a last answer that has no text.
+/// Replaces an empty last answer.
 const NO_TEXT: &str = "[stopped at the step limit]";
 
 /// The conversation with its current turn.
@@ -153,7 +153,7 @@ impl TurnState {
         self.model_calls
     }
 
-    /// Whether the last answer was asked for without tools.
+    /// Whether the last request did not allow tools.
     #[must_use]
     pub fn is_final(&self) -> bool {
         self.is_final
@@ -185,7 +185,7 @@ impl TurnState {
         }
     }
 
-    /// The number of the next step.
+    /// Takes the number for the next step.
     pub fn number_step(&mut self) -> u32 {
         self.steps += 1;
         self.steps - 1

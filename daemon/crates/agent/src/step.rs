@@ -24,7 +24,7 @@ use super::{
 const MAX_ANSWER_BYTES: usize = 4 * 1024 * 1024;
 /// Most tool calls of one answer; an answer with more counts as broken off.
 const MAX_CALLS_PER_ANSWER: usize = 64;
-/// Tool calls that run at the same time.
+/// Most tool calls that run at the same time.
 const MAX_CALLS_AT_ONCE: usize = 8;
 /// The result of a call that did not run to its end because the turn was cancelled.
 const CANCELLED: &str = "cancelled before it ended";
@@ -32,7 +32,7 @@ const CANCELLED: &str = "cancelled before it ended";
 const CUT: &str = "not run: the length limit cut the answer with this call; make the call again with shorter arguments";
 /// The title of a call that cannot be run: the model's own text is not shown.
 const UNUSABLE: &str = "(not a usable call)";
-/// Stands for the name of a tool where the model wrote none.
+/// Replaces a missing name of a tool.
 const NAMELESS: &str = "nameless";
 /// The notice after the provider gave up continuing an answer.
 const PAUSED: &str = "The service paused its answer again and again. Ask it to go on.";

@@ -1,4 +1,4 @@
-//! The budget of the user.
+//! The user's budget for tokens, money and time. Nothing is counted here.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ pub struct Limits {
     pub tokens_per_turn: u64,
     /// Tokens of one day.
     pub tokens_per_day: u64,
-    /// Millionths of a US dollar of one day.
+    /// Cost of one day in millionths of a US dollar.
     pub cost_per_day_microusd: u64,
     /// Duration of one turn, without the time in which it waits for its user.
     pub time_per_turn: Duration,

@@ -15,7 +15,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// The place of byte `offset` of `text`. Broken characters count as one.
+    /// The position of byte `offset` of `text`. An invalid byte sequence counts as one character.
     #[must_use]
     pub fn of(text: &[u8], offset: usize) -> Self {
         let before = &text[..offset.min(text.len())];

@@ -275,7 +275,7 @@ where
 /// Reads the settings. A missing file means defaults.
 ///
 /// # Errors
-/// The first fault of the file.
+/// The first error in the file.
 pub fn load(paths: &Paths) -> Result<Settings, ConfigError> {
     let file = ConfigFile::read(&paths.config_file())?;
     if let Some(problem) = file.problems().into_iter().next() {
@@ -287,7 +287,7 @@ pub fn load(paths: &Paths) -> Result<Settings, ConfigError> {
 /// Reads the user's table of models. A missing file means an empty one.
 ///
 /// # Errors
-/// The first fault of the file.
+/// The first error in the file.
 pub fn models(paths: &Paths) -> Result<ModelTable, ConfigError> {
     let file = ConfigFile::read(&paths.models_file())?;
     ModelTable::parse(file.text()).map_err(|error| fault(&file, &error))

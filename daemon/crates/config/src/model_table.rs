@@ -82,7 +82,7 @@ impl TryFrom<f64> for Price {
 }
 
 impl Pattern {
-    /// Matches the whole text, or what follows its last `/`: gateways put the vendor in front.
+    /// Matches the whole text, or the text after its last `/`: gateways put the vendor in front.
     fn matches(&self, text: &str) -> bool {
         let text = text.to_ascii_lowercase();
         let model = text.rsplit('/').next().unwrap_or_default();
@@ -128,7 +128,7 @@ impl ModelTable {
     /// Reads a table.
     ///
     /// # Errors
-    /// The first fault of the text.
+    /// The first error in the text.
     pub fn parse(text: &str) -> Result<Self, toml::de::Error> {
         toml::from_str(text)
     }

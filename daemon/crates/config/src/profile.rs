@@ -26,7 +26,7 @@ pub fn table(profile: Option<&str>) -> String {
     profile.filter(|name| *name != DEFAULT).map_or_else(|| "model".to_owned(), |name| format!("{TABLE}.{name}"))
 }
 
-/// `profiles.work.name` as `model.name`, `profiles.work` as `model`. `None` for anything else.
+/// Converts `profiles.work.name` to `model.name`, and `profiles.work` to `model`. `None` for anything else.
 pub(super) fn as_model(name: &str) -> Option<String> {
     let rest = name.strip_prefix(TABLE)?.strip_prefix('.')?;
     let (profile, key) = rest.split_once('.').map_or((rest, None), |(profile, key)| (profile, Some(key)));
@@ -57,7 +57,7 @@ impl Settings {
     /// profile leaves out come from `[model]`, since they depend on the connection and not on the service.
     ///
     /// # Errors
-    /// There is no such profile.
+    /// The profile does not exist.
     pub fn model_of(&self, asked: Option<&str>) -> Result<ModelSettings, UnknownProfile> {
         let asked = asked.map(str::trim).filter(|name| !name.is_empty());
         let Some(name) = asked.or(self.profile.as_deref()) else { return Ok(self.model.clone()) };

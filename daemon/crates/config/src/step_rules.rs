@@ -26,7 +26,7 @@ pub enum Kind {
 pub enum Action {
     /// Same as without a rule; later rules are not considered.
     Allow,
-    /// The user is asked first.
+    /// The user is asked before the step.
     Ask,
     /// The tool does not run, and the model gets the reason.
     Skip,

@@ -1,4 +1,4 @@
-//! Ways to shorten a conversation.
+//! Methods of shortening a conversation. The middleware applies them.
 
 /// A method of shortening a conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -13,7 +13,7 @@ pub type JsonObject = Map<String, Value>;
 pub enum Message {
     /// From the user, with the context that was added to it.
     User {
-        /// The text as the model gets it.
+        /// The text in the form that the model gets.
         text: String,
     },
     /// From the model.

@@ -82,7 +82,7 @@ pub enum ModelEvent {
     RefusalDelta(String),
     /// A tool call is complete. Never executed before `Stop`.
     ToolCallDone(ToolCall),
-    /// Tokens so far; per field the last value wins, never add up.
+    /// Tokens so far. Per field the last value wins; values are not added up.
     Usage(TokenUsage),
     /// A notice for the user, one sentence. The answer continues.
     Notice(String),
@@ -90,7 +90,7 @@ pub enum ModelEvent {
     Retrying {
         /// The reason, one sentence.
         reason: String,
-        /// Wait before the next try.
+        /// Wait before the next attempt.
         after: Duration,
         /// Whether text was already delivered that the next attempt will deliver again.
         discard_shown: bool,

@@ -64,7 +64,7 @@ pub struct Overflow {
 /// Location and limits of a model, as far as its provider knows them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelService {
-    /// Host and port; empty where nothing is sent.
+    /// Host and port; empty if nothing is sent.
     pub host: String,
     /// Whether the host is this machine.
     pub is_local: bool,

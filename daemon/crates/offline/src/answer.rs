@@ -3,11 +3,11 @@
 /// The end of every answer.
 pub(super) const LABEL: &str = "*offline assistant, no language model*";
 
-/// Rows of a list or table that are shown.
+/// Most rows of a list or table that are shown.
 pub(super) const MAX_ROWS: usize = 25;
-/// Lines of a block that are shown.
+/// Most lines of a block that are shown.
 const MAX_BLOCK_LINES: usize = 40;
-/// Characters of a table cell that are shown.
+/// Most characters of a table cell that are shown.
 const MAX_CELL_CHARS: usize = 120;
 
 /// Formats any text as inline code.

@@ -5,9 +5,9 @@ use super::{shell_line::word, words::Token};
 /// The time of a change or an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Span {
-    /// Within the last so many units.
+    /// Within the last `n` units.
     Within(u64, Unit),
-    /// Longer ago than so many units.
+    /// Longer ago than `n` units.
     OlderThan(u64, Unit),
     /// Between the last two midnights.
     Yesterday,

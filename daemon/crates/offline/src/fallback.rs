@@ -1,4 +1,4 @@
-//! Answers without a plan: greeting, overview, and "I do not know".
+//! Answers questions without a plan: greeting, overview, and "I do not know".
 
 use super::{
     answer::code,
@@ -10,7 +10,7 @@ use super::{
 
 /// Examples per topic in the overview.
 const EXAMPLES_PER_TOPIC: usize = 3;
-/// A question is repeated to the user up to this length.
+/// Length of the part of a question that the answer repeats.
 const MAX_ECHO_BYTES: usize = 120;
 
 const ADD_A_MODEL: &str = "For everything else, add a language model:\n\n\

@@ -1,4 +1,4 @@
-//! The intents of the assistant: one entry per everyday intent.
+//! Defines an intent of the assistant: name, topic, example, patterns and plan.
 
 use super::{
     run::{Run, Step},

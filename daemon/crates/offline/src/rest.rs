@@ -12,7 +12,7 @@ use super::{
 const NAME_WITH_MEANING: f32 = 1.2;
 /// Branches that are recognized by their name alone.
 const BRANCHES: [&str; 6] = ["main", "master", "develop", "dev", "trunk", "staging"];
-/// Unquoted search texts are at most this many words.
+/// Most words of an unquoted search text.
 const MAX_TEXT_WORDS: usize = 8;
 
 /// The kind of words that may remain once the terms are matched.
@@ -223,7 +223,7 @@ fn is_setting_name(raw: &str) -> bool {
     is_variable_name(raw) && !raw.contains(|letter: char| letter.is_ascii_lowercase())
 }
 
-/// Whether only commas and "and" stand between the words.
+/// Whether only commas and "and" are between the words.
 fn is_listed(tokens: &[Token], chosen: &[usize]) -> bool {
     chosen.windows(2).all(|pair| {
         tokens[pair[0]].ends_clause

@@ -1,5 +1,5 @@
-//! Runs a plan against the conversation. The assistant keeps no state: for every request the plan is run from its start, the results
-//! that are already there answer its calls in order, and the first call without a result becomes the model's next tool call.
+//! Runs a plan against the conversation. The assistant keeps no state: each request runs the plan from its start, existing results answer
+//! its calls in order, and the first call without a result becomes the model's next tool call.
 
 use std::collections::VecDeque;
 
@@ -119,7 +119,7 @@ impl Output {
 }
 
 impl Output {
-    /// The program that the shell did not find, by `bash: line 1: cal: command not found`.
+    /// The program that the shell did not find, as in `bash: line 1: cal: command not found`.
     fn missing_program(&self) -> Option<&str> {
         let program = self.first()?.strip_suffix(": command not found")?.rsplit(": ").next()?;
         (self.failed && is_plain_name(program)).then_some(program)
@@ -164,7 +164,7 @@ impl<'a> Run<'a> {
         Ok(read_output(line, result))
     }
 
-    /// Runs a shell line that has to work.
+    /// Runs a shell line that must succeed.
     pub(super) fn shell(&mut self, line: &str) -> Result<Output, Halt> {
         let output = self.attempt(line)?;
         if output.failed { Err(Halt::Over(output.failure())) } else { Ok(output) }

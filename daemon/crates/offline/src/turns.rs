@@ -17,7 +17,7 @@ pub(super) struct Exchange<'a> {
     pub(super) result: &'a ToolResult,
 }
 
-/// A question and all that followed it.
+/// A question and its exchanges.
 #[derive(Debug)]
 pub(super) struct Turn<'a> {
     /// The question.

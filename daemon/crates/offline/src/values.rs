@@ -2,7 +2,7 @@
 
 use super::{slots::SizeBound, vocabulary::extensions_of, words::Token};
 
-/// `-x`, `-xzf`, `--long-name`.
+/// Whether a word is an option: `-x`, `-xzf`, `--long-name`.
 pub(super) fn is_flag(raw: &str) -> bool {
     const MAX_FLAG_BYTES: usize = 40;
     let name = raw.strip_prefix("--").or_else(|| raw.strip_prefix('-')).unwrap_or_default();

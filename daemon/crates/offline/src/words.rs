@@ -125,7 +125,7 @@ fn quoted(first: char, rest: &str) -> Option<(&str, &str)> {
         _ => return None,
     };
     let body = &rest[first.len_utf8()..];
-    // A German closing quote is the English opening one.
+    // A German closing quote equals the English opening one.
     let end = body.find(|letter| letter == close || (first == '„' && letter == '“'))?;
     let after = &body[end..];
     let after = &after[after.chars().next().map_or(0, char::len_utf8)..];
@@ -150,7 +150,7 @@ fn strip_punctuation(piece: &str) -> &str {
     bare.trim_end_matches(':')
 }
 
-/// Names of files, hosts and variables look different from words.
+/// Whether a word resembles the name of a file, host or variable.
 fn looks_like_name(raw: &str) -> bool {
     raw.contains(['/', '_', '=', '@', '*', '$', '~', '\\', '<', '>', '|', '&', '`'])
         || raw.starts_with('-')

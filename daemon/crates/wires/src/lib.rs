@@ -1,4 +1,4 @@
-//! The protocols of model services, as pure functions.
+//! The protocols of model services, as pure functions: requests out of neutral ones, neutral events out of answers.
 //!
 //! - [`wire::Wire`]: builds the request of a protocol and folds the events of its answer into neutral ones.
 //!   [`registry::WIRES`] lists all of them; each is a separate folder (`anthropic`, `openai_chat`, `openai_responses`, `gemini`,

@@ -2,7 +2,7 @@
 //! half as `\ud83d` at the end of a string of one payload, and the other half starts a string of a later one. Neither half is text, so
 //! JSON readers refuse both.
 
-/// Half of a character as JSON writes it: a backslash, `u` and four digits.
+/// Length of half a character in JSON: a backslash, `u` and four digits.
 const ESCAPE_BYTES: usize = 6;
 /// Stands for an unknown character.
 const REPLACEMENT: &str = "\\ufffd";
@@ -82,7 +82,7 @@ mod tests {
 
     use super::*;
 
-    /// A payload with this text, as JavaScript writes it: halves of characters as escapes.
+    /// A payload with this text, in JavaScript's form: halves of characters as escapes.
     fn payload(text: &[u16]) -> String {
         let written = char::decode_utf16(text.iter().copied()).map(|decoded| match decoded {
             Ok('"') => "\\\"".to_owned(),

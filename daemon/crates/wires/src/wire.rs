@@ -84,7 +84,7 @@ pub struct Vendor {
     pub default_model: &'static str,
     /// Rank for the case that the keys of several vendors are set: the lowest decides.
     pub rank: u8,
-    /// Deviations known from the start.
+    /// Quirks known from the start.
     pub quirks: &'static [Quirk],
 }
 
@@ -107,11 +107,11 @@ pub const VENDOR: Vendor = Vendor {
 pub enum Framing {
     /// Server-sent events: the `data` of each event.
     Events,
-    /// JSON values, one a line.
+    /// JSON values, one per line.
     Lines,
 }
 
-/// A model as its service lists it.
+/// A model in the list of its service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Model {
     /// Name as sent.
@@ -193,13 +193,13 @@ impl Options<'_> {
 pub enum Quirk {
     /// Takes the role `developer` in place of `system`.
     DeveloperRole,
-    /// Wants `max_completion_tokens` in place of `max_tokens`.
+    /// Requires `max_completion_tokens` in place of `max_tokens`.
     MaxCompletionTokens,
     /// Does not know `stream_options`.
     NoStreamOptions,
     /// Does not know `cache_control`.
     NoCacheControl,
-    /// Has no version folder in front of its calls.
+    /// Has no version folder in the paths of its calls.
     NoVersionFolder,
     /// Does not take a reasoning effort.
     NoReasoningEffort,
@@ -225,7 +225,7 @@ pub enum Quirk {
     CostOnRequest,
     /// Passes `cache_control` on to the models that know it.
     PassesCacheControl,
-    /// Wants `reasoning_content` on each message with calls, even if it is empty.
+    /// Requires `reasoning_content` on each message with calls, even if it is empty.
     ReasoningInCalls,
     /// Lets thinking be switched on and off, but not measured.
     ThinkingSwitch,

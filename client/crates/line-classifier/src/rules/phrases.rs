@@ -63,7 +63,7 @@ pub(super) const SAID: &[&str] = &[
 /// Commands that read as English.
 const COMMANDS: &[&str] = &["who am i", "who mom likes"];
 
-/// The longest of them, in bytes.
+/// Length of the longest phrase, in bytes.
 const MAX_BYTES: usize = 24;
 
 pub(super) fn opinion(case: &Case<'_>) -> Opinion {

@@ -1,4 +1,4 @@
-//! Explanations of failed commands, from messages as bash, zsh, fish and common programs write them.
+//! Tests for explanations of failed commands, with messages of bash, zsh, fish and common programs.
 
 use super::{bash, done, play};
 

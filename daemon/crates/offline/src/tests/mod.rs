@@ -15,7 +15,9 @@ use cohab_model_api::{AssistantMessage, ToolResult, ToolSpec};
 
 use super::*;
 
-/// `intent | phrasing | first command`; the patterns were made with these in mind.
+/// `intent
+/// phrasing
+/// first command`; the patterns were made for these.
 const PHRASINGS: &str = include_str!("phrasings.txt");
 /// Questions that the assistant cannot answer: knowledge, code, small talk.
 const BEYOND: &str = include_str!("beyond.txt");
@@ -274,7 +276,7 @@ const HOSTILE: &[&str] = &[
     "!!",
 ];
 
-/// Every line that any quoted-name intent makes of a hostile name runs in a real shell and never starts another command.
+/// Lines that quote a hostile name run in a real shell and never start another command, for every such intent.
 #[test]
 fn hostile_names_stay_names_in_a_real_shell() {
     let templates = [

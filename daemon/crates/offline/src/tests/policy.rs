@@ -132,7 +132,7 @@ fn is_acting(names: &str) -> bool {
     names.split('+').any(|name| ACTING.contains(&name))
 }
 
-/// Every intent by its example, in every shell; every phrasing of the table in bash, judged for every shell.
+/// Runs every intent by its example, in every shell, and every phrasing of the table in bash, judged for every shell.
 #[test]
 fn whatever_only_reads_runs_unasked_in_every_shell() {
     let mut judged: BTreeSet<(String, &str)> = BTreeSet::new();

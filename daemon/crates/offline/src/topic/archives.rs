@@ -9,7 +9,7 @@ use super::super::{
     slots::Slots,
 };
 
-/// Names shown of an archive.
+/// Most names of an archive that are shown.
 const MAX_LISTED: usize = 200;
 
 pub(super) const INTENTS: &[Intent] = &[

@@ -172,7 +172,7 @@ fn is_one_of(shown: &str, names: &[String]) -> bool {
     names.iter().any(|name| name == shown)
 }
 
-/// The first of the rows `(size, name)` in units of so many bytes, unless another is as big.
+/// The first of the rows `(size, name)`, with sizes in units of `unit_bytes`, unless another is equally big.
 fn biggest<'a>(
     rows: impl Iterator<Item = (&'a str, &'a str)>,
     unit_bytes: u64,
@@ -192,7 +192,7 @@ fn biggest<'a>(
     }
 }
 
-/// Moves or copies all files of a kind into a folder that must be there.
+/// Moves or copies all files of a kind into an existing folder.
 fn gather(slots: &Slots, run: &mut Run<'_>, verb: &str, done: &str) -> Step {
     let into = slots.target().trim_end_matches('/').to_owned();
     let here = Slots { place: None, names: Vec::new(), ..slots.clone() };

@@ -144,7 +144,7 @@ fn option(slots: &Slots, run: &mut Run<'_>) -> Step {
     Ok(Reply::new(format!("The manual of {} on {asked}:\n\n{}", code(name), block(&lines, "text"))))
 }
 
-/// `-xz` may be one option or two.
+/// The spellings of an option: `-xz` may be one option or two.
 fn spellings(flag: &str) -> Vec<String> {
     const MAX_JOINED: usize = 5;
     let letters =

@@ -285,7 +285,7 @@ fn make_file(slots: &Slots, run: &mut Run<'_>) -> Step {
     Ok(Reply::about(&name, format!("The file {} is there.", code(&name))))
 }
 
-/// "make a folder x in y" means `y/x`.
+/// The path of a name at a place: "make a folder x in y" means `y/x`.
 fn below_place(slots: &Slots) -> String {
     match (slots.names.first(), slots.place.as_deref()) {
         (Some(name), Some(place)) if place != "." => format!("{}/{name}", place.trim_end_matches('/')),
@@ -356,7 +356,7 @@ fn transfer_pointed(slots: &Slots, run: &mut Run<'_>, verb: &str, outcome: &str)
     };
     let pointed = Slots { names: Vec::new(), place: None, ..slots.clone() };
     let names = pointed_files_now(&pointed, run)?;
-    // Several files need a folder, and the slash makes sure that it is one.
+    // Several files need a folder, and the slash ensures that the target is one.
     let target = if names.len() > 1 { format!("{}/", path(to.trim_end_matches('/'))) } else { path(&to) };
     let output = run.shell(&format!("{verb} {} {target}", paths(&names)))?;
     if output.lines().is_empty() {

@@ -112,7 +112,7 @@ impl MessageFold {
         explanation.filter(|_| reason == "refusal").map(|text| Folded::Refusal(text.to_owned()))
     }
 
-    /// The numbers are totals so far; a field that is absent keeps its last value.
+    /// Takes token counts. The numbers are totals so far; an absent field keeps its last value.
     fn on_usage(&mut self, usage: Option<&Value>) -> Option<Folded> {
         let usage = usage.filter(|usage| usage.is_object())?;
         let count = |key: &str| usage.get(key).and_then(Value::as_u64);

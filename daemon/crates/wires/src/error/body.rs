@@ -12,7 +12,7 @@ const MAX_TEXT_BYTES: usize = 8 * 1024;
 pub struct ErrorBody {
     /// HTTP status, or the status named inside an event.
     pub status: Option<u16>,
-    /// `code`, `type` and `status` words, lower case, separated by blanks.
+    /// `code`, `type` and `status` words, lower case, separated by spaces.
     pub codes: String,
     /// Text for people, in one line.
     pub text: String,

@@ -97,7 +97,7 @@ impl Subject {
         error
     }
 
-    /// The conversation is too long for the model.
+    /// Makes the error for a conversation that is too long for the model.
     pub fn overflowed(&self, sizes: Overflow) -> ProviderError {
         let kind = Kind::ContextOverflow;
         let what = "says that the conversation is too long for the model";
@@ -126,29 +126,29 @@ impl Subject {
         })
     }
 
-    /// The connection broke during the answer.
+    /// Makes the error for a connection that broke during the answer.
     pub fn cut_off(&self, reason: &str) -> ProviderError {
         let hint = "ask again; if it stays so, something between here and the service cuts connections";
         self.error(Kind::Network, &format!("was cut off: {reason}"), Some(hint.to_owned()))
     }
 
-    /// The answer breaks the protocol: `what` continues "Service (host) ...".
+    /// Makes the error for an answer that breaks the protocol: `what` continues "Service (host) ...".
     pub fn protocol(&self, what: &str) -> ProviderError {
         self.error(Kind::Protocol, what, self.hint(Kind::Protocol, false))
     }
 
-    /// No connection, or it broke before the answer began.
+    /// Makes the error for a connection that failed, or broke before the answer began.
     pub fn network(&self, cause: &str) -> ProviderError {
         self.error(Kind::Network, &format!("cannot be reached: {cause}"), self.hint(Kind::Network, false))
     }
 
-    /// A certificate that cannot be trusted.
+    /// Makes the error for a certificate that cannot be trusted.
     pub fn untrusted(&self, cause: &str) -> ProviderError {
         let hint = "if that is a service of your own, name a file with its certificate in SSL_CERT_FILE";
         self.error(Kind::Network, &format!("cannot be trusted: {cause}"), Some(hint.to_owned()))
     }
 
-    /// The time limit `setting` of `limit` passed while `waiting`.
+    /// Makes the error for the time limit `setting` of `limit` that passed while `waiting`.
     pub fn timeout(&self, waiting: &str, setting: &str, limit: Duration) -> ProviderError {
         let what = format!("{waiting} for {limit:?} (limit `{setting}`)");
         let hint = format!("raise `{setting}` under [model.timeouts] if the service needs longer");

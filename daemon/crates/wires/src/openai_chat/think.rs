@@ -40,7 +40,7 @@ enum State {
     #[default]
     Start,
     Thinking,
-    /// Thinking, if a closing tag comes.
+    /// Reasoning, if a closing tag arrives.
     Assumed,
     /// After a closing tag: whitespace before the answer is dropped.
     AfterThinking,
@@ -66,7 +66,7 @@ impl ThinkSplitter {
         }
     }
 
-    /// Whether a closing tag came without an opening one.
+    /// Whether a closing tag arrived without an opening one.
     pub(super) fn has_bare_close(&self) -> bool {
         self.has_bare_close
     }

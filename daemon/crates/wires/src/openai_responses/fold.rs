@@ -218,7 +218,7 @@ impl ResponseFold {
 #[derive(Debug, Default)]
 struct Unshown {
     reasoning: Option<String>,
-    /// Whether each is a refusal, and its text.
+    /// The texts, each with whether it is a refusal.
     parts: Vec<(bool, String)>,
     /// Whether none of the text was shown before.
     is_first: bool,

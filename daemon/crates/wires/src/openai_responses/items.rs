@@ -143,7 +143,7 @@ impl Items {
         self.of_named_part(index_of(event), event.get("item_id").and_then(Value::as_str).unwrap_or_default(), kind)
     }
 
-    /// The same, with the number and the id that the event names.
+    /// The same, for an explicit number and id.
     pub(super) fn of_named_part(
         &mut self,
         index: Option<u64>,

@@ -156,7 +156,7 @@ fn port(line: &str, failed: &PastCommand, run: &mut Run<'_>) -> Result<Seen, Hal
     })
 }
 
-/// File systems that are as good as full, by space and else by files.
+/// File systems that are nearly full, by space or else by number of files.
 fn space(run: &mut Run<'_>) -> Result<Seen, Halt> {
     for (line, what) in [("df -h", "space"), ("df -i -h", "room for more files (inodes)")] {
         let Some(output) = glance(run, line)? else { return Ok(Seen::default()) };
