@@ -1,4 +1,4 @@
-//! Any bytes in any chunks are the lines that are not blank.
+//! Fuzzes the line splitter: any bytes in any chunks give exactly the nonblank lines.
 #![no_main]
 
 use cohab_models::replay::Replay;

@@ -1,4 +1,4 @@
-//! Any bytes in any chunks are the events that the rules say.
+//! Fuzzes the adaptor of server-sent events: any bytes in any chunks give the events of the WHATWG rules.
 #![no_main]
 
 use cohab_models::replay::Replay;

@@ -1,6 +1,6 @@
 //! The agent loop: asks the model, runs the tools that it calls, and asks again until there is an answer.
 //!
-//! - [`Agent`] runs a turn. It is told what to do next by [`plan`], a pure function of the [`TurnState`].
+//! - [`Agent`] runs a turn. [`plan`], a pure function of the [`TurnState`], chooses each next step.
 //! - [`port`] and [`runner`] are the ports: tools, commands, the sink of events, the person who approves. Models are behind
 //!   `cohab-model-api`.
 //! - [`Middleware`] is called at each step and may change it; all that goes beyond the loop is one.
@@ -11,7 +11,7 @@
 //! Invariants: calls run in the order in which the model made them; no call runs before its answer is complete; every call has exactly
 //! one result in the conversation.
 //!
-//! This crate knows no model service, tool, store, socket or protocol.
+//! This crate knows no model service, tool, store, socket or protocol; the daemon supplies them.
 
 mod batch;
 pub mod builtin_tools;

@@ -7,7 +7,7 @@
 //! - [`calibration`] corrects the estimate of tokens by what a model's answers show; [`window_size`] decides how large its context is.
 //! - [`Secrets`] takes secrets out of what leaves the daemon; only it makes a [`Scrubbed`], and what sends or stores takes nothing else.
 //!
-//! No wire, no service and no HTTP client is named here.
+//! This crate names no wire, no service and no HTTP client.
 
 pub mod calibration;
 mod error;
