@@ -1,4 +1,4 @@
-//! How amounts are written for people, by both programs alike.
+//! Formats amounts for people. Both programs use these functions, so they print the same text.
 
 use crate::ContextRoom;
 

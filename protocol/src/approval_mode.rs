@@ -1,4 +1,4 @@
-//! What an agent may do without asking.
+//! The approval mode: the actions that an agent may take without asking.
 
 use std::{cmp::Ordering, fmt, str::FromStr};
 

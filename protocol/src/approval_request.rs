@@ -1,4 +1,4 @@
-//! Questions for consent, as the daemon asks them.
+//! Questions for consent that the daemon sends to a client.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What the client says.
+//! Messages from the client to the daemon.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Frames: a `u32` length (big endian), then one message in bincode. The only file that names the binary format.
+//! Encodes and decodes frames: a `u32` length (big endian), then one message in bincode. No other file names the binary format.
 
 use std::{io, marker::PhantomData};
 

@@ -1,4 +1,4 @@
-//! What the daemon says.
+//! Messages from the daemon to the client.
 
 use serde::{Deserialize, Serialize};
 

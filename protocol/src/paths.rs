@@ -1,4 +1,4 @@
-//! Where cohab keeps things. One rule for both programs: `COHAB_HOME` puts everything under one folder; else XDG.
+//! Finds the folders and files of cohab. Both programs use one rule: `COHAB_HOME` puts everything under one folder; without it, XDG.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The socket: where it is, and who may use it. The same uid on both ends is the trust boundary.
+//! Opens the socket and checks the peer. The trust boundary is the same uid on both ends.
 
 use std::{
     fs, io,

@@ -1,4 +1,4 @@
-//! Names this build and the dialect of the protocol that it speaks.
+//! Names this build and its version of the protocol.
 
 use std::cmp::Ordering;
 

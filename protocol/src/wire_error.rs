@@ -1,4 +1,4 @@
-//! How one side tells the other that something failed: whose fault, what happened, what to do.
+//! Error messages between client and daemon. Each says which side is at fault, what happened and what to do.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! How a build is named: with a repository, as a published package, and with neither.
+//! Tests for the name of a build: with a repository, as a published package, and with neither.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 

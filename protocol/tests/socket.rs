@@ -1,4 +1,4 @@
-//! Where the socket is and who may use it.
+//! Tests for the place of the socket and the check of its users.
 
 #![expect(clippy::print_stderr, reason = "what could not be tried is told")]
 

@@ -1,4 +1,4 @@
-//! Values as people read and write them.
+//! Tests for values as people read and write them.
 
 use std::{
     ffi::OsStr,

@@ -1,5 +1,5 @@
-//! One value of every variant of every enum on the wire, by name. The matches without a wildcard make a new variant a
-//! compile error here until it has a sample.
+//! One value of every variant of every enum on the wire, by name. The matches have no wildcard, so a new variant does not
+//! compile here until it has a sample.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! A command for a shell, its outcome, and why it did not run.
+//! Types for a command for a shell, its outcome, and the reason for a command that did not run.
 
 use std::{path::PathBuf, time::Duration};
 

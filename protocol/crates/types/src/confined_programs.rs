@@ -1,4 +1,4 @@
-//! Which programs may run unasked behind the lock.
+//! Names the programs that may run unasked behind the lock.
 
 use std::str::FromStr;
 

@@ -1,9 +1,9 @@
 //! Types that several crates exchange.
 //!
-//! - [`command`]: a command for a shell, its outcome, and why it did not run.
-//! - [`confined_programs`]: which programs run unasked behind the lock.
-//! - [`reasoning`]: how much a model thinks.
-//! - [`sandbox_profile`]: what a shell of the daemon's may do.
+//! - [`command`]: a command for a shell, its outcome, and the reason for a command that did not run.
+//! - [`confined_programs`]: the programs that run unasked behind the lock.
+//! - [`reasoning`]: the amount of reasoning that a model does.
+//! - [`sandbox_profile`]: the permissions of a shell that the daemon starts.
 //!
 //! They are plain data without behaviour: no serialization, no wire format. The protocol converts them at its codec.
 

@@ -1,4 +1,4 @@
-//! How much a model thinks.
+//! The amount of reasoning that a model does.
 
 use serde::Deserialize;
 

@@ -1,9 +1,9 @@
-//! Confinement of a process by its kernel: a second lock behind the policy that depends on no table of programs.
+//! Confines a process by its kernel: a second lock behind the policy that depends on no table of programs.
 //!
 //! The program `cohab-confine -- PROGRAM ARGS` restricts itself and then becomes `PROGRAM`: same process, same terminal, same
-//! signals and status, no process in between. A confined program reads what its user may read, but for the places of secrets, and
-//! writes to its terminal and to a private folder for temporary files. It reaches no network, no service of the user's, and no
-//! process that it did not start; of the system's services only those that know users' names.
+//! signals and status, no process in between. A confined program reads the files that its user may read, except the places of
+//! secrets, and writes to its terminal and to a private folder for temporary files. It reaches no network, no service of the user's,
+//! and no process that it did not start; of the system's services it reaches only those that know users' names.
 //!
 //! `cohab-confine --line SHELL LINE` does the same to a shell that runs one line without its user's settings.
 //!

@@ -1,5 +1,5 @@
-//! A line that a shell of its own runs: without the user's settings, so that the line means what it says, and without pagers, which
-//! would wait for a key.
+//! Prepares a line that a separate shell runs: without the user's settings, so that the line means what it says, and without pagers,
+//! which would wait for a key.
 
 use std::{
     ffi::{OsStr, OsString},

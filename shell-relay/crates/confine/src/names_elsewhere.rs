@@ -1,4 +1,4 @@
-//! Systems where no program is confined by calls have no connections to make for one.
+//! Stands in for the server of names on systems without a filter of calls. It makes no connections.
 
 use std::{
     io,

@@ -1,7 +1,7 @@
-//! Private folders for temporary files, one for each confined program.
+//! Makes private folders for temporary files, one for each confined program.
 //!
-//! They lie in one folder of the user's and carry the number of their process, which stays the same as the launcher becomes the
-//! program. Who could remove them when the program ends has become the program: the next launcher does, and only then.
+//! All of them are in one folder of the user's. Their names contain the number of their process, which stays the same when the launcher
+//! becomes the program. No launcher is left to remove a folder when its program ends, so the next launcher removes it.
 
 use std::{
     io,

@@ -1,4 +1,4 @@
-//! Paths that hold secrets, that start programs or that belong to the system.
+//! Lists paths that hold secrets, that start programs or that belong to the system.
 //!
 //! Each entry is a run of path components with `*` and `?`.
 

@@ -1,4 +1,4 @@
-//! Where the paths of a line really lead: the policy's eyes in the file system.
+//! Resolves the paths of a line in the file system, for the policy.
 
 use std::{
     collections::VecDeque,

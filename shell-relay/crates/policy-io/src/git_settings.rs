@@ -1,4 +1,4 @@
-//! Asks git what is set in a folder, before it is started there unasked: the eyes for `policy::planted`. `git config` itself starts
+//! Reads git's settings in a folder before git is started there unasked; `policy::planted` judges them. `git config` itself starts
 //! no program.
 
 use std::{

@@ -1,4 +1,4 @@
-//! The files of rules: read when they have changed, the user's written as a whole.
+//! Reads files of rules when they have changed, and writes the user's file as a whole.
 
 mod book;
 

@@ -1,4 +1,4 @@
-//! Processes and their groups: the few system calls that all shells share.
+//! System calls for processes and their groups that all shells share.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! Commands in a shell of their own: no terminal, no memory of the command before.
+//! Runs commands in separate shells: no terminal, no memory of the command before.
 
 use std::{
     ffi::OsString,

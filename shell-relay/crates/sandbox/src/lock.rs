@@ -1,4 +1,4 @@
-//! The second lock of this machine: whether programs that run unasked can be started by the launcher, and where it lies.
+//! Finds the second lock of this machine: the launcher for programs that run unasked, and the kernel's support for it.
 
 use std::{
     env,

@@ -1,4 +1,4 @@
-//! `NAME=value` in all the ways in which files and commands write it. Pure.
+//! Finds `NAME=value` in all the notations of files and commands. Pure.
 
 use std::ops::Range;
 

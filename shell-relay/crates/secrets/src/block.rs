@@ -1,4 +1,4 @@
-//! Private keys: from the line that begins one to the line that ends it. Pure.
+//! Finds private keys, from their first line to their last. Pure.
 
 /// Longest block, in bytes; the rest of a longer one is dropped as long as it looks like one.
 pub const MOST_BLOCK_BYTES: usize = 64 * 1024;

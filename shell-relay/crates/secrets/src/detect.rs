@@ -1,4 +1,4 @@
-//! What the rules of a literal say about the text around it. Pure.
+//! Applies the rules of a literal to the text around it. Pure.
 
 use std::{cell::OnceCell, ops::Range};
 

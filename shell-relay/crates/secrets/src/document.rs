@@ -1,4 +1,4 @@
-//! Formats that are more than one line or one pattern: manifests, cookies, netrc, files that are secret by their name. Pure.
+//! Finds secrets in formats of more than one line or pattern: manifests, cookies, netrc, files that are secret by their name. Pure.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Values that are secret whatever they look like: those of the environment and our own keys. Pure.
+//! Finds known values, which are secret in any form: those of the environment and our own keys. Pure.
 
 use std::{collections::BTreeSet, ffi::OsString, fmt, os::unix::ffi::OsStrExt};
 

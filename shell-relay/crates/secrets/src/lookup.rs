@@ -1,4 +1,4 @@
-//! Looks up the values that placeholders stand for, and watches for those that were handed out.
+//! Looks up the values of placeholders, and watches for values that were handed out.
 
 use std::fmt;
 

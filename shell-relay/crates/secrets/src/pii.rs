@@ -1,4 +1,4 @@
-//! Personal data: off unless asked for. Pure.
+//! Finds personal data, if the settings ask for it. Pure.
 
 use std::{net::Ipv6Addr, str::FromStr, sync::OnceLock};
 

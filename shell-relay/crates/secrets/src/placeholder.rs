@@ -1,4 +1,5 @@
-//! What stands where a secret was: `<secret:KIND#N>`, and `<secret:KIND#N-MARK>` from a scrubber that can fill it in again. Pure.
+//! Reads and writes the placeholders of secrets: `<secret:KIND#N>`, and `<secret:KIND#N-MARK>` from a scrubber that can fill it in
+//! again. Pure.
 
 use std::{
     borrow::Cow,

@@ -1,4 +1,4 @@
-//! The table of formats, read once. Pure.
+//! Reads the table of formats, once. Pure.
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,4 @@
-//! The memory of one conversation: which secrets it has met, and their placeholders.
+//! Remembers the secrets of one conversation and their placeholders.
 
 use std::{borrow::Cow, fmt, sync::Arc};
 

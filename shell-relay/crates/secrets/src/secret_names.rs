@@ -1,4 +1,4 @@
-//! Which variables hold secrets, by their names. One table for all who ask; they ask for different reasons. Pure.
+//! Recognizes variables that hold secrets by their names. All callers share one table; it distinguishes their uses. Pure.
 
 /// What is at stake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

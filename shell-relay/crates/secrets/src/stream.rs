@@ -1,7 +1,7 @@
-//! Bytes in, clean bytes out, a piece at a time. Pure.
+//! Removes secrets from a stream of bytes, piece by piece. Pure.
 //!
-//! A hit of a literal is looked at when [`AHEAD_BYTES`] behind it are there, and what lies up to [`BACK_BYTES`] before a hit that was
-//! not looked at is held back. So every decision is made on the same bytes, wherever the stream was cut.
+//! A hit of a literal is examined when [`AHEAD_BYTES`] behind it have arrived. The bytes up to [`BACK_BYTES`] before a hit that was
+//! not examined are held back. So every decision is made on the same bytes, wherever the stream was cut.
 
 use super::{
     Scrubber,

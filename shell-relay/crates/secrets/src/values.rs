@@ -1,4 +1,4 @@
-//! What the placeholders of a scrubber stand for. It is kept in memory only, and wiped when it goes. Pure.
+//! Keeps the values of a scrubber's placeholders, in memory only, and wipes them when it is dropped. Pure.
 
 use std::{
     collections::{HashMap, VecDeque},

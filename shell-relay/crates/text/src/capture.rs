@@ -1,4 +1,4 @@
-//! What a command wrote: kept at its head and its tail, and rendered as text for the model. Pure.
+//! Keeps the head and the tail of a command's output, and renders them as text for the model. Pure.
 
 use memchr::memmem;
 use unicode_width::UnicodeWidthChar;

@@ -1,8 +1,8 @@
-//! Untrusted text to harmless text. Pure.
+//! Turns untrusted text into harmless text. Pure.
 //!
-//! What is clean is decided per character, without looking at its neighbours. So clean text stays clean when it is cut, joined or
-//! cleaned again. That is why emoji lose their joiners (U+200D) and variation selectors (U+FE0F): a family emoji shows as its
-//! members. Keeping them "inside emoji" would need a look at the neighbours, and orders for a model have been hidden there.
+//! Each character is judged without its neighbours. So clean text stays clean when it is cut, joined or
+//! cleaned again. Emoji therefore lose their joiners (U+200D) and variation selectors (U+FE0F): a family emoji shows as its
+//! members. Keeping them "inside emoji" would require looking at the neighbours, and orders for a model have been hidden there.
 
 use std::fmt::Write as _;
 

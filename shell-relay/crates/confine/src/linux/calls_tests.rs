@@ -1,4 +1,4 @@
-//! The kernel is asked itself: a filter binds a thread, which ends with its test.
+//! Tests the filter with the kernel itself: a filter binds a thread, which ends with its test.
 
 use std::thread;
 

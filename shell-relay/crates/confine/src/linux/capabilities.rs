@@ -1,4 +1,4 @@
-//! Capabilities: root without them is a user who owns many files.
+//! Drops capabilities. Without them root is a user who owns many files.
 
 use std::io;
 

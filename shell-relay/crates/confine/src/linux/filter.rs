@@ -1,7 +1,7 @@
-//! A seccomp filter, assembled from a table of calls.
+//! Assembles a seccomp filter from a table of calls.
 //!
-//! The kernel tries a new filter with every number there is, so the numbers are a tree: a hundred refused calls cost eight
-//! comparisons. Only the lower half of an argument is looked at, as the kernel does with the arguments that are looked at here.
+//! The kernel runs a new filter once for every call number, so the numbers form a tree: a hundred refused calls cost eight
+//! comparisons. The filter reads only the lower half of an argument, as the kernel does with the arguments checked here.
 
 use seccompiler::sock_filter;
 

@@ -1,4 +1,4 @@
-//! Nothing is changed, reached or read that a confined program must not: `harm.lines`, and what shells cannot do.
+//! Tests that a confined program cannot change, reach or read anything it must not: `harm.lines`, and calls that shells cannot make.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! A confined program reaches the services of names, and by the way to them nothing else.
+//! Tests that a confined program reaches the services of names, and nothing else through their server.
 
 use std::{
     fs,

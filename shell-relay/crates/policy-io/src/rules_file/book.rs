@@ -1,4 +1,4 @@
-//! All files of rules that hold in a folder: the system's, the user's, and those of the projects around it.
+//! Reads all files of rules that hold in a folder: the system's, the user's, and those of the projects around it.
 
 use std::{
     path::{Path, PathBuf},

@@ -1,5 +1,5 @@
-//! What of a repository decides which programs git runs: hooks and settings. A confined command may write below the workspace, and
-//! landlock has no exceptions below a folder; so both are looked at before and after it, and what has changed is taken back.
+//! Protects the files of a repository that decide which programs git runs: hooks and settings. A confined command may write below the
+//! workspace, and Landlock has no exceptions below a folder; so both are read before and after the command, and changes are reverted.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,9 +1,9 @@
-//! What the kernel lets a command do that runs in a shell of its own. A second wall behind the policy: it holds for whatever the
-//! command starts, and nothing that runs inside can take it down. The live shell is the user's and is never confined; programs
-//! that run unasked there have a lock of their own (`lock.rs`).
+//! Restricts a command in a separate shell by the kernel. The profile is a second wall behind the policy: it holds for everything the
+//! command starts, and no program inside can remove it. The live shell is the user's and is never confined; programs
+//! that run unasked there have a separate lock (`lock.rs`).
 //!
-//! The kernel does what it can: landlock keeps writes to a few folders, seccomp refuses sockets. [`Support`] says what there is, so
-//! that nobody is promised more.
+//! Landlock limits writes to a few folders, seccomp refuses sockets. [`Support`] reports the parts that this kernel has, so
+//! that messages promise no more.
 
 mod git_files;
 

@@ -1,4 +1,4 @@
-//! Tokens that stand in public documentation, put together here so that no scanner takes them for a leak.
+//! Tokens from public documentation, put together here so that no scanner takes them for a leak.
 
 use std::io::{self, Write};
 

@@ -1,5 +1,5 @@
-//! What a listing tells of definitions: of variables, traps, functions, completions. Only a hash is kept of each, to see that it
-//! changed. Names come from elsewhere where a text could lie about them: what is cut wrongly shows as a change of a neighbour.
+//! Reads the definitions in a listing: variables, traps, functions, completions. Only a hash of each is kept, to detect changes.
+//! Names come from another part of the listing where a text could forge them: a wrong cut shows as a change of a neighbour.
 
 use std::{
     hash::{BuildHasher as _, RandomState},

@@ -1,4 +1,4 @@
-//! What a shell writes about itself, taken apart.
+//! Splits a shell's listing of itself into parts.
 
 use super::{Item, OptionKind, Snapshot, StateChange, reading::read_part};
 use crate::shell::Shell;

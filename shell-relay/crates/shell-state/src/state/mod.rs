@@ -1,7 +1,7 @@
-//! What a shell is like, and what a command changed about it: for receipts and undo. Pure.
+//! Compares the state of a shell before and after a command, for receipts and undo. Pure: it starts no shell and reads no file.
 //!
 //! The shell writes a [`Listing`] with builtins only, by the function `__cohab_state` of [`script`]. Two listings give a
-//! [`StateChange`]; a change and what the shell is like now give an [`Undo`].
+//! [`StateChange`]; a change and the shell's current state give an [`Undo`].
 
 mod definitions;
 mod listing;

@@ -1,4 +1,4 @@
-//! The parts of a listing, read one by one.
+//! Reads the parts of a listing, one by one.
 
 use super::{
     AliasKind, Item, OptionKind, Snapshot, Value, definitions,

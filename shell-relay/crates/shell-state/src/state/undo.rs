@@ -1,4 +1,4 @@
-//! How a change of a shell is taken back: what can be, and what cannot. Pure.
+//! Writes the lines that take back a change of a shell, and lists the parts that cannot be taken back. Pure.
 
 use super::{AliasKind, Item, OptionKind, Snapshot, StateChange, Value, quote::quoted};
 use crate::shell::Shell;

@@ -1,4 +1,4 @@
-//! Requests of confined programs for a connection, as the kernel hands them over.
+//! Receives the kernel's notifications of connections that confined programs ask for.
 
 use std::{
     fs::{self, File},

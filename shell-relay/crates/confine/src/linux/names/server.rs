@@ -1,4 +1,4 @@
-//! Makes the connections that confined programs ask for, in a thread.
+//! Makes the connections for confined programs, in a thread.
 
 use std::{
     io::{self, IoSliceMut},

@@ -1,4 +1,4 @@
-//! The services that confined programs can ask.
+//! Lists the services available to confined programs.
 
 use std::{
     ffi::OsStr,
