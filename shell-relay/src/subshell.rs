@@ -1,5 +1,5 @@
-//! Which commands would end or change the live shell itself, and what is done about them: bash and zsh run them in a subshell,
-//! fish has none and does not run them. Pure.
+//! Contains commands that would end or change the live shell itself: bash and zsh run them in a subshell,
+//! fish has no subshell and does not run them. Pure.
 
 mod fish;
 

@@ -1,4 +1,4 @@
-//! The assistant writes where the shell's prompt stands.
+//! Lets the assistant write in the place of the shell's prompt.
 
 use std::time::{Duration, Instant};
 

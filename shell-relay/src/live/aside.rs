@@ -1,4 +1,4 @@
-//! The assistant steps aside while it only waits, and comes back when the user leaves the prompt alone.
+//! Gives the terminal back while the assistant only waits, and begins the answer again when the user leaves the prompt alone.
 
 use std::time::Instant;
 

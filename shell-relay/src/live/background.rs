@@ -1,7 +1,7 @@
-//! What background jobs write while the assistant has the terminal, told from what the line editor paints. Pure.
+//! Separates the output of background jobs from the line editor's painting while the assistant has the terminal. Pure.
 //!
-//! Nothing in the bytes says who wrote them, but a line editor that paints its prompt anew moves the cursor first, and a job that
-//! writes a line does not. So whole lines of text are shown; from a movement on nothing is, until the painting must be over.
+//! The bytes do not say who wrote them, but a line editor that repaints its prompt moves the cursor first, and a job that
+//! writes a line does not. So whole lines of text are shown; from a cursor movement on nothing is shown until the painting must be over.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What differs between the line editors of bash, zsh and fish. Pure.
+//! Describes the differences between the line editors of bash, zsh and fish. Pure.
 
 use cohab_shell_state::shell::Shell;
 

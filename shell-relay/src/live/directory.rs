@@ -1,4 +1,4 @@
-//! The directory that a shell tells its terminal (OSC 7), within an agent's command. Pure.
+//! Reads the directory that a shell reports to its terminal (OSC 7), within an agent's command. Pure.
 
 use std::{os::unix::ffi::OsStrExt, path::Path};
 

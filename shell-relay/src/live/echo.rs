@@ -1,4 +1,4 @@
-//! How a command is shown at the prompt in place of the stub that runs it. Pure.
+//! Formats a command for the prompt, in place of the stub that runs it. Pure.
 
 use cohab_text::sanitize::sanitize;
 

@@ -1,8 +1,8 @@
 //! Keeps the screen as it is while bash repaints its line at Enter.
 //!
-//! bash clears the line and paints it again around every `bind -x` function, also around the one that reports the line at Enter. What
-//! stands left of the prompt, such as output without a final newline, would be lost by that. The line is on the screen already, so
-//! the whole repaint is dropped, and only what bash writes when it accepts the line is shown. Whatever does not look like such a
+//! bash clears the line and paints it again around every `bind -x` function, also around the one that reports the line at Enter. That
+//! would erase text to the left of the prompt, such as output without a final newline. The line is on the screen already, so
+//! the whole repaint is dropped, and only bash's output when it accepts the line is shown. Output that does not look like such a
 //! repaint is shown as it is. Pure.
 
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! What of the shell's output reaches the terminal while the shell is hidden. Pure.
+//! Filters the shell's output while the shell is hidden. Pure.
 
 use super::sequences::{Piece, SequenceScanner};
 

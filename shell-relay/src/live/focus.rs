@@ -1,4 +1,4 @@
-//! Whether the terminal has the focus, for the assistant only.
+//! Tracks the terminal's focus, for the assistant only.
 
 use super::{Cx, LiveEvent, LiveShell, Token, TokenKind};
 

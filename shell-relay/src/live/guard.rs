@@ -1,4 +1,4 @@
-//! What of an agent's command's output reaches the terminal. Pure.
+//! Filters the output of an agent's command on its way to the terminal. Pure.
 
 use super::{
     directory::DirectoryReport,

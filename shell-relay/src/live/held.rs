@@ -1,4 +1,4 @@
-//! Keys that wait for the shell, as they were told apart when they came. Pure.
+//! Holds keys that wait for the shell, as they were tokenized when they came. Pure.
 
 use super::{Token, TokenKind};
 

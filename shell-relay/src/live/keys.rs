@@ -1,4 +1,4 @@
-//! What the user types, cut into what the relay must know and the rest. Pure.
+//! Splits the user's input into keys that matter to the relay and the rest. Pure.
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

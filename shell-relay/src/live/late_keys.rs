@@ -1,4 +1,4 @@
-//! Keys that were given up on and may still be read, and how long a shell may take to answer a key.
+//! Tracks keys that were given up on and may still be read, and the time that a shell takes to answer a key.
 //!
 //! A key that was written cannot be taken back. A second stash key would put an empty line in place of the user's; further load keys
 //! would pile up in front of a shell that is slow already.

@@ -1,4 +1,4 @@
-//! Text without the C1 controls that are single bytes. Pure.
+//! Removes C1 controls that are single bytes from text. Pure.
 
 /// Lets whole UTF-8 letters pass as they are and takes bytes 80 to 9F out that belong to none: some terminals obey them. The
 /// beginning of a letter waits for its rest, so any chunking gives the same.

@@ -1,4 +1,4 @@
-//! Keys at the prompt: what is a question is taken before Enter takes effect.
+//! Handles keys at the prompt: a question is taken before Enter takes effect.
 
 use std::time::{Duration, Instant};
 

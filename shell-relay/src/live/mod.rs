@@ -1,13 +1,13 @@
-//! The user's own shell behind a transparent proxy, and the agent's commands in it.
+//! Runs the user's own shell behind a transparent proxy, and the agent's commands in it.
 //!
-//! [`LiveShell`] is a state machine without IO, clock or await. The driver feeds it what the shell writes, what the user types and
+//! [`LiveShell`] is a state machine without IO, clock or await. The driver feeds it the shell's output, the user's input and
 //! the passing of time, and carries out [`Effects`] after each call, in the order documented there. `tick` is due at
-//! [`LiveShell::deadline`]; at an idle prompt there is none.
+//! [`LiveShell::deadline`], which is absent at an idle prompt.
 //!
-//! A command goes like this: its text is put into a file; key 1 makes a line-editor widget put the user's line aside; key 2 makes
+//! A command runs as follows: its text is put into a file; key 1 makes a line-editor widget put the user's line aside; key 2 makes
 //! the shell read the file, key 3 makes it accept a fixed stub (an `eval` of that text); the stub's echo is hidden and the command
-//! itself shown instead; marks ([`crate::marks`]) bound its output; key 4 brings the user's line back, then come the keys typed meanwhile. During an
-//! answer the line stays aside and the shell stays hidden, but for the output of commands.
+//! itself shown instead; marks ([`crate::marks`]) bound its output; key 4 brings the user's line back, then the keys typed meanwhile
+//! follow. During an answer the line stays aside and the shell stays hidden, except for the output of commands.
 
 mod answer;
 mod aside;

@@ -1,4 +1,4 @@
-//! Which terminal modes the programs in the shell have set, as far as the proxy must undo or restore them. Pure.
+//! Tracks the terminal modes that programs in the shell have set, as far as the proxy must undo or restore them. Pure.
 
 use memchr::memchr;
 

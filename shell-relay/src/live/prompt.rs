@@ -1,4 +1,4 @@
-//! Following the shell from prompt to prompt.
+//! Follows the shell from prompt to prompt.
 
 use std::time::{Duration, Instant};
 

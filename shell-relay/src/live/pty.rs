@@ -1,4 +1,4 @@
-//! The pseudo-terminal and the shell in it: the edge where the live shell meets the kernel.
+//! Starts the shell in a pseudo-terminal: the edge where the live shell meets the kernel.
 
 use std::{
     ffi::{OsStr, OsString},

@@ -1,4 +1,4 @@
-//! When may a command of the agent's start?
+//! Queues the agent's commands and decides when one may start.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! One command of the agent's, from the stash of the user's line to the next prompt.
+//! Runs one command of the agent's, from the stash of the user's line to the next prompt.
 
 use std::{
     path::PathBuf,

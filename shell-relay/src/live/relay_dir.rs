@@ -1,4 +1,4 @@
-//! The private directory through which commands reach the shell.
+//! Manages the private directory through which commands reach the shell.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},

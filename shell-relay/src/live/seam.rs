@@ -1,4 +1,4 @@
-//! What goes into a live shell and what comes out of it.
+//! Types of the input and output of a live shell.
 
 use std::{fmt, path::PathBuf, time::Duration};
 

@@ -1,4 +1,4 @@
-//! What the shell does when the outcome of a command is told.
+//! Determines the state of the shell at the moment a command's outcome is reported.
 
 use cohab_text::sanitize::sanitize;
 use cohab_types::command::{Ending, StateAfter};

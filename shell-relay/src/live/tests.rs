@@ -1,4 +1,4 @@
-//! The state machine alone: a shell of marks, a clock of our own.
+//! Tests of the state machine alone: a simulated shell of marks, a simulated clock.
 
 mod happenings;
 mod waits;

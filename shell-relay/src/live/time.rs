@@ -1,4 +1,4 @@
-//! The passing of time.
+//! Handles the passing of time.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! Is the prompt as it was drawn?
+//! Reports whether the prompt is unchanged since it was drawn.
 
 use super::{LiveShell, Phase, answer::AnswerStep};
 

@@ -1,5 +1,5 @@
-//! Whether a text ends or stops the fish that runs it. fish runs everything in itself: parts of a pipe, command substitutions and what
-//! goes to the background; only the bodies of functions wait.
+//! Finds texts that end or stop the fish that runs them. fish runs everything in its own process: parts of a pipe, command
+//! substitutions and background commands; only the bodies of functions wait.
 
 /// Command substitutions and `eval` are followed this far.
 const MAX_DEPTH: usize = 32;

@@ -1,4 +1,4 @@
-//! What a command changed in the shell, seen and taken back in the live shell itself.
+//! Tests for changes that a command made in the shell: observed and undone in the live shell itself.
 
 use std::{
     fs,

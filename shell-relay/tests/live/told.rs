@@ -1,4 +1,4 @@
-//! What is told about a command beside its output: what the shell does then, and never the nonce.
+//! Tests for reports about a command apart from its output: the shell's next action, and never the nonce.
 
 use std::time::Duration;
 

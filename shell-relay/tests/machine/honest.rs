@@ -1,5 +1,5 @@
-//! A shell that behaves. What it is sent lies in its terminal until its line editor or a program reads it, and each reads it as the
-//! real ones do: so it can be said exactly who gets which key. Only the order of things is random.
+//! Simulates a shell that behaves. Its input waits in its terminal until its line editor or a program reads it, and each reads it as
+//! the real ones do: so the receiver of each key is known exactly. Only the order of events is random.
 
 use std::collections::BTreeSet;
 

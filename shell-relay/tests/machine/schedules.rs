@@ -1,5 +1,5 @@
-//! Generated schedules of faults against the hand-over: each mark at any time, also after a refusal, each write of the command file
-//! refused, each side stopped between any two of its steps. Whatever happens, no command runs twice, and what is reported is true.
+//! Tests the hand-over with generated schedules of faults: each mark at any time, also after a refusal, each write of the command file
+//! refused, each side stopped between any two of its steps. In all of them no command runs twice, and every report is true.
 
 use std::collections::{BTreeMap, VecDeque};
 

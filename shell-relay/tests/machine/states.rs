@@ -1,4 +1,4 @@
-//! Every state of the live shell, reached from its start as a real shell would reach it.
+//! Brings the live shell into each of its states, from its start, as a real shell would.
 
 use cohab_shell_relay::live::LineDecision;
 use cohab_shell_state::shell::Shell;

@@ -1,5 +1,5 @@
-//! Any bytes as a story: what the shell writes, what the user types, what the agent wants and how time passes, in any order; and
-//! what must hold whatever happens. Read by the property tests here and by the fuzzer.
+//! Interprets any bytes as a story: the shell's output, the user's input, the agent's requests and the passing of time, in any order;
+//! and checks the invariants. Used by the property tests here and by the fuzzer.
 
 use std::collections::BTreeMap;
 

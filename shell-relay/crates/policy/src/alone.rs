@@ -1,4 +1,5 @@
-//! Lines that a shell of its own runs, which can write nothing and knows nothing of the user's shell but its folder and its environment.
+//! Checks lines that a separate shell runs. That shell can write nothing; of the user's shell it has only the folder and the
+//! environment.
 
 use cohab_shell_state::state::{AliasKind, Item, Snapshot};
 

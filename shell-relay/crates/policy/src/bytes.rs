@@ -1,6 +1,6 @@
-//! The raw text of a line: characters that have no place in a command, and the structure whitelist as far as single characters
-//! and reserved words decide it. What fails here never reaches a parser: parsers follow nesting on the stack, and an overflow of it
-//! cannot be caught, so nothing that nests may get to them.
+//! Checks the raw text of a line: characters that have no place in a command, and those parts of the structure whitelist that single
+//! characters and reserved words decide. A line that fails here never reaches a parser: parsers follow nesting on the stack, and a
+//! stack overflow cannot be caught, so no nested text may reach them.
 
 use cohab_text::sanitize::is_invisible;
 

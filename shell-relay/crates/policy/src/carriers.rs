@@ -1,5 +1,5 @@
-//! Programs whose output others may have written though it is no file of theirs: logs, names on the air, buffers, containers, other
-//! processes, clients of a host.
+//! Lists programs whose output others may have written although it is not from a file: logs, network names, buffers, containers,
+//! other processes, clients of a host.
 
 /// Whatever they are told, others may have written what they print.
 const ALWAYS: &[&str] = &[

@@ -1,4 +1,4 @@
-//! What the parsers make of a plain line: simple commands of literal words.
+//! The parsed form of a plain line: simple commands of literal words.
 
 /// How a command is joined to the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

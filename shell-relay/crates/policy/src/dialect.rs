@@ -1,5 +1,5 @@
-//! The part of the language that bash, zsh and fish read alike. The parsers read bash; what they allow is allowed in another shell
-//! only if its text consists of nothing but what is known to mean the same there, with every option of that shell a user is
+//! Checks that bash, zsh and fish read a line alike. The parsers read bash; a line that they allow is allowed in another shell
+//! only if its text consists entirely of forms known to mean the same there, with every option of that shell a user is
 //! likely to have set (zsh: `extended_glob`, `rc_quotes`, `glob_star_short`, `magic_equal_subst`).
 
 mod fish;

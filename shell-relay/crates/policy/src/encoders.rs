@@ -1,4 +1,4 @@
-//! Programs that change the inside of the lines of a file: what they print is known to no search for secrets.
+//! Lists programs that change the inside of the lines of a file. No search for secrets recognizes their output.
 
 /// Whatever they are told.
 const ALWAYS: &[&str] = &[

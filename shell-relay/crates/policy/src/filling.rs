@@ -1,4 +1,4 @@
-//! Secrets that a line would get: which, and who gets them. By its text alone; what they are nobody here knows.
+//! Finds secret placeholders in a line and the programs that receive each. Works on the text alone; never sees values.
 
 use cohab_secrets::{Placeholder, placeholders};
 

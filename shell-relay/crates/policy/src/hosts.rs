@@ -1,4 +1,4 @@
-//! Which hosts a line names, for people: an address can be written so that another host seems to be meant.
+//! Finds the hosts that a line names, for people: an address can be written so that it seems to mean another host.
 
 use super::{
     danger::is_loopback,

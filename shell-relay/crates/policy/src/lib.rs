@@ -1,15 +1,15 @@
-//! May this line run? Pure: no file is touched, no program started.
+//! Judges shell lines: [`Verdict`] says whether a line may run. Pure: no file is touched, no program started.
 //!
 //! Allow is a whitelist: of structure (`parse`, on which two parsers must agree), of names and options (`options`, a table), of
-//! what some programs do with their own small languages (`rules`), and of paths (`paths`). Everything else is asked. Apart
-//! from that, `danger` walks all of the text, also what is nested or broken, and looks for known harm; it only ever makes the
+//! the small languages of some programs (`rules`), and of paths (`paths`). Everything else is asked. Apart
+//! from that, `danger` walks all of the text, nested and broken parts included, and looks for known harm; it only ever makes the
 //! question louder.
 //!
-//! The parsers read bash. In zsh and fish the same text may mean something else: there a line is allowed only if it stays within
-//! what all three read alike (`dialect`).
+//! The parsers read bash. In zsh and fish the same text may mean something else: there a line is allowed only if all three shells read
+//! it alike (`dialect`).
 //!
-//! Where links lead and which files a pattern matches is asked of [`Files`]. What the text alone cannot tell is left to whoever
-//! types the line: what a name resolves to in that shell, and whether a repository's own git configuration starts programs.
+//! [`Files`] resolves links and lists the files that a pattern matches. Two facts do not follow from the text and are left to the
+//! caller that types the line: the meaning of a name in that shell, and programs that a repository's git configuration starts.
 
 mod alone;
 mod bytes;

@@ -1,4 +1,4 @@
-//! How surely a name that may hold wildcards is a listed one. Pure.
+//! Compares a name that may hold wildcards with a listed one. Pure.
 
 use super::glob;
 

@@ -1,4 +1,4 @@
-//! Looks at files in the check of one line: each question is asked once, and there are only so many.
+//! Caches and limits the questions about files while one line is judged. Each question is asked once.
 
 use std::{
     collections::HashMap,

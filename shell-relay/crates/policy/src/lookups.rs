@@ -1,5 +1,5 @@
-//! Words that a program asks a name server or another host for. One list for what runs unasked and for what tells another host
-//! something.
+//! Finds words that a program asks a name server or another host for. Lines that run unasked and lines that send data to another host
+//! are judged by one list.
 
 use core::net::IpAddr;
 

@@ -1,5 +1,5 @@
-//! What the names in a line stand for in the live shell: its aliases, functions and programs, as the shell told them. Pure; programs
-//! are looked at through `Files`.
+//! Resolves the names in a line as the live shell does: its reported aliases, functions and programs. Pure; programs
+//! are looked up through `Files`.
 
 use std::{
     collections::HashSet,

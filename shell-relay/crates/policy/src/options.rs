@@ -1,15 +1,15 @@
-//! Allowed options as data. The notation of a table line is `verbs | options | operands`:
+//! Reads the table of allowed options. The notation of a table line is `verbs | options | operands`:
 //!
 //! - `-abc` flags, which may be joined; `-n#` `-k:` `-f@` take a number, a text, a path, attached or as the next word; `-I[]` may
 //!   have an attached text; `-#` is a dash and a number;
 //! - `--(x y=: z[=])` long options: a flag, one with a value (`=:` text, `=#` number, `=@` path), one with an optional value;
 //!   `-(x y=:)` the same with one dash in front;
-//! - operands: `@*` paths, `@?` at most one, `@:*` a path and texts, `:*` texts, `:?` at most one, `#*` numbers, `0` none, `!x` what
-//!   the rule of that name says.
+//! - operands: `@*` paths, `@?` at most one, `@:*` a path and texts, `:*` texts, `:?` at most one, `#*` numbers, `0` none, `!x` the
+//!   operands that the rule of that name allows.
 //!
 //! Every other word that begins with `-` is not allowed, abbreviations of long options included. In the table of subcommands the
-//! verbs are phrases with commas between, `a/b` in one stands for either word, and what a program alone is allowed may stand in
-//! front of its subcommands, too.
+//! verbs are phrases with commas between; `a/b` in one stands for either word. Options that a program allows alone may also precede
+//! its subcommands.
 
 use std::{
     collections::HashMap,

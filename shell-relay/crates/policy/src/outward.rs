@@ -1,5 +1,5 @@
-//! Lines that tell another host something, by their text alone: what goes where, as far as it says so. Such a line is asked about each
-//! time, whatever was agreed to: where data goes is decided when it goes.
+//! Finds lines that send data to another host, with the data and the destination as far as the text shows them. Such a line is asked
+//! about each time, regardless of rules and agreements: a destination is decided on when data is sent.
 
 use cohab_secrets::as_words;
 

@@ -1,4 +1,4 @@
-//! The commands of a line one by one, for people.
+//! Splits a line into its commands, for people.
 
 use cohab_secrets::as_words;
 

@@ -1,4 +1,4 @@
-//! Which files are secret, and which decide what runs: by their text, and where `Files` can be asked by where that leads.
+//! Recognizes secret files and files that decide which programs run: by their text, and by their real place if `Files` can resolve it.
 
 mod shape;
 mod written;

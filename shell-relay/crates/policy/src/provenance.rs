@@ -1,5 +1,5 @@
-//! Where that comes from which a line prints: from the workspace and the system, or from elsewhere. Only the text is looked at;
-//! in doubt between the two it is elsewhere where a name or path says so, else the workspace's own.
+//! Finds the origin of the text that a line prints: the workspace and the system, or elsewhere. Only the text is examined;
+//! in doubt the origin is elsewhere if a name or path says so, otherwise the workspace.
 
 use std::{
     ops::Range,

@@ -1,5 +1,5 @@
-//! Whether a repository's own settings, or the shell's environment, would make git start programs on commands that only read. Pure:
-//! git itself tells the settings, `cohab_policy_io::git_settings` asks it.
+//! Judges the settings of a repository, and the shell's environment, that would make git start programs on commands that only read.
+//! Pure: `cohab_policy_io::git_settings` asks git for the settings.
 
 use std::path::{Path, PathBuf};
 

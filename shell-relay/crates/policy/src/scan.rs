@@ -1,5 +1,5 @@
-//! All commands that a text may run, also nested, broken or hidden ones, for the warning only. It reads what the plain parsers
-//! refuse, never fails, and prefers to see a command too much.
+//! Finds all commands that a text may run, also nested, broken or hidden ones, for the warning only. It reads text that the plain
+//! parsers refuse, never fails, and prefers to report one command too many.
 
 use cohab_text::cut::head;
 

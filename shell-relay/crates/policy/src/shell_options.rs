@@ -1,5 +1,5 @@
-//! Options and variables of the live shell by which a plain line means more than its text: patterns match hidden files, `cd` goes
-//! elsewhere.
+//! Checks options and variables of the live shell that change the meaning of a plain line: patterns match hidden files, `cd` changes
+//! to another folder.
 
 use cohab_shell_state::state::{Item, OptionKind, Snapshot};
 

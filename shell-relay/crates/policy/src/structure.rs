@@ -1,9 +1,9 @@
-//! Loops, conditions, groups, variables and substitutions, as the plain commands that they come to: what a line runs, each command once for
-//! every word that a loop names. The rest of the policy judges these. What the line computes only when it runs has a sample in its
-//! place, and a mark.
+//! Reduces loops, conditions, groups, variables and substitutions to the plain commands that a line runs, each command once for
+//! every word that a loop names. The rest of the policy judges these. A value that the line computes only when it runs is represented
+//! by a sample and a mark.
 //!
-//! Such a line runs unasked only in a shell of its own that can write nothing, so a line that is read otherwise than the shell does can
-//! show what it should not, and do no more.
+//! Such a line runs unasked only in a separate shell that can write nothing. A line that is read otherwise than the shell reads it can
+//! therefore show something it should not, and do no more.
 
 mod assignments;
 mod expansions;

@@ -1,5 +1,5 @@
-//! How a line is typed that runs unasked: with words that keep the programs of a line from starting others, from reading settings
-//! that somebody else wrote, and from waiting at a pager. It is the line's own text with these words put in between, and nothing else.
+//! Hardens a line that runs unasked: adds words that keep its programs from starting others, from reading settings
+//! that somebody else wrote, and from waiting at a pager. The result is the line's text with these words inserted, and nothing else.
 
 mod lock;
 pub(super) mod places;

@@ -1,4 +1,4 @@
-//! Collects what was found about a line.
+//! Collects the findings about a line.
 
 use cohab_text::cut::head;
 

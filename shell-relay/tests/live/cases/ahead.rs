@@ -1,4 +1,4 @@
-//! Lines typed ahead into a command of the agent's that does not read them.
+//! Cases with lines typed ahead into a command of the agent's that does not read them.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What is written while the assistant has the terminal: jobs' lines are handed to it, what the line editor paints is not.
+//! Cases with output while the assistant has the terminal: jobs' lines are handed to it, the line editor's painting is not.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The terminal remains the user's: queries, keyboard protocol, clipboard, the directory it is told, time and rows.
+//! Cases in which the terminal remains the user's: queries, keyboard protocol, clipboard, the reported directory, time and rows.
 
 use std::time::{Duration, Instant};
 

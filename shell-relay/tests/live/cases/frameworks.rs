@@ -1,4 +1,4 @@
-//! Frameworks and plugins that live in the prompt and in the line editor, too.
+//! Cases with frameworks and plugins that also use the prompt and the line editor.
 
 use std::{path::Path, time::Duration};
 

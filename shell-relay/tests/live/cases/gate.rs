@@ -1,4 +1,4 @@
-//! What happens when Enter or another key that takes the line is pressed: questions are taken before it acts.
+//! Cases with Enter or another key that takes the line: questions are taken before the key acts.
 
 use std::time::Duration;
 

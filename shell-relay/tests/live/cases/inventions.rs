@@ -1,4 +1,4 @@
-//! Shapes of commands that were thought out to break the relay.
+//! Cases with commands invented to break the relay.
 
 use std::fs;
 

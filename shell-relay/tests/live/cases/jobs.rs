@@ -1,4 +1,4 @@
-//! Jobs, time, and commands that wait for one another.
+//! Cases of jobs, time, and commands that wait for one another.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a command writes: kept exactly, shown as it is, told as it is seen.
+//! Cases of a command's output: kept exactly, shown unchanged, reported as it appears.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! The user's prompt and the hooks around it, also when they change while the shell runs.
+//! Cases of the user's prompt and the hooks around it, also when they change while the shell runs.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A shell on another machine.
+//! Cases with a shell on another machine.
 
 use std::{fs, path::Path, process::Command};
 

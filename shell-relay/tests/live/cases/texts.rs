@@ -1,4 +1,4 @@
-//! Any text is one unit, taken literally.
+//! Cases in which any text is one unit, taken literally.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! How much of a line is looked at, so that a hostile one takes no longer than a long one. Pure counts: no clock.
+//! Limits the work on a line, so that a hostile line takes no longer than a long one. Pure counts: no clock.
 
 use super::super::{
     bytes::MAX_LINE_BYTES,

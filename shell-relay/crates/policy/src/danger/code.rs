@@ -1,4 +1,4 @@
-//! Programs that run code they are given.
+//! Recognizes programs that run code they are given.
 
 use super::super::{options, scan::LooseWord, verdict::Findings};
 

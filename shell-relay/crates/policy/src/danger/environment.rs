@@ -1,4 +1,4 @@
-//! Variables and builtins that decide what later commands mean.
+//! Recognizes variables and builtins that change the meaning of later commands.
 
 use super::super::{
     glob,

@@ -1,4 +1,4 @@
-//! Files that a line gets from the network and then runs.
+//! Finds files that a line gets from the network and then runs.
 
 use super::{
     super::scan::{LooseWord, Scan},

@@ -1,4 +1,4 @@
-//! Files that a command reads or writes, as far as its words and the links in them tell.
+//! Finds the files that a command reads or writes, by its words and the links in them.
 
 use std::path::PathBuf;
 

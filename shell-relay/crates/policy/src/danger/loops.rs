@@ -1,4 +1,4 @@
-//! Loops that never end and use something up.
+//! Finds loops that never end and use something up.
 
 use super::super::scan::Scan;
 

@@ -1,5 +1,5 @@
-//! Known harm in a line, wherever it stands: also nested, quoted, broken or handed to another program. Only makes the question
-//! louder; what is not found here is still asked.
+//! Finds known harm anywhere in a line: also nested, quoted, broken or handed to another program. This module never allows a line and
+//! only makes the question louder; a line without known harm is still asked about.
 
 mod budget;
 mod code;

@@ -1,4 +1,4 @@
-//! Data that leaves the machine.
+//! Recognizes commands that use the network: data that leaves the machine, and text that comes from another host.
 
 use super::super::{
     lookups,

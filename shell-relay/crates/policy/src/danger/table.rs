@@ -1,4 +1,4 @@
-//! Known harm as data. The notation stands at the top of the table.
+//! Reads the table of known harm. The notation is described at the top of the table.
 
 use std::{collections::HashMap, sync::LazyLock};
 

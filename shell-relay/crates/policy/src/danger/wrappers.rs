@@ -1,4 +1,4 @@
-//! Programs that run the command in their arguments.
+//! Unwraps programs that run the command in their arguments.
 
 use super::super::{options, scan::LooseWord};
 

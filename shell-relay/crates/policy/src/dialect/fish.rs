@@ -1,4 +1,4 @@
-//! A text for fish in the words of bash, as far as the search for known harm needs it.
+//! Rewrites a fish text in bash syntax, as far as the search for known harm needs it.
 
 /// Quotes end where they end in fish, and command substitutions are told as such. Any text gives one; a broken one, a broken one.
 pub(super) fn as_bash(text: &str) -> String {

@@ -1,5 +1,5 @@
-//! What only zsh or fish writes this way, in the words of bash: a text of the same commands, for the parsers. What is not surely
-//! the same stays as it is, and is asked.
+//! Rewrites syntax of zsh or fish alone in bash syntax: a text of the same commands, for the parsers. A form that is not surely
+//! the same is left unchanged, and the line is asked about.
 
 pub(crate) mod qualifiers;
 mod words;

@@ -1,4 +1,4 @@
-//! The raw words of a plain line with their quotes, as bash splits them.
+//! Splits a plain line into raw words with their quotes, as bash does.
 
 /// A piece of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]

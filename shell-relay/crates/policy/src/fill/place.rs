@@ -1,4 +1,4 @@
-//! Where in a line a placeholder stands: bare, in single or in double quotes. Pure.
+//! Finds the place of a placeholder in a line: bare, in single or in double quotes. Pure.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The second reading, by `tree-sitter-bash`. Its grammar and its quirks are independent of the first parser's.
+//! Parses a line by `tree-sitter-bash`: the second reading. Its grammar and its quirks are independent of the first parser's.
 
 use std::cell::RefCell;
 

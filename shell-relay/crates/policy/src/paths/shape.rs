@@ -1,5 +1,5 @@
-//! Files that may hold secrets by the shape of their path: what programs keep in hidden folders of a home, and names that say so. The
-//! lists of [`cohab_policy_data::sensitive_paths`] are of those that surely do.
+//! Recognizes files that may hold secrets by the shape of their path: files in hidden folders of a home, and telltale names. The
+//! lists of [`cohab_policy_data::sensitive_paths`] name the files that surely hold secrets.
 
 use std::{collections::BTreeMap, path::Path, sync::LazyLock};
 

@@ -1,4 +1,4 @@
-//! What it means to write a file: where that lands, and what it decides.
+//! Judges writing to a file: by its real place, and by the programs or settings that the file decides.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The words of a line that can be remembered: one simple command of literal words.
+//! Reads the words of a line that can be remembered: one simple command of literal words.
 
 use cohab_shell_state::shell::Shell;
 

@@ -1,4 +1,4 @@
-//! The file of rules as text. What the user wrote into it, comments included, stays.
+//! Reads and edits the text of the file of rules. The user's own text in it, comments included, stays.
 
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
-//! Rules: what the user allowed for good, and what is stricter here than elsewhere. They match the words of commands, never text. An
-//! allow rule lowers `Ask` only, danger stays danger; of several rules the strictest counts. The files they stand in are read and
-//! written by `cohab_policy_io::rules_file`.
+//! Applies rules: permanent permissions of the user, and stricter settings for a place. They match the words of commands, never text.
+//! An allow rule lowers `Ask` only, danger stays danger; of several rules the strictest counts. This module does not read or write the
+//! files of the rules; `cohab_policy_io::rules_file` does.
 
 mod argv;
 mod document;

@@ -1,4 +1,4 @@
-//! One rule, and what it holds for.
+//! One rule, and the commands that it matches.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! How careful the assistant is with texts, and with what it does after it has read them: the table `[safety]` of a file of rules.
+//! Reads the table `[safety]` of a file of rules: the assistant's caution with texts, and with its actions after it has read them.
 //!
 //! ```toml
 //! [safety]

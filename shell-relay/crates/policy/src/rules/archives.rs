@@ -1,4 +1,4 @@
-//! Archives and compressed files that are listed or tested.
+//! Allows listing and testing of archives and compressed files.
 
 use super::{
     super::{Context, options::Arguments, paths},

@@ -1,4 +1,4 @@
-//! `awk`: programs that only print. A program that a simple lexer could misread is refused.
+//! Allows `awk` programs that only print. A program that a simple lexer could misread is refused.
 
 use super::{
     super::{Context, command::Word, paths},

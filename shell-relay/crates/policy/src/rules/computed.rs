@@ -1,6 +1,6 @@
-//! Words that are known only when a line runs. Such a line runs where nothing can be written, so it is harmless whatever a word says;
-//! but what a program shows of files may be secret all the same. The places of secrets are hidden from it; others are known by their
-//! names.
+//! Judges words that are known only when a line runs. Such a line runs in a shell that can write nothing, so no word can do harm; but
+//! the contents of a file that a program shows may still be secret. The places of secrets are hidden from the program; other secret
+//! files are recognized by their names.
 
 use super::{
     super::{

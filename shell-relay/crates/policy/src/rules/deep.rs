@@ -1,4 +1,4 @@
-//! Patterns that look into all folders below: `**/*.c` in zsh, `**.c` in fish. They are judged like a search there.
+//! Judges patterns that match in all folders below, as a search there: `**/*.c` in zsh, `**.c` in fish.
 
 use cohab_shell_state::shell::Shell;
 

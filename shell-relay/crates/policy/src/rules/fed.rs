@@ -1,5 +1,5 @@
-//! Commands that run on names which another one finds: those of `find -exec`, and of `xargs`. Such a command is judged as if the
-//! places stood there in which the names are found.
+//! Judges commands that run on names found by another command: those of `find -exec`, and of `xargs`. Such a command is judged as if
+//! the searched places were its operands.
 
 mod feed;
 

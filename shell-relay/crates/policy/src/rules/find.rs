@@ -1,4 +1,4 @@
-//! `find`: tests and output only.
+//! Allows `find` with tests and output only.
 
 use super::{
     super::{command::Word, paths},

@@ -1,5 +1,5 @@
-//! `git`: subcommands that only read. Whether a repository's own configuration would start programs on them cannot be told from
-//! the text; whoever types the line checks that.
+//! Allows `git` subcommands that only read. The text does not show whether a repository's configuration would start programs on them;
+//! the caller that types the line checks that.
 
 use std::{
     cell::Cell,

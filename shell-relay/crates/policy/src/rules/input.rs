@@ -1,4 +1,4 @@
-//! Commands that do not end by themselves: they follow a file, or wait for the keyboard, which nobody expects of them.
+//! Finds commands that do not end by themselves: they follow a file, or unexpectedly wait for the keyboard.
 
 use super::super::{command::Word, options};
 

@@ -1,4 +1,4 @@
-//! `jq` and `yq`: filters that read only their input.
+//! Allows `jq` and `yq` filters that read only their input.
 
 use super::{
     super::{Context, options::Arguments, paths},

@@ -1,4 +1,4 @@
-//! `kubectl`: tables, descriptions and histories that show no values of variables.
+//! Allows `kubectl` tables, descriptions and histories that show no values of variables.
 
 use super::{super::options::Arguments, Refusal, ask};
 

@@ -1,4 +1,4 @@
-//! Verbs of the option table.
+//! Judges the programs of the option table.
 
 use cohab_shell_state::shell::Shell;
 

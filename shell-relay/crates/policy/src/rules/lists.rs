@@ -1,4 +1,4 @@
-//! Programs that do much else, and only list where they are told so.
+//! Allows programs that can do much else if their options restrict them to listing.
 
 use super::{
     super::{Context, command::Word, options::Arguments, paths},

@@ -1,4 +1,4 @@
-//! Pictures, sounds and documents of which something is told.
+//! Allows programs that describe pictures, sounds and documents.
 
 use super::{
     super::{Context, command::Word, options::Arguments, paths},

@@ -1,4 +1,6 @@
-//! Whether one simple command is plainly read-only.
+//! Judges whether one simple command is plainly read-only.
+//!
+//! These rules do not judge the structure of a line or search it for known harm.
 
 mod archives;
 mod awk;

@@ -1,5 +1,5 @@
-//! Operands with a language of their own: lists of words in a file, pipes, addresses, encoded signs. What is a plain name to the
-//! programs of coreutils is something else to others. Also what a pattern of file names makes of an operand.
+//! Judges operands with a small language: lists of words in a file, pipes, addresses, encoded signs. A plain name to the
+//! programs of coreutils can be something else to others. Also judges the operands that a pattern of file names produces.
 
 use super::{
     super::{

@@ -1,4 +1,4 @@
-//! Managers of packages that are asked what there is.
+//! Allows queries of package managers.
 
 use super::{
     super::{Context, options::Arguments, paths},

@@ -1,4 +1,4 @@
-//! `printf`: its format is read to the end, and holds nothing that sets a variable or is evaluated.
+//! Allows `printf` with a format that is read to its end and neither sets a variable nor is evaluated.
 
 use cohab_shell_state::shell::Shell;
 

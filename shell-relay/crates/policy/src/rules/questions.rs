@@ -1,4 +1,4 @@
-//! Programs that are only asked for their version or help, whatever else they could do.
+//! Allows requests for the version or help of programs, even of those that could do anything else.
 
 use std::{collections::HashSet, sync::LazyLock};
 

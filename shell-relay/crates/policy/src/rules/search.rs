@@ -1,4 +1,4 @@
-//! `grep`, `rg`, `fd`: a pattern, then where to search.
+//! Judges `grep`, `rg` and `fd`: a pattern, then the places to search.
 
 use super::{
     super::{Context, options::Arguments, paths},

@@ -1,4 +1,4 @@
-//! `sed`: scripts that only change the text that passes. A script that is not understood to its end is refused.
+//! Allows `sed` scripts that only change the text that passes. A script that is not understood to its end is refused.
 
 use super::{
     super::{Context, command::Word, paths},

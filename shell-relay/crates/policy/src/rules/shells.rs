@@ -1,4 +1,4 @@
-//! Commands that zsh or fish has of its own.
+//! Judges builtin commands of zsh and fish.
 
 use super::{
     super::{

@@ -1,4 +1,4 @@
-//! Programs with a few words of their own.
+//! Judges programs that need only a few words of special treatment.
 
 use super::{
     super::{

@@ -1,4 +1,4 @@
-//! Programs that are in no table: asked about, unless the user lets the lock alone keep them from harm.
+//! Judges programs that are in no table: asked about, unless the user lets the lock alone keep them from harm.
 
 use super::{
     super::{Context, command::Word, danger, options, paths},

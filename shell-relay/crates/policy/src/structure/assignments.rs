@@ -1,4 +1,4 @@
-//! Commands that give variables values, and functions of the line.
+//! Reads commands that give variables values, and functions of the line.
 
 use cohab_shell_state::shell::Shell;
 

@@ -1,4 +1,4 @@
-//! Variables, substitutions and arithmetic in a word.
+//! Reads variables, substitutions and arithmetic in a word.
 
 use cohab_shell_state::shell::Shell;
 

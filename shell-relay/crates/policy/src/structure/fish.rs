@@ -1,4 +1,4 @@
-//! A line of fish in the words of bash: blocks, substitutions in parentheses, and `set`. What it means is the same; the parsers and the
+//! Rewrites a fish line in bash syntax: blocks, substitutions in parentheses, and `set`. The meaning is the same; the parsers and the
 //! reader know bash.
 
 use std::ops::Range;

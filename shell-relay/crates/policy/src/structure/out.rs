@@ -1,4 +1,4 @@
-//! The text of plain commands, as it is put together.
+//! Builds the text of plain commands.
 
 use std::ops::Range;
 

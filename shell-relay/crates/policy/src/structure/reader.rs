@@ -1,4 +1,4 @@
-//! Reads a line of bash or zsh from left to right, and writes down the plain commands that it comes to.
+//! Reads a line of bash or zsh from left to right, and writes the plain commands that it runs.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},

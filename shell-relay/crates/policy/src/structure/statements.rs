@@ -1,4 +1,4 @@
-//! Groups, conditions and loops.
+//! Reads groups, conditions and loops.
 
 use cohab_shell_state::shell::Shell;
 

@@ -1,4 +1,4 @@
-//! What variables hold, as far as a line tells it.
+//! Tracks the values of variables, as far as a line shows them.
 
 use cohab_policy_data::VARIABLES;
 use cohab_shell_state::shell::Shell;

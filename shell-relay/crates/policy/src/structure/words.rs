@@ -1,4 +1,4 @@
-//! Words with what expands in them, redirections, and simple commands.
+//! Reads words with their expansions, redirections, and simple commands.
 
 use std::ops::Range;
 

@@ -1,4 +1,5 @@
-//! Tables that were written before the rules they judge and are not tuned to: see `docs/decisions/0007-policy.md`.
+//! Tests with tables that were written before the rules they judge; the rules are not tuned to them. See
+//! `docs/decisions/0007-policy.md`.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! Texts made to break what reads them: nested, endless, broken, hidden. Each has a verdict that is not `Allow`, within bounds of
-//! size and on a small stack. (That no time grows faster than the text is for `scripts/bench policy` and the fuzz target.)
+//! Tests with texts made to break their readers: nested, endless, broken, hidden. Each has a verdict that is not `Allow`, within bounds
+//! of size and on a small stack. (`scripts/bench policy` and the fuzz target check that no time grows faster than the text.)
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What a look at the files does to a verdict.
+//! Tests for the effect of the file system on a verdict.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The places that are stated as secret, as starting something or as plain, through whole lines.
+//! Tests for the places that are listed as secret, as starting something or as plain, through whole lines.
 
 use std::path::PathBuf;
 

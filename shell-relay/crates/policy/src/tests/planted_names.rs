@@ -1,5 +1,5 @@
-//! What a pattern matches is chosen by others: a line that is allowed where a file has a hostile name is allowed with that name in the
-//! place of its pattern, too.
+//! Tests for hostile file names that a pattern matches: a line that is allowed in a folder with such a file is also allowed with the
+//! name in the place of its pattern.
 
 use super::*;
 

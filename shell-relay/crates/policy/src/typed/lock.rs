@@ -1,6 +1,6 @@
-//! The second lock: the programs of a line that runs unasked are started by the launcher, after which they can only read; a line of more
-//! than plain commands is run by a shell of its own that the launcher starts. It knows
-//! no option of any program, so it holds where the policy's tables have a hole. What the shell runs by itself stays as it is, and so
+//! Applies the second lock: the launcher starts the programs of a line that runs unasked, after which they can only read; a line of
+//! more than plain commands runs in a separate shell that the launcher starts. The lock knows
+//! no option of any program, so it holds where the policy's tables have a hole. Builtins of the shell stay as they are, and so
 //! do the programs of `lock.table`, which could do nothing behind the lock; for these the policy alone answers.
 
 use std::{collections::HashSet, path::Path, sync::LazyLock};

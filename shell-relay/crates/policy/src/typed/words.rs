@@ -1,4 +1,4 @@
-//! Which words keep which program read-only, and where they go: the list of them.
+//! Lists the words that keep programs read-only, and their place in a command.
 
 use super::super::{
     command::{Join, SimpleCommand, Word},

@@ -1,4 +1,4 @@
-//! The policy's tables as data for making lines: which words, options and kinds of operands a row allows.
+//! Reads the policy's tables as data for making lines: the words, options and kinds of operands that a row allows.
 //!
 //! Reads the notation that `policy/options.rs` describes, more loosely: a line that is made of a misread row is not allowed, and
 //! `main.rs` counts the options that occur in no allowed line.

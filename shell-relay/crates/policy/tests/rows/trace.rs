@@ -1,4 +1,4 @@
-//! Reads what `strace` wrote: which calls of which line changed something, ran something, or reached out.
+//! Reads the output of `strace` and finds the calls of each line that changed something, ran something, or reached out.
 
 use std::{collections::HashSet, sync::LazyLock};
 

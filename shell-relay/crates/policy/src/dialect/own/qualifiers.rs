@@ -1,4 +1,4 @@
-//! Qualifiers of zsh's patterns that only choose and sort: `*(.om[1,5])`.
+//! Reads qualifiers of zsh's patterns that only choose and sort: `*(.om[1,5])`.
 
 use super::Of;
 

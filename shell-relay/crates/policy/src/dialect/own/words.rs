@@ -1,4 +1,4 @@
-//! The words of a line with their places, for zsh and fish: parentheses behind a word belong to it.
+//! Splits a line of zsh or fish into words with their places. Parentheses behind a word belong to it.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! What the commands in front of `xargs` give it, by their text: names of files below some places, numbers, or words.
+//! Determines the input of `xargs` from the text of the commands before it: names of files below some places, numbers, or words.
 
 use super::super::{
     super::{
