@@ -17,7 +17,7 @@ pub fn count(number: u64) -> String {
 #[must_use]
 pub fn cost(microusd: u64, is_partial: bool) -> String {
     let mark = if is_partial { "at least" } else { "about" };
-    // Tenths of a cent matter to whoever counts calls, not to whoever counts months.
+    // Tenths of a cent matter to a reader who counts calls, not to one who counts months.
     let (unit, digits) = if microusd < 1_000_000 { (100, 4) } else { (10_000, 2) };
     let rounded = match (microusd, microusd.saturating_add(unit / 2) / unit) {
         (0, _) => return format!("{mark} $0"),

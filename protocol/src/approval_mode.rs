@@ -14,8 +14,8 @@ pub enum ApprovalMode {
     Ask,
     /// Everything runs. Shown in red wherever the mode is shown.
     All,
-    /// Everything runs but danger, what tells another host something and what is written outside of the working directory, as long as
-    /// the shell is what the user made it and nothing from elsewhere was read.
+    /// Runs everything except danger, lines that send data to another host and writes outside of the working directory, as long as the
+    /// shell is as the user made it and no text from elsewhere was read.
     Auto,
 }
 

@@ -17,7 +17,7 @@ pub struct ApprovalRequest {
     pub is_dangerous: bool,
     /// Why it is asked, a short sentence each.
     pub reasons: Vec<String>,
-    /// Whether a yes counts for this one time whatever the user says: nothing longer is worth offering.
+    /// Whether a yes counts for this one time only: no longer answer is worth offering.
     pub is_each_time: bool,
 }
 
@@ -30,7 +30,7 @@ pub enum ApprovalSubject {
         command: String,
         /// Where.
         cwd: WirePath,
-        /// Whether in the live shell, or in one of its own.
+        /// The live shell or a separate one.
         mode: RunMode,
     },
     /// Write a file.
@@ -61,7 +61,7 @@ pub enum ApprovalSubject {
     /// Several commands of one answer, to be decided in one go. Each has its own id, under which consent to it is kept; the request's
     /// own id is that of the question.
     Commands(Vec<ProposedCommand>),
-    /// Go on with the turn, although there is a reason to stop. Refusing ends it.
+    /// Continue the turn, although there is a reason to stop. Refusing ends it.
     GoOn {
         /// What would be done next, or what was noticed: one sentence.
         what: String,
@@ -77,7 +77,7 @@ pub struct ProposedCommand {
     pub command: String,
     /// Where.
     pub cwd: WirePath,
-    /// Whether in the live shell, or in one of its own.
+    /// The live shell or a separate one.
     pub mode: RunMode,
     /// Why it is asked.
     pub reasons: Vec<String>,

@@ -42,9 +42,9 @@ pub enum ClientMessage {
         /// The command.
         call_id: CallId,
     },
-    /// Goes on with the turn that the end of an earlier daemon interrupted. Answered as `UserQuery`.
+    /// Continues the turn that the end of an earlier daemon interrupted. Answered as `UserQuery`.
     ResumeTurn(ResumeTurn),
-    /// Holds a turn after what it does now, or lets it go on. `TurnPaused` tells when it holds and when it goes on.
+    /// Pauses a turn after its current action, or lets it continue. `TurnPaused` reports both changes.
     PauseTurn {
         /// The turn.
         turn_id: TurnId,
@@ -53,7 +53,7 @@ pub enum ClientMessage {
     },
 }
 
-/// The wish to go on with an interrupted turn, as a turn of its own.
+/// A request to continue an interrupted turn, as a separate turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResumeTurn {
     /// Chosen by the client.
@@ -84,7 +84,7 @@ pub struct UserQuery {
     pub text: String,
     /// Working directory of the shell at this moment.
     pub cwd: WirePath,
-    /// Width of the terminal in columns; 80 when there is none.
+    /// Width of the terminal in columns; 80 without a terminal.
     pub columns: u16,
     /// Text piped into `cohab ask`, as context; cut by the client to `MAX_PIPED_INPUT_BYTES`.
     pub piped_input: Option<String>,
@@ -117,7 +117,7 @@ pub struct CommandExecutionResult {
     pub state_after: StateAfter,
 }
 
-/// What a shell does once the result of a command is told.
+/// The state of a shell once the result of a command is reported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StateAfter {
     /// It waits for the next command.
@@ -176,7 +176,7 @@ pub enum RunMode {
     Live,
     /// In a subshell of it, because the text could have ended the shell: nothing stuck.
     Subshell,
-    /// In a shell of its own: nothing stuck.
+    /// In a separate shell: nothing stuck.
     Isolated,
 }
 
@@ -219,7 +219,7 @@ pub enum ApprovalDecision {
         /// The command as the user changed it.
         command: String,
     },
-    /// Don't. The model is told and may go on.
+    /// Do not run it. The model is informed and may continue.
     Refused {
         /// A word to the model; may be empty.
         note: String,
@@ -232,7 +232,7 @@ pub enum ApprovalDecision {
     Always,
 }
 
-/// A command that the user ran, as its marks told it.
+/// A command that the user ran, as reported by its marks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellEvent {
     /// The line, if the shell was asked for it.
@@ -298,8 +298,8 @@ pub struct Attach {
     /// Settings from the client's environment (`COHAB_*`, keys, base URLs): the user's shell decides, not the shell that
     /// happened to start the daemon.
     pub settings: Vec<EnvSetting>,
-    /// The client's environment without what looks secret by its name, for commands in a shell of their own; at most
-    /// `MAX_ENVIRONMENT_BYTES` together. Empty: they see the daemon's.
+    /// The client's environment without variables that look secret by name, for commands in a separate shell; at most
+    /// `MAX_ENVIRONMENT_BYTES` together. If empty, such commands get the daemon's environment.
     pub environment: Vec<EnvSetting>,
     /// After a lost connection: replay this turn's chunks from here.
     pub resume: Option<ResumePoint>,

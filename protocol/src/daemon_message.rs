@@ -48,9 +48,9 @@ pub enum DaemonMessage {
     },
     /// What the turn has taken so far.
     TurnProgress(TurnProgress),
-    /// Follows `Attached` where the end of an earlier daemon interrupted a turn of the session: `ResumeTurn` goes on with it.
+    /// Follows `Attached` if the end of an earlier daemon interrupted a turn of the session; `ResumeTurn` continues it.
     TurnUnfinished(TurnUnfinished),
-    /// The turn holds, or goes on.
+    /// The turn is paused, or continues.
     TurnPaused {
         /// The turn.
         turn_id: TurnId,
@@ -61,7 +61,7 @@ pub enum DaemonMessage {
     BudgetUsed(BudgetUsed),
 }
 
-/// A turn that can go on.
+/// A turn that can be continued.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnUnfinished {
     /// What was asked, one line.
@@ -103,7 +103,7 @@ pub enum ChunkDelta {
     Text(String),
     /// The model's visible reasoning, where it sends any.
     Reasoning(String),
-    /// The text since the last step is void: the request is repeated after a failure and will send it anew.
+    /// The text since the last step is void: the request is repeated after a failure and will send it again.
     Reset,
 }
 
@@ -192,7 +192,7 @@ pub struct TurnProgress {
 /// How much of a budget is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BudgetUsed {
-    /// The turn that was told.
+    /// The turn that is reported on.
     pub turn_id: TurnId,
     /// Which budget.
     pub budget: BudgetKind,
@@ -258,7 +258,7 @@ pub struct Usage {
     pub reasoning_tokens: Option<u64>,
     /// What it cost in millionths of a US dollar, by the provider's word or the user's own prices.
     pub cost_microusd: Option<u64>,
-    /// Whether more was spent than that, nobody knows how much.
+    /// Whether an unknown further amount was spent.
     pub is_cost_partial: bool,
 }
 
@@ -307,11 +307,11 @@ pub struct Attached {
     pub model: ModelIdentity,
     /// What may be done unasked, as the client said.
     pub approval: ApprovalMode,
-    /// Whether the turn of [`Attach::resume`](crate::Attach::resume) goes on here: its rest, or its end, follows.
+    /// Whether the turn of [`Attach::resume`](crate::Attach::resume) continues here: its rest, or its end, follows.
     pub is_resumed: bool,
     /// Title of the conversation, if it is an older one that is resumed.
     pub title: Option<String>,
-    /// How the shell was left in which an older conversation went on last.
+    /// The state in which the last shell of an older conversation was left.
     pub left: Option<LeftState>,
 }
 
@@ -338,7 +338,7 @@ pub struct ContextReport {
 pub struct ContextRoom {
     /// The whole context.
     pub max: u64,
-    /// What is sent beside the conversation: system prompt and tools.
+    /// Tokens sent in addition to the conversation: system prompt and tools.
     pub system: u64,
     /// The conversation.
     pub messages: u64,

@@ -93,7 +93,7 @@ pub fn listen(path: &Path) -> Result<UnixListener, SocketError> {
         _ => {}
     }
     let listener = UnixListener::bind(path).map_err(io)?;
-    // The folder is closed to others already, so nobody can connect between these two lines.
+    // The folder is closed to others already, so no one can connect between these two lines.
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(io)?;
     Ok(listener)
 }
@@ -101,7 +101,7 @@ pub fn listen(path: &Path) -> Result<UnixListener, SocketError> {
 /// Connects, and checks who listens.
 ///
 /// # Errors
-/// `Io` if nobody listens, `ForeignPeer` if somebody else does.
+/// `Io` if no daemon listens, `ForeignPeer` if the listener is another user's.
 pub async fn connect(path: &Path) -> Result<UnixStream, SocketError> {
     let io = |source| SocketError::Io { path: path.to_owned(), source };
     let stream = UnixStream::connect(path).await.map_err(io)?;
@@ -112,7 +112,7 @@ pub async fn connect(path: &Path) -> Result<UnixStream, SocketError> {
 /// Whether the other end runs as our user.
 ///
 /// # Errors
-/// `ForeignPeer` if not; `Io` if the system cannot tell.
+/// `ForeignPeer` if not; `Io` if the system cannot report the peer.
 pub fn check_peer(stream: &UnixStream) -> Result<(), SocketError> {
     let peer = stream.peer_cred().map_err(|source| SocketError::Io { path: PathBuf::new(), source })?;
     if peer.uid() == rustix::process::getuid().as_raw() {

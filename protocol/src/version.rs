@@ -42,7 +42,7 @@ impl Misfit {
     }
 }
 
-/// What orders builds: their release, then the time of their commit. `None` if the name does not tell both.
+/// The key that orders builds: their release, then the time of their commit. `None` if the name does not contain both.
 fn age(build: &str) -> Option<([u32; 3], &str)> {
     let (release, name) = build.split_once(" (")?;
     let mut numbers = release.split('.').map(|number| number.parse().ok());

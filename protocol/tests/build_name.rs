@@ -8,7 +8,7 @@ mod build;
 
 use std::{fs, path::Path, process::Command};
 
-/// A package in a folder of its own.
+/// A package in a separate folder.
 fn package(folder: &Path) {
     fs::create_dir_all(folder.join("src")).unwrap();
     fs::create_dir_all(folder.join("tests")).unwrap();

@@ -13,7 +13,7 @@ pub const MARK_MAX_BYTES: usize = 64 * 1024;
 const ESC: u8 = 0x1b;
 const BEL: u8 = 0x07;
 
-/// What the shell says beside its output.
+/// A report of the shell, apart from its output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// `B`: the line editor is ready at the primary prompt. Repeated at each repaint.
@@ -85,7 +85,7 @@ pub struct ReportedLine {
     pub is_command: Option<bool>,
     /// Whether a mode of vi reads the keys.
     pub is_vi: bool,
-    /// The cursor is at the end of the whole line, of which `text` may be the beginning. Only bash tells.
+    /// The cursor is at the end of the whole line, of which `text` may be the beginning. Only bash reports this.
     pub is_at_end: bool,
 }
 

@@ -23,7 +23,7 @@ const MAX_EVALS: usize = 8;
 pub enum Containment {
     /// As it is.
     Live,
-    /// This text instead: the same in a subshell, whatever the text holds.
+    /// This text instead: the same text in a subshell.
     Subshell(String),
     /// Not at all; why, for the model.
     Refused(&'static str),

@@ -29,7 +29,7 @@ pub(super) struct GuardFilter {
 }
 
 impl GuardFilter {
-    /// A guard for a command that begins while the terminal is as `modes` tell.
+    /// A guard for a command that begins while the terminal has these `modes`.
     pub fn new(modes: &Modes) -> Self {
         Self { before: modes.settings(), ..Self::default() }
     }

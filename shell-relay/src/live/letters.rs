@@ -27,7 +27,7 @@ impl Letters {
         }
     }
 
-    /// Something else than text comes: a letter that is cut short there is none.
+    /// Ends the text, because something else follows: the bytes of a letter that is cut short there are removed.
     pub fn end(&mut self, out: &mut Vec<u8>) {
         extend_without_controls(&std::mem::take(&mut self.begun), out);
     }

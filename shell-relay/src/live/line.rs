@@ -17,7 +17,7 @@ const CTRL_Q: u8 = 0x11;
 const CTRL_V: u8 = 0x16;
 /// The commands of vi that seek the letter of the next key.
 const SEEKS_NEXT_KEY: &[u8] = b"fFtT";
-/// Ctrl-A, Ctrl-E, Ctrl-G, Ctrl-U: whatever they are bound to, bash's search ends with them.
+/// Ctrl-A, Ctrl-E, Ctrl-G, Ctrl-U: bash's search ends with them, regardless of their bindings.
 const ENDS_SEARCH: [u8; 4] = [0x01, 0x05, 0x07, 0x15];
 
 /// The line editor was asked for its line; the user's Enter was passed to it, or is held.
@@ -347,7 +347,7 @@ impl LiveShell {
 
     pub(super) fn ask_deadline(&self) -> Option<Instant> {
         match self.ask {
-            // Enter has chosen from a menu, say: something was painted, and the line was not told.
+            // Enter may have chosen from a menu: something was painted, and the line was not reported.
             Some(Ask { step: AskStep::Asked { since, told: true }, .. }) if self.last_output > since => {
                 Some((self.last_output + MENU_QUIET).min(since + QUERY_WAIT))
             }

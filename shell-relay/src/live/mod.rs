@@ -81,8 +81,8 @@ const TYPING_WAIT: Duration = Duration::from_secs(2);
 /// For the line at Enter. It takes about 1 ms; a machine under load may take long, and a question must not run as a command.
 const QUERY_WAIT: Duration = Duration::from_secs(1);
 const HIDE_MAX: Duration = Duration::from_secs(2);
-/// For a command that was handed over, while the terminal is the assistant's and nobody looks at a hidden prompt: fish writes its history
-/// first, which takes as long as the disk takes.
+/// For a command that was handed over, while the terminal is the assistant's and the prompt is hidden: fish writes its history first,
+/// which takes as long as the disk takes.
 const START_WAIT: Duration = Duration::from_secs(10);
 const QUEUE_WAIT: Duration = Duration::from_secs(30);
 const QUEUE_MAX: usize = 4;
@@ -107,7 +107,7 @@ impl View {
     }
 }
 
-/// What each step needs beside the state.
+/// The context of each step apart from the state.
 struct Cx<'a> {
     probe: &'a dyn Probe,
     now: Instant,
@@ -143,7 +143,7 @@ pub struct LiveShell {
     enter_paint: Option<EnterPaint>,
     /// Enter is bound to something of the user's.
     enter_is_users: bool,
-    /// As far as the shell tells it.
+    /// As far as the shell reports it.
     letters: Letters,
     /// The line editor did not answer the last question, and nothing is asked of it until it reports a line by itself.
     is_deaf: bool,

@@ -81,8 +81,8 @@ impl Modes {
     /// moves nothing on a terminal that needs none of it.
     #[must_use]
     pub fn reset_unknown() -> Vec<u8> {
-        // Whoever is not on the second screen must not go to the place that was saved last: that is here now. The older switches to it
-        // are undone by this one, too.
+        // On the first screen the cursor must not go to the place that was saved last, so that place is set to the current one. The older
+        // switches to the second screen are undone by this one, too.
         let mut reset = String::from("\x1b\\\x1b7\x1b[?1049l");
         let others = TRACKED.into_iter().filter(|mode| ![47, 1047, 1049].contains(mode));
         others.for_each(|mode| reset += &undo_mode(mode));

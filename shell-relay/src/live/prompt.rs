@@ -38,7 +38,7 @@ pub(super) enum Interrupted {
     No,
     /// The shell has said nothing since: it may have lost it, as fish does while it paints.
     Sent,
-    /// The line is empty again, also where no new prompt is told (fish).
+    /// The line is empty again, even if no new prompt is reported (fish).
     Answered,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct PromptFacts {
     pub quoting: bool,
     /// When Enter went to the shell, which has not yet said what came of it.
     pub entered_at: Option<Instant>,
-    /// The line that the shell told was accepted, and no key went to it since: what it tells now was told before it knew.
+    /// The reported line was accepted and no key was sent since; later reports are stale.
     pub accepting: bool,
     /// Keys went in between the last command's start and this prompt.
     pub ahead: bool,
@@ -119,7 +119,7 @@ impl Default for UserTrack {
 pub(super) struct Restore {
     pub line: bool,
     pub ends_answer: bool,
-    /// An event has told of this prompt.
+    /// An event has reported this prompt.
     pub prompt_told: bool,
 }
 
@@ -151,8 +151,8 @@ impl LiveShell {
         }
     }
 
-    /// A command can print the prompt with its mark (`echo "${PS1@P}"`). If the line editor means it although no end of the command
-    /// was told (PROMPT_COMMAND is unset), it goes on reading.
+    /// A command can print the prompt with its mark (`echo "${PS1@P}"`). If the mark is the line editor's although no end of the command
+    /// was reported (PROMPT_COMMAND is unset), the editor continues to read.
     fn doubt_prompt(&mut self, cx: &Cx<'_>) {
         self.doubtful_prompt_at = Some(cx.now + EDITOR_WAIT);
     }

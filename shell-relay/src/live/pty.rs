@@ -28,10 +28,10 @@ use rustix::{
 
 use super::{ForegroundSignal, Probe, TerminalModes};
 
-/// Name of the variable that tells a `cohab` in the shell that it is inside: the terminal's name.
+/// The variable by which a `cohab` in the shell knows that it is inside: the terminal's name.
 const TTY_VARIABLE: &str = "COHAB_TTY";
 
-/// How the lines of `cohab init` tell us that a shell waits for our end: no affair of the shells in us.
+/// The variable by which the lines of `cohab init` report that a shell waits for our end. It does not concern the shells in us.
 const OUTER_VARIABLE: &str = "COHAB_OUTER";
 
 /// Rows and columns.
@@ -73,7 +73,7 @@ pub struct ShellEnd {
     pub is_killed: bool,
 }
 
-/// A shell in a pseudo-terminal of its own. Dropping it closes the master: the shell gets SIGHUP.
+/// A shell in a separate pseudo-terminal. Dropping it closes the master: the shell gets SIGHUP.
 #[derive(Debug)]
 pub struct LivePty {
     master: OwnedFd,
@@ -90,7 +90,7 @@ pub struct LivePty {
 #[derive(Debug, PartialEq, Eq)]
 struct Image {
     program: PathBuf,
-    /// Addresses of the code and the stack, as `/proc/PID/stat` tells them. Each `exec` draws them anew.
+    /// Addresses of the code and the stack, as in `/proc/PID/stat`. Each `exec` draws new ones.
     addresses: Option<[u64; 2]>,
 }
 
@@ -127,7 +127,7 @@ impl LivePty {
         self.child.id()
     }
 
-    /// Tells the foreground program (SIGWINCH).
+    /// Sets the size and informs the foreground program (SIGWINCH).
     ///
     /// # Errors
     /// If the terminal is gone.
@@ -143,7 +143,7 @@ impl LivePty {
     /// How the shell ended, if it has.
     ///
     /// # Errors
-    /// If the kernel does not tell.
+    /// If the kernel does not report it.
     pub fn try_wait(&mut self) -> io::Result<Option<ShellEnd>> {
         Ok(self.child.try_wait()?.map(shell_end))
     }
@@ -151,7 +151,7 @@ impl LivePty {
     /// Waits for the shell's end; for after the master is at its end of file.
     ///
     /// # Errors
-    /// If the kernel does not tell.
+    /// If the kernel does not report it.
     pub fn wait(&mut self) -> io::Result<ShellEnd> {
         self.child.wait().map(shell_end)
     }

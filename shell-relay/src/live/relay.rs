@@ -63,7 +63,7 @@ pub(super) struct Relay {
     discarded: bool,
     /// The user typed while it ran.
     pub typed: bool,
-    /// An event has told how it went.
+    /// An event has reported the outcome.
     reported: bool,
     cancel: Option<Cancel>,
     probe_at: Instant,
@@ -245,7 +245,7 @@ impl LiveShell {
             guard.end(&mut self.modes, &mut cx.fx.terminal);
         }
         let at_new_row = by_hook && self.dialect.new_row_before_finish && relay.capture.cut_way_to_next_row();
-        // Whoever paints next would erase the rest of such a line, or write behind it.
+        // The next painter would erase the rest of such a line, or write behind it.
         if !at_new_row && relay.capture.ends_in_mid_line() && (self.dialect.prompt_erases_rest || relay.in_answer) {
             cx.fx.terminal.extend_from_slice(b"\r\n");
         }
@@ -297,7 +297,7 @@ impl LiveShell {
         }
     }
 
-    /// Before the shell was told to run it. A late `S` brings the line back.
+    /// Gives the command up before the shell was asked to run it. A late `S` brings the line back.
     pub(super) fn abandon_relay(&mut self, cx: &mut Cx<'_>) {
         self.refuse_relay(not_at_prompt("cancelled", "the command was cancelled before it started"), cx);
     }
@@ -363,7 +363,7 @@ impl LiveShell {
         }
     }
 
-    /// Whether an answer can go on: no command is on its way, and the prompt stands.
+    /// Whether an answer can continue: no command is on its way, and the prompt stands.
     pub(super) fn answer_is_idle(&self) -> bool {
         self.relay.is_none() && self.answer.as_ref().is_some_and(|answer| answer.step == AnswerStep::Ready)
     }

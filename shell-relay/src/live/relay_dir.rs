@@ -17,7 +17,7 @@ use cohab_types::command::EnvChange;
 use super::{CommandFile, Effects, LiveEvent, redact};
 use crate::leftovers::{self, FOLDER_PREFIX};
 
-/// How the names of the files begin in which a shell tells of itself.
+/// The prefix of the names of the files in which a shell reports its state.
 const LISTING: &str = "env.";
 /// The command on its way, and what is shown in its place.
 const COMMAND: &str = "cmd";
@@ -28,7 +28,7 @@ const SPARE: &str = "spare";
 const SPARE_BYTES: usize = 64 * 1024 + 4096;
 /// The socket of the server for names.
 const NAME_SERVER: &str = "services";
-/// What a shell tells of itself beyond this is not looked at.
+/// A shell's report of its state beyond this size is not read.
 const LISTING_MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// A directory of mode 0700 for one shell; it goes with its owner.
@@ -40,13 +40,13 @@ pub struct RelayDir {
     /// The shell reads the first one.
     startup_files: Vec<PathBuf>,
     nonce: String,
-    /// A command was told finished or refused before the shell told of itself: what it still tells is of no use.
+    /// A command was reported finished or refused before the shell reported its state: a later report is of no use.
     expects_leftovers: bool,
     /// Whose text lies here.
     on_its_way: Option<String>,
     /// For programs behind the lock.
     name_server: Option<Server>,
-    /// Says to others, by its lock, that this still has an owner. Without locks nobody else removes it.
+    /// Its lock shows others that the folder still has an owner. Without locks no other client removes it.
     owner: Option<File>,
 }
 
@@ -130,9 +130,9 @@ impl RelayDir {
         self.startup_files.first().map(PathBuf::as_path)
     }
 
-    /// Does the part of `effects` that concerns files, and completes its events: writes the command file, removes it once the
-    /// command runs, fills `env_delta` in and adds `ShellObserved`, removes the start-up files (they hold the nonce) at the first
-    /// prompt, takes the nonce out of what the events tell. To be called before anything else is done with `effects`.
+    /// Does the part of `effects` that concerns files, and completes its events: writes the command file, removes it once the command
+    /// runs, fills `env_delta` in and adds `ShellObserved`, removes the start-up files (they hold the nonce) at the first prompt, takes
+    /// the nonce out of the events. To be called before anything else is done with `effects`.
     ///
     /// # Errors
     /// If the command file cannot be written: `pty` then holds no key that needs it, and `command_file` is still there.
@@ -241,7 +241,7 @@ impl RelayDir {
         fs::rename(new, self.path.join(COMMAND))
     }
 
-    /// What the command changed, and what the shell was like after it; nothing if the shell did not tell, or not readably.
+    /// The changes of the command, and the state of the shell after it; `None` if the shell did not report them, or not readably.
     fn take_observed(&self, id: &str) -> Option<(StateChange, Listing)> {
         let take = |name: String| {
             let path = self.path.join(name);

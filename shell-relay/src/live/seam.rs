@@ -61,7 +61,7 @@ pub struct Effects {
     /// Bytes for the shell's PTY.
     pub pty: Vec<u8>,
     /// To be written before `pty`; if that fails, `pty` must not be written from `keys_from` on, and
-    /// [`LiveShell::command_not_written`](super::LiveShell::command_not_written) is to be told.
+    /// [`LiveShell::command_not_written`](super::LiveShell::command_not_written) is to be called.
     pub command_file: Option<CommandFile>,
     /// To be sent.
     pub signal: Option<ForegroundSignal>,
@@ -90,9 +90,9 @@ pub struct CommandFile {
     pub id: String,
     /// The whole file: the id, LF, the text.
     pub content: Zeroizing<Vec<u8>>,
-    /// What hooks of the shell's are shown in place of the text, if that is nobody's business.
+    /// The text that hooks of the shell's get in place of a private text.
     pub shown: Option<String>,
-    /// Whether the shell is to tell what it is like before and after: not if a subshell runs the text, which changes nothing of it.
+    /// Whether the shell is to report its state before and after: not if a subshell runs the text, which changes nothing of it.
     pub wants_env_delta: bool,
     /// Where in [`Effects::pty`] the keys begin that are not to be sent without the file.
     pub keys_from: usize,
@@ -182,7 +182,7 @@ pub enum LiveEvent {
     },
     /// Ctrl-Z while the assistant has the terminal, nothing runs and nothing else was typed.
     PauseKeyPressed,
-    /// The user has typed while the assistant has the terminal and nothing runs: the keys wait for the end of the answer. Told once
+    /// The user has typed while the assistant has the terminal and nothing runs: the keys wait for the end of the answer. Reported once
     /// in an answer.
     KeysWait,
     /// The terminal says whether it has the focus. Only after [`LiveShell::watch_focus`](super::LiveShell::watch_focus).
@@ -203,8 +203,8 @@ pub enum LiveEvent {
         /// Not empty.
         bytes: Vec<u8>,
     },
-    /// What the command that is about to be told finished changed in the shell. Only if its environment delta was asked for and
-    /// the shell could tell; made by [`RelayDir::apply`](super::RelayDir::apply).
+    /// The changes in the shell by the command whose end is reported next. Only if its environment delta was asked for and the shell
+    /// could report it; made by [`RelayDir::apply`](super::RelayDir::apply).
     ShellObserved {
         /// Of the command.
         id: String,
@@ -262,7 +262,7 @@ pub struct UserCommand {
     pub output_bytes: u64,
 }
 
-/// What the shell is doing, as far as the marks tell.
+/// The activity of the shell, as far as the marks report it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShellState {
     /// Starting; no mark yet.

@@ -16,7 +16,7 @@ pub(super) fn at_end(ending: Ending) -> StateAfter {
     }
 }
 
-/// While a command goes on: the program that has the terminal.
+/// While a command is still running: the program that has the terminal.
 pub(super) fn in_front(modes: &Modes, probe: &dyn Probe) -> StateAfter {
     let name = probe.foreground_name().map(|name| sanitize(&name).chars().take(NAME_MAX_CHARS).collect::<String>());
     let program = name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| "a program".into());

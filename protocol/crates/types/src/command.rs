@@ -85,11 +85,11 @@ pub enum Mode {
     Live,
     /// In a subshell of it: nothing stuck.
     Subshell,
-    /// In a shell of its own: nothing stuck.
+    /// In a separate shell: nothing stuck.
     Isolated,
 }
 
-/// What a shell does once the outcome of a command is told.
+/// The state of a shell once the outcome of a command is reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StateAfter {
     /// It waits for the next command.
@@ -146,7 +146,7 @@ pub enum RelayError {
 }
 
 impl RelayError {
-    /// What is told beside [`code`](Self::code): the sentence without what the code says already.
+    /// The sentence to report in addition to [`code`](Self::code), without the facts that the code states already.
     #[must_use]
     pub fn detail(&self) -> String {
         match self {

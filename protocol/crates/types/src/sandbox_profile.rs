@@ -10,7 +10,7 @@ pub enum Profile {
     /// Also write below the workspace and in a folder for temporary files.
     #[default]
     WorkspaceWrite,
-    /// Whatever the user may.
+    /// Everything that the user may do.
     Full,
 }
 

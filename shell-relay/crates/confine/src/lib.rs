@@ -8,7 +8,7 @@
 //! `cohab-confine --line SHELL LINE` does the same to a shell that runs one line without its user's settings.
 //!
 //! - [`launch`] does that, step by step; the crate's program passes it the places of secrets, so this library knows no policy.
-//! - [`enforce`] binds the calling thread by [`Rules`]. The sandbox of `cohab ask` uses it with rules of its own.
+//! - [`enforce`] binds the calling thread by [`Rules`]. The sandbox of `cohab ask` uses it with separate rules.
 //! - [`secrets`] finds the places of secrets that exist; [`hierarchies`] names all that lies around them, since the kernel takes
 //!   permissions and no exceptions.
 //! - [`names`] connects confined programs with the services that know users' names, from a process that is not confined.

@@ -49,7 +49,7 @@ fn run(words: impl Iterator<Item = OsString>) -> u8 {
         }
         Err(failure) => failure,
     };
-    // Who misses a program is told as by a shell.
+    // A missing program is reported as by a shell.
     let speaker = if failure.status == launch::NOT_CONFINED { "cohab-confine: " } else { "" };
     complain(&format!("{speaker}{}\n", failure.message));
     failure.status

@@ -13,7 +13,7 @@ pub const VARIABLE: &str = "COHAB_NAMES";
 pub struct Mediator(());
 
 impl Mediator {
-    /// There is none.
+    /// Always `None`.
     #[must_use]
     pub fn of_environment() -> Option<Self> {
         None

@@ -18,7 +18,7 @@ use rustix::{
 
 /// How the folder that holds them all is called, before the number of its user.
 const PREFIX: &str = "cohab-confined-";
-/// Nobody but the owner.
+/// Permissions for the owner only.
 const PRIVATE: Mode = Mode::RWXU;
 
 /// The user's folder in `place`.
@@ -38,7 +38,7 @@ pub fn make(place: &Path) -> io::Result<PathBuf> {
     {
         return Err(error.into());
     }
-    // What is checked is what is used, whatever takes the name meanwhile.
+    // The checked folder is the one that is used, even if another takes the name meanwhile.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = open(&shared, flags, Mode::empty())?;
     let found = fstat(&opened)?;

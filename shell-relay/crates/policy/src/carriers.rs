@@ -1,7 +1,7 @@
 //! Lists programs whose output others may have written although it is not from a file: logs, network names, buffers, containers,
 //! other processes, clients of a host.
 
-/// Whatever they are told, others may have written what they print.
+/// With any arguments, others may have written their output.
 const ALWAYS: &[&str] = &[
     "adb",
     "atuin",

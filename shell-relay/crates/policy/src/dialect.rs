@@ -158,7 +158,7 @@ struct Place {
     is_git: bool,
 }
 
-/// Judges text outside quotes. Whatever is not known to be the same is not.
+/// Judges text outside quotes. Text that is not known to be the same counts as different.
 fn why_bare_differs(shell: Shell, text: &str, place: Place) -> Option<&'static str> {
     if place.is_first && place.is_last && matches!(text, "=" | "!" | "!=" | "[" | "]" | "{}" | "-I{}") {
         return None;

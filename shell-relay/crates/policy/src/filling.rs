@@ -29,7 +29,8 @@ pub(super) fn find(line: &str, words: &str, findings: &mut Findings) {
     }
 }
 
-/// Programs that are told `name`, the hosts they are told, and variables that get it; also what reads the output of those programs.
+/// Programs that receive `name`, the hosts in their arguments, and variables that get it; also the programs that read the output of those
+/// programs.
 fn receivers(commands: &[LooseCommand], name: &str) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
     let mut tells = vec![false; commands.len()];
@@ -72,7 +73,7 @@ pub fn hands_code_on(line: &str) -> bool {
     scan.is_incomplete || scan.commands.iter().any(hands)
 }
 
-/// Programs with a language of their own that are no interpreters for the danger rules.
+/// Programs with a language that are not interpreters for the danger rules.
 const READERS: &[&str] = &[
     "awk",
     "bc",

@@ -4,7 +4,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What `step` returns; `None` if it panics. Whatever it was about to change must be sound, or made anew, after every statement.
+/// The result of `step`; `None` if it panics. Data that `step` was about to change must be sound, or rebuilt, after every statement.
 pub(super) fn caught<T>(step: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(step)).ok()
 }

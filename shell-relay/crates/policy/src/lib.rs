@@ -129,7 +129,7 @@ impl Verdict {
     }
 }
 
-/// What the text of a path does not tell. The policy itself touches no file; whoever types the line can look.
+/// File facts that the text of a path does not show. The policy itself touches no file; the caller that types the line can look.
 pub trait Files: std::fmt::Debug + Sync {
     /// The real paths of the files that `path` leads to: links are followed, `*` and `?` match names as in the shell. What does
     /// not exist is left out. `None` if there are too many.
@@ -214,7 +214,7 @@ impl<'a> Context<'a> {
         Self { programs, ..self }
     }
 
-    /// Whether a program of this name can only read, whatever it is told.
+    /// Whether a program of this name can only read, with any arguments.
     fn confines(self, name: &str) -> bool {
         self.lock.is_some() && typed::confines(name, self.shell)
     }
@@ -233,7 +233,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Judges a shell line of any number of commands. Whatever it is, there is a verdict: a check that fails is none that is passed.
+/// Judges a shell line of any number of commands. Always returns a verdict; a check that fails counts as not passed.
 #[must_use]
 pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
     let mut findings = Findings::default();
@@ -278,7 +278,7 @@ fn find_what_is_not_plain(reading: &Reading, context: Context<'_>, findings: &mu
     };
     assess_commands(&commands, context, findings);
     if context.files.is_some() && findings.level() == Level::Ask {
-        // A rule tells its first objection: a question about a file must not stand for the danger that the text alone tells.
+        // A rule reports its first objection: a question about a file must not hide the danger that the text alone shows.
         let mut by_text = Findings::default();
         assess_commands(&commands, context.without_files(), &mut by_text);
         findings.add_dangers(by_text);

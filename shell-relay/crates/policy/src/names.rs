@@ -31,7 +31,7 @@ const BUILTINS: &[&str] = &[
 ];
 /// Functions that fish itself brings along.
 const FISH_OWN: &[&str] = &["cd", "diff", "dirs", "egrep", "fgrep", "grep", "help", "history", "ls", "man"];
-/// Programs that have rules of their own instead of a line in the table of options.
+/// Programs that have special rules instead of a line in the table of options.
 const RULED: &[&str] = &["find", "sed", "awk", "gawk", "mawk", "git", "ip", "ps", "man", "xargs"];
 /// Where the system keeps programs.
 const SYSTEM_FOLDERS: &[&str] =
@@ -156,7 +156,7 @@ fn why_not_the_named(name: &str, shell: &Snapshot, context: Context<'_>) -> Opti
     why_not_the_program(name, path, context)
 }
 
-/// Whether fish has read a function from a file of its own.
+/// Whether fish has read a function from one of its own files.
 fn comes_with_the_system(definition: &Value) -> bool {
     let origin = definition.get(1).map(|path| String::from_utf8_lossy(path));
     origin.is_some_and(|path| path.starts_with("embedded:") || is_of_the_system(Path::new(path.as_ref())))

@@ -88,7 +88,7 @@ impl Arguments<'_> {
 
 type Table = HashMap<&'static str, Spec>;
 
-/// Options with a pattern of names as their value: whatever text stands there chooses files by their names.
+/// Options with a pattern of names as their value: any text there chooses files by their names.
 const CHOOSE_BY_NAME: &[&str] =
     &["I", "P", "exclude", "exclude-dir", "g", "glob", "hide", "iglob", "ignore", "ignore-glob", "include"];
 /// Words of the longest phrase behind a program's name.
@@ -162,7 +162,7 @@ pub(super) fn subcommand<'a>(name: &str, words: &'a [Word]) -> Result<Option<(&'
     Ok(found)
 }
 
-/// Whether some words behind this program's name have a row of their own.
+/// Whether some words behind this program's name have a separate row.
 pub(super) fn has_phrases(name: &str) -> bool {
     SUBCOMMANDS
         .keys()

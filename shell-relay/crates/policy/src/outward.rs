@@ -14,7 +14,7 @@ const MAX_NAMED: usize = 4;
 /// What stands behind them is where git goes.
 const GIT_VERBS: &[&str] = &["push", "fetch", "clone", "ls-remote", "pull", "remote", "submodule", "lfs"];
 
-/// What a line tells another host.
+/// The data that a line sends to another host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outward {
     /// The program that does it; empty if only an address stands there.
@@ -25,13 +25,13 @@ pub struct Outward {
     pub files: Vec<String>,
 }
 
-/// Whether `line` may tell another host something.
+/// Whether `line` may send data to another host.
 #[must_use]
 pub fn reaches_out(line: &str) -> bool {
     outward(line).is_some()
 }
 
-/// What `line` tells another host, if it may. What cannot be followed to its end may.
+/// The data that `line` may send to another host. A line that cannot be followed to its end may send data.
 #[must_use]
 pub fn outward(line: &str) -> Option<Outward> {
     let scan = scan::scan(&as_words(line));

@@ -107,7 +107,7 @@ impl PlainPath {
         likeness
     }
 
-    /// How surely the path is at or below one of `places`, each told from the root.
+    /// How surely the path is at or below one of `places`, each given from the root.
     fn place_in(&self, places: &[&str]) -> Likeness {
         places.iter().map(|place| self.place_at(0, place)).max().unwrap_or(Likeness::No)
     }
@@ -256,7 +256,7 @@ pub(super) fn hoard_risk(
     is_read: &dyn Fn(&str) -> bool,
     context: Context<'_>,
 ) -> PathRisk {
-    // Only names are told: `shadow` may be that of a copied `etc`.
+    // Only names are known: `shadow` may be that of a copied `etc`.
     let is_secret = |name: &str| {
         let file = PlainPath { components: vec![name.to_owned()], written: PathBuf::new() };
         let is_named = || SECRET_IN_ETC.iter().any(|place| place.strip_prefix("etc/") == Some(name));

@@ -34,7 +34,7 @@ const SYSTEM: &[&str] = &[
     "/opt",
     "/nix/store",
 ];
-/// They make or remove what they name, with these letters as options, and tell nothing of what is in it or below.
+/// Programs that make or remove their operands, with these letters as options, and report nothing of the contents in or below them.
 const MAKERS: &[(&str, &str)] =
     &[("mkdir", "p"), ("touch", "acm"), ("rmdir", "p"), ("rm", "f"), ("unlink", ""), ("tee", "ai")];
 /// The same of the last name, to which they take what the others name.
@@ -60,9 +60,9 @@ pub fn outside_source(line: &str, context: Context<'_>, workspace: &Path) -> Opt
     scan.commands.iter().find_map(|command| reach.of_command(command))
 }
 
-/// Why a line that is harmless in itself is asked about once somebody else's text was read; `None` if it is not. Encoders carry secrets
-/// past any search for them; a folder outside of the workspace may have hooks that run when it is entered; and what tells another host
-/// something may have been told to by that text.
+/// Why a line that is harmless in itself is asked about after somebody else's text was read; `None` if it is not. Encoders carry secrets
+/// past any search for them; a folder outside of the workspace may have hooks that run on entry; and a line that sends data to another
+/// host may have been suggested by that text.
 #[must_use]
 pub fn why_asked_under_taint(line: &str, context: Context<'_>, workspace: Option<&Path>) -> Option<String> {
     if reaches_out(line) {
@@ -87,8 +87,8 @@ pub fn why_asked_under_taint(line: &str, context: Context<'_>, workspace: Option
     })
 }
 
-/// Whether a file is outside of `workspace` and not the system's, by its path and by where that leads if `context` can tell. Both
-/// are absolute.
+/// Whether a file is outside of `workspace` and not the system's, by its path and by the target of its links if `context` knows it. Both
+/// paths are absolute.
 #[must_use]
 pub fn leads_outside(path: &Path, context: Context<'_>, workspace: &Path) -> bool {
     if is_outside(path, workspace) {
@@ -116,7 +116,7 @@ fn is_outside(path: &Path, workspace: &Path) -> bool {
 struct Reach<'a> {
     context: Context<'a>,
     workspace: &'a Path,
-    /// Where the line is by now, as far as its text tells.
+    /// The current folder of the line, as far as its text shows.
     cwd: PathBuf,
     followed: usize,
 }
@@ -204,7 +204,7 @@ fn outside_program(words: &[LooseWord], input: Option<&str>) -> Option<String> {
     program_that(words, input, &|verb, arguments| talks_to_network(verb, arguments) || carries(verb, arguments))
 }
 
-/// The program of a command, or one that it is told to run, of which `is_meant` holds with its arguments.
+/// The program of a command, or a program that it runs, for which `is_meant` holds with its arguments.
 pub(super) fn program_that(
     words: &[LooseWord],
     input: Option<&str>,

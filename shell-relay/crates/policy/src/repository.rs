@@ -51,7 +51,7 @@ const DECIDING: &[&str] = &[
     "trailer.*",
     "url.*.insteadof",
 ];
-/// Scopes that a repository, or whoever started the shell, decides. The others are the user's and the system's own files.
+/// Scopes decided by a repository, or by the program that started the shell. The others are the user's and the system's own files.
 const FOREIGN_SCOPES: &[&str] = &["local", "worktree", "command"];
 /// Variables of git's that no command which only reads looks at, or that the words it is typed with overrule.
 const PLAIN_VARIABLES: &[&str] =
@@ -65,7 +65,7 @@ const VALUE_CHARS: usize = 60;
 /// One of git's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// As git tells it: small letters but for the middle part.
+    /// As git prints it: small letters except in the middle part.
     pub key: String,
     /// Empty if it has none.
     pub value: String,

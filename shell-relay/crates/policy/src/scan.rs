@@ -31,7 +31,7 @@ pub(super) struct LooseRedirect {
     pub target: LooseWord,
 }
 
-/// One command as far as it can be told.
+/// One command, as far as it is known.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LooseCommand {
     pub assignments: Vec<(String, String)>,
@@ -141,7 +141,7 @@ impl Scanner {
         }
     }
 
-    /// Ends a command. `pipes` tells whether the next one reads its output.
+    /// Ends a command. `pipes` says whether the next one reads its output.
     fn close(&mut self, command: &mut LooseCommand, pipes: bool) {
         let is_empty = command.words.is_empty() && command.assignments.is_empty() && command.redirects.is_empty();
         let done = std::mem::take(command);

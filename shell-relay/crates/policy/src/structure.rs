@@ -35,7 +35,7 @@ pub(super) struct Structure {
     pub computed: Vec<Computed>,
     /// Variables of the environment that it uses.
     pub environment: Vec<String>,
-    /// Where the line goes on behind what changes the folder at its front, in bytes.
+    /// The start of the rest of the line, behind the command at its front that changes the folder, in bytes.
     pub behind_cd: usize,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn read(shell: Shell, line: &str) -> Result<Structure, Option<&'stati
     if shell == Shell::Other || line.contains("\\\n") || line.ends_with('\\') {
         return Err(None);
     }
-    // The first time tells which variables are given a value more than once.
+    // The first pass finds the variables that are given a value more than once.
     let changing = Reader::new(shell, line, Changing::new()).read()?.changing();
     Reader::new(shell, line, changing).read()?.finish()
 }

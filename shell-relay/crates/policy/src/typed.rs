@@ -38,7 +38,7 @@ pub struct Unasked {
     pub git_folders: Vec<PathBuf>,
 }
 
-/// How `line` is typed where nobody is asked about it. A line that is not plainly read-only was agreed to as it stands.
+/// The typed form of `line` if it runs unasked. A line that is not plainly read-only was agreed to as it stands.
 ///
 /// # Errors
 /// Why it has to be asked about.
@@ -141,7 +141,7 @@ impl Edits {
     }
 }
 
-/// Whatever the places are worth: the result has to read as these commands, to both parsers.
+/// The result has to read as these commands, to both parsers, even if the places are wrong.
 fn reads_as(text: &str, shell: Shell, commands: &[SimpleCommand]) -> bool {
     let reading = dialect::reading(shell, text);
     parse::parse_plain(&reading.text)

@@ -48,7 +48,7 @@ impl Findings {
         }
     }
 
-    /// Tells what `others` have first.
+    /// Puts the findings of `others` first.
     pub(super) fn put_in_front(&mut self, others: Self) {
         let later = std::mem::replace(&mut self.found, others.found);
         later.into_iter().for_each(|(level, reason)| self.add(level, reason));

@@ -39,8 +39,8 @@ pub(super) enum Ending {
 }
 
 impl Block {
-    /// A block that begins with the literal at `start`, if the line goes on as it has to. `bytes` reaches behind that line or to the
-    /// end of the stream.
+    /// A block that begins with the literal at `start`, if the line continues as required. `bytes` reaches behind that line or to the end
+    /// of the stream.
     pub(super) fn begin(bytes: &[u8], start: usize, kind: &'static str, order: usize) -> Option<Self> {
         let line = &bytes[start..bytes.len().min(start + MOST_MARK_BYTES)];
         let is_putty = !line.starts_with(b"-----");

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::likely;
 
-/// How far from `data:` the kind of its document may be told, in bytes.
+/// Largest distance between `data:` and the kind of its document, in bytes.
 const MOST_DOCUMENT: usize = 3 * 1024;
 /// How far before its password a machine is named, in bytes.
 const MOST_NETRC_ENTRY: usize = 200;

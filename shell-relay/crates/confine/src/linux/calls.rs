@@ -109,7 +109,7 @@ const LOOKING: &[Row] = &[
     ("modify_ldt", 154, NONE),
     ("unshare", 272, 97),
     ("setns", 308, 268),
-    // Memory, queues and counters that programs share by a number or a name of their own.
+    // Memory, queues and counters that programs share by a number or a name that is not a path.
     ("shmget", 29, 194),
     ("shmat", 30, 196),
     ("shmctl", 31, 195),

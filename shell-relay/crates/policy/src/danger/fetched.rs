@@ -48,7 +48,7 @@ fn is_script(word: &LooseWord) -> bool {
         && [".py", ".sh", ".rb", ".pl", ".js", ".mjs", ".ts", ".php", ".lua"].iter().any(|end| word.text.ends_with(end))
 }
 
-/// Names that a fetcher may write to, as far as its words tell.
+/// Names that a fetcher may write to, as far as its words show.
 fn outputs(arguments: &[LooseWord]) -> impl Iterator<Item = &str> {
     arguments.iter().flat_map(|word| {
         let text = word.text.as_str();

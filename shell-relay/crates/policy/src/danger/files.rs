@@ -151,7 +151,7 @@ fn judge_reads(verb: &str, arguments: &[LooseWord], places: Places<'_>, findings
     }
 }
 
-/// Whether the next word is a pattern or text whatever it looks like.
+/// Whether the next word is a pattern or text, even if it looks like a file.
 fn is_text_option(verb: &str, option: &str) -> bool {
     match verb {
         "find" => option.starts_with('-') && option.contains("name") || matches!(option, "-path" | "-ipath" | "-regex"),

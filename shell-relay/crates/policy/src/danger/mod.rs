@@ -31,7 +31,7 @@ pub(super) fn find(text: &str, context: Context<'_>, findings: &mut Findings) {
     Judge { context, folders: vec![context.cwd.to_owned()], findings, budget: Budget::new() }.judge_text(text);
 }
 
-/// Whether it runs what it is told in its arguments.
+/// Whether a program runs the command or code in its arguments.
 pub(super) fn hands_on(verb: &str) -> bool {
     code::is_interpreter(verb) || is_wrapper(verb) || matches!(verb, "eval" | "source" | ".")
 }
@@ -246,7 +246,7 @@ impl Judge<'_, '_> {
         }
     }
 
-    /// Classes what a program is told to run.
+    /// Classes the commands that a program is asked to run.
     fn follow_code(&mut self, verb: &str, arguments: &[LooseWord], around: &LooseCommand) {
         if let Some(inner) = wrappers::inner_command(verb, arguments) {
             if self.budget.hand_over() {

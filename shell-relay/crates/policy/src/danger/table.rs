@@ -102,7 +102,7 @@ impl Part {
     }
 }
 
-/// Programs that change disks or keys unless they are told to tell something, with the words that tell them so.
+/// Programs that change disks or keys unless these words restrict them to reporting.
 const TELLING: &[(&str, &[&str])] = &[
     ("fdisk", &["-l", "--list"]),
     ("sfdisk", &["-l", "--list"]),
@@ -116,7 +116,7 @@ const TELLING: &[(&str, &[&str])] = &[
     ("ssh-keygen", &["-lf", "-lvf"]),
 ];
 
-/// Whether a program of [`TELLING`] is told just that, and of which files or devices.
+/// Whether a program of [`TELLING`] only reports, and on which files or devices.
 pub(super) fn only_tells(verb: &str, arguments: &[LooseWord]) -> bool {
     let Some((option, rest)) = arguments.split_first() else { return false };
     let is_told = TELLING.iter().any(|(name, options)| *name == verb && options.contains(&option.text.as_str()));

@@ -1,6 +1,6 @@
 //! Rewrites a fish text in bash syntax, as far as the search for known harm needs it.
 
-/// Quotes end where they end in fish, and command substitutions are told as such. Any text gives one; a broken one, a broken one.
+/// Quotes end where they end in fish, and command substitutions are recognized. Any text gives one; a broken text gives a broken one.
 pub(super) fn as_bash(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let mut chars = text.chars().peekable();

@@ -24,7 +24,7 @@ pub(crate) struct Reading {
     pieces: Vec<Piece>,
     /// What more than plain commands the line has.
     pub structure: Option<Structure>,
-    /// Why there is none, where the line has more than plain commands.
+    /// Why `structure` is absent, if the line has more than plain commands.
     pub refused: Option<&'static str>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Reading {
 const JOINERS: &[&str] = &["and", "or", "not"];
 /// Words of fish that begin a block or give a variable a value; in bash they would be commands.
 const BLOCKS: &[&str] = &["begin", "set ", "switch "];
-/// These tell where a program lies or what it is; a path in the place of a name is nothing else to them.
+/// Programs that report the place or kind of a program; a path in the place of a name means nothing else to them.
 const TELLS_OF_PROGRAMS: &[&str] = &["echo", "file", "ls", "md5sum", "readlink", "realpath", "sha256sum", "stat"];
 /// A word becomes at most so many.
 const MAX_CHOICES: usize = 20;

@@ -88,7 +88,7 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// `typeset -f x`: to this grammar a kind of its own.
+    /// `typeset -f x`: a separate kind in this grammar.
     fn add_declaration(&mut self, node: Node<'_>, join: Join) -> Option<()> {
         let read = |child: Node<'_>| match child.kind() {
             "variable_name" => self.bare(child),
@@ -189,7 +189,7 @@ impl<'a> Reader<'a> {
                 }
                 word.add_double_quoted(text.strip_prefix('"')?.strip_suffix('"')?)
             }
-            // To this grammar the braces of a revision are words of their own.
+            // In this grammar the braces of a revision are separate words.
             "concatenation" if text.contains('{') && !text.contains(['\'', '"']) => word.add_bare(text),
             "concatenation" => {
                 let mut end = node.start_byte();

@@ -101,7 +101,7 @@ fn place_risk(path: &PlainPath, context: Context<'_>) -> (Level, String) {
     (Level::Ask, format!("{place} {shown}"))
 }
 
-/// Whether `path` lies in the repository of the working directory. One that is the home, or holds it, is none.
+/// Whether `path` lies in the repository of the working directory. A repository that is the home, or holds it, does not count.
 fn is_in_project(path: &PlainPath, context: Context<'_>) -> bool {
     let Some(files) = context.files else { return false };
     let mut folders = context.cwd.ancestors().take_while(|folder| !context.home.starts_with(folder));

@@ -35,7 +35,7 @@ const NEVER: &[&str] = &[
     "su",
     "sg",
 ];
-/// Programs that talk to the network or bring something from it, beside those that only connect.
+/// Programs that talk to the network or bring something from it, in addition to those that only connect.
 const FETCHING: &[&str] = &[
     "nc",
     "ncat",

@@ -11,9 +11,9 @@ use crate::{Context, Level, danger};
 
 /// More rules than this are not kept.
 const MAX_RULES: usize = 1_000;
-/// More mistakes than this are not told one by one.
+/// Mistakes beyond this number are not reported one by one.
 const MAX_REFUSED: usize = 1_000;
-/// So much is told of a command or a mistake, in bytes.
+/// Longest reported text of a command or a mistake, in bytes.
 const MAX_TOLD_BYTES: usize = 1_000;
 /// What a new file begins with.
 const HEADING: &str = "# Commands that cohab runs without asking: exactly these words, in this folder or in any.\n\
@@ -39,7 +39,7 @@ pub struct Refusal {
     pub column: usize,
     /// Whether it may have made something stricter: without it nothing runs unasked.
     pub may_tighten: bool,
-    /// The command it is about, as far as it can be told.
+    /// The command it is about, as far as it is known.
     pub name: String,
     /// What is wrong with it, in a few words.
     pub reason: String,
@@ -71,7 +71,7 @@ impl Loaded {
         }
     }
 
-    /// Tells of a rule that is not in force. Of very many only some are told, but one that may tighten is always among them.
+    /// Reports a rule that is not in force. If there are very many, only some are reported, but always one that may tighten.
     fn refuse(&mut self, (line, column): (usize, usize), may_tighten: bool, name: String, reason: String) {
         if self.refused.len() < MAX_REFUSED || (may_tighten && !self.refused.iter().any(|known| known.may_tighten)) {
             let cut = |text: String| head(&text, MAX_TOLD_BYTES).to_owned();
@@ -108,7 +108,7 @@ pub enum Origin {
     Project,
 }
 
-/// Reads the text of the user's file, whatever the day is. A rule that is not sound is refused by itself; the others hold.
+/// Reads the text of the user's file, regardless of the date. A rule that is not sound is refused alone; the others hold.
 #[must_use]
 pub fn parse(text: &str) -> Loaded {
     parse_on(text, Origin::Own, "")
@@ -246,7 +246,7 @@ fn sets(table: &Table) -> Option<Vec<Vec<String>>> {
     table.get("prefix")?.as_array()?.iter().map(set).collect()
 }
 
-/// The examples tell whether the rule is what whoever wrote it meant.
+/// Checks by the examples that the rule means what its author intended.
 fn check_examples(rule: &Rule, table: &Table) -> Result<(), (&'static str, String)> {
     let cwd = rule.folder.clone().unwrap_or_else(|| "/".into());
     let only = Rules(vec![rule.clone()]);

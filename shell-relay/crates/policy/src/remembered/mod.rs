@@ -27,9 +27,9 @@ use super::{
 /// How the reason begins where a rule is stricter than the policy.
 pub(super) const STRICTER: &str = "a rule is stricter here:";
 
-/// Whoever knows the rules in force.
+/// A source of the rules in force.
 pub trait Remembered: std::fmt::Debug + Send + Sync {
-    /// The rules as of now for commands in the folder `cwd`. What cannot be read holds no rules, and is told.
+    /// The current rules for commands in the folder `cwd`. A file that cannot be read holds no rules, and is reported.
     fn loaded(&self, cwd: &Path) -> Arc<Loaded>;
 }
 
@@ -54,8 +54,8 @@ impl Rules {
         &self.0
     }
 
-    /// The rule that allows `line` in the folder `cwd`, as `shell` reads it. Whoever asks must know that it is neither danger nor denied,
-    /// and no stricter rule holds.
+    /// The rule that allows `line` in the folder `cwd`, as `shell` reads it. The caller must know that the line is neither danger nor
+    /// denied, and that no stricter rule holds.
     #[must_use]
     pub fn find(&self, line: &str, cwd: &Path, shell: Shell) -> Option<&Rule> {
         self.find_in(line, Context::new(cwd, cwd).in_shell(shell))
@@ -69,7 +69,7 @@ impl Rules {
         self.0.iter().find(|rule| rule.allows(&argv, context))
     }
 
-    /// The rules that make `line` stricter. Where not all its commands can be told, each may be meant.
+    /// The rules that make `line` stricter. If not all commands of the line are known, each rule may apply.
     fn that_tighten<'a>(&'a self, line: &str, cwd: &'a Path) -> impl Iterator<Item = &'a Rule> {
         let has_any = self.0.iter().any(|rule| rule.decision > Level::Allow);
         let commands = if has_any { danger::commands(line) } else { Commands::default() };

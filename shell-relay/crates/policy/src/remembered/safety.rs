@@ -42,7 +42,7 @@ pub enum SafetyLevel {
 pub enum Injection {
     /// Nothing: no text is looked at.
     Off,
-    /// User and model are told, and what the user allowed before is asked about again.
+    /// User and model are informed, and actions that the user allowed before are asked about again.
     Note,
     /// From then on everything that does anything is asked about, also what is allowed.
     Ask,

@@ -42,7 +42,7 @@ pub(crate) fn assess(command: &SimpleCommand, at: usize, computed: &Computed, pl
     check_hoard(".", false, true, place.context)
 }
 
-/// Whether a word can be nothing but a text or a value of an option to this program, whatever it says.
+/// Whether a word, with any value, can only be a text or a value of an option to this program.
 fn is_value(name: &str, words: &[Word], at: usize) -> bool {
     let before = at.checked_sub(2).and_then(|at| words.get(at)).map(|word| word.text.as_str()).unwrap_or_default();
     let is_operand = |word: &&Word| !word.text.starts_with('-');

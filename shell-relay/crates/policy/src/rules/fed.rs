@@ -18,7 +18,7 @@ const TAKEN_APART: &str = "names of files with blanks or quotes may be taken apa
 const AVOIDS_LINKS: &str = "; `-type f` leaves links out";
 /// Stands for a name that is found.
 const PLACEHOLDER: &str = "{}";
-/// They show names, sizes and times of whatever they are given, and have no option that does more.
+/// Programs that show names, sizes and times of their operands, and have no option that does more.
 const NAMERS: &[&str] = &[
     "ls", "dir", "stat", "wc", "du", "file", "basename", "dirname", "echo", "readlink", "realpath", "test", "[",
     "printf", "namei", "lsattr",
@@ -229,7 +229,7 @@ fn assess_on_anything(
     super::assess_words(&name.text, &with_word(&command[1..], placeholder, &any)?, place, true)
 }
 
-/// What only counts, or tells kinds, once none of its operands is an option.
+/// Whether a program only counts or reports kinds, once none of its operands is an option.
 fn takes_end_of_options(name: &str) -> bool {
     !shows_contents(name) && !matches!(name, "test" | "[" | "printf" | "echo")
 }
@@ -244,7 +244,7 @@ pub(crate) fn ends_options(words: &[Word]) -> bool {
     })
 }
 
-/// The program that `xargs` or `find` runs, for whoever asks what a name stands for.
+/// The programs that `xargs` or `find` runs, for callers that resolve names.
 pub(crate) fn programs_run(words: &[Word]) -> Vec<&Word> {
     match words.split_first() {
         Some((name, words)) if name.text == "xargs" => {

@@ -218,7 +218,7 @@ fn assess_config(arguments: &Arguments<'_>, operands: &[&str]) -> Result<(), Ref
     if let Some(key) = operands.first().filter(|key| may_name_secret(key)) {
         return danger(format!("may show a password or token: `git config {key}`"));
     }
-    // Git takes what stands behind a name for its new value, whatever it looks like.
+    // Git takes any text behind a name for its new value.
     if !arguments.behind.is_empty() {
         return ask("`git config` that may change settings");
     }

@@ -53,7 +53,7 @@ const FILTERS: &[&str] = &[
     "addr2line",
     "c++filt",
 ];
-/// They tell the sums of what is in files, or of standard input.
+/// Programs that print the sums of the contents of files, or of standard input.
 pub(super) const SUMMERS: &[&str] =
     &["md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum", "cksum", "sum", "shasum"];
 /// They read standard input only where a file is named `-`.

@@ -101,7 +101,7 @@ pub(crate) fn lists_names(name: &str) -> bool {
     LISTERS.contains(&name)
 }
 
-/// Whether of the files that `openssl` is told to read only certificates are shown.
+/// Whether `openssl` shows only certificates of the files that it reads.
 pub(crate) fn shows_certificates<'a>(name: &str, mut words: impl Iterator<Item = &'a str>) -> bool {
     name == "openssl" && matches!(words.next(), Some("x509" | "crl" | "verify"))
 }
@@ -159,7 +159,7 @@ pub(super) fn assess(command: &SimpleCommand, place: Place<'_>, findings: &mut F
 
 /// The directories a `cd` may lead to; `None` if the command is no `cd` or its target is not known.
 pub(super) fn cd_target(command: &SimpleCommand, context: Context<'_>) -> Option<PathBuf> {
-    // `-P` leads to where the links lead, which the text does not tell.
+    // `-P` leads to the targets of links, which the text does not show.
     if command.words.iter().any(|word| matches!(word.text.as_str(), "-" | "--") || is_physical(&word.text)) {
         return None;
     }

@@ -11,7 +11,7 @@ use super::{
     Refusal, ask,
 };
 
-/// They open what an operand names, whatever is in the name.
+/// They open the file that an operand names, with any signs in the name.
 const LITERAL: &[&str] = &[
     "[",
     "b2sum",
@@ -146,7 +146,7 @@ const RULES_OF_FILES: &[&str] = &[
     "unrar", "unzip", "xmllint", "zipinfo",
 ];
 
-/// Whether it opens what an operand names, whatever is in the name.
+/// Whether the program opens the file that an operand names, with any signs in the name.
 pub(super) fn is_literal(name: &str) -> bool {
     LITERAL.contains(&name)
 }
@@ -166,7 +166,7 @@ pub(super) fn check(name: &str, spec: &Spec, arguments: &Arguments<'_>) -> Resul
         Operands::Rule("pattern") => usize::from(!arguments.has(&["e", "regexp", "f", "file"])),
         Operands::Rule(rule) if RULES_OF_FILES.contains(&rule) || rule.starts_with("needs:") => 0,
         _ if SCRIPTS.contains(&name) => 0,
-        // It tells a bucket from another address itself.
+        // It distinguishes a bucket from another address itself.
         Operands::Rule("aws") => return Ok(()),
         _ => {
             let address = arguments.operands.iter().find(|word| word.text.contains("://"));

@@ -35,7 +35,7 @@ pub(super) fn assess(words: &[Word], shell: Shell) -> Result<(), Refusal> {
     }
 }
 
-/// The conversions of a format in order; `None` if one is none of the plain ones.
+/// The conversions of a format in order; `None` if one is not a plain conversion.
 fn conversions(format: &str) -> Option<Vec<Conversion>> {
     let mut found = Vec::new();
     let mut rest = format;

@@ -9,7 +9,7 @@ use super::{
     Refusal, ask, check_literal, listed, printf, small, split,
 };
 
-/// Arrays that zsh and fish keep beside variables that hold no secret.
+/// Arrays of zsh and fish that mirror variables without secrets.
 const PLAIN_ARRAYS: &[&str] = &["cdpath", "fpath", "manpath", "path"];
 /// What is not known of every version in a pattern of fish.
 const ODD_GROUPS: &[&str] = &["(?P", "(?'", "(?C", "(*"];

@@ -245,7 +245,7 @@ fn assess_seq(arguments: &Arguments<'_>, operands: &[&str]) -> Result<(), Refusa
     ask("`seq` with something else than numbers and signs")
 }
 
-/// An interval in seconds and a count; without a count it goes on.
+/// An interval in seconds and a count; without a count the program does not end.
 fn assess_rounds(operands: &[&str]) -> Result<(), Refusal> {
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| *number >= 0.0);
     match operands {

@@ -5,8 +5,8 @@ use super::{
     Refusal, ask, check_path_text,
 };
 
-/// Judges a program without a row. With `approval.confined = "all"` it runs behind the lock, where it cannot change or send anything; what
-/// it would be told to read must be no secret.
+/// Judges a program without a row. With `approval.confined = "all"` it runs behind the lock, where it cannot change or send anything; a
+/// file that it would read must not be secret.
 pub(super) fn assess(name: &str, words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
     if let Some(reason) = why_never(name) {
         return ask(reason);

@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
                 self.may_be_a_file(&word);
             }
             let raw = self.text(word.raw.clone());
-            // A named folder of zsh's would tell what a variable holds.
+            // A named folder of zsh's would show the value of a variable.
             if word.text.starts_with('~') && !word.text.starts_with("~/") {
                 return Err(NOT_READ);
             }

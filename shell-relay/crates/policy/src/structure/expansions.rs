@@ -228,7 +228,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Whether the path that a variable holds ends here, or goes on below it.
+    /// Whether the path that a variable holds ends here; otherwise it continues below.
     fn is_whole_name(&self) -> bool {
         let behind = self.rest().strip_prefix('"').unwrap_or(self.rest());
         behind.chars().next().is_none_or(|c| c == '/' || ENDS_WORD.contains(c))
@@ -318,7 +318,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Takes an expression up to `end`. What it computes is a number, whatever stands in it.
+    /// Takes an expression up to `end`. Its result is a number in any case.
     pub(super) fn arithmetic(&mut self, end: &str) -> Read<()> {
         self.go_deeper(2 * MAX_DEPTH)?;
         while !self.eat(end) {

@@ -405,7 +405,7 @@ impl<'a> Translator<'a> {
         // In bash what follows could belong to the name.
         let start = self.text.len();
         let has_index = rest[end..].starts_with('[');
-        // There may be nothing at that place of the list, so it is none that the line tells.
+        // That place of the list may be empty, so the line does not show the value.
         self.text.extend(["${", &rest[..end], if has_index { "[1]}" } else { "}" }]);
         self.add(start, self.at..self.at + 1 + end, false);
         self.at += 1 + end;
@@ -448,7 +448,7 @@ impl<'a> Translator<'a> {
         let behind = rest[bytes..].split([' ', '\t', '\n', ';', ')']).next().unwrap_or_default();
         let head = std::mem::replace(self.heads.last_mut()?, Head::None);
         let text = match head {
-            // A condition goes on.
+            // A condition continues.
             Head::Then | Head::Do if matches!(behind, "and" | "or") => {
                 *self.heads.last_mut()? = head;
                 if behind == "and" { " && " } else { " || " }

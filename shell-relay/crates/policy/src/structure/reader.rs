@@ -75,7 +75,7 @@ pub(super) struct Reader<'a> {
     pub has_xargs: bool,
     /// There are groups, conditions or loops.
     pub has_blocks: bool,
-    /// Where the line goes on behind what changes the folder at its front.
+    /// The start of the rest of the line, behind the command at its front that changes the folder.
     pub behind_cd: usize,
     /// The command means nothing else with fewer words.
     pub may_lack: bool,
@@ -191,7 +191,7 @@ impl<'a> Reader<'a> {
         if self.eat_word(word) { Ok(()) } else { Err(NOT_READ) }
     }
 
-    /// One level further down; whoever calls it goes up again.
+    /// Goes one level further down; the caller goes up again.
     pub(super) fn go_deeper(&mut self, most: usize) -> Read<()> {
         self.depth += 1;
         if self.depth > most { Err(Some("nests too deep to be checked")) } else { Ok(()) }
@@ -265,7 +265,7 @@ impl<'a> Reader<'a> {
                 return Err(NOT_READ);
             }
             self.skip_space();
-            // Each command of a pipe runs in a shell of its own.
+            // Each command of a pipe runs in a separate shell.
             self.leave(scope);
             self.is_piped = self.out.text.len() > start;
             self.command()?;
@@ -276,8 +276,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Behind what may not have run, or ran in a shell of its own: the variables that were given values since `scope`, a length of the
-    /// log, may hold what they held before.
+    /// Leaves a part that may not have run, or ran in a separate shell: the variables that were given values since `scope`, a length of
+    /// the log, may hold their earlier values.
     pub(super) fn leave(&mut self, scope: usize) {
         for (name, had_value) in &self.log[scope..] {
             if !(*had_value && self.changing.get(name) == Some(&true)) {
@@ -324,7 +324,8 @@ impl<'a> Reader<'a> {
         self.assign_from(name, at, value, true);
     }
 
-    /// The same; a value that `is_own` is none of another variable, which may hold something else the next time.
+    /// As [`assign`](Self::assign); a value that `is_own` does not come from another variable, which may hold another value the next
+    /// time.
     pub(super) fn assign_from(&mut self, name: &str, at: usize, value: Value, is_own: bool) {
         let is_number = matches!(&value, Value::Computed(source) if source.is_number())
             || matches!(&value, Value::Text(text) if text.bytes().all(|byte| byte.is_ascii_digit()));

@@ -78,7 +78,7 @@ impl Reader<'_> {
         }
         (self.has_compound, self.has_more, self.has_blocks) = (true, true, true);
         let redirects = self.redirects()?;
-        // A redirection that fails leaves all of it out; in fish a block may have variables of its own.
+        // A redirection that fails leaves all of it out; in fish a block may have local variables.
         if !redirects.is_empty() || self.shell == Shell::Fish {
             self.leave(scope);
         }

@@ -79,7 +79,7 @@ pub(super) fn is_inherited(name: &str) -> bool {
     !is_in("own", name)
 }
 
-/// Whether a name is one that a line may give to a variable of its own: nothing but the line looks at it.
+/// Whether a line may use this name for a variable: only the line itself reads such a variable.
 pub(super) fn is_own_name(name: &str) -> bool {
     is_name(name)
         && !["harmless", "own", "given", "special"].iter().any(|row| is_in(row, name))

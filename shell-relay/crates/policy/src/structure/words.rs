@@ -41,12 +41,12 @@ pub(super) struct Simple {
 }
 
 impl<'a> Reader<'a> {
-    /// A word; the line goes on with what ends it.
+    /// Reads a word; the sign that ends it stays in the line.
     pub(super) fn word(&mut self, before: &str) -> Read<Word> {
         let start = self.at;
         let mut word = Word::default();
         if self.eat("<(") {
-            // Nobody waits for it: a loop would start more and more.
+            // Nothing waits for it: a loop would start more and more.
             if self.loops > 0 {
                 return Err(Some("starts commands that nobody waits for from a loop"));
             }
@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
         }
         let end = self.at + inside.len() + 2;
         self.at = end;
-        // A word that goes on would be another one.
+        // A word that continues would be another one.
         if self.next().is_none_or(|c| ENDS_WORD.contains(c)) { Ok(()) } else { Err(NOT_READ) }
     }
 

@@ -203,7 +203,8 @@ fn a_pattern_may_match_an_option_where_a_program_cannot_write() {
 
 #[test]
 fn of_seven_thousand_more_unseen_lines_the_users_shell_runs_a_handful_unasked() {
-    // A clipboard's sequence is kept from the terminal, an option is none, and the rest tells what a service or the disk has.
+    // The clipboard's sequences do not reach the terminal, an apparent option is not one, and the rest reports the contents of a service
+    // or the disk.
     let doubtful = [
         "sort -t, -k2,2no sorted.csv data.csv",
         "grep -n password config/database.yml",
@@ -239,7 +240,7 @@ fn of_the_seventh_list_only_changes_of_the_folder_and_looks_at_this_machine_are_
     }
 }
 
-/// What these tell comes from a service or from another host, by the user's own settings.
+/// The output of these programs comes from a service or from another host, by the user's own settings.
 fn asks_a_service(line: &str) -> bool {
     let name = line.split(' ').next().unwrap_or_default();
     ["aws", "docker", "doctl", "dnf", "gcloud", "gh", "hcloud", "helm", "kubectl", "lxc", "yum", "zypper"]

@@ -60,7 +60,7 @@ impl Files for Planted {
     }
 }
 
-/// The line with a name in the place of each word with a pattern; `None` if there is none.
+/// The line with a name in the place of each word with a pattern; `None` without such a word.
 fn with_names(line: &str, disk: &Planted) -> Option<String> {
     let is_pattern =
         |word: &&str| word.contains(['*', '?']) && !word.contains(['\'', '"', '\\', '~', ';', '|', '&', '<', '>']);

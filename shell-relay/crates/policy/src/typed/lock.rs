@@ -88,15 +88,15 @@ fn added(name: &str, shell: Shell, lock: Lock<'_>) -> Option<Vec<String>> {
     (words.next() == Some(name)).then(|| words.map(str::to_owned).collect())
 }
 
-/// The line, of which all behind the byte `behind_cd` is run by a shell of its own that the launcher starts.
+/// The line, in which a separate shell that the launcher starts runs everything behind the byte `behind_cd`.
 pub(super) fn alone(line: &str, behind_cd: usize, shell: Shell, lock: Lock<'_>) -> String {
     let (in_front, rest) = line.split_at(behind_cd);
     let rest = String::from_utf8_lossy(&shell.quoted(rest.as_ref())).into_owned();
     format!("{in_front}{} --line {} {rest}", lock.launcher, shell.name())
 }
 
-/// Whether a program of this name could do nothing behind the lock: it asks a service, a device or another host. One that looks into other
-/// processes tells less, and says so.
+/// Whether a program of this name could do nothing behind the lock: it asks a service, a device or another host. A program that inspects
+/// other processes shows less there, and says so.
 pub(crate) fn needs_more(name: &str) -> bool {
     let rows = rows().filter(|(who, _)| shell_of(who).is_none() && !matches!(*who, "prints" | "process"));
     rows.flat_map(|(_, names)| names).any(|known| known == name)
@@ -110,8 +110,8 @@ pub(super) struct Locked {
     pub leaves_out: bool,
 }
 
-/// The line, which is allowed as it is, with the launcher in front of each program; the line itself where there is none. `None` where
-/// it cannot be typed for sure.
+/// The line, which is allowed as it is, with the launcher in front of each program; the line itself without a launcher. `None` if it
+/// cannot be typed for sure.
 pub(super) fn locked(line: &str, shell: Shell, lock: Lock<'_>) -> Option<Locked> {
     let reading = dialect::reading(shell, line);
     let mut commands = parse::parse_plain(&reading.text).ok()?;

@@ -13,8 +13,8 @@ pub(super) struct Insertion {
     pub words: &'static [&'static str],
 }
 
-/// In front of each subcommand of git: no pager, no lock, no program or hook that the repository names, and what `log -p` tells of a
-/// repository within this one is told without starting git there.
+/// In front of each subcommand of git: no pager, no lock, no program or hook that the repository names; and `log -p` reports a repository
+/// within this one without starting git there.
 const GIT: &[&str] = &[
     "--no-pager",
     "--no-optional-locks",

@@ -160,7 +160,7 @@ pub fn askers() -> Vec<&'static str> {
     unlocked(&["service", "screen", "network"])
 }
 
-/// Programs that write notes of their own into the user's home before they answer.
+/// Programs that write files into the user's home before they answer.
 pub fn note_takers() -> Vec<&'static str> {
     unlocked(&["settings"])
 }

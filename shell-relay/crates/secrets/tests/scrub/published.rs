@@ -43,7 +43,7 @@ const PUBLISHED: &[(&str, &[&str])] = &[
     ("git manual: password in an address", &["https://username:", "pa55-w0rd@example.com/repository.git"]),
 ];
 
-/// By design too plain to be told from words: letters alike, a word of the dictionary.
+/// By design too plain to differ from words: letters alike, a word of the dictionary.
 const TOO_PLAIN: &[&str] = &["Slack, documentation of webhooks", "PostgreSQL manual: password in an address"];
 
 /// What of a text with a token in it is secret.

@@ -36,7 +36,7 @@ pub const VARIABLE: &str = "COHAB_NAMES";
 pub struct Mediator(UnixDatagram);
 
 impl Mediator {
-    /// The one that the environment names; `None` if there is none, or it does not live.
+    /// The server that the environment names; `None` if there is no server or it is dead.
     #[must_use]
     pub fn of_environment() -> Option<Self> {
         let file = env::var_os(VARIABLE)?;
@@ -45,7 +45,7 @@ impl Mediator {
         Some(Self(socket))
     }
 
-    /// Passes on what requests arrive by. Does not wait: a server that takes nothing is none.
+    /// Passes on the descriptor on which requests arrive. Does not wait: a server that takes nothing counts as absent.
     pub(super) fn hand_over(&self, requests: &OwnedFd) -> io::Result<()> {
         let passed = [requests.as_fd()];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
