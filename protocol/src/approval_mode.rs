@@ -4,7 +4,7 @@ use std::{cmp::Ordering, fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-/// What may be done unasked; ordered from strict to lax. Danger is asked in every mode but `All`.
+/// The actions that need no question; ordered from strict to lax. Danger is asked in every mode but `All`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ApprovalMode {
     /// Plainly read-only things run, everything else is refused without a question.

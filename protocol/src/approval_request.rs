@@ -11,7 +11,7 @@ pub struct ApprovalRequest {
     pub approval_id: ApprovalId,
     /// The turn that waits.
     pub turn_id: TurnId,
-    /// What would be done.
+    /// The proposed action.
     pub subject: ApprovalSubject,
     /// Whether it is only new, or known to do harm.
     pub is_dangerous: bool,
@@ -21,14 +21,14 @@ pub struct ApprovalRequest {
     pub is_each_time: bool,
 }
 
-/// What a question for consent is about.
+/// The subject of a question for consent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ApprovalSubject {
     /// Run a command.
     Command {
         /// The exact text.
         command: String,
-        /// Where.
+        /// The folder in which it would run.
         cwd: WirePath,
         /// The live shell or a separate one.
         mode: RunMode,
@@ -51,9 +51,9 @@ pub enum ApprovalSubject {
     },
     /// Send questions to a model server that was found on this machine.
     LocalServer {
-        /// Its base URL.
+        /// The server's base URL.
         url: String,
-        /// What it seems to be, for example `Ollama`.
+        /// The likely kind of server, for example `Ollama`.
         server: String,
         /// The model that would be used.
         model: String,
@@ -63,7 +63,7 @@ pub enum ApprovalSubject {
     Commands(Vec<ProposedCommand>),
     /// Continue the turn, although there is a reason to stop. Refusing ends it.
     GoOn {
-        /// What would be done next, or what was noticed: one sentence.
+        /// The next action, or the observation: one sentence.
         what: String,
     },
 }
@@ -75,7 +75,7 @@ pub struct ProposedCommand {
     pub approval_id: ApprovalId,
     /// The exact text.
     pub command: String,
-    /// Where.
+    /// The folder in which it would run.
     pub cwd: WirePath,
     /// The live shell or a separate one.
     pub mode: RunMode,

@@ -38,7 +38,7 @@ pub enum FrameError {
     /// A message was followed by more bytes in its frame.
     #[error("a frame has {extra_bytes} bytes after its message")]
     Trailing {
-        /// How many.
+        /// Number of extra bytes.
         extra_bytes: usize,
     },
     /// A message cannot be encoded.

@@ -37,8 +37,9 @@
 //! One turn at a time per session; a second `UserQuery` is answered with `Error(Busy)`. `CancelTurn` may come at any time. The side that
 //! opens an exchange chooses its id, which comes back in every reply. `seq` counts the chunks of a turn from 0 without gaps, so a client
 //! that lost its connection can ask for the rest ([`Attach::resume`]). If a daemon ends during a turn, the next daemon knows the finished
-//! steps: it sends `TurnUnfinished`, and `ResumeTurn` in the place of `UserQuery` continues the turn. The new daemon asks for commands
-//! that the client ran meanwhile by an `ExecuteCommand` of the old turn with the same id: an old turn's command is never run.
+//! steps: it sends `TurnUnfinished`, and `ResumeTurn` in the place of `UserQuery` continues the turn. It asks the client
+//! for the result of a command that ran meanwhile by an `ExecuteCommand` of the old turn with the same id; the client never runs that
+//! command again.
 //!
 //! # What either side must expect
 //! Everything: a peer may be hostile, slow, cut short or of another version. A frame that cannot be decoded ends the

@@ -12,7 +12,7 @@ pub struct Paths {
     pub config_dir: PathBuf,
     /// Logs, what the user agreed to, what model calls took.
     pub state_dir: PathBuf,
-    /// What can be made again.
+    /// The folder of files that can be made again.
     pub cache_dir: PathBuf,
     /// The socket and the files of running shells.
     pub runtime_dir: PathBuf,
@@ -115,7 +115,7 @@ impl Paths {
         self.state_dir.join("trusted-folders")
     }
 
-    /// What model calls took.
+    /// The file of the usage of model calls.
     #[must_use]
     pub fn usage_file(&self) -> PathBuf {
         self.state_dir.join("usage.db")

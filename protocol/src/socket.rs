@@ -21,7 +21,7 @@ pub enum SocketError {
     UnsafeDirectory {
         /// The folder.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The defect of the folder.
         reason: String,
     },
     /// The system refused.
@@ -35,7 +35,7 @@ pub enum SocketError {
     /// Somebody else is at the other end.
     #[error("the process at the other end runs as uid {uid}, not as you")]
     ForeignPeer {
-        /// Its user id.
+        /// The peer's user id.
         uid: u32,
     },
 }
@@ -51,7 +51,7 @@ pub fn socket_path(runtime_dir: &Path, uid: u32) -> PathBuf {
     PathBuf::from(format!("/tmp/cohab-{uid}/{hash:016x}.sock"))
 }
 
-/// Makes `path` a folder that only we can enter, or says why it is not.
+/// Makes `path` a folder that only our user can enter.
 ///
 /// # Errors
 /// `UnsafeDirectory` if it is a link, somebody else's, or open to others; `Io` if it cannot be made.

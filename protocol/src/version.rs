@@ -16,9 +16,9 @@ pub const SCHEMA_HASH: u64 = fnv1a(include_bytes!("../tests/golden.txt"));
 /// Why a client and a daemon of these builds do not work together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit {
-    /// What is different, and which is older if that is known.
+    /// The difference, and the older side if that is known.
     pub message: String,
-    /// What the user can do.
+    /// The next step for the user.
     pub hint: String,
 }
 

@@ -156,11 +156,11 @@ fn both_ends_see_that_the_other_is_us() {
 
 /// The user that systems call `nobody`.
 const NOBODY: u32 = 65_534;
-/// Where `held_by_somebody_else` connects, or listens.
+/// The socket at which `held_by_somebody_else` connects or listens.
 const SOCKET: &str = "COHAB_TEST_SOCKET";
 const LISTENS: &str = "COHAB_TEST_LISTENS";
 
-/// What another user does: connects or listens, and waits for the end.
+/// The part of another user: connects or listens, and waits for the end.
 #[test]
 #[ignore = "the test below starts it as another user"]
 fn held_by_somebody_else() {

@@ -12,7 +12,7 @@ use std::{
 
 use rustix::{fs::OFlags, process::getuid};
 
-/// How the names of these folders begin.
+/// The prefix of the names of these folders.
 pub(crate) const FOLDER_PREFIX: &str = "shell-";
 const LOCK: &str = "lock";
 

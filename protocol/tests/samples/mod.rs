@@ -124,7 +124,7 @@ fn section<T: Named + Serialize>(lines: &mut Vec<String>, samples: &[T]) {
 
 pub fn client_messages() -> Vec<ClientMessage> {
     vec![
-        // Not `SCHEMA_HASH`: that one is made of these bytes.
+        // Not `SCHEMA_HASH`: that hash is made of these bytes.
         ClientMessage::Hello(Hello { protocol_version: 1, schema_hash: 2, build: "0.1.0".into(), pid: 70_000 }),
         ClientMessage::UserQuery(UserQuery {
             turn_id: TURN,

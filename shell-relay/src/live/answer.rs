@@ -23,7 +23,7 @@ pub(super) enum AnswerStep {
     Settling { until: Instant },
     /// Or the beginning of a line: asked for.
     Sweeping { until: Instant },
-    /// It is now among the held keys and on its way out of the editor.
+    /// The line is now among the held keys and on its way out of the editor.
     Clearing { until: Instant },
     /// Key 6 is sent; hidden until the next `D`.
     Leaving { until: Instant },
@@ -34,7 +34,7 @@ pub(super) enum AnswerStep {
 #[derive(Debug)]
 pub(super) struct Answer {
     pub step: AnswerStep,
-    /// It is to end as soon as it may; whether with the stashed line.
+    /// The answer is to end as soon as it may; the value says whether with the stashed line.
     leave: Option<bool>,
     /// A line that is not a question was put aside for the answer; it comes back in any case.
     keeps_line: bool,
@@ -142,7 +142,7 @@ impl LiveShell {
         }
     }
 
-    /// What stands in the editor although the assistant writes: typed into a command that did not read it.
+    /// Handles text in the editor although the assistant writes: text typed into a command that did not read it.
     pub(super) fn on_leftover(&mut self, text: Option<String>, cx: &mut Cx<'_>) {
         let Some(answer) = &mut self.answer else { return };
         match answer.step {

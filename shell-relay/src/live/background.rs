@@ -9,7 +9,7 @@ use super::sequences::{Piece, SequenceScanner};
 
 /// A line editor has painted its prompt so long after it moved the cursor.
 const PAINTING: Duration = Duration::from_millis(50);
-/// What goes beyond in one line is left out.
+/// The rest of a longer line is left out.
 const LINE_MAX_BYTES: usize = 4096;
 
 #[derive(Debug, Default)]
@@ -48,7 +48,7 @@ impl Background {
         self.lines.painted(now);
     }
 
-    /// What was begun before is of no interest any more.
+    /// Drops everything begun before.
     pub fn begin(&mut self) {
         self.lines = Lines::default();
     }

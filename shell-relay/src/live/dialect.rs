@@ -27,7 +27,7 @@ pub(super) enum Key {
     Take,
 }
 
-/// How it is known that the prompt was painted again after `Stash`.
+/// The sign that the prompt was painted again after `Stash`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Repaint {
     /// The prompt's mark comes again.
@@ -38,7 +38,7 @@ pub(super) enum Repaint {
     BeforeNextKey,
 }
 
-/// Who finds out what stands in the line when Enter is pressed.
+/// The side that finds out the contents of the line when Enter is pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Enter {
     /// The client holds the key and asks, as it belongs to a binding of the user's.
@@ -124,7 +124,7 @@ static FISH: Dialect = Dialect {
 };
 
 impl Dialect {
-    /// Of a shell; one without integration gets none of its keys.
+    /// The dialect of a shell; a shell without integration gets none of its keys.
     pub fn of(shell: Shell) -> &'static Self {
         match shell {
             Shell::Zsh => &ZSH,

@@ -15,7 +15,7 @@ use super::{
     relay::Relay,
 };
 
-/// In place of an id: all keys before the fence key were read.
+/// Stands in place of an id: all keys before the fence key were read.
 const FENCE: &str = "=";
 /// A command up to this length is typed into the shell if no file can be written for it.
 const TYPED_MAX_BYTES: usize = 64 * 1024 + 64;

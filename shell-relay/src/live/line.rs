@@ -26,7 +26,7 @@ pub(super) struct Ask {
     hotkey: bool,
     /// The key itself, for the case that it is not for us.
     key: Vec<u8>,
-    /// It came by itself.
+    /// The key came by itself.
     is_alone: bool,
     /// The shell has it, or what stands for it, and waits for our word.
     is_passed: bool,
@@ -37,7 +37,7 @@ pub(super) struct Ask {
 enum AskStep {
     Asked {
         since: Instant,
-        /// By Enter itself, and not by a query.
+        /// The report was caused by Enter itself, and not by a query.
         told: bool,
     },
     /// The driver decides.
@@ -291,8 +291,8 @@ impl LiveShell {
         }
     }
 
-    /// Whether the primary prompt stands, as its line editor says who waits for our word. Its own mark may have been lost with the
-    /// user's hooks, and without an answer Enter would do nothing.
+    /// Whether the primary prompt stands, as reported by its line editor, which waits for our answer. The prompt's own mark may have been
+    /// lost with the user's hooks, and without an answer Enter would do nothing.
     fn stands_at_prompt(&mut self, cx: &mut Cx<'_>) -> bool {
         if self.phase != Phase::Prompt && !matches!(self.phase, Phase::Replaced | Phase::Dead) && self.editor_reads(cx)
         {
@@ -322,7 +322,7 @@ impl LiveShell {
         });
     }
 
-    /// In vi's modes these two keys in one piece are what they are: many a terminal, or a slow line, sends them so.
+    /// In vi's modes these two keys in one piece keep their meaning: many terminals, or a slow line, send them so.
     fn pass_escape_and_enter(&mut self, cx: &mut Cx<'_>) {
         self.ask = None;
         let token = Token { kind: TokenKind::Enter, bytes: keys::ALT_ENTER };

@@ -92,7 +92,7 @@ const EDITOR_WAIT: Duration = Duration::from_millis(100);
 /// The longest command.
 pub const COMMAND_MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// What of the shell's output the terminal gets.
+/// The part of the shell's output that the terminal gets.
 #[derive(Debug)]
 enum View {
     Shown,
@@ -114,7 +114,7 @@ struct Cx<'a> {
     fx: &'a mut Effects,
 }
 
-/// Where the user's keys go.
+/// The receiver of the user's keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Route {
     Shell,
@@ -139,16 +139,16 @@ pub struct LiveShell {
     prompt: PromptFacts,
     user: UserTrack,
     ask: Option<Ask>,
-    /// What bash paints at Enter.
+    /// bash's output at Enter.
     enter_paint: Option<EnterPaint>,
     /// Enter is bound to something of the user's.
     enter_is_users: bool,
-    /// As far as the shell reports it.
+    /// The meaning of letters to the line editor, as far as the shell reports it.
     letters: Letters,
     /// The line editor did not answer the last question, and nothing is asked of it until it reports a line by itself.
     is_deaf: bool,
     queue: VecDeque<Queued>,
-    /// When the head of the queue is to be looked at again.
+    /// The time to look at the head of the queue again.
     retry_at: Option<Instant>,
     relay: Option<Relay>,
     answer: Option<Answer>,
@@ -252,7 +252,7 @@ impl LiveShell {
         self.keyboard = keyboard;
     }
 
-    /// What the shell is doing.
+    /// The activity of the shell.
     #[must_use]
     pub fn state(&self) -> ShellState {
         match self.phase {
@@ -332,7 +332,7 @@ impl LiveShell {
     fn on_mark(&mut self, mark: Mark, cx: &mut Cx<'_>) {
         let ends_enter_paint = match mark {
             Mark::Started | Mark::Finished(_) | Mark::Stashed { .. } => true,
-            // It is also within the prompt of a line that is painted again.
+            // The continuation mark is also within the prompt of a line that is painted again.
             Mark::Continuation => self.enter_paint.as_ref().is_some_and(EnterPaint::is_behind_line),
             _ => false,
         };
@@ -384,7 +384,7 @@ impl LiveShell {
                 cx.fx.pty.extend_from_slice(token.bytes);
                 if let Some(relay) = &mut self.relay {
                     let is_interrupt = token.kind == TokenKind::Interrupt;
-                    // Where lines are read the terminal itself takes this key: the line editor will not find it.
+                    // While lines are read, the terminal itself takes this key: the line editor will not find it.
                     let is_taken = is_interrupt && cx.probe.terminal_modes().is_some_and(|modes| modes.canonical);
                     relay.user_typed(is_interrupt, is_taken);
                 }
@@ -418,7 +418,7 @@ impl LiveShell {
     fn hold_key(&mut self, token: Token<'_>, cx: &mut Cx<'_>) {
         let asks_to_stop = matches!(token.kind, TokenKind::Interrupt | TokenKind::Escape);
         if self.answer.is_some() && asks_to_stop {
-            // As a terminal does: no line that was typed ahead runs after a stop. A half-typed one stays.
+            // As in a terminal, no line that was typed ahead runs after a stop. A half-typed line stays.
             if self.held.hold_a_line() {
                 self.held.clear();
             }

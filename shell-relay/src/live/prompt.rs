@@ -22,7 +22,7 @@ pub(super) enum Phase {
     /// A command of the user's.
     Running,
     Precmd {
-        /// When to look whether the line editor reads although no prompt mark came.
+        /// The time to check whether the line editor reads although no prompt mark came.
         look_at: Option<Instant>,
         interval: Duration,
     },
@@ -42,7 +42,7 @@ pub(super) enum Interrupted {
     Answered,
 }
 
-/// What happened at the current prompt.
+/// Events at the current prompt.
 #[derive(Debug)]
 pub(super) struct PromptFacts {
     pub ready_at: Instant,
@@ -54,7 +54,7 @@ pub(super) struct PromptFacts {
     pub searched: bool,
     /// The next key is inserted as it is.
     pub quoting: bool,
-    /// When Enter went to the shell, which has not yet said what came of it.
+    /// The time when Enter went to the shell, which has not yet reported the result.
     pub entered_at: Option<Instant>,
     /// The reported line was accepted and no key was sent since; later reports are stale.
     pub accepting: bool,
@@ -206,7 +206,7 @@ impl LiveShell {
         self.advance_queue(cx);
     }
 
-    /// Of several lines typed ahead each prompt reads one: the rest may still be there at the next.
+    /// Each prompt reads one of several lines typed ahead: the rest may still be there at the next.
     fn leave_prompt(&mut self, cx: &Cx<'_>) {
         let unsettled = self.prompt.unsettled_until().is_some_and(|until| cx.now < until);
         self.prompt.keys_since_left |= self.phase == Phase::Prompt && unsettled;
@@ -324,7 +324,7 @@ impl LiveShell {
         }
     }
 
-    /// From here on the prompt is awaited, with or without its mark.
+    /// From now on the prompt is awaited, with or without its mark.
     pub(super) fn look_for_editor(&mut self, cx: &Cx<'_>) {
         self.doubtful_prompt_at = None;
         self.phase = Phase::Precmd { look_at: Some(cx.now + EDITOR_WAIT), interval: EDITOR_WAIT };

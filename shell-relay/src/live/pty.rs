@@ -37,26 +37,26 @@ const OUTER_VARIABLE: &str = "COHAB_OUTER";
 /// Rows and columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PtySize {
-    /// Of text.
+    /// Rows of text.
     pub rows: u16,
-    /// Of text.
+    /// Columns of text.
     pub columns: u16,
-    /// Of the whole, or 0.
+    /// Width of the whole in pixels, or 0.
     pub pixel_width: u16,
-    /// Of the whole, or 0.
+    /// Height of the whole in pixels, or 0.
     pub pixel_height: u16,
 }
 
-/// What to start.
+/// A shell to start.
 #[derive(Clone, Debug)]
 pub struct SpawnShell {
     /// The shell's program.
     pub program: PathBuf,
-    /// Its name for itself; with a leading `-` it is a login shell.
+    /// The shell's name for itself; with a leading `-` it is a login shell.
     pub argv0: OsString,
-    /// Its arguments and additional variables.
+    /// The shell's arguments and additional variables.
     pub start: Start,
-    /// Where it starts.
+    /// The folder in which it starts.
     pub cwd: PathBuf,
     /// The terminal's size.
     pub size: PtySize,
@@ -64,10 +64,10 @@ pub struct SpawnShell {
     pub modes: Option<Termios>,
 }
 
-/// How the shell ended.
+/// The end of the shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShellEnd {
-    /// As another shell would report it: 128 + n for signal n.
+    /// The status as another shell would report it: 128 + n for signal n.
     pub status: i32,
     /// A signal ended it: it could not finish its row.
     pub is_killed: bool,
@@ -80,9 +80,9 @@ pub struct LivePty {
     child: Child,
     /// The number of the shell's side as a device.
     slave: u64,
-    /// Which kind of shell was asked for.
+    /// The requested kind of shell.
     kind: Shell,
-    /// What runs there, once the shell itself did; to see it replaced.
+    /// The running program, recorded once it is the shell itself; shows a later replacement.
     image: OnceLock<Image>,
 }
 
@@ -140,7 +140,7 @@ impl LivePty {
         cohab_process::signal_group(signal.pgid, signal.signal);
     }
 
-    /// How the shell ended, if it has.
+    /// The shell's end, if it has ended.
     ///
     /// # Errors
     /// If the kernel does not report it.
@@ -156,7 +156,7 @@ impl LivePty {
         self.child.wait().map(shell_end)
     }
 
-    /// To be called when the shell's first prompt stands: what runs then is the shell, wrappers are done.
+    /// To be called when the shell's first prompt stands: then the running program is the shell, wrappers are done.
     pub fn remember_shell(&self) {
         if self.image.get().is_none()
             && let Some(image) = self.image_now().filter(|image| Shell::of(&image.program) == self.kind)

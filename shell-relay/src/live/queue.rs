@@ -53,7 +53,7 @@ const INTERPRETERS: [&str; 33] = [
 #[derive(Debug)]
 pub(super) struct Queued {
     pub request: CommandRequest,
-    /// What the shell gets in place of the text, if that would harm it, or is filled in.
+    /// The text that the shell gets instead, if the request's text would harm it or has secrets to fill in.
     pub sent: Option<FilledLine>,
     /// Only the request's text is shown, not the text that is sent.
     pub is_filled: bool,

@@ -35,9 +35,9 @@ pub(super) enum RelayStep {
     Loaded { until: Instant },
     /// The stub's echo is hidden.
     Hidden { until: Instant },
-    /// Its output is shown and captured, it has the keyboard.
+    /// The command's output is shown and captured, and the command has the keyboard.
     Running,
-    /// It ended; the prompt is awaited.
+    /// The command ended; the prompt is awaited.
     Ending,
 }
 
@@ -52,14 +52,14 @@ pub(super) struct Relay {
     /// Characters put aside.
     pub stashed: usize,
     started: Instant,
-    /// When its time is up; absent once reported.
+    /// The end of its time; absent once reported.
     time_up: Option<Instant>,
     capture: Capture,
     redactor: Redactor,
     ended: Option<(Ended, Duration)>,
     /// The latest party of cohab that interrupts it, else the user.
     interrupted: Option<Interrupter>,
-    /// What stood behind the command in the stub was discarded.
+    /// The part of the stub behind the command was discarded.
     discarded: bool,
     /// The user typed while it ran.
     pub typed: bool,
@@ -75,7 +75,7 @@ impl Relay {
         matches!(self.step, RelayStep::Stashing { .. })
     }
 
-    /// How long its first mark may take once it is handed over.
+    /// The time that its first mark may take after the hand-over.
     pub fn start_wait(&self, pace: &KeyPace) -> Duration {
         if self.in_answer { START_WAIT } else { pace.wait(self.request.text.len()) }
     }
@@ -229,7 +229,7 @@ impl LiveShell {
         }
     }
 
-    /// By `E`, or by `D` (`by_hook`) if the rest of the stub was discarded. The first one counts.
+    /// Ends the command at `E`, or at `D` (`by_hook`) if the rest of the stub was discarded. The first one counts.
     pub(super) fn end_relay(&mut self, ended: Ended, by_hook: bool, cx: &mut Cx<'_>) {
         let Some(relay) = &mut self.relay else { return };
         relay.step = RelayStep::Ending;

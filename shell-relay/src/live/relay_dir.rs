@@ -117,14 +117,14 @@ impl RelayDir {
         format!("{bits:032x}")
     }
 
-    /// Where the shell writes the names of its builtins, aliases, functions and abbreviations, one a line: bash at its start, the others
-    /// at prompts. It may lag behind the shell, and may not be there.
+    /// The file in which the shell writes the names of its builtins, aliases, functions and abbreviations, one a line: bash at its start,
+    /// the others at prompts. It may lag behind the shell, and may not exist.
     #[must_use]
     pub fn names_file(&self) -> PathBuf {
         self.path.join("names")
     }
 
-    /// What the shell is to read at its start; absent for shells without integration.
+    /// The file that the shell reads at its start; absent for shells without integration.
     #[must_use]
     pub fn startup_file(&self) -> Option<&Path> {
         self.startup_files.first().map(PathBuf::as_path)
@@ -259,12 +259,12 @@ impl RelayDir {
 
 impl Drop for RelayDir {
     fn drop(&mut self) {
-        // It may be gone already, with the whole runtime directory.
+        // The folder may be gone already, with the whole runtime directory.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
 
-/// What became of the exported variables, in order of name.
+/// Changes of the exported variables, in order of name.
 fn env_delta(change: &StateChange) -> Vec<EnvChange> {
     let exported = change.steps.iter().filter_map(|(item, step)| match item {
         Item::Exported(name) => Some(EnvChange { name: name.clone(), value: step.after.as_ref().map(as_exported) }),
@@ -273,7 +273,7 @@ fn env_delta(change: &StateChange) -> Vec<EnvChange> {
     exported.collect()
 }
 
-/// As programs get it: only fish has lists, and lists of more than one element are mostly paths.
+/// The value as programs get it: only fish has lists, and lists of more than one element are mostly paths.
 fn as_exported(value: &Value) -> String {
     String::from_utf8_lossy(&value.join(&b':')).into_owned()
 }

@@ -5,7 +5,7 @@ use cohab_types::command::{Ending, StateAfter};
 
 use super::{Modes, Probe};
 
-/// Of a program's name; the kernel keeps 15 bytes of it.
+/// Longest shown name of a program; the kernel keeps 15 bytes of it.
 const NAME_MAX_CHARS: usize = 32;
 
 /// After a command that came to its end, or to that of the shell.

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::{Cx, Effects, EnterPaint, INTEGRATION_WAIT, LiveShell, Phase, Probe};
 
 impl LiveShell {
-    /// When [`LiveShell::tick`] is due; `None`: not before something else happens.
+    /// The time at which [`LiveShell::tick`] is due; `None` if another event must come first.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         let phase = match self.phase {

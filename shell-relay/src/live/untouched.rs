@@ -2,7 +2,7 @@
 
 use super::{LiveShell, Phase, answer::AnswerStep};
 
-/// What can be said of a key that means something only at an untouched prompt.
+/// The use of a key that means something only at an untouched prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UntouchedPrompt {
     /// The primary prompt stands, its line is empty, and no key has come since.

@@ -43,7 +43,7 @@ impl Scanner {
     fn list(&mut self, end: Option<char>) {
         let mut blocks = Vec::new();
         let mut words = Vec::new();
-        // What follows `>` is no argument.
+        // The word behind `>` is no argument.
         let mut is_target = false;
         while let Some(c) = self.peek(0).filter(|c| Some(*c) != end) {
             match c {
