@@ -44,7 +44,7 @@ const ALWAYS: &[&str] = &[
     "xsel",
     "pbpaste",
 ];
-/// With these words others may have written what they print.
+/// With these words the programs print text that others may have written.
 const WITH_WORDS: &[(&str, &[&str])] = &[
     ("docker", CONTAINERS),
     ("docker-compose", CONTAINERS),

@@ -150,7 +150,7 @@ fn why_double_quoted_differs(shell: Shell, text: &str) -> Option<&'static str> {
     (shell == Shell::Fish && text.contains("\\`")).then_some("fish keeps a backslash here that bash drops")
 }
 
-/// Where a piece of a word stands, and whose word it is.
+/// The place of a piece in a word, and the command of the word.
 #[derive(Clone, Copy)]
 struct Place {
     is_first: bool,

@@ -10,7 +10,7 @@ use super::{
     verdict::Findings,
 };
 
-/// How each such reason begins.
+/// The beginning of each such reason.
 pub(super) const FILLS_IN: &str = "fills in the ";
 
 /// Adds what is to be asked about the placeholders of `line`, which `words` has as words.

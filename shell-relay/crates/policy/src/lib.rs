@@ -66,16 +66,17 @@ pub use typed::typed_form;
 pub use typed::{Lock, Unasked, keeps_shell, needs_lock, unasked};
 use verdict::Findings;
 
-/// So long a yes to one run holds, for client and daemon alike. A question may stand as long as it likes: the time counts from the yes.
+/// The time for which a yes to one run holds, for client and daemon alike. A question may stand for any time: the time counts from the
+/// yes.
 pub const YES_HOLDS: Duration = Duration::from_secs(10 * 60);
 
 /// More directories than this that a line may be in are not followed.
 const MAX_PLACES: usize = 4;
-/// What a shell computes in such a line is not known beforehand, so it must not be able to do harm.
+/// The values that a shell computes in such a line are not known beforehand, so it must not be able to do harm.
 const NEEDS_LOCK: &str =
     "has loops, conditions or substitutions, which run unasked only where programs are kept from writing";
 
-/// What the policy says, from lax to strict.
+/// The level of a verdict, from lax to strict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Plainly read-only: runs at once.
@@ -84,12 +85,12 @@ pub enum Level {
     Ask,
     /// Known to do harm; asked loudly, never remembered.
     Danger,
-    /// Not run.
+    /// The line is not run.
     Deny,
 }
 
 impl Level {
-    /// Its word in files and outputs.
+    /// The level's word in files and outputs.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -164,14 +165,14 @@ pub trait Files: std::fmt::Debug + Sync {
     }
 }
 
-/// What a line is judged against.
+/// The facts against which a line is judged.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// Working directory of the shell.
     pub cwd: &'a Path,
     /// The user's home.
     pub home: &'a Path,
-    /// Where paths lead; without it they are judged by their text alone.
+    /// Resolves paths; without it they are judged by their text alone.
     pub files: Option<&'a dyn Files>,
     /// The shell that will read a line.
     pub shell: Shell,
@@ -179,7 +180,7 @@ pub struct Context<'a> {
     pub own: &'a [PathBuf],
     /// Folders of PATH, as far as they are known: what is written there may be run by its name. Absolute.
     pub programs: &'a [PathBuf],
-    /// What starts the programs of a line that runs unasked.
+    /// The launcher of the programs of a line that runs unasked.
     pub lock: Option<Lock<'a>>,
 }
 
@@ -246,7 +247,7 @@ pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
     if guard::caught(|| find_what_is_not_plain(&reading, context, &mut findings)).is_none() {
         findings.ask("could not be checked: the check itself failed");
     }
-    // Of loops and substitutions only the commands count that they come to, where all of them only read.
+    // If a line with loops and substitutions only reads, just the commands that it runs count.
     let judged = if reading.structure.is_some() && findings.level() == Level::Allow { &reading.text } else { line };
     let mut harm = Findings::default();
     bytes::find_hidden_characters(line, &mut harm);
@@ -262,7 +263,7 @@ pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
 
 fn find_harm(line: &str, context: Context<'_>, findings: &mut Findings) {
     danger::find(line, context, findings);
-    // What is longer is danger already.
+    // A longer line is danger already.
     if line.len() <= scan::MAX_SCAN_BYTES
         && let Some(own_reading) = dialect::as_bash(context.shell, line)
     {

@@ -13,12 +13,12 @@ use cohab_shell_state::{
 
 use super::{Context, alone, dialect, options, parse, rules::fed, shell_options};
 
-/// What is known of a program's file.
+/// The known facts about a program's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// Where links lead.
+    /// The file's real path, links resolved.
     pub real: PathBuf,
-    /// It belongs to root or the user.
+    /// The file belongs to root or the user.
     pub is_trusted: bool,
     /// Others can write it, or put another one in its place.
     pub is_open: bool,
@@ -33,7 +33,7 @@ const BUILTINS: &[&str] = &[
 const FISH_OWN: &[&str] = &["cd", "diff", "dirs", "egrep", "fgrep", "grep", "help", "history", "ls", "man"];
 /// Programs that have special rules instead of a line in the table of options.
 const RULED: &[&str] = &["find", "sed", "awk", "gawk", "mawk", "git", "ip", "ps", "man", "xargs"];
-/// Where the system keeps programs.
+/// The folders in which the system keeps programs.
 const SYSTEM_FOLDERS: &[&str] =
     &["/usr", "/bin", "/sbin", "/opt", "/snap", "/nix/store", "/run/current-system", "/home/linuxbrew"];
 /// Programs that stand in for others and run what a project's files name.

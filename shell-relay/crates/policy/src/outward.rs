@@ -11,7 +11,7 @@ use super::{
 
 /// Destinations and files that are named; more are left out.
 const MAX_NAMED: usize = 4;
-/// What stands behind them is where git goes.
+/// Subcommands of git with the destination behind them.
 const GIT_VERBS: &[&str] = &["push", "fetch", "clone", "ls-remote", "pull", "remote", "submodule", "lfs"];
 
 /// The data that a line sends to another host.
@@ -19,7 +19,7 @@ const GIT_VERBS: &[&str] = &["push", "fetch", "clone", "ls-remote", "pull", "rem
 pub struct Outward {
     /// The program that does it; empty if only an address stands there.
     pub program: String,
-    /// Where to, as written; empty if the line does not say so.
+    /// Destinations, as written; empty if the line does not name any.
     pub destinations: Vec<String>,
     /// Files that it may send, as written.
     pub files: Vec<String>,
@@ -77,7 +77,8 @@ fn of_command(command: &LooseCommand) -> Option<Outward> {
     })
 }
 
-/// The operands that say where to, surest first: addresses, `host:path` and `user@host`; else names with dots; else the first one.
+/// The operands that name the destination, surest first: addresses, `host:path` and `user@host`; otherwise names with dots; otherwise the
+/// first one.
 fn destinations<'a>(operands: &[&'a str]) -> Vec<&'a str> {
     let is_sure = |word: &&str| is_address(word) || !word.starts_with(['.', '/', '~']) && word.contains([':', '@']);
     let is_name = |word: &&str| !word.starts_with(['.', '/', '~']) && word.contains('.') && !word.contains('=');

@@ -18,7 +18,7 @@ use super::{
     scan::{self, LooseCommand, LooseWord},
 };
 
-/// What belongs to the system's owner. Logs do not: others write what stands in them.
+/// Places that belong to the system's owner. Logs do not: others write their text.
 const SYSTEM: &[&str] = &[
     "/etc",
     "/usr",
@@ -39,17 +39,17 @@ const MAKERS: &[(&str, &str)] =
     &[("mkdir", "p"), ("touch", "acm"), ("rmdir", "p"), ("rm", "f"), ("unlink", ""), ("tee", "ai")];
 /// The same of the last name, to which they take what the others name.
 const PLACERS: &[(&str, &str)] = &[("cp", "aflnpPrRsu"), ("mv", "fnu"), ("ln", "fns"), ("install", "CDp")];
-/// They change the folder that the shell is in.
+/// Commands that change the shell's folder.
 const CHANGING_FOLDER: &[&str] = &["cd", "pushd"];
-/// What code that is handed on names when it asks the network.
+/// Words in handed-on code that asks the network.
 const NETWORK_WORDS: &[&str] =
     &["urllib", "requests", "httpx", "aiohttp", "socket", "http.client", "fetch", "TCPSocket", "Net::HTTP", "LWP"];
 
 /// Words of a line that are followed to where they lead; more are taken by their text.
 const MAX_FOLLOWED: usize = 200;
 
-/// What outside of `workspace`, a folder, the output of `line` may hold: a name for people, such as `curl` or `/tmp/notes`. `None`
-/// if all of it is the workspace's or the system's own.
+/// A source outside of `workspace`, a folder, of the text in the output of `line`: a name for people, such as `curl` or `/tmp/notes`.
+/// `None` if all of the text is the workspace's or the system's own.
 #[must_use]
 pub fn outside_source(line: &str, context: Context<'_>, workspace: &Path) -> Option<String> {
     let scan = scan::scan(&dialect::reading(context.shell, &as_words(line)).text);
@@ -112,7 +112,7 @@ fn is_outside(path: &Path, workspace: &Path) -> bool {
     !path.starts_with(workspace) && !SYSTEM.iter().any(|root| path.starts_with(root))
 }
 
-/// What is known while the commands of a line are gone through.
+/// The state of the walk through the commands of a line.
 struct Reach<'a> {
     context: Context<'a>,
     workspace: &'a Path,
@@ -159,7 +159,7 @@ impl Reach<'_> {
         if says_so && is_outside(&path, self.workspace) {
             return true;
         }
-        // In quotes `*` is a letter, of what a search looks for.
+        // In quotes `*` is a sign of the pattern of a search.
         let is_text = part.is_empty() || part.starts_with('-') || is_quoted && part.contains(['*', '?']);
         if is_text || self.followed == MAX_FOLLOWED {
             return false;

@@ -59,7 +59,7 @@ const PLAIN_VARIABLES: &[&str] =
 const PLAIN_VARIABLE_GROUPS: &[&str] = &["GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_PS1_"];
 /// Settings and variables that are named; more are counted.
 const NAMED_MAX: usize = 4;
-/// Of a value that is shown, in characters.
+/// Longest part of a value that is shown, in characters.
 const VALUE_CHARS: usize = 60;
 
 /// One of git's settings.
@@ -137,7 +137,7 @@ fn decides(key: &str, value: &str) -> bool {
     })
 }
 
-/// What is said of such settings of the repository at `top`; nothing if there are none.
+/// A warning about such settings of the repository at `top`; `None` without such settings.
 #[must_use]
 pub fn why_planted(settings: &[Setting], top: &Path) -> Option<String> {
     let named = |setting: &Setting| {
@@ -149,7 +149,7 @@ pub fn why_planted(settings: &[Setting], top: &Path) -> Option<String> {
     Some(format!("the repository's own git settings can start programs: {named}, in {top}"))
 }
 
-/// What is said of variables of the shell's environment that decide what git does; nothing if there are none.
+/// A warning about variables of the shell's environment that change git's behaviour; `None` without such variables.
 #[must_use]
 pub fn git_variables(shell: &Snapshot) -> Option<String> {
     let deciding = |name: &str| {

@@ -18,13 +18,13 @@ pub(super) struct LooseWord {
     pub text: String,
     /// A `$` or backtick expansion or a process substitution is in it.
     pub expands: bool,
-    /// It was written with quotes or escapes in or around it.
+    /// The word was written with quotes or escapes in or around it.
     pub is_quoted: bool,
     /// A command substitution or process substitution is in it.
     pub runs_code: bool,
 }
 
-/// Where a command's input comes from or its output goes.
+/// The source of a command's input or the target of its output.
 #[derive(Clone, Debug)]
 pub(super) struct LooseRedirect {
     pub writes: bool,
@@ -45,7 +45,7 @@ pub(super) struct LooseCommand {
     pub defines_function: bool,
 }
 
-/// What a text may run.
+/// The commands that a text may run.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     pub commands: Vec<LooseCommand>,

@@ -23,7 +23,7 @@ use reader::{Changing, Reader};
 
 /// A longer line of this kind is not followed. It bounds how deep the parsers of the line may have to go.
 const MAX_BYTES: usize = 4096;
-/// Such a line comes to at most so many bytes of plain commands.
+/// Longest plain text of such a line, in bytes.
 const MAX_TEXT_BYTES: usize = 8 * 1024;
 
 /// A line as plain commands.
@@ -31,7 +31,7 @@ const MAX_TEXT_BYTES: usize = 8 * 1024;
 pub(super) struct Structure {
     /// The plain commands, one behind the other.
     pub text: String,
-    /// Where `text` has a sample.
+    /// The places of samples in `text`.
     pub computed: Vec<Computed>,
     /// Variables of the environment that it uses.
     pub environment: Vec<String>,
@@ -47,26 +47,26 @@ pub(super) struct Computed {
     pub kind: Kind,
 }
 
-/// What a computed value can be.
+/// The kind of a computed value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A number in digits, or nothing.
     Number,
-    /// What its text says, but for blanks in names of files that match.
+    /// The value is known from its text, except for blanks in names of matching files.
     Known,
     /// Anything.
     Any,
 }
 
-/// The plain commands of `line`, which has more than these, as `shell` reads it.
+/// Reduces `line`, which has more than plain commands, to plain commands, as `shell` reads it.
 ///
 /// # Errors
-/// What in it is not known to be read for sure, where there is more to say than that it is no plain line.
+/// The part of the line that is not known to be read for sure, if that says more than that the line is not plain.
 pub(super) fn read(shell: Shell, line: &str) -> Result<Structure, Option<&'static str>> {
     if line.len() > MAX_BYTES {
         return Err(Some("too long to be checked in full"));
     }
-    // What is joined by a line break would be taken apart.
+    // Text that is joined by a line break would be split.
     if shell == Shell::Other || line.contains("\\\n") || line.ends_with('\\') {
         return Err(None);
     }

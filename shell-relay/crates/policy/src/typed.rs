@@ -24,15 +24,15 @@ pub(super) use lock::{confines, holds, needs_more};
 /// Said where the words cannot be put in for sure.
 const NOT_TYPED: &str = "it cannot be typed with the words that keep it read-only";
 
-/// What a pager that has no option for it is typed in front of, so that it writes all and ends.
+/// The program behind a pager that has no option for it, so that the pager writes all and ends.
 const PRINTER: &str = "cat";
 
 /// A line that runs unasked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unasked {
-    /// What is typed.
+    /// The typed text.
     pub text: String,
-    /// What is typed in its place where there is a second lock: the launcher starts the programs.
+    /// The typed text with a second lock: the launcher starts the programs.
     pub locked: Option<String>,
     /// Folders in which it starts git: what is set there may name programs.
     pub git_folders: Vec<PathBuf>,
@@ -123,7 +123,7 @@ fn with_words(line: &str, reading: &Reading, mut commands: Vec<SimpleCommand>, s
     (text == line || reads_as(&text, shell, &commands)).then_some(text)
 }
 
-/// What is put into a line, by the byte in front of which it goes.
+/// Insertions into a line, by the byte in front of which each goes.
 #[derive(Debug, Default)]
 struct Edits(BTreeMap<usize, String>);
 

@@ -23,7 +23,7 @@ pub(super) fn is_run(scan: &Scan) -> bool {
             has_cloned = true;
             continue;
         }
-        // Which folder a path is in by then is not followed.
+        // The folder of a path at that time is not followed.
         let is_of_folder =
             |word: &LooseWord| !word.text.starts_with('/') && word.text.contains('/') && !word.text.contains(':');
         let runs_cloned = is_of_folder(name)
@@ -54,7 +54,7 @@ fn outputs(arguments: &[LooseWord]) -> impl Iterator<Item = &str> {
         let text = word.text.as_str();
         let attached = text.strip_prefix("-o").or_else(|| text.strip_prefix("-O"));
         let long = text.strip_prefix("--").and_then(|option| option.split_once('=')).map(|(_, value)| value);
-        // Of an address its last part, which names the file where nothing else does.
+        // The last part of an address names the file if nothing else does.
         let last = text.rsplit('/').next().filter(|_| text.contains("://"));
         let whole = (!text.starts_with('-')).then_some(text);
         [attached, long, last, whole].into_iter().flatten().map(plain).filter(|name| !name.is_empty())

@@ -119,7 +119,7 @@ pub(super) fn is_there_to_act(name: &str) -> bool {
 
 struct Judge<'a, 'f> {
     context: Context<'a>,
-    /// Where a command may run: behind a `cd` there, or still here.
+    /// The folders in which a command may run: behind a `cd` there, or still here.
     folders: Vec<PathBuf>,
     findings: &'f mut Findings,
     budget: Budget,
@@ -230,7 +230,7 @@ impl Judge<'_, '_> {
         }
     }
 
-    /// What comes later may run in another folder.
+    /// Records that later commands may run in another folder.
     fn follow_change(&mut self, verb: &str, arguments: &[LooseWord]) {
         if !matches!(verb, "cd" | "pushd") {
             return;

@@ -6,7 +6,7 @@ use super::super::{
     verdict::Findings,
 };
 
-/// They connect to what their operands name.
+/// Programs that connect to the hosts in their operands.
 const CONNECTING: &[&str] = &[
     "curl",
     "wget",
@@ -105,9 +105,9 @@ const TELLING: &[(&str, &[&str])] = &[
         ],
     ),
 ];
-/// What `git remote` and `git submodule` only list.
+/// Words with which `git remote` and `git submodule` only list.
 const LISTING: &[&str] = &["-v", "--verbose", "get-url", "status", "--recursive", "--cached"];
-/// They do some of their work here, and some with what a host says.
+/// Programs that do some of their work here, and some with data from a host.
 const PACKAGERS: &[&str] = &[
     "npm",
     "npx",
@@ -149,7 +149,7 @@ const ASKING_WORDS: &[&str] = &[
 
 /// The words with which they send data to another host.
 const TELLING_WORDS: &[&str] = &["login", "publish", "push", "upload"];
-/// They ask the host that their operand names for a page.
+/// Programs that ask the host in their operand for a page.
 const PAGE_READERS: &[&str] = &["curl", "wget", "http", "https", "xh", "lynx", "w3m"];
 
 /// Whether what it prints may come from another host. `arguments` may be words of a text that is handed on.

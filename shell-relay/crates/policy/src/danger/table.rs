@@ -69,7 +69,7 @@ pub(super) fn reasons(verb: &str, arguments: &[LooseWord]) -> impl Iterator<Item
 
 impl Part {
     fn holds(&self, arguments: &[LooseWord]) -> bool {
-        // Behind `--` nothing is an option.
+        // No word behind `--` is an option.
         let options = arguments.iter().position(|word| word.text == "--").unwrap_or(arguments.len());
         match self {
             Self::Always => true,

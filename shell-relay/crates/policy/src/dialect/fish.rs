@@ -13,7 +13,7 @@ pub(super) fn as_bash(text: &str) -> String {
                 None => out.push('\\'),
             },
             (_, '\\') => match chars.next() {
-                // What it stands for is hidden from a reader as well.
+                // The character that it stands for is hidden from a reader as well.
                 Some('x' | 'X') if quote.is_none() => {
                     let digits: String = (0..2).map_while(|_| chars.next_if(char::is_ascii_hexdigit)).collect();
                     out.push_str(&format!("$'\\x{digits}'"));

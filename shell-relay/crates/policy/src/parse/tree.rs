@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
         }
         for child in children(node) {
             match child.kind() {
-                // To this grammar the home directory is the complement of what is in it.
+                // In this grammar `~` is the complement of its operand.
                 "unary_expression" if child.child(0).is_some_and(|sign| sign.kind() == "~") => {
                     words.push(self.bare(child)?);
                 }
@@ -172,7 +172,7 @@ impl<'a> Reader<'a> {
 
     fn add_to_word(&self, node: Node<'_>, word: &mut Word) -> Option<()> {
         let text = self.text(node);
-        // To this grammar a pair of braces is two words in one.
+        // In this grammar a pair of braces is two words in one.
         if matches!(text, "{}" | "-I{}") {
             return word.add_bare(text);
         }

@@ -15,18 +15,18 @@ const MAX_RULES: usize = 1_000;
 const MAX_REFUSED: usize = 1_000;
 /// Longest reported text of a command or a mistake, in bytes.
 const MAX_TOLD_BYTES: usize = 1_000;
-/// What a new file begins with.
+/// The beginning of a new file.
 const HEADING: &str = "# Commands that cohab runs without asking: exactly these words, in this folder or in any.\n\
 # The keys `d` and `a` of a question write here. Danger is asked all the same.\n";
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Loaded {
     /// The rules in force.
     pub rules: Rules,
     /// Rules that are not, and why.
     pub refused: Vec<Refusal>,
-    /// How careful the assistant is to be.
+    /// The assistant's caution.
     pub safety: SafetySettings,
 }
 
@@ -41,7 +41,7 @@ pub struct Refusal {
     pub may_tighten: bool,
     /// The command it is about, as far as it is known.
     pub name: String,
-    /// What is wrong with it, in a few words.
+    /// The mistake, in a few words.
     pub reason: String,
 }
 
@@ -83,7 +83,7 @@ impl Loaded {
 /// Why a text cannot be changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
-    /// It is no TOML.
+    /// The text is not TOML.
     #[error("line {line} of it cannot be read: {reason}")]
     Broken {
         /// Line, from 1.
@@ -144,7 +144,7 @@ pub fn parse_on(text: &str, origin: Origin, today: &str) -> Loaded {
     loaded
 }
 
-/// Where the lines of a text begin: a file may hold as many mistakes as lines.
+/// The beginnings of the lines of a text: a file may hold as many mistakes as lines.
 struct Places<'a> {
     text: &'a str,
     line_starts: Vec<usize>,
@@ -288,7 +288,7 @@ pub fn with_rule(text: &str, rule: &Rule) -> Result<String, DocumentError> {
         "" => HEADING.to_owned(),
         _ => format!("{}\n", text.trim_end()),
     };
-    // Behind what is there: comments stay where the user put them.
+    // The new rule goes behind the present text: comments stay where the user put them.
     let changed = format!("{start}\n{}", table_of(rule));
     sound(&changed).map(|_| changed)
 }
@@ -322,7 +322,7 @@ pub fn without_rule(text: &str, number: usize) -> Result<(String, Rule), Documen
     let rules = rules.ok_or(DocumentError::NoSuchRule(number))?;
     let at = rules.iter().enumerate().filter(|(_, table)| read_rule(table).is_ok()).nth(number - 1);
     let (at, _) = at.ok_or(DocumentError::NoSuchRule(number))?;
-    // What stands above the rule may be about the whole file: it stays.
+    // The text above the rule may be about the whole file: it stays.
     let above = rules.get(at).and_then(|table| text_of(table.decor().prefix())).unwrap_or_default();
     rules.remove(at);
     let is_last = rules.get(at).is_none();

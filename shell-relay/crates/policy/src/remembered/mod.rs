@@ -24,7 +24,7 @@ use super::{
     verdict::{MAX_REASONS, shortened},
 };
 
-/// How the reason begins where a rule is stricter than the policy.
+/// The beginning of the reason if a rule is stricter than the policy.
 pub(super) const STRICTER: &str = "a rule is stricter here:";
 
 /// A source of the rules in force.
@@ -48,7 +48,7 @@ impl Remembered for Nothing {
 pub struct Rules(Vec<Rule>);
 
 impl Rules {
-    /// All of them.
+    /// All rules.
     #[must_use]
     pub fn all(&self) -> &[Rule] {
         &self.0
@@ -84,14 +84,14 @@ impl Rules {
 /// A verdict with the rules in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ruled<'a> {
-    /// As strict as the strictest rule.
+    /// The verdict, as strict as the strictest rule.
     pub verdict: Verdict,
     /// The rule that lets it run unasked all the same.
     pub allowed_by: Option<&'a Rule>,
 }
 
 impl Loaded {
-    /// What the rules make of the policy's `verdict` on `line`.
+    /// Applies the rules to the policy's `verdict` on `line`.
     #[must_use]
     pub fn apply(&self, line: &str, context: Context<'_>, mut verdict: Verdict) -> Ruled<'_> {
         let mut is_tightened = false;

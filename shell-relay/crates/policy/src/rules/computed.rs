@@ -31,7 +31,7 @@ pub(crate) fn assess(command: &SimpleCommand, at: usize, computed: &Computed, pl
         && fed::shows_contents(name)
         && !NO_FILES.contains(&name)
         && !fed::HARMLESS_WITH_ANY_OPTION.contains(&name);
-    // What is known is judged as it is written.
+    // A known word is judged as it is written.
     if !shows_files || computed.kind != Kind::Any || is_value(name, words, at) {
         return Ok(());
     }

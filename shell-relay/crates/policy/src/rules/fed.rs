@@ -113,9 +113,9 @@ fn with_word(operands: &[Word], placeholder: &str, word: &Word) -> Result<Vec<Wo
 
 /// `xargs`, as far as its own options go.
 struct Call<'a> {
-    /// What parts the names, of `-0` or `-d`; without them any blank does.
+    /// The separator of the names, from `-0` or `-d`; without these options any blank separates names.
     separator: Option<char>,
-    /// Of `-I`.
+    /// The value of `-I`.
     placeholder: Option<&'a str>,
     command: &'a [Word],
 }
@@ -125,7 +125,7 @@ impl Call<'_> {
     fn keeps(&self, separator: char, count: usize) -> bool {
         match self.separator {
             Some(wanted) => wanted == separator,
-            // With a placeholder each line is one.
+            // With a placeholder each line is one name.
             None => separator == '\n' || (separator == ' ' && (self.placeholder.is_none() || count == 1)),
         }
     }
@@ -162,7 +162,7 @@ pub(super) fn assess_xargs(words: &[Word], place: Place<'_>) -> Result<(), Refus
             if has_links {
                 roots.iter().try_for_each(|root| check_links(root, place.context, AVOIDS_LINKS))?;
             }
-            // Behind a placeholder of one's own a name may be an option.
+            // With a chosen placeholder a name may be an option.
             let is_parted = is_exact && call.separator == Some('\0') && call.placeholder.is_none();
             check_parting(&roots, is_parted, is_chosen, place)?;
             assess_on_files(&command, placeholder, &roots, place)

@@ -5,7 +5,7 @@ use super::{
     Refusal, ask, check_path,
 };
 
-/// What `identify` reads without the help of another program.
+/// Formats that `identify` reads without the help of another program.
 const PICTURES: &[&str] = &["bmp", "gif", "ico", "jpeg", "jpg", "png", "tif", "tiff", "webp"];
 
 /// Judges the operands of the program that `rule` names.

@@ -42,15 +42,15 @@ use super::{
 /// The longest wait that needs no question, in seconds.
 const MAX_WAIT_SECONDS: f64 = 30.0;
 
-/// Where a command stands.
+/// The place of a command.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     pub(super) context: Context<'a>,
     /// Directory of the shell before the line.
     pub(super) origin: &'a std::path::Path,
-    /// Its output goes into a pipe, never to the terminal.
+    /// The command's output goes into a pipe, never to the terminal.
     pub(super) feeds_pipe: bool,
-    /// What stands in front of it in its pipe.
+    /// The commands in front of it in its pipe.
     pub(super) fed_by: &'a [SimpleCommand],
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn shows_certificates<'a>(name: &str, mut words: impl Iterator<Item =
     name == "openssl" && matches!(words.next(), Some("x509" | "crl" | "verify"))
 }
 
-/// To these, a file named like an option does no harm.
+/// Programs to which a file named like an option does no harm.
 const HARMLESS_WITH_ANY_OPTION: &[&str] = &[
     "ls", "dir", "cat", "tac", "head", "nl", "cut", "paste", "stat", "df", "cmp", "basename", "dirname", "od",
     "readlink", "realpath", "echo", "count", "path",
@@ -198,7 +198,7 @@ fn assess_redirect(redirect: &Redirect, reads_nothing: bool, context: Context<'_
     }
 }
 
-/// What is not allowed of a command: how bad it is, and why.
+/// The reason why a command is not allowed, and its level.
 type Refusal = (Level, String);
 
 fn ask<T>(reason: impl Into<String>) -> Result<T, Refusal> {
@@ -231,7 +231,7 @@ fn assess_words(name: &str, words: &[Word], place: Place<'_>, has_input: bool) -
         "ip" => return small::assess_ip(words),
         "ps" => return processes::assess(words),
         "man" if small::is_search_of_pages(words) => return Ok(()),
-        // It is typed in front of a program that prints, so that it starts no pager.
+        // `man` is typed in front of a program that prints, so that it starts no pager.
         "man" => return small::assess_man(words),
         _ if small::may_start_pager(name, words, place.feeds_pipe) => {
             return ask(format!("takes over the whole screen: `{name}`"));

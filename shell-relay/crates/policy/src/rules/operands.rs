@@ -138,7 +138,7 @@ const SCRIPTS: &[&str] = &[
     "zgrep",
     "zstdgrep",
 ];
-/// Those that hand names to a shell as they are: a pattern or a search may find any.
+/// Programs that hand names unquoted to a shell: a pattern or a search may find any name.
 const HAND_ON_NAMES: &[&str] = &["cloc"];
 /// Rules of programs whose operands are names of files.
 const RULES_OF_FILES: &[&str] = &[

@@ -11,7 +11,7 @@ use super::{
 
 /// Arrays of zsh and fish that mirror variables without secrets.
 const PLAIN_ARRAYS: &[&str] = &["cdpath", "fpath", "manpath", "path"];
-/// What is not known of every version in a pattern of fish.
+/// Groups in a pattern of fish that are not known for every version.
 const ODD_GROUPS: &[&str] = &["(?P", "(?'", "(?C", "(*"];
 
 /// Judges the words behind a phrase of `shells.table`.

@@ -18,9 +18,9 @@ pub(super) const MAX_DEPTH: usize = 6;
 /// More commands are not followed, those of a loop counted each time.
 pub(super) const MAX_STEPS: usize = 1000;
 
-/// What ends a word outside of quotes.
+/// The signs that end a word outside of quotes.
 pub(super) const ENDS_WORD: &str = " \t\n;&|<>()";
-/// Nothing is known that would say it better than the line itself.
+/// No known reason would say more than the line itself.
 pub(super) const NOT_READ: Refused = None;
 pub(super) const FOLDER_CHANGES: &str = "changes to directories that are not known beforehand";
 
@@ -31,7 +31,7 @@ pub(super) type Refused = Option<&'static str>;
 /// Variables that are given a value more than once, and whether it is a number each time.
 pub(super) type Changing = BTreeMap<String, bool>;
 
-/// What ends a list of commands.
+/// The end of a list of commands.
 #[derive(Clone, Copy)]
 pub(super) enum Until<'a> {
     End,
@@ -59,7 +59,7 @@ pub(super) struct Reader<'a> {
     /// Names of commands so far.
     pub called: BTreeSet<String>,
     pub changing: Changing,
-    /// Where each variable is given a value, and whether it is a number there.
+    /// The places where each variable is given a value, and whether it is a number there.
     pub assigned: BTreeMap<String, BTreeMap<usize, bool>>,
     /// The variables in the order in which they were given values, and whether they had one of the line's before.
     pub log: Vec<(String, bool)>,
@@ -70,7 +70,7 @@ pub(super) struct Reader<'a> {
     pub steps: usize,
     /// A pipe leads to the next command.
     pub is_piped: bool,
-    /// What stands in the pipe so far is more than simple commands.
+    /// The pipe so far holds more than simple commands.
     pub has_compound: bool,
     pub has_xargs: bool,
     /// There are groups, conditions or loops.
@@ -238,7 +238,7 @@ impl<'a> Reader<'a> {
             if !(self.eat("&&") || self.eat("||")) {
                 break;
             }
-            // What stands in front may not have run.
+            // The commands in front may not have run.
             self.leave(scope);
             self.skip_space();
             self.pipe()?;
@@ -342,7 +342,7 @@ impl<'a> Reader<'a> {
         self.variables.insert(name.to_owned(), value);
     }
 
-    /// What stands at these bytes of the line.
+    /// The text at these bytes of the line.
     pub(super) fn text(&self, range: Range<usize>) -> &'a str {
         &self.line[range]
     }

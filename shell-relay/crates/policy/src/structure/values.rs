@@ -11,7 +11,7 @@ fn is_in(row: &str, name: &str) -> bool {
     rows.flat_map(|(_, names)| names.split(' ')).any(|known| known == name)
 }
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     /// A number in digits, or nothing.
@@ -28,7 +28,7 @@ impl Source {
     }
 }
 
-/// What a variable holds.
+/// The value of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Value {
     /// A word as it is written: one of [`Written`]'s kinds.
@@ -36,7 +36,7 @@ pub(super) enum Value {
     Computed(Source),
 }
 
-/// What kind of word a text is, with its quotes.
+/// The kind of a word, with its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Written {
     /// The same wherever it is put.
@@ -64,7 +64,7 @@ pub(super) fn written(word: &str) -> Option<Written> {
     }
 }
 
-/// What a variable of the shell's environment holds; `None` if it may be secret, or is not known.
+/// The value of a variable of the shell's environment; `None` if it may be secret, or is not known.
 pub(super) fn of_environment(name: &str, shell: Shell) -> Option<Value> {
     let is_number = is_in("number", name) && shell != Shell::Fish;
     (is_in("harmless", name) || is_in("own", name)).then_some(Value::Computed(if is_number {

@@ -56,7 +56,7 @@ fn allowed_in_this_shell(table: &'static str, context: Context<'_>) -> (Vec<&'st
     (allowed.into_iter().filter(runs_here).collect(), all)
 }
 
-/// All lines that `{{a|b}}` in `line` stands for.
+/// All lines that result from `{{a|b}}` in `line`.
 fn alternatives(line: &str) -> Vec<String> {
     let Some((before, rest)) = line.split_once("{{") else { return vec![line.to_owned()] };
     let (choices, after) = rest.split_once("}}").expect("closed");
@@ -160,7 +160,7 @@ fn the_users_shell_runs_no_line_unasked_that_does_harm_by_loops_conditions_and_s
     }
 }
 
-/// How many of an unseen table are allowed, in bash, zsh and fish.
+/// The number of allowed lines of an unseen table, in bash, zsh and fish.
 fn allowed_of_each_shell(table: &'static str, context: Context<'_>) -> [usize; 3] {
     let (allowed, _) = allowed_in_its_shell(table, context);
     ["bash\t", "zsh\t", "fish\t"].map(|shell| allowed.iter().filter(|row| row.starts_with(shell)).count())

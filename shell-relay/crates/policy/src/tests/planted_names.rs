@@ -3,7 +3,7 @@
 
 use super::*;
 
-/// What others may put into a name.
+/// Pieces that others may put into a name.
 const PIECES: &[&str] = &[
     "-R",
     "-delete",

@@ -16,7 +16,7 @@ use crate::command::Word;
 const TABLE: &str = include_str!("lock.table");
 /// Rows of the table that hold what a shell runs by itself.
 const SHELLS: [(&str, Shell); 3] = [("bash", Shell::Bash), ("zsh", Shell::Zsh), ("fish", Shell::Fish)];
-/// What functions that come with fish add to a program of their name.
+/// Options that functions that come with fish add to a program of their name.
 const COLOURED_BY_FISH: &[&str] = &["diff", "egrep", "fgrep", "grep", "ls"];
 const COLOUR: &str = "--color=auto";
 
@@ -25,7 +25,7 @@ const COLOUR: &str = "--color=auto";
 static WITHOUT: LazyLock<HashSet<&str>> =
     LazyLock::new(|| rows().filter(|(who, _)| shell_of(who).is_none()).flat_map(|(_, names)| names).collect());
 
-/// What starts programs that can only read.
+/// The launcher, which starts programs that can only read.
 #[derive(Clone, Copy, Debug)]
 pub struct Lock<'a> {
     launcher: &'a str,
@@ -37,8 +37,8 @@ impl<'a> Lock<'a> {
     /// One that somebody else will put in front: for judging, not for typing.
     pub const UNNAMED: Self = Self { launcher: "/cohab-confine", shell: None, takes_unknown: false };
 
-    /// With the launcher's file. `shell` is the live one, whose aliases add options to programs: behind the launcher they are not
-    /// looked up. `None` where a shell may read the file's path otherwise than it stands.
+    /// Takes the launcher's file. `shell` is the live one, whose aliases add options to programs: behind the launcher they are not looked
+    /// up. `None` if a shell may read the file's path otherwise than it stands.
     #[must_use]
     pub fn new(launcher: &'a Path, shell: Option<&'a Snapshot>) -> Option<Self> {
         let launcher = launcher.to_str().filter(|path| path.starts_with('/') && path.bytes().all(is_plain))?;
@@ -142,7 +142,7 @@ pub(crate) fn holds(command: &SimpleCommand, word: usize, shell: Shell) -> bool 
     program(command, shell).is_some_and(|at| at < word)
 }
 
-/// Which word of a command is the program that it starts, if that can be locked.
+/// The number of the word of a command that is the program it starts, if that can be locked.
 fn program(command: &SimpleCommand, shell: Shell) -> Option<usize> {
     // `command NAME` runs the program of that name.
     let at = usize::from(command.words.first()?.text == "command");
@@ -167,7 +167,7 @@ fn put_in(command: &mut SimpleCommand, at: usize, launcher: &str, added: &[Strin
     command.words.splice(at..at, words);
 }
 
-/// All shells read it as itself.
+/// Whether all shells read the byte as itself.
 fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_' | b'-' | b'+')
 }

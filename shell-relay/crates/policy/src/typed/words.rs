@@ -8,7 +8,7 @@ use super::super::{
 /// Words that go in behind a word of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Insertion {
-    /// Which word; 0 is the program.
+    /// The number of the word; 0 is the program.
     pub after: usize,
     pub words: &'static [&'static str],
 }
@@ -35,7 +35,7 @@ const NO_PROGRAMS: &[&str] = &["--no-ext-diff", "--no-textconv"];
 const NO_SUBMODULES: &[&str] = &["--ignore-submodules=all"];
 const NEITHER: &[&str] = &["--no-ext-diff", "--no-textconv", "--ignore-submodules=all"];
 
-/// What goes into a command that was judged read-only, in order; empty where nothing is known to be needed.
+/// The insertions for a command that was judged read-only, in order; empty if none is known to be needed.
 pub(super) fn insertions(words: &[Word]) -> Vec<Insertion> {
     let Some((name, operands)) = words.split_first() else { return Vec::new() };
     let is_question = matches!(operands, [only] if matches!(only.text.as_str(), "--help" | "--version"));
@@ -85,7 +85,7 @@ pub(super) fn pages_to_the_terminal(commands: &[SimpleCommand]) -> bool {
     commands.first().is_some_and(is_pager) && !commands.get(1).is_some_and(is_piped)
 }
 
-/// Of the words behind `git`.
+/// The insertions for the words behind `git`.
 fn of_git(words: &[Word]) -> Vec<Insertion> {
     let rest = git::invocation(words).words;
     let Some((subcommand, operands)) = rest.split_first() else { return Vec::new() };
