@@ -59,7 +59,7 @@ impl Completion<'_> {
     }
 }
 
-/// Accounts for itself at its end.
+/// Records its usage when dropped.
 struct Spent {
     usage: TokenUsage,
     account: Account,

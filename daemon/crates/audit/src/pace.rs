@@ -1,4 +1,4 @@
-//! Steps between the system calls of a writer: a test ends the writer at any of them, as a kill would.
+//! Pace inserts steps between the system calls of a writer: a test can end the writer at any of them, as a kill would.
 
 use std::{
     fs::File,
@@ -13,7 +13,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Stands before every system call that changes something.
+    /// Called before every system call that changes something.
     pub fn step(&self) {
         #[cfg(test)]
         if let Some(left) = &self.left {
@@ -37,7 +37,7 @@ impl Pace {
     }
 }
 
-/// The panic of a writer that was ended.
+/// The panic of a writer that was ended on purpose.
 #[cfg(test)]
 pub(super) struct Killed;
 

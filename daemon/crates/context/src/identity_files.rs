@@ -1,6 +1,7 @@
-//! Who the assistant is to be, as files say it: [`NAMES`], from the user's own folder of settings and from the workspace.
+//! Identity files describe the assistant's role: [`NAMES`], from the user's settings folder and from the workspace.
 //!
-//! The folder of settings is the user's, so its files speak for the user. Those of a workspace came with it: they are told as data.
+//! The settings folder is the user's, so its files speak for the user. The files of a workspace came with it: the model gets them as
+//! data.
 
 use std::path::Path;
 
@@ -8,13 +9,12 @@ use cohab_text::cut::head;
 
 use super::text_file::{self, Bounds, Skipped};
 
-/// The files, in the order in which they are told.
+/// The files, in the order of the request.
 pub const NAMES: [&str; 5] = ["AGENT.md", "IDENTITY.md", "SOUL.md", "USER.md", "SHIELD.md"];
-/// So much of one folder's files is told, in bytes.
+/// Most bytes of one folder's files in the request.
 pub const MAX_BYTES: usize = 24 * 1024;
 
-/// The files of `folder` as one text, joined by blank lines, with the names of those that say something; `None` if none does.
-/// Blocks.
+/// The files of `folder` as one text, joined by blank lines, with the names of the non-empty ones; `None` if all are empty. Blocks.
 #[must_use]
 pub fn read(folder: &Path, bounds: Bounds<'_>, skipped: &mut Vec<Skipped>) -> Option<(String, Vec<&'static str>)> {
     let (mut text, mut names) = (String::new(), Vec::new());
@@ -46,7 +46,7 @@ pub fn read(folder: &Path, bounds: Bounds<'_>, skipped: &mut Vec<Skipped>) -> Op
     (!text.is_empty()).then_some((text, names))
 }
 
-/// The same of a workspace, with whose words they are.
+/// The same for a workspace, with a line about their author.
 #[must_use]
 pub fn of_project(root: &Path, skipped: &mut Vec<Skipped>) -> Option<String> {
     let (text, names) = read(root, Bounds::Within(root), skipped)?;

@@ -1,8 +1,8 @@
-//! Notes that a project keeps for assistants: `AGENTS.md` at its root, else `CLAUDE.md`, else `GEMINI.md`.
+//! Project notes are a repository's texts for assistants: `AGENTS.md` at its root, else `CLAUDE.md`, else `GEMINI.md`.
 //!
-//! Whoever wrote the repository wrote them, so they are data and not the user's word. Only a regular file of the user's own (or
-//! root's) is read; a link only if it stays within the project and leads to another text for readers (`.md`), since a repository
-//! could else name a file of secrets.
+//! The author of the repository wrote them, so they are data and not the user's word. Only a regular file that belongs to the user or
+//! to root is read. A link is followed only if it stays within the project and leads to another Markdown file (`.md`), since a
+//! repository could otherwise name a file of secrets.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use super::text_file::{self, Bounds, Skipped};
 
 /// Names of the file, best first.
 pub const NAMES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"];
-/// So much of the file is told, in bytes.
+/// Most bytes of the file in the request.
 pub const MAX_NOTES_BYTES: usize = 32 * 1024;
 
-/// The notes of the project at `root`, which has its links resolved, as the model is told them, one line about them included; `None`
-/// if there are none. Blocks: file systems may be slow.
+/// The notes of the project at `root`, which has its links resolved, in the form for the model, with one line about them; `None` if
+/// there are none. Blocks: file systems may be slow.
 #[must_use]
 pub fn read(root: &Path, skipped: &mut Vec<Skipped>) -> Option<String> {
     NAMES.iter().find_map(|name| {

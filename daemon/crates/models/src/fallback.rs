@@ -1,8 +1,8 @@
 //! A chain of models, of which one answers. The next model takes over when a service fails in a way that another one may not, or
 //! when the model that answers gets nowhere.
 //!
-//! Only a request is ever repeated: calls of an answer run after its end, so what a tool did stays done and is part of what the
-//! next model reads.
+//! Only a request is ever repeated: calls of an answer run after its end, so the effects of a tool stay and are part of the next
+//! model's conversation.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -22,23 +22,23 @@ use futures::{
 };
 use tokio::time::Instant;
 
-/// A service that failed is passed over for so long.
+/// Time during which a failed service is skipped.
 const COOL_DOWN: Duration = Duration::from_secs(60);
 
-/// Gets a model ready. The error is a sentence for the user.
+/// Prepares a model. The error is a sentence for the user.
 pub type Make = Box<dyn Fn() -> BoxFuture<'static, Result<Arc<dyn ModelProvider>, String>> + Send + Sync>;
 
 /// One of the models.
 pub struct Candidate {
     /// Its profile.
     pub name: String,
-    /// How much it is trusted with.
+    /// Its tier.
     pub tier: Tier,
-    /// Gets it ready, when it is needed.
+    /// Prepares it, when it is needed.
     pub make: Make,
 }
 
-/// When which profile failed, over all turns.
+/// The last failure of each profile, over all turns.
 #[derive(Default)]
 pub struct Cooldowns(Mutex<HashMap<String, Instant>>);
 
@@ -61,7 +61,7 @@ struct Shared {
     candidates: Vec<Candidate>,
     cooldowns: Arc<Cooldowns>,
     at: Mutex<At>,
-    /// What the user must be told with the next answer.
+    /// The notice to the user that comes with the next answer.
     untold: Mutex<Option<String>>,
 }
 
@@ -97,7 +97,7 @@ impl FallbackChain {
         Err(complaint)
     }
 
-    /// The profile that answers now.
+    /// The current profile.
     #[must_use]
     pub fn profile(&self) -> String {
         let index = locked(&self.shared.at).index;
@@ -145,7 +145,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether another service may answer what this one could not. What is wrong with the request would be wrong there, too.
+/// Whether another service may answer after this error. A fault of the request would be one there, too.
 fn may_differ_elsewhere(kind: Kind) -> bool {
     match kind {
         Kind::Auth
@@ -180,13 +180,13 @@ impl ModelProvider for FallbackChain {
     }
 }
 
-/// One request, whoever answers it.
+/// One request to the current model.
 struct Attempt {
     shared: Arc<Shared>,
     request: ModelRequest,
     answer: BoxStream<'static, ModelEvent>,
     queue: VecDeque<ModelEvent>,
-    /// Tokens that are not passed on yet: of an answer that nobody saw they would be booked on another model.
+    /// Tokens that are not passed on yet: after a fallback they would be booked on another model.
     usage: Option<TokenUsage>,
     has_shown: bool,
 }
@@ -237,7 +237,7 @@ impl Attempt {
     }
 }
 
-/// Whether the user, or the turn, has something of the answer.
+/// Whether the event makes part of the answer visible to the user or the turn.
 fn shows(event: &ModelEvent) -> bool {
     matches!(
         event,

@@ -32,15 +32,15 @@ use super::{
 /// Who answers.
 #[derive(Clone)]
 pub enum Choice {
-    /// This one.
+    /// This provider.
     Ready(Arc<dyn ModelProvider>),
     /// A server was found on this machine. It may be another user's, so the user is asked before its first use.
     AskLocal {
-        /// What was found.
+        /// The server found.
         found: LocalServer,
-        /// Answers after a yes.
+        /// The provider after a yes.
         provider: Arc<dyn ModelProvider>,
-        /// Answers after a no.
+        /// The provider after a no.
         otherwise: Arc<dyn ModelProvider>,
     },
 }
@@ -57,11 +57,11 @@ pub enum Answerer {
     Local(LocalServer, ResolvedEndpoint),
 }
 
-/// Decides. `local_hosts` is where to look for local servers ([`detect::usual_hosts`]); `stores` is where keys are kept; `offline`
-/// is the assistant without a model.
+/// Chooses a provider. `local_hosts` are searched for local servers ([`detect::usual_hosts`]); `stores` hold the keys; `offline` is the
+/// offline assistant.
 ///
 /// # Errors
-/// When what is set explicitly cannot work; nothing else is then taken silently in its place.
+/// When an explicit setting cannot work; it is never replaced silently.
 pub async fn choose(
     settings: &ModelSettings,
     environment: Environment<'_>,
@@ -86,7 +86,7 @@ pub async fn choose(
     })
 }
 
-/// Decides what kind of thing answers, without asking a service for its models.
+/// Chooses the kind of provider, without asking a service for its models.
 ///
 /// # Errors
 /// As [`choose`].

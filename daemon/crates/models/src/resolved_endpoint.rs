@@ -26,7 +26,7 @@ use super::{
 pub struct ResolvedEndpoint {
     /// Its protocol.
     pub(crate) wire: &'static dyn Wire,
-    /// The vendor, if it is one that is known.
+    /// The vendor, if it is a known one.
     pub(crate) vendor: Option<&'static Vendor>,
     /// The service for people.
     pub name: String,
@@ -43,18 +43,18 @@ pub struct ResolvedEndpoint {
     origin: String,
     /// The vendor's usual model, where the vendor's own models are.
     usual_model: Option<&'static str>,
-    /// It is where the vendor's own variable points, but no host of the vendor's.
+    /// Whether the vendor's own variable points to a host that is not the vendor's.
     is_elsewhere: bool,
     table: String,
-    /// Size of the model's context in tokens, if the service told.
+    /// Size of the model's context in tokens, if the service reported it.
     context_window_tokens: Option<u64>,
 }
 
-/// An address and whose it is.
+/// An address and its owner.
 struct Place {
     base: Url,
     vendor: Option<&'static Vendor>,
-    /// The vendor's own key may go there.
+    /// Whether the vendor's own key may go there.
     is_owner: bool,
     is_elsewhere: bool,
 }
@@ -126,7 +126,7 @@ impl ResolvedEndpoint {
         })
     }
 
-    /// The model that is named, else the vendor's usual one; a server of the user's own says itself what it has.
+    /// The named model, else the vendor's usual one; the user's own server is asked for its models.
     ///
     /// # Errors
     /// None is known.
@@ -148,8 +148,8 @@ impl ResolvedEndpoint {
         })
     }
 
-    /// Learns how large a context the server gives `model`, where it is a server on this machine whose kind is known: its users
-    /// choose that size, and no table knows it.
+    /// Learns the context size of `model` from a server on this machine of a known kind: its users choose that size, and no table has
+    /// it.
     pub(crate) async fn learn_window(&mut self, model: &str) {
         let is_told = self.context_window_tokens.is_some() || self.wire.default_context_window_tokens().is_some();
         if !is_told && self.vendor.is_some_and(Vendor::is_local) && http::is_loopback(&self.base) {
@@ -162,7 +162,7 @@ impl ResolvedEndpoint {
         self.wanted_model.as_deref().or(self.usual_model)
     }
 
-    /// How to talk to it, without a key yet.
+    /// The endpoint, without a key yet.
     pub(crate) fn endpoint(&self, model: String) -> Endpoint {
         Endpoint {
             wire: self.wire,
@@ -177,7 +177,7 @@ impl ResolvedEndpoint {
         }
     }
 
-    /// What answers with this model. A key that is not known yet is got at the first question.
+    /// The provider with this model. An unknown key is fetched with the first question.
     ///
     /// # Errors
     /// No HTTP client can be set up.

@@ -1,4 +1,4 @@
-//! A provider that plays a script; for tests of everything around the model.
+//! The scripted provider plays a script, for tests of everything around the model.
 //!
 //! `COHAB_PROVIDER=scripted`, and `COHAB_BASE_URL` is the absolute path of a JSON file: a list of answers, each
 //! used once.
@@ -213,7 +213,7 @@ impl ModelProvider for ScriptedProvider {
     }
 }
 
-/// What a step comes down to.
+/// The playable form of a step.
 enum Play {
     Event(ModelEvent),
     Pause(Duration),

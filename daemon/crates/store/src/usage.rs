@@ -1,7 +1,7 @@
 //! The store of usage: what model calls took, and what answers taught about their models.
 //!
-//! Answers never wait for it. Jobs go to a thread that lives as long as there are some; what cannot be written is lost, with
-//! one line in the log. What was learned is also in memory, and works without a file.
+//! Answers never wait for the store. Jobs go to a thread that lives as long as there are jobs; a failed write is lost, with one line in
+//! the log. Learned facts are also in memory, and work without a file.
 
 use std::{
     collections::HashMap,

@@ -1,4 +1,4 @@
-//! The oldest messages go.
+//! The truncating strategy drops the oldest messages.
 
 use async_trait::async_trait;
 use cohab_model_api::Message;
@@ -9,7 +9,7 @@ use crate::{
     fit::fit,
 };
 
-/// Leaves the oldest messages out and says nothing of them.
+/// Drops the oldest messages without a note.
 pub struct Truncate;
 
 #[async_trait]

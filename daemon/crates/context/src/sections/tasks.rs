@@ -1,8 +1,8 @@
-//! The session's open tasks: how many, and which.
+//! Lists the session's open tasks with their number.
 
 use cohab_agent::tasks::{Status, Task};
 
-/// Pending and in progress, in their order; empty if there are none.
+/// The pending and started tasks in their order; empty if there are none.
 #[must_use]
 pub fn text(tasks: &[Task]) -> String {
     let count = |status| tasks.iter().filter(|task| task.status == status).count();

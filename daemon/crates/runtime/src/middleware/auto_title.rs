@@ -1,5 +1,5 @@
-//! A model names a conversation after its first answer, in the background. Until then, and whenever nothing comes of it, the
-//! conversation is called by its first question.
+//! Names a conversation after its first answer, by a model in the background. Until then, and on every failure, the first question is
+//! its name.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,13 +21,13 @@ use futures::future::BoxFuture;
 
 use crate::recording::TurnRecorder;
 
-/// A name takes so long at most; nobody waits for it.
+/// Longest wait for a name, in the background.
 const NAME_WAIT: Duration = Duration::from_secs(60);
 /// Longest answer that is read, in bytes.
 const MAX_ANSWER_BYTES: usize = 4 * 1024;
-/// Of question and answer so much is shown to who names them, in bytes each.
+/// Most bytes of question and answer each that the naming model gets.
 const MATERIAL_BYTES: usize = 2 * 1024;
-/// Words of a name; what has more is an answer, and none to what was asked.
+/// Most words of a name; a longer text is no name.
 const MAX_WORDS: usize = 12;
 
 const PROMPT: &str = "You name conversations between a user and an assistant in a terminal. Answer with the name alone: two to six \
@@ -38,7 +38,7 @@ const PROMPT: &str = "You name conversations between a user and an assistant in 
 pub struct TitleModel {
     /// The model.
     pub provider: Arc<dyn ModelProvider>,
-    /// Takes what that took.
+    /// Records its usage.
     pub account: Account,
 }
 
@@ -102,7 +102,7 @@ async fn name(title_model: &TitleModel, question: &str, answer: &str) -> Result<
     checked(&completion.complete(request).await?).ok_or_else(|| "what came was no name".to_owned())
 }
 
-/// What of an answer can stand in a list of conversations: one line of few words.
+/// The usable part of an answer: one line of few words.
 fn checked(answer: &str) -> Option<String> {
     let harmless = sanitize(answer);
     let is_around = |c: char| c.is_whitespace() || "\"'`*#.“”".contains(c);

@@ -1,4 +1,4 @@
-//! What a file holds is kept before `write` or `edit` changes it, so that `cohab undo` can bring it back.
+//! Keeps the content of a file before `write` or `edit` changes it, so that `cohab undo` can restore it.
 
 use std::{
     collections::BTreeMap,
@@ -21,7 +21,7 @@ pub struct KeepFiles {
 }
 
 impl KeepFiles {
-    /// For this turn of the session of this name.
+    /// For this turn of the session with this name.
     #[must_use]
     pub fn new(backups: Backups, session: String, turn: String) -> Self {
         Self { backups, session, turn, open: Mutex::default() }

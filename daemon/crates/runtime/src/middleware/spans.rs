@@ -1,9 +1,9 @@
-//! A turn and its steps as `tracing` spans, for whoever subscribes to them: the turn (`invoke_agent`), below it each model call
-//! (`chat`), each tool that ran (`execute_tool`) and each time the conversation was shortened (`compaction`).
+//! Spans describe a turn and its steps for `tracing` subscribers: the turn (`invoke_agent`), below it each model call (`chat`), each
+//! tool that ran (`execute_tool`) and each compaction (`compaction`).
 //!
-//! Fields have the names of OpenTelemetry's conventions for generative AI, and tell names, counts and kinds of failures only: never
-//! what was asked, answered, run or printed. All spans have one target that the daemon's log leaves out, so without a subscriber of
-//! their own none is ever made.
+//! Fields have the names of OpenTelemetry's conventions for generative AI, and hold names, counts and kinds of failures only: never
+//! questions, answers, commands or output. All spans have one target that the daemon's log leaves out, so no span is made without a
+//! separate subscriber.
 
 use std::{
     collections::HashMap,
@@ -28,10 +28,10 @@ use tracing::{
 
 use crate::{middleware::compaction::Spent, recording::end_word};
 
-/// Target of all spans. None of the daemon's own, whose level is that of the log.
+/// Target of all spans. No target of the daemon's own, which have the level of the log.
 pub const TARGET: &str = "gen_ai";
 
-/// What services are called in the conventions, by the end of their host. Others are called by their host.
+/// Names of services in the conventions, by the end of their host. Others are named by their host.
 const PROVIDERS: &[(&str, &str)] = &[
     ("api.anthropic.com", "anthropic"),
     ("api.openai.com", "openai"),
@@ -47,7 +47,7 @@ const PROVIDERS: &[(&str, &str)] = &[
     ("api.x.ai", "x_ai"),
 ];
 
-/// The spans of one turn. Innermost of what stands around the loop but for what records: a step begins when nothing waits any more.
+/// The spans of one turn. The innermost middleware around the loop, except the recorders: a step begins after all waiting is over.
 pub struct Spans {
     turn: Span,
     conversation: String,
@@ -55,7 +55,7 @@ pub struct Spans {
     open: Mutex<Open>,
 }
 
-/// What goes on.
+/// Open spans.
 #[derive(Default)]
 struct Open {
     model: Option<Span>,
@@ -64,7 +64,7 @@ struct Open {
 }
 
 impl Spans {
-    /// Of a turn that begins now, in the session of this name.
+    /// For a turn that begins now, in the session of this name.
     #[must_use]
     pub fn new(provider: Arc<dyn ModelProvider>, conversation: String) -> Self {
         let turn = tracing::info_span!(
@@ -95,7 +95,7 @@ impl Spans {
         Self { turn, conversation, provider, open: Mutex::default() }
     }
 
-    /// Shows what `inner` does, and what it has spent.
+    /// Shows the compactions of `inner`, and their usage.
     #[must_use]
     pub fn around(&self, inner: Arc<dyn Compactor>, spent: Spent) -> Arc<dyn Compactor> {
         Arc::new(Shown { inner, spent, turn: self.turn.clone() })
@@ -205,7 +205,7 @@ impl Middleware for Spans {
         let span = self.open().tools.remove(&call.id);
         match outcome {
             StepResult::Cancelled => span.into_iter().for_each(|span| failed(&span, "cancelled")),
-            // It never ran. Of calls that cannot be judged nothing is told: the name of the tool is then the model's own text.
+            // It never ran. A call that cannot be judged is not shown: the name of its tool is the model's own text.
             StepResult::Refused if !self.turn.is_disabled() => {
                 failed(&self.tool(&call.name, &call.id), "refused");
             }
@@ -223,7 +223,7 @@ impl Middleware for Spans {
     }
 }
 
-/// Shows when a conversation is shortened.
+/// Shows compactions.
 struct Shown {
     inner: Arc<dyn Compactor>,
     spent: Spent,
@@ -254,7 +254,7 @@ impl Compactor for Shown {
     }
 }
 
-/// `input_tokens` holds those from and to a cache, as the conventions want it.
+/// `input_tokens` includes tokens from and to a cache, as the conventions require.
 fn tokens(span: &Span, usage: &TokenUsage) {
     for (name, tokens) in [
         ("gen_ai.usage.input_tokens", usage.sent()),
@@ -277,12 +277,12 @@ fn failed(span: &Span, kind: &str) {
 fn provider_name(info: &ModelInfo, host: &str) -> String {
     let (address, _) = split(host);
     let known = PROVIDERS.iter().find(|(end, _)| address.ends_with(end)).map(|(_, name)| *name);
-    // What does not leave the machine has no host, or one that says nothing.
+    // A request that stays on the machine has no host, or one without meaning.
     let otherwise = if address.is_empty() || info.wire == "ollama" { info.wire.as_str() } else { address };
     known.unwrap_or(otherwise).to_owned()
 }
 
-/// Address and port of a host as services tell theirs; without a port it is that of HTTPS.
+/// Address and port of a service's host; without a port it is that of HTTPS.
 fn split(host: &str) -> (&str, u16) {
     let split = host.rsplit_once(':').and_then(|(address, port)| Some((address, port.parse().ok()?)));
     split.unwrap_or((host, 443))

@@ -1,9 +1,9 @@
-//! Tells the model what the user ran in the shell since its last call: it must not build on what is no longer so.
+//! Reports the user's commands since the last call to the model: it must not rely on an outdated state.
 
 use cohab_agent::Middleware;
 use cohab_context::{query::PastCommand, user_activity::note};
 
-/// Gives the commands that were not told yet, oldest first, each once.
+/// Returns the commands that were not reported yet, oldest first, each once.
 pub type TakeCommands = Box<dyn Fn() -> Vec<PastCommand> + Send + Sync>;
 
 /// For one turn.
@@ -12,7 +12,7 @@ pub struct Meanwhile {
 }
 
 impl Meanwhile {
-    /// Tells what `take` gives.
+    /// Reports the commands that `take` returns.
     #[must_use]
     pub fn new(take: TakeCommands) -> Self {
         Self { take }

@@ -1,4 +1,4 @@
-//! Calls on record: one hook outside the gate sees what the model wants and what it is told in the end, one inside it sees what
+//! Records tool calls with two hooks: one outside the gate sees the model's wish and its final result, one inside sees the call that
 //! really runs.
 
 use std::sync::Arc;
@@ -35,7 +35,7 @@ impl Middleware for ProposedCallRecorder {
 
     async fn after_tool(&self, result: &mut ToolResult) {
         let Some(open) = self.0.state().calls.remove(&result.call_id) else {
-            // Nothing that a tool could be called with.
+            // No arguments that a tool could be called with.
             return;
         };
         if !open.is_kept {
@@ -94,7 +94,7 @@ impl Middleware for ApprovedCallRecorder {
     }
 }
 
-/// The command as harmless text; the same one where it is that already.
+/// The command as harmless text; the same one where it is harmless already.
 fn harmless(command: &Arc<str>) -> Arc<str> {
     let clean = sanitize(command);
     if clean == **command { Arc::clone(command) } else { clean.into() }

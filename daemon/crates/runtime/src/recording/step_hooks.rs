@@ -1,5 +1,5 @@
-//! Steps on record: one hook outside of everything sees what is wanted and what the model is told in the end, one inside of
-//! everything writes down what is about to run.
+//! Records steps with two hooks: the outermost sees the model's wish and its final result, the innermost writes the intent of a step
+//! before it runs.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use cohab_model_api::{ModelProvider, TokenUsage, ToolResult};
 
 use super::TurnRecorder;
 
-/// Outside of everything.
+/// The outermost hook.
 pub struct Steps {
-    /// Where notes are taken.
+    /// The recorder.
     pub recorder: Arc<TurnRecorder>,
-    /// Who answers; it may be another one after an answer than before it.
+    /// The current model; after an answer it may be another one than before it.
     pub provider: Arc<dyn ModelProvider>,
 }
 
