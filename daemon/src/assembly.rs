@@ -48,7 +48,7 @@ use cohab_models::{
     resolution::{Choice, ChoiceError},
     scrubbed::{Withheld, WithheldProvider},
 };
-use cohab_policy::remembered::Remembered as _;
+use cohab_policy::user_rules::Remembered as _;
 use cohab_policy_io::rules_file::{RuleBook, RulesFile};
 use cohab_protocol::{ApprovalMode, Paths};
 use cohab_runtime::{

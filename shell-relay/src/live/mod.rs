@@ -10,6 +10,7 @@
 //! follow. During an answer the line stays aside and the shell stays hidden, except for the output of commands.
 
 mod answer;
+mod api;
 mod aside;
 mod background;
 mod cancel;
@@ -21,11 +22,12 @@ mod filter;
 mod focus;
 mod guard;
 mod hand_over;
-mod held;
+mod key_buffer;
 mod keys;
 mod late_keys;
 mod letters;
 mod line;
+mod line_stash;
 mod modes;
 mod prompt;
 mod pty;
@@ -33,10 +35,8 @@ mod queue;
 mod redact;
 mod relay;
 mod relay_dir;
-mod seam;
 mod sequences;
 mod start;
-mod stash;
 mod state_after;
 mod time;
 mod untouched;
@@ -47,10 +47,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+pub use api::*;
 pub use modes::Modes;
 pub use pty::{LivePty, PtySize, ShellEnd, SpawnShell};
 pub use relay_dir::RelayDir;
-pub use seam::*;
 pub use start::{ExtraLines, Integration, StartOptions, Started, start};
 pub use untouched::UntouchedPrompt;
 
@@ -66,7 +66,7 @@ use self::{
     enter_paint::{EnterPaint, LineShape},
     filter::HideFilter,
     guard::GuardFilter,
-    held::HeldKeys,
+    key_buffer::HeldKeys,
     keys::{KeyScanner, Token, TokenKind},
     late_keys::{KeyPace, LateHandOver, LateKey, LateKeys},
     line::Ask,

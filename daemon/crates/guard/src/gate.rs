@@ -17,7 +17,7 @@ use async_trait::async_trait;
 use batch::{Changes, Decided};
 use cohab_policy::{
     Context, Level, Lock, Verdict, reaches_out,
-    remembered::{Guard, Nothing, Remembered, Safety},
+    user_rules::{Guard, Nothing, Remembered, Safety},
 };
 use cohab_protocol::ApprovalMode;
 use cohab_secrets::holds_placeholder;

@@ -11,7 +11,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use cohab_policy::remembered::{self, DocumentError, Loaded, Origin, Rule};
+use cohab_policy::user_rules::{self, DocumentError, Loaded, Origin, Rule};
 use rustix::fs::{FlockOperation, OFlags};
 
 pub use book::RuleBook;
@@ -69,7 +69,7 @@ impl RulesFile {
     /// # Errors
     /// When the file is not sound, not only ours, or cannot be written. It is then as it was.
     pub fn add(&self, rule: &Rule) -> Result<(), StoreError> {
-        self.change(|text| Ok((remembered::with_rule(text, rule)?, ())))
+        self.change(|text| Ok((user_rules::with_rule(text, rule)?, ())))
     }
 
     /// Removes the rule with this number, from 1 in the order of those in force.
@@ -77,7 +77,7 @@ impl RulesFile {
     /// # Errors
     /// As [`add`](Self::add), and when there is no such rule.
     pub fn remove(&self, number: usize) -> Result<Rule, StoreError> {
-        self.change(|text| Ok(remembered::without_rule(text, number)?))
+        self.change(|text| Ok(user_rules::without_rule(text, number)?))
     }
 
     fn change<T>(&self, edit: impl FnOnce(&str) -> Result<(String, T), StoreError>) -> Result<T, StoreError> {
@@ -120,7 +120,7 @@ impl RulesFile {
         }
         match read(&self.path, self.origin) {
             Ok(Some((stamp, text))) => {
-                let loaded = Arc::new(remembered::parse_on(&text, self.origin, &today));
+                let loaded = Arc::new(user_rules::parse_on(&text, self.origin, &today));
                 *kept = Some((stamp, today, Arc::clone(&loaded)));
                 loaded
             }

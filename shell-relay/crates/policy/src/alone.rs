@@ -3,7 +3,7 @@
 
 use cohab_shell_state::state::{AliasKind, Item, Snapshot};
 
-use super::{Context, command::SimpleCommand, names::why_not_itself, structure::Structure, typed};
+use super::{Context, command::SimpleCommand, hardening, names::why_not_itself, structure::Structure};
 
 /// Commands that report on the shell that runs them.
 const TELL_OF_THE_SHELL: &[&str] = &[
@@ -61,7 +61,7 @@ pub(super) fn why_not(commands: &[SimpleCommand]) -> Option<&'static str> {
     if names().any(|name| WAIT_FOR_KEYS.contains(&name)) {
         return Some("pages from a loop, condition or substitution");
     }
-    if names().any(typed::needs_more) {
+    if names().any(hardening::needs_more) {
         return Some("asks a service or another host from a loop, condition or substitution");
     }
     None

@@ -14,32 +14,32 @@
 mod alone;
 mod bytes;
 mod carriers;
+mod catch_panic;
 mod command;
 mod danger;
 mod dialect;
+mod egress;
 mod encoders;
+mod file_lookup_cache;
 mod fill;
-mod filling;
 pub mod glob;
-mod guard;
+mod hardening;
 mod hosts;
-mod likeness;
-mod looks;
 mod lookups;
 mod names;
 mod options;
-mod outward;
 mod parse;
 mod parts;
 mod paths;
+mod pattern_match;
 mod provenance;
-pub mod remembered;
 mod repository;
 mod rules;
 mod scan;
+mod secret_use;
 mod shell_options;
 mod structure;
-mod typed;
+pub mod user_rules;
 mod verdict;
 
 use std::{
@@ -51,19 +51,19 @@ use cohab_secrets::as_words;
 use cohab_shell_state::shell::Shell;
 use command::{Join, SimpleCommand};
 use dialect::Reading;
+pub use egress::{Outward, outward, reaches_out};
 pub use fill::{NotFilled, can_fill, fill};
-pub use filling::hands_code_on;
+#[cfg(any(test, feature = "testing"))]
+pub use hardening::typed_form;
+pub use hardening::{Lock, Unasked, keeps_shell, needs_lock, unasked};
 pub use hosts::hosts;
 pub use names::{Program, why_not_themselves};
-pub use outward::{Outward, outward, reaches_out};
 use parts::quoted;
 pub use parts::{Part, parts};
 pub use provenance::{leads_outside, outside_source, why_asked_under_taint};
 pub use repository::{Setting, git_variables, planted, why_planted};
+pub use secret_use::hands_code_on;
 use structure::Computed;
-#[cfg(any(test, feature = "testing"))]
-pub use typed::typed_form;
-pub use typed::{Lock, Unasked, keeps_shell, needs_lock, unasked};
 use verdict::Findings;
 
 /// The time for which a yes to one run holds, for client and daemon alike. A question may stand for any time: the time counts from the
@@ -122,7 +122,7 @@ impl Verdict {
     #[must_use]
     pub fn is_firm(&self) -> bool {
         let is_firm = |reason: &String| {
-            [paths::WRITES_ELSEWHERE, remembered::STRICTER, filling::FILLS_IN]
+            [paths::WRITES_ELSEWHERE, user_rules::STRICTER, secret_use::FILLS_IN]
                 .iter()
                 .any(|start| reason.starts_with(start))
         };
@@ -217,7 +217,7 @@ impl<'a> Context<'a> {
 
     /// Whether a program of this name can only read, with any arguments.
     fn confines(self, name: &str) -> bool {
-        self.lock.is_some() && typed::confines(name, self.shell)
+        self.lock.is_some() && hardening::confines(name, self.shell)
     }
 
     /// The same in another directory.
@@ -239,23 +239,23 @@ impl<'a> Context<'a> {
 pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
     let mut findings = Findings::default();
     let words = as_words(line);
-    filling::find(line, &words, &mut findings);
+    secret_use::find(line, &words, &mut findings);
     let line = &*words;
-    let looks = context.files.map(looks::Looks::new);
+    let looks = context.files.map(file_lookup_cache::Looks::new);
     let context = Context { files: looks.as_ref().map(|looks| looks as &dyn Files), ..context };
-    let reading = guard::caught(|| dialect::reading(context.shell, line)).unwrap_or_default();
-    if guard::caught(|| find_what_is_not_plain(&reading, context, &mut findings)).is_none() {
+    let reading = catch_panic::caught(|| dialect::reading(context.shell, line)).unwrap_or_default();
+    if catch_panic::caught(|| find_what_is_not_plain(&reading, context, &mut findings)).is_none() {
         findings.ask("could not be checked: the check itself failed");
     }
     // If a line with loops and substitutions only reads, just the commands that it runs count.
     let judged = if reading.structure.is_some() && findings.level() == Level::Allow { &reading.text } else { line };
     let mut harm = Findings::default();
     bytes::find_hidden_characters(line, &mut harm);
-    if guard::caught(|| find_harm(judged, context, &mut harm)).is_none() {
+    if catch_panic::caught(|| find_harm(judged, context, &mut harm)).is_none() {
         harm.danger("could not be checked for harm: the check itself failed");
     }
     findings.put_in_front(harm);
-    if looks.as_ref().is_some_and(looks::Looks::is_spent) {
+    if looks.as_ref().is_some_and(file_lookup_cache::Looks::is_spent) {
         findings.danger("names more files than are looked at");
     }
     findings.into_verdict()
@@ -310,7 +310,7 @@ fn assess_computed(
     context: Context<'_>,
     findings: &mut Findings,
 ) {
-    let places = typed::places::word_places(line);
+    let places = hardening::places::word_places(line);
     for computed in computed {
         let found = places.iter().zip(commands).find_map(|(words, command)| {
             let at =

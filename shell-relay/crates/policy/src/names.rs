@@ -11,7 +11,7 @@ use cohab_shell_state::{
     state::{AliasKind, Item, Snapshot, Value},
 };
 
-use super::{Context, alone, dialect, options, parse, rules::fed, shell_options};
+use super::{Context, alone, dialect, options, parse, rules::xargs, shell_options};
 
 /// The known facts about a program's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,8 +76,9 @@ const LISTERS: &[&str] = &["ls", "dir", "df", "du", "free"];
 pub fn why_not_themselves(line: &str, shell: &Snapshot, context: Context<'_>) -> Vec<String> {
     let reading = dialect::reading(context.shell, line);
     let Ok(commands) = parse::parse_plain(&reading.text) else { return Vec::new() };
-    let programs =
-        commands.iter().flat_map(|command| command.words.first().into_iter().chain(fed::programs_run(&command.words)));
+    let programs = commands
+        .iter()
+        .flat_map(|command| command.words.first().into_iter().chain(xargs::programs_run(&command.words)));
     let programs = programs.map(|name| name.text.as_str());
     let mut reasons: Vec<String> = if let Some(structure) = &reading.structure {
         let of_names = programs.filter_map(|name| why_not_the_named(name, shell, context));

@@ -11,7 +11,7 @@ use cohab_policy_data::sensitive_paths::{
 
 use super::{
     Context, Level, glob,
-    likeness::{Likeness, MAX_NAME_BYTES, has_wildcard, like, like_name},
+    pattern_match::{Likeness, MAX_NAME_BYTES, has_wildcard, like, like_name},
 };
 
 pub(super) use written::{LastLink, WRITES_ELSEWHERE, assess_write, is_elsewhere, write_risk};

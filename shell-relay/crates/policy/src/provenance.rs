@@ -13,8 +13,8 @@ use super::{
     carriers::carries,
     danger::{hands_on, talks_to_network},
     dialect,
+    egress::{is_address, reaches_out},
     encoders::changes_lines,
-    outward::{is_address, reaches_out},
     scan::{self, LooseCommand, LooseWord},
 };
 

@@ -6,15 +6,15 @@ use super::*;
 
 mod bypasses;
 mod catalogues;
-mod fed;
+mod file_lookup_cache;
 mod hostile;
 mod idioms;
 mod listing;
-mod looks;
 mod places;
 mod planted_names;
 mod rows;
 mod verdict_tests;
+mod xargs;
 
 fn context() -> Context<'static> {
     Context::new(Path::new("/home/ann/work/app"), Path::new("/home/ann"))

@@ -1,7 +1,7 @@
 //! The guard stage reports the policy's verdict on a call and the reasons for a question beyond it.
 
 use cohab_model_api::Channel;
-use cohab_policy::{Level, remembered::Injection};
+use cohab_policy::{Level, user_rules::Injection};
 
 use super::{Finding, Item, ScanContext, Stage, Verdict};
 

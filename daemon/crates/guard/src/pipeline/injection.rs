@@ -2,7 +2,7 @@
 //! text safe.
 
 use cohab_model_api::Channel;
-use cohab_policy::remembered::Injection as Follows;
+use cohab_policy::user_rules::Injection as Follows;
 
 use super::{Finding, Item, ScanContext, Stage, Verdict, instructions};
 

@@ -1,5 +1,5 @@
 //! The pipeline passes each text through its stages, one after the other, and the strictest verdict counts. The settings come from the
-//! files of rules (`[safety]`, [`cohab_policy::remembered`]).
+//! files of rules (`[safety]`, [`cohab_policy::user_rules`]).
 //!
 //! | channel | injection: off / note / ask | redaction | guard |
 //! |---|---|---|---|
@@ -18,7 +18,7 @@ pub mod reading;
 mod redaction;
 
 use cohab_model_api::{Channel, Secrets};
-use cohab_policy::{Level, remembered::Safety};
+use cohab_policy::{Level, user_rules::Safety};
 
 /// Name of the stage that looks for instructions.
 const INJECTION: &str = "injection";

@@ -17,7 +17,7 @@ use cohab_agent::{
 };
 use cohab_context::query;
 use cohab_model_api::{Channel, Message, Secrets, ToolResult};
-use cohab_policy::remembered::{Injection, Safety};
+use cohab_policy::user_rules::{Injection, Safety};
 
 use super::{Item, ScanContext, check, instructions};
 use crate::{

@@ -1,5 +1,5 @@
 use cohab_model_api::{AssistantMessage, ToolCall};
-use cohab_policy::remembered::SafetyLevel;
+use cohab_policy::user_rules::SafetyLevel;
 use cohab_shell_state::shell::Shell;
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-use cohab_policy::remembered::{Guard, Injection, SafetyLevel};
+use cohab_policy::user_rules::{Guard, Injection, SafetyLevel};
 use cohab_secrets::PersonalData;
 use proptest::prelude::*;
 

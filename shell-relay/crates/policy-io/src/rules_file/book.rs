@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use cohab_policy::remembered::{Loaded, Remembered};
+use cohab_policy::user_rules::{Loaded, Remembered};
 
 use super::RulesFile;
 
@@ -86,7 +86,7 @@ mod tests {
 
     use cohab_policy::{
         Context, Level, assess_line,
-        remembered::{Injection, SafetyLevel},
+        user_rules::{Injection, SafetyLevel},
     };
 
     use super::*;

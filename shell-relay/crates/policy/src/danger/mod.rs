@@ -3,8 +3,8 @@
 
 mod budget;
 mod code;
+mod download_and_run;
 mod environment;
-mod fetched;
 mod files;
 mod git;
 mod loops;
@@ -145,7 +145,7 @@ impl Judge<'_, '_> {
         if loops::starts_without_end(text, &scan) {
             self.findings.danger("starts or makes something again and again without end");
         }
-        if fetched::is_run(&scan) {
+        if download_and_run::is_run(&scan) {
             self.findings.danger("runs what it gets from the network");
         }
         for command in &scan.commands {

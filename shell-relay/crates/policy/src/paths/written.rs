@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use cohab_policy_data::sensitive_paths::{START_PLACES, SYSTEM_ROOTS};
 
 use super::{PathRisk, PlainPath};
-use crate::{Context, Files, Level, likeness::Likeness};
+use crate::{Context, Files, Level, pattern_match::Likeness};
 
 /// The beginning of the reason if something is written neither in the working directory nor in its repository.
 pub(crate) const WRITES_ELSEWHERE: &str = "writes outside the working directory:";

@@ -2,7 +2,7 @@
 
 use super::{
     super::{command::Word, paths},
-    Place, Refusal, ask, check_path, check_path_text, danger, fed,
+    Place, Refusal, ask, check_path, check_path_text, danger, xargs,
 };
 
 const ALONE: &[&str] = &[
@@ -145,14 +145,14 @@ pub(super) fn check_choice(words: &[Word], place: Place<'_>) -> Result<(), Refus
     let expression = &words[count_roots(words)..];
     (1..expression.len()).try_for_each(|at| {
         let before = at.checked_sub(2).and_then(|at| expression.get(at));
-        fed::check_chosen(&expression[at - 1].text, &expression[at], before, place)
+        xargs::check_chosen(&expression[at - 1].text, &expression[at], before, place)
     })
 }
 
 fn assess_expression(expression: &[Word], roots: &[Word], is_wide: bool, place: Place<'_>) -> Result<(), Refusal> {
     let mut words = expression;
     let shows_contents =
-        expression.windows(2).any(|pair| pair[0].text == "-exec" && fed::shows_contents(&pair[1].text));
+        expression.windows(2).any(|pair| pair[0].text == "-exec" && xargs::shows_contents(&pair[1].text));
     let mut before = None;
     while let Some((word, rest)) = words.split_first() {
         let text = word.text.as_str();
@@ -178,7 +178,7 @@ fn assess_expression(expression: &[Word], roots: &[Word], is_wide: bool, place: 
         } else {
             check_value(text, value, is_wide)?;
             if shows_contents {
-                fed::check_chosen(text, value, before, place)?;
+                xargs::check_chosen(text, value, before, place)?;
             }
         }
         before = Some(word);
@@ -212,9 +212,9 @@ fn assess_action<'a>(
     finds_links: bool,
     place: Place<'_>,
 ) -> Result<&'a [Word], Refusal> {
-    let Some(action) = fed::action(words) else { return ask("`find -exec` without an end") };
+    let Some(action) = xargs::action(words) else { return ask("`find -exec` without an end") };
     let here = [Word { text: ".".into(), is_bare: true, ..Word::default() }];
-    fed::assess_action(action.words, if roots.is_empty() { &here } else { roots }, finds_links, place)?;
+    xargs::assess_action(action.words, if roots.is_empty() { &here } else { roots }, finds_links, place)?;
     Ok(action.rest)
 }
 

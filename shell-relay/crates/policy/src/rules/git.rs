@@ -206,7 +206,7 @@ fn shows_signature(format: &str) -> bool {
     format.split('%').skip(1).any(|rest| rest.trim_start_matches(['+', '-', ' ']).starts_with('G'))
 }
 
-/// Whether a field that checks a signature is listed, or decides the order.
+/// Whether a field that checks a signature is option_table, or decides the order.
 fn names_signature(arguments: &Arguments<'_>) -> bool {
     arguments
         .values_of(&["format"])

@@ -7,26 +7,26 @@ mod awk;
 mod clouds;
 pub(super) mod computed;
 mod deep;
-pub(super) mod fed;
 mod find;
 pub(super) mod git;
 mod input;
 mod jq;
 mod kubectl;
-pub(super) mod listed;
-mod lists;
+mod list_only;
 mod media;
+pub(super) mod misc_programs;
 mod operands;
+pub(super) mod option_table;
 mod packages;
 mod pattern;
 mod printf;
 mod processes;
-mod questions;
 mod search;
 mod sed;
 mod shells;
-pub(super) mod small;
 mod unknown;
+mod version_queries;
+pub(super) mod xargs;
 
 use std::path::PathBuf;
 
@@ -211,8 +211,8 @@ fn danger<T>(reason: impl Into<String>) -> Result<T, Refusal> {
 
 /// `has_input`: a pipe or a file feeds it.
 fn assess_words(name: &str, words: &[Word], place: Place<'_>, has_input: bool) -> Result<(), Refusal> {
-    let is_paged = !place.feeds_pipe && small::pages_help(name, words);
-    if !has_input && !is_paged && questions::is_plain(name, words) {
+    let is_paged = !place.feeds_pipe && misc_programs::pages_help(name, words);
+    if !has_input && !is_paged && version_queries::is_plain(name, words) {
         return Ok(());
     }
     if let Some((spec, words)) = options::own(place.context.shell, name, words) {
@@ -224,22 +224,22 @@ fn assess_words(name: &str, words: &[Word], place: Place<'_>, has_input: bool) -
     }
     match name {
         "find" => return find::assess(words, place),
-        "xargs" => return fed::assess_xargs(words, place),
+        "xargs" => return xargs::assess_xargs(words, place),
         "sed" => return sed::assess(words, place.context),
         "awk" | "gawk" | "mawk" => return awk::assess(words, place.context),
         "git" => return git::assess(words, place),
-        "ip" => return small::assess_ip(words),
+        "ip" => return misc_programs::assess_ip(words),
         "ps" => return processes::assess(words),
-        "man" if small::is_search_of_pages(words) => return Ok(()),
+        "man" if misc_programs::is_search_of_pages(words) => return Ok(()),
         // `man` is typed in front of a program that prints, so that it starts no pager.
-        "man" => return small::assess_man(words),
-        _ if small::may_start_pager(name, words, place.feeds_pipe) => {
+        "man" => return misc_programs::assess_man(words),
+        _ if misc_programs::may_start_pager(name, words, place.feeds_pipe) => {
             return ask(format!("takes over the whole screen: `{name}`"));
         }
         _ => {}
     }
     match options::subcommand(name, words) {
-        Ok(Some((spec, words))) => return listed::assess(name, spec, words, place.context),
+        Ok(Some((spec, words))) => return option_table::assess(name, spec, words, place.context),
         Ok(None) => {}
         Err(reason) => return ask(reason),
     }
@@ -248,7 +248,7 @@ fn assess_words(name: &str, words: &[Word], place: Place<'_>, has_input: bool) -
     if is_question && !matches!(spec.operands, Operands::Rule("any" | "printf" | "test" | "cd")) {
         return Ok(());
     }
-    listed::assess(name, spec, words, place.context)
+    option_table::assess(name, spec, words, place.context)
 }
 
 fn split<'a>(spec: &Spec, words: &'a [Word]) -> Result<Arguments<'a>, Refusal> {

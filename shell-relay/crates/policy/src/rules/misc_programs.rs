@@ -7,7 +7,7 @@ use super::{
         options::{self, Arguments},
         paths,
     },
-    Refusal, archives, ask, check_literal, check_path, clouds, kubectl, lists, media, packages,
+    Refusal, archives, ask, check_literal, check_path, clouds, kubectl, list_only, media, packages,
 };
 
 /// Variables whose values are no secret.
@@ -203,9 +203,9 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
         ("template" | "aws" | "gcloud" | "gh" | "forge", _) => clouds::assess(rule, arguments, &operands),
         ("picture" | "local" | "tostdout" | "sips", _) => media::assess(rule, arguments, context),
         ("schema" | "defaults" | "pmset" | "iw" | "names" | "place" | "service" | "smart" | "sub", _) => {
-            lists::assess(rule, arguments, context)
+            list_only::assess(rule, arguments, context)
         }
-        _ if rule.starts_with("needs:") => lists::assess_needed(&rule["needs:".len()..], arguments, context),
+        _ if rule.starts_with("needs:") => list_only::assess_needed(&rule["needs:".len()..], arguments, context),
         ("tar" | "unzip" | "zipinfo" | "inspect" | "jar" | "unrar", _) => archives::assess(rule, arguments, context),
         ("xmllint", _) => arguments.operands.iter().try_for_each(|word| check_path(word, context, paths::read_risk)),
         ("ldd", _) if operands.iter().all(|path| is_system_program(path)) => {

@@ -2,7 +2,7 @@
 
 use super::super::{
     command::{Join, SimpleCommand, Word},
-    rules::{fed, git, listed, small},
+    rules::{git, misc_programs, option_table, xargs},
 };
 
 /// Words that go in behind a word of a command.
@@ -44,7 +44,7 @@ pub(super) fn insertions(words: &[Word]) -> Vec<Insertion> {
         _ if is_question => Vec::new(),
         "git" => of_git(operands),
         "rg" => behind_the_name(&["--no-config"]),
-        "xargs" if fed::ends_options(operands) => vec![Insertion { after: operands.len(), words: &["--"] }],
+        "xargs" if xargs::ends_options(operands) => vec![Insertion { after: operands.len(), words: &["--"] }],
         "lsof" => behind_the_name(&["-nP"]),
         // Otherwise it asks a name server who is connected.
         "netstat" => behind_the_name(&["-n"]),
@@ -64,9 +64,10 @@ pub(super) fn insertions(words: &[Word]) -> Vec<Insertion> {
         // Otherwise it would put a database back into order, and remove what its journal names.
         "sqlite3" => behind_the_name(&["-readonly"]),
         "aws" => behind_the_name(&["--no-cli-pager"]),
-        name => {
-            listed::options_end(name, operands).map(|after| Insertion { after, words: &["--"] }).into_iter().collect()
-        }
+        name => option_table::options_end(name, operands)
+            .map(|after| Insertion { after, words: &["--"] })
+            .into_iter()
+            .collect(),
     }
 }
 
@@ -78,7 +79,7 @@ fn says_paging(word: &str) -> bool {
 pub(super) fn pages_to_the_terminal(commands: &[SimpleCommand]) -> bool {
     let is_pager = |command: &SimpleCommand| match command.words.split_first() {
         Some((_, [only])) if matches!(only.text.as_str(), "--help" | "--version") => false,
-        Some((name, words)) => name.text == "less" || (name.text == "man" && !small::is_search_of_pages(words)),
+        Some((name, words)) => name.text == "less" || (name.text == "man" && !misc_programs::is_search_of_pages(words)),
         None => false,
     };
     let is_piped = |command: &SimpleCommand| command.join == Join::Pipe;

@@ -5,7 +5,7 @@ use cohab_secrets::{Placeholder, placeholders};
 use super::{
     Level,
     danger::hands_on,
-    outward::{is_address, reaches_out},
+    egress::{is_address, reaches_out},
     scan::{self, LooseCommand},
     verdict::Findings,
 };
