@@ -20,9 +20,9 @@ use rustix::{
     process::{Pid, Signal, kill_process, umask},
 };
 
-/// By Ctrl-C of the user.
+/// Interrupted by Ctrl-C of the user.
 pub const BY_USER: Ending = Ending::Interrupted { by: Interrupter::User };
-/// By [`Terminal::cancel`].
+/// Interrupted by [`Terminal::cancel`].
 pub const BY_TURN: Ending = Ending::Interrupted { by: Interrupter::Turn };
 
 pub use crate::shells::{Kind, has, newer};
@@ -288,7 +288,7 @@ impl Terminal {
         self.settle();
     }
 
-    /// What the assistant draws.
+    /// Draws text of the assistant.
     pub fn draw(&mut self, text: &str) {
         let text = text.replace('\n', "\r\n");
         self.shown.extend_from_slice(text.as_bytes());
@@ -389,14 +389,14 @@ impl Terminal {
         fs::create_dir_all(self.relay_dir().join("cmd.new/in the way")).unwrap();
     }
 
-    /// Where the files lie through which commands reach the shell.
+    /// The folder of the files through which commands reach the shell.
     pub fn relay_dir(&self) -> PathBuf {
         let mut entries = fs::read_dir(self.home.path()).unwrap().map(|entry| entry.unwrap().path());
         let is_ours = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("shell-");
         entries.find(is_ours).expect("the folder is there")
     }
 
-    /// What is due within so long happens now.
+    /// Runs now the tasks that are due within this time.
     pub fn tick_later(&mut self, later: Duration) {
         self.live.tick(&self.pty, Instant::now() + later, &mut self.fx);
         self.carry_out();

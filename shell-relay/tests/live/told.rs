@@ -36,7 +36,7 @@ fn the_shell_waits_for_the_next_command_or_a_named_program_has_it() {
             t.cancel(&id);
             assert_eq!(t.run("echo on").output, "on\n", "{kind:?}");
         }
-        // As it is, without the subshell that would catch it.
+        // The text as it is, without the subshell that would catch it.
         let id = t.begin_as("exit 3", Mode::Live);
         assert_eq!(t.result(&id).unwrap().state_after, StateAfter::Ended, "{kind:?}");
     }

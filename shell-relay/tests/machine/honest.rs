@@ -38,7 +38,7 @@ struct World {
     next_line: String,
     /// The id of the command in the file; empty without a file.
     id: String,
-    /// Of the command that the shell holds, and of the one that it ran last.
+    /// The ids of the command that the shell holds, and of the one that it ran last.
     next: String,
     last: String,
     ran: Vec<String>,

@@ -43,7 +43,7 @@ const MARKS: [&str; 27] = [
     "E;2;1;/e",
 ];
 
-/// What a program may write. None of it is a mark of our shell.
+/// Possible output of a program. None of it is a mark of our shell.
 const OUTPUTS: [&str; 17] = [
     "text\r\n",
     "\x1b[31mred\x1b[0m",
@@ -93,7 +93,7 @@ pub struct Outcome {
     pub terminal: Vec<u8>,
     /// For the shell, all of it.
     pub pty: Vec<u8>,
-    /// In order; neighbouring pieces of one command's output are joined.
+    /// Events in order; neighbouring pieces of one command's output are joined.
     pub events: Vec<LiveEvent>,
 }
 
@@ -103,7 +103,7 @@ struct Player {
     outcome: Outcome,
     /// The shell's output comes in pieces of this size.
     piece_bytes: usize,
-    /// Of what the shell was sent: how much it has obeyed.
+    /// The number of sent bytes that the shell has obeyed.
     obeyed: usize,
     runs: u32,
     letters: u32,
@@ -189,7 +189,7 @@ impl Player {
         }
     }
 
-    /// The shell does what the keys say that it has not yet read. Enter need not lead to an accepted line.
+    /// The shell carries out the keys that it has not yet read. Enter need not lead to an accepted line.
     fn obey(&mut self, pick: usize) {
         let unread = String::from_utf8_lossy(&self.outcome.pty[self.obeyed..]).into_owned();
         self.obeyed = self.outcome.pty.len();
@@ -287,7 +287,7 @@ impl Player {
         assert_eq!(self.bench.live.deadline(), None, "{:?}", self.bench.live);
     }
 
-    /// What the user typed is typed once and in order, or was for the assistant, or was forgotten by a stop.
+    /// Asserts that the user's text was typed once and in order, or was for the assistant, or was forgotten by a stop.
     fn check_letters(&self) {
         let sent = letters_in(&String::from_utf8_lossy(&self.outcome.pty));
         let distinct: std::collections::BTreeSet<u32> = sent.iter().copied().collect();
@@ -340,7 +340,7 @@ impl Player {
     }
 }
 
-/// Where the shell is not known to read with its line editor, no key of ours is sent.
+/// Asserts that no key of ours is sent while the shell is not known to read with its line editor.
 fn check_silence(shell: Shell, before: ShellState, after: ShellState, what: u8, sent: &[u8]) {
     let is_deaf = |state| {
         matches!(

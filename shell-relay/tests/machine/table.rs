@@ -53,7 +53,7 @@ const INPUTS: [(&str, Act); 32] = [
         bench.come_back();
         bench.wait(2_000);
     }),
-    // Enter has chosen from a menu, say.
+    // Enter may have chosen from a menu.
     ("key painted", |bench| {
         bench.keys(b"y");
         bench.wait(5);

@@ -9,7 +9,7 @@ use std::{
 use crate::names::Mediator;
 use crate::{Calls, Rules, Support};
 
-/// What this system has.
+/// The support of this system.
 #[must_use]
 pub fn present() -> Support {
     Support { has_seatbelt: true, ..Support::NONE }

@@ -45,7 +45,7 @@ impl Server {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// What the environment of confined programs would name.
+    /// The socket that the environment of confined programs would name.
     #[must_use]
     pub fn file(&self) -> &Path {
         &self.0

@@ -19,14 +19,14 @@ use rustix::{
 
 use crate::folders::{self, Folders, Kind};
 
-/// So many folders below the working folder are searched for names.
+/// The number of folders below the working folder that are searched for names.
 const WALKED_FOLDERS: usize = 24;
 /// Folders that are not searched: large, and written by programs.
 const SKIPPED: &[&str] = &[".git", "node_modules", "target", "vendor", ".venv", "__pycache__"];
 /// Below these of the root no user keeps secrets by name.
 const SYSTEM_FOLDERS: &[&str] =
     &["etc", "usr", "boot", "sys", "proc", "dev", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "run", "nix"];
-/// So many entries of a folder are tried whether they can be read.
+/// The number of entries of a folder that are tested for reading.
 const LISTED_ENTRIES: usize = 16;
 /// Folders with so few wanted names are not listed for them.
 const LOOKED_UP_NAMES: usize = 24;
@@ -34,12 +34,12 @@ const LOOKED_UP_NAMES: usize = 24;
 /// from programs that did not start the process.
 const KEPT_OTHERWISE: &[&str] = &["proc/", "dev/"];
 
-/// Where secrets are, as runs of path components with `*` and `?`.
+/// Places of secrets, as runs of path components with `*` and `?`.
 #[derive(Clone, Copy, Debug)]
 pub struct Places<'a> {
     /// Below a home.
     pub in_homes: &'a [&'a str],
-    /// From the root.
+    /// Places from the root.
     pub from_root: &'a [&'a [&'a str]],
     /// Names of files.
     pub names: &'a [&'a [&'a str]],
@@ -47,7 +47,7 @@ pub struct Places<'a> {
     pub plain_names: &'a [&'a str],
 }
 
-/// Where to look.
+/// Folders to search.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
     /// Existing folders, links resolved.
@@ -82,8 +82,8 @@ pub fn find(places: Places<'_>, surroundings: &Surroundings, folders: &mut Folde
     search.found
 }
 
-/// What the user cannot read anyway needs no rule; modes cannot be changed by a confined program. Some folders of the system can be
-/// listed though their files cannot be read.
+/// Whether the user can read a path; an unreadable one needs no rule, since a confined program cannot change modes. Some folders of the
+/// system can be listed though their files cannot be read.
 fn is_readable(path: &Path) -> bool {
     let may = |path: &Path, kind| access(path, kind).is_ok();
     if !may(path, Access::READ_OK) {

@@ -27,7 +27,7 @@ impl Support {
         self.has_seatbelt || (self.landlock > 0 && self.can_filter_calls)
     }
 
-    /// What does not hold here that a sandbox promises, in words; empty if all does.
+    /// Promises of a sandbox that do not hold here, in words; empty if all hold.
     #[must_use]
     pub fn gaps(self) -> Vec<&'static str> {
         if self.has_seatbelt {

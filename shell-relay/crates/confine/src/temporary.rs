@@ -16,7 +16,7 @@ use rustix::{
     process::{Pid, getpid, getuid, test_kill_process, umask},
 };
 
-/// How the folder that holds them all is called, before the number of its user.
+/// The name of the folder that holds all of them, before the number of its user.
 const PREFIX: &str = "cohab-confined-";
 /// Permissions for the owner only.
 const PRIVATE: Mode = Mode::RWXU;
@@ -59,7 +59,8 @@ fn with_own_mask<T>(make: impl FnOnce() -> T) -> T {
     made
 }
 
-/// Also one that an earlier process of our number has left. Nothing without a number is touched, and no link is followed.
+/// Removes folders of ended processes, also one that an earlier process of our number has left. Nothing without a number is touched, and
+/// no link is followed.
 fn sweep(shared: &OwnedFd, own: &str) -> io::Result<()> {
     for entry in Dir::read_from(shared)? {
         let entry = entry?;

@@ -122,8 +122,8 @@ fn matched(path: &Path) -> Option<Vec<PathBuf>> {
     Some(found)
 }
 
-/// Where it leads to write `path`, which is absolute: links are followed as the system does it, and what is missing is taken as
-/// it is called. Beyond [`MAX_LINKS`], where the system would give up, they are not followed any more.
+/// The target of a write to `path`, which is absolute: links are followed as the system does it, and missing parts keep their names.
+/// Beyond [`MAX_LINKS`], where the system would give up, they are not followed any more.
 fn landing(path: &Path, follows_last: bool) -> PathBuf {
     let names = |path: &Path| path.components().rev().map(|part| part.as_os_str().to_owned()).collect::<Vec<_>>();
     let mut place = PathBuf::from("/");
@@ -178,7 +178,7 @@ fn has_wildcard(name: &OsStr) -> bool {
 /// The entries of `folders` that match `pattern`, and one that is called just so.
 fn expand(folders: &[PathBuf], pattern: &OsStr, names_left: &mut usize) -> Option<Vec<PathBuf>> {
     let pattern = pattern.to_string_lossy().to_lowercase();
-    // With `globstar` it stands for folders of any depth.
+    // With `globstar` the pattern stands for folders of any depth.
     if pattern == "**" {
         return None;
     }
@@ -187,7 +187,7 @@ fn expand(folders: &[PathBuf], pattern: &OsStr, names_left: &mut usize) -> Optio
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             *names_left = names_left.checked_sub(1)?;
             let name = entry.file_name();
-            // With `nocaseglob` the shell does so, too.
+            // With `nocaseglob` the shell compares so, too.
             let text = name.to_string_lossy().to_lowercase();
             let is_hidden = text.starts_with('.') && !pattern.starts_with('.');
             if text == pattern || (!is_hidden && glob::matches(&text, &pattern)) {

@@ -22,7 +22,7 @@ const MAX_FILE_BYTES: u64 = 512 * 1024;
 /// Why a rule was not stored or removed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The system says no.
+    /// The system refused.
     #[error("it cannot be written: {0}")]
     Io(#[from] io::Error),
     /// The text is not sound.
@@ -38,11 +38,11 @@ pub enum StoreError {
 pub struct RulesFile {
     path: PathBuf,
     origin: Origin,
-    /// What was read, of which file and on which day.
+    /// The rules as read, with the stamp of the file and the day.
     kept: Mutex<Option<(Stamp, String, Arc<Loaded>)>>,
 }
 
-/// When a file is the same: inode, size, time of change in seconds and nanoseconds.
+/// The identity of a file's state: inode, size, time of change in seconds and nanoseconds.
 type Stamp = (u64, u64, i64, i64);
 
 impl RulesFile {
@@ -58,7 +58,7 @@ impl RulesFile {
         Self { origin: Origin::Project, ..Self::new(path) }
     }
 
-    /// Where it is.
+    /// The file's path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

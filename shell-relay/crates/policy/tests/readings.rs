@@ -43,7 +43,7 @@ fn readings(shell: Shell, lines: &[String], cwd: &Path) -> Vec<String> {
         _ => ("shows() { local row; printf -v row '<%s>' \"$@\"; ", "\"$row\"", "; }"),
     };
     let file = shown.display();
-    // What is piped into it is read, so that no writer fails.
+    // The command reads its pipe, so that no writer fails.
     let mut script = format!("{head}printf '%s\\n' {row} >>{file}; command cat >/dev/null{tail}\n");
     for program in PROGRAMS {
         let _ = match shell {
@@ -90,7 +90,7 @@ fn allowed_lines(shell: Shell) -> Vec<String> {
     allowed_of(shell, pieces, LINES)
 }
 
-/// So many lines of this pattern that the policy allows in `shell`.
+/// Up to `count` lines of this pattern that the policy allows in `shell`.
 fn allowed_of(shell: Shell, pattern: &str, count: usize) -> Vec<String> {
     let lines = proptest::string::string_regex(pattern).unwrap();
     let mut runner = TestRunner::deterministic();

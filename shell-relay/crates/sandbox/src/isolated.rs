@@ -24,12 +24,12 @@ use crate::{
 
 /// The kernel takes no longer argument.
 const TEXT_MAX_BYTES: usize = 120 * 1024;
-/// What background jobs still write when the shell has ended is awaited so long.
+/// The wait for the output of background jobs when the shell has ended.
 const DRAIN_WAIT: Duration = Duration::from_millis(100);
 const READ_BYTES: usize = 16 * 1024;
-/// From these bash takes code, before a line or within it.
+/// Variables from which bash takes code, before a line or within it.
 const CODE_VARIABLES: [&str; 5] = ["BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4"];
-/// Of variables that are functions.
+/// The prefix of variables that are functions.
 const FUNCTION_PREFIX: &[u8] = b"BASH_FUNC_";
 /// After a cancellation; each step waits so long for the one before it.
 const CANCEL_LADDER: [(Signal, Duration); 3] = [
@@ -48,12 +48,12 @@ pub struct DaemonShell {
     environment: Option<Vec<(OsString, OsString)>>,
     hidden_variables: Vec<OsString>,
     sandbox: Sandbox,
-    /// Of the user; with it lines that plainly only read are typed so that they do.
+    /// The user's home; with it lines that plainly only read are hardened.
     home: Option<PathBuf>,
 }
 
 impl DaemonShell {
-    /// In `cwd`, with bash if there is one, else sh.
+    /// Runs commands in `cwd`, with bash if it is installed, otherwise sh.
     #[must_use]
     pub fn new(cwd: PathBuf) -> Self {
         let bash = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"]
@@ -100,13 +100,13 @@ impl DaemonShell {
             } else if name == "PATH" {
                 let folders = std::env::split_paths(&value);
                 let others = folders.filter(|folder| folder.is_absolute() && !folder.starts_with(&self.cwd));
-                // It was split from one.
+                // Joining cannot fail: the folders were split from one such value.
                 command.env(name, std::env::join_paths(others).unwrap_or_default());
             }
         }
     }
 
-    /// Commands see these variables instead of this process's own, but for those that are [hidden](Self::hiding).
+    /// Commands see these variables instead of this process's own, except for those that are [hidden](Self::hiding).
     #[must_use]
     pub fn with_environment(mut self, variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         self.environment = Some(variables.into_iter().collect());
@@ -120,7 +120,7 @@ impl DaemonShell {
         self
     }
 
-    /// Which shell it is.
+    /// The shell's program.
     #[must_use]
     pub fn program(&self) -> &Path {
         &self.program
@@ -157,7 +157,7 @@ impl DaemonShell {
         Ok((child, Receiver::from_owned_fd(reader.into())?))
     }
 
-    /// What binds a thread binds what it starts, and cannot be undone: this thread must not be bound.
+    /// A restriction of a thread binds all that it starts, and cannot be undone: this thread must not be bound.
     fn start(&self, mut command: tokio::process::Command) -> io::Result<Child> {
         if !self.sandbox.confines() {
             return command.spawn();
@@ -213,7 +213,7 @@ impl DaemonShell {
         Ok(outcome)
     }
 
-    /// Where each command starts.
+    /// The folder in which each command starts.
     #[must_use]
     pub fn cwd(&self) -> PathBuf {
         self.cwd.clone()

@@ -80,7 +80,7 @@ async fn a_line_that_only_reads_is_typed_so_that_it_does() {
     let reading = DaemonShell::new(repository.clone()).reading_only(home);
     let outcome = reading.run(request("git status --short; pwd"), &cancel).await.unwrap();
     assert!(outcome.output.ends_with("/app\n") && !trace.exists(), "{}", outcome.output);
-    // What was agreed to runs as it stands.
+    // A line that was agreed to runs as it stands.
     reading.run(request("git status --short; : >here"), &cancel).await.unwrap();
     assert!(trace.exists() && repository.join("here").exists());
 }

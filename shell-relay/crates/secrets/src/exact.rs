@@ -8,7 +8,7 @@ use crate::secret_names::{Stake, holds_secret};
 
 /// Shorter values are too common in other texts to be replaced everywhere.
 pub(super) const LEAST_BYTES: usize = 8;
-/// Of longer values the first bytes are looked for.
+/// Longer values are found by this number of their first bytes.
 pub(super) const MOST_BYTES: usize = 1024;
 /// Further values are not looked for.
 const MOST_VALUES: usize = 512;
@@ -21,7 +21,7 @@ pub struct ExactValues {
 }
 
 impl ExactValues {
-    /// Of `values`; those of less than 8 bytes are left out.
+    /// Takes `values`; those of less than 8 bytes are left out.
     #[must_use]
     pub fn new<'a>(values: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let values: BTreeSet<&[u8]> =
@@ -33,7 +33,7 @@ impl ExactValues {
         Self { automaton, count: values.len() }
     }
 
-    /// What the variables of this environment hold whose names sound secret.
+    /// The values of the variables of this environment whose names sound secret.
     #[must_use]
     pub fn of_environment(variables: impl Iterator<Item = (OsString, OsString)>) -> Self {
         let variables: Vec<(bool, OsString)> =

@@ -70,7 +70,7 @@ fn is_word(letters: &[u8]) -> bool {
     letters.len() >= LEAST_WORD && common as f32 >= (letters.len() - 1) as f32 * COMMON_SHARE
 }
 
-/// How much of a part without separators is words and their numbers, in bytes.
+/// The length of the words and their numbers in a part without separators, in bytes.
 fn plain_of_part(part: &[u8]) -> usize {
     if part.iter().all(u8::is_ascii_digit) {
         return if part.len() <= MOST_PLAIN_DIGITS { part.len() } else { 0 };
@@ -113,7 +113,7 @@ pub(super) fn is_number(value: &[u8]) -> bool {
     letters <= 2 && value.iter().all(|byte| byte.is_ascii_alphanumeric() || b".:-+_/,%".contains(byte))
 }
 
-/// What people write where a secret would stand: variables, templates, stars, and words such as `password`.
+/// Whether a value is a stand-in for a secret: variables, templates, stars, and words such as `password`.
 pub(super) fn is_stand_in(value: &[u8]) -> bool {
     let begins = [&b"$"[..], b"<", b"{", b"[", b"(", b"%", b"...", b"***", b"\\", b"&", b"@"];
     let holds = [&b"${"[..], b"$(", b"{{", b"}}", b"****", b"xxxx", b"XXXX", b"...", b"::", b"->", b"(", b"://"];
@@ -122,7 +122,7 @@ pub(super) fn is_stand_in(value: &[u8]) -> bool {
     begins.iter().any(|start| value.starts_with(start)) || (0..value.len()).any(holds_at)
 }
 
-/// A key that is public, or a digest that says which it is.
+/// Whether a value is a public key, or a digest that names its kind.
 pub(super) fn is_public(value: &[u8]) -> bool {
     let starts = [
         &b"AAAAB3NzaC1"[..],

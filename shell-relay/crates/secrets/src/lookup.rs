@@ -16,11 +16,11 @@ pub enum NoValue {
     Unknown,
     /// No scrubber keeps values of this kind.
     NeverKept,
-    /// It could not be found again in what a command writes.
+    /// The value is too short to be found again in a command's output.
     TooShort,
-    /// It has control characters or is not UTF-8.
+    /// The value has control characters or is not UTF-8.
     NotOneLine,
-    /// It looks like a placeholder itself.
+    /// The value looks like a placeholder itself.
     HoldsPlaceholder,
 }
 

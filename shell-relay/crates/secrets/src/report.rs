@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-/// How often each kind of secret was replaced. [`fmt::Display`] writes a line a kind: the count, the kind.
+/// The number of replacements of each kind of secret. [`fmt::Display`] writes a line a kind: the count, the kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     counts: BTreeMap<&'static str, u64>,
@@ -18,7 +18,7 @@ impl Report {
         self.counts.iter().map(|(kind, count)| (*kind, *count))
     }
 
-    /// How often anything was replaced.
+    /// The number of all replacements.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.values().sum()

@@ -24,7 +24,7 @@ pub(super) struct Literal {
     pub(super) is_exact: bool,
 }
 
-/// Where in a text a rule's secret stands.
+/// The place of a rule's secret in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// Between word bounds, from at most so many bytes before the literal.
@@ -33,7 +33,7 @@ pub(super) enum Place {
     Near,
     /// The value of an assignment.
     Named,
-    /// In the group of the pattern, from at most so many bytes before the literal.
+    /// In the group of the pattern, from at most this many bytes before the literal.
     Group(usize),
     /// As `Group(0)`, and only if it looks like a secret.
     Guess,

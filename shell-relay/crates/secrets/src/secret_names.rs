@@ -1,6 +1,6 @@
 //! Recognizes variables that hold secrets by their names. All callers share one table; it distinguishes their uses. Pure.
 
-/// What is at stake.
+/// The use of a variable's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stake {
     /// Its value would be reported or shown: one hidden value too many is better.
@@ -11,7 +11,7 @@ pub enum Stake {
     Inherited,
 }
 
-/// Where in a name a part has to stand.
+/// The required position of a part in a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
     Anywhere,

@@ -15,11 +15,11 @@ use super::{
 
 pub use super::block::MOST_BLOCK_BYTES;
 
-/// What a rule sees behind a literal, in bytes: the longest secret that is replaced as one.
+/// The number of bytes that a rule sees behind a literal: the longest secret that is replaced as one.
 pub(super) const AHEAD_BYTES: usize = 3 * 1024;
-/// How far before its literal a secret may begin, in bytes.
+/// The largest distance from the begin of a secret to its literal, in bytes.
 pub(super) const BACK_BYTES: usize = 256;
-/// What a rule sees before a literal, in bytes.
+/// The number of bytes that a rule sees before a literal.
 pub(super) const CONTEXT_BYTES: usize = 4 * 1024;
 /// Fewer new bytes are examined only at the end: each examination has a fixed price.
 const BATCH_BYTES: usize = 4 * 1024 - AHEAD_BYTES - BACK_BYTES;
@@ -35,7 +35,7 @@ const MOST_CLUSTER_BYTES: usize = 64 * 1024;
 pub struct Stream {
     /// Bytes that are not out yet, and the context before them.
     buffer: Vec<u8>,
-    /// What of the buffer is out.
+    /// The number of bytes of the buffer that are out.
     emitted: usize,
     /// Hits before this were looked at.
     scanned: usize,
@@ -47,11 +47,11 @@ pub struct Stream {
     has_begun: bool,
     /// The next byte does not begin a line.
     in_line: bool,
-    /// What looks like a placeholder is one.
+    /// Whether texts that look like placeholders are placeholders.
     has_placeholders: bool,
 }
 
-/// What finds that overlap are as one.
+/// Overlapping finds, joined to one.
 struct Cluster {
     rank: Rank,
     order: usize,
@@ -130,7 +130,7 @@ impl Stream {
             [&scrubber.settings.exact, &scrubber.filled].into_iter().filter_map(|exact| exact.automaton.as_ref())
         {
             hits(automaton, &mut |start, end, _| {
-                // Of a longer value only its beginning was looked for.
+                // Only the beginning of a longer value was looked for.
                 let goes_on = (end - start == exact::MOST_BYTES).then_some(GoesOn::Token);
                 found.finds.push(Find { goes_on, ..sure(start, end, "value", Rank::Exact) });
             });

@@ -22,7 +22,7 @@ pub enum Shell {
 }
 
 impl Shell {
-    /// By the name of its program.
+    /// The kind of a shell, by the name of its program.
     #[must_use]
     pub fn of(program: &Path) -> Self {
         match program.file_name().and_then(OsStr::to_str).map(|name| name.trim_start_matches('-')) {
@@ -33,7 +33,7 @@ impl Shell {
         }
     }
 
-    /// Its name, for people and the model.
+    /// The shell's name, for people and the model.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -51,7 +51,7 @@ impl Shell {
     }
 }
 
-/// How a shell is started.
+/// The start of a shell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Start {
     /// Arguments without the program's name.

@@ -91,7 +91,7 @@ impl Capture {
         render(&[if whole { tail } else { &tail[partial_line(tail)..] }])
     }
 
-    /// As text, and how many bytes were left out between head and tail.
+    /// The output as text, and the number of bytes left out between head and tail.
     #[must_use]
     pub fn render(&self) -> (String, u64) {
         let tail = &self.tail[self.tail.len().saturating_sub(self.tail_max)..];
@@ -236,7 +236,7 @@ struct Page {
     rows: Vec<Vec<char>>,
     row: usize,
     column: usize,
-    /// Where a program that positions the cursor absolutely drew its first row.
+    /// The first row of a program that positions the cursor absolutely.
     screen_top: Option<usize>,
     alternate: bool,
     padding: usize,

@@ -20,7 +20,7 @@ pub fn tail(text: &str, max_bytes: usize) -> &str {
     &text[start..]
 }
 
-/// Keeps the head and the tail of `text` if it is longer than `max_bytes`, and says how much is missing between them.
+/// Keeps the head and the tail of `text` if it is longer than `max_bytes`, and states the missing length between them.
 #[must_use]
 pub fn cut_middle(text: &str, max_bytes: usize) -> String {
     if text.len() <= max_bytes {

@@ -14,7 +14,7 @@ pub const MAX_SEQUENCE_BYTES: usize = 4096;
 /// Text without width (accents upon accents) beyond this many bytes a column is cut from titles.
 const MAX_BYTES_PER_COLUMN: usize = 16;
 
-/// What JSON lets stand in a string but a terminal would obey or hide, as JSON escapes. `json` stays the same value.
+/// Escapes characters that JSON permits in a string but a terminal would obey or hide. `json` keeps its value.
 #[must_use]
 pub fn escaped_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());

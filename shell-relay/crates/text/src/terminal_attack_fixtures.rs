@@ -2,11 +2,11 @@
 
 /// One kind.
 pub struct Hostile {
-    /// What it does.
+    /// The effect on a terminal.
     pub name: &'static str,
     /// An example.
     pub bytes: &'static str,
-    /// What is left of it in text, between other letters.
+    /// The rest of it in text, between other letters.
     pub left: &'static str,
 }
 

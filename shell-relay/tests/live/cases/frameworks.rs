@@ -195,7 +195,7 @@ case!(case_099_starship [bash zsh fish fish4] |kind| {
 });
 
 case!(case_099_starship_whose_old_prompts_shrink [fish fish4] |kind| {
-    // It binds Enter itself.
+    // The framework binds Enter itself.
     let Some(mut t) = with_starship(kind, "", "enable_transience\n") else { return };
     t.wait_text("~ sh>");
     t.line("echo one");

@@ -45,7 +45,7 @@ case!(case_050_stopped_job_of_the_user [bash zsh fish fish4] |kind| {
     t.events.clear();
     t.keys("\x1a");
     t.wait("the prompt", |t| t.events.contains(&cohab_shell_relay::live::LiveEvent::PromptReady));
-    // With the user's consent it works as ever.
+    // With the user's consent it works as usual.
     let id = t.begin("fg");
     t.wait_foreground("sleep");
     t.keys("\x03");

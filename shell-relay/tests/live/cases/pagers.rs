@@ -11,7 +11,7 @@ fn with_pagers(kind: Kind) -> Terminal {
     Terminal::with(&Options { kind, rc: &format!("{}\n{own}", kind.plain_rc()), ..Options::default() })
 }
 
-/// What the user's own commands see of both.
+/// Asserts the values of both that the user's own commands see.
 fn assert_pagers(t: &mut Terminal, expected: &str) {
     t.line(r#"echo "$PAGER,$GIT_PAGER,"; sh -c 'echo "${PAGER-none},${GIT_PAGER-none}."'"#);
     t.wait_text(&format!("\n{expected}\n"));

@@ -69,7 +69,7 @@ case!(case_087_what_a_killed_program_left [bash zsh fish fish4] |kind| {
     assert!(t.run("stty -a").output.contains(" echo "), "the terminal echoes again");
 });
 
-/// What a terminal would obey beyond drawing.
+/// Sequences that a terminal would obey beyond drawing.
 const OBEYED: &[&str] = &[
     "\x1b]52;c;ZXZpbA==\x07",
     "\x1b]0;owned\x07",
@@ -166,7 +166,7 @@ case!(case_089_zdotdir [zsh]: |kind| {
     let name = folder.path().to_str().unwrap();
     std::fs::write(folder.path().join(".zshenv"), "echo zshenv >>$ZDOTDIR/log\n").unwrap();
     std::fs::write(folder.path().join(".zshrc"), "PS1='$ '; echo zshrc >>$ZDOTDIR/log\n").unwrap();
-    // As `start` says it for a user who has one.
+    // As `start` names it for a user who has one.
     let variables = &[("COHAB_ZDOTDIR", name)];
     let mut t = Terminal::with(&Options { kind, rc: "echo not mine", variables, ..Options::default() });
     assert_eq!(t.run("echo $ZDOTDIR; env | grep ZDOTDIR").output, format!("{name}\nZDOTDIR={name}\n"));

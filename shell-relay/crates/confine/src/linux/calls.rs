@@ -92,7 +92,7 @@ const MODES_AND_TIMES: &[Row] = &[
     ("utimensat", 280, 88),
 ];
 
-/// What no program needs that only looks.
+/// Calls that no program needs that only reads.
 const LOOKING: &[Row] = &[
     // The memory of other programs.
     ("ptrace", 101, 117),
@@ -134,7 +134,7 @@ const LOOKING: &[Row] = &[
     ("accept4", 288, 242),
 ];
 
-/// By these a socket of the network sends, or waits at an address.
+/// Calls by which a socket of the network sends, or waits at an address.
 const SENDING: &[Row] = &[("bind", 49, 200), ("sendto", 44, 206), ("sendmsg", 46, 211), ("sendmmsg", 307, 269)];
 
 /// Calls that work on any process of the user's, and the first arguments with which they work on the one that calls.
@@ -199,7 +199,7 @@ pub(super) fn denied(calls: Calls) -> Vec<filter::Row> {
         denied.extend(OF_A_PROCESS.iter().filter_map(|(row, values)| row_of(row, on_itself(values))));
         denied.extend(row_of(&IOCTL, by(1, allowed(ioctls::ALLOWED.iter().copied()))));
         denied.extend(row_of(&CLONE, Action::By { argument: 0, mask: NAMESPACES, cases: allowed([0]) }));
-        // Its flags lie in memory. A C library that has no such call takes the one before.
+        // The flags of this call lie in memory. A C library without such a call uses the one before.
         denied.extend(row_of(&CLONE3, Action::Refuse(errno(libc::ENOSYS))));
     }
     denied

@@ -76,7 +76,7 @@ pub(super) fn ruleset(
     folders.chain(written).chain(read).try_fold(ruleset.create()?, allow)
 }
 
-/// What can be done with a device as it is.
+/// The permissions for a device as it is.
 fn of_device(abi: ABI, is_reading: bool) -> BitFlags<AccessFs> {
     let reading: BitFlags<AccessFs> = if is_reading { AccessFs::ReadFile.into() } else { BitFlags::EMPTY };
     (AccessFs::from_write(abi) & AccessFs::from_file(abi) & !AccessFs::ResolveUnix) | reading
@@ -89,8 +89,8 @@ fn allow(ruleset: RulesetCreated, (path, access): (&Path, BitFlags<AccessFs>)) -
     }
 }
 
-/// By the call itself: the crate looks at each path once more, since not every right fits files and folders alike. This one does, and
-/// a start has a hundred or more of these rules.
+/// Adds a rule by the call itself: the crate inspects each path again, since not every right fits files and folders alike. This right
+/// does, and a start has a hundred or more of these rules.
 fn allow_reading(ruleset: &OwnedFd, path: &Path) -> io::Result<()> {
     let Some(opened) = opened(path) else { return Ok(()) };
     let rule = PathRule { access: BitFlags::from(AccessFs::ReadFile).bits(), opened: opened.as_raw_fd() };

@@ -5,15 +5,15 @@
 
 use seccompiler::sock_filter;
 
-/// What becomes of a call.
+/// The treatment of a call.
 #[derive(Clone, Debug)]
 pub(super) enum Action {
     Allow,
-    /// With this error number.
+    /// Refused with this error number.
     Refuse(u32),
     /// Another process answers in the place of the kernel.
     Mediate,
-    /// What its argument says, of which the bits under `mask` are looked at; without a case it is not permitted.
+    /// Decided by the bits of its argument under `mask`; a value without a case is not permitted.
     By {
         argument: u8,
         mask: u32,
@@ -34,13 +34,13 @@ const IS_AT_LEAST: u16 = 0x35;
 const JUMP: u16 = 0x05;
 const RETURN: u16 = 0x06;
 
-/// What the kernel hands to a filter: number, processor, and from here on the arguments, eight bytes each.
+/// Offsets in the kernel's data for a filter: number, processor, and from here on the arguments, eight bytes each.
 const NUMBER: u32 = 0;
 const PROCESSOR: u32 = 4;
 const ARGUMENTS: u32 = 16;
 
 const ALLOW: u32 = 0x7fff_0000;
-/// With an error number.
+/// Refuses with an error number.
 const REFUSE: u32 = 0x0005_0000;
 const MEDIATE: u32 = 0x7fc0_0000;
 const KILL_PROCESS: u32 = 0x8000_0000;
@@ -165,7 +165,7 @@ impl Block {
 }
 
 impl Action {
-    /// What the filter returns, if that needs no argument.
+    /// The result of the filter, if that needs no argument.
     fn value(&self) -> Option<u32> {
         match self {
             Self::Allow => Some(ALLOW),

@@ -21,19 +21,19 @@ use seccompiler::{apply_filter, sock_filter};
 
 use crate::{Calls, Rules, Sockets, Support, names::Mediator};
 
-/// Of `landlock_create_ruleset`.
+/// A flag of `landlock_create_ruleset`.
 const VERSION_QUERY: u32 = 1;
 
 pub use capabilities::drop_capabilities;
 
-/// What this system has. It is tried out once, on a thread that ends with it.
+/// The support of this system. It is tried out once, on a thread that ends with it.
 #[must_use]
 pub fn present() -> Support {
     static PRESENT: OnceLock<Support> = OnceLock::new();
     *PRESENT.get_or_init(|| thread::spawn(try_out).join().unwrap_or(Support::NONE))
 }
 
-/// What the kernel says it has. Quicker; what it says and does not do, [`enforce`] fails at.
+/// The support that the kernel claims. Quicker; if the kernel does not keep a claim, [`enforce`] fails.
 #[must_use]
 pub fn claimed() -> Support {
     #[expect(unsafe_code, reason = "without attributes the call only tells its version")]

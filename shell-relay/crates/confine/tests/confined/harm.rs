@@ -20,7 +20,7 @@ use std::{
 use crate::support::{Bench, launcher, skips};
 
 const LINES: &str = include_str!("harm.lines");
-/// So many of the lines have an effect here, at least: others lack their program or their rights.
+/// Least number of lines that have an effect here: others lack their program or their rights.
 const EFFECTIVE: usize = 35;
 
 /// A process outside of any confinement, in a separate group.
@@ -44,7 +44,7 @@ impl Drop for Outsider {
     }
 }
 
-/// What there is below a folder: kind and mode, owner, times, content.
+/// The state below a folder: kind and mode, owner, times, content.
 fn picture(folder: &Path) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     let mut waiting = vec![folder.to_owned()];

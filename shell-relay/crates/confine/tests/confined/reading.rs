@@ -33,7 +33,7 @@ fn reading_lines_say_the_same_when_confined() {
     assert!(tried > 80, "{tried}");
 }
 
-/// What confinement changes, it changes each time; what the rest of the machine changes meanwhile (`ls -ld /tmp`, `mount`) it does not.
+/// The effect of confinement occurs each time; changes by the rest of the machine (`ls -ld /tmp`, `mount`) do not.
 fn difference(bench: &Bench, words: &[&str], is_volatile: bool) -> Option<String> {
     let mut last = None;
     for _ in 0..PAIRS {

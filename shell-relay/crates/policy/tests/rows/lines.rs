@@ -29,7 +29,7 @@ const PATHS: &[&str] = &["text.txt", "new", "folder", "./script.sh"];
 /// A prime larger than any count here, so that which values come first differs from option to option.
 const STEP: usize = 7919;
 
-/// How many lines are made.
+/// The number of lines to make.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     /// All lines of a [`Group`] are tried, not the first that is allowed.
@@ -48,7 +48,7 @@ pub struct Effort {
 #[derive(Debug)]
 pub struct Group {
     pub lines: Vec<String>,
-    /// Which of the row's options.
+    /// The number of the row's option.
     pub option: Option<usize>,
 }
 
@@ -126,7 +126,7 @@ fn operands_of<'a>(row: &Row, table: &BTreeMap<&str, Vec<&'a str>>) -> (Vec<&'a 
     (fitting, general)
 }
 
-/// How an option is written, with values of its kind.
+/// The forms of an option, with values of its kind.
 fn forms(option: &Opt, at: usize, values: usize) -> Vec<String> {
     let Opt { name, value } = option;
     let chosen = |all: &[&'static str]| {

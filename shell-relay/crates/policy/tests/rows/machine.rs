@@ -78,7 +78,7 @@ impl Machine {
             .map_while(Result::ok)
             .take_while(|line| line != "done")
             .collect();
-        // What a line has left behind in the background would be waited for.
+        // Otherwise the test would wait for background processes of a line.
         child.kill().unwrap();
         child.wait().unwrap();
         let trace = String::from_utf8_lossy(&fs::read(&log).unwrap()).into_owned();
@@ -117,7 +117,7 @@ impl Machine {
     }
 }
 
-/// What takes away network, other processes and rights: all of it as root, and else what is allowed.
+/// The command that takes away network, other processes and rights: all of them as root, otherwise those that are permitted.
 fn prefix() -> Vec<String> {
     let all = "unshare --net --pid --fork --kill-child --mount-proc -- setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --no-new-privs --";
     let as_user = "unshare --user --map-current-user --net --";

@@ -100,7 +100,7 @@ fn allowed(rows: &[Row], context: Context<'_>, effort: Effort) -> (Vec<Allowed>,
     (found, untested)
 }
 
-/// What each line does that none should, and which lines did not end.
+/// The forbidden actions of each line, and the lines that did not end.
 fn run_all(machine: &Machine, lines: &[Allowed]) -> (Vec<(usize, String)>, Vec<usize>) {
     let batches: Vec<&[Allowed]> = lines.chunks(BATCH).collect();
     let next = AtomicUsize::new(0);

@@ -85,7 +85,7 @@ pub fn traced_calls() -> String {
     all.iter().map(|call| format!("?{call}")).collect::<Vec<_>>().join(",")
 }
 
-/// What is found of a batch of lines.
+/// The findings of a batch of lines.
 #[derive(Debug, Default)]
 pub struct Found {
     /// The number of a line in its batch, and what it did.
@@ -141,7 +141,7 @@ fn harm_of(name: &str, arguments: &str, pids: &HashSet<String>, scratch: &str) -
     }
     if CHANGING.contains(&name) {
         let path = path_of(arguments)?;
-        // What is there already, or is not there, was not changed.
+        // A call that fails because a file exists, or does not exist, changed nothing.
         let is_vain = ["= -1 EEXIST", "= -1 ENOENT"].iter().any(|end| arguments.contains(end));
         return if is_vain || is_sink(&path, scratch) { None } else { told("changes", &path) };
     }

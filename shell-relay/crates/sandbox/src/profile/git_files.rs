@@ -14,7 +14,7 @@ use rustix::fs::OFlags;
 /// Larger files, and more of them, are not kept; only their change is reported.
 const FILE_MAX_BYTES: u64 = 256 * 1024;
 const MAX_FILES: usize = 200;
-/// What a command may change of a repository's settings: nothing of it names a program. Section and key; `*` is any key.
+/// The settings of a repository that a command may change: none of them names a program. Section and key; `*` is any key.
 const HARMLESS: &[(&str, &str)] = &[
     ("user", "name"),
     ("user", "email"),
@@ -34,7 +34,7 @@ const HARMLESS: &[(&str, &str)] = &[
     ("core", "eol"),
     ("core", "sparsecheckout"),
     ("core", "sparsecheckoutcone"),
-    // What it switches on stands in `config.worktree`, which is looked at, too.
+    // The settings that it enables are in `config.worktree`, which is read, too.
     ("extensions", "worktreeconfig"),
     ("submodule", "url"),
     ("submodule", "active"),
@@ -81,7 +81,7 @@ impl GitFiles {
         changed.map(|name| self.put_back(name)).collect()
     }
 
-    /// As it was; the name, with a word if that cannot be.
+    /// Restores the file; returns the name, with a note if that failed.
     fn put_back(&self, name: &Path) -> String {
         let path = self.folder.join(name);
         let done = match self.files.get(name) {

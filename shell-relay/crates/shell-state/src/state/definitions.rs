@@ -38,7 +38,7 @@ const ORIGINS: [&str; 16] = [
     "fish_command_not_found",
 ];
 
-/// What stands for a definition.
+/// The hash that stands for a definition.
 fn hash(text: &[u8]) -> Vec<u8> {
     KEY.hash_one(text).to_be_bytes().to_vec()
 }
@@ -100,7 +100,7 @@ pub(super) fn traps(text: &[u8], snapshot: &mut Snapshot) {
     }
 }
 
-/// All that is bound to keys.
+/// Reads all key bindings.
 pub(super) fn keys(text: &[u8], snapshot: &mut Snapshot) {
     let lines = text.split_inclusive(|byte| *byte == b'\n');
     let kept: Vec<&[u8]> = lines.filter(|line| memchr::memmem::find(line, PASSING_KEY).is_none()).collect();
@@ -180,7 +180,7 @@ pub(super) fn fish_bodies(text: &[u8], snapshot: &mut Snapshot) {
     insert_bodies(pieces.collect(), snapshot);
 }
 
-/// Where the next function comes from stands behind this one.
+/// Cuts off the origin of the next function, which stands behind this one.
 fn without_next_comment(piece: &[u8]) -> &[u8] {
     let piece = piece.trim_ascii_end();
     let last = memchr::memrchr(b'\n', piece).filter(|at| piece[at + 1..].starts_with(b"# Defined "));

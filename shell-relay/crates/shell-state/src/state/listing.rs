@@ -14,7 +14,7 @@ pub fn script(shell: Shell) -> &'static str {
     }
 }
 
-/// What stands between two NULs.
+/// The text between two NULs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Folder,
@@ -144,23 +144,23 @@ const FISH: &[Part] = &[
     Part::FishBodies,
 ];
 
-/// What a shell wrote about itself. May be cut or anything else: taking it apart then gives `None`.
+/// A shell's listing of itself. It may be cut or any other text; then reading it gives `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
-    /// Which shell wrote it.
+    /// The shell that wrote it.
     pub shell: Shell,
     /// The whole file.
     pub bytes: Vec<u8>,
 }
 
 impl Listing {
-    /// What the shell is like.
+    /// The state of the shell.
     #[must_use]
     pub fn snapshot(&self) -> Option<Snapshot> {
         self.parts()?.read(|_| true)
     }
 
-    /// What changed until a later listing of the same shell.
+    /// The changes until a later listing of the same shell.
     #[must_use]
     pub fn change_until(&self, later: &Self) -> Option<StateChange> {
         let (before, after) = (self.parts()?, later.parts()?);

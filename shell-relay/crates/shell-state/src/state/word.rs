@@ -55,7 +55,7 @@ fn ansi_quoted<'a>(mut text: &'a [u8], word: &mut Vec<u8>) -> Option<&'a [u8]> {
     }
 }
 
-/// What bash writes after a backslash within `$'...'`.
+/// bash's escapes after a backslash within `$'...'`.
 fn ansi_escape(text: &[u8]) -> Option<(u8, &[u8])> {
     Some(match text {
         [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', rest @ ..] => {

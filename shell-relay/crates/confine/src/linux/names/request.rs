@@ -13,10 +13,10 @@ use rustix::{fs::OFlags, io::Errno};
 
 /// The longest address of a socket that is a file, its family included.
 const LONGEST_ADDRESS: usize = size_of::<libc::sockaddr_un>();
-/// In front of the path.
+/// The bytes in front of the path.
 const FAMILY_BYTES: usize = size_of::<libc::sa_family_t>();
 
-/// What the requests of a confined program and of those that it starts arrive by.
+/// The descriptor on which the requests of a confined program and its children arrive.
 #[derive(Debug)]
 pub(super) struct Requests(pub(super) OwnedFd);
 
@@ -35,7 +35,7 @@ pub(super) struct Request {
 #[derive(Debug)]
 pub(super) struct Asking {
     pub(super) path: Vec<u8>,
-    /// Those of its open file and of its descriptor.
+    /// The flags of its open file and of its descriptor.
     pub(super) flags: OFlags,
 }
 
@@ -95,7 +95,7 @@ impl Request {
         let length =
             usize::try_from(self.length).ok().filter(|length| (FAMILY_BYTES..=LONGEST_ADDRESS).contains(length));
         let mut address = vec![0; length.ok_or(Errno::INVAL)?];
-        // Who may not trace the program may not read it.
+        // A process that may not trace the program may not read this file.
         let memory = File::open(format!("/proc/{}/mem", self.thread)).map_err(|_| Errno::PERM)?;
         memory.read_exact_at(&mut address, self.address).map_err(|_| Errno::FAULT)?;
         let (family, path) = address.split_at(FAMILY_BYTES);

@@ -21,7 +21,7 @@ const WRITABLE_BY_OTHERS: u32 = 0o022;
 /// Sockets of services, and what makes one believable.
 #[derive(Clone, Debug)]
 pub struct Services {
-    /// As programs name them.
+    /// The sockets as programs name them.
     sockets: Vec<PathBuf>,
     /// Folders from here on down must be out of reach of others.
     root: PathBuf,
@@ -30,7 +30,7 @@ pub struct Services {
 }
 
 impl Services {
-    /// Those of this system; `None` if there are none. Root gets none: some services do more than answer where root asks.
+    /// The services of this system; `None` if there are none. Root gets none: some services do more than answer when root asks.
     #[must_use]
     pub fn of_system() -> Option<Self> {
         let rows = TABLE.lines().filter(|row| !row.starts_with('#'));
