@@ -8,7 +8,7 @@ use std::{
 
 use super::{Files, Program};
 
-/// Paths of one line that are looked up. What a person writes has far fewer.
+/// Largest number of paths of one line that are looked up. A person's line has far fewer.
 const MAX_LOOKUPS: usize = 1_000;
 /// A pattern takes as long as so many names.
 const PATTERN_LOOKUPS: usize = 20;

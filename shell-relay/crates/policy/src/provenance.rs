@@ -37,7 +37,7 @@ const SYSTEM: &[&str] = &[
 /// Programs that make or remove their operands, with these letters as options, and report nothing of the contents in or below them.
 const MAKERS: &[(&str, &str)] =
     &[("mkdir", "p"), ("touch", "acm"), ("rmdir", "p"), ("rm", "f"), ("unlink", ""), ("tee", "ai")];
-/// The same of the last name, to which they take what the others name.
+/// The same of the last operand, to which these programs take the others.
 const PLACERS: &[(&str, &str)] = &[("cp", "aflnpPrRsu"), ("mv", "fnu"), ("ln", "fns"), ("install", "CDp")];
 /// Commands that change the shell's folder.
 const CHANGING_FOLDER: &[&str] = &["cd", "pushd"];
@@ -45,7 +45,7 @@ const CHANGING_FOLDER: &[&str] = &["cd", "pushd"];
 const NETWORK_WORDS: &[&str] =
     &["urllib", "requests", "httpx", "aiohttp", "socket", "http.client", "fetch", "TCPSocket", "Net::HTTP", "LWP"];
 
-/// Words of a line that are followed to where they lead; more are taken by their text.
+/// Largest number of words of a line whose links are followed; the rest are taken by their text.
 const MAX_FOLLOWED: usize = 200;
 
 /// A source outside of `workspace`, a folder, of the text in the output of `line`: a name for people, such as `curl` or `/tmp/notes`.
@@ -169,7 +169,7 @@ impl Reach<'_> {
     }
 }
 
-/// Places of the words of a command that name what it only makes or removes.
+/// The places of a command's words that name files it only makes or removes.
 fn only_made(words: &[LooseWord]) -> Range<usize> {
     let none = 0..0;
     let Some((name, arguments)) = words.split_first() else { return none };

@@ -20,7 +20,7 @@ enum Part {
 #[derive(Debug)]
 struct Harm {
     reason: &'static str,
-    /// One of these must hold, each of parts that all must hold.
+    /// Alternatives, one of which must hold; all parts of an alternative must hold.
     alternatives: Vec<Vec<Part>>,
 }
 
