@@ -19,7 +19,7 @@ fn the_shell_waits_for_the_next_command_or_a_named_program_has_it() {
         assert_eq!(t.run("false").state_after, StateAfter::Prompt, "{kind:?}");
         let mut cases = vec![
             ("sleep 60", "sleep", false),
-            // The screen is a program's that reads keys.
+            // A program that reads keys has the screen.
             ("sh -c 'stty -icanon; printf \"\\033[?1049h\"; sleep 60'", "sh", true),
         ];
         if kind == Kind::Bash {

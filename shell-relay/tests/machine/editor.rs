@@ -62,7 +62,7 @@ pub fn first_key(shell: Shell, keys: &str) -> Option<Key> {
     KEYS.iter().map(|(key, ..)| *key).find(|key| keys.starts_with(bytes_of(shell, *key)))
 }
 
-/// The keys that mean something to the editor, in order.
+/// The keys with a meaning to the editor, in order.
 pub fn keys_in(shell: Shell, keys: &str) -> Vec<Key> {
     let mut found: Vec<(usize, Key)> = Vec::new();
     for (key, ..) in KEYS {

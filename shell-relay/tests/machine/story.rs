@@ -64,7 +64,7 @@ const OUTPUTS: [&str; 17] = [
     "\r10%\r100%\n",
 ];
 
-/// Keys that mean something, and replies of the terminal. Letters are made apart, no two alike.
+/// Keys with a meaning, and replies of the terminal. Letters are made separately, no two alike.
 const KEYS: [&str; 14] = [
     "\r",
     "\n",
@@ -84,20 +84,20 @@ const KEYS: [&str; 14] = [
 
 const COMMANDS: [&str; 5] = ["true", "exit 3", "a\nb", "nul\0", "echo 'x"];
 
-/// Steps to a quiet end; far more than any state needs.
+/// Steps to a quiet end; many more than any state needs.
 const CLOSING_STEPS: usize = 16;
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// For the terminal, all of it.
+    /// All output to the terminal.
     pub terminal: Vec<u8>,
-    /// For the shell, all of it.
+    /// All input to the shell.
     pub pty: Vec<u8>,
     /// Events in order; neighbouring pieces of one command's output are joined.
     pub events: Vec<LiveEvent>,
 }
 
-/// Someone plays a story and watches.
+/// Plays a story and watches.
 struct Player {
     bench: Bench,
     outcome: Outcome,
@@ -111,7 +111,7 @@ struct Player {
     told: usize,
     cancels: usize,
     typed: Vec<u8>,
-    /// Letters up to this one may be lost: a stop forgets what was typed ahead.
+    /// Letters up to this one may be lost: a stop forgets text typed ahead.
     forgotten: u32,
     loaded: Option<String>,
 }
@@ -245,7 +245,7 @@ impl Player {
         self.bench.decide(decision);
     }
 
-    /// Takes the effects as the driver does; gives what was sent to the shell.
+    /// Takes the effects as the driver does; returns the bytes sent to the shell.
     fn collect(&mut self) -> Vec<u8> {
         let fx = &mut self.bench.fx;
         if let Some(file) = fx.command_file.take() {
@@ -320,7 +320,7 @@ impl Player {
         assert!(results.values().all(|count| *count == 1), "{results:?}");
     }
 
-    /// No mark is shown; what the model gets has no control characters and no nonce.
+    /// No mark is shown; the model's texts have no control characters and no nonce.
     fn check_texts(&self) {
         let shown = String::from_utf8_lossy(&self.outcome.terminal);
         assert!(!shown.contains(&format!("\x1b]7391;{NONCE};{CHILD};")), "a mark is shown: {shown:?}");

@@ -16,7 +16,7 @@ pub fn claimed() -> Support {
     present()
 }
 
-/// There are none.
+/// Does nothing: there are no capabilities to give up.
 ///
 /// # Errors
 /// Never.

@@ -19,7 +19,7 @@ use crate::{
 
 /// Exit status: the program was not started, since it could not be confined.
 pub const NOT_CONFINED: u8 = 125;
-/// Exit status: the program is there and does not start.
+/// Exit status: the program exists and does not start.
 pub const NOT_EXECUTABLE: u8 = 126;
 /// Exit status: there is no such program.
 pub const NOT_FOUND: u8 = 127;
@@ -31,7 +31,7 @@ pub const USAGE: &str = "usage: cohab-confine [--record FILE] [--secret PATH]...
 /// Numbers of users who are people.
 const FIRST_PERSON: u32 = 1_000;
 const LAST_PERSON: u32 = 60_000;
-/// Each costs some looks at files at every start.
+/// Largest number of homes: each costs some file accesses at every start.
 const HOMES_MAX: usize = 16;
 /// Programs that ask the kernel by sockets of the network.
 const ASKING_BY_INTERFACES: &[&str] = &["arp", "ifconfig", "iwconfig", "mii-tool", "nameif", "netstat", "route"];
@@ -41,7 +41,7 @@ const ASKING_BY_INTERFACES: &[&str] = &["arp", "ifconfig", "iwconfig", "mii-tool
 pub struct Request {
     /// The file that receives a line about the rules that confined the program.
     pub record: Option<PathBuf>,
-    /// Places of secrets besides the known ones.
+    /// Places of secrets in addition to the known ones.
     pub secrets: Vec<PathBuf>,
     /// The program is a shell that runs one line.
     pub is_line: bool,
@@ -49,17 +49,17 @@ pub struct Request {
     pub words: Vec<OsString>,
 }
 
-/// Why there is no program.
+/// The reason why there is no program.
 #[derive(Debug)]
 pub struct Failure {
     /// The launcher's exit status.
     pub status: u8,
-    /// One line.
+    /// The message, one line.
     pub message: String,
 }
 
 impl Request {
-    /// Reads the words behind the launcher's name; `None` if they mean nothing.
+    /// Reads the words behind the launcher's name; `None` if they are invalid.
     #[must_use]
     pub fn parse(words: impl IntoIterator<Item = OsString>) -> Option<Self> {
         let mut words = words.into_iter();
@@ -89,9 +89,9 @@ pub struct Ready {
     pub file: CString,
     /// The program's name and arguments.
     pub arguments: Vec<CString>,
-    /// Variables that are taken from it.
+    /// Variables that are removed from its environment.
     pub dropped: Vec<OsString>,
-    /// Variables that are set for it.
+    /// Variables that are set in its environment.
     pub variables: Vec<(&'static str, OsString)>,
 }
 
@@ -99,7 +99,7 @@ pub struct Ready {
 /// of a table with rows of `how | names`.
 ///
 /// # Errors
-/// There is no such program, or it cannot be confined; then nothing must be started.
+/// If there is no such program, or it cannot be confined; then nothing must be started.
 pub fn prepare(request: &Request, places: Places<'_>, variables: &str, support: Support) -> Result<Ready, Failure> {
     let Some(name) = request.words.first() else { return Err(not_confined("there is no program")) };
     let file = executable(name)?;

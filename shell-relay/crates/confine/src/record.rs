@@ -49,7 +49,7 @@ pub struct Record {
     pub secrets: Vec<PathBuf>,
 }
 
-/// Why a confined program probably failed.
+/// The probable reason for the failure of a confined program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Denied {
     /// The program could not read this place of a secret.
@@ -134,7 +134,7 @@ fn is_refusal(line: &str) -> bool {
     REFUSALS.iter().any(|words| line.contains(words))
 }
 
-/// The words of a message that may be paths: what is quoted, or stands between a colon and a colon.
+/// The words of a message that may be paths: quoted words, and words between two colons.
 fn named(line: &str) -> Vec<&str> {
     let quotes = [('\'', '\''), ('"', '"'), ('‘', '’'), ('`', '\'')];
     let quoted = quotes.iter().filter_map(|(open, close)| {
@@ -147,7 +147,7 @@ fn named(line: &str) -> Vec<&str> {
     quoted.chain(fields).filter(|name| !name.is_empty()).collect()
 }
 
-/// Without `.` and `..`, by its text alone.
+/// The path without `.` and `..`, by its text alone.
 fn lexical(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut plain, component| {
         match component {

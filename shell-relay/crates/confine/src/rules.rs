@@ -18,7 +18,7 @@ pub struct Rules {
 /// The calls that Landlock does not see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Calls {
-    /// For builds: no sockets, no owners and attributes of files. Modes and times can be changed, of any file.
+    /// For builds: no sockets, no owners and attributes of files. Modes and times of any file can be changed.
     Building,
     /// The same without modes and times.
     Reading,
@@ -32,7 +32,7 @@ pub enum Calls {
 pub enum Sockets {
     /// Sockets that ask the kernel for routes, addresses and connections.
     Netlink,
-    /// The same, and streams of files, which a [`Server`](crate::names::Server) connects with services that know users' names.
+    /// As `Netlink`, and streams of files, which a [`Server`](crate::names::Server) connects with services that know users' names.
     Names,
     /// Sockets that `ifconfig` asks by `ioctl`; nothing can be sent by any socket.
     Interfaces,

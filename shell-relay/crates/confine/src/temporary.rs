@@ -30,7 +30,7 @@ pub fn shared(place: &Path) -> PathBuf {
 /// Makes the folder of this process in `place`, and removes those of processes that are gone.
 ///
 /// # Errors
-/// If it cannot be made, or somebody else has taken the name.
+/// If the folder cannot be made, or another user has taken the name.
 pub fn make(place: &Path) -> io::Result<PathBuf> {
     let shared = shared(place);
     if let Err(error) = with_own_mask(|| mkdir(&shared, PRIVATE))
@@ -72,7 +72,7 @@ fn sweep(shared: &OwnedFd, own: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Names are few; what a confined program made below them may be anything.
+/// Removes a folder with everything in it. Names are few; a confined program may have made any files below them.
 fn remove_all(folder: impl AsFd, name: impl Arg + Copy) -> rustix::io::Result<()> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = match openat(&folder, name, flags, Mode::empty()) {

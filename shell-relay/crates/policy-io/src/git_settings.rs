@@ -21,7 +21,7 @@ use rustix::{
 
 /// Git reports its settings within this time, or they count as unknown.
 pub const LIMIT: Duration = Duration::from_secs(2);
-/// More settings than this, in bytes, are not read.
+/// Longest listing of settings that is read, in bytes.
 const LISTING_BYTES: usize = 1024 * 1024;
 /// Longest file that names the place of a repository, in bytes.
 const LINK_BYTES: u64 = 4 * 1024;
@@ -73,14 +73,14 @@ pub fn why_asked(line: &str, context: Context<'_>, shell: &Snapshot, deadline: I
     cohab_policy::git_variables(shell).into_iter().chain(settings).collect()
 }
 
-/// Why git is not to be started unasked in one of `folders`, looked at until `deadline`; nothing if it may. Blocks.
+/// Reasons not to start git unasked in one of `folders`, checked until `deadline`; empty without a reason. Blocks.
 #[must_use]
 pub fn why_not_unasked(folders: &[PathBuf], environment: &Environment, deadline: Instant) -> Option<String> {
     folders.iter().find_map(|folder| why_not_in(folder, environment, deadline))
 }
 
 fn why_not_in(folder: &Path, environment: &Environment, deadline: Instant) -> Option<String> {
-    // Nothing is started where nothing is.
+    // No program is started in a folder that does not exist.
     if !folder.is_dir() {
         return None;
     }

@@ -28,7 +28,7 @@ pub(super) fn find_hidden_characters(line: &str, findings: &mut Findings) {
     }
 }
 
-/// Why the line is not plain, judged by its characters and reserved words; `None` if it may be.
+/// The reason why the line is not plain, judged by its characters and reserved words; `None` if it may be.
 pub(super) fn why_not_plain(line: &str) -> Option<&'static str> {
     if line.len() > MAX_LINE_BYTES {
         return Some("too long to be checked in full");
@@ -98,7 +98,7 @@ pub(super) fn why_not_plain(line: &str) -> Option<&'static str> {
     (separators > 2 * MAX_COMMANDS).then_some("runs too many commands to be checked")
 }
 
-/// Why a command that begins with this text is not a simple command.
+/// The reason why a command that begins with this text is not a simple command.
 fn why_reserved(text: &str) -> Option<&'static str> {
     let ends_word = |c: char| c.is_whitespace() || ";&|<>()'\"\\$`".contains(c);
     match &text[..text.find(ends_word).unwrap_or(text.len())] {

@@ -23,8 +23,8 @@ const FISH_OWN: &[&str] = &[
     "[", "cd", "command", "dirs", "echo", "false", "jobs", "printf", "pwd", "realpath", "seq", "test", "true", "type",
 ];
 
-/// Why `shell` may read `line` otherwise than bash, which reads it as `commands`; `None` if it reads the same. Only for lines that the
-/// policy allows in bash.
+/// The reason why `shell` may read `line` otherwise than bash, which reads it as `commands`; `None` if it reads the same. Only for lines
+/// that the policy allows in bash.
 pub(super) fn why_read_otherwise(shell: Shell, line: &str, commands: &[SimpleCommand]) -> Option<&'static str> {
     match shell {
         Shell::Bash => None,
@@ -97,7 +97,7 @@ fn why_text_differs(shell: Shell, line: &str) -> Option<&'static str> {
 
 const NOT_COMMON: &str = "uses characters that this shell may read otherwise than bash";
 
-/// Why a redirection may differ. `before` is the text joined to the left of the operator `text`.
+/// The reason why a redirection may differ. `before` is the text joined to the left of the operator `text`.
 fn why_redirect_differs(shell: Shell, text: &str, before: &str, after: Option<char>) -> Option<&'static str> {
     // zsh takes one digit for the number of a stream, the others any count.
     let has_plain_number = before.len() <= 1 || !before.ends_with(|c: char| c.is_ascii_digit());

@@ -10,7 +10,7 @@ use super::{Files, Program};
 
 /// Largest number of paths of one line that are looked up. A person's line has far fewer.
 const MAX_LOOKUPS: usize = 1_000;
-/// A pattern takes as long as so many names.
+/// Lookups that one pattern counts as: it takes as long as this many names.
 const PATTERN_LOOKUPS: usize = 20;
 
 /// The question about a path.

@@ -93,7 +93,7 @@ pub fn why_not_themselves(line: &str, shell: &Snapshot, context: Context<'_>) ->
     reasons
 }
 
-/// Whether a word stands for something else wherever it stands.
+/// The reason why a word means something else in any place.
 fn why_not_a_plain_word(word: &str, shell: &Snapshot) -> Option<String> {
     let has = |item: Item| shell.contains_key(&item);
     if has(Item::Alias(AliasKind::Global, word.to_owned())) {
@@ -156,7 +156,7 @@ fn why_not_the_named(name: &str, shell: &Snapshot, context: Context<'_>) -> Opti
     why_not_the_program(name, path, context)
 }
 
-/// Whether fish has read a function from one of its own files.
+/// Whether fish has read a function from a file that comes with the system.
 fn comes_with_the_system(definition: &Value) -> bool {
     let origin = definition.get(1).map(|path| String::from_utf8_lossy(path));
     origin.is_some_and(|path| path.starts_with("embedded:") || is_of_the_system(Path::new(path.as_ref())))

@@ -78,8 +78,8 @@ pub fn needs_lock(line: &str, context: Context<'_>) -> bool {
     with(None) > Level::Allow && with(Some(Lock::UNNAMED)) == Level::Allow
 }
 
-/// Whether `line`, which runs unasked, leaves the shell unchanged, so that a second run finds the same state: `ls | sort` does, `cd src
-/// && ls` does not.
+/// Whether `line`, which runs unasked, leaves the shell unchanged, so that a second run finds the same state:
+/// `ls | sort` does, `cd src && ls` does not.
 #[must_use]
 pub fn keeps_shell(line: &str, shell: Shell) -> bool {
     let reading = dialect::reading(shell, line);

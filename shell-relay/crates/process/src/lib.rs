@@ -11,12 +11,11 @@ use std::{
 
 use rustix::process::{Pid, kill_process_group, test_kill_process_group};
 
-/// Set to anything, our programs can be looked into by a debugger and leave a core file when they crash.
+/// If this variable is set, a debugger may inspect our programs and they leave a core file when they crash.
 const DEBUG_VARIABLE: &str = "COHAB_ALLOW_DEBUG";
 
-/// Keeps the memory of this process, where keys and conversations are, to itself: no core file, and no other program of the same
-/// user may attach or read it. It does not pass on to programs that are started; a limit on core files would, to all of the
-/// user's.
+/// Protects the memory of this process, where keys and conversations are: no core file, and no other program of the same user may attach
+/// or read it. Started programs do not inherit this; a limit on core files would affect all programs of the user's shell.
 pub fn guard_memory() {
     #[cfg(target_os = "linux")]
     if std::env::var_os(DEBUG_VARIABLE).is_none() {
@@ -67,7 +66,7 @@ pub fn signal_group(pgid: i32, signal: Signal) {
         Signal::Terminate => rustix::process::Signal::TERM,
         Signal::Kill => rustix::process::Signal::KILL,
     };
-    // Group 1 and below would be everybody.
+    // Group 1 and below would be all processes.
     if let Some(group) = Pid::from_raw(pgid).filter(|_| pgid > 1) {
         let _ = kill_process_group(group, number);
     }

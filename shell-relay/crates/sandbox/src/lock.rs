@@ -21,7 +21,7 @@ use crate::profile;
 /// The longest path that is shown.
 const PATH_COLUMNS: usize = 80;
 
-/// Why there is no second lock; the policy alone answers then.
+/// The reason why there is no second lock; the policy alone decides then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoLock {
     /// The launcher is not where it is looked for.
@@ -85,7 +85,7 @@ fn refused_at(path: &Path, context: Context<'_>) -> Option<String> {
 /// The launcher next to the running program. Makes some system calls each time; none of them waits.
 ///
 /// # Errors
-/// Why it cannot be used.
+/// The reason why the launcher cannot be used.
 pub fn launcher() -> Result<PathBuf, NoLock> {
     let path = env::current_exe().unwrap_or_default().with_file_name(NAME);
     usable(path, profile::present())

@@ -4,18 +4,18 @@ use std::ops::Range;
 
 use super::likely;
 
-/// Letters, digits and the like that may follow the word that sounds secret, before the sign of assignment.
+/// Largest number of letters, digits and the like between the word that sounds secret and the sign of assignment.
 const MOST_NAME_TAIL: usize = 20;
 /// Largest distance from the begin of a name to its secret-sounding word, in bytes.
 const MOST_NAME_HEAD: usize = 60;
-/// Blanks and quotes on either side of the sign.
+/// Largest number of blanks and quotes on either side of the sign.
 const MOST_FILLERS: usize = 6;
 /// Longest type between a name and its value, as in `key: &str = "..."`.
 const MOST_TYPE: usize = 32;
 /// Shortest and longest value of an assignment to a name that only sounds secret.
 const LEAST_VALUE: usize = 8;
 const MOST_VALUE: usize = 512;
-/// Shorter values must look as if they were made by a machine, or be passwords.
+/// Shorter values must look machine-made, or be passwords.
 const SHORT_VALUE: usize = 16;
 /// Floor for values of hexadecimal digits, bits a byte.
 const HEX_FLOOR: f32 = 2.75;
@@ -244,7 +244,7 @@ fn is_path(value: &[u8]) -> bool {
     (starts.iter().any(|start| value.starts_with(start)) && slashes * 20 > value.len()) || slashes * 8 > value.len()
 }
 
-/// Short parts in one case, with separators between them: a name that somebody chose.
+/// Whether the value is short parts in one case, with separators between them: a name chosen by a person.
 fn is_identifier(value: &[u8]) -> bool {
     let parts: Vec<&[u8]> = value.split(|byte| b"_-./".contains(byte)).filter(|part| !part.is_empty()).collect();
     let is_mixed = |part: &[u8]| part.iter().any(u8::is_ascii_lowercase) && part.iter().any(u8::is_ascii_uppercase);

@@ -16,9 +16,9 @@ pub(super) struct Block {
     pub(super) kind: &'static str,
     pub(super) order: usize,
     is_putty: bool,
-    /// Everything before this was looked at.
+    /// The bytes before this place were examined.
     at: usize,
-    /// Base64 seen so far, in bytes, and where the last of it ended.
+    /// Base64 seen so far, in bytes, and the end of the last of it.
     base64: usize,
     base64_end: usize,
     short_pieces: usize,
@@ -69,7 +69,7 @@ impl Block {
         self.base64_end -= bytes;
     }
 
-    /// Looks at what came since the last time. `is_end` if nothing will come behind `bytes`.
+    /// Examines the bytes since the last time. `is_end` if nothing will come behind `bytes`.
     pub(super) fn look(&mut self, bytes: &[u8], is_end: bool) -> Ending {
         loop {
             if self.at >= self.start + MOST_BLOCK_BYTES {
@@ -77,7 +77,7 @@ impl Block {
             }
             let rest = &bytes[self.at..];
             let piece = rest.iter().position(|byte| is_between(*byte)).unwrap_or(rest.len());
-            // The bytes behind a piece decide what it is; a piece of any length is no key.
+            // The kind of a piece depends on the bytes behind it; a piece of unlimited length is no key.
             if !is_end && rest.len() < (piece + 2).min(MOST_BLOCK_BYTES) {
                 return Ending::Unknown;
             }

@@ -20,13 +20,13 @@ fn is_of_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_-.+/=%~".contains(&byte)
 }
 
-/// Something to replace. Offsets are those of the bytes that were looked at.
+/// Text to replace. Offsets refer to the examined bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Find {
     pub(super) start: usize,
-    /// Lower is surer: it names what overlaps.
+    /// A lower rank is surer: it names overlapping finds.
     pub(super) rank: Rank,
-    /// Among equals the earlier line of the table.
+    /// Among equals the earlier line of the table counts.
     pub(super) order: usize,
     pub(super) end: usize,
     pub(super) kind: &'static str,
@@ -45,7 +45,7 @@ pub(super) enum Rank {
     Guess,
     Generic,
     Personal,
-    /// Anybody can have written it.
+    /// Any author may have written it.
     LookAlike,
     /// The placeholder has a mark.
     Placeholder,
@@ -161,7 +161,7 @@ impl<'a> Window<'a> {
         if before == 0 && !is_bound_before(self.bytes, self.hit) {
             return None;
         }
-        // The bound before a token that begins before its literal is part of what is looked at.
+        // The bound before a token that begins before its literal is part of the examined text.
         let range = self.matched(rule, if before == 0 { 0 } else { before + MOST_BOUND_BYTES })?;
         let holds_literal = before == 0 || (range.start <= self.hit && self.hit < range.end);
         (holds_literal && self.is_random(rule, &range)).then_some(range)
@@ -197,8 +197,8 @@ impl<'a> Window<'a> {
     }
 }
 
-/// Whether a token may begin at `at`. An escape before it ends in a letter that is not part of the token: `\n`, `\u0022`, `%3D`, `ESC
-/// [31m`.
+/// Whether a token may begin at `at`. An escape before it ends in a letter that is not part of the token:
+/// `\n`, `\u0022`, `%3D`, `ESC [31m`.
 fn is_bound_before(bytes: &[u8], at: usize) -> bool {
     let Some((&last, before)) = bytes[..at].split_last() else { return true };
     if !(last.is_ascii_alphanumeric() || last == b'_') {

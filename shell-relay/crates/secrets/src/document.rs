@@ -10,7 +10,7 @@ const MOST_DOCUMENT: usize = 3 * 1024;
 const MOST_NETRC_ENTRY: usize = 200;
 const LEAST_COOKIE: usize = 16;
 const LEAST_MANIFEST_VALUE: usize = 10;
-/// Longest line that is looked at, in bytes.
+/// Longest line that is examined, in bytes.
 const MOST_LINE: usize = 2 * 1024;
 const COOKIE_FLOOR: f32 = 3.0;
 
@@ -116,7 +116,7 @@ pub(super) fn netrc(bytes: &[u8], hit: usize) -> Option<Range<usize>> {
     }
     let start = after + bytes[after..].iter().take(MOST_LINE).position(|byte| !byte.is_ascii_whitespace())?;
     let length = bytes[start..].iter().position(u8::is_ascii_whitespace).unwrap_or(bytes.len() - start);
-    // Elsewhere it is a variable that is called so.
+    // Elsewhere it is a variable of that name.
     (!bytes[start..].starts_with(b"=")).then_some(start..start + length)
 }
 

@@ -10,10 +10,10 @@ use crate::secret_names::{Stake, holds_secret};
 pub(super) const LEAST_BYTES: usize = 8;
 /// Longer values are found by this number of their first bytes.
 pub(super) const MOST_BYTES: usize = 1024;
-/// Further values are not looked for.
+/// Largest number of values that are looked for.
 const MOST_VALUES: usize = 512;
-/// Values to look for, in all the forms in which they get around: as they are, base64 at each of the three offsets, percent-encoded,
-/// in JSON, quoted for a shell.
+/// Values to look for, in all their usual forms: unchanged, base64 at each of the three offsets, percent-encoded, in JSON, quoted for a
+/// shell.
 #[derive(Clone, Default)]
 pub struct ExactValues {
     pub(super) automaton: Option<AhoCorasick>,
@@ -107,7 +107,7 @@ fn json(value: &[u8], with_slashes: bool) -> Vec<u8> {
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// The characters of base64 that depend on nothing but `value`, when `offset` other bytes of its group stand before it.
+/// The characters of base64 that depend only on `value`, if `offset` other bytes of its group precede it.
 fn base64_core(value: &[u8], offset: usize, alphabet: &[u8; 64]) -> Vec<u8> {
     // A character is six bits: whole ones lie between these.
     let (first, last) = ((offset * 8).div_ceil(6), (offset + value.len()) * 8 / 6);

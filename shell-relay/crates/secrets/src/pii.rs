@@ -17,7 +17,7 @@ pub struct PersonalData {
     pub iban: bool,
     /// National identity and tax numbers that differ recognizably from other numbers.
     pub national_id: bool,
-    /// Addresses of the internet protocol, but those of the machine itself.
+    /// Addresses of the internet protocol, except those of the machine itself.
     pub ip: bool,
 }
 
@@ -147,7 +147,7 @@ pub(super) fn at(data: PersonalData, bytes: &[u8], at: usize) -> Option<(&'stati
     FORMS.iter().zip(regexes).find_map(matched)
 }
 
-/// Whether something may begin at `at`, by two bytes; called for every byte.
+/// Whether data may begin at `at`, by two bytes; called for every byte.
 pub(super) fn may_begin(bytes: &[u8], at: usize) -> bool {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-+".contains(&byte) || byte >= 0x80;
     let byte = bytes[at];

@@ -82,7 +82,7 @@ impl Numbers {
         (number, kind)
     }
 
-    /// Writes what stands for the start of a look-alike.
+    /// Writes the escaped start of a look-alike.
     pub(super) fn escape(&mut self, out: &mut Vec<u8>) {
         self.escaped += 1;
         out.extend_from_slice(ESCAPED_START.as_bytes());
@@ -165,7 +165,7 @@ impl<'a> Placeholder<'a> {
     }
 }
 
-/// The placeholders in `text`, in their order, those that were escaped included.
+/// The placeholders in `text`, in their order, including the escaped ones.
 pub fn placeholders(text: &str) -> impl Iterator<Item = Placeholder<'_>> {
     text.match_indices("secret:").filter_map(|(at, word)| Placeholder::at(text, at, word))
 }

@@ -13,7 +13,7 @@ impl Report {
         *self.counts.entry(kind).or_default() += 1;
     }
 
-    /// Kinds with how often each was replaced, by name.
+    /// The kinds, by name, with the number of their replacements.
     pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
         self.counts.iter().map(|(kind, count)| (*kind, *count))
     }

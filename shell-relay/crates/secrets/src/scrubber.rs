@@ -13,7 +13,7 @@ pub struct Settings {
     pub exact: Arc<ExactValues>,
     /// The personal data to remove; none by default.
     pub personal: PersonalData,
-    /// Stands in the placeholders of a scrubber that is to fill them in again.
+    /// The mark in the placeholders of a scrubber that is to fill them in again.
     pub mark: Option<Mark>,
 }
 
@@ -49,7 +49,7 @@ impl Scrubber {
         self.from_file("", bytes)
     }
 
-    /// The content of the file of that name without secrets. Some files are secret by their name; no path is looked at.
+    /// The content of the file of that name without secrets. Some files are secret by their name; no path is examined.
     #[must_use]
     pub fn from_file<'a>(&mut self, name: &str, bytes: &'a [u8]) -> Cow<'a, [u8]> {
         self.whole(Stream::of_file(name), bytes)
@@ -75,12 +75,12 @@ impl Scrubber {
         self.whole_text(Stream::with_placeholders(), text)
     }
 
-    /// These are the values to look for from now on.
+    /// Sets the values to look for from now on.
     pub fn know(&mut self, exact: Arc<ExactValues>) {
         self.settings.exact = exact;
     }
 
-    /// This personal data is taken out from now on.
+    /// Sets the personal data to take out from now on.
     pub fn look_for(&mut self, personal: PersonalData) {
         self.settings.personal = personal;
     }

@@ -7,7 +7,7 @@ use std::{
 
 use zeroize::Zeroizing;
 
-/// Values that are kept; the oldest goes when there are more, and its placeholder cannot be filled in any more.
+/// Largest number of kept values; beyond it the oldest is dropped, and its placeholder cannot be filled in any more.
 const MOST_KEPT: usize = 1024;
 /// Largest size of all of them together, in bytes.
 const MOST_KEPT_BYTES: usize = 512 * 1024;
@@ -28,7 +28,7 @@ struct Kept {
 }
 
 impl Values {
-    /// Keeps what a placeholder stands for.
+    /// Keeps the value of a placeholder.
     pub(super) fn keep(&mut self, kind: &'static str, number: usize, value: &[u8]) {
         if value.len() > MOST_VALUE_BYTES || self.kept.contains_key(&number) {
             return;

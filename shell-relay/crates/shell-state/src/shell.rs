@@ -17,7 +17,7 @@ pub enum Shell {
     Zsh,
     /// fish: commands can run in it.
     Fish,
-    /// Anything else: plain pass-through.
+    /// Any other shell: plain pass-through.
     Other,
 }
 
@@ -60,8 +60,8 @@ pub struct Start {
     pub environment: Vec<(OsString, OsString)>,
 }
 
-/// Starts an interactive shell. `integration` is the first of its [`startup_files`]: the shell reads its own files, too. Without, or
-/// in another shell, it starts as ever.
+/// Starts an interactive shell. `integration` is the first of its [`startup_files`]: the shell reads its own files, too. Without it, or
+/// in another shell, the start is unchanged.
 #[must_use]
 pub fn start(shell: Shell, login: bool, integration: Option<&Path>, home: &Path) -> Start {
     let mut start = Start::default();
@@ -97,8 +97,8 @@ fn flags(login: bool) -> Vec<OsString> {
     if login { vec!["-l".into(), "-i".into()] } else { vec!["-i".into()] }
 }
 
-/// The files that tie a shell to us, by name, for a private `directory`; none for a shell that cannot be. The shell reads the first
-/// one, the first the others.
+/// The files that connect a shell with us, by name, for a private `directory`; empty for a shell without integration. The shell reads the
+/// first file, the first file reads the others.
 #[must_use]
 pub fn startup_files(shell: Shell, login: bool, nonce: &str, directory: &Path) -> Vec<(&'static str, Vec<u8>)> {
     let directory = directory.as_os_str();
@@ -131,7 +131,7 @@ fn filled(script: &str, nonce: &str, directory: &[u8]) -> Vec<u8> {
     parts.join(directory)
 }
 
-/// Until the end of the integration script, which is for 4.4 or later.
+/// Switches aliases off until the end of the integration script, for bash 4.4 or later.
 const BASH_ALIASES_OFF: &str = "{ ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)) || \\builtin return 0
 [[ :$BASHOPTS: != *:expand_aliases:* ]] || __cohab_aliases=1; \\builtin shopt -u expand_aliases; } >/dev/null 2>&1
 ";

@@ -31,8 +31,8 @@ pub fn cut_middle(text: &str, max_bytes: usize) -> String {
     format!("{head}\n[{omitted_bytes} bytes left out]\n{tail}")
 }
 
-/// `text`, or its head and tail at ends of lines where there are some, with a note between them. The result is at most
-/// `max_bytes` and that note.
+/// `text`, or its head and tail, cut at ends of lines if possible, with a note between them. The result is at most `max_bytes` and that
+/// note.
 #[must_use]
 pub fn cut_lines(text: &str, max_bytes: usize) -> String {
     if text.len() <= max_bytes {

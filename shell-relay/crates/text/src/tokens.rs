@@ -28,7 +28,7 @@ pub fn estimate_tokens(text: &str) -> u64 {
     hundredths.div_ceil(100)
 }
 
-/// Letters, digits and joints in a row: what may be base64 or hex.
+/// Letters, digits and joints in a row that may be base64 or hex.
 struct Stretch {
     /// The begin of the run.
     start: usize,

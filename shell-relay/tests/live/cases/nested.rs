@@ -6,7 +6,7 @@ use cohab_shell_relay::live::LiveEvent;
 
 use crate::terminal::{Kind, Options, Terminal, has};
 
-/// Starts a program that reads commands itself, and sees what a command of the agent's meets there; then leaves it.
+/// Starts a program that reads commands itself, and returns the refusal of a command of the agent's there; then leaves the program.
 fn refused_in(t: &mut Terminal, start: &str, ready: &str, leave: &str) -> String {
     t.events.clear();
     t.keys(format!("{start}\r"));

@@ -4,7 +4,7 @@
 use super::by;
 use crate::terminal::{Kind, Options, Terminal};
 
-/// A shell of somebody with a pager that is exported, and another variable that is not.
+/// A user's shell with a pager that is exported, and another variable that is not.
 fn with_pagers(kind: Kind) -> Terminal {
     let own =
         by(kind, "export PAGER='less -X'; GIT_PAGER=plain\n", "set -gx PAGER 'less -X'; set -g GIT_PAGER plain\n");

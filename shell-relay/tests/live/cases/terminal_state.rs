@@ -24,7 +24,7 @@ case!(case_085_resize_with_a_half_typed_line [bash zsh fish fish4] |kind| {
     t.settle_for(std::time::Duration::from_millis(200));
     let id = t.begin("sh -c 'until [ -e go ]; do sleep 0.02; done'");
     t.wait_foreground("sh");
-    // fish learns of the size after it has filled the row of its mark, by the old width.
+    // fish learns the new size after it has filled the row of its mark by the old width.
     t.resize(20, if kind.is_fish() { 100 } else { 60 });
     std::fs::write(t.home_path().join("go"), "").unwrap();
     assert_eq!(t.result(&id).unwrap().status, Some(0));
@@ -226,7 +226,7 @@ case!(case_091_terminal_that_stops_reading [bash zsh fish fish4] |kind| {
     let mut t = Terminal::of(kind);
     let id = t.begin("seq 150000; echo behind");
     t.wait_started(&id);
-    // Nothing is read meanwhile: the command must wait, and lose nothing.
+    // The output is not read meanwhile: the command must wait, and lose nothing.
     std::thread::sleep(std::time::Duration::from_secs(3));
     let outcome = t.result(&id).unwrap();
     let expected: String = (1..=150_000).map(|n| format!("{n}\r\n")).collect::<String>() + "behind\r\n";

@@ -12,10 +12,10 @@ use crate::{Calls, Sockets};
 
 /// Name, number on x86-64, number elsewhere.
 type Row = (&'static str, u32, u32);
-/// There is no such call.
+/// Number of a call that does not exist.
 const NONE: u32 = u32::MAX;
 
-/// For every confined program.
+/// Refused for every confined program.
 const ALWAYS: &[Row] = &[
     // Rings make calls that no filter sees.
     ("io_uring_setup", 425, 425),
@@ -64,7 +64,7 @@ const ALWAYS: &[Row] = &[
     ("pidfd_getfd", 438, 438),
     ("fanotify_init", 300, 262),
     ("fanotify_mark", 301, 263),
-    // Owners and attributes: Landlock does not look at them.
+    // Owners and attributes, which Landlock does not check.
     ("chown", 92, NONE),
     ("lchown", 94, NONE),
     ("fchown", 93, 55),
@@ -209,7 +209,7 @@ fn allowed_sockets(sockets: Sockets) -> Action {
     let netlink = (AF_NETLINK, by(2, allowed(ASKED_PROTOCOLS)));
     match sockets {
         Sockets::Netlink => by(0, [netlink]),
-        // Only a stream sends nothing before it is connected, wherever it is addressed to.
+        // Only a stream sends nothing before it is connected, to any address.
         Sockets::Names => {
             by(0, [(AF_UNIX, Action::By { argument: 1, mask: TYPE_MASK, cases: allowed([STREAM]) }), netlink])
         }

@@ -24,7 +24,7 @@ pub(super) enum Action {
 /// The action of one number.
 pub(super) type Row = (u32, Action);
 
-/// Numbers from here on were given to calls after the table was written. Those of x32 are beyond it, too.
+/// Numbers from here on were assigned to calls after the table was written. Those of x32 are larger, too.
 pub(super) const FIRST_UNKNOWN: u32 = 470;
 
 const LOAD: u16 = 0x20;
@@ -45,7 +45,7 @@ const REFUSE: u32 = 0x0005_0000;
 const MEDIATE: u32 = 0x7fc0_0000;
 const KILL_PROCESS: u32 = 0x8000_0000;
 
-/// The processor's name in the kernel; none where the table has no numbers for it.
+/// The processor's name in the kernel; `None` if the table has no numbers for it.
 const fn processor() -> Option<u32> {
     if cfg!(target_arch = "x86_64") {
         Some(0xc000_003e)
@@ -58,8 +58,7 @@ const fn processor() -> Option<u32> {
     }
 }
 
-/// The filter; `None` on a processor that it does not know. Calls of another processor's interface end the process: their numbers
-/// mean other calls.
+/// The filter; `None` on an unknown processor. Calls of another processor's interface end the process: their numbers mean other calls.
 pub(super) fn program(rows: &[Row]) -> Option<Vec<sock_filter>> {
     let mut program = vec![
         load(PROCESSOR),
@@ -100,7 +99,7 @@ fn begin<'a>(runs: &mut Vec<Run<'a>>, start: u32, action: &'a Action) {
     }
 }
 
-/// One block if its jumps are near, else two with a far jump between them.
+/// One block if its jumps are near, otherwise two with a far jump between them.
 fn tree(runs: &[Run<'_>]) -> Vec<sock_filter> {
     let mut block = Block::default();
     block.add(runs);
@@ -119,7 +118,7 @@ fn tree(runs: &[Run<'_>]) -> Vec<sock_filter> {
 #[derive(Default)]
 struct Block {
     code: Vec<sock_filter>,
-    /// Comparisons that end here: which, with which outcome, and the value that is returned.
+    /// Comparisons that end here: their place, their outcome, and the returned value.
     ends: Vec<(usize, bool, u32)>,
     is_too_long: bool,
 }

@@ -99,7 +99,7 @@ fn no_line_of_harm_succeeds() {
 
 #[test]
 fn the_lines_of_harm_do_harm_unconfined() {
-    // Nothing that reaches beyond the scene.
+    // No line may reach beyond the fixture.
     let is_local = |line: &&str| {
         !["mount", "hostname", "date", "kill", "ipc", "su", "keyctl", "~"].iter().any(|word| line.starts_with(word))
     };

@@ -57,7 +57,7 @@ impl Scene {
                 let _ = stream.unwrap().write_all(ANSWER.as_bytes());
             }
         });
-        // The same length, so that one can be written over the other.
+        // Both names have the same length, so that one can be written over the other.
         let other = UnixListener::bind(folder.join("secrets")).unwrap();
         other.set_nonblocking(true).unwrap();
         symlink(&service, folder.join("link")).unwrap();
@@ -110,7 +110,7 @@ fn stream(flags: SocketFlags) -> io::Result<OwnedFd> {
     Ok(socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?)
 }
 
-/// Descriptor and open file stay what the program made them.
+/// Asks with these flags; descriptor and open file keep the program's flags.
 fn ask_with(flags: SocketFlags) -> io::Result<()> {
     let socket = stream(flags)?;
     let before = socket.as_raw_fd();
@@ -191,7 +191,7 @@ fn a_confined_program_asks_for_names() {
     let mut scene = Scene::new();
     let said = scene.said("names::asking");
     assert!(!said.contains("failed") && said.matches("DID").count() == 7, "{said}");
-    // Without a server all is as it was.
+    // Without a server the behaviour is as before.
     scene.server = None;
     let said = scene.said("names::asking");
     assert!(!said.contains("DID") && said.contains("failed plain: Some(1)"), "{said}");
@@ -347,7 +347,7 @@ fn what_is_asked_wrongly_is_refused_and_holds_nobody_up() {
     assert!(said.contains("DID after all"), "{said}");
 }
 
-/// Takes what a launcher hands over, and does nothing with it.
+/// Takes the descriptor that a launcher hands over, and does nothing with it.
 fn held(arrivals: &UnixDatagram) -> OwnedFd {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);

@@ -6,7 +6,7 @@ use crate::support::{Bench, is_installed, skips};
 
 const LINES: &str = include_str!("reading.lines");
 
-/// A line differs if its outcome does in so many pairs of runs.
+/// A line differs if its outcome differs in this many pairs of runs.
 const PAIRS: usize = 5;
 
 #[test]

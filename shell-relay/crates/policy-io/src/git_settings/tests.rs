@@ -48,7 +48,7 @@ impl Place {
     fn command(&self, program: &str, at: &Path) -> Command {
         let mut command = Command::new(program);
         command.env_clear().envs(self.environment().variables).current_dir(at);
-        // Times and ids are the same whenever it runs.
+        // Times and ids are the same in every run.
         command.env("GIT_AUTHOR_DATE", "2026-01-01T00:00:00Z").env("GIT_COMMITTER_DATE", "2026-01-01T00:00:00Z");
         command
     }

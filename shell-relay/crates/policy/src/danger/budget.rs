@@ -33,7 +33,7 @@ impl Budget {
         take(&mut self.words, words.iter().map(|word| 1 + word.text.len() / BYTES_A_WORD).sum())
     }
 
-    /// Whether so many more assignments and redirections may be.
+    /// Takes this many assignments and redirections from the budget; returns whether they may be classed.
     pub(super) fn take_small(&mut self, count: usize) -> bool {
         take(&mut self.words, count)
     }

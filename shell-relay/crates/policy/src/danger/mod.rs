@@ -85,7 +85,7 @@ fn collect_words(words: &[LooseWord], budget: &mut Budget, found: &mut Commands)
     found.words.push(words.to_vec());
 }
 
-/// Why a command of this name is asked each time, though it may do no harm.
+/// The reason why a command of this name is asked each time, though it may do no harm.
 pub(super) fn why_never_remembered(verb: &str) -> Option<&'static str> {
     if code::is_shell(verb) || code::is_interpreter(verb) {
         return Some("runs code that it is given");

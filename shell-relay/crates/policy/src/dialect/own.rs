@@ -24,7 +24,7 @@ pub(crate) struct Reading {
     pieces: Vec<Piece>,
     /// The part of the line beyond plain commands.
     pub structure: Option<Structure>,
-    /// Why `structure` is absent, if the line has more than plain commands.
+    /// The reason why `structure` is absent, if the line has more than plain commands.
     pub refused: Option<&'static str>,
 }
 
@@ -34,7 +34,7 @@ const JOINERS: &[&str] = &["and", "or", "not"];
 const BLOCKS: &[&str] = &["begin", "set ", "switch "];
 /// Programs that report the place or kind of a program; a path in the place of a name means nothing else to them.
 const TELLS_OF_PROGRAMS: &[&str] = &["echo", "file", "ls", "md5sum", "readlink", "realpath", "sha256sum", "stat"];
-/// A word becomes at most so many.
+/// Largest number of words that one word becomes.
 const MAX_CHOICES: usize = 20;
 
 /// The command that a word belongs to.

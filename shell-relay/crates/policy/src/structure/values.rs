@@ -39,7 +39,7 @@ pub(super) enum Value {
 /// The kind of a word, with its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Written {
-    /// The same wherever it is put.
+    /// A word that means the same in any place.
     Plain,
     /// A pattern of names of files.
     Pattern,

@@ -26,7 +26,7 @@ const TEXTS: &[&str] = &[
 ];
 const NUMBERS: &[&str] = &["1", "0", "3"];
 const PATHS: &[&str] = &["text.txt", "new", "folder", "./script.sh"];
-/// A prime larger than any count here, so that which values come first differs from option to option.
+/// A prime larger than any count here, so that the first values differ from option to option.
 const STEP: usize = 7919;
 
 /// The number of lines to make.
@@ -34,11 +34,11 @@ const STEP: usize = 7919;
 pub struct Effort {
     /// All lines of a [`Group`] are tried, not the first that is allowed.
     pub is_full: bool,
-    /// Values that are tried for an option.
+    /// Number of values that are tried for an option.
     pub values: usize,
-    /// Random mixtures of a row's words, for each.
+    /// Number of random mixtures of each row's words.
     pub mixtures: usize,
-    /// Lines of one program at most, and of one that takes long to start.
+    /// Largest number of lines of one program, and of one that starts slowly.
     pub lines: usize,
     pub lines_of_slow: usize,
     pub seed: u64,
@@ -96,7 +96,7 @@ pub fn of_row(row: &Row, operands: &BTreeMap<&str, Vec<&str>>, effort: Effort) -
     groups
 }
 
-/// An option alone, in front of operands and behind them; another of these comes first for each `turn`.
+/// An option alone, in front of operands and behind them; each `turn` begins with another of these.
 fn places(head: &str, form: &str, operands: &[&str], turn: usize, effort: Effort) -> Vec<String> {
     let mut lines = vec![format!("{head} {form}")];
     let count = if effort.is_full { operands.len().min(3) } else { operands.len() };

@@ -19,7 +19,8 @@ use crate::trace::{self, Found};
 
 /// The user and group `nobody`.
 const NOBODY: u32 = 65534;
-/// Reads lines that NUL bytes end from descriptor 9, and runs one behind the other. `row 3` is the name by which the trace shows which.
+/// Reads lines that end in NUL bytes from descriptor 9, and runs them one after the other. `row 3` is the name by which the trace shows
+/// the line.
 const DRIVER: &str = r#"n=0
 while IFS= read -r -d '' -u 9 line; do
     timeout --signal=KILL "$1" bash -c "$line" "row $n" </dev/null 9<&- 2>&1
@@ -58,7 +59,7 @@ impl Machine {
         self.root.path().join("home/work")
     }
 
-    /// Runs `lines` one behind the other, each for `seconds` at most.
+    /// Runs `lines` one after the other, each for `seconds` at most.
     pub fn run(&self, name: &str, lines: &[&str], seconds: u32) -> Found {
         let scratch = self.root.path().join("scratch").join(name);
         self.give_away(&scratch);
@@ -89,7 +90,7 @@ impl Machine {
         found
     }
 
-    /// A command as the unprivileged user, who knows nothing of the caller's environment.
+    /// A command as the unprivileged user, without the caller's environment.
     fn command(&self, scratch: &Path) -> Command {
         let mut words = self.prefix.iter();
         let mut command = Command::new(words.next().unwrap());
@@ -130,7 +131,7 @@ fn prefix() -> Vec<String> {
     choices.iter().map(|choice| words(choice)).find(|words| works(words)).unwrap_or_else(|| words("env --"))
 }
 
-/// A terminal for what the lines write, so that they write as to a person; what they write is read and dropped.
+/// A terminal for the lines' output, so that they write as to a person; the output is read and dropped.
 fn terminal() -> File {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&master).unwrap();

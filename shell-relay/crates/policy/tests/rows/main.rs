@@ -123,7 +123,7 @@ fn run_all(machine: &Machine, lines: &[Allowed]) -> (Vec<(usize, String)>, Vec<u
     found.into_inner().unwrap()
 }
 
-/// Whether what was found of a line is its program's known way of reading.
+/// Whether the findings of a line are its program's known way of reading.
 fn is_harmless(line: &Allowed, harm: &str, home: &Path) -> bool {
     let program = line.program.as_str();
     let asks = tables::askers().contains(&program) && harm.starts_with("reaches");

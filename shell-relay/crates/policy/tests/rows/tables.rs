@@ -155,7 +155,7 @@ fn unlocked(kinds: &[&str]) -> Vec<&'static str> {
     fields(LOCK).filter(|row| kinds.contains(&row[0])).flat_map(|row| row[1].split(' ')).collect()
 }
 
-/// Programs whose work it is to ask a service, by its socket or over a network.
+/// Programs whose purpose is to ask a service, by its socket or over a network.
 pub fn askers() -> Vec<&'static str> {
     unlocked(&["service", "screen", "network"])
 }

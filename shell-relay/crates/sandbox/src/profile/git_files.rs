@@ -56,7 +56,7 @@ pub struct GitFiles {
 enum Kept {
     /// A regular file: its bytes and mode.
     File(Vec<u8>, u32),
-    /// Something else, or too large to be kept.
+    /// Another kind of file, or one too large to be kept.
     Other,
 }
 
@@ -69,7 +69,7 @@ impl GitFiles {
         is_folder.then(|| Self { files: look(&folder), folder })
     }
 
-    /// Takes back what has changed that decides which programs run; the names of those files, from `.git` on. Blocks.
+    /// Takes back changes of the files that decide which programs run; returns the names of those files, from `.git` on. Blocks.
     #[must_use]
     pub fn take_back(&self) -> Vec<String> {
         let now = look(&self.folder);
@@ -94,7 +94,7 @@ impl GitFiles {
     }
 }
 
-/// The files that count, by their names below `.git`.
+/// The protected files, by their names below `.git`.
 fn look(folder: &Path) -> BTreeMap<PathBuf, Kept> {
     let mut names: Vec<PathBuf> = ["config", "config.worktree", "info/attributes"].map(PathBuf::from).into();
     let hooks = fs::read_dir(folder.join("hooks")).into_iter().flatten().flatten().take(MAX_FILES);

@@ -62,8 +62,8 @@ impl Sandbox {
         self
     }
 
-    /// The same with a folder for temporary files, which `private` makes: that of everybody holds the work, the sockets and the
-    /// programs of others, and may hold the workspace itself. Links are resolved in it.
+    /// The same with a folder for temporary files, which `private` makes: the common one holds the work, the sockets and the programs of
+    /// others, and may hold the workspace itself. Links are resolved in it.
     #[must_use]
     pub fn with_temporary(mut self, private: impl FnOnce() -> Option<PathBuf>) -> Self {
         if self.profile == Profile::WorkspaceWrite {
@@ -159,7 +159,7 @@ pub fn present() -> Support {
 /// Binds the calling thread, and every program that it starts from now on, for good.
 ///
 /// # Errors
-/// The kernel refused what it was said to have: nothing may be started then.
+/// If the kernel refuses a means that it claimed to have: then nothing may be started.
 pub fn enforce(sandbox: &Sandbox) -> io::Result<()> {
     if !sandbox.confines() {
         return Ok(());

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, btree_map::Entry};
 pub use listing::{Listing, script};
 pub use undo::Undo;
 
-/// One thing about a shell that a command can change.
+/// One property of a shell that a command can change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Item {
     /// The working directory.
@@ -32,7 +32,7 @@ pub enum Item {
     Alias(AliasKind, String),
     /// An option that is on, or, absent, off.
     Option(OptionKind, String),
-    /// A function: a hash of its definition and, of some in fish, where it comes from.
+    /// A function: a hash of its definition and, for some in fish, its origin.
     Function(String),
     /// An abbreviation, as fish writes it.
     Abbreviation(String),
@@ -40,7 +40,7 @@ pub enum Item {
     Trap(String),
     /// A function that fish calls by itself: the events.
     Handler(String),
-    /// A name that leads by the shell's own table to a program elsewhere than in PATH (bash, zsh).
+    /// A name that the shell's own table resolves to a program outside of PATH (bash, zsh).
     Hashed(String),
     /// A builtin (bash, zsh): `on` or `off`.
     Builtin(String),
@@ -108,7 +108,7 @@ pub enum OptionKind {
     Shopt,
 }
 
-/// One text, or the elements of a list (fish; the directory stack). Empty for what is only there.
+/// One text, or the elements of a list (fish; the directory stack). Empty for items that only exist.
 pub type Value = Vec<Vec<u8>>;
 
 /// The state of a shell. An absent item is not set, off, or does not exist.
@@ -117,16 +117,16 @@ pub type Snapshot = BTreeMap<Item, Value>;
 /// The change of one item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Absent: it was not there.
+    /// The value before; `None` if the item did not exist.
     pub before: Option<Value>,
-    /// Absent: it is not there any more.
+    /// The value after; `None` if the item does not exist any more.
     pub after: Option<Value>,
 }
 
 /// Changes by item. Unchanged items are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StateChange {
-    /// In the order of items.
+    /// The steps, in the order of items.
     pub steps: BTreeMap<Item, Step>,
 }
 

@@ -7,7 +7,7 @@ use super::{
     word::{fish_word, word},
 };
 
-/// Variables that each command changes by itself, that belong to the shell's own working, or that are local to our hooks.
+/// Variables that each command changes by itself, that belong to the shell's internals, or that are local to our hooks.
 const OWN_VARIABLES: [&str; 32] = [
     "st",
     "stopped",
@@ -176,7 +176,7 @@ fn read_fish_exported(mut text: &[u8], snapshot: &mut Snapshot) -> Option<()> {
             text = rest.strip_prefix(b"\n")?;
         }
         if value.is_empty() {
-            // An empty text, and so it is to programs.
+            // The value is an empty text, also for programs.
             value.push(Vec::new());
         }
         insert_exported(snapshot, str::from_utf8(name).ok()?, value);
@@ -216,7 +216,7 @@ fn read_alias_words(mut text: &[u8], snapshot: &mut Snapshot) -> Option<()> {
     Some(())
 }
 
-/// A line of names and values in turn; what follows it.
+/// Reads a line of names and values in turn; returns the rest.
 fn read_words<'a>(mut text: &'a [u8], snapshot: &mut Snapshot, item: impl Fn(String) -> Item) -> Option<&'a [u8]> {
     while !text.starts_with(b"\n") {
         let (name, rest) = word(text)?;

@@ -28,7 +28,7 @@ fn program(shell: Shell) -> Option<&'static str> {
     Some(path)
 }
 
-/// Runs steps in a real shell that starts with `variables`; what it is like after each.
+/// Runs steps in a real shell that starts with `variables`; returns its state after each.
 fn listings(shell: Shell, variables: &[(&str, &[u8])], steps: &[&str]) -> Option<Vec<Listing>> {
     let dir = tempfile::tempdir().unwrap();
     let files: Vec<PathBuf> = (0..steps.len()).map(|n| dir.path().join(format!("state.{n}"))).collect();

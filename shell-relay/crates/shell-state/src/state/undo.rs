@@ -16,7 +16,7 @@ pub struct Undo {
 }
 
 impl Undo {
-    /// Takes `change` back in a shell that is `now` like this.
+    /// Takes `change` back in a shell that is `now` in this state.
     #[must_use]
     pub fn of(change: &StateChange, now: &Snapshot, shell: Shell) -> Self {
         let mut undo = Self::default();
@@ -67,13 +67,13 @@ impl Undo {
     }
 }
 
-/// Whether it was a variable before, only not exported.
+/// Whether the item was a variable before, only not exported.
 fn was_variable(change: &StateChange, item: &Item) -> bool {
     let Item::Exported(name) = item else { return false };
     change.steps.get(&Item::Variable(name.clone())).is_some_and(|step| step.before.is_some())
 }
 
-/// Whether it is no longer exported, and otherwise there.
+/// Whether the item is no longer exported, but still exists.
 fn comes_back_with_its_export(change: &StateChange, item: &Item) -> bool {
     let Item::Variable(name) = item else { return false };
     change.steps.get(&Item::Exported(name.clone())).is_some_and(|step| step.before.is_some())

@@ -24,7 +24,7 @@ pub(super) struct Requests(pub(super) OwnedFd);
 #[derive(Debug)]
 pub(super) struct Request {
     id: u64,
-    /// A thread, by the number that it has here.
+    /// A thread, by its number in this process's name space.
     thread: u32,
     descriptor: u32,
     address: u64,
@@ -51,14 +51,14 @@ impl Requests {
         Ok(Request { id: notice.id, thread: notice.pid, descriptor, address, length })
     }
 
-    /// Lets the call return: nothing, or an error.
+    /// Lets the call return success or an error.
     pub(super) fn answer(&self, request: &Request, result: Result<(), Errno>) -> rustix::io::Result<()> {
         let error = result.err().map_or(0, |error| -error.raw_os_error());
         let mut answer = libc::seccomp_notif_resp { id: request.id, val: 0, error, flags: 0 };
         self.control(libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut answer)
     }
 
-    /// Whether the thread still waits: its number has not become another's.
+    /// Whether the thread still waits: its number does not belong to another thread.
     pub(super) fn is_waiting(&self, request: &Request) -> bool {
         let mut id = request.id;
         self.control(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw mut id).is_ok()
@@ -90,7 +90,7 @@ impl AsFd for Requests {
 }
 
 impl Request {
-    /// Reads what is asked from the memory and the descriptors of the program. To be believed only if the thread still waits then.
+    /// Reads the request from the memory and the descriptors of the program. To be believed only if the thread still waits afterwards.
     pub(super) fn read(&self) -> rustix::io::Result<Asking> {
         let length =
             usize::try_from(self.length).ok().filter(|length| (FAMILY_BYTES..=LONGEST_ADDRESS).contains(length));

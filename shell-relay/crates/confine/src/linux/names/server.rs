@@ -60,7 +60,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // The thread takes it as its end. What waits then gets an error.
+        // The thread ends at this. Waiting requests then get an error.
         let _ = self.arrivals.shutdown(Shutdown::Both);
         let _ = std::fs::remove_file(&self.file);
     }
@@ -109,7 +109,7 @@ fn arrived(arrivals: &UnixDatagram) -> impl Iterator<Item = OwnedFd> {
     passed.flatten().collect::<Vec<_>>().into_iter()
 }
 
-/// Answers a request; false if there can be no more of them.
+/// Answers a request; false if no more requests can come.
 fn serve_one(program: &Requests, services: &Services) -> bool {
     match program.next() {
         Ok(request) => {
