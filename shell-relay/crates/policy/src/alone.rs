@@ -52,7 +52,7 @@ const TELL_OF_THE_SHELL: &[&str] = &[
 /// They wait for keys unless they are typed in another way, which a separate shell does not do.
 const WAIT_FOR_KEYS: &[&str] = &["less"];
 
-/// Why a separate shell cannot run all of these; `None` if it can.
+/// The reason why a separate shell cannot run all of these; `None` if it can.
 pub(super) fn why_not(commands: &[SimpleCommand]) -> Option<&'static str> {
     let names = || commands.iter().map(|command| command.words[0].text.as_str());
     if names().any(|name| TELL_OF_THE_SHELL.contains(&name)) {
@@ -70,7 +70,7 @@ pub(super) fn why_not(commands: &[SimpleCommand]) -> Option<&'static str> {
 /// Commands that report the meaning of a name.
 const TELL_OF_NAMES: &[&str] = &["command", "type", "whence", "where", "which"];
 
-/// Why the output of a separate shell is not true of the user's shell.
+/// The reason why the output of a separate shell is not true of the user's shell.
 pub(super) fn why_differs(
     structure: &Structure,
     commands: &[SimpleCommand],

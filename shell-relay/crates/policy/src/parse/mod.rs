@@ -6,7 +6,7 @@ mod unquote;
 
 use super::{bytes, catch_panic, command::SimpleCommand};
 
-/// A line of more words is never allowed by itself. The second parser takes microseconds for each.
+/// Largest number of words of a line that is allowed by itself. The second parser takes microseconds for each.
 const MAX_WORDS: usize = 1000;
 
 /// The commands of a plain line, or why the line is not plain.

@@ -13,7 +13,7 @@ use super::{
     xargs,
 };
 
-/// Their operands are no files, and no option shows any.
+/// Programs whose operands are no files, and which have no option that shows a file.
 const NO_FILES: &[&str] =
     &["apt-cache", "getent", "git", "groups", "id", "numfmt", "pgrep", "pidof", "ps", "seq", "tput", "which"];
 

@@ -92,7 +92,7 @@ fn check_compared(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(),
     Ok(())
 }
 
-/// `ls -d .*`: names that a pattern matches, and nothing of what lies below them.
+/// Judges `ls -d .*`: names that a pattern matches, and nothing below them.
 fn check_listed_itself(word: &Word, context: Context<'_>) -> Result<(), Refusal> {
     match word.text.rsplit_once('/') {
         _ if !word.has_glob => check_path(word, context, paths::list_risk),
@@ -101,7 +101,7 @@ fn check_listed_itself(word: &Word, context: Context<'_>) -> Result<(), Refusal>
     }
 }
 
-/// The place whose risk counts for a path that `openssl x509` and the like read: of the file they show the certificate only.
+/// The place whose risk counts for a path that `openssl x509` and the like read: they show only the certificate of the file.
 fn certificate<'a>(name: &str, path: &'a str) -> &'a str {
     path.strip_suffix(".pem").filter(|_| name == "openssl").unwrap_or(path)
 }

@@ -47,7 +47,7 @@ pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'
     }
 }
 
-/// Variables by which fish itself is set up. Others of that beginning may be an extension's, with a key in it.
+/// Whether fish itself uses the variable as a setting. Other variables with that prefix may be an extension's, with a key as value.
 fn is_setting_of_fish(name: &str) -> bool {
     const SETTINGS: &[&str] = &[
         "complete_path",
@@ -72,7 +72,7 @@ fn is_setting_of_fish(name: &str) -> bool {
     })
 }
 
-/// Whether a regular expression gives no group a name, by which fish sets a variable. It may look behind itself: `(?<=a)`.
+/// Whether a regular expression names no group, by which fish would set a variable. Look-behind is permitted: `(?<=a)`.
 fn names_no_group(text: &str) -> bool {
     ODD_GROUPS.iter().all(|sign| !text.contains(sign))
         && text.split("(?<").skip(1).all(|rest| rest.starts_with(['=', '!']))
