@@ -1,4 +1,5 @@
-//! Puts an agent together for each turn: settings, model, tools, shell and the behaviour around the loop.
+//! The assembly puts an agent together for each turn: settings, model, tools, shell and the middleware around the loop. It runs no turn
+//! itself: the server does.
 
 mod answering;
 mod around;

@@ -1,4 +1,4 @@
-//! Notices when files go from a folder, without a timer.
+//! Notices the removal of files from a folder, without a timer.
 
 use std::{io, path::Path};
 

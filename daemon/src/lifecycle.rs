@@ -1,4 +1,4 @@
-//! One daemon per user and protocol version: it holds a lock for life, listens, and ends in order.
+//! The lifecycle of the daemon: one per user and protocol version. It holds a lock for life, listens, and shuts down in order.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},

@@ -1,5 +1,5 @@
-//! The log: one file a day, mode 0600. Never holds prompts, keys or texts of commands at the usual levels, and nothing of other
-//! crates but errors.
+//! The log writes one file per day, mode 0600. At the usual levels it never holds prompts, keys or texts of commands, and of other
+//! crates it holds only errors.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},

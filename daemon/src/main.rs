@@ -1,4 +1,4 @@
-//! `cohabd`, the daemon. Runs in the foreground; the client starts it in a session of its own.
+//! `cohabd`, the daemon. It runs in the foreground; the client starts it in a separate session.
 
 use std::{process::ExitCode, sync::Arc};
 

@@ -1,5 +1,5 @@
-//! The settings of the allocator. The daemon idles most of its life and holds megabytes for a moment now and then: what is freed goes
-//! back to the system. Only glibc needs to be told.
+//! Configures the allocator. The daemon idles most of its life and holds megabytes for a moment now and then: freed memory goes back to
+//! the system. Only glibc needs this.
 
 /// Blocks from this size on are mapped one by one, and unmapped when they are freed. Unless it is set, glibc raises the threshold to the
 /// size of the largest block that was freed, up to 32 MiB, and keeps such blocks.

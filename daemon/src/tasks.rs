@@ -1,4 +1,4 @@
-//! What a session means to do: a list that the model keeps and the user sees. Pure but for its lock.
+//! The task board holds a session's plan: a list that the model keeps and the user sees. Pure, except for its lock.
 
 use std::sync::{Mutex, PoisonError};
 

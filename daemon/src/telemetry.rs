@@ -1,5 +1,5 @@
-//! Spans of turns and steps for a collector of the user's, if the settings name one: [`crate::middleware::spans`] makes them, this
-//! sends them. Only a build with the feature `otlp` can; everything else is the same without it.
+//! Telemetry sends spans of turns and steps to the user's collector, if the settings name one: [`crate::middleware::spans`] makes them.
+//! Only a build with the feature `otlp` can; everything else is the same without it.
 
 #[cfg(feature = "otlp")]
 mod otlp;

@@ -1,4 +1,4 @@
-//! The composition root: the one place where implementations meet ports.
+//! The composition root is the one place where implementations meet ports.
 
 use std::{
     ffi::OsString,

@@ -1,4 +1,4 @@
-//! Who answers a turn: the main model, or by the tier of the question another one, each with those that stand in for it.
+//! Model selection: picks the main model of a turn, or another one by the tier of the question, each with its fallbacks.
 
 use std::sync::{Arc, PoisonError};
 

@@ -1,4 +1,4 @@
-//! The behaviour around the loop of a turn: one list to register it, in its order.
+//! The middleware stack registers the behaviour around the loop of a turn, as one list in its order.
 
 use std::{
     hash::{DefaultHasher, Hash as _, Hasher as _},

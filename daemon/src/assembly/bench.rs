@@ -1,4 +1,4 @@
-//! Models beside the main one: those of tiers, roles and fallbacks, got ready when they are needed and kept with the settings.
+//! The model pool prepares the models of tiers, roles and fallbacks on first use and keeps them as long as the settings hold.
 
 use std::{collections::BTreeMap, sync::Arc};
 

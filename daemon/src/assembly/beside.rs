@@ -1,4 +1,4 @@
-//! Models beside the one that answers: who sums a conversation up, who names it, and who accounts for that.
+//! Auxiliary models sum conversations up and name them; each has its accounting. They do not answer turns.
 
 use std::{
     path::PathBuf,

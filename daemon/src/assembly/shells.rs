@@ -1,4 +1,4 @@
-//! Shells of their own, confined as the settings say.
+//! Builds the daemon's separate shells, confined as the settings say.
 
 use std::{
     path::{Path, PathBuf},

@@ -1,4 +1,4 @@
-//! Records in their order. Pure.
+//! The chain checks that each record follows the one before it. Pure.
 
 use super::{
     record::{Event, Record},

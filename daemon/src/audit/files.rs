@@ -1,4 +1,4 @@
-//! The files of the records: for their owner only, never through links.
+//! The audit files: readable by their owner only, never opened through links.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},

@@ -1,4 +1,4 @@
-//! Records as they are written. Only reads: who follows never makes a writer wait.
+//! Follows the audit log as records are written. A follower only reads and never makes a writer wait.
 
 use std::{
     fs::File,

@@ -1,4 +1,4 @@
-//! The head: how many records there are and where the last one is. Pure.
+//! The head stores the number of records and the place of the last one. Pure.
 
 use serde::{Deserialize, Serialize};
 

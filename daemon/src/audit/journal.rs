@@ -1,4 +1,4 @@
-//! Writing records. Each batch is written under the lock of the head, so that several processes make one chain.
+//! The journal writes records. Each batch is written under the lock of the head, so that several processes make one chain.
 
 use std::{
     fs::{self, File},

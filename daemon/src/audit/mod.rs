@@ -1,8 +1,9 @@
-//! What the assistant did and who agreed: records in lines of JSON that only grow, each sealed with a key over all its fields and the
-//! seal of the one before.
+//! The hash-chained audit log: actions of the assistant and the consents to them, as append-only lines of JSON. Each record is sealed
+//! with a key over all its fields and the seal of the record before it.
 //!
-//! The records are in the folder of states, key and head (how many there are, and the last seal) in that of settings: whoever changes,
-//! removes, repeats or cuts records without the key leaves a trace that [`verify`] names. Who can read the key can forge them.
+//! The records are in the state folder, the key and the head (number of records and the last seal) in the settings folder. A change,
+//! removal, repetition or cut of records without the key leaves a trace that [`verify`] names. The log does not protect against a
+//! process that can read the key: such a process can forge records.
 
 mod chain;
 mod files;

@@ -1,4 +1,4 @@
-//! Steps between the system calls of a writer: a test ends the writer at any of them, as a kill would.
+//! Pace inserts steps between the system calls of a writer: a test can end the writer at any of them, as a kill would.
 
 use std::{
     fs::File,

@@ -1,4 +1,4 @@
-//! What may be done unasked, as it was last seen: what differs is on record, whoever changed it.
+//! Records changes of the policy on unasked actions since the last look, no matter who made them.
 
 use std::{
     collections::BTreeMap,

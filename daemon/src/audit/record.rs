@@ -1,4 +1,4 @@
-//! What is told in a record. Pure.
+//! The content of an audit record: [`Note`], [`Event`] and their JSON. Pure.
 
 use cohab_text::{cut::cut_middle, sanitize::escaped_json};
 use jiff::Timestamp;

@@ -1,4 +1,4 @@
-//! Are the records whole, and as they were written?
+//! Verifies that the audit log is complete and unchanged.
 
 use std::{
     collections::VecDeque,

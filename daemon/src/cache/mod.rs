@@ -1,5 +1,5 @@
-//! Answers that are given again: to the same question, in the same conversation, by the same model, about the same things. In
-//! memory only. Pure but for [`places`].
+//! The response cache repeats an answer to the same question in the same conversation, by the same model, about the same files. It is
+//! in memory only, and pure except for [`places`].
 
 pub mod places;
 pub mod question;

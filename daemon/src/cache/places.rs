@@ -1,5 +1,5 @@
-//! What a question may be about on disk, as one number: folder, repository, files that the question names. Reads files only, runs
-//! nothing.
+//! Hashes the files that a question may depend on into one number: folder, repository, and files that the question names. Only reads
+//! files; runs no program.
 
 use std::{
     fs,

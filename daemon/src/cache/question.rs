@@ -1,6 +1,6 @@
-//! Whether a question can have the same answer again, and which questions are the same. Pure.
+//! Decides which questions may be answered from the cache, and normalises equal ones to one key. Pure.
 //!
-//! When in doubt it cannot: a question may lean on what was said before, or on the moment.
+//! In doubt a question is not cached: it may refer to earlier messages or to the moment.
 
 /// Longest question whose answer is kept, in bytes.
 const MAX_BYTES: usize = 2_000;

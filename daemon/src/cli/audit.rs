@@ -1,4 +1,4 @@
-//! `cohab audit`: what the assistant did and who agreed, and whether the records are whole.
+//! `cohab audit` shows the actions of the assistant and the consents to them, and verifies the log.
 
 use std::{
     collections::BTreeMap,

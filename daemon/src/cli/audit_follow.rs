@@ -1,4 +1,4 @@
-//! `cohab audit tail --follow`: records as they are written, until Ctrl-C.
+//! `cohab audit tail --follow` prints records as they are written, until Ctrl-C.
 
 use std::{
     io::{self, Write},

@@ -1,4 +1,4 @@
-//! `cohab context`: what would be sent with the next question, by section.
+//! `cohab context` shows the parts of the next request, by section.
 
 use std::{io::Write, path::Path, process::ExitCode};
 

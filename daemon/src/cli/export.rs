@@ -1,4 +1,4 @@
-//! `cohab export`: a conversation as a script, a transcript or a recording.
+//! `cohab export` prints a conversation as a script, a transcript or a recording.
 
 mod cast;
 mod markdown;

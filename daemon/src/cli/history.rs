@@ -1,4 +1,4 @@
-//! `cohab history`: the assistant's commands.
+//! `cohab history` lists the assistant's commands.
 
 use std::{io::Write, path::Path, process::ExitCode};
 

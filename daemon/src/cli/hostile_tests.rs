@@ -1,4 +1,4 @@
-//! What others wrote reaches each command's output clean, also without the writer that is the last net under all of them.
+//! Hostile text reaches each command's output clean, also without the sanitizing writer that is the last line of defence.
 
 use clap::CommandFactory as _;
 use cohab_model_api::TokenUsage;

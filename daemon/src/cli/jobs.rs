@@ -1,5 +1,5 @@
-//! `cohabd jobs`: whether the models of tiers, roles and fallbacks could answer, for `cohab doctor`. Nobody is asked, no command
-//! and no keyring opened for a key.
+//! `cohabd jobs` checks for `cohab doctor` that the models of tiers, roles and fallbacks could answer. It sends no request, runs no
+//! command and opens no keyring for a key.
 //!
 //! Prints a JSON list, an object for each profile that does something: `profile`, `does` (words), `model` (`null` if the service is
 //! asked for it), `service` and `host` (both empty where nothing is sent), and if it cannot answer `message` and `hint`. The list is

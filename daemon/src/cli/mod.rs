@@ -1,4 +1,4 @@
-//! The command line of `cohabd`, one file per subcommand. `cohab` hands over to it what needs settings, keys or models.
+//! The command line of `cohabd`, one file per subcommand. `cohab` hands over the subcommands that need settings, keys or models.
 
 pub mod audit;
 mod audit_follow;

@@ -1,4 +1,4 @@
-//! `cohab models`: what the configured service has.
+//! `cohab models` lists the models of the configured service.
 
 use std::{io::Write, process::ExitCode};
 

@@ -1,4 +1,4 @@
-//! `cohab probe-model`: one request to the configured model, to see what its service really sends.
+//! `cohab probe-model` sends one request to the configured model and shows the events of the service's answer.
 
 use std::{
     io::{self, IsTerminal as _, Read as _, Write},

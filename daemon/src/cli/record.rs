@@ -1,4 +1,4 @@
-//! Reading what is on record, for `cohab sessions`, `history`, `why` and `export`.
+//! Reads stored sessions for `cohab sessions`, `history`, `why` and `export`.
 
 pub mod command;
 pub mod time;

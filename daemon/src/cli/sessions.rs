@@ -1,4 +1,4 @@
-//! `cohab sessions`: conversations that are kept, listed, shown, named, removed and gone on with.
+//! `cohab sessions` lists, shows, names, removes and resumes stored conversations.
 
 mod list;
 pub(super) mod resume;

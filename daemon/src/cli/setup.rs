@@ -1,4 +1,4 @@
-//! `cohab setup`: chooses a service, its key and its model.
+//! `cohab setup` chooses a service, its key and its model.
 
 use std::{
     io::{self, IsTerminal as _, Read as _, Write},

@@ -1,4 +1,4 @@
-//! `cohab stats`: how often things happened and how long they took.
+//! `cohab stats` prints counts and durations of turns, steps and model calls.
 
 mod render;
 

@@ -1,4 +1,4 @@
-//! `cohab tasks`: what sessions mean to do.
+//! `cohab tasks` lists the open tasks of sessions.
 
 use std::{io::Write, process::ExitCode};
 

@@ -1,4 +1,4 @@
-//! A home with two conversations on record, for the tests of what reads them.
+//! A test home with two stored conversations, for the tests of the commands that read them.
 
 use cohab_protocol::Paths;
 use jiff::{Timestamp, Zoned, tz::TimeZone};

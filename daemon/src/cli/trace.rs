@@ -1,4 +1,4 @@
-//! `cohab trace`: what a turn did, step by step.
+//! `cohab trace` prints a turn step by step.
 
 use std::{io::Write, process::ExitCode};
 

@@ -1,4 +1,4 @@
-//! `cohab trust`: which projects may say how the assistant behaves and works in them.
+//! `cohab trust` manages the trusted folders. Only in them the assistant follows a project's identity files and skills.
 
 use std::{
     env,

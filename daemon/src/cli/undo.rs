@@ -1,4 +1,4 @@
-//! `cohab undo` outside the prompt of a shell that cohab opened, and for it: takes changes of files back.
+//! `cohab undo` takes back changes of files: outside the prompt of a shell that cohab opened, and on behalf of that prompt.
 
 use std::{io::Write, path::Path, process::ExitCode};
 

@@ -1,4 +1,4 @@
-//! `cohab usage`: what answers took, by day, model or session.
+//! `cohab usage` prints the tokens and cost of answers, by day, model or session.
 
 mod render;
 

@@ -1,10 +1,10 @@
-//! `cohabd who`: who would answer a question now and why, and whether they can be reached. For `cohab doctor`.
+//! `cohabd who` reports the model that would answer now, the reason, and its reachability. For `cohab doctor`.
 //!
-//! Prints one JSON object. `kind`: `service`, `local` (found on this machine, asked about before its first use), `offline`, `script`
-//! or `none`. Of the first two: `name`, `host`, `model` (absent if the service is asked for it), `origin` (what decided), `key`
-//! (where the key comes from, never the key). `reached` is what came of asking for the list of models: `is_asked`, `models` (how
-//! many), `message` and `hint` if it failed or was not tried, `is_there` if somebody answered all the same. Of `none`: `message` and
-//! `hint`.
+//! Prints one JSON object. `kind`: `service`, `local` (found on this machine, the user is asked before its first use), `offline`,
+//! `script` or `none`. Of the first two: `name`, `host`, `model` (absent if the service is asked for it), `origin` (the setting that
+//! decided), `key` (where the key comes from, never the key). `reached` is the result of the request for the list of models:
+//! `is_asked`, `models` (their number), `message` and `hint` if it failed or was not tried, `is_there` if the service answered all the
+//! same. Of `none`: `message` and `hint`.
 
 use std::{io::Write, process::ExitCode, time::Duration};
 

@@ -1,4 +1,4 @@
-//! `cohab why`: the conversation behind a command of the assistant's.
+//! `cohab why` shows the conversation behind a command of the assistant.
 
 use std::{io::Write, path::Path, process::ExitCode};
 

@@ -1,6 +1,6 @@
-//! Shortens a conversation that outgrows its model: one strategy a file, [`cohab_config::strategy::Strategy`] names them. All of them keep what
-//! [`crate::context::gap`] keeps; they differ in what they put in the place of the rest. The system prompt and the tools are no
-//! part of a conversation and never touched.
+//! Compaction shortens a conversation that outgrows its model, with one strategy per file; [`cohab_config::strategy::Strategy`] names
+//! them. All strategies keep the messages that [`crate::context::gap`] keeps, and differ in the text that replaces the others. They do
+//! not touch the system prompt and the tools, which are no part of a conversation.
 
 mod sliding;
 mod summarize;

@@ -1,4 +1,4 @@
-//! The middle goes.
+//! The sliding strategy drops the middle of a conversation.
 
 use async_trait::async_trait;
 use cohab_model_api::Message;

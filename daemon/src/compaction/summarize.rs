@@ -1,4 +1,4 @@
-//! A model sums up what goes.
+//! The summarizing strategy replaces dropped messages by a model's summary.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! What a model is asked when it sums a conversation up, and what of its answer is taken. Pure.
+//! Builds the summary request for a model and checks its answer. Pure.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! What tests of summaries share.
+//! Shared fixtures of the summary tests.
 
 use std::sync::Mutex;
 

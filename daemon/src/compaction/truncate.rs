@@ -1,4 +1,4 @@
-//! The oldest messages go.
+//! The truncating strategy drops the oldest messages.
 
 use async_trait::async_trait;
 use cohab_model_api::Message;

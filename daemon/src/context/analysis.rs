@@ -1,4 +1,4 @@
-//! How full a model's context is. Pure.
+//! Computes the fill level of a model's context. Pure.
 
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
-//! Makes a conversation fit a number of tokens: the oldest turns go first, then the older tool output of the running turn, then
-//! the ends of long arguments of its older calls; at last long outputs and questions lose their middle. A call is never parted from
-//! its result, no call of the running turn goes, and the end of the question stays.
+//! Makes a conversation fit a number of tokens. The oldest turns go first, then the older tool output of the running turn, then the
+//! ends of long arguments of its older calls; at last long outputs and questions lose their middle. A call is never separated from its
+//! result, no call of the running turn is removed, and the end of the question stays.
 
 use std::sync::Arc;
 

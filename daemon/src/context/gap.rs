@@ -1,9 +1,9 @@
-//! Which messages of a conversation go when it must be shorter, and what stands in their place. Pure.
+//! Selects the messages to drop from a conversation that must be shorter, and writes the block that replaces them. Pure.
 //!
-//! The question that is being answered stays with every call of the work on it: a model repeats a call that it does not see. Of
-//! that work only the results get shorter ([`super::short_result`]), the oldest first. Before the question whole turns go. What
-//! stands for them is a block at the head of the user message behind the gap: so no message is added, and the question stays last
-//! in its message. What the project says to assistants goes along if the message that told it goes.
+//! The question that is being answered stays, with every call of the work on it: a model repeats a call that it does not see. Of that
+//! work only the results get shorter ([`super::short_result`]), the oldest first. Before the question whole turns are dropped. The
+//! block that replaces them stands at the head of the user message behind the gap: so no message is added, and the question stays last
+//! in its message. The project's notes for assistants are dropped together with the message that holds them.
 
 use std::ops::Range;
 

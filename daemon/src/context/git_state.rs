@@ -1,7 +1,7 @@
-//! What a repository's own files say of its state, without running git: git runs hooks and programs that a repository names.
+//! Reads the state of a repository from its files, without running git: git runs hooks and programs that a repository names.
 //!
-//! Only branch and commit names are taken from them, and only if they look like some: whatever the files lead to, nothing else is
-//! told.
+//! Only branch and commit names are taken from the files, and only if they look like names: no other content reaches the model, no
+//! matter where the files lead.
 
 use std::{
     fs,

@@ -1,6 +1,7 @@
-//! Who the assistant is to be, as files say it: [`NAMES`], from the user's own folder of settings and from the workspace.
+//! Identity files describe the assistant's role: [`NAMES`], from the user's settings folder and from the workspace.
 //!
-//! The folder of settings is the user's, so its files speak for the user. Those of a workspace came with it: they are told as data.
+//! The settings folder is the user's, so its files speak for the user. The files of a workspace came with it: the model gets them as
+//! data.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What answers and refusals of a model teach about its tokenizer and its context. Pure.
+//! Learns the token factor and the context size of a model from its answers and refusals. Pure.
 
 use super::window_size::ContextWindow;
 

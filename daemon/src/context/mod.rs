@@ -1,4 +1,4 @@
-//! What the model gets to see.
+//! The context builds the texts that a model reads, and keeps them within its size. It sends nothing: the providers do.
 
 pub mod analysis;
 pub mod fit;

@@ -1,4 +1,4 @@
-//! What the model is sent, by kind, in estimated tokens. Pure.
+//! The outline counts the estimated tokens of a request by kind. Pure.
 
 use std::collections::BTreeMap;
 

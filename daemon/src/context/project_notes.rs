@@ -1,8 +1,8 @@
-//! Notes that a project keeps for assistants: `AGENTS.md` at its root, else `CLAUDE.md`, else `GEMINI.md`.
+//! Project notes are a repository's texts for assistants: `AGENTS.md` at its root, else `CLAUDE.md`, else `GEMINI.md`.
 //!
-//! Whoever wrote the repository wrote them, so they are data and not the user's word. Only a regular file of the user's own (or
-//! root's) is read; a link only if it stays within the project and leads to another text for readers (`.md`), since a repository
-//! could else name a file of secrets.
+//! The author of the repository wrote them, so they are data and not the user's word. Only a regular file that belongs to the user or
+//! to root is read. A link is followed only if it stays within the project and leads to another Markdown file (`.md`), since a
+//! repository could otherwise name a file of secrets.
 
 use std::path::Path;
 

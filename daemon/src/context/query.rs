@@ -1,8 +1,9 @@
-//! The text of a question with what the user did and where. The offline provider reads this form back, so it is fixed:
+//! Builds the text of a question with the user's recent commands and environment. The offline provider parses this form, so it is
+//! fixed:
 //!
 //! ```text
 //! <earlier-conversation>
-//! what became of messages that were left out, if any were
+//! the state of messages that were left out, if any were
 //! </earlier-conversation>
 //! <environment>
 //! cwd: /home/ann/project
@@ -22,7 +23,7 @@
 //!     the end of its output, indented
 //! </shell-history>
 //! <project-notes>
-//! what the repository says to assistants; not if the conversation holds it already
+//! the repository's notes for assistants; absent if the conversation holds them already
 //! </project-notes>
 //! <project-identity>, <project-skills>, <tasks>, <tone>: as their files in `sections/` say
 //! <piped-input>
@@ -32,8 +33,8 @@
 //! why?
 //! </question>
 //! ```
-//! Blocks without content are left out. Look-alikes of the tags inside a block are escaped (`<\/question>`), so the last block
-//! is the question whatever the others contain.
+//! Blocks without content are left out. Look-alikes of the tags inside a block are escaped (`<\/question>`), so the last block is
+//! always the question.
 
 use std::{
     fmt::Write as _,

@@ -1,4 +1,4 @@
-//! The short form of a tool result: one line that says what came of the call, without its output. Pure.
+//! The short form of a tool result: one line with the outcome of the call, without its output. Pure.
 
 use cohab_agent::state::NOTE_MARK;
 use cohab_model_api::{Message, ToolResult};

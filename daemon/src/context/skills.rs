@@ -1,5 +1,4 @@
-//! Skills: folders with a `SKILL.md` that says how something is done. The model is told name and description; the text only when it
-//! asks for it.
+//! Skills are folders with a `SKILL.md` that describes a procedure. The model gets name and description; the text only on request.
 //!
 //! ```text
 //! ---

@@ -1,4 +1,4 @@
-//! What lies around a question on disk: the user's own instructions, and what the project at hand says and is.
+//! Reads the surroundings of a question from disk: the user's own instructions, and the project's notes and kind.
 
 use std::{
     fs,

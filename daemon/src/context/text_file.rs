@@ -1,4 +1,4 @@
-//! Texts for the model from files that somebody else may have written: bounded, cleaned, never waited for.
+//! Reads texts for the model from files with untrusted authors: bounded, cleaned, without waiting.
 
 use std::{
     ffi::OsStr,

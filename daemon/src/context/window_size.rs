@@ -1,4 +1,4 @@
-//! How large a model's context is, and who says so. Pure.
+//! Determines the size of a model's context and the source of that number. Pure.
 
 /// Context of a model elsewhere, if nobody says.
 const HOSTED_TOKENS: u64 = 128_000;

@@ -1,4 +1,4 @@
-//! Keeps what each answer took, and says what it cost where that is known.
+//! Records the token usage of each answer, with its cost where that is known.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},

@@ -1,5 +1,5 @@
-//! What the assistant does and who agreed, recorded: the one hook that writes the audit log. What is about to happen is on disk before
-//! it happens; nothing else waits.
+//! The one hook that writes the audit log: actions of the assistant and the consents to them. A record is on disk before its action
+//! happens; nothing else waits.
 
 use std::{
     collections::BTreeSet,

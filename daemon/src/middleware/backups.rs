@@ -1,4 +1,4 @@
-//! What a file holds is kept before `write` or `edit` changes it, so that `cohab undo` can bring it back.
+//! Keeps the content of a file before `write` or `edit` changes it, so that `cohab undo` can restore it.
 
 use std::{
     collections::BTreeMap,

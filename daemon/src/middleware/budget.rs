@@ -1,5 +1,5 @@
-//! What the user is ready to spend: tokens and time of a turn, tokens and money of a day over all terminals. What is used up ends
-//! the turn before its next step, the time at once.
+//! Enforces the user's budgets: tokens and time of a turn, tokens and money of a day over all terminals. A used-up budget ends the turn
+//! before its next step; the time budget ends it at once.
 
 use std::{ops::ControlFlow, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! Shortens the conversation in the middle of a turn when it grows too long for the model, and tells the user.
+//! Shortens the conversation in the middle of a turn when it grows too long for the model, and informs the user.
 
 use std::{
     ops::ControlFlow,

@@ -1,5 +1,5 @@
-//! A model that gets nowhere gives way to one that is trusted with more: one that makes the same call with the same result again, or
-//! whose calls all fail.
+//! Replaces a model that makes no progress by one for harder work: a model that repeats a call with the same result, or whose calls all
+//! fail.
 
 use std::{
     ops::ControlFlow,

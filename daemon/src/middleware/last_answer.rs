@@ -1,4 +1,4 @@
-//! The step limit is reached: the model learns why it is asked once more, and without tools.
+//! Asks for a final answer without tools after the step limit, and gives the model the reason.
 
 use std::{
     ops::ControlFlow,

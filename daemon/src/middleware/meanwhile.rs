@@ -1,4 +1,4 @@
-//! Tells the model what the user ran in the shell since its last call: it must not build on what is no longer so.
+//! Reports the user's commands since the last call to the model: it must not rely on an outdated state.
 
 use cohab_agent::Middleware;
 

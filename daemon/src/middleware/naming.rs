@@ -1,5 +1,5 @@
-//! A model names a conversation after its first answer, in the background. Until then, and whenever nothing comes of it, the
-//! conversation is called by its first question.
+//! Names a conversation after its first answer, by a model in the background. Until then, and on every failure, the first question is
+//! its name.
 
 use std::{sync::Arc, time::Duration};
 

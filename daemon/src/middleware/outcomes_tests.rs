@@ -1,4 +1,4 @@
-//! Models that never come to an end by themselves: each way has an outcome of its own.
+//! Models that never finish by themselves: each way of not finishing has a separate outcome.
 
 use std::{
     path::{Path, PathBuf},

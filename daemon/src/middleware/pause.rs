@@ -1,4 +1,4 @@
-//! The user holds a turn: nothing is asked of the model and no tool starts until it goes on.
+//! Pauses a turn at the user's request: no request is sent and no tool starts until the turn continues.
 
 use std::{ops::ControlFlow, sync::Arc};
 

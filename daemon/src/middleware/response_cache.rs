@@ -1,4 +1,4 @@
-//! Gives an answer again that needed no tools, where nothing has changed that it may depend on.
+//! Repeats a cached answer that needed no tools, if none of the files it may depend on changed.
 
 use std::{
     path::PathBuf,

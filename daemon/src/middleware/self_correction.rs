@@ -1,5 +1,5 @@
-//! Sees that a model is stuck. Failed calls come with a note that asks it to find out why; a model that only repeats itself, or gets
-//! nothing new, is told so once, and then the user is asked whether it is to go on.
+//! Detects a stuck model. Failed calls get a note that asks the model to find the reason. A model that only repeats itself, or learns
+//! nothing new, gets one warning; then the user is asked to continue or stop.
 
 use std::{
     collections::{HashMap, HashSet},

@@ -1,9 +1,9 @@
-//! A turn and its steps as `tracing` spans, for whoever subscribes to them: the turn (`invoke_agent`), below it each model call
-//! (`chat`), each tool that ran (`execute_tool`) and each time the conversation was shortened (`compaction`).
+//! Spans describe a turn and its steps for `tracing` subscribers: the turn (`invoke_agent`), below it each model call (`chat`), each
+//! tool that ran (`execute_tool`) and each compaction (`compaction`).
 //!
-//! Fields have the names of OpenTelemetry's conventions for generative AI, and tell names, counts and kinds of failures only: never
-//! what was asked, answered, run or printed. All spans have one target that the daemon's log leaves out, so without a subscriber of
-//! their own none is ever made.
+//! Fields have the names of OpenTelemetry's conventions for generative AI, and hold names, counts and kinds of failures only: never
+//! questions, answers, commands or output. All spans have one target that the daemon's log leaves out, so no span is made without a
+//! separate subscriber.
 
 use std::{
     collections::HashMap,

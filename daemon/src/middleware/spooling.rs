@@ -1,4 +1,4 @@
-//! Long results of tools: the model gets head and tail, and the whole is in a file that it can page through.
+//! Cuts long tool results: the model gets head and tail, and can page through the whole in a file.
 
 use std::sync::Arc;
 

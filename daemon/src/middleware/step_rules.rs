@@ -1,5 +1,5 @@
-//! The user's rules for steps, by kind, tool or model: let it go ahead, ask, leave it out, stop the turn, repeat what failed. They
-//! only ever narrow: what is asked or refused for safety's sake stays so.
+//! Applies the user's rules for steps, by kind, tool or model: allow, ask, skip, stop the turn, retry failures. Rules only narrow: a
+//! question or refusal for safety's sake remains.
 
 use std::{
     ops::ControlFlow,

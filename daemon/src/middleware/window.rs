@@ -1,4 +1,4 @@
-//! Makes a request fit the model's context, and learns from answers and refusals how large both are.
+//! Makes a request fit the model's context, and learns context size and token factor from answers and refusals.
 
 use std::sync::{
     Arc,

@@ -1,4 +1,4 @@
-//! What one request to a model brings: its events as they come, and what they add up to. Nothing is executed.
+//! The probe sends one request to a model and shows its events as they come, and their sum. It executes nothing.
 
 pub mod json;
 pub mod text;

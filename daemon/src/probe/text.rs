@@ -1,4 +1,5 @@
-//! Events and fold for people: one line an event, then the sum. What the service sent is quoted, so that no terminal obeys it.
+//! Prints events and their fold for people: one line per event, then the sum. Text of the service is quoted, so that no terminal obeys
+//! it.
 
 use std::{
     io::{self, Write},

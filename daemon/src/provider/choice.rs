@@ -1,5 +1,5 @@
-//! Who answers: what is set explicitly, else a service whose key is there, else a server found on this machine, else the
-//! assistant without a model.
+//! Chooses the provider of answers: the explicit setting, else a service with a key, else a server found on this machine, else the
+//! offline assistant.
 //!
 //! | variable | means |
 //! |---|---|

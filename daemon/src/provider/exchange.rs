@@ -1,4 +1,4 @@
-//! One request of the agent on its way to an answer, with as many attempts as it takes.
+//! An exchange carries one request of the agent to its answer, with as many attempts as it takes.
 
 mod failure;
 

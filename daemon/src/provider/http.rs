@@ -1,4 +1,4 @@
-//! The HTTP client, one per endpoint.
+//! Builds the HTTP client, one per endpoint.
 
 use std::{net::IpAddr, time::Duration};
 

@@ -1,4 +1,4 @@
-//! A model behind HTTP: where it is, and what was learned about it.
+//! The HTTP provider holds the endpoint of a model and the facts learned about it.
 
 use std::{
     collections::BTreeSet,

@@ -1,4 +1,4 @@
-//! The key of a service: where it is, and getting it when a question needs it.
+//! The key of a service: stores its source and fetches it when a question needs it.
 
 use std::time::Duration;
 

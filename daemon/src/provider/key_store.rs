@@ -1,5 +1,5 @@
-//! Where `cohab setup` keeps keys: the system's keyring, through the program that comes with it, or a file of the user's own.
-//! The programs get a key by their input, never as an argument.
+//! The key store keeps the keys of `cohab setup`: in the system's keyring, through the program that comes with it, or in a private
+//! file. The programs get a key by their input, never as an argument.
 
 use std::{
     collections::BTreeMap,

@@ -1,8 +1,8 @@
-//! Several models in a row, of which one answers: the next takes over when a service fails in a way that another one may not, or
-//! when the one that answers gets nowhere.
+//! The fallback chain tries several models in order. The next one takes over when a service fails in a way that another one may not, or
+//! when the current model makes no progress.
 //!
-//! Only a request is ever repeated: calls of an answer run after its end, so what a tool did stays done and is part of what the
-//! next model reads.
+//! Only a request is ever repeated: calls of an answer run after its end, so the effects of a tool stay and are part of the next
+//! model's conversation.
 
 use std::{
     collections::{HashMap, VecDeque},

@@ -1,4 +1,4 @@
-//! A provider whose key is got when the first question needs it: a command may ask for a passphrase, a keyring to be unlocked,
+//! The late provider fetches its key with the first question: a command may ask for a passphrase, a keyring may have to be unlocked,
 //! and neither should happen because a shell was opened.
 
 use std::{sync::Arc, time::Duration};

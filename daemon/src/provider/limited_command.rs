@@ -1,4 +1,4 @@
-//! Runs a program that must not hang and gets no terminal.
+//! Runs a program without a terminal and within a time limit.
 
 use std::{process::Stdio, time::Duration};
 

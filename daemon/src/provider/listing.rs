@@ -1,4 +1,4 @@
-//! The list of models of a service, as it gives it itself.
+//! Fetches a service's list of models.
 
 use std::{collections::BTreeSet, time::Duration};
 

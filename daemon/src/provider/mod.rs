@@ -1,9 +1,9 @@
-//! Model providers: what hosted and local services have in common.
+//! Model providers share one implementation for hosted and local services.
 //!
 //! A wire is pure and lives in `cohab-wires`: it builds requests and folds the events of answers. `exchange` sends and repeats,
-//! `transport` reads one answer, `retry` judges failures. `choice` decides who answers, from what `wishes`
-//! found and `service` made of it; `late` gets the key when a question needs it. No network byte reaches a fold but through `sse`,
-//! and no tool call leaves a fold before the wire's terminal mark.
+//! `transport` reads one answer, `retry` judges failures. `choice` picks the service, from the settings in `wishes`, as `service`
+//! resolves it; `late` fetches the key when a question needs it. Network bytes reach a fold only through `sse`, and no tool call leaves
+//! a fold before the wire's terminal mark. This module runs no tool and keeps no conversation.
 
 pub mod choice;
 pub mod detect;

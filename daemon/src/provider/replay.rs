@@ -1,5 +1,5 @@
-//! Reads the bytes of an answer that is there already, through the same code as one from the network: what was recorded, made
-//! up or mutated can be read without a server. One attempt; nothing is sent, repeated or executed.
+//! Replays the bytes of an existing answer through the code that reads answers from the network: recorded, invented or mutated answers
+//! need no server. It makes one attempt, and sends, repeats and executes nothing.
 
 use bytes::Bytes;
 use cohab_config::model_settings::TimeoutSettings;

@@ -1,4 +1,4 @@
-//! A provider that plays a script; for tests of everything around the model.
+//! The scripted provider plays a script, for tests of everything around the model.
 //!
 //! `COHAB_PROVIDER=scripted`, and `COHAB_BASE_URL` is the absolute path of a JSON file: a list of answers, each
 //! used once.

@@ -1,4 +1,4 @@
-//! A model that gets no secrets: the one way from a request to what sends it.
+//! Removes secrets from every request to a model: the only path from a request to the code that sends it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A service as it will be asked: where it is, whose it is, which key it gets.
+//! A resolved service: its address, its vendor and the key for it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! One request and its answer: sends, watches the time, feeds the fold.
+//! The transport sends one request and reads its answer: it watches the time and feeds the fold.
 
 use std::time::Duration;
 

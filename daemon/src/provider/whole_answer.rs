@@ -1,4 +1,4 @@
-//! A question beside the conversation: no tools, nothing is shown, and only the whole answer counts.
+//! Asks a model outside the conversation: no tools, nothing is shown, and only a complete answer counts.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! What the settings and the environment of the one who asks say together about the model. Pure.
+//! Merges the settings and the client's environment into one request for a model. Pure.
 
 use cohab_config::model_settings::{AskedBy, ModelSettings};
 use cohab_wires::{

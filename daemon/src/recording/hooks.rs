@@ -1,4 +1,4 @@
-//! Calls on record: one hook outside the gate sees what the model wants and what it is told in the end, one inside it sees what
+//! Records tool calls with two hooks: one outside the gate sees the model's wish and its final result, one inside sees the call that
 //! really runs.
 
 use std::sync::Arc;

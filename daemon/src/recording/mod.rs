@@ -1,5 +1,5 @@
-//! Puts on record what happens in a turn: each port of the agent is wrapped by one that takes notes. Nothing waits for it but a
-//! step that acts, and nothing is kept before the settings of the turn allow it.
+//! Recording stores the events of a turn: a wrapper around each port of the agent takes notes. Only a step with effects waits for it,
+//! and nothing is stored before the settings of the turn allow it. It decides nothing about the turn.
 
 pub mod hooks;
 mod ports;

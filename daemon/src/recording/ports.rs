@@ -1,4 +1,4 @@
-//! The ports of the agent, with notes taken.
+//! Wraps the ports of the agent with ones that take notes.
 
 use std::{path::PathBuf, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! What a session has not put on record yet, and how its shell is.
+//! The session record holds a session's unsaved events and the state of its shell.
 
 use std::{
     collections::VecDeque,

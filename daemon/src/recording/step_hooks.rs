@@ -1,5 +1,5 @@
-//! Steps on record: one hook outside of everything sees what is wanted and what the model is told in the end, one inside of
-//! everything writes down what is about to run.
+//! Records steps with two hooks: the outermost sees the model's wish and its final result, the innermost writes the intent of a step
+//! before it runs.
 
 use std::sync::Arc;
 

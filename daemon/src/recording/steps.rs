@@ -1,4 +1,4 @@
-//! The steps of one turn on record. What has effects is on disk before it acts, everything else as soon as it can be.
+//! Records the steps of one turn. A step with effects is on disk before it acts, every other step as soon as possible.
 
 use std::{
     collections::HashMap,

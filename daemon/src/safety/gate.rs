@@ -1,5 +1,4 @@
-//! May this tool call run? Policy first, then what is remembered for good, then the session's memory, then the person at the
-//! keyboard.
+//! The gate decides about a tool call: by the policy, then by stored rules, then by the session's consents, then by asking the user.
 
 mod batch;
 mod elsewhere;

@@ -1,4 +1,4 @@
-//! Model servers on this machine that the user agreed to, one line each: `host:port<TAB>kind`. Another kind at the same port is
+//! Stores the local model servers that the user agreed to, one line each: `host:port<TAB>kind`. Another kind at the same port is
 //! another server.
 
 use std::{

@@ -1,4 +1,4 @@
-//! Where each text of a conversation comes from, and how far it is to be trusted.
+//! Labels each text of a conversation with its origin and trust.
 //!
 //! | origin | trust | what |
 //! |---|---|---|
@@ -8,7 +8,7 @@
 //! | output, file, tool | 0.6 | what commands print and files hold, in the workspace and of the system; results of tools of ours |
 //! | external | 0.3 | what comes from another host, another folder, the clipboard, a pipe |
 //!
-//! A conversation is worth as much as the least of its texts.
+//! The trust of a conversation is that of its least trusted text.
 
 use std::path::{Path, PathBuf};
 

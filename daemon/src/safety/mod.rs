@@ -1,4 +1,5 @@
-//! What stands between the model and the world.
+//! Safety checks stand between the model and the world: [`gate`], [`taint`], [`pipeline`], [`secrets`]. They judge calls and texts;
+//! they run no command.
 
 pub mod doubt;
 pub mod gate;

@@ -1,4 +1,4 @@
-//! A yes that is too old is none: who said it may have had something else in mind. The time counts from the yes, not from the question.
+//! Expires approvals: the user may have had something else in mind by then. The time counts from the approval, not from the question.
 
 use async_trait::async_trait;
 use cohab_agent::{Denial, Middleware, PlannedCall};

@@ -1,5 +1,5 @@
-//! What a repository's own settings would make git start in a shell of our own. In the live shell the client looks at them before it
-//! types a line unasked; here nobody else does.
+//! Checks a repository's settings for programs that git would start in the daemon's separate shell. In the live shell the client checks
+//! them before it types a line unasked; in the separate shell only this module does.
 
 use std::{
     os::unix::ffi::OsStringExt as _,

@@ -1,4 +1,4 @@
-//! Takes secrets out of what leaves the daemon: to a model, into the store of sessions, into the spool.
+//! Removes secrets from all text that leaves the daemon: to a model, into the session store, into the spool.
 
 use std::{
     borrow::Cow,

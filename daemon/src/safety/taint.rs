@@ -1,5 +1,5 @@
-//! What a conversation holds of texts from elsewhere. Whoever wrote them may have written them for the model: what the user allowed
-//! before the model read them was allowed to another one, so to speak, and is asked about again.
+//! Tracks the untrusted text in a conversation. Its author may have written it for the model, so consents that the user gave before the
+//! model read it are suspended and asked about again.
 
 use std::{
     collections::HashMap,

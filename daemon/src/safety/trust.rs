@@ -1,8 +1,8 @@
-//! Folders whose own instructions for the assistant the user trusts, one path a line, in a private file.
+//! Stores the folders that the user trusts to instruct the assistant: one path per line, in a private file.
 //!
-//! What a project says is data, whoever wrote it. Two things of it do more than inform: identity files say how the assistant is to
-//! behave, skills how work is to be done. They are used in trusted folders only. Endpoints, keys, hooks and settings no project can
-//! set, trusted or not.
+//! The texts of a project are data, no matter who wrote them. Two kinds of them do more than inform: identity files describe the
+//! assistant's behaviour, skills describe procedures. They are used in trusted folders only. No project can set endpoints, keys, hooks
+//! and settings, trusted or not.
 
 use std::{
     ffi::OsStr,

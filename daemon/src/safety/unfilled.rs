@@ -1,6 +1,6 @@
-//! A placeholder that the model would have typed or written: only the client knows what it stands for, and fills it in only where a
-//! command is typed in its live shell. Everything else with one is refused: as it stands it does harm, where a file would lose what it
-//! stands for.
+//! Refuses calls with a secret's placeholder outside the live shell. Only the client knows the secret, and fills it in only where it
+//! types a command in its live shell. Any other use would do harm: a file, for example, would hold the placeholder instead of the
+//! secret.
 
 use async_trait::async_trait;
 use cohab_agent::{Denial, Middleware, PlannedCall, port::Effect};

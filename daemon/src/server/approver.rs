@@ -1,4 +1,4 @@
-//! Asks the person at the client's keyboard.
+//! Asks the user at the client's keyboard for approval.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! The text of a session's next question.
+//! Builds the text of a session's next question.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! One connection: handshake, then messages both ways until either side ends it.
+//! Serves one connection: handshake, then messages both ways until either side ends it.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! The agent's words to the wire's words, and back.
+//! Converts the agent's types to those of the wire, and back.
 
 use std::{path::Path, time::Duration};
 

@@ -1,5 +1,5 @@
-//! A turn that an earlier daemon's end has interrupted goes on: what is done stays done, what the client ran meanwhile is claimed,
-//! and what nobody knows is told.
+//! Continues a turn that the end of an earlier daemon interrupted: finished steps stay finished, results of the client's commands are
+//! claimed, and unknown outcomes are reported.
 
 use std::sync::Arc;
 

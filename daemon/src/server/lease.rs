@@ -1,4 +1,4 @@
-//! The right to run in a shell: one command at a time, first come, first served.
+//! The lease is the right to run in a shell: one command at a time, first come, first served.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},

@@ -1,4 +1,4 @@
-//! Takes connections.
+//! Accepts connections.
 
 use std::{sync::Arc, sync::atomic::Ordering, time::Duration};
 

@@ -1,8 +1,8 @@
-//! Sessions and the connections that come and go.
+//! The server holds the sessions and serves their connections.
 //!
-//! A [`Session`] outlives its connections. Each turn runs in a task of its own and talks to its session only;
-//! a connection carries what the session has to say and hands in what the client says. So a client that is slow, gone or
-//! hostile harms its own session at most.
+//! A [`Session`] outlives its connections. Each turn runs in a separate task and talks to its session only; a connection carries
+//! messages between session and client. So a client that is slow, gone or hostile harms its own session at most. The server knows no
+//! provider, tool or setting: an [`Assembler`] does.
 
 pub mod approver;
 mod asking;

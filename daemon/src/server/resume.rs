@@ -1,4 +1,4 @@
-//! Conversations of earlier lives: found when a client asks for one, and when a client of one comes back.
+//! Restores conversations of earlier daemons: on a client's request, and when a client of such a conversation returns.
 
 use std::{sync::PoisonError, time::Duration};
 

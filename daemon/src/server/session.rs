@@ -1,4 +1,4 @@
-//! One conversation with whoever sits at its shell. A session lives on while its client is away.
+//! A session is one conversation with the user of a shell. It lives on while its client is away.
 
 mod calls;
 mod environment;

@@ -1,4 +1,4 @@
-//! What happens in a turn, told to the client.
+//! The session sink sends the events of a turn to the client.
 
 use std::sync::Arc;
 

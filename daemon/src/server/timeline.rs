@@ -1,7 +1,7 @@
-//! What a session has to tell its client: the outgoing queue and the memory for a client that comes back, in one. Pure.
+//! The timeline is a session's outgoing queue and its memory for a client that returns. Pure.
 //!
-//! Entries wait behind a cursor until the client can take them. Text that waits is joined, so a slow reader gets fewer and
-//! larger chunks and `seq` has no gaps. What was sent is kept, within a bound, until the next turn.
+//! Entries wait behind a cursor until the client can take them. Waiting text is joined, so a slow reader gets fewer and larger chunks
+//! and `seq` has no gaps. Sent entries are kept, within a bound, until the next turn.
 
 use std::{collections::VecDeque, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! One turn of a session, from the query to `TurnEnded`.
+//! Runs one turn of a session, from the query to `TurnEnded`.
 
 use std::{
     panic::AssertUnwindSafe,

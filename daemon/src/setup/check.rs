@@ -1,4 +1,4 @@
-//! Tries out what is about to be written, with real requests.
+//! Checks a draft with real requests before it is written.
 
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,7 @@
-//! `cohab setup`: which service, which key, which model; tried out before anything is written.
+//! Setup chooses service, key and model for `cohab setup`, and tries them out before it writes.
 //!
-//! `wizard` asks, `script` takes flags; both make a draft, which `check` tries and `save` writes. Nothing is written
-//! before the last answer, so that leaving at any step leaves everything as it was.
+//! `wizard` asks, `script` takes flags; both make a draft, which `check` tries and `save` writes. Nothing is written before the last
+//! answer, so leaving at any step changes nothing.
 
 mod check;
 mod draft;

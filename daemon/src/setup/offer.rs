@@ -1,4 +1,4 @@
-//! What can be chosen, in the order of how likely it is meant. Pure.
+//! Lists the possible services, the most likely first. Pure.
 
 use std::collections::BTreeSet;
 

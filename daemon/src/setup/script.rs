@@ -1,4 +1,4 @@
-//! Set-up without questions: all that is needed stands on the command line.
+//! Sets up a service from the command line, without questions.
 
 use cohab_config::keys;
 use cohab_model_api::ProviderErrorKind;

@@ -1,4 +1,4 @@
-//! Set-up by questions.
+//! Sets up a service by asking the user.
 
 use cohab_config::{model_settings::KeyStore, profile};
 use cohab_model_api::ProviderErrorKind;

@@ -1,4 +1,4 @@
-//! Results of commands that the client ran while no daemon was there.
+//! Claims the results of commands that the client ran while no daemon was running.
 
 use std::{
     path::PathBuf,

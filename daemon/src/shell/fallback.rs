@@ -1,4 +1,4 @@
-//! The live shell, and a shell of its own where the live one cannot be used.
+//! Runs commands in the live shell, or in a separate shell where the live one cannot be used.
 
 use std::{
     path::{Path, PathBuf},

@@ -1,4 +1,4 @@
-//! The daemon's own shell as a runner of commands.
+//! Adapts the daemon's separate shell to the port for runners of commands.
 
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
-//! How often things happened and how long they took, from what is kept anyway. Pure.
+//! Statistics count events and durations from records that exist anyway. Pure.
 //!
-//! What is known of a turn comes from its steps, so that it is what `cohab trace` shows of it. Of model calls whose turn is not on
-//! record there is what was kept of their usage.
+//! The facts about a turn come from its steps, so they agree with `cohab trace`. A model call without a recorded turn counts by its
+//! usage record.
 
 pub mod histogram;
 

@@ -1,4 +1,5 @@
-//! What files held before the assistant changed them: copies in a folder a session, and in that a folder a turn, below `backups`.
+//! Backups keep the content of files from before the assistant changed them: copies below `backups`, in a folder per session and in it
+//! a folder per turn.
 
 mod restore;
 

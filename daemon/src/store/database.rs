@@ -1,4 +1,4 @@
-//! What model calls took and taught, in a file.
+//! The usage database stores model calls and the facts learned from them in a file.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The files of the store: SQLite, readable by their owner only.
+//! Opens the store's SQLite files, readable by their owner only.
 
 use std::{
     fs::{self, DirBuilder, OpenOptions, Permissions},

@@ -1,4 +1,4 @@
-//! How a file of the store is, without changing anything in it.
+//! Checks the health of a store file without changing it.
 
 use std::{
     fs,

@@ -1,8 +1,8 @@
-//! What outlives the daemon: what model calls took and what they taught about their models, here; conversations, in
-//! [`sessions`].
+//! The store keeps the data that outlives the daemon: here the usage of model calls and the facts learned about models; conversations
+//! are in [`sessions`].
 //!
-//! Answers never wait for it. Jobs go to a thread that lives as long as there are some; what cannot be written is lost, with
-//! one line in the log. What was learned is also in memory, and works without a file.
+//! Answers never wait for the store. Jobs go to a thread that lives as long as there are jobs; a failed write is lost, with one line in
+//! the log. Learned facts are also in memory, and work without a file.
 
 pub mod backups;
 mod database;

@@ -1,4 +1,4 @@
-//! What can still be read of a broken file goes into the new one.
+//! Recovers the readable rows of a broken file into a new one.
 
 use std::{fs, io, path::Path};
 

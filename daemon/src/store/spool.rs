@@ -1,5 +1,5 @@
-//! Long outputs of tools, whole: files in a folder a session below `outputs`, which the model pages through. They go with their
-//! session.
+//! The spool keeps long tool outputs whole: files below `outputs`, in a folder per session, which the model pages through. They are
+//! deleted with their session.
 
 use std::{
     fs::{self, DirBuilder, OpenOptions},

@@ -1,4 +1,4 @@
-//! Writes off everybody's way: a thread that lives as long as there is something to write, or somebody is about to write more.
+//! The worker writes on a separate thread, so that no caller waits. The thread lives as long as there are jobs or holds.
 
 use std::{
     path::{Path, PathBuf},

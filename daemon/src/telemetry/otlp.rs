@@ -1,5 +1,5 @@
-//! OTLP over HTTP. A span that ended goes into a queue; a task takes them out in batches. A collector that is slow, broken or gone
-//! costs the spans that have no room, and nothing else: nothing is repeated, and a queue that is empty has no timer.
+//! Sends spans by OTLP over HTTP. An ended span goes into a queue; a task takes them out in batches. A collector that is slow, broken
+//! or gone costs the spans without room in the queue, and nothing else: sending is never repeated, and an empty queue has no timer.
 
 use std::{
     sync::{

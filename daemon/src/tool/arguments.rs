@@ -1,4 +1,4 @@
-//! Arguments of a call: checked against the schema the model was shown, so that a complaint names the field at fault.
+//! Checks the arguments of a call against the schema that the model got, so that an error names the field at fault.
 
 use cohab_model_api::JsonObject;
 use schemars::{JsonSchema, generate::SchemaSettings};

@@ -1,4 +1,4 @@
-//! `bash`: runs a command in the shell.
+//! `bash` runs a command in the shell.
 
 use std::{borrow::Cow, fmt::Write as _, path::Path, time::Duration};
 

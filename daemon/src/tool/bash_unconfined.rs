@@ -1,4 +1,4 @@
-//! `bash_unconfined`: `bash` without the sandbox, where commands run in a confined shell of their own.
+//! `bash_unconfined` runs a command without the sandbox, in sessions where commands run in a separate confined shell.
 
 use std::{path::Path, sync::Arc};
 

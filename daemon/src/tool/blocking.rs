@@ -1,4 +1,4 @@
-//! Work that waits for the disk, off the runtime's threads.
+//! Runs disk work outside the runtime's threads.
 
 use tokio_util::sync::CancellationToken;
 

@@ -1,4 +1,4 @@
-//! A change to one file: shown first, made later, and only if it is still the change that was shown.
+//! A change to one file: shown first, made later, and only if it still matches the shown change.
 
 use std::{
     collections::VecDeque,

@@ -1,4 +1,4 @@
-//! `edit`: replaces an exact piece of a file.
+//! `edit` replaces an exact piece of a file.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `glob`: finds files by name.
+//! `glob` finds files by name.
 
 use std::{
     cmp::Reverse,

@@ -1,4 +1,4 @@
-//! `grep`: finds lines by a regular expression.
+//! `grep` finds lines by a regular expression.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Matching lines of many files as one bounded text.
+//! Renders matching lines of many files as one bounded text.
 
 use std::{fmt::Write as _, fs::File, io, ops::ControlFlow, path::Path};
 

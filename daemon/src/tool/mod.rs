@@ -1,8 +1,8 @@
-//! Tools, one per file.
+//! Tools are the actions of the model, one per file.
 //!
-//! Arguments are typed structs; their schema is what the model sees and what every call is checked against. A failure is text
-//! for the model that says what to do instead. Nothing here asks for consent: [`Tool::intent`]
-//! says what would happen, with links in paths resolved, so that what is judged is what is touched.
+//! Arguments are typed structs; the model sees their schema, and every call is checked against it. A failure is text for the model with
+//! the next thing to try. Tools do not ask for consent: [`Tool::intent`] describes the effect of a call, with links in paths resolved,
+//! so that the judged path is the touched one.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 

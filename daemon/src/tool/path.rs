@@ -1,4 +1,4 @@
-//! Paths as the model writes them to paths as the system means them.
+//! Resolves paths in the model's notation to absolute paths of the system.
 
 use std::{
     fs, io,

@@ -1,4 +1,4 @@
-//! `read`: shows a file with line numbers, or what is in a folder.
+//! `read` shows a file with line numbers, or lists a folder.
 
 use std::{fmt::Write as _, fs, path::Path};
 

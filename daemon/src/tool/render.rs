@@ -1,4 +1,4 @@
-//! Small texts for the model and the step line. Pure.
+//! Renders small texts for the model and the step line. Pure.
 
 use std::{borrow::Cow, path::Path, time::Duration};
 

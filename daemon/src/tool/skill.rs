@@ -1,4 +1,4 @@
-//! `skill`: the text of a skill that the prompt names.
+//! `skill` returns the text of a skill that the prompt names.
 
 use std::path::Path;
 

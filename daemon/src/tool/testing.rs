@@ -1,4 +1,4 @@
-//! What the tests of the tools share.
+//! Shared fixtures of the tool tests.
 
 use std::{
     path::{Path, PathBuf},

@@ -1,4 +1,4 @@
-//! `todo_read`: the session's tasks.
+//! `todo_read` returns the session's tasks.
 
 use std::{path::Path, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! `todo_write`: another list of tasks for the session.
+//! `todo_write` replaces the session's list of tasks.
 
 use std::{path::Path, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! `write`: makes a file, or replaces one as a whole.
+//! `write` creates a file, or replaces one as a whole.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! A home, a shell that only notes, a user, and the agent with everything that stands between the model and the world.
+//! The stage of the attacks: a home, a shell that only takes notes, a user, and the agent with all safety checks.
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},

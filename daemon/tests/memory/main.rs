@@ -1,4 +1,4 @@
-//! A turn with long arguments takes little more memory than the arguments. In a binary of its own, as it counts all memory.
+//! A turn with long arguments takes little more memory than the arguments. The test has a separate binary, as it counts all memory.
 
 mod counting;
 

@@ -1,4 +1,4 @@
-//! The rules of the house that no compiler checks: layout, layers, purity, sizes.
+//! Checks the architecture rules that no compiler checks: layout, layers, purity, sizes.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

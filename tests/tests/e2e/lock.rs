@@ -1,4 +1,4 @@
-//! Programs that run unasked in the user's own shell are locked: they only read. What the user agreed to is not.
+//! Programs that run unasked in the user's own shell are locked: they only read. Commands that the user agreed to are not.
 
 use cohab_e2e::{Answer, Home, ModelServer, Request, Wire, binaries::in_each_of};
 

@@ -1,4 +1,4 @@
-//! The whole of cohab, from outside. One binary, so that it links once.
+//! Tests all of cohab from outside. One binary, so that it links once.
 
 mod answer;
 mod approval;

@@ -1,4 +1,4 @@
-//! A conversation as a recording of a terminal, asciicast v2: a header, then events, a JSON value a line. Pure.
+//! Renders a conversation as a terminal recording, asciicast v2: a header, then events, one JSON value per line. Pure.
 
 use cohab_text::sanitize::{escaped_json, one_line, sanitize};
 use jiff::Timestamp;

@@ -1,4 +1,4 @@
-//! A conversation as a transcript in Markdown. Pure.
+//! Renders a conversation as a Markdown transcript. Pure.
 
 use cohab_text::sanitize::{one_line, sanitize};
 

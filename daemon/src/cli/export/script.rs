@@ -1,4 +1,4 @@
-//! The commands of a conversation as a script that runs them again. Pure.
+//! Renders the commands of a conversation as a script that runs them again. Pure.
 
 use cohab_text::sanitize::{one_line, sanitize};
 

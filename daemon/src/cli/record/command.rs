@@ -1,4 +1,4 @@
-//! The assistant's commands, with what stood around them. Pure.
+//! Finds the assistant's commands in stored events, each with the events around it. Pure.
 
 use serde_json::{Value, json};
 

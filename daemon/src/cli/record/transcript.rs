@@ -1,4 +1,4 @@
-//! A conversation as plain text. Pure.
+//! Renders a conversation as plain text. Pure.
 
 use cohab_text::sanitize::sanitize;
 

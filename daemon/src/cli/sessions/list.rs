@@ -1,4 +1,4 @@
-//! The list of sessions, a line each.
+//! Prints the list of sessions, one per line.
 
 use std::{io::Write, path::Path};
 

@@ -1,4 +1,4 @@
-//! A report as a table of at most 80 columns, or as JSON.
+//! Renders a usage report as a table of at most 80 columns, or as JSON.
 
 use cohab_protocol::amount;
 use cohab_text::sanitize;

@@ -1,4 +1,4 @@
-//! How answers look.
+//! Instructs the model on the form of answers.
 
 use super::Standing;
 

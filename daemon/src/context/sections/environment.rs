@@ -1,4 +1,4 @@
-//! Where the user is.
+//! Describes the user's environment: folder, shell, system and project.
 
 use crate::context::{
     git_state::GitState,

@@ -1,4 +1,4 @@
-//! Who the agent is, and what it can do in which shell.
+//! Introduces the agent and its abilities in each kind of shell.
 
 use super::Standing;
 

@@ -1,7 +1,7 @@
-//! What the model is told beside its tools and the conversation: a section a file, and one list of them.
+//! Prompt sections: the texts for the model besides tools and conversation, one per file, in one list.
 //!
-//! What stays the same from question to question is the system prompt, what depends on nothing but the build first: its bytes are
-//! what providers cache. What changes stands in the text of the question ([`super::query`]), so that the bytes before it stay.
+//! Text that is the same for all questions belongs to the system prompt. The parts that depend only on the build come first: providers
+//! cache the first bytes. Text that changes belongs to the question ([`super::query`]), so that the bytes before it stay the same.
 
 mod answers;
 mod environment;

@@ -1,4 +1,4 @@
-//! What the user's own identity files say: the folder of settings is theirs, so it speaks for them.
+//! Quotes the user's own identity files. The settings folder is the user's, so they speak for the user.
 
 use super::Standing;
 

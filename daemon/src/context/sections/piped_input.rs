@@ -1,4 +1,4 @@
-//! What was piped in.
+//! Quotes the text that was piped in.
 
 use crate::context::query::Query;
 

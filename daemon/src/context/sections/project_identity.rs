@@ -1,4 +1,4 @@
-//! Identity files of the workspace: whoever wrote the repository wrote them, so they are data as project notes are.
+//! Quotes the identity files of the workspace. The author of the repository wrote them, so they are data as project notes are.
 
 use crate::context::query::Query;
 

@@ -1,4 +1,4 @@
-//! What the project's repository says to assistants.
+//! Quotes the repository's notes for assistants.
 
 use crate::context::query::Query;
 

@@ -1,4 +1,4 @@
-//! Skills that the workspace offers, by name and description.
+//! Lists the skills of the workspace by name and description.
 
 use crate::context::query::Query;
 

@@ -1,4 +1,4 @@
-//! What the model is given, and what of it may tell it what to do.
+//! Explains the blocks of a request to the model, and marks all of them but the question as data, not instructions.
 
 use super::Standing;
 

@@ -1,4 +1,4 @@
-//! The user's own skills, by name and description.
+//! Lists the user's own skills by name and description.
 
 use super::Standing;
 use crate::context::skills::lines;

@@ -1,4 +1,4 @@
-//! The session's open tasks: how many, and which.
+//! Lists the session's open tasks with their number.
 
 use crate::tasks::{Status, Task};
 

@@ -1,4 +1,4 @@
-//! What the user ran last, as a terminal shows it: oldest first. The newest matter most, so they take from the budget first.
+//! Shows the user's last commands as a terminal would, oldest first. The newest matter most, so they take from the budget first.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! How tools are used.
+//! Instructs the model on the use of tools.
 
 use super::Standing;
 

@@ -1,4 +1,4 @@
-//! Small bounded questions to a server that may be anything.
+//! Sends small bounded requests to a server of unknown kind.
 
 use reqwest::{Client, Url};
 use serde_json::Value;

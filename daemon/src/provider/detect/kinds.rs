@@ -1,4 +1,4 @@
-//! Kinds of servers, one row each: by what an answer shows which it is, and where it tells more of its models.
+//! The table of server kinds, one row each: the answer that identifies the kind, and the place of details about its models.
 
 use cohab_wires::{listed_models, wire::Model};
 use futures::{

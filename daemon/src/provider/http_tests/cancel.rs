@@ -1,4 +1,4 @@
-//! Limits of time, and cancelling: both work in every phase.
+//! Time limits and cancelling work in every phase.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,4 +1,4 @@
-//! Answers that end before their end. No tool may run in any of these.
+//! Answers that stop before their end mark. No tool may run in any of these.
 
 use cohab_model_api::AssistantMessage;
 

@@ -1,4 +1,4 @@
-//! What is learned of a service while it is used.
+//! Tests of the facts that the provider learns about a service while it is used.
 
 use cohab_types::reasoning::ReasoningEffort;
 

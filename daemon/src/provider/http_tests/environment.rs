@@ -1,5 +1,5 @@
-//! What the process finds around it: certificates and proxies. Each test runs again in a process of its own, since variables are
-//! the whole process's.
+//! Tests of the process environment: certificates and proxies. Each test runs again in a separate process, since variables belong to
+//! the whole process.
 
 use super::{tls::TlsServer, *};
 

@@ -1,4 +1,4 @@
-//! Services that refuse, fail or talk nonsense, and what follows.
+//! Services that refuse, fail or send nonsense, and the reaction to each.
 
 use super::*;
 

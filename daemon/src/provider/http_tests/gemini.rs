@@ -1,4 +1,4 @@
-//! What only Gemini does.
+//! Tests of the features that only Gemini has.
 
 use cohab_model_api::AssistantMessage;
 

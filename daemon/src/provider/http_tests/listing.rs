@@ -1,4 +1,4 @@
-//! Lists of models, as services give them or do not.
+//! Tests of model lists, from services with and without one.
 
 use cohab_config::model_settings::ModelSettings;
 use cohab_model_api::{ProviderError, ProviderErrorKind as Kind};

@@ -1,4 +1,4 @@
-//! Answers that arrive, in every form of transport.
+//! Complete answers in every form of transport.
 
 use cohab_model_api::AssistantMessage;
 

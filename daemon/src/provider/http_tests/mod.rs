@@ -1,4 +1,4 @@
-//! All wires against a server with every kind of fault.
+//! Runs all wires against a server with every kind of fault.
 
 mod anthropic;
 mod cancel;

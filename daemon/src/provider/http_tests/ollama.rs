@@ -1,4 +1,4 @@
-//! What only Ollama does.
+//! Tests of the features that only Ollama has.
 
 use super::*;
 

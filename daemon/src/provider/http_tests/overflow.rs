@@ -1,4 +1,4 @@
-//! Requests that do not fit.
+//! Tests of requests that exceed the model's context.
 
 use cohab_model_api::Overflow;
 

@@ -1,4 +1,4 @@
-//! Keys show nowhere: not in errors, notices and reasons, not in `Debug` output, not in a log.
+//! Keys appear nowhere: not in errors, notices and reasons, not in `Debug` output, not in a log.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! A model server that plays replies and remembers what it was asked.
+//! A model server that plays replies and records its requests.
 
 use std::{
     sync::{Arc, Mutex},

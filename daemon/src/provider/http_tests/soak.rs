@@ -1,4 +1,4 @@
-//! Much at once and much in a row.
+//! Many requests at once and many in a row.
 
 use std::{collections::BTreeSet, path::Path};
 

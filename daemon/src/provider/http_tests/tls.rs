@@ -1,4 +1,4 @@
-//! A server over TLS whose certificate nobody trusts, but who is told to.
+//! A TLS server with a certificate that only an explicit setting trusts.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! An answer that is cut runs nothing and keeps its text.
+//! A cut answer runs no tool and keeps its text.
 
 use serde_json::Value;
 

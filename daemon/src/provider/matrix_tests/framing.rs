@@ -1,4 +1,4 @@
-//! The same answer in other chunks and in other spellings is the same answer.
+//! The same answer in other chunks and spellings gives the same events.
 
 use cohab_wires::sse::Payloads;
 use futures::{FutureExt as _, channel::mpsc};

@@ -1,8 +1,8 @@
-//! Recorded answers of every wire, as they are and changed in every way in which a good or a bad connection changes them.
+//! Tests recorded answers of every wire, unchanged and changed in every way in which a good or a bad connection changes them.
 //!
-//! `fixtures/WIRE/NAME.txt` is an answer, `NAME.json` what it comes to: `text`, `reasoning`, `refusal`, `calls`, `usage` (what
-//! is absent is empty or unknown) and `stop`, the class of the stop or the kind of the failure. `in_one_piece` stands with an
-//! answer that is no stream; `mark` is the text of the terminal mark.
+//! `fixtures/WIRE/NAME.txt` is an answer, `NAME.json` its result: `text`, `reasoning`, `refusal`, `calls`, `usage` (an absent field is
+//! empty or unknown) and `stop`, the class of the stop or the kind of the failure. `in_one_piece` marks an answer that is no stream;
+//! `mark` is the text of the terminal mark.
 
 mod cuts;
 mod framing;

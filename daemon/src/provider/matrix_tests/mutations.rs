@@ -1,4 +1,4 @@
-//! Recorded answers with something wrong in them, in any chunks, end as any answer does.
+//! Corrupted recorded answers, in any chunks, end as any answer does.
 
 use cohab_model_api::StopClass;
 use proptest::prelude::*;

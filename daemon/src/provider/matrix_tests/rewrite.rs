@@ -1,4 +1,4 @@
-//! Ways in which the same answer may be cut into chunks and written down.
+//! Rewrites an answer into other chunks and equivalent spellings.
 
 use bytes::Bytes;
 

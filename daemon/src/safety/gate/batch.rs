@@ -1,4 +1,5 @@
-//! Several commands of one answer as one question. Each is judged again before it runs: consent holds for command and folder.
+//! Asks about several commands of one answer in one question. Each command is judged again before it runs: consent holds for command
+//! and folder.
 
 use std::{
     ops::ControlFlow,

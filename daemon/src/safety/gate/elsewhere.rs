@@ -1,5 +1,5 @@
-//! What comes from elsewhere and what goes there: what was read makes some harmless commands a question, and whatever tells another host
-//! something says where to and what.
+//! Checks the flow of data from and to other hosts. After untrusted text some harmless commands become a question, and a command that
+//! sends data to another host states the host and the data.
 
 use std::{fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! A command that only reads may start git, and git what a repository's settings name: those are looked at first.
+//! Checks repository settings before a read-only command runs: it may start git, and git starts programs that these settings name.
 
 use cohab_agent::{Denial, PlannedCall, port::Effect};
 use cohab_policy::{Level, Verdict};

@@ -1,4 +1,4 @@
-//! The policy in force: what the pure one says of each effect, with what only a look at this machine tells.
+//! The standard policy combines the pure policy's verdict on an effect with facts about this machine.
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 

@@ -1,4 +1,4 @@
-//! What a call would do: the policy's word on it, and what is asked about beyond it.
+//! The guard stage reports the policy's verdict on a call and the reasons for a question beyond it.
 
 use cohab_policy::{Level, remembered::Injection};
 

@@ -1,4 +1,5 @@
-//! Whether a text from elsewhere reads like instructions to the model. A hint: it says what is asked about, never what is safe.
+//! The injection stage flags untrusted text that reads like instructions to the model. A hint: it adds questions and never declares a
+//! text safe.
 
 use cohab_policy::remembered::Injection as Follows;
 

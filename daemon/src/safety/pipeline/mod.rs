@@ -1,15 +1,15 @@
-//! What is thought of each text on its way: stages look at it one after the other, and the strictest verdict counts. The settings are
-//! those of the files of rules (`[safety]`, [`cohab_policy::remembered`]).
+//! The pipeline passes each text through its stages, one after the other, and the strictest verdict counts. The settings come from the
+//! files of rules (`[safety]`, [`cohab_policy::remembered`]).
 //!
 //! | channel | injection: off / note / ask | redaction | guard |
 //! |---|---|---|---|
-//! | user input: what stands beside the user's words | - / pass, told / ask before each further step | redact | - |
-//! | tool result | - / pass, told / ask before each further step | redact | - |
+//! | user input: the texts that accompany the user's words | - / pass, reported / ask before each further step | redact | - |
+//! | tool result | - / pass, reported / ask before each further step | redact | - |
 //! | tool arguments | - / - / ask once a text was suspect | ask if a secret goes to another host | the policy's; if it is firm, the automatic mode answers nothing (`gate.rs`) |
 //! | model output | - | redact | - |
 //! | memory write: the session's notes | - / ask / block | redact | - |
 //!
-//! Pure but for the memory of which secret has which number.
+//! Pure, except for the memory of secrets and their numbers.
 
 mod guard;
 mod injection;

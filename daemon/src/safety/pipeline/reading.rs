@@ -1,5 +1,5 @@
-//! What the model reads is looked at before it reads it. A text from elsewhere that reads like instructions is told to the user and to
-//! the model, once, and taints the conversation.
+//! Scans text before the model reads it. Untrusted text that reads like instructions is reported to the user and to the model, once,
+//! and taints the conversation.
 
 use std::{
     collections::BTreeSet,

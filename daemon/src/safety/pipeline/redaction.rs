@@ -1,5 +1,5 @@
-//! Secrets, and the personal data that the settings name. What leaves is looked at again where it leaves, in the form it has by then
-//! and by the same function ([`crate::safety::secrets`]): no text reaches a model or a disk that did not pass there.
+//! The redaction stage removes secrets, and the personal data that the settings name. Outgoing text is checked again where it leaves,
+//! in its final form and by the same function ([`crate::safety::secrets`]): no text reaches a model or a disk without that check.
 
 use cohab_secrets::PersonalData;
 

@@ -1,4 +1,4 @@
-//! What waits for the client: commands that run in its shell, questions to its user.
+//! Tracks the requests that wait for the client: commands in its shell, questions to its user.
 
 use std::{collections::HashMap, sync::Arc};
 

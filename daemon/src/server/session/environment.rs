@@ -1,4 +1,4 @@
-//! What commands in a shell of their own see of the user's environment. Pure.
+//! Computes the environment of commands in a separate shell from the user's. Pure.
 
 use cohab_protocol::{EnvDelta, EnvSetting, MAX_ENVIRONMENT_BYTES};
 

@@ -1,4 +1,4 @@
-//! The daemon ends in the middle of a turn: the turn stays on record as it is, so that the next daemon can go on with it.
+//! Shutdown in the middle of a turn: the turn stays on record as it is, so that the next daemon can continue it.
 
 use super::Session;
 

@@ -1,4 +1,4 @@
-//! What holds a turn of the session, and what is told of its limits.
+//! Pauses turns of the session and reports their limits to the client.
 
 use cohab_protocol::{DaemonMessage, TurnId};
 use tokio::sync::watch;

@@ -1,4 +1,4 @@
-//! Commands of the user while a turn runs.
+//! Collects the user's commands while a turn runs.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Files around questions that are not told to the model: the user hears of each once.
+//! Reports skipped files around questions to the user, each once. The model does not get these files.
 
 use std::{
     collections::BTreeSet,

@@ -1,4 +1,4 @@
-//! Any order of asking, giving up, ending, leaving and coming back: one command at a time, and the shell is never lost.
+//! Tests random orders of asking, giving up, ending, leaving and returning: one command at a time, and the shell is never lost.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Taking changes of files back.
+//! Restores files from their backups.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! The daemon's way to the store of sessions.
+//! The archive is the daemon's access to the session store.
 
 use std::{
     path::PathBuf,

@@ -1,4 +1,4 @@
-//! What happens in a session, as it is kept: JSON with a `type`. A later release reads what an earlier one wrote.
+//! The stored form of a session's events: JSON with a `type`. A later release reads the events of an earlier one.
 
 use std::sync::Arc;
 

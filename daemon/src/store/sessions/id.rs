@@ -1,4 +1,4 @@
-//! What people call a session by. Pure.
+//! Derives the short ids of sessions. Pure.
 
 /// Digits of an id.
 pub const DIGITS: usize = 16;

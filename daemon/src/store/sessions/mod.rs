@@ -1,11 +1,11 @@
-//! Conversations that outlive the daemon: what was asked, said, run and agreed to, and what the model would be sent to go on.
+//! The session store keeps conversations beyond the daemon's life: questions, answers, commands and consents, and the messages that
+//! continue each conversation.
 //!
-//! [`StateStore`] says what a store of them does; [`SqliteStore`] does it in a file, and every other one has to pass the same
-//! tests; so do [`steps::CheckpointStore`] and its tests for turns and their steps. [`Archive`] is the daemon's way to both: only
-//! what must be on disk before it happens waits for the disk.
+//! [`StateStore`] is the interface of a session store; [`SqliteStore`] implements it with a file, and every other implementation has to
+//! pass the same tests. [`steps::CheckpointStore`] with its tests does the same for turns and their steps. [`Archive`] is the daemon's
+//! access to both: only entries that must be on disk before their action wait for the disk.
 //!
-//! Only what the model got or said is kept: text that was cleaned, output that was cut. Nothing is kept of a shell in which
-//! nothing was asked.
+//! Only text that the model got or wrote is stored: cleaned text, cut output. A shell without questions leaves no record.
 
 mod archive;
 pub mod event;

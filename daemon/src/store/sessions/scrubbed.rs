@@ -1,4 +1,4 @@
-//! What is kept, without secrets.
+//! Removes secrets from stored entries.
 
 use cohab_model_api::{AssistantMessage, Message};
 use cohab_secrets::PersonalData;

@@ -1,4 +1,4 @@
-//! What a person searches for, as conditions of a query. Pure.
+//! Turns a person's search words into conditions of a query. Pure.
 
 use std::fmt::Write as _;
 

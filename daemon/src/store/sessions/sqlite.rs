@@ -1,4 +1,4 @@
-//! Sessions in an SQLite file.
+//! Stores sessions in an SQLite file.
 
 mod mend;
 mod read;

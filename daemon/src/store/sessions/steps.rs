@@ -1,7 +1,7 @@
-//! Turns and their steps, as they are kept: what was begun, what came of it, and what an interrupted turn can go on from.
+//! The stored form of turns and steps: begun steps, their results, and the state that continues an interrupted turn.
 //!
-//! A step with effects is written before it acts and again when it has a result. So after the daemon's sudden end a step is done,
-//! not begun, or begun with an unknown end, and [`recover`](recover::recover) tells which.
+//! A step with effects is written before it acts and again when it has a result. So after the daemon's sudden end a step is done, not
+//! begun, or begun with an unknown end, and [`recover`](recover::recover) decides which.
 
 mod input;
 pub mod recover;

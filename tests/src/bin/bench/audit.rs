@@ -1,4 +1,4 @@
-//! How long an action waits until it is on record, and what its end costs beside it.
+//! Measures the wait of an action for its audit record, and the cost of recording its end.
 
 use std::time::Instant;
 

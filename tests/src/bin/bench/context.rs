@@ -1,5 +1,4 @@
-//! What a question costs before it is sent: looking around, putting the prompt together, making it fit, on top of a long
-//! conversation.
+//! Measures the preparation of a question on top of a long conversation: reading the surroundings, building the prompt, making it fit.
 
 use std::{hint::black_box, path::Path, time::Instant};
 

@@ -1,4 +1,4 @@
-//! Several calls of one answer, asked about together.
+//! Tests of one question about several calls of one answer.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What the user has agreed to, for the session or for good, and how far that goes.
+//! Tests of the user's consents, for the session or for good, and of their limits.
 
 use super::*;
 

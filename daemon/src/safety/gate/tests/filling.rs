@@ -1,4 +1,4 @@
-//! Commands that a secret is filled into.
+//! Tests of commands that contain a secret's placeholder.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Git in repositories whose own settings name programs, where no client looks at them.
+//! Tests of git in repositories with settings that name programs, without a client that checks them.
 
 use super::*;
 use crate::safety::repository::testing::planted;

@@ -1,4 +1,4 @@
-//! Sessions whose rows were taken over from a broken file.
+//! Repairs sessions with rows from a broken file.
 
 use rusqlite::{Transaction, params};
 

@@ -1,4 +1,4 @@
-//! Reading.
+//! Reads sessions and events.
 
 use cohab_model_api::Message;
 use jiff::Timestamp;

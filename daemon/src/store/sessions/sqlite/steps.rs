@@ -1,4 +1,4 @@
-//! Turns and steps.
+//! Reads and writes turns and steps.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, Params, Row, Transaction, params};

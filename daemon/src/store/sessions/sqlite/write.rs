@@ -1,4 +1,4 @@
-//! Writing, within one transaction.
+//! Writes sessions and events within one transaction.
 
 use std::{borrow::Borrow, io};
 

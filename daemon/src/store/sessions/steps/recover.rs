@@ -1,4 +1,4 @@
-//! What an interrupted turn goes on from. Pure.
+//! Rebuilds the conversation of an interrupted turn from its steps. Pure.
 
 use cohab_agent::port::Effect;
 use cohab_model_api::{AssistantMessage, Message, ToolCall, ToolResult};

@@ -1,4 +1,4 @@
-//! What every store of turns and steps has to do.
+//! Tests that every store of turns and steps must pass.
 
 use serde_json::json;
 

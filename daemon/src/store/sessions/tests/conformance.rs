@@ -1,4 +1,4 @@
-//! What every store of sessions has to do.
+//! Tests that every session store must pass.
 
 use std::time::Duration;
 

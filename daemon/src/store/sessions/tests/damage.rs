@@ -1,4 +1,4 @@
-//! Files that can be read in part.
+//! Tests of partly readable files.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! What only a file can do.
+//! Tests of properties that only a file has.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! A turn as long as they get is whole in another life. `scripts/bench store` says how long that takes.
+//! A turn of maximal length survives a restart whole. `scripts/bench store` measures the time that takes.
 
 use cohab_model_api::{AssistantMessage, ToolCall, ToolResult};
 

@@ -1,5 +1,5 @@
-//! What a step of a turn costs beyond model and tool: both answer at once here, and all is recorded; each call waits until its
-//! intent is on disk, as what has effects does.
+//! Measures the cost of a step beyond model and tool: both answer at once here, and everything is recorded. Each call waits until its
+//! intent is on disk, as every step with effects does.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! A long turn on record: how long its steps wait for their intents, and how long it takes to go on with it in another life.
+//! Measures a long recorded turn: the wait of its steps for their intents, and the time to continue it in a new daemon.
 
 use std::time::Instant;
 

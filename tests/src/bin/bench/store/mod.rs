@@ -1,4 +1,4 @@
-//! What is kept: how long it takes to keep and to find it, and what it costs the daemon.
+//! Measures the session store: the time to store and to find entries, and the cost for the daemon.
 
 mod agent_loop;
 mod long_turn;

@@ -1,4 +1,4 @@
-//! Bytes to events, without a network.
+//! Measures the conversion of bytes to events, without a network.
 
 use std::time::{Duration, Instant};
 
