@@ -81,17 +81,17 @@ pub use bench::{Bench, Jobs};
 const MAX_KEPT_CHOICES: usize = 8;
 /// A server that was found is looked for again after this time.
 const FOUND_KEEP: Duration = Duration::from_secs(60);
-/// A question waits so long at most for what lies around it: a disk may hang.
+/// A question waits at most this long for its surroundings: a disk may hang.
 const LOOK_WAIT: Duration = Duration::from_millis(300);
 
-/// What the settings say, as far as a turn needs it.
+/// The settings, as far as a turn needs them.
 #[derive(Clone)]
 pub struct TurnSettings {
     /// `[model]`, or the profile in its place.
     pub model: ModelSettings,
     /// `models.toml`.
     pub models: Arc<ModelTable>,
-    /// What may be done unasked.
+    /// The approval mode.
     pub approval: ApprovalMode,
     /// Bounds of a turn.
     pub limits: TurnLimits,
@@ -101,26 +101,26 @@ pub struct TurnSettings {
     pub output_max_bytes: usize,
     /// When and how conversations are shortened.
     pub context: ContextSettings,
-    /// How much of conversations is kept; `None` for nothing.
+    /// The bounds of stored conversations; `None` if none are stored.
     pub kept: Option<Limits>,
-    /// Days that the audit log is kept; `None` if there is none.
+    /// Days that the audit log is kept; `None` if there is no audit log.
     pub audit_days: Option<u32>,
-    /// Whether answers are given again.
+    /// Whether the response cache is on.
     pub is_cache_on: bool,
-    /// Who does what beside `model`.
+    /// The models for tiers, roles and fallbacks.
     pub jobs: Jobs,
-    /// What commands in a shell of their own may do.
+    /// The profile of separate shells.
     pub sandbox: Profile,
-    /// What stops a turn.
+    /// The user's limits on a turn.
     pub guards: Guards,
 }
 
-/// What stops a turn, by the user's wish.
+/// The user's limits on a turn.
 #[derive(Clone, Debug, Default)]
 pub struct Guards {
-    /// What may be spent.
+    /// The budgets.
     pub budget: cohab_config::budget::Limits,
-    /// What becomes of single steps.
+    /// The rules for single steps.
     pub rules: Arc<Rules>,
     /// Steps in a row without anything new before the user is asked; 0 for any number.
     pub stalled_steps: u32,
@@ -128,19 +128,19 @@ pub struct Guards {
     pub confined: ConfinedPrograms,
 }
 
-/// Decides who may answer.
+/// Chooses the provider of answers.
 #[async_trait]
 pub trait ProviderChooser: Send + Sync {
     /// Decides from the settings and the client's environment; may look for a server on this machine.
     ///
     /// # Errors
-    /// When what is set explicitly cannot work.
+    /// An explicit setting cannot work.
     async fn choose(&self, settings: &ModelSettings, variables: &Variables) -> Result<Choice, ChoiceError>;
 }
 
 /// Reads the settings as they are for a client with these variables. The error is `TurnError::Settings`.
 pub type LoadSettings = Box<dyn Fn(&Paths, &Variables) -> Result<TurnSettings, TurnError> + Send + Sync>;
-/// Makes a shell of its own, which starts in this folder with these variables; with the daemon's own if there are none. May block.
+/// Makes a separate shell, which starts in this folder with these variables; with the daemon's own if there are none. May block.
 pub type IsolatedShell = Arc<dyn Fn(&Path, &Variables) -> Arc<dyn CommandRunner> + Send + Sync>;
 /// The same, confined.
 pub type ConfinedShell = Arc<dyn Fn(&Path, &Variables, Sandbox) -> Arc<dyn CommandRunner> + Send + Sync>;
@@ -159,7 +159,7 @@ pub struct Parts {
     pub home: PathBuf,
     /// Keeps what model calls take and teach.
     pub store: Arc<Store>,
-    /// Takes secrets out of what is kept.
+    /// Removes secrets from stored text.
     pub secrets: Arc<Secrets>,
 }
 
@@ -175,7 +175,7 @@ pub struct Assembly {
     policy_seen: Arc<PolicySeen>,
     spotlight: spotlight::Keys,
     temporary: Arc<TemporaryFolder>,
-    /// Servers that the user did not agree to, since the daemon runs.
+    /// Servers that the user declined, since the daemon runs.
     declined: Mutex<BTreeSet<(String, String)>>,
 }
 
@@ -187,7 +187,7 @@ struct Kept {
     since: Instant,
 }
 
-/// What the settings and an environment come to.
+/// The settings resolved for an environment.
 #[derive(Clone)]
 struct Resolved {
     settings: TurnSettings,
@@ -195,13 +195,13 @@ struct Resolved {
     bench: Arc<Bench>,
 }
 
-/// Which state of the settings and of the table of models was read.
+/// Identifies the state of the settings and of the table of models that was read.
 type Stamp = [Option<(u64, u64, i64, i64)>; 2];
 
 impl Kept {
     fn is_fresh(&self) -> bool {
         match &self.resolved.choice {
-            // Without a model, a server or a key that is new must be seen at once.
+            // A model, server or key that appears must be noticed at once when none was there.
             Choice::Ready(provider) => !provider.info().is_offline,
             Choice::AskLocal { .. } => self.since.elapsed() < FOUND_KEEP,
         }
@@ -209,7 +209,7 @@ impl Kept {
 }
 
 impl Assembly {
-    /// Keeps what the user agreed to below `paths`.
+    /// Keeps the user's consents below `paths`.
     #[must_use]
     pub fn new(paths: Paths, parts: Parts) -> Self {
         let known_servers = KnownServers::new(paths.state_dir.join("known-servers"));
@@ -230,7 +230,7 @@ impl Assembly {
         }
     }
 
-    /// Settings and choice for this environment, anew only if the settings file or the environment is another one.
+    /// Settings and choice for this environment; resolved again only if the settings file or the environment changed.
     async fn resolve(&self, variables: &Variables) -> Result<Resolved, TurnError> {
         let stamp = [stamp(&self.paths.config_file()), stamp(&self.paths.models_file())];
         if let Some(kept) = self.recall(stamp, variables) {
@@ -276,7 +276,7 @@ impl Assembly {
         otherwise
     }
 
-    /// How much the model of `provider` takes, and what the user says that it costs. `settings` are its own.
+    /// The capacity of `provider`'s model, and the prices that the user set for it. `settings` are the model's.
     fn room(
         provider: &dyn ModelProvider,
         settings: Option<&ModelSettings>,
@@ -294,7 +294,7 @@ impl Assembly {
         (Room { model: ModelKey { host, model }, sources, max_output_tokens }, prices)
     }
 
-    /// What records the turn, if anything is to.
+    /// The recorder of the turn, if the audit log is on.
     fn audit(&self, parts: &TurnParts, settings: &TurnSettings, shell: Shell) -> Option<Arc<Audit>> {
         let session = Arc::clone(&parts.session);
         let keep_days = settings.audit_days?;
@@ -313,7 +313,7 @@ impl Assembly {
         Some(Arc::new(Audit::new(self.audit.clone(), turn, policy, sink)))
     }
 
-    /// Which personal data does not leave while the shell is there.
+    /// The personal data that stays on this machine while the shell is there.
     fn withheld(&self, cwd: impl Fn() -> PathBuf + Send + Sync + 'static) -> Withheld {
         let rules = Arc::clone(&self.rules);
         Arc::new(move || rules.loaded(&cwd()).safety.in_force().personal)
@@ -429,7 +429,7 @@ impl Assembler for Assembly {
                 let asked = Arc::clone(&approver);
                 Arc::new(LiveOrIsolated::new(Arc::clone(&session), parts.turn_id, isolated, asked, home))
             }
-            // The shell of its own is bash or sh, whatever the user's is.
+            // The separate shell is bash or sh, even if the user's is another one.
             None => {
                 let (confined, free) = self.own_shells(&session, settings, parts.surroundings.root.as_deref());
                 let free = free.map(|free| Arc::new(RecordingRunner::new(free, Arc::clone(&recorder))) as _);
@@ -464,7 +464,7 @@ impl Assembler for Assembly {
 
 fn stamp(path: &Path) -> Option<(u64, u64, i64, i64)> {
     let metadata = fs::metadata(path).ok()?;
-    // The time of change, not of modification: it also tells that the mode changed.
+    // The time of change, not of modification: it also shows that the mode changed.
     Some((metadata.ino(), metadata.len(), metadata.ctime(), metadata.ctime_nsec()))
 }
 

@@ -21,18 +21,18 @@ use crate::{
     tier_rules::{Asked, judge},
 };
 
-/// Variables that name who answers.
+/// Variables that name a model explicitly.
 const EXPLICIT: [&str; 4] = ["COHAB_PROFILE", "COHAB_MODEL", "COHAB_PROVIDER", "COHAB_BASE_URL"];
 
-/// Who answers a turn.
+/// The models of a turn.
 pub(super) struct Answering {
     pub provider: Arc<dyn ModelProvider>,
-    /// The same, where others may take over.
+    /// The same as a fallback chain, where others may take over.
     pub ladder: Option<Arc<Ladder>>,
 }
 
 impl Assembly {
-    /// Settles on who answers. Asks the user where that is needed.
+    /// Picks the models. Asks the user where that is needed.
     pub(super) async fn answering(
         &self,
         resolved: &Resolved,
@@ -57,7 +57,7 @@ impl Assembly {
         }
         let ready = settled.or_else(|| match choice {
             Choice::Ready(provider) => Some(Arc::clone(provider)),
-            // Nobody agreed to it.
+            // The user did not agree to it.
             Choice::AskLocal { .. } => None,
         });
         let rungs = names.into_iter().map(|(name, tier)| {
@@ -69,7 +69,7 @@ impl Assembly {
         Ok(Answering { provider: Arc::clone(&ladder) as _, ladder: Some(ladder) })
     }
 
-    /// Who would answer a question that is neither simple nor hard.
+    /// The model for a question that is neither simple nor hard.
     pub(super) async fn usual(
         &self,
         resolved: &Resolved,
@@ -91,7 +91,7 @@ impl Assembly {
     }
 }
 
-/// Who answers, with what decided that.
+/// The model, with the reason for its choice.
 pub(super) fn introduced(mut model: ModelInfo, wish: Option<TierWish>) -> ModelInfo {
     match wish {
         Some(TierWish::Fixed(tier)) => model.origin = format!("tier {}", tier.name()),
@@ -146,7 +146,7 @@ fn main_name(settings: &ModelSettings) -> String {
     settings.profile.as_ref().map_or_else(|| profile::DEFAULT.to_owned(), |profile| profile.name.clone())
 }
 
-/// Who answers, and who takes over in which order, each with its tier; nobody twice.
+/// The main choice and its fallbacks in order, each with its tier; no model twice.
 fn names(
     jobs: &Jobs,
     main: &ModelSettings,
@@ -156,7 +156,7 @@ fn names(
 ) -> Vec<(String, Tier)> {
     let mut names: Vec<(String, Tier)> = Vec::new();
     let main_name = main_name(main);
-    // What another service is asked for by a variable has nothing to do with those of the settings.
+    // An explicit variable for another service does not concern the models in the settings.
     let is_other = ["COHAB_PROVIDER", "COHAB_BASE_URL"].iter().any(|name| variables.contains_key(*name));
     let mut add = |name: &str, tier: Tier| {
         let is_main = name == main_name;

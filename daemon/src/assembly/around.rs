@@ -63,14 +63,14 @@ use crate::{
     store::{backups::Backups, spool::Spool},
 };
 
-/// One result may have this part of a request.
+/// One result may take this part of a request.
 const RESULT_SHARE: u64 = 4;
-/// Bytes of an estimated token of what programs write, rather too few.
+/// Bytes per estimated token of program output, rather too few.
 const BYTES_PER_TOKEN: u64 = 3;
-/// A result may have so many bytes however small the context is.
+/// A result may have at least this many bytes, however small the context is.
 const LEAST_RESULT_BYTES: usize = 4 * 1024;
 
-/// What the behaviour of one turn is made of.
+/// The parts of one turn's middleware stack.
 pub(super) struct Around<'a> {
     pub assembly: &'a Assembly,
     pub parts: &'a TurnParts,
@@ -86,7 +86,7 @@ pub(super) struct Around<'a> {
 }
 
 impl Around<'_> {
-    /// All of it, outermost first; the gate is innermost but for what records, so that it judges what really runs.
+    /// All middleware, outermost first; only the recorders are inside the gate, so that it judges the call that really runs.
     pub async fn list(self) -> Vec<Arc<dyn Middleware>> {
         let (session, recorder) = (&self.parts.session, &self.parts.recorder);
         let is_offline = self.provider.info().is_offline;
@@ -142,7 +142,7 @@ impl Around<'_> {
         list
     }
 
-    /// What stands around a call itself: whether it may run, and what is written down of it.
+    /// The middleware around a call itself: permission and records.
     fn around_calls(self, outputs: PathBuf, pause: Arc<dyn Middleware>, spans: Arc<Spans>) -> Vec<Arc<dyn Middleware>> {
         let (session, recorder) = (Arc::clone(&self.parts.session), Arc::clone(&self.parts.recorder));
         let audit = self.audit.clone();
@@ -183,17 +183,17 @@ impl Around<'_> {
         most.min(usize::try_from(share).unwrap_or(most).max(LEAST_RESULT_BYTES))
     }
 
-    /// What looks for texts from elsewhere; `outputs` is the folder of long outputs.
+    /// The watch for untrusted text; `outputs` is the folder of long outputs.
     fn watch(&self, outputs: PathBuf) -> Watch {
         Watch { taint: self.parts.session.consents().taint().clone(), place: self.place(outputs) }
     }
 
-    /// The same, of each call as it runs.
+    /// The same, for each call as it runs.
     fn as_run(&self, outputs: PathBuf) -> AsRun {
         AsRun::new(self.parts.session.consents().taint().clone(), self.place(outputs))
     }
 
-    /// What looks for texts that read like instructions.
+    /// The scan for text that reads like instructions.
     fn reading(&self, outputs: PathBuf) -> Reading {
         let (session, rules) = (Arc::clone(&self.parts.session), Arc::clone(&self.assembly.rules));
         Reading {
@@ -223,7 +223,7 @@ impl Around<'_> {
         root.unwrap_or_else(|| self.parts.session.cwd())
     }
 
-    /// What shortens the conversation.
+    /// The middleware that shortens the conversation.
     async fn compaction(&self, window: Arc<Window>, spans: &Spans) -> Compaction {
         let Around { assembly, parts, resolved, provider, .. } = self;
         let summing = assembly.summing(resolved, provider, &parts.session, parts.turn_id.to_string()).await;
@@ -241,7 +241,7 @@ impl Around<'_> {
         }
     }
 
-    /// What counts the tokens of the turn; nothing is counted where no model answers.
+    /// Counts the tokens of the turn; `None` where no model answers.
     async fn accounting(&self) -> Option<Accounting> {
         let provider = Arc::clone(self.provider);
         if provider.info().is_offline {
@@ -259,7 +259,7 @@ impl Around<'_> {
         Some(Accounting { store: Arc::clone(store), session, turn, answered, sent: Mutex::default() })
     }
 
-    /// How much who answers at the moment takes, and what it costs.
+    /// The capacity and prices of the current model.
     fn room(&self) -> impl Fn() -> (Room, Option<Prices>) + Send + Sync + 'static {
         let (provider, ladder, settings) =
             (Arc::clone(self.provider), self.ladder.clone(), self.resolved.settings.clone());
@@ -294,7 +294,7 @@ impl Around<'_> {
         StepRules::new(rules, model, Arc::clone(&self.approver))
     }
 
-    /// What gives answers again; nothing does where no model answers.
+    /// The response cache; `None` where no model answers.
     fn given_again(&self) -> Option<GivenAgain> {
         let Around { assembly, parts, provider, resolved, .. } = self;
         let mut history = DefaultHasher::new();
@@ -312,7 +312,7 @@ impl Around<'_> {
         })
     }
 
-    /// Names the conversation, if it is kept and the user has set who does that.
+    /// Names the conversation, if it is stored and the user configured a model for that.
     fn naming(&self) -> Option<Naming> {
         let Around { assembly, parts, resolved, .. } = self;
         resolved.settings.kept?;
@@ -320,7 +320,7 @@ impl Around<'_> {
         Some(Naming { pen, recorder: Arc::clone(&parts.recorder) })
     }
 
-    /// Fingerprint of what the model is told beside the question and what the user ran: another day or hour is no other answer.
+    /// Fingerprint of the model's texts besides the question and the user's commands: another day or hour gives the same answer.
     fn told(&self) -> u64 {
         let Surroundings { standing, project_notes, project_identity, .. } = self.parts.surroundings.as_ref();
         let mut told = DefaultHasher::new();
@@ -340,7 +340,7 @@ impl Around<'_> {
         let mode = Arc::new(move || session.approval());
         let (home, workspace) = (self.assembly.parts.home.clone(), self.workspace());
         let own = self.assembly.paths.own_folders();
-        // In the live shell the client looks.
+        // In the live shell the client checks.
         let is_live = self.parts.session.live_shell().is_some();
         let has_lock = if is_live { self.parts.session.client_has_lock() } else { lock::launcher().is_ok() };
         let takes_unknown = self.resolved.settings.guards.confined == ConfinedPrograms::All;

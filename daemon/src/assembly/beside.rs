@@ -31,16 +31,16 @@ use crate::{
 /// A conversation of at most this many tokens is short enough.
 const SHORT_TOKENS: u64 = 2_000;
 
-/// Who sums conversations up.
+/// A model that sums conversations up.
 pub(super) struct Summing {
     provider: Arc<dyn ModelProvider>,
-    /// Estimate that a request to it may have.
+    /// Most tokens of a request to it, by the estimate.
     request_tokens: u64,
     accounting: Arc<Accounting>,
 }
 
 impl Summing {
-    /// What shortens conversations by `strategy`; what that takes is put down in `spent`.
+    /// A compactor for `strategy`; its usage is added to `spent`.
     pub(super) fn compactor(self, strategy: Strategy, spent: &Spent) -> Arc<dyn Compactor> {
         match strategy {
             Strategy::Truncate => Arc::new(Truncate),
@@ -52,9 +52,9 @@ impl Summing {
     }
 }
 
-/// Who does work beside the answers.
+/// A model for work besides the answers.
 struct Clerk {
-    /// As what; `None` for the main model.
+    /// Its role; `None` for the main model.
     role: Option<Role>,
     provider: Arc<dyn ModelProvider>,
     settings: TurnSettings,
@@ -63,7 +63,7 @@ struct Clerk {
 }
 
 impl Clerk {
-    /// With what it may be asked, and what accounts for that.
+    /// Determines its request size and its accounting.
     async fn ready(self, session: String, turn: String) -> Summing {
         let Self { role, provider, settings: TurnSettings { model, models, jobs, .. }, store, withheld } = self;
         let provider = WithheldProvider::around(provider, &withheld);
@@ -114,7 +114,7 @@ impl Assembly {
         clerk.ready(session.key().to_string(), turn).await
     }
 
-    /// Who names conversations, got ready when it is asked for; `None` if no model has that role.
+    /// The model that names conversations, prepared on first use; `None` if no model has that role.
     pub(super) fn namer(&self, resolved: &Resolved, session: &Session, turn: String) -> Option<WayToPen> {
         resolved.settings.jobs.roles.get(&Role::Namer)?;
         let (bench, settings) = (Arc::clone(&resolved.bench), resolved.settings.clone());
@@ -134,7 +134,7 @@ impl Assembly {
         }))
     }
 
-    /// Because the user wants it shorter.
+    /// Shortens the conversation at the user's request.
     pub(super) async fn shorten_now(
         &self,
         session: &Session,

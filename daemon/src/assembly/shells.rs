@@ -14,13 +14,13 @@ use crate::{
     temporary::TemporaryFolder,
 };
 
-/// What a model can do when the sandbox is in its way, where there is a live shell.
+/// Advice to the model when the sandbox blocks a command, where there is a live shell.
 const OUT_OF_FALLBACK: &str = "In the user's live shell it could run without one, and they would be asked: it takes commands again \
      when the program that has it now is left";
-/// The same, where there is none.
+/// The same, where there is no live shell.
 const OUT_OF_OWN_SHELL: &str = "If it is needed, `bash_unconfined` runs it without one after the user has agreed";
 
-/// Makes sandboxes that are away from our own folders.
+/// Makes sandboxes without access to cohab's own folders.
 #[derive(Clone)]
 struct Confining {
     own: Vec<PathBuf>,
@@ -29,7 +29,7 @@ struct Confining {
 }
 
 impl Confining {
-    /// For commands of `root`.
+    /// A sandbox for commands in `root`.
     fn sandbox(&self, profile: Profile, root: &Path, way_out: &'static str) -> Sandbox {
         let sandbox = Sandbox::new(profile, root, &self.home, profile::present(), way_out);
         sandbox.away_from(&self.own).with_temporary(|| self.temporary.path())
@@ -45,7 +45,8 @@ impl Assembly {
         }
     }
 
-    /// Where the live shell takes no commands. Whoever needs more than the sandbox gives gets it there, with the user's consent.
+    /// The shell for times when the live shell takes no commands. A command that needs more than the sandbox allows gets it in the live
+    /// shell, with the user's consent.
     pub(super) fn fallback_shell(&self, settings: &TurnSettings) -> IsolatedShell {
         let (make, confining, profile) = (Arc::clone(&self.parts.isolated_shell), self.confining(), settings.sandbox);
         Arc::new(move |cwd, environment| {
@@ -54,13 +55,13 @@ impl Assembly {
         })
     }
 
-    /// What looks at git's settings for shells of the session's own.
+    /// Checks git's settings for the session's separate shells.
     pub(super) fn repository_settings(&self, session: &Session) -> RepositorySettings {
         RepositorySettings::new(&self.parts.home, &session.environment(), session.consents().clone())
     }
 
-    /// The shell of a session that has no live one, and, where that one is confined, one that is not. Without a root nothing but
-    /// temporary files can be written.
+    /// The shell of a session without a live one, and an unconfined one if that shell is confined. Without a root only temporary files
+    /// can be written.
     pub(super) fn own_shells(
         &self,
         session: &Session,

@@ -5,29 +5,29 @@ use super::{
     seal::{Key, Mac, Purpose},
 };
 
-/// What is wrong with a line.
+/// A fault of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// Its seal is not that of its bytes.
     Changed,
     /// It has no end.
     Cut,
-    /// Records are missing before it: from, to.
+    /// Records are missing before it: the first and the last of them.
     Missing(u64, u64),
-    /// It is an earlier one once more, or stands where a later one should.
+    /// It repeats an earlier record, or stands where a later one should.
     OutOfOrder {
         /// Its number.
         found: u64,
-        /// The number that is due.
+        /// The expected number.
         due: u64,
     },
-    /// It has the number that is due, but follows another record than the one before it.
+    /// It has the expected number, but follows another record than the one before it.
     Foreign,
-    /// When it was written, the records before it were not as they had been left.
+    /// Its writer found the records before it changed.
     Noticed(String),
 }
 
-/// Where a walk through the records is.
+/// The position of a walk through the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Link {
     /// Number of the last record; 0 before the first.
@@ -36,14 +36,14 @@ pub(super) struct Link {
     pub mac: Mac,
 }
 
-/// A line without its end as a record with its seal; `None` if a byte of it is another one.
+/// Opens a line without its end; `None` if any byte of it was changed.
 pub(super) fn opened(key: &Key, line: &[u8]) -> Option<(Record, Mac)> {
     let (body, mac) = key.opened(Purpose::Record, line)?;
     Some((serde_json::from_str(&body).ok()?, mac))
 }
 
 impl Link {
-    /// Goes on to the next line, which still has its end if it has one.
+    /// Advances to the next line, including its end if it has one.
     pub fn follow(&mut self, key: &Key, line: &[u8]) -> Result<Record, Fault> {
         let whole = line.strip_suffix(b"\n").ok_or(Fault::Cut)?;
         let (record, mac) = opened(key, whole).ok_or(Fault::Changed)?;

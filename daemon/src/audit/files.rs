@@ -21,13 +21,13 @@ use super::{
 const SUFFIX: &str = ".jsonl";
 /// Digits of their names.
 const NAME_DIGITS: usize = 8;
-/// A larger key or head is none.
+/// A larger key or head is invalid.
 const SMALL_BYTES: u64 = 4 * 1024;
-/// Another process that writes is waited for so often, and so long each time.
+/// Number of attempts to lock the head while another process writes, and the wait between them.
 const LOCK_TRIES: u32 = 100;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
-/// Where everything is.
+/// The folders of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
     /// The folder of records.
@@ -37,7 +37,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// Those of this user.
+    /// The folders of this user.
     #[must_use]
     pub fn of(paths: &Paths) -> Self {
         Self { folder: paths.state_dir.join("audit"), apart: paths.config_dir.join("audit") }
@@ -49,7 +49,7 @@ impl Places {
         self.apart.join("key")
     }
 
-    /// The file of the head, which whoever reads or writes records holds locked.
+    /// The file of the head, which every reader and writer of records holds locked.
     #[must_use]
     pub fn head_file(&self) -> PathBuf {
         self.apart.join("head")
@@ -59,7 +59,7 @@ impl Places {
         self.folder.join(format!("{number:0NAME_DIGITS$}{SUFFIX}"))
     }
 
-    /// Whether the file of this number holds nothing.
+    /// Whether the file of this number is empty.
     pub(super) fn is_empty(&self, number: u64) -> bool {
         fs::symlink_metadata(self.segment_file(number)).is_ok_and(|found| found.is_file() && found.len() == 0)
     }
@@ -82,13 +82,13 @@ impl Places {
         builder.create(&self.apart)
     }
 
-    /// Where a key is written before it is put into its place.
+    /// The place of a key while it is written.
     fn unfinished_key_file(&self) -> PathBuf {
         self.apart.join("key.tmp")
     }
 
-    /// Makes the key, when there is none: whole or not at all. `head` is called with it before it is in its place, so that a key
-    /// never stands without a head.
+    /// Makes the key if there is no key yet: whole or not at all. `head` is called before the key is in its place, so that a key never
+    /// exists without a head.
     pub(super) fn make_key(&self, pace: &Pace, head: impl FnOnce(&Key) -> io::Result<()>) -> io::Result<Key> {
         let mut bytes = [0; KEY_BYTES];
         aws_lc_rs::rand::fill(&mut bytes).map_err(|_| io::Error::other("no random numbers"))?;
@@ -117,7 +117,7 @@ impl Places {
         Ok(Some(Key::new(&bytes)))
     }
 
-    /// The head, locked for us alone as long as the result lives; made if `may_make`.
+    /// The head, locked exclusively as long as the result lives; created if `may_make`.
     pub(super) fn lock(&self, may_make: bool) -> io::Result<Option<File>> {
         let mut options = options();
         options.read(true).write(true).create(may_make).mode(0o600);
@@ -138,7 +138,7 @@ fn number(name: &str) -> Option<u64> {
     digits.parse().ok().filter(|number| format!("{number:0NAME_DIGITS$}") == digits)
 }
 
-/// For files that must not be links, nor make anybody wait.
+/// Options for files that must not be links and must not block.
 pub(super) fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed());

@@ -12,31 +12,31 @@ use super::{
     seal::Key,
 };
 
-/// So much is read at once, in bytes.
+/// Size of one read, in bytes.
 const PIECE_BYTES: u64 = 1024 * 1024;
 
-/// What came.
+/// An event of the log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum News {
     /// A record.
     Record(Box<Record>),
-    /// A line that is none, or was changed: the place of its file and its number of bytes from the beginning.
+    /// An invalid or changed line: its file and its number of bytes from the beginning.
     Unsound(String),
 }
 
-/// Where a reader is.
+/// The position of a reader.
 pub struct Follower {
     places: Places,
-    /// The file that is read, and how far.
+    /// The file that is read, and the position in it.
     segment: u64,
     offset: u64,
 }
 
 impl Follower {
-    /// Behind the last record that there is. Blocks.
+    /// A follower behind the last record. Blocks.
     ///
     /// # Errors
-    /// What the system says when the files cannot be looked at.
+    /// The system's error when the files cannot be looked at.
     pub fn at_the_end(places: Places) -> io::Result<Self> {
         let segment = places.segments()?.last().copied().unwrap_or(0);
         let offset = match existing(&places.segment_file(segment), options().read(true))? {
@@ -46,14 +46,14 @@ impl Follower {
         Ok(Self { places, segment, offset })
     }
 
-    /// What has come since, as far as its lines are whole. Blocks, but waits for nothing.
+    /// The complete lines since the last call. Blocks, but waits for nothing.
     ///
     /// # Errors
-    /// What the system says when a file cannot be read.
+    /// The system's error when a file cannot be read.
     pub fn news(&mut self) -> io::Result<Vec<News>> {
         let Some(key) = self.places.existing_key()? else { return Ok(Vec::new()) };
         let mut news = self.rest(&key)?;
-        // A newer file is begun only when nothing more comes into the one before it.
+        // A newer file is begun only after the last write to the one before it.
         if let Some(next) = self.places.segments()?.into_iter().find(|number| *number > self.segment) {
             news.extend(self.rest(&key)?);
             (self.segment, self.offset) = (next, 0);
@@ -62,7 +62,7 @@ impl Follower {
         Ok(news)
     }
 
-    /// What stands in the file at hand behind the place that was read to.
+    /// The rest of the current file behind the read position.
     fn rest(&mut self, key: &Key) -> io::Result<Vec<News>> {
         let path = self.places.segment_file(self.segment);
         let Some(mut file) = existing(&path, options().read(true))? else { return Ok(Vec::new()) };

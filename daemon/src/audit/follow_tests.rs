@@ -15,7 +15,7 @@ fn append(home: &Home, segment_bytes: u64, subjects: &[&str]) {
     }
 }
 
-/// Numbers of the records that came; `None` for each line that is none.
+/// Numbers of the records that came; `None` for each invalid line.
 fn numbers(follower: &mut Follower) -> Vec<Option<u64>> {
     let number = |news: News| match news {
         News::Record(record) => Some(record.n),

@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use super::seal::{Key, Mac, Purpose};
 
-/// How the records were left.
+/// The state of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Head {
     /// Number of the oldest record that is kept.
     pub first: u64,
     /// The seal before it.
     pub first_prev: Mac,
-    /// Number of the last record; 0 if there is none.
+    /// Number of the last record; 0 if there are none.
     pub count: u64,
     /// Its seal.
     pub last: Mac,
@@ -34,13 +34,13 @@ impl Head {
         key.sealed(Purpose::Head, &serde_json::to_string(self).unwrap_or_default()).0
     }
 
-    /// `None` if a byte of it is another one. What stands behind its line is the end of a longer one that a dying process wrote over.
+    /// `None` if any byte was changed. Text behind the first line is the end of a longer head that a dying process overwrote.
     pub fn opened(key: &Key, text: &[u8]) -> Option<Self> {
         let (body, _) = key.opened(Purpose::Head, line(text)?)?;
         serde_json::from_str(&body).ok()
     }
 
-    /// Whether a head, with whatever seal, says that there are records.
+    /// Whether a head, with any seal, says that there are records.
     pub fn counts_records(text: &[u8]) -> bool {
         line(text).and_then(|line| serde_json::from_slice::<Self>(line).ok()).is_some_and(|head| head.count > 0)
     }

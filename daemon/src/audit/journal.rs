@@ -18,15 +18,15 @@ use super::{
     seal::{Key, Mac, Purpose},
 };
 
-/// A file of records grows to this, in bytes.
+/// Size of a file of records, in bytes.
 const SEGMENT_BYTES: u64 = 4 * 1024 * 1024;
 /// Files of records; the oldest goes first.
 const MAX_SEGMENTS: usize = 16;
-/// A file takes records of so many days at most, so that old ones can go.
+/// A file takes records of at most this many days, so that old ones can be deleted.
 const SEGMENT_DAYS: i64 = 7;
 /// Seconds of a day.
 const DAY: i64 = 86_400;
-/// Largest file that is looked through for its last sound record.
+/// Largest file that is searched for its last sound record.
 const MAX_READ_BYTES: u64 = 2 * SEGMENT_BYTES;
 
 /// Writes records.
@@ -37,21 +37,21 @@ pub struct Journal {
     pace: Pace,
 }
 
-/// How the records are found, and what was wrong with them.
+/// The state of the records, and the fault found in them.
 struct Found {
     head: Head,
-    /// Why the next record goes into a new file, with a word on it.
+    /// The reason to begin a new file.
     broken: Option<String>,
 }
 
 impl Journal {
-    /// For records at these places.
+    /// A journal in these places.
     #[must_use]
     pub fn at(places: Places) -> Self {
         Self { places, segment_bytes: SEGMENT_BYTES, max_segments: MAX_SEGMENTS, pace: Pace::default() }
     }
 
-    /// The same with smaller files, and fewer.
+    /// The same with smaller and fewer files.
     #[cfg(test)]
     pub(super) fn bounded(self, segment_bytes: u64, max_segments: usize) -> Self {
         Self { segment_bytes, max_segments, ..self }
@@ -63,10 +63,10 @@ impl Journal {
         Self { pace, ..self }
     }
 
-    /// Adds these, in their order. They are on disk then. Blocks.
+    /// Appends these notes in order. They are on disk when this returns. Blocks.
     ///
     /// # Errors
-    /// What the system says. Nothing is added then.
+    /// The system's error. No note is added then.
     pub fn append(&mut self, notes: &[Note]) -> io::Result<()> {
         let Some(newest) = notes.last() else { return Ok(()) };
         self.places.make_folders()?;
@@ -84,7 +84,7 @@ impl Journal {
         let lines = seal(&key, &mut head, remark.iter().chain(notes));
         let length = segment.metadata()?.len();
         if let Err(error) = self.pace.write(&mut segment, lines.as_bytes()).and_then(|()| segment.sync_data()) {
-            // What is not whole must not stay; if that fails, too, the next one finds it.
+            // An incomplete record must not stay; if this fails too, the next writer finds it.
             let _ = segment.set_len(length);
             return Err(error);
         }
@@ -92,7 +92,7 @@ impl Journal {
         self.prune(&key, &mut head, newest, &mut head_file)
     }
 
-    /// Where the chain goes on. From here on there is a key, and a head that it has sealed.
+    /// Finds the end of the chain. Afterwards there is a key, and a head that it has sealed.
     fn find(&self, head_file: &mut File) -> io::Result<(Key, Found)> {
         let text = small(head_file)?;
         let segments = self.places.segments()?;
@@ -115,7 +115,8 @@ impl Journal {
             None => {
                 let head = self.behind_records(&key, &segments)?;
                 let reason = match (text.is_empty(), has_records()) {
-                    // Before the head came first, a process that died could leave this, too. Nothing tells the two apart.
+                    // Before the head was written first, a process that died could leave this state, too. The two cannot be
+                    // distinguished.
                     (true, false) => "there was a key and no record: all were removed, or the first was not finished",
                     (true, true) => "the head was missing",
                     (false, _) => "the head was changed",
@@ -126,7 +127,7 @@ impl Journal {
         Ok((key, found))
     }
 
-    /// The head as it should be: a process that died may have written records and no head, also into a new file.
+    /// The corrected head: a process that died may have written records but no head, also into a new file.
     fn catch_up(&self, key: &Key, mut head: Head, segments: &[u64]) -> io::Result<Found> {
         let is_there = head.segment == 0 || segments.contains(&head.segment);
         let mut broken = (!is_there).then(|| "a file of records was missing".to_owned());
@@ -139,7 +140,7 @@ impl Journal {
         Ok(Found { head, broken })
     }
 
-    /// The same in one file. What is wrong with it, if anything is.
+    /// The same in one file. Returns its fault, if there is one.
     fn catch_up_in(&self, number: u64, key: &Key, head: &mut Head) -> io::Result<Option<String>> {
         let Some(mut file) = existing(&self.places.segment_file(number), options().read(true).append(true))? else {
             return Ok(Some("a file of records was missing".into()));
@@ -155,7 +156,7 @@ impl Journal {
         let mut link = Link { n: head.count, mac: head.last };
         for line in rest.split_inclusive(|byte| *byte == b'\n') {
             if !line.ends_with(b"\n") {
-                // A record that a dying process did not finish; nobody was told that it was kept.
+                // A record that a dying process did not finish; it was never reported as kept.
                 file.set_len(end)?;
                 break;
             }
@@ -172,7 +173,7 @@ impl Journal {
         Ok(None)
     }
 
-    /// Without a head: behind the last sound record that can be found.
+    /// Without a head: the position behind the last sound record.
     fn behind_records(&self, key: &Key, segments: &[u64]) -> io::Result<Head> {
         let mut head = Head { segment: segments.last().copied().unwrap_or(0), ..Head::empty() };
         for number in segments.iter().rev() {
@@ -212,7 +213,7 @@ impl Journal {
         Ok(file)
     }
 
-    /// Puts the head in the place of the one in the file.
+    /// Replaces the head in the file.
     fn write_head(&self, key: &Key, head: &Head, file: &File) -> io::Result<()> {
         let text = head.sealed(key);
         self.pace.step();
@@ -221,7 +222,8 @@ impl Journal {
         file.set_len(text.len() as u64)
     }
 
-    /// Writes the head, and removes what is too much or too old: the head first, so that what is left over is not missed.
+    /// Writes the head, and removes surplus and old files: the head first, so that an interrupted removal does not look like missing
+    /// records.
     fn prune(&self, key: &Key, head: &mut Head, newest: &Note, head_file: &mut File) -> io::Result<()> {
         let mut segments = self.places.segments()?;
         segments.retain(|number| *number <= head.segment);
@@ -239,7 +241,7 @@ impl Journal {
             (head.first, head.first_prev) = (first.n, first.prev);
         }
         self.write_head(key, head, head_file)?;
-        // Without a sound first record nothing is known of where the rest would begin.
+        // Without a sound first record the start of the rest is unknown.
         for number in gone.iter().filter(|_| first.is_some()) {
             self.pace.step();
             if let Err(error) = fs::remove_file(self.places.segment_file(*number)) {
@@ -250,7 +252,7 @@ impl Journal {
     }
 }
 
-/// The lines of these notes; the head goes along.
+/// The lines of these notes; advances the head.
 fn seal<'a>(key: &Key, head: &mut Head, notes: impl Iterator<Item = &'a Note>) -> String {
     let mut lines = String::new();
     for Note { at, session, turn, event, .. } in notes {

@@ -103,7 +103,7 @@ fn a_writer_that_died_between_record_and_head_is_no_fault() {
     assert_eq!(faults(&home), [""; 0]);
     append(&home, &["three"]);
     assert_eq!((numbers(&home), faults(&home)), (vec![1, 2, 3], vec![]));
-    // And one that died in the middle of a record.
+    // A writer that died in the middle of a record.
     let mut segment = fs::OpenOptions::new().append(true).open(home.places.segment_file(1)).expect("it is there");
     segment.write_all(b"{\"n\":4,\"prev\":\"00").expect("written");
     assert_eq!(faults(&home), ["00000001.jsonl:4: this record is cut off"]);
@@ -164,7 +164,7 @@ fn files_are_bounded_and_the_oldest_go_without_a_trace_of_damage() {
     assert_eq!(faults(&home), [""; 0]);
     let kept = numbers(&home);
     assert_eq!((kept.last(), kept.len() < 15), (Some(&40), true), "{kept:?}");
-    // The oldest of what is kept must not go unnoticed.
+    // A change of the oldest kept record must be noticed.
     let first = home.places.segments().expect("listed")[0];
     fs::remove_file(home.places.segment_file(first)).expect("removed");
     assert!(faults(&home)[0].contains("are missing before this one"), "{:?}", faults(&home));
@@ -198,7 +198,7 @@ fn what_cannot_be_written_is_an_error_and_harms_nothing() {
     assert_eq!((numbers(&home), faults(&home)), (vec![1, 2], vec![]));
 }
 
-/// Appends, ended at that step. Whether it came that far.
+/// Appends, ended at that step. Returns whether it reached the step.
 fn is_killed(journal: Journal, steps: u32, subjects: &[&str]) -> bool {
     let notes: Vec<Note> = subjects.iter().map(|subject| note(0, subject)).collect();
     let mut journal = journal.paced(Pace::killed_at(steps));
@@ -210,14 +210,14 @@ fn is_killed(journal: Journal, steps: u32, subjects: &[&str]) -> bool {
     }
 }
 
-/// What is wrong after a kill, but for a record that is not finished: the next writer takes it away.
+/// The faults after a kill, except an unfinished record: the next writer removes it.
 fn alarms(home: &Home) -> Vec<String> {
     faults(home).into_iter().filter(|fault| !fault.ends_with("this record is cut off")).collect()
 }
 
 #[test]
 fn a_writer_killed_at_any_step_raises_no_alarm() {
-    // At home there may be nothing, a file with room, one that is full, or as many as there may be.
+    // There may be no record, a file with room, a full file, or the maximum of files.
     for before in [0, 1, 4, 20] {
         let journal = |home: &Home| Journal::at(home.places.clone()).bounded(1_000, 3);
         let written = |home: &Home| {
@@ -259,7 +259,7 @@ fn a_writer_killed_at_any_step_raises_no_alarm() {
 
 #[test]
 fn a_key_without_head_and_records_is_an_alarm() {
-    // As it is when all was removed; versions before this one could leave it when they were killed.
+    // The state after everything was removed; killed writers of earlier versions could leave it.
     for (has_head, has_segment) in [(false, false), (true, false), (true, true)] {
         let home = home();
         append(&home, &["one"]);

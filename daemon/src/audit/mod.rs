@@ -34,23 +34,23 @@ use tokio::time::timeout;
 use crate::store::worker::{Hold, Worker};
 use record::Note;
 
-/// So long is waited at most for what must be on disk before it happens.
+/// Longest wait for a record that must be on disk before its action.
 const WRITE_WAIT: Duration = Duration::from_secs(2);
-/// The same where the last one was waited for in vain.
+/// The same after a wait that failed.
 const SHORT_WAIT: Duration = Duration::from_millis(20);
 
 /// Whether a record is on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// It is, with all before it.
+    /// It is, with all records before it.
     Yes,
     /// It is not, nor was the one before it.
     StillNot,
-    /// It could not be written, or not soon, and is the first since one could.
+    /// It could not be written in time, and is the first since a successful one.
     NoMore,
 }
 
-/// The daemon's way to the records: a thread writes them.
+/// The daemon's access to the log: a thread writes the records.
 #[derive(Clone)]
 pub struct AuditLog {
     worker: Arc<Worker<Note>>,
@@ -58,7 +58,7 @@ pub struct AuditLog {
 }
 
 impl AuditLog {
-    /// Records at these places, which need not exist. Nothing is touched before the first.
+    /// A log in these places, which need not exist. Nothing is touched before the first record.
     #[must_use]
     pub fn at(places: Places) -> Self {
         let folder = places.folder.clone();
@@ -69,12 +69,12 @@ impl AuditLog {
         Self { worker: Arc::new(worker), is_broken: Arc::default() }
     }
 
-    /// Keeps this. Never waits.
+    /// Queues a record. Never waits.
     pub fn keep(&self, note: Note) {
         self.worker.enqueue(note);
     }
 
-    /// Keeps this and waits until it is on disk.
+    /// Queues a record and waits until it is on disk.
     pub async fn keep_now(&self, note: Note) -> Kept {
         let was_broken = self.is_broken.load(Ordering::Relaxed);
         let wait = if was_broken { SHORT_WAIT } else { WRITE_WAIT };
@@ -87,7 +87,7 @@ impl AuditLog {
         }
     }
 
-    /// The writing thread lives as long as the result does: much will be written.
+    /// Keeps the writing thread alive as long as the result lives, for a series of records.
     #[must_use]
     pub fn hold(&self) -> Hold<Note> {
         self.worker.hold()

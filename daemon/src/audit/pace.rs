@@ -13,7 +13,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Stands before every system call that changes something.
+    /// Called before every system call that changes something.
     pub fn step(&self) {
         #[cfg(test)]
         if let Some(left) = &self.left {
@@ -37,7 +37,7 @@ impl Pace {
     }
 }
 
-/// The panic of a writer that was ended.
+/// The panic of a writer that was ended on purpose.
 #[cfg(test)]
 pub(super) struct Killed;
 

@@ -11,22 +11,22 @@ use cohab_protocol::ApprovalMode;
 
 use super::record::{Event, text};
 
-/// Sessions whose modes, and folders whose rules are remembered; with more, all are forgotten.
+/// Sessions with known modes, and folders with known rules; with more, all are forgotten.
 const MAX_SESSIONS: usize = 256;
 
-/// Rules and modes as they were last seen.
+/// The last seen rules and modes.
 #[derive(Debug, Default)]
 pub struct PolicySeen(Mutex<Seen>);
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// By folder: a project may have rules of its own.
+    /// By folder: a project may have separate rules.
     rules: BTreeMap<PathBuf, Vec<String>>,
     modes: BTreeMap<String, ApprovalMode>,
 }
 
 impl PolicySeen {
-    /// What has changed since it was asked last; nothing the first time.
+    /// The changes since the last call; none the first time.
     pub fn changes(&self, session: &str, mode: ApprovalMode, cwd: &Path, rules: &Rules) -> Vec<Event> {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut changes = Vec::new();

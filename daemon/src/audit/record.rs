@@ -13,7 +13,7 @@ const MAX_REASONS: usize = 16;
 /// Longest reason, in bytes.
 const REASON_BYTES: usize = 512;
 
-/// What is to be recorded.
+/// An event to record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Note {
     /// When it happened.
@@ -34,7 +34,7 @@ pub struct Note {
 pub enum Event {
     /// A turn begins.
     TurnBegan {
-        /// What may be done unasked.
+        /// The approval mode.
         mode: String,
         /// Rules of the user's that are in force.
         rules: usize,
@@ -43,44 +43,44 @@ pub enum Event {
     },
     /// A question to the user was answered.
     Asked {
-        /// What about, to the letter.
+        /// Its subject, to the letter.
         subject: String,
-        /// Known to do harm.
+        /// Whether it is known to do harm.
         is_dangerous: bool,
-        /// Why it was asked.
+        /// The reasons for the question.
         reasons: Vec<String>,
         /// The user's word.
         answer: Answer,
-        /// What the user made of it, or why not.
+        /// The edited text, or the reason for the refusal.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         note: String,
     },
-    /// The assistant is about to do this. Stands on disk before it happens.
+    /// The assistant is about to act. The record is on disk before the action.
     Action {
         /// Id of the call.
         call: String,
         /// The tool.
         tool: String,
-        /// What it does.
+        /// The kind of action.
         does: Deed,
         /// The command, or the path, to the letter.
         text: String,
-        /// The command as it is typed, if words are put in that keep it read-only.
+        /// The command as typed, if words were added that keep it read-only.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         typed: String,
-        /// Where.
+        /// Its folder.
         cwd: String,
-        /// The policy's word: `allow`, `ask`, `danger`.
+        /// The policy's verdict: `allow`, `ask`, `danger`.
         verdict: String,
         /// Its reasons.
         reasons: Vec<String>,
-        /// Why it may.
+        /// The consent to it.
         consent: Consent,
         /// The rule that allows it.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         rule: String,
     },
-    /// The assistant was kept from this.
+    /// An action was refused.
     Refused {
         /// Id of the call.
         call: String,
@@ -88,29 +88,29 @@ pub enum Event {
         tool: String,
         /// The command, or the path.
         text: String,
-        /// What the model was told.
+        /// The reason that the model got.
         reason: String,
     },
-    /// What became of an action.
+    /// The end of an action.
     Done {
         /// Id of the call.
         call: String,
         /// `done`, `failed`, `refused` or `cancelled`.
         outcome: String,
     },
-    /// Something else may be done unasked from now on.
+    /// The approval mode changed.
     ModeChanged {
         /// Before.
         from: String,
         /// Now.
         to: String,
     },
-    /// A rule of the user's holds from now on.
+    /// A rule of the user's was stored.
     RuleStored {
         /// Its command, and its folder if it has one.
         rule: String,
     },
-    /// A rule of the user's holds no more.
+    /// A rule of the user's was removed.
     RuleRemoved {
         /// Its command, and its folder if it has one.
         rule: String,
@@ -122,17 +122,17 @@ pub enum Event {
     },
     /// A turn is over.
     TurnEnded {
-        /// How, in one word.
+        /// Its end, in one word.
         reason: String,
     },
-    /// The records before this one were not as they had been left.
+    /// The records before this one were changed.
     Broken {
-        /// What was wrong.
+        /// The fault.
         reason: String,
     },
 }
 
-/// What an action touches.
+/// The kind of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Deed {
@@ -144,7 +144,7 @@ pub enum Deed {
     Read,
 }
 
-/// What the user said.
+/// The user's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
@@ -160,7 +160,7 @@ pub enum Answer {
     No,
 }
 
-/// Why an action may happen.
+/// The consent to an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Consent {
@@ -176,14 +176,14 @@ pub enum Consent {
     Mode,
 }
 
-/// A record as it is kept, without its own seal.
+/// A stored record, without its own seal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Its number, from 1.
     pub n: u64,
-    /// The seal of the one before.
+    /// The seal of the record before it.
     pub prev: Mac,
-    /// When.
+    /// Its time.
     #[serde(with = "stamp")]
     pub at: Timestamp,
     /// Name of the session, if any.
@@ -198,7 +198,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// As one line of JSON without its end; a terminal obeys nothing in it.
+    /// One line of JSON without its end; it contains no terminal sequences.
     pub(super) fn json(&self) -> String {
         escaped_json(&serde_json::to_string(self).unwrap_or_default())
     }

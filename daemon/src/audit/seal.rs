@@ -14,7 +14,7 @@ const BEFORE: &str = ",\"mac\":\"";
 /// Stands behind it.
 const BEHIND: &str = "\"}";
 
-/// What seals.
+/// The key of the seals.
 #[derive(Clone)]
 pub(super) struct Key(hmac::Key);
 
@@ -22,7 +22,7 @@ pub(super) struct Key(hmac::Key);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mac([u8; MAC_BYTES]);
 
-/// What is sealed. The seal of one is never that of the other.
+/// The sealed object. The seal of one kind is never valid for the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     Record,
@@ -55,7 +55,7 @@ impl Key {
         (format!("{open}{BEFORE}{mac}{BEHIND}\n"), mac)
     }
 
-    /// The body and the seal of a line without its end; `None` if a byte of it is another one.
+    /// The body and the seal of a line without its end; `None` if any byte of it was changed.
     pub fn opened(&self, purpose: Purpose, line: &[u8]) -> Option<(String, Mac)> {
         let line = std::str::from_utf8(line).ok()?;
         let rest = line.strip_suffix(BEHIND)?;

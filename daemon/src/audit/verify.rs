@@ -17,10 +17,10 @@ use super::{
 
 /// Longest line that can be a record, in bytes.
 const MAX_LINE_BYTES: u64 = 256 * 1024;
-/// Faults that are told; the rest is not looked for.
+/// Reported faults; the search stops after them.
 pub const MAX_FAULTS: usize = 20;
 
-/// What was found.
+/// The result of a verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// Records that can be read.
@@ -45,11 +45,11 @@ pub struct Found {
 /// Nothing was ever recorded, and nothing is there.
 const NOTHING: Verdict = Verdict { records: 0, files: 0, faults: Vec::new() };
 
-/// Records with the files they come from, opened while nobody wrote.
+/// Records with their files, opened under the lock.
 struct Opened {
     key: Option<Key>,
     head: Result<Option<Head>, ()>,
-    /// Whether the head says so, with whatever seal.
+    /// Whether the head, with any seal, says that there are records.
     counts_records: bool,
     segments: Vec<(PathBuf, File)>,
 }
@@ -80,10 +80,10 @@ fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-/// Looks at every byte. Blocks.
+/// Checks every byte. Blocks.
 ///
 /// # Errors
-/// What the system says when a file cannot be read.
+/// The system's error when a file cannot be read.
 pub fn verify(places: &Places) -> io::Result<Verdict> {
     let Opened { key, head, counts_records, segments } = open(places)?;
     let whole = |file: PathBuf, fault: &str| Found { file, line: None, fault: fault.to_owned() };
@@ -122,7 +122,7 @@ pub fn verify(places: &Places) -> io::Result<Verdict> {
 /// The last `number` records that are sound, the oldest first. Blocks.
 ///
 /// # Errors
-/// What the system says when a file cannot be read.
+/// The system's error when a file cannot be read.
 pub fn last(places: &Places, number: usize) -> io::Result<Vec<Record>> {
     let Opened { key: Some(key), segments, .. } = open(places)? else { return Ok(Vec::new()) };
     let mut records = VecDeque::new();
@@ -144,7 +144,7 @@ pub fn last(places: &Places, number: usize) -> io::Result<Vec<Record>> {
     Ok(records.into())
 }
 
-/// The next line with its end, or as much of it as a record may have.
+/// The next line with its end, cut at the maximal length of a record.
 fn next_line(reader: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     reader.take(MAX_LINE_BYTES).read_until(b'\n', &mut line)?;
@@ -154,7 +154,7 @@ fn next_line(reader: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
 /// Goes through the lines.
 struct Walk<'a> {
     key: &'a Key,
-    /// The last record; `None` where the next sound one is taken as it is.
+    /// The last record; `None` where the next sound one is accepted as it is.
     link: Option<Link>,
     records: u64,
     has_sound: bool,
@@ -188,7 +188,7 @@ impl<'a> Walk<'a> {
         self.has_sound |= sound.is_some();
         let before = |record: &Record| Link { n: record.n.saturating_sub(1), mac: record.prev };
         let mut link = match (self.link, &sound) {
-            // Files that were to be removed and are still there.
+            // Files that should have been removed but remained.
             (Some(link), Some((record, _))) if is_first && record.n <= link.n => before(record),
             (Some(link), _) => link,
             (None, Some((record, _))) => before(record),

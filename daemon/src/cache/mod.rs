@@ -12,14 +12,14 @@ use std::{
 
 use tokio::time::Instant;
 
-/// An answer is given again for so long.
+/// Lifetime of an answer.
 pub const KEEP: Duration = Duration::from_secs(3_600);
 /// Answers that are kept; the oldest goes first.
 pub const MAX_ENTRIES: usize = 500;
 /// Longest answer that is kept, in bytes.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
 
-/// What must be the same for an answer to be given again.
+/// The facts that must be equal for an answer to be repeated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     /// The question, as [`question::normalised`] writes it.
@@ -28,9 +28,9 @@ pub struct Key {
     pub model: String,
     /// Name of the session.
     pub session: String,
-    /// Fingerprint of what the user ran in the shell.
+    /// Fingerprint of the user's commands in the shell.
     pub history: u64,
-    /// Fingerprint of what the model is told beside question and history: instructions, skills, notes, tasks, tone.
+    /// Fingerprint of the model's texts besides question and history: instructions, skills, notes, tasks, tone.
     pub told: u64,
     /// Fingerprint of folder, repository and the files that the question names.
     pub places: u64,
@@ -40,11 +40,11 @@ struct Entry {
     key: Key,
     answer: String,
     since: Instant,
-    /// How long the conversation was when it was given again last, in messages.
+    /// Length of the conversation when the answer was last repeated, in messages.
     given_at: Option<usize>,
 }
 
-/// An answer that is given again.
+/// A repeated answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
     /// Its text.
@@ -58,7 +58,7 @@ pub struct Hit {
 pub struct ResponseCache(Mutex<VecDeque<Entry>>);
 
 impl ResponseCache {
-    /// The answer to this question, asked now in a conversation of `length` messages. `is_known` says whether an answer is still a
+    /// The answer to this question, asked now in a conversation of `length` messages. `is_known` reports whether an answer is still
     /// part of that conversation. A question that is repeated at the same place wants a new answer.
     pub fn find(&self, key: &Key, length: usize, is_known: impl Fn(&str) -> bool) -> Option<Hit> {
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);

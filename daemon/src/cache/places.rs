@@ -12,21 +12,21 @@ use cohab_files::read_regular;
 
 /// Largest file of a repository that is read, in bytes.
 const MAX_GIT_BYTES: u64 = 16 * 1024 * 1024;
-/// Files of a repository that are looked at; of a larger one nothing is known.
+/// Files of a repository that are checked; a larger repository has no fingerprint.
 const MAX_TRACKED: usize = 10_000;
-/// Largest file whose content counts; of a larger one its size and times do.
+/// Largest file that is compared by content; a larger one by size and times.
 const MAX_READ_BYTES: u64 = 1024 * 1024;
 /// Files whose content is read.
 const MAX_NAMED: usize = 16;
 /// What stands in `.git` where it is a file.
 const GIT_DIR: &str = "gitdir: ";
 
-/// The fingerprint; `None` where it cannot be told whether something changed. Blocks.
+/// The fingerprint; `None` where a change could go unnoticed. Blocks.
 #[must_use]
 pub fn fingerprint(cwd: &Path, home: &Path, question: &str) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     cwd.hash(&mut hasher);
-    // Files that nobody tracks come and go with the folder's own time.
+    // Untracked files come and go with the folder's own time.
     stamp(cwd, &mut hasher);
     if let Some(root) = cwd.ancestors().find(|folder| fs::symlink_metadata(folder.join(".git")).is_ok()) {
         repository(root, &mut hasher)?;
@@ -94,7 +94,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The paths in an index of version 2 to 4; `None` if it is none, is broken or has too many.
+/// The paths in an index of version 2 to 4; `None` if it is invalid or has too many.
 fn tracked(index: &[u8]) -> Option<Vec<PathBuf>> {
     const HEADER: usize = 12;
     /// Times, sizes and the id of the content.
@@ -118,7 +118,7 @@ fn tracked(index: &[u8]) -> Option<Vec<PathBuf>> {
         }
         let end = start + index.get(start..)?.iter().position(|byte| *byte == 0)?;
         name.extend_from_slice(index.get(start..end)?);
-        // Entries of the older forms are filled up with one to eight zeros.
+        // Entries of the older forms are padded with one to eight zeros.
         at = if version == 4 { end + 1 } else { at + (end - at) / 8 * 8 + 8 };
         paths.push(PathBuf::from(std::ffi::OsString::from(text(&name))));
     }

@@ -4,18 +4,18 @@
 
 /// Longest question whose answer is kept, in bytes.
 const MAX_BYTES: usize = 2_000;
-/// Least words of a question that says all by itself.
+/// Fewest words of a self-contained question.
 const MIN_WORDS: usize = 3;
 
-/// Words without a meaning of their own.
+/// Words without meaning for the comparison.
 const FILLERS: [&str; 13] =
     ["please", "kindly", "hey", "hi", "hello", "cohab", "the", "a", "an", "could", "would", "can", "you"];
-/// What a question that says all by itself begins with.
+/// First words of a self-contained question.
 const STARTS: [&str; 20] = [
     "what", "what's", "whats", "how", "which", "who", "where", "why", "when", "explain", "describe", "define", "give",
     "write", "tell", "show", "is", "are", "does", "do",
 ];
-/// Words that lean on what was said before, or on the moment.
+/// Words that refer to earlier messages or to the moment.
 const LEANING: [&str; 47] = [
     "it",
     "its",
@@ -66,7 +66,7 @@ const LEANING: [&str; 47] = [
     "random",
 ];
 
-/// The question as all that mean the same write it; `None` if its answer is not to be given again.
+/// The normal form of equal questions; `None` if the answer must not be repeated.
 #[must_use]
 pub fn normalised(question: &str) -> Option<String> {
     if question.len() > MAX_BYTES {
@@ -80,7 +80,7 @@ pub fn normalised(question: &str) -> Option<String> {
     (begins && !leans && kept.len() >= MIN_WORDS).then(|| kept.join(" "))
 }
 
-/// A word without the punctuation around it; in lower case if it is nothing but letters, since paths and options are what they are.
+/// A word without the punctuation around it; in lower case if it consists of letters only, since paths and options are case-sensitive.
 fn word(raw: &str) -> Option<String> {
     let trimmed = raw.trim_end_matches(['?', '!', ',', ';', ':', '.']).trim_start_matches(['"', '(']);
     let trimmed = trimmed.trim_end_matches(['"', ')']);

@@ -14,29 +14,29 @@ use cohab_model_api::Message;
 
 use crate::context::{fit::message_tokens, gap::Target};
 
-/// Most tokens of what stands for messages that were left out.
+/// Most tokens of the block that replaces dropped messages.
 const BLOCK_TOKENS: u64 = 2_000;
 
-/// A conversation after one of them.
+/// A shortened conversation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shortened {
-    /// The conversation. It may be as it was.
+    /// The conversation, possibly unchanged.
     pub messages: Vec<Message>,
-    /// Messages that went.
+    /// Number of dropped messages.
     pub dropped: usize,
-    /// Results of the running turn that became shorter; all its calls stay.
+    /// Number of shortened results in the running turn; all its calls stay.
     pub shortened: usize,
-    /// What stands in their place, if a model wrote it.
+    /// The summary that replaces them, if a model wrote one.
     pub summary: Option<String>,
-    /// Why no model wrote it although one should have, a few words.
+    /// The reason for a missing summary, in a few words.
     pub trouble: Option<String>,
 }
 
 /// Shortens conversations.
 #[async_trait]
 pub trait Compactor: Send + Sync {
-    /// Shortens `messages` to `target`, if that can be. Order stays, no call is parted from its result, and what is short enough
-    /// comes back as it is. Never fails.
+    /// Shortens `messages` to `target`, if possible. The order stays, no call is separated from its result, and a conversation that is
+    /// short enough is returned unchanged. Never fails.
     async fn shorten(&self, messages: &[Message], target: Target) -> Shortened;
 }
 
@@ -46,7 +46,7 @@ pub fn tokens(messages: &[Message]) -> u64 {
     messages.iter().map(message_tokens).sum()
 }
 
-/// Tokens for what stands in the place of what goes.
+/// Tokens for the block that replaces dropped messages.
 fn block_tokens(target: Target) -> u64 {
     BLOCK_TOKENS.min(target.tokens / 4)
 }

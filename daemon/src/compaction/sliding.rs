@@ -10,16 +10,16 @@ use crate::context::{
     gap::{Gap, Target},
 };
 
-/// Stands where messages were left out.
+/// Replaces dropped messages.
 const LEFT_OUT: &str =
     "[Messages before this were left out to make room. What they said is not known here: ask, or look again.]";
 /// An estimated token has at least so many bytes of text that a summary is made of.
 const BYTES_PER_TOKEN: u64 = 2;
 
-/// Keeps the first question with its answer and the newest messages, and says that something is missing between them.
+/// Keeps the first question with its answer and the newest messages, and notes the gap between them.
 pub struct Sliding;
 
-/// What stands in the place of what goes: what stood there before, and that more is gone.
+/// The text that replaces dropped messages: the earlier replacement text, and a note that more is gone.
 pub(super) fn note(gap: &Gap, target: Target) -> String {
     let Some(earlier) = gap.earlier() else { return LEFT_OUT.to_owned() };
     if earlier.contains(LEFT_OUT) {

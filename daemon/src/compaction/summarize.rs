@@ -15,12 +15,12 @@ use crate::{
     provider::whole_answer::{Account, Ask},
 };
 
-/// A summary takes so long at most; then it goes on without one.
+/// Longest wait for a summary; without one the turn continues.
 const SUMMARY_WAIT: Duration = Duration::from_secs(90);
 /// Longest answer that is read, in bytes.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
 
-/// Lets a model sum up what goes; what it cannot goes without a summary, as with [`Sliding`].
+/// Lets a model sum up dropped messages; on failure they are dropped without a summary, as with [`Sliding`].
 pub struct Summarize {
     provider: Arc<dyn ModelProvider>,
     request_tokens: u64,
@@ -28,7 +28,7 @@ pub struct Summarize {
 }
 
 impl Summarize {
-    /// `provider` writes the summaries. Its requests may have `request_tokens` by the estimate; `account` takes what they took.
+    /// `provider` writes the summaries. Its requests may have `request_tokens` by the estimate; `account` takes their usage.
     #[must_use]
     pub fn new(provider: Arc<dyn ModelProvider>, request_tokens: u64, account: Account) -> Self {
         Self { provider, request_tokens, account }

@@ -284,7 +284,7 @@ fn is_whole(messages: &[Message]) -> bool {
         })
 }
 
-/// Words and call ids, by which messages are known whatever was shortened.
+/// Words and call ids, which identify messages after shortening.
 fn names(messages: &[Message]) -> Vec<String> {
     let name = |message: &Message| match message {
         Message::User { text } => words(text),

@@ -9,7 +9,7 @@ use crate::context::{
     gap::{Gap, Target},
 };
 
-/// Leaves the oldest messages out and says nothing of them.
+/// Drops the oldest messages without a note.
 pub struct Truncate;
 
 #[async_trait]
