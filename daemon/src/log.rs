@@ -21,12 +21,12 @@ use tracing_subscriber::{
 
 use crate::telemetry::SpanLayer;
 
-/// Files that are kept, the one of today included.
+/// Kept files, including today's.
 const KEPT_FILES: usize = 7;
-/// A file that is longer gets no more lines, in bytes: a fault that repeats must not fill the disk.
+/// Largest file, in bytes; it gets no more lines: a repeated fault must not fill the disk.
 const MAX_FILE_BYTES: u64 = 32 * 1024 * 1024;
 
-/// Why there is no log.
+/// The reason for a missing log.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
     /// Its folder or file cannot be written.
@@ -37,7 +37,7 @@ pub enum LogError {
     Twice(#[from] tracing_subscriber::util::TryInitError),
 }
 
-/// Starts the log of this process, and notes panics in it. `spans` takes what the log leaves out.
+/// Starts the log of this process, and records panics in it. `spans` takes the spans that the log leaves out.
 ///
 /// # Errors
 /// When the folder cannot be written.
@@ -59,13 +59,13 @@ where
     tracing_subscriber::fmt::layer().with_ansi(false).with_writer(Mutex::new(files)).with_filter(filter(level))
 }
 
-/// What goes into the log.
+/// The filter of the log.
 pub(crate) fn filter(level: LevelFilter) -> EnvFilter {
     EnvFilter::new(format!("error,cohabd={level},cohab_protocol={level},cohab_shell_relay={level}"))
 }
 
 fn note_panic(panic: &panic::PanicHookInfo<'_>) {
-    // A text made for the occasion may quote anything, a prompt for instance; a constant one cannot.
+    // A formatted text may quote anything, a prompt for instance; a constant one cannot.
     let message = panic.payload().downcast_ref::<&str>().copied().unwrap_or("(text left out)");
     let place = panic.location().map(ToString::to_string).unwrap_or_default();
     tracing::error!(place, message, "panic");
@@ -98,7 +98,7 @@ impl<C: Fn() -> Date> Write for DailyFiles<C> {
             self.date = date;
         }
         if self.written_bytes < MAX_FILE_BYTES {
-            // A line comes whole.
+            // A line arrives whole.
             let clean = self.scrubber.bytes(line);
             self.file.write_all(&clean)?;
             self.written_bytes += clean.len() as u64;

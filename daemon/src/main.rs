@@ -34,12 +34,12 @@ fn main() -> ExitCode {
 
 fn run(paths: &Paths, detach: bool) -> anyhow::Result<()> {
     if detach {
-        // Fails only for the leader of a process group, which needs no detaching: nobody's terminal started it.
+        // Fails only for the leader of a process group, which needs no detaching: no terminal started it.
         let _ = rustix::process::setsid();
     }
     let settings = cohab_config::load(paths).unwrap_or_default();
     let (telemetry, spans) = Telemetry::set_up(&settings.telemetry.otlp_endpoint);
-    // Without a log the daemon is still of use.
+    // Without a log the daemon is still useful.
     let _ = log::start(&paths.log_dir(), settings.log.level, spans);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKER_THREADS)

@@ -1,15 +1,15 @@
 //! Configures the allocator. The daemon idles most of its life and holds megabytes for a moment now and then: freed memory goes back to
 //! the system. Only glibc needs this.
 
-/// Blocks from this size on are mapped one by one, and unmapped when they are freed. Unless it is set, glibc raises the threshold to the
-/// size of the largest block that was freed, up to 32 MiB, and keeps such blocks.
+/// Blocks of at least this size are mapped one by one, and unmapped when they are freed. Without this setting glibc raises the
+/// threshold to the size of the largest freed block, up to 32 MiB, and keeps such blocks.
 #[cfg(target_env = "gnu")]
 const MAPPED_BYTES: i32 = 128 * 1024;
-/// Areas that threads allocate from; each keeps its own free memory.
+/// Arenas of allocating threads; each keeps separate free memory.
 #[cfg(target_env = "gnu")]
 const ARENAS: i32 = 2;
 
-/// Sets the allocator up, before the first thread is started.
+/// Configures the allocator, before the first thread is started.
 pub fn set_up() {
     #[cfg(target_env = "gnu")]
     #[expect(
@@ -23,7 +23,7 @@ pub fn set_up() {
     }
 }
 
-/// Gives free memory back to the system, also what lies between blocks in use. For the end of work that took much.
+/// Gives free memory back to the system, also between blocks in use. Called after work that took much.
 pub fn give_back() {
     #[cfg(target_env = "gnu")]
     #[expect(

@@ -4,39 +4,39 @@ use serde::Serialize;
 
 use super::window_size::{ContextWindow, request_budget};
 
-/// What a model takes.
+/// The capacity of a model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Capacity {
     /// The whole context, in the model's tokens.
     pub window: ContextWindow,
     /// Longest answer in tokens, if one is asked for.
     pub max_output_tokens: Option<u64>,
-    /// The model's tokens of a token of the estimate.
+    /// The model's tokens per token of the estimate.
     pub factor: f64,
 }
 
-/// How full it is, in the model's tokens as far as they are known.
+/// The fill level, in the model's tokens as far as they are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Analysis {
     /// The whole context.
     pub max: u64,
-    /// What is sent beside the conversation: system prompt and tools.
+    /// The request without the conversation: system prompt and tools.
     pub system: u64,
     /// The conversation.
     pub messages: u64,
-    /// Kept free for the answer, and for errors of the estimate.
+    /// Reserved for the answer, and for errors of the estimate.
     pub response_reserve: u64,
-    /// What is sent, together.
+    /// The whole request.
     pub total: u64,
-    /// What may be sent in addition.
+    /// Room for additional messages.
     pub available: u64,
-    /// What is sent, of the whole context. More than 100 if it is larger.
+    /// The request in percent of the whole context. More than 100 if it is larger.
     pub percent: u64,
-    /// Whether what is sent leaves the reserve free.
+    /// Whether the request leaves the reserve free.
     pub fits: bool,
 }
 
-/// How full `room` is with a system prompt and a conversation of so many tokens by the estimate.
+/// The fill level of `room` with a system prompt and a conversation of these sizes by the estimate.
 #[must_use]
 pub fn analyse(room: &Capacity, system_estimate: u64, messages_estimate: u64) -> Analysis {
     let real = |estimate: u64| (estimate as f64 * room.factor) as u64;
@@ -56,7 +56,7 @@ pub fn analyse(room: &Capacity, system_estimate: u64, messages_estimate: u64) ->
 }
 
 impl Analysis {
-    /// Tokens that the conversation may have so that all of it takes `percent` of the context, and fits; in the model's tokens.
+    /// Tokens of a conversation with which the whole request takes `percent` of the context, and fits; in the model's tokens.
     #[must_use]
     pub fn messages_at(&self, percent: u64) -> u64 {
         let whole = (self.max.saturating_mul(percent) / 100).min(self.max - self.response_reserve);

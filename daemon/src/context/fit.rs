@@ -13,15 +13,15 @@ use serde_json::Value;
 
 use super::{gap::running_question, short_result};
 
-/// Arguments that are longer lose their end, in bytes.
+/// Longer arguments lose their end, in bytes.
 const LONG_ARGUMENT_BYTES: usize = 256;
-/// Of such an argument so much stays, in bytes: the model must know its own call again.
+/// Kept start of such an argument, in bytes: the model must recognize its own call.
 const ARGUMENT_HEAD_BYTES: usize = 128;
-/// Of a text that loses its middle, at least so much stays, in bytes.
+/// Least kept part of a text that loses its middle, in bytes.
 const MIN_KEPT_BYTES: usize = 2048;
-/// What stands in the place of a middle counts at most so many tokens.
+/// Most tokens of the mark that replaces a middle.
 const CUT_MARK_TOKENS: u64 = 16;
-/// How often texts are cut again because what stayed of them counts more than their average.
+/// Rounds of cutting, since the kept parts may count more than the average.
 const MAX_CUT_ROUNDS: usize = 4;
 
 /// The estimate of a whole request.
@@ -30,7 +30,7 @@ pub fn request_tokens(request: &ModelRequest) -> u64 {
     fixed_tokens(request) + request.messages.iter().map(message_tokens).sum::<u64>()
 }
 
-/// Makes a request have at most `budget_tokens` by the estimate, if that can be, and returns what it has.
+/// Shortens a request to at most `budget_tokens` by the estimate, if possible, and returns its size.
 pub fn fit_request(request: &mut ModelRequest, budget_tokens: u64) -> u64 {
     let fixed = fixed_tokens(request);
     fixed + fit(&mut request.messages, budget_tokens.saturating_sub(fixed))
@@ -46,7 +46,7 @@ pub fn spec_tokens(tool: &ToolSpec) -> u64 {
     estimate_tokens(&tool.description) + estimate_tokens(&tool.parameters.to_string())
 }
 
-/// Shortens until the estimate is at most `budget_tokens`, or nothing is left that may go. Returns the estimate.
+/// Shortens until the estimate is at most `budget_tokens`, or nothing removable is left. Returns the estimate.
 pub fn fit(messages: &mut Vec<Message>, budget_tokens: u64) -> u64 {
     let mut sizes: Vec<u64> = messages.iter().map(message_tokens).collect();
     let mut total: u64 = sizes.iter().sum();
@@ -89,14 +89,14 @@ fn cut_arguments(message: &mut Message) {
     let Message::Assistant(message) = message else { return };
     let mut has_changed = false;
     for args in message.tool_calls.iter_mut().filter_map(|call| call.args.as_mut().ok()) {
-        // Others may hold the same arguments: what is long is not copied to be cut then.
+        // The arguments may be shared: a long text is not copied just to be cut.
         if args.values().any(is_long) {
             *args = Arc::new(args.iter().map(|(name, value)| (name.clone(), cut_argument(value))).collect());
             has_changed = true;
         }
     }
     if has_changed {
-        // It holds the arguments, too; and what a service signed must not go back changed.
+        // The provider's data holds the arguments, too; and signed data must not go back changed.
         message.provider_data = None;
     }
 }
@@ -115,7 +115,7 @@ fn cut_argument(value: &Value) -> Value {
     }
 }
 
-/// Takes about `excess_tokens` out of the middle of the longest texts.
+/// Removes about `excess_tokens` from the middle of the longest texts.
 fn cut_longest(messages: &mut [Message], mut excess_tokens: u64) {
     let mut texts: Vec<(u64, &mut String)> = messages
         .iter_mut()

@@ -16,18 +16,18 @@ use super::{
     short_result,
 };
 
-/// Of what a conversation may have, so much at most is counted for the question and for the newest message each, in percent:
-/// what is longer can lose its middle.
+/// Most counted share of the conversation for the question and for the newest message each, in percent: a longer one can lose its
+/// middle.
 const MOST_PERCENT: u64 = 40;
-/// The first question with its answer stays if it takes no more than this, in percent of what the conversation may have.
+/// Largest first question with its answer that stays, in percent of the conversation's limit.
 const FIRST_PERCENT: u64 = 20;
 
-/// How large a conversation may be.
+/// The size limit of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// In tokens of the estimate.
+    /// Tokens, by the estimate.
     pub tokens: u64,
-    /// In messages, without calls of the running turn whose results are short: these never go.
+    /// Messages, without calls of the running turn with short results: these are never dropped.
     pub messages: usize,
 }
 
@@ -39,7 +39,7 @@ impl Target {
     }
 }
 
-/// How many messages count towards [`Target::messages`].
+/// The number of messages that count towards [`Target::messages`].
 #[must_use]
 pub fn counted(messages: &[Message]) -> usize {
     let question = running_question(messages).unwrap_or(messages.len());
@@ -49,21 +49,21 @@ pub fn counted(messages: &[Message]) -> usize {
     messages.len() - short
 }
 
-/// A conversation parted into what goes and what stays.
+/// A conversation split into dropped and kept messages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gap {
-    /// What goes, oldest first.
+    /// Dropped messages, oldest first.
     pub dropped: Vec<Message>,
-    /// How many results of the running turn became shorter.
+    /// Number of shortened results in the running turn.
     pub shortened: usize,
     kept: Vec<Message>,
-    /// Place in `kept` of the message that tells of the gap.
+    /// Place in `kept` of the message that reports the gap.
     host: usize,
 }
 
 impl Gap {
-    /// What has to go to reach `target`, `block_tokens` of which are for what stands in its place. `None` if nothing has to go or
-    /// become shorter, or nothing can. With `keeps_first` the conversation's first question stays with its answer.
+    /// Selects the messages to drop to reach `target`, with `block_tokens` of it for the block that replaces them. `None` if nothing
+    /// has to be dropped or shortened, or nothing can be. With `keeps_first` the conversation's first question stays with its answer.
     #[must_use]
     pub fn find(messages: &[Message], target: Target, block_tokens: u64, keeps_first: bool) -> Option<Self> {
         if target.holds(messages) {
@@ -87,20 +87,20 @@ impl Gap {
         (!gap.dropped.is_empty() || gap.shortened > 0).then_some(gap)
     }
 
-    /// What already stands for messages that went before these, if the message that says so goes or tells of this gap, too.
+    /// The earlier block for messages dropped before these, if the message that holds it is dropped or reports this gap, too.
     #[must_use]
     pub fn earlier(&self) -> Option<&str> {
         let texts = self.dropped.iter().chain(self.kept.get(self.host)).filter_map(text_of);
         texts.rev().find_map(|text| inside(text, EARLIER))
     }
 
-    /// The user message that tells of the gap.
+    /// The user message that reports the gap.
     #[must_use]
     pub fn question(&self) -> &str {
         self.kept.get(self.host).and_then(text_of).unwrap_or_default()
     }
 
-    /// What stays, with `block` in the place of what goes.
+    /// The kept messages, with `block` in the place of the dropped ones.
     #[must_use]
     pub fn close(self, block: &str) -> Vec<Message> {
         let Self { dropped, mut kept, host, .. } = self;
@@ -120,7 +120,7 @@ impl Gap {
     }
 }
 
-/// What the newest message with a block `tag` says in it.
+/// The content of the newest block `tag`.
 fn newest<'a>(messages: &'a [Message], tag: &str) -> Option<&'a str> {
     messages.iter().rev().filter_map(text_of).find_map(|text| inside(text, tag))
 }
@@ -139,7 +139,7 @@ pub(super) fn running_question(messages: &[Message]) -> Option<usize> {
     messages.iter().rposition(asks).or_else(|| messages.iter().rposition(is_user))
 }
 
-/// Messages that stay or go together, from behind: a call with its results.
+/// Messages that stay or are dropped together, from the end: a call with its results.
 fn units_from_behind(messages: &[Message], range: Range<usize>) -> Vec<Range<usize>> {
     let mut units: Vec<Range<usize>> = Vec::new();
     for index in range {
@@ -152,7 +152,7 @@ fn units_from_behind(messages: &[Message], range: Range<usize>) -> Vec<Range<usi
     units
 }
 
-/// Whether a call with its results takes no room that it could give back.
+/// Whether a call with its results cannot become smaller.
 fn is_short(unit: &[Message]) -> bool {
     unit.last().is_some_and(short_result::is_short)
 }
@@ -161,7 +161,7 @@ struct Choice<'a> {
     messages: &'a [Message],
     sizes: Vec<u64>,
     keep: Vec<bool>,
-    /// Of the running turn, results from here on stay as they are.
+    /// First result of the running turn that stays whole.
     whole_from: usize,
     most: u64,
     tokens_left: u64,
@@ -174,7 +174,7 @@ impl<'a> Choice<'a> {
         let sizes: Vec<u64> = messages.iter().map(message_tokens).collect();
         let mut keep = vec![false; messages.len()];
         keep[question..].fill(true);
-        // The project's words that other messages tell go along.
+        // The project's texts that later messages repeat are dropped as well.
         let is_told_here = |tag: &str| newest(&messages[question..=question], tag).is_some();
         let elsewhere = PROJECT_TAGS.into_iter().filter(|tag| !is_told_here(tag));
         let words_tokens: u64 = elsewhere.filter_map(|tag| newest(messages, tag)).map(estimate_tokens).sum();
@@ -209,8 +209,8 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// Keeps the newest results as they are, the last one in any case, and before the question whole turns. Gives the place of the
-    /// message that follows the gap, or of the question.
+    /// Keeps the newest results whole, always the last one, and whole turns before the question. Returns the place of the message that
+    /// follows the gap, or of the question.
     fn take_newest(&mut self, question: usize) -> usize {
         let mut is_newest = true;
         for unit in units_from_behind(self.messages, question + 1..self.messages.len()) {
@@ -248,7 +248,7 @@ impl<'a> Choice<'a> {
     }
 }
 
-/// The estimate of a message whose results are short.
+/// The estimate of a message with shortened results.
 fn short_tokens(message: &Message) -> u64 {
     let Message::ToolResults(results) = message else { return message_tokens(message) };
     let tokens =

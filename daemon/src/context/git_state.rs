@@ -10,15 +10,15 @@ use std::{
 
 use cohab_files::read_regular;
 
-/// Largest file that is read but for the list of packed references.
+/// Largest file that is read, except the list of packed references.
 const MAX_FILE_BYTES: u64 = 4 * 1024;
-/// Largest list of packed references that is looked through.
+/// Largest list of packed references that is read.
 const MAX_PACKED_BYTES: u64 = 4 * 1024 * 1024;
 /// Longest name of a branch.
 const MAX_NAME_BYTES: usize = 255;
-/// So much of a commit's name is told.
+/// Digits of a commit's name in the request.
 const SHOWN_DIGITS: usize = 10;
-/// What git leaves in its folder while something is under way.
+/// Files in git's folder during an operation.
 const ACTIVITIES: [(&str, &str); 6] = [
     ("rebase-merge", "rebase"),
     ("rebase-apply", "rebase"),
@@ -37,11 +37,11 @@ pub struct GitState {
     pub branch: Option<String>,
     /// Start of the name of the commit that is checked out.
     pub commit: Option<String>,
-    /// What is under way, one word.
+    /// The operation in progress, one word.
     pub activity: Option<&'static str>,
 }
 
-/// The state of the repository at `root`; `None` if there is none. Blocks: file systems may be slow.
+/// The state of the repository at `root`; `None` if it is no repository. Blocks: file systems may be slow.
 #[must_use]
 pub fn read(root: &Path) -> Option<GitState> {
     let folder = folder_of(root)?;
@@ -58,7 +58,7 @@ pub fn read(root: &Path) -> Option<GitState> {
     Some(GitState { root: root.to_owned(), branch, commit, activity: activity.map(|(_, word)| *word) })
 }
 
-/// `.git` itself, or where it says the folder is: in worktrees and submodules it is a file.
+/// `.git` itself, or the folder that it names: in worktrees and submodules it is a file.
 fn folder_of(root: &Path) -> Option<PathBuf> {
     let path = root.join(".git");
     if path.is_dir() {
@@ -97,7 +97,7 @@ fn digits(text: &str) -> Option<String> {
     is_id.then(|| text[..SHOWN_DIGITS].to_owned())
 }
 
-/// What git takes as the name of a branch, roughly; `.invalid` is how it says that the name is elsewhere.
+/// Whether git accepts this name of a branch, roughly; with `.invalid` git says that the name is elsewhere.
 fn is_name(name: &str) -> bool {
     let is_part = |part: &str| !part.is_empty() && !part.starts_with('.');
     name.len() <= MAX_NAME_BYTES

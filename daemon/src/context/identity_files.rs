@@ -9,13 +9,12 @@ use cohab_text::cut::head;
 
 use super::text_file::{self, Bounds, Skipped};
 
-/// The files, in the order in which they are told.
+/// The files, in the order of the request.
 pub const NAMES: [&str; 5] = ["AGENT.md", "IDENTITY.md", "SOUL.md", "USER.md", "SHIELD.md"];
-/// So much of one folder's files is told, in bytes.
+/// Most bytes of one folder's files in the request.
 pub const MAX_BYTES: usize = 24 * 1024;
 
-/// The files of `folder` as one text, joined by blank lines, with the names of those that say something; `None` if none does.
-/// Blocks.
+/// The files of `folder` as one text, joined by blank lines, with the names of the non-empty ones; `None` if all are empty. Blocks.
 #[must_use]
 pub fn read(folder: &Path, bounds: Bounds<'_>, skipped: &mut Vec<Skipped>) -> Option<(String, Vec<&'static str>)> {
     let (mut text, mut names) = (String::new(), Vec::new());
@@ -47,7 +46,7 @@ pub fn read(folder: &Path, bounds: Bounds<'_>, skipped: &mut Vec<Skipped>) -> Op
     (!text.is_empty()).then_some((text, names))
 }
 
-/// The same of a workspace, with whose words they are.
+/// The same for a workspace, with a line about their author.
 #[must_use]
 pub fn of_project(root: &Path, skipped: &mut Vec<Skipped>) -> Option<String> {
     let (text, names) = read(root, Bounds::Within(root), skipped)?;

@@ -4,21 +4,21 @@ use super::window_size::ContextWindow;
 
 /// Bounds of the correction: real tokenizers differ by this much from the estimate.
 const FACTORS: std::ops::RangeInclusive<f64> = 0.7..=1.6;
-/// Beyond these a count is that of something else: of several requests, or without what was cached.
+/// Ratios outside of these come from other counts: of several requests, or without cached tokens.
 const BELIEVED_RATIOS: std::ops::RangeInclusive<f64> = 0.4..=1.9;
 /// Weight of the newest observation.
 const NEWEST_WEIGHT: f64 = 0.3;
 /// Sizes of a context that a refusal may name.
 const WINDOWS: std::ops::RangeInclusive<u64> = 1_024..=100_000_000;
 
-/// What is known of one model at one host.
+/// The facts learned about one model at one host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Learned {
-    /// Real tokens of a token of the estimate.
+    /// Real tokens per token of the estimate.
     pub factor: f64,
     /// Size of the context that a refusal named, in tokens.
     pub window_tokens: Option<u64>,
-    /// The size of the context that the last answer was asked with.
+    /// The context size of the last request.
     pub in_use: Option<ContextWindow>,
 }
 
@@ -28,14 +28,14 @@ impl Default for Learned {
     }
 }
 
-/// The factor nearest to `factor` that may be one.
+/// The valid factor nearest to `factor`.
 #[must_use]
 pub fn in_bounds(factor: f64) -> f64 {
     if factor.is_nan() { 1.0 } else { factor.clamp(*FACTORS.start(), *FACTORS.end()) }
 }
 
 impl Learned {
-    /// Takes in that a request of `estimated_tokens` had `real_tokens`.
+    /// Learns that a request of `estimated_tokens` had `real_tokens`.
     pub fn observe(&mut self, real_tokens: u64, estimated_tokens: u64) {
         // Without an estimate the ratio is no number, or endless.
         let ratio = real_tokens as f64 / estimated_tokens as f64;
@@ -44,14 +44,14 @@ impl Learned {
         }
     }
 
-    /// Takes in the size of the context that a refusal named, if it can be one.
+    /// Learns the context size that a refusal named, if it is plausible.
     pub fn refused_above(&mut self, window_tokens: u64) {
         if WINDOWS.contains(&window_tokens) {
             self.window_tokens = Some(window_tokens);
         }
     }
 
-    /// The estimate that comes to `real_tokens` by this model's count.
+    /// The estimate that corresponds to `real_tokens` by this model's count.
     #[must_use]
     pub fn estimate_for(&self, real_tokens: u64) -> u64 {
         (real_tokens as f64 / self.factor) as u64

@@ -18,7 +18,7 @@ use super::query::{PastCommand, escape_tags, last_lines};
 const LINE_CHARS: usize = 1024;
 /// Output of one command that failed.
 const FAILED_OUTPUT_BYTES: usize = 4 * 1024;
-/// Output of one command that went well.
+/// Output of one command that succeeded.
 const OUTPUT_BYTES: usize = 1024;
 /// All output, together.
 const ALL_OUTPUT_BYTES: usize = 12 * 1024;

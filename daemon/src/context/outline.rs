@@ -10,20 +10,20 @@ use super::{fit::message_tokens, query};
 /// The parts of a conversation, in estimated tokens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
-    /// What goes along with questions, by the tag of its section.
+    /// The accompanying blocks of questions, by the tag of their section.
     sections: BTreeMap<&'static str, u64>,
     /// The user's own words.
     pub questions: u64,
-    /// The model's words, and what it keeps of its thoughts.
+    /// The model's text and kept reasoning.
     pub answers: u64,
     /// Calls of tools.
     pub tool_calls: u64,
-    /// What tools gave back.
+    /// Results of tools.
     pub tool_output: u64,
 }
 
 impl Outline {
-    /// Of these messages.
+    /// The outline of these messages.
     #[must_use]
     pub fn of<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Self {
         let mut outline = Self::default();
@@ -31,14 +31,14 @@ impl Outline {
         outline
     }
 
-    /// All of it.
+    /// The sum of all parts.
     #[must_use]
     pub fn total(&self) -> u64 {
         let sections: u64 = self.sections.values().sum();
         sections + self.questions + self.answers + self.tool_calls + self.tool_output
     }
 
-    /// Of the section with this tag.
+    /// The tokens of the section with this tag.
     #[must_use]
     pub fn section(&self, tag: &str) -> u64 {
         self.sections.get(tag).copied().unwrap_or(0)

@@ -10,11 +10,11 @@ use super::text_file::{self, Bounds, Skipped};
 
 /// Names of the file, best first.
 pub const NAMES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"];
-/// So much of the file is told, in bytes.
+/// Most bytes of the file in the request.
 pub const MAX_NOTES_BYTES: usize = 32 * 1024;
 
-/// The notes of the project at `root`, which has its links resolved, as the model is told them, one line about them included; `None`
-/// if there are none. Blocks: file systems may be slow.
+/// The notes of the project at `root`, which has its links resolved, in the form for the model, with one line about them; `None` if
+/// there are none. Blocks: file systems may be slow.
 #[must_use]
 pub fn read(root: &Path, skipped: &mut Vec<Skipped>) -> Option<String> {
     NAMES.iter().find_map(|name| {

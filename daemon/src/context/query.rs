@@ -53,21 +53,21 @@ use regex::Regex;
 use super::{git_state::GitState, sections};
 use crate::tasks::Task;
 
-/// Shell events that are kept and told.
+/// Shell events in the history.
 pub const MAX_HISTORY_EVENTS: usize = 10;
 /// Output of one command that failed.
 pub const FAILED_OUTPUT_BYTES: usize = 8 * 1024;
-/// Output of one command that went well.
+/// Output of one command that succeeded.
 pub const OUTPUT_BYTES: usize = 1024;
-/// Tag of what the user typed.
+/// Tag of the user's words.
 const QUESTION: &str = "question";
 
 static TAGS: LazyLock<Regex> = LazyLock::new(|| tags_pattern(""));
 static ESCAPED_TAGS: LazyLock<Regex> = LazyLock::new(|| tags_pattern(r"\\"));
 
-/// Tag of what stands for messages that were left out.
+/// Tag of the block that replaces dropped messages.
 pub const EARLIER: &str = "earlier-conversation";
-/// Tags of the project's words: told once, they hold until others are told.
+/// Tags of the project's texts: each holds until a later one replaces it.
 pub const PROJECT_TAGS: [&str; 3] = ["project-notes", "project-identity", "project-skills"];
 
 #[expect(clippy::expect_used, reason = "constant patterns")]
@@ -76,7 +76,7 @@ fn tags_pattern(escape: &str) -> Regex {
     Regex::new(&format!(r"(?i)<{escape}(\s*/?\s*(?:{}|{QUESTION})\b)", tags.join("|"))).expect("the pattern is valid")
 }
 
-/// Where the user is.
+/// The user's environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
     /// Working directory of the shell.
@@ -91,18 +91,18 @@ pub struct Environment {
     pub columns: u16,
     /// State of the repository around it.
     pub git: Option<GitState>,
-    /// What kind of project it is in.
+    /// Kinds of the project.
     pub project: Vec<String>,
 }
 
-/// What the agent runs in.
+/// The agent's runtime.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runtime {
     /// Now, in UTC, to the minute.
     pub time: String,
     /// Operating system and architecture.
     pub platform: String,
-    /// Of cohab.
+    /// Version of cohab.
     pub version: &'static str,
     /// Name of the session.
     pub session: String,
@@ -125,26 +125,26 @@ pub struct PastCommand {
     pub output_tail: String,
 }
 
-/// Everything a question is asked with.
+/// A question with all its blocks.
 #[derive(Clone, Debug, Default)]
 pub struct Query<'a> {
-    /// Where.
+    /// The environment.
     pub environment: Environment,
-    /// In what.
+    /// The runtime.
     pub runtime: Option<Runtime>,
-    /// What happened before, oldest first.
+    /// Earlier commands, oldest first.
     pub history: &'a [PastCommand],
-    /// What the project's repository says to assistants.
+    /// The repository's notes for assistants.
     pub project_notes: Option<&'a str>,
-    /// What the workspace's identity files say.
+    /// The workspace's identity files.
     pub project_identity: Option<&'a str>,
-    /// What skills the workspace offers.
+    /// The workspace's skills.
     pub project_skills: Option<&'a str>,
-    /// What the session means to do.
+    /// The session's tasks.
     pub tasks: &'a [Task],
     /// Text that was piped in.
     pub piped_input: Option<&'a str>,
-    /// What the user typed.
+    /// The user's words.
     pub question: &'a str,
 }
 
@@ -161,8 +161,7 @@ impl Query<'_> {
         text
     }
 
-    /// Leaves out what the conversation tells already: the project's words, if the last ones of their kind in it are these. So
-    /// providers' caches hold.
+    /// Leaves out the project's texts that the conversation already holds as the last ones of their kind. So providers' caches hold.
     pub fn forget_told(&mut self, conversation: &[Message]) {
         let words = [&mut self.project_notes, &mut self.project_identity, &mut self.project_skills];
         for (tag, text) in PROJECT_TAGS.into_iter().zip(words) {
@@ -185,8 +184,7 @@ fn told(messages: &[Message]) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The parts of a user message: tag and text, tags included, in their order. What stands in no block counts as
-/// `question`.
+/// The parts of a user message: tag and text, tags included, in their order. Text outside of all blocks counts as `question`.
 #[must_use]
 pub fn parts(text: &str) -> Vec<(&'static str, &str)> {
     let mut parts = Vec::new();
@@ -205,14 +203,14 @@ pub fn parts(text: &str) -> Vec<(&'static str, &str)> {
     parts
 }
 
-/// What stands in the block `tag` of a user message, as it stands there.
+/// The raw content of the block `tag` of a user message.
 #[must_use]
 pub fn inside<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
     let (_, part) = parts(text).into_iter().find(|(other, _)| *other == tag)?;
     part.strip_prefix(&format!("<{tag}>\n"))?.strip_suffix(&format!("\n</{tag}>\n"))
 }
 
-/// A user message with `content`, cleaned, in its block `tag`, in place of what stood there; without that block if it is empty.
+/// A user message with `content`, cleaned, as its block `tag`, replacing an earlier one; without that block if `content` is empty.
 #[must_use]
 pub fn with_block(text: &str, tag: &'static str, content: &str) -> String {
     let known = parts(text);
@@ -248,12 +246,12 @@ pub(super) fn escape_tags(text: &str) -> String {
     TAGS.replace_all(text, r"<\$1").into_owned()
 }
 
-/// A path in one line, whatever it is made of.
+/// A path as one line, with any bytes in it.
 pub(super) fn one_line_path(path: &Path) -> String {
     one_line(&path.to_string_lossy())
 }
 
-/// A text in one line, whatever it is made of.
+/// A text as one line, with any characters in it.
 pub(super) fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }

@@ -8,18 +8,18 @@ use super::{
     sections::tags,
 };
 
-/// What is sent whatever is asked.
+/// The parts of every request that do not depend on the question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fixed {
     /// Sections of the system prompt by name.
     pub system: Vec<(&'static str, u64)>,
-    /// Of the descriptions of all tools.
+    /// Tokens of all tool descriptions.
     pub tools_tokens: u64,
-    /// What the model takes; `None` where there is none.
+    /// The model's capacity; `None` without a model.
     pub capacity: Option<Capacity>,
 }
 
-/// Where a section stands.
+/// The part of a request that holds a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// In the system prompt.
@@ -30,19 +30,18 @@ pub enum Part {
     Messages,
 }
 
-/// A section with what it takes.
+/// A section with its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Where it stands.
+    /// Its part of the request.
     pub part: Part,
     /// Its name, for people.
     pub name: &'static str,
-    /// By the estimate.
+    /// Its tokens, by the estimate.
     pub tokens: u64,
 }
 
-/// The sections that take anything, in the order in which they are sent; those of messages by kind. `messages` ends with what would
-/// be asked next.
+/// The non-empty sections, in the order of the request; those of messages by kind. `messages` ends with the next question.
 #[must_use]
 pub fn rows(fixed: &Fixed, messages: &[Message]) -> Vec<Row> {
     let outline = Outline::of(messages);
@@ -59,7 +58,7 @@ pub fn rows(fixed: &Fixed, messages: &[Message]) -> Vec<Row> {
     system.chain([tools]).chain(messages).filter(|row| row.tokens > 0).collect()
 }
 
-/// How these rows fill the model's context; `None` where there is no model.
+/// The fill level that these rows give; `None` without a model.
 #[must_use]
 pub fn analysis(fixed: &Fixed, rows: &[Row]) -> Option<Analysis> {
     let sum = |is_message: bool| {

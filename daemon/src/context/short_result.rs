@@ -6,11 +6,11 @@ use cohab_text::cut::head;
 
 use crate::tool::LIVE;
 
-/// A result of at most so many bytes is short as it is.
+/// A result of at most this many bytes counts as short.
 const SHORT_BYTES: usize = 128;
-/// Of the reason why a call failed, and of notes behind a result, at most so many bytes stay.
+/// Most kept bytes of the reason of a failure, and of notes behind a result.
 const KEPT_BYTES: usize = 192;
-/// How a short form ends.
+/// The end of a short form.
 const LEFT_OUT: &str = "left out]";
 
 /// Whether all results in the message are short; false for any other message.
@@ -19,8 +19,8 @@ pub fn is_short(message: &Message) -> bool {
     matches!(message, Message::ToolResults(results) if results.iter().all(|result| is_short_text(body(result))))
 }
 
-/// Puts the short form in the place of results that are longer: `[exit 0; output left out]` for a command. Notes behind a result
-/// stay. Returns how many results became shorter.
+/// Replaces longer results by their short form: `[exit 0; output left out]` for a command. Notes behind a result stay. Returns the
+/// number of shortened results.
 pub fn shorten(message: &mut Message) -> usize {
     let Message::ToolResults(results) = message else { return 0 };
     let mut count = 0;
@@ -33,7 +33,7 @@ pub fn shorten(message: &mut Message) -> usize {
     count
 }
 
-/// What stands in the place of a result; `None` for one that is short.
+/// The short form of a result; `None` for a result that is short already.
 #[must_use]
 pub fn short_form(result: &ToolResult) -> Option<String> {
     let body = body(result);
@@ -54,7 +54,7 @@ fn line(result: &ToolResult) -> String {
     let status = (result.tool == LIVE).then(|| body.trim_end().lines().next_back().and_then(status)).flatten();
     match status {
         Some(status) => format!("[{status}; output {LEFT_OUT}"),
-        // The reason says whether it ran.
+        // The reason shows whether it ran.
         None if result.is_error => {
             let reason = head(body.trim_start(), KEPT_BYTES).replace('\n', " ");
             format!("{reason}… [{} bytes in all, the rest {LEFT_OUT}", body.len())
@@ -63,7 +63,7 @@ fn line(result: &ToolResult) -> String {
     }
 }
 
-/// How a command ended, from the line in brackets that `bash` puts behind its output.
+/// The status of a command, from the line in brackets that `bash` appends to its output.
 fn status(line: &str) -> Option<&str> {
     let told = line.strip_prefix('[')?.strip_suffix(']')?;
     let end = [": ", "; "].iter().filter_map(|stop| told.find(stop)).min().unwrap_or(told.len());

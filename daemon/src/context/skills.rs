@@ -17,11 +17,11 @@ use cohab_text::sanitize::one_line;
 
 use super::text_file::{self, Bounds, Skipped};
 
-/// Skills of one place.
+/// Most skills of one place.
 pub const MAX_SKILLS: usize = 50;
-/// Names looked at in the folder of skills.
+/// Most names read in the folder of skills.
 const MAX_ENTRIES: usize = 1_000;
-/// Of a file so much is looked at for name and description, in bytes.
+/// Bytes of a file that are searched for name and description.
 const HEAD_BYTES: usize = 4 * 1024;
 /// Longest name, in characters: letters, digits, `-` and `_`.
 const MAX_NAME_CHARS: usize = 64;
@@ -35,9 +35,9 @@ const FILE: &str = "SKILL.md";
 /// A skill by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skill {
-    /// What it is asked for by.
+    /// The name to request it by.
     pub name: String,
-    /// What it is for, one line.
+    /// Its purpose, one line.
     pub description: String,
     /// Its file.
     pub path: PathBuf,
@@ -50,10 +50,10 @@ impl Skill {
         self.project.as_deref().map_or(Bounds::Own, Bounds::Within)
     }
 
-    /// Its text, without the lines that name it. Blocks.
+    /// Its text, without the front matter. Blocks.
     ///
     /// # Errors
-    /// A phrase why it cannot be read.
+    /// A phrase with the reason why it cannot be read.
     pub fn text(&self) -> Result<String, String> {
         let file = text_file::read(&self.path, self.bounds(), MAX_TEXT_BYTES).map_err(|skipped| skipped.to_string())?;
         let file = file.ok_or_else(|| "its file is gone".to_owned())?;
@@ -99,7 +99,7 @@ pub fn list(folder: &Path, project: Option<&Path>, skipped: &mut Vec<Skipped>) -
     skills
 }
 
-/// Name and description of a skill; its folder names it if the text does not.
+/// Name and description of a skill; without a name in the text, the folder's name.
 fn named(text: &str, path: &Path) -> Result<(String, String), &'static str> {
     let (head, _) = front_matter(text).ok_or("does not begin with `---`, name, description and `---`")?;
     let folder = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
@@ -112,7 +112,7 @@ fn named(text: &str, path: &Path) -> Result<(String, String), &'static str> {
     if description.trim().is_empty() { Err("has no description") } else { Ok((name, description)) }
 }
 
-/// What stands between the first two lines of `---`, and what follows them.
+/// The text between the first two lines of `---`, and the text behind them.
 fn front_matter(text: &str) -> Option<(&str, &str)> {
     let rest = text.strip_prefix("---\n")?;
     rest.strip_prefix("---\n").map(|body| ("", body)).or_else(|| {
@@ -126,20 +126,20 @@ fn field(head: &str, name: &str) -> Option<String> {
     let mut lines = head.lines();
     let first = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?.trim();
     let more = lines.take_while(|line| line.starts_with([' ', '\t'])).map(str::trim);
-    // Signs of a text in several lines.
+    // YAML's signs for a text of several lines.
     let first = if first.len() <= 2 && first.starts_with(['>', '|']) { "" } else { first };
     let joined = std::iter::once(first).chain(more).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
     let bare = ['"', '\''].iter().find_map(|quote| joined.strip_prefix(*quote)?.strip_suffix(*quote));
     Some(bare.unwrap_or(&joined).to_owned()).filter(|value| !value.is_empty())
 }
 
-/// A line each: name and description.
+/// Name and description, one line per skill.
 #[must_use]
 pub fn lines(skills: &[Skill]) -> String {
     skills.iter().map(|skill| format!("- `{}`: {}\n", skill.name, skill.description)).collect()
 }
 
-/// What a question tells of a project's skills; `None` if there are none.
+/// The block about a project's skills; `None` if there are none.
 #[must_use]
 pub fn of_project(skills: &[Skill]) -> Option<String> {
     (!skills.is_empty()).then(|| {

@@ -15,16 +15,16 @@ use super::{
 };
 use crate::safety::trust::TrustedFolders;
 
-/// Folder of the user's skills, in that of their settings.
+/// Folder of the user's skills, in the settings folder.
 const OWN_SKILLS: &str = "skills";
 /// Folder of a project's skills.
 const PROJECT_SKILLS: &str = ".cohab/skills";
-/// Folders above the working directory that are looked at.
+/// Most folders above the working directory that are searched.
 const MAX_ANCESTORS: usize = 64;
-/// Of the file that names the system so much is read, in bytes.
+/// Bytes of the file with the system's name that are read.
 const OS_RELEASE_BYTES: usize = 8 * 1024;
 
-/// What kind of project has this file at its root.
+/// Files at the root of a project, and the kind that they indicate.
 const KINDS: [(&str, &str); 14] = [
     ("Cargo.toml", "Rust"),
     ("package.json", "JavaScript"),
@@ -42,33 +42,33 @@ const KINDS: [(&str, &str); 14] = [
     ("flake.nix", "Nix"),
 ];
 
-/// What was found.
+/// The surroundings found.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
-    /// What of the system prompt is the user's.
+    /// The user's parts of the system prompt.
     pub standing: Standing,
-    /// Root of the project, links resolved; `None` if there is no folder to look around in.
+    /// Root of the project, links resolved; `None` if there is no folder to read.
     pub root: Option<PathBuf>,
-    /// What the project's repository says to assistants.
+    /// The repository's notes for assistants.
     pub project_notes: Option<String>,
-    /// What its identity files say, if the user trusts it.
+    /// The project's identity files, if the user trusts the project.
     pub project_identity: Option<String>,
-    /// Its skills, if the user trusts it.
+    /// The project's skills, if the user trusts the project.
     pub project_skills: Vec<Skill>,
-    /// What of these there is and used, in words.
+    /// The used trusted parts, in words.
     pub trusted: Option<String>,
     /// State of the repository.
     pub git: Option<GitState>,
-    /// What kind of project it is, with the file that says so.
+    /// The kind of the project, with the file that shows it.
     pub project: Vec<String>,
-    /// The system's name for people, if it says one.
+    /// The system's name for people, if it has one.
     pub os: Option<String>,
-    /// Files that are there and not told.
+    /// Files that exist but are not used.
     pub skipped: Vec<Skipped>,
 }
 
 impl Surroundings {
-    /// Looks around in `cwd`. `home` has its links resolved; nothing above it is looked at. Blocks: file systems may be slow.
+    /// Reads the surroundings of `cwd`. `home` has its links resolved; nothing above it is read. Blocks: file systems may be slow.
     #[must_use]
     pub fn read(cwd: &Path, home: &Path, settings: &Path, trust: &TrustedFolders) -> Self {
         let mut found = Self::default();
@@ -85,7 +85,7 @@ impl Surroundings {
         found.project_notes = project_notes::read(&root, skipped);
         found.git = git_state::read(&root);
         found.project = kinds(&root);
-        // The folder of settings is no project: what it says was told above.
+        // The settings folder is no project: its files were read above.
         if settings.canonicalize().is_ok_and(|settings| settings == root) {
             return found;
         }
@@ -101,7 +101,7 @@ impl Surroundings {
         found
     }
 
-    /// Where a question is asked, today.
+    /// The environment of a question asked now.
     #[must_use]
     pub fn environment(&self, cwd: PathBuf, shell: Option<String>, columns: u16) -> Environment {
         Environment {
@@ -115,13 +115,13 @@ impl Surroundings {
         }
     }
 
-    /// What a question tells of the project's skills.
+    /// The block about the project's skills.
     #[must_use]
     pub fn told_skills(&self) -> Option<String> {
         skills::of_project(&self.project_skills)
     }
 
-    /// All skills, the user's own first: of the same name theirs counts.
+    /// All skills, the user's own first: of two with the same name the user's counts.
     #[must_use]
     pub fn skills(&self) -> Vec<Skill> {
         self.standing.skills.iter().chain(&self.project_skills).cloned().collect()
@@ -129,7 +129,7 @@ impl Surroundings {
 }
 
 impl Runtime {
-    /// Now, in this program.
+    /// The runtime of this program, now.
     #[must_use]
     pub fn now(session: String, channels: Vec<(String, usize)>) -> Self {
         Self {
@@ -151,7 +151,7 @@ pub(crate) fn root_of(cwd: &Path, home: &Path) -> PathBuf {
     folders.find(has_git).unwrap_or(cwd).to_owned()
 }
 
-/// What the project at `root` says of how the assistant is to behave and work, in words; `skills` of its skills can be used.
+/// The instructions of the project at `root`, in words; `skills` is the number of its usable skills.
 #[must_use]
 pub fn instructions(root: &Path, skills: usize) -> Option<String> {
     let names = identity_files::NAMES.iter().filter(|name| root.join(name).is_file()).map(|name| (*name).to_owned());
@@ -164,7 +164,7 @@ pub fn instructions(root: &Path, skills: usize) -> Option<String> {
     (!all.is_empty()).then(|| all.join(", "))
 }
 
-/// How many skills the project at `root` has. Blocks.
+/// The number of skills of the project at `root`. Blocks.
 #[must_use]
 pub fn count_project_skills(root: &Path) -> usize {
     skills::list(&root.join(PROJECT_SKILLS), Some(root), &mut Vec::new()).len()

@@ -17,13 +17,13 @@ use cohab_text::{
 /// Longest path that is shown, in columns.
 const PATH_COLUMNS: usize = 300;
 
-/// Where a file may lead.
+/// The folders that a file may be in after following links.
 #[derive(Clone, Copy, Debug)]
 pub enum Bounds<'a> {
-    /// Anywhere: its folder is the user's own.
+    /// Any: its folder is the user's own.
     Own,
-    /// Nowhere but below this folder, which has its links resolved; a link to another text for readers (`.md`) at most, since a
-    /// repository could else name a file of secrets.
+    /// Only this folder, which has its links resolved; a link at most to another Markdown file (`.md`), since a repository could
+    /// otherwise name a file of secrets.
     Within(&'a Path),
 }
 
@@ -32,16 +32,16 @@ pub enum Bounds<'a> {
 pub struct Text {
     /// Cleaned and trimmed, not empty.
     pub text: String,
-    /// There is more in the file.
+    /// Whether the file holds more.
     pub is_cut: bool,
 }
 
-/// A file that is there and not told.
+/// A file that exists but is not used.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Skipped {
-    /// Which.
+    /// Its path.
     pub path: PathBuf,
-    /// Why: a phrase that follows its name and a colon.
+    /// The reason: a phrase that follows its name and a colon.
     pub reason: String,
 }
 
@@ -51,10 +51,10 @@ impl std::fmt::Display for Skipped {
     }
 }
 
-/// The first `max_bytes` of a file; `None` if there is none or it says nothing. Blocks.
+/// The first `max_bytes` of a file; `None` if it does not exist or is empty. Blocks.
 ///
 /// # Errors
-/// It is there but is no text that may be told.
+/// The file exists, but its text may not be used.
 pub fn read(path: &Path, bounds: Bounds<'_>, max_bytes: usize) -> Result<Option<Text>, Skipped> {
     if fs::symlink_metadata(path).is_err_and(|error| is_absence(&error)) {
         return Ok(None);
@@ -84,7 +84,7 @@ fn read_present(path: &Path, bounds: Bounds<'_>, max_bytes: usize) -> Result<Opt
         return Err("belongs to another user".to_owned());
     }
     let mut bytes = Vec::new();
-    // One character more than is told, so that a cut is seen.
+    // One character more than is used, so that a cut is noticed.
     file.take(max_bytes as u64 + 4).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     if bytes.contains(&0) {
         return Err("is no text".to_owned());

@@ -1,15 +1,15 @@
 //! Determines the size of a model's context and the source of that number. Pure.
 
-/// Context of a model elsewhere, if nobody says.
+/// Context of a hosted model, without any information.
 const HOSTED_TOKENS: u64 = 128_000;
-/// Context of a model on this machine, if nobody says.
+/// Context of a model on this machine, without any information.
 const LOCAL_TOKENS: u64 = 8_192;
-/// Kept free for the answer where no longest answer is asked for.
+/// Reserved for the answer if its length is not limited.
 const USUAL_ANSWER_TOKENS: u64 = 4_096;
-/// Kept free for errors of the estimate, in percent of the context.
+/// Reserved for errors of the estimate, in percent of the context.
 const MARGIN_PERCENT: u64 = 10;
 
-/// What each source says of a model's context, in tokens.
+/// The sizes of a model's context by source, in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WindowSources {
     /// `model.context_window_tokens`.
@@ -22,32 +22,32 @@ pub struct WindowSources {
     pub is_local: bool,
 }
 
-/// A size and who says so.
+/// A size and its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContextWindow {
     /// In tokens.
     pub tokens: u64,
-    /// Who says so.
+    /// Its source.
     pub source: WindowSource,
 }
 
-/// Who says how large a context is, the most trusted first.
+/// The source of a context size, the most trusted first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WindowSource {
     /// The settings.
     Settings,
     /// The model's server.
     Server,
-    /// The server, when it refused a conversation as too long.
+    /// The server's refusal of a conversation that was too long.
     Refusal,
     /// The table of known models.
     Table,
-    /// Nobody.
+    /// No source: the default.
     Default,
 }
 
 impl WindowSource {
-    /// One word, for people and for what is kept.
+    /// The source as one word, for people and for the store.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -69,7 +69,7 @@ impl WindowSource {
 }
 
 impl WindowSources {
-    /// The size that holds; `refused_above` is what a refusal named before.
+    /// The size in force; `refused_above` is the size that an earlier refusal named.
     #[must_use]
     pub fn decide(&self, refused_above: Option<u64>) -> ContextWindow {
         let said = [
@@ -84,10 +84,10 @@ impl WindowSources {
     }
 }
 
-/// Tokens that a request may have in a context of `window_tokens`, when the answer may have `max_output_tokens`.
+/// Most tokens of a request in a context of `window_tokens`, with an answer of up to `max_output_tokens`.
 #[must_use]
 pub fn request_budget(window_tokens: u64, max_output_tokens: Option<u64>) -> u64 {
-    // A longest answer that leaves no room for the question is a mistake of whoever set it.
+    // An answer limit that leaves no room for the question is a mistake in the settings.
     let answer =
         max_output_tokens.map_or(USUAL_ANSWER_TOKENS.min(window_tokens / 4), |most| most.min(window_tokens / 2));
     window_tokens - answer - window_tokens * MARGIN_PERCENT / 100

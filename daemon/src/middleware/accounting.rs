@@ -16,27 +16,27 @@ use crate::store::{
     row::{CallRow, CostSource, ModelKey},
 };
 
-/// Keeps the figures of one turn.
+/// Records the figures of one turn.
 pub struct Accounting {
-    /// Where they go.
+    /// The store for them.
     pub store: Arc<Store>,
-    /// Whose turn it is, as it is written down.
+    /// The recorded name of the session.
     pub session: String,
-    /// The turn, as it is written down.
+    /// The recorded id of the turn.
     pub turn: String,
-    /// Who answered just now.
+    /// The model of the last answer.
     pub answered: Box<dyn Fn() -> Answered + Send + Sync>,
     /// When the last request was made.
     pub sent: Mutex<Option<Instant>>,
 }
 
-/// Who is paid.
+/// The model to account for.
 pub struct Answered {
     /// Name of the wire.
     pub wire: String,
     /// The model.
     pub model: ModelKey,
-    /// What the user says that it costs.
+    /// The prices that the user set for it.
     pub prices: Option<Prices>,
 }
 

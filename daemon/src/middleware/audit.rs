@@ -33,11 +33,11 @@ use crate::{
     store::worker::Hold,
 };
 
-/// Effects that were agreed to and have not begun yet; beyond, the oldest is forgotten.
+/// Most approved effects that have not begun; beyond, the oldest is forgotten.
 const MAX_ASKED: usize = 64;
-/// Of the reason why something was not done, in bytes.
+/// Most bytes of the reason for an action that was not done.
 const REASON_BYTES: usize = 1_024;
-/// Told once, when records can no longer be written.
+/// Reported once, when records can no longer be written.
 const NOT_RECORDED: &str = "What the assistant does cannot be recorded: the audit log cannot be written. It goes on without; \
                             `cohab audit verify` and the daemon's log say more.";
 
@@ -47,19 +47,19 @@ pub struct Turn {
     pub session: String,
     /// Its id.
     pub turn: String,
-    /// Where it begins.
+    /// Its first folder.
     pub cwd: PathBuf,
     /// The user's home.
     pub home: PathBuf,
     /// Days that its records are kept.
     pub keep_days: u32,
-    /// What reads its commands.
+    /// The shell that reads its commands.
     pub shell: Shell,
 }
 
-/// What may be done unasked.
+/// The policy on unasked actions.
 pub struct Policy {
-    /// How it was last seen.
+    /// Its last seen state.
     pub seen: Arc<PolicySeen>,
     /// The mode in force.
     pub mode: Box<dyn Fn() -> ApprovalMode + Send + Sync>,
@@ -79,14 +79,14 @@ pub struct Audit {
 #[derive(Default)]
 struct State {
     hold: Option<Hold<Note>>,
-    /// What the user agreed to in this turn.
+    /// Effects that the user approved in this turn.
     asked: Vec<Effect>,
-    /// Calls whose actions are recorded, until they are over.
+    /// Calls with a recorded action that are not over.
     begun: BTreeSet<String>,
 }
 
 impl Audit {
-    /// Records `turn` in `log`; `sink` tells the user when that fails.
+    /// Records `turn` in `log`; `sink` informs the user when that fails.
     #[must_use]
     pub fn new(log: AuditLog, turn: Turn, policy: Policy, sink: Arc<dyn EventSink>) -> Self {
         Self { log, turn, policy, sink, state: Mutex::default() }
@@ -106,7 +106,7 @@ impl Audit {
         self.log.keep(self.note(event));
     }
 
-    /// The first record of the turn comes before any other of it.
+    /// Writes the first record of the turn before any other.
     fn begin(&self) {
         if self.state().hold.is_some() {
             return;
@@ -159,7 +159,7 @@ impl Audit {
         self.look_at_policy();
     }
 
-    /// Why this call may run, and the rule if one allows it.
+    /// The consent to this call, and the rule if one allows it.
     fn consent(&self, call: &PlannedCall, level: Level) -> (Consent, String) {
         let effect = &call.intent.effect;
         let asked = &mut self.state().asked;
@@ -186,7 +186,7 @@ impl Audit {
         (consent, String::new())
     }
 
-    /// What is recorded of a call before it runs; nothing of one that only reads what is no secret.
+    /// The record of a call before it runs; none for one that only reads what is not secret.
     fn action(&self, call: &PlannedCall) -> Option<Event> {
         let judged = call.verdict.clone().unwrap_or(Verdict { level: Level::Allow, reasons: Vec::new() });
         let (does, what) = match &call.intent.effect {
@@ -284,14 +284,14 @@ fn subject(subject: &ApprovalSubject) -> String {
     }
 }
 
-/// Lets another one ask, and records what is answered.
+/// Asks through another approver, and records the answers.
 pub struct AuditedApprover {
     inner: Arc<dyn Approver>,
     audit: Arc<Audit>,
 }
 
 impl AuditedApprover {
-    /// Lets `inner` ask.
+    /// Asks through `inner`.
     #[must_use]
     pub fn new(inner: Arc<dyn Approver>, audit: Arc<Audit>) -> Self {
         Self { inner, audit }

@@ -22,7 +22,7 @@ pub struct KeepFiles {
 }
 
 impl KeepFiles {
-    /// For this turn of the session of this name.
+    /// For this turn of the session with this name.
     #[must_use]
     pub fn new(backups: Backups, session: String, turn: String) -> Self {
         Self { backups, session, turn, open: Mutex::default() }

@@ -13,18 +13,18 @@ use tokio::time::{Duration, sleep};
 use super::turn_clock::TurnClock;
 use crate::store::{Store, today::Spent};
 
-/// What was spent until now.
+/// The amounts spent so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Used {
     /// By the turn.
     pub turn: Spent,
     /// On this day, over all terminals.
     pub day: Spent,
-    /// By the turn.
+    /// Working time of the turn.
     pub time: Duration,
 }
 
-/// What there is a budget for.
+/// The kind of a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Tokens of the turn.
@@ -37,10 +37,10 @@ pub enum Kind {
     TurnTime,
 }
 
-/// One budget that has a limit.
+/// A budget with a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gauge {
-    /// What for.
+    /// Its kind.
     pub kind: Kind,
     /// Tokens, millionths of a dollar or milliseconds.
     pub used: u64,
@@ -49,19 +49,19 @@ pub struct Gauge {
 }
 
 impl Gauge {
-    /// How much is used, in percent, rounded down.
+    /// The used share in percent, rounded down.
     #[must_use]
     pub fn percent(&self) -> u16 {
         u16::try_from(u128::from(self.used) * 100 / u128::from(self.limit.max(1))).unwrap_or(u16::MAX)
     }
 
-    /// What is left.
+    /// The rest.
     #[must_use]
     pub fn left(&self) -> u64 {
         self.limit.saturating_sub(self.used)
     }
 
-    /// Of a budget of a day, in words: `12k of 1.0M tokens (1 %), 988k left`.
+    /// The state of a daily budget, in words: `12k of 1.0M tokens (1 %), 988k left`.
     #[must_use]
     pub fn line(&self) -> String {
         let shown: fn(u64) -> String = if self.kind == Kind::DayCost { dollars } else { amount::count };
@@ -70,7 +70,7 @@ impl Gauge {
         format!("{used} of {limit}{unit} ({} %), {left} left", self.percent())
     }
 
-    /// The end of a turn that has used it up.
+    /// The error that ends a turn with this budget used up.
     #[must_use]
     pub fn used_up(&self) -> TurnError {
         let (used, limit) = (amount::count(self.used), amount::count(self.limit));
@@ -105,9 +105,9 @@ impl Gauge {
     }
 }
 
-/// A budget next to what was used of it.
+/// Compares budgets with their use.
 pub trait Measured {
-    /// The budgets that have a limit.
+    /// The budgets with a limit.
     fn gauges(&self, used: Used) -> impl Iterator<Item = Gauge>;
 
     /// The first budget that is used up.
@@ -115,7 +115,7 @@ pub trait Measured {
         self.gauges(used).find(|gauge| gauge.left() == 0)
     }
 
-    /// The budget of which least is left.
+    /// The budget with the smallest rest.
     fn tightest(&self, used: Used) -> Option<Gauge> {
         self.gauges(used).max_by_key(Gauge::percent)
     }
@@ -134,7 +134,7 @@ impl Measured for Limits {
     }
 }
 
-/// Whole cents, and of what is less than a dollar also their parts.
+/// Whole cents; below a dollar also fractions of them.
 fn dollars(microusd: u64) -> String {
     let is_whole = microusd >= 1_000_000 || microusd.is_multiple_of(10_000);
     let (unit, digits) = if is_whole { (10_000, 2) } else { (100, 4) };
@@ -146,20 +146,20 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Told the tightest budget after each model call.
+/// Receives the tightest budget after each model call.
 pub type Tell = Box<dyn Fn(Gauge) + Send + Sync>;
 
-/// Watches over one turn.
+/// Enforces the budgets of one turn.
 pub struct Budget {
-    /// What may be spent.
+    /// The limits.
     pub limits: Limits,
-    /// Knows what all terminals took.
+    /// Knows the usage of all terminals.
     pub store: Arc<Store>,
-    /// How long the turn has worked.
+    /// The working time of the turn.
     pub clock: Arc<TurnClock>,
-    /// Which day it is.
+    /// The current day.
     pub today: fn() -> Date,
-    /// Who is told.
+    /// Receives the tightest budget.
     pub tell: Tell,
 }
 
@@ -172,7 +172,7 @@ impl Budget {
 #[async_trait]
 impl Middleware for Budget {
     async fn before_step(&self, step: StepKind, state: &mut TurnState) -> ControlFlow<TurnResult> {
-        // What was asked for and paid is still run.
+        // Calls of an answer that is paid for still run.
         let exceeded = matches!(step, StepKind::ModelCall { .. }).then(|| self.limits.exceeded(self.used(state)));
         exceeded.flatten().map_or(ControlFlow::Continue(()), |gauge| ControlFlow::Break(Err(gauge.used_up())))
     }

@@ -25,7 +25,7 @@ impl Checkpoint {
 #[async_trait]
 impl Middleware for Checkpoint {
     async fn after_step(&self, state: &TurnState) {
-        // Calls without results must not be kept: no provider takes them back.
+        // Calls without results must not be kept: no provider accepts them.
         if !matches!(state.progress(), Progress::Tools { .. }) {
             *self.conversation.lock().unwrap_or_else(PoisonError::into_inner) = state.messages().to_vec();
         }

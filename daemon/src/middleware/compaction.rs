@@ -30,35 +30,35 @@ use crate::{
     recording::TurnRecorder,
 };
 
-/// After it was shortened a conversation is left alone for so many model calls: what could go is gone.
+/// Model calls after a compaction without another one: everything removable is gone.
 const CALLS_BETWEEN: u32 = 3;
 
 /// Shortens the conversation of one turn.
 pub struct Compaction {
-    /// How.
+    /// The strategy.
     pub compactor: Arc<dyn Compactor>,
-    /// How much the model takes.
+    /// The model's context.
     pub window: Arc<Window>,
-    /// When.
+    /// The settings for when to shorten.
     pub settings: ContextSettings,
-    /// Estimate of what is sent beside the conversation.
+    /// Estimate of the request without the conversation.
     pub beside_tokens: u64,
-    /// What summaries took.
+    /// The usage of summaries.
     pub spent: Spent,
-    /// Where the user is told.
+    /// Informs the user.
     pub sink: Arc<dyn EventSink>,
-    /// Where it goes on record.
+    /// Records the compaction.
     pub recorder: Arc<TurnRecorder>,
-    /// Number of the model call before which it was done last; 0 for never.
+    /// Number of the model call before the last compaction; 0 for none.
     pub last_call: AtomicU32,
 }
 
-/// What model calls beside the turn took, until it is added to it.
+/// The usage of model calls outside of the turn, until it is added to it.
 #[derive(Clone, Default)]
 pub struct Spent(Arc<Mutex<Option<TokenUsage>>>);
 
 impl Spent {
-    /// Counts with `inner`, and here.
+    /// Accounts with `inner`, and here.
     #[must_use]
     pub fn account(&self, inner: Arc<dyn Middleware>) -> Account {
         let spent = self.clone();
@@ -69,13 +69,13 @@ impl Spent {
         })
     }
 
-    /// What there is until now.
+    /// The usage so far.
     #[must_use]
     pub fn look(&self) -> Option<TokenUsage> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was not added yet.
+    /// The usage that was not added yet.
     #[must_use]
     pub fn take(&self) -> Option<TokenUsage> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
@@ -83,8 +83,8 @@ impl Spent {
 }
 
 impl Compaction {
-    /// What the conversation must become before the next model call. Before the first of a turn only what would not fit is
-    /// shortened: an answer should not wait.
+    /// The target for the conversation before the next model call. Before the first call of a turn only a conversation that would not
+    /// fit is shortened: an answer should not wait.
     fn due(&self, state: &TurnState) -> Option<Target> {
         let ContextSettings { compact_at_percent, compact_over_messages, keep_messages, .. } = self.settings;
         let messages = state.messages();
@@ -99,7 +99,7 @@ impl Compaction {
         if !is_full && !is_long {
             return None;
         }
-        // Far enough below what calls for it, or it would be done again at once.
+        // Far enough below the threshold, or the next call would shorten again.
         let percent = if is_full { compact_at_percent * 2 / 3 } else { compact_at_percent };
         let most = if is_long { keep_messages.min(compact_over_messages) } else { compact_over_messages };
         let factor = self.window.capacity().factor;
@@ -124,9 +124,9 @@ impl Middleware for Compaction {
         }
         let (outcome, elapsed) = (StepResult::Done, started.elapsed());
         self.sink.emit(TurnEvent::StepFinished { step, outcome, summary: String::new(), elapsed }).await;
-        // Before the first model call it counts as before the second: a number of 0 is none.
+        // A compaction before the first model call counts as one before the second: 0 means none.
         self.last_call.store(state.model_calls().max(1), Ordering::Relaxed);
-        // Where nothing goes, long texts lose their middle in what is sent only.
+        // Where nothing can be dropped, long texts lose their middle in the request only.
         if has_changed {
             let notice = notice(&shortened, tokens(state.messages()));
             state.rewrite(shortened.messages);
@@ -136,7 +136,7 @@ impl Middleware for Compaction {
     }
 }
 
-/// What the user is told, one line.
+/// The notice to the user, one line.
 fn notice(shortened: &Shortened, before: u64) -> String {
     let Shortened { messages, dropped, shortened, summary, trouble } = shortened;
     let fate = if summary.is_some() { "summed up" } else { "left out" };

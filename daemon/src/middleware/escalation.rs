@@ -20,19 +20,19 @@ use cohab_model_api::{AssistantMessage, Message, ToolCall, ToolResult};
 
 use crate::provider::ladder::Ladder;
 
-/// Rounds in a row whose calls all fail, after which a model gets nowhere.
+/// Consecutive rounds with only failed calls that show a lack of progress.
 const FAILED_ROUNDS: usize = 3;
 
-/// Looks before each model call of one turn.
+/// Checks before each model call of one turn.
 pub struct Escalation {
     ladder: Arc<Ladder>,
     sink: Arc<dyn EventSink>,
-    /// Messages that were there when the model of now began.
+    /// Number of messages when the current model began.
     since: AtomicUsize,
 }
 
 impl Escalation {
-    /// Lets the models of `ladder` take over, and tells `sink`.
+    /// Lets the models of `ladder` take over, and reports to `sink`.
     #[must_use]
     pub fn new(ladder: Arc<Ladder>, sink: Arc<dyn EventSink>) -> Self {
         Self { ladder, sink, since: AtomicUsize::new(0) }
@@ -47,7 +47,7 @@ impl Middleware for Escalation {
         }
         let messages = state.messages();
         let since = self.since.load(Ordering::Relaxed);
-        // A conversation that became shorter is looked at as a whole.
+        // After a compaction the whole conversation is checked.
         let why = nowhere(messages.get(since..).unwrap_or(messages));
         let Some(why) = why.or_else(|| ends_soon(state)) else { return ControlFlow::Continue(()) };
         self.since.store(messages.len(), Ordering::Relaxed);
@@ -59,12 +59,12 @@ impl Middleware for Escalation {
     }
 }
 
-/// Why the turn would end with the next answer, if that is as bad as those before.
+/// The reason why the turn would end with another bad answer.
 fn ends_soon(state: &TurnState) -> Option<&'static str> {
     (state.bad_answers().0 + 1 >= MAX_BAD_ANSWERS).then_some("calls no tool as it should")
 }
 
-/// Why the model of these messages gets nowhere, if it does.
+/// The reason why the model of these messages makes no progress, if it makes none.
 fn nowhere(messages: &[Message]) -> Option<&'static str> {
     let mut rounds = rounds(messages);
     let last: Vec<_> = rounds.by_ref().take(FAILED_ROUNDS).collect();

@@ -4,7 +4,7 @@ use cohab_agent::Middleware;
 
 use crate::context::{meanwhile::note, query::PastCommand};
 
-/// Gives the commands that were not told yet, oldest first, each once.
+/// Returns the commands that were not reported yet, oldest first, each once.
 pub type TakeCommands = Box<dyn Fn() -> Vec<PastCommand> + Send + Sync>;
 
 /// For one turn.
@@ -13,7 +13,7 @@ pub struct Meanwhile {
 }
 
 impl Meanwhile {
-    /// Tells what `take` gives.
+    /// Reports the commands that `take` returns.
     #[must_use]
     pub fn new(take: TakeCommands) -> Self {
         Self { take }

@@ -8,10 +8,10 @@ use tokio::sync::watch;
 
 use super::turn_clock::TurnClock;
 
-/// Told whether the turn holds.
+/// Receives whether the turn is paused.
 pub type Tell = Box<dyn Fn(bool) + Send + Sync>;
 
-/// Holds one turn. Stands before the question for consent and behind it: the user may pause while it is open.
+/// Pauses one turn. Stands before the question for consent and behind it: the user may pause while the question is open.
 pub struct Pause {
     is_wanted: watch::Receiver<bool>,
     clock: Arc<TurnClock>,
@@ -19,7 +19,7 @@ pub struct Pause {
 }
 
 impl Pause {
-    /// Holds while `is_wanted` says so.
+    /// Pauses while `is_wanted` is true.
     #[must_use]
     pub fn new(is_wanted: watch::Receiver<bool>, clock: Arc<TurnClock>, tell: Tell) -> Self {
         Self { is_wanted, clock, tell }
@@ -31,7 +31,7 @@ impl Pause {
             return;
         }
         (self.tell)(true);
-        // Whoever could wish it is gone: the turn goes on, and is cancelled with its session.
+        // The session is gone: the turn continues, and is cancelled with it.
         let _ = self.clock.stands_still(is_wanted.wait_for(|is_wanted| !is_wanted)).await;
         (self.tell)(false);
     }

@@ -20,28 +20,28 @@ use crate::{
     context::query::words,
 };
 
-/// A question waits so long at most until it is known whether something changed.
+/// Longest wait of a question for the check of changes.
 const LOOK_WAIT: Duration = Duration::from_millis(300);
 
-/// Looks before and after one turn.
+/// Checks the cache before and after one turn.
 pub struct GivenAgain {
     /// The answers.
     pub cache: Arc<ResponseCache>,
-    /// Who would answer.
+    /// The model that would answer.
     pub provider: Arc<dyn ModelProvider>,
-    /// Is told of a hit.
+    /// Receives the notice of a hit.
     pub sink: Arc<dyn EventSink>,
     /// Name of the session.
     pub session: String,
-    /// Fingerprint of what the user ran.
+    /// Fingerprint of the user's commands.
     pub history: u64,
-    /// Fingerprint of what else the model is told.
+    /// Fingerprint of the model's other texts.
     pub told: u64,
-    /// Where the user is.
+    /// The user's folder.
     pub cwd: PathBuf,
     /// The user's home.
     pub home: PathBuf,
-    /// Of this turn's question, once it is known.
+    /// The key of this turn's question, once it is known.
     pub key: Mutex<Option<Key>>,
 }
 
@@ -72,7 +72,7 @@ impl GivenAgain {
     }
 }
 
-/// Stands where the question has more to it than its words.
+/// Marks a question with more than its words.
 const PIPED: &str = "<piped-input";
 
 #[async_trait]
@@ -91,7 +91,7 @@ impl Middleware for GivenAgain {
     }
 
     async fn after_turn(&self, state: &TurnState, result: &TurnResult) {
-        // One call that ended the turn is one that needed no tool.
+        // A turn of one model call needed no tool.
         let needed_no_tool = *result == Ok(StopReason::Answered) && state.model_calls() == 1;
         let key = self.key.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(key) = key.filter(|key| needed_no_tool && key.model == self.model()) else { return };
@@ -102,7 +102,7 @@ impl Middleware for GivenAgain {
     }
 }
 
-/// What a message of the model's that calls nothing says.
+/// The text of a model's message without calls.
 fn said(message: &Message) -> Option<&str> {
     match message {
         Message::Assistant(message) if message.tool_calls.is_empty() => Some(&message.text),

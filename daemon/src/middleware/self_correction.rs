@@ -19,37 +19,37 @@ use cohab_model_api::{ToolCall, ToolResult};
 
 use crate::tool::without_duration;
 
-/// So many identical calls with identical results, with nothing new in between, are a loop.
+/// This many identical calls with identical results, with nothing new in between, are a loop.
 const REPEATS: u32 = 3;
-/// Whoever was told so has this many more steps to find something new.
+/// Steps that a warned model has to find something new.
 const PATIENCE: u32 = 2;
-/// Different calls that are known again; beyond, the oldest ones count as new.
+/// Most known calls; beyond, the oldest ones count as new.
 const MAX_KNOWN: usize = 4_096;
 
-/// What becomes of the next model call.
+/// The verdict on the next model call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Nothing is wrong.
     Fine,
     /// The model reads this first.
     Tell(String),
-    /// The user decides whether to go on, for this reason.
+    /// The user decides whether to continue, for this reason.
     Ask(String),
 }
 
-/// What is known of a turn. Pure.
+/// The state of a turn. Pure.
 #[derive(Debug)]
 pub struct Watch {
-    /// Steps in a row without anything new that are too many; 0 for any number.
+    /// Most consecutive steps without anything new; 0 for any number.
     patience: u32,
     known: HashSet<(u64, u64)>,
-    /// Since something new came: how often each call came with its result, and the tool of the one that came most often.
+    /// Since the last new result: the count of each call with its result, and the tool of the most frequent one.
     repeated: HashMap<(u64, u64), u32>,
     most: (u32, String),
     stalled: u32,
     told_at: Option<u32>,
     step: Step,
-    /// Steps in a row in which a call failed.
+    /// Consecutive steps with a failed call.
     bad_steps: u32,
     failures: u32,
 }
@@ -65,7 +65,7 @@ struct Step {
 }
 
 impl Watch {
-    /// Of a turn that begins.
+    /// For a turn that begins.
     #[must_use]
     pub fn new(patience: u32) -> Self {
         Self {
@@ -81,13 +81,13 @@ impl Watch {
         }
     }
 
-    /// Calls that failed, in this turn.
+    /// Number of failed calls in this turn.
     #[must_use]
     pub fn failures(&self) -> u32 {
         self.failures
     }
 
-    /// A call is over.
+    /// Counts a finished call.
     pub fn call_ended(&mut self, call: &ToolCall, outcome: StepResult, result: &ToolResult) {
         let pair = (digest(&(&call.name, arguments(call))), digest(&without_duration(&result.content)));
         self.step.calls += 1;
@@ -99,7 +99,7 @@ impl Watch {
         if self.known.len() == MAX_KNOWN {
             self.known.clear();
         }
-        // A command that failed otherwise than before is news; a call that could not be made is none.
+        // A new failure of a command is news; a call that could not be made is not.
         self.step.has_news |= self.known.insert(pair) && !result.is_error;
         self.step.pairs.push(pair);
         let count = self.repeated.entry(pair).or_default();
@@ -109,7 +109,7 @@ impl Watch {
         }
     }
 
-    /// What to do before the next model call, which ends the step.
+    /// The action before the next model call, which ends the step.
     pub fn verdict(&mut self) -> Verdict {
         let step = std::mem::take(&mut self.step);
         if step.calls == 0 {
@@ -137,7 +137,7 @@ impl Watch {
         }
     }
 
-    /// The user wants it to go on: it may be stuck anew.
+    /// The user wants to continue: the model may become stuck again.
     pub fn forget(&mut self) {
         self.repeated.clear();
         self.most = (0, String::new());
@@ -154,7 +154,7 @@ impl Watch {
         }
     }
 
-    /// A call that could not be made is told of at once. A command that says no by its status is common; a second one in a row is not.
+    /// A call that could not be made is reported at once. A failing status of a command is common; a second one in a row is not.
     fn failure_note(&self, step: &Step) -> Verdict {
         if !step.has_error && (self.bad_steps < 2 || step.failed.is_empty()) {
             return Verdict::Fine;
@@ -211,7 +211,7 @@ impl Middleware for SelfCorrection {
     }
 
     async fn before_step(&self, step: StepKind, _state: &mut TurnState) -> ControlFlow<TurnResult> {
-        // The last answer is asked for without tools: it repeats nothing.
+        // The last answer is requested without tools: it repeats nothing.
         if step != (StepKind::ModelCall { allow_tools: true }) {
             return ControlFlow::Continue(());
         }

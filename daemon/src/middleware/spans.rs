@@ -29,10 +29,10 @@ use crate::{
     recording::end_word,
 };
 
-/// Target of all spans. None of the daemon's own, whose level is that of the log.
+/// Target of all spans. No target of the daemon's own, which have the level of the log.
 pub const TARGET: &str = "gen_ai";
 
-/// What services are called in the conventions, by the end of their host. Others are called by their host.
+/// Names of services in the conventions, by the end of their host. Others are named by their host.
 const PROVIDERS: &[(&str, &str)] = &[
     ("api.anthropic.com", "anthropic"),
     ("api.openai.com", "openai"),
@@ -48,7 +48,7 @@ const PROVIDERS: &[(&str, &str)] = &[
     ("api.x.ai", "x_ai"),
 ];
 
-/// The spans of one turn. Innermost of what stands around the loop but for what records: a step begins when nothing waits any more.
+/// The spans of one turn. The innermost middleware around the loop, except the recorders: a step begins after all waiting is over.
 pub struct Spans {
     turn: Span,
     conversation: String,
@@ -56,7 +56,7 @@ pub struct Spans {
     open: Mutex<Open>,
 }
 
-/// What goes on.
+/// Open spans.
 #[derive(Default)]
 struct Open {
     model: Option<Span>,
@@ -65,7 +65,7 @@ struct Open {
 }
 
 impl Spans {
-    /// Of a turn that begins now, in the session of this name.
+    /// For a turn that begins now, in the session of this name.
     #[must_use]
     pub fn new(provider: Arc<dyn ModelProvider>, conversation: String) -> Self {
         let turn = tracing::info_span!(
@@ -96,7 +96,7 @@ impl Spans {
         Self { turn, conversation, provider, open: Mutex::default() }
     }
 
-    /// Shows what `inner` does, and what it has spent.
+    /// Shows the compactions of `inner`, and their usage.
     #[must_use]
     pub fn around(&self, inner: Arc<dyn Compactor>, spent: Spent) -> Arc<dyn Compactor> {
         Arc::new(Shown { inner, spent, turn: self.turn.clone() })
@@ -206,7 +206,7 @@ impl Middleware for Spans {
         let span = self.open().tools.remove(&call.id);
         match outcome {
             StepResult::Cancelled => span.into_iter().for_each(|span| failed(&span, "cancelled")),
-            // It never ran. Of calls that cannot be judged nothing is told: the name of the tool is then the model's own text.
+            // It never ran. A call that cannot be judged is not shown: the name of its tool is the model's own text.
             StepResult::Refused if !self.turn.is_disabled() => {
                 failed(&self.tool(&call.name, &call.id), "refused");
             }
@@ -224,7 +224,7 @@ impl Middleware for Spans {
     }
 }
 
-/// Shows when a conversation is shortened.
+/// Shows compactions.
 struct Shown {
     inner: Arc<dyn Compactor>,
     spent: Spent,
@@ -255,7 +255,7 @@ impl Compactor for Shown {
     }
 }
 
-/// `input_tokens` holds those from and to a cache, as the conventions want it.
+/// `input_tokens` includes tokens from and to a cache, as the conventions require.
 fn tokens(span: &Span, usage: &TokenUsage) {
     for (name, tokens) in [
         ("gen_ai.usage.input_tokens", usage.sent()),
@@ -278,12 +278,12 @@ fn failed(span: &Span, kind: &str) {
 fn provider_name(info: &ModelInfo, host: &str) -> String {
     let (address, _) = split(host);
     let known = PROVIDERS.iter().find(|(end, _)| address.ends_with(end)).map(|(_, name)| *name);
-    // What does not leave the machine has no host, or one that says nothing.
+    // A request that stays on the machine has no host, or one without meaning.
     let otherwise = if address.is_empty() || info.wire == "ollama" { info.wire.as_str() } else { address };
     known.unwrap_or(otherwise).to_owned()
 }
 
-/// Address and port of a host as services tell theirs; without a port it is that of HTTPS.
+/// Address and port of a service's host; without a port it is that of HTTPS.
 fn split(host: &str) -> (&str, u16) {
     let split = host.rsplit_once(':').and_then(|(address, port)| Some((address, port.parse().ok()?)));
     split.unwrap_or((host, 443))

@@ -10,18 +10,18 @@ use tokio::task::spawn_blocking;
 
 use crate::{safety::secrets::Secrets, store::spool::Spool, tool::LINE_MAX_BYTES};
 
-/// The tool that pages by itself.
+/// The tool with built-in paging.
 const READ: &str = "read";
-/// What tools that bound their results themselves may add to them, in bytes.
+/// Extra bytes for the notes of tools that bound their results themselves.
 const NOTES_BYTES: usize = 4 * 1024;
 
 /// Bounds the results of one turn.
 pub struct Spooling {
-    /// Where they are kept whole, and for which session; `None` if nothing is kept.
+    /// The spool and the session; `None` if nothing is stored.
     pub spool: Option<(Spool, String)>,
     /// Longest result that the model gets, in bytes.
     pub max_bytes: usize,
-    /// Takes secrets out of what is kept.
+    /// Removes secrets from stored text.
     pub secrets: Arc<Secrets>,
 }
 
@@ -48,7 +48,7 @@ impl Middleware for Spooling {
                 Err(error) => tracing::warn!(%error, "a long output could not be kept"),
             }
         }
-        // At the end: whoever shortens it later leaves the middle out.
+        // At the end of the result: later shortening removes the middle.
         let content = cut_lines(&result.content, self.max_bytes);
         result.content = format!("{}\n{hint}", content.trim_end()).trim_end().to_owned();
     }

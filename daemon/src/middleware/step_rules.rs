@@ -18,12 +18,12 @@ use cohab_agent::{
 };
 use cohab_config::step_rules::{Action, Rule, Rules};
 
-/// Follows the rules in one turn. Asking about tools is the gate's.
+/// Applies the rules in one turn. Questions about tools are the gate's task.
 pub struct StepRules {
     rules: Arc<Rules>,
     model: String,
     approver: Arc<dyn Approver>,
-    /// The user has agreed to this model for the turn.
+    /// Whether the user agreed to this model for the turn.
     has_agreed: AtomicBool,
 }
 
@@ -62,7 +62,7 @@ impl Middleware for StepRules {
         if matches!(step, StepKind::ModelCall { .. }) {
             return self.before_model_call().await;
         }
-        // Before any of them runs: half an answer's calls may be worse than none.
+        // Checked before any of them runs: half of an answer's calls may be worse than none.
         let stopped = state.pending_calls().iter().find_map(|call| {
             let rule = self.rules.of_tool(&call.name, &self.model).filter(|rule| rule.action == Action::Stop)?;
             Some(stopped(rule, &format!("`{}`", call.name)))

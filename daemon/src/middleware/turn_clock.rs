@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use cohab_agent::port::{ApprovalAnswer, ApprovalQuestion, Approver};
 use tokio::time::{Duration, Instant};
 
-/// Of one turn.
+/// The clock of one turn.
 #[derive(Debug)]
 pub struct TurnClock {
     began_at: Instant,
@@ -15,21 +15,21 @@ pub struct TurnClock {
 
 #[derive(Debug, Default)]
 struct Waits {
-    /// What is over.
+    /// The sum of finished waits.
     total: Duration,
-    /// How many go on now, and since when the first of them.
+    /// Number of open waits, and the start of the first.
     open: u32,
     since: Option<Instant>,
 }
 
 impl TurnClock {
-    /// Of a turn that begins now.
+    /// Starts the clock of a turn.
     #[must_use]
     pub fn start() -> Self {
         Self { began_at: Instant::now(), waits: Mutex::default() }
     }
 
-    /// Time that counts, until now.
+    /// Working time until now.
     #[must_use]
     pub fn worked(&self) -> Duration {
         let waits = self.waits.lock().unwrap_or_else(PoisonError::into_inner);
@@ -37,14 +37,14 @@ impl TurnClock {
         self.began_at.elapsed().saturating_sub(waits.total + open)
     }
 
-    /// Waits for something that is the user's to decide: that time does not count.
+    /// Waits for a decision of the user: that time does not count.
     pub async fn stands_still<T>(&self, waiting: impl Future<Output = T>) -> T {
         let _standing = Standing::begin(self);
         waiting.await
     }
 }
 
-/// A wait that goes on. It may be given up at any time, with the turn.
+/// An open wait. It may be dropped at any time, with the turn.
 struct Standing<'a>(&'a TurnClock);
 
 impl<'a> Standing<'a> {
@@ -76,7 +76,7 @@ pub struct UnhurriedApprover {
 }
 
 impl UnhurriedApprover {
-    /// Lets `inner` ask.
+    /// Asks through `inner`.
     #[must_use]
     pub fn new(inner: Arc<dyn Approver>, clock: Arc<TurnClock>) -> Self {
         Self { inner, clock }

@@ -18,18 +18,18 @@ use crate::{
     store::{Store, row::ModelKey},
 };
 
-/// Share of a refused request that the next one may have, when nobody says how large the context is, in percent.
+/// Size of the request after a refused one without a stated context size, in percent.
 const RETRY_PERCENT: u64 = 70;
-/// How much a service's own count of a request may differ from the estimate and still be taken at its word.
+/// Believed ratios between a service's own count of a request and the estimate.
 const BELIEVED_RATIOS: std::ops::RangeInclusive<f64> = 0.5..=4.0;
 
-/// How much the model that answers takes.
+/// The capacity of the current model.
 pub struct Room {
-    /// Which model.
+    /// The model.
     pub model: ModelKey,
-    /// Who says what about it.
+    /// The sources for its context size.
     pub sources: WindowSources,
-    /// Longest answer, if one is asked for.
+    /// Longest answer, if limited.
     pub max_output_tokens: Option<u64>,
 }
 
@@ -37,35 +37,35 @@ pub struct Room {
 pub struct Window {
     store: Arc<Store>,
     room: Box<dyn Fn() -> Room + Send + Sync>,
-    /// The estimate of the request that was made last.
+    /// The estimate of the last request.
     estimate: AtomicU64,
-    /// Largest estimate of a request since one was refused.
+    /// Largest allowed estimate after a refusal.
     most: AtomicU64,
 }
 
 impl Window {
-    /// `room` is asked each time: another model may take over in the turn. What is learned goes into `store`.
+    /// `room` is called each time: another model may take over in the turn. Learned facts go into `store`.
     #[must_use]
     pub fn new(store: Arc<Store>, room: Box<dyn Fn() -> Room + Send + Sync>) -> Self {
         let (estimate, most) = (AtomicU64::new(0), AtomicU64::new(u64::MAX));
         Self { store, room, estimate, most }
     }
 
-    /// The context as it is known now.
+    /// The context size as it is known now.
     #[must_use]
     pub fn in_use(&self) -> ContextWindow {
         let Room { model, sources, .. } = (self.room)();
         sources.decide(self.store.learned(&model).window_tokens)
     }
 
-    /// What the model takes, as far as it is known.
+    /// The model's capacity, as far as it is known.
     #[must_use]
     pub fn capacity(&self) -> Capacity {
         let Room { model, max_output_tokens, .. } = (self.room)();
         Capacity { window: self.in_use(), max_output_tokens, factor: self.store.learned(&model).factor }
     }
 
-    /// The estimate that a request may have.
+    /// The largest estimate that a request may have.
     #[must_use]
     pub fn request_tokens(&self) -> u64 {
         let Room { model, sources, max_output_tokens } = (self.room)();
@@ -80,7 +80,7 @@ impl Window {
         estimate
     }
 
-    /// The estimate that a request may have after one of `refused` was refused with `sizes`.
+    /// The largest estimate after a request of `refused` tokens was refused with `sizes`.
     fn after_refusal(&self, refused: u64, sizes: Overflow) -> u64 {
         let told_ratio = sizes.prompt_tokens.map(|tokens| tokens as f64 / refused.max(1) as f64);
         let told_ratio = told_ratio.filter(|ratio| BELIEVED_RATIOS.contains(ratio));
@@ -111,7 +111,7 @@ impl Middleware for Window {
                 learned.refused_above(tokens);
             }
         });
-        // The context that the settings name may be larger than what the service takes.
+        // The context size in the settings may be larger than the service's.
         self.most.fetch_min(self.after_refusal(refused, sizes), Ordering::Relaxed);
         self.fit(request) < refused
     }

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 
 use super::{End, Fold, Show, class_name};
 
-/// Writes lines.
+/// Writes the lines to `W`.
 pub struct JsonLines<W>(pub W);
 
 impl<W: Write> JsonLines<W> {

@@ -15,7 +15,7 @@ use super::{End, Fold, Show, class_name};
 /// Longest piece of text that an event line shows, in characters.
 const MAX_PIECE_CHARS: usize = 60;
 
-/// Writes lines.
+/// Writes the lines to `W`.
 pub struct Lines<W> {
     out: W,
     is_colored: bool,

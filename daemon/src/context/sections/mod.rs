@@ -26,9 +26,9 @@ use super::{
     skills::Skill,
 };
 
-/// A section of what the model is told.
+/// A section of the model's texts.
 pub struct Section {
-    /// For people.
+    /// Its name, for people.
     pub name: &'static str,
     place: Place,
 }
@@ -40,7 +40,7 @@ enum Place {
     Asked { tag: &'static str, text: fn(&Query<'_>) -> String },
 }
 
-/// What of the system prompt is the user's.
+/// The user's parts of the system prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
     /// Their identity files, as one text.
@@ -57,7 +57,7 @@ pub const SECTIONS: &[Section] = &[
     standing("how to answer", answers::text),
     standing("your identity files", own_identity::text),
     standing("your skills", skills::text),
-    // No question tells it: it is put there when messages before it go.
+    // A question does not fill it: it is added when messages before the question are dropped.
     asked("earlier conversation", EARLIER, |_| String::new()),
     asked("environment", "environment", environment::text),
     asked("runtime", "runtime", runtime::text),
@@ -78,7 +78,7 @@ const fn asked(name: &'static str, tag: &'static str, text: fn(&Query<'_>) -> St
     Section { name, place: Place::Asked { tag, text } }
 }
 
-/// The sections of the system prompt that say something, with their names.
+/// The non-empty sections of the system prompt, with their names.
 #[must_use]
 pub fn system_sections(standing: &Standing) -> Vec<(&'static str, String)> {
     let sections = SECTIONS.iter().filter_map(|section| match section.place {

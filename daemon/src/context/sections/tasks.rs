@@ -2,7 +2,7 @@
 
 use crate::tasks::{Status, Task};
 
-/// Pending and in progress, in their order; empty if there are none.
+/// The pending and started tasks in their order; empty if there are none.
 #[must_use]
 pub fn text(tasks: &[Task]) -> String {
     let count = |status| tasks.iter().filter(|task| task.status == status).count();

@@ -17,7 +17,7 @@ pub(super) fn text(query: &Query<'_>) -> String {
     history_text(query.history)
 }
 
-/// What the user ran last, oldest first, each with the end of its output; bounded.
+/// The user's last commands, oldest first, each with the end of its output; bounded.
 #[must_use]
 pub fn history_text(history: &[PastCommand]) -> String {
     let mut budget_bytes = HISTORY_OUTPUT_BYTES;

@@ -1,6 +1,6 @@
 //! Guesses the tone of a question, as a hint for the answer. Only whole words count: "shell" and "hello" contain none.
 
-/// Of a longer question so much is looked at, in bytes: a pasted log has no tone.
+/// Most bytes of a question that are read: a pasted log has no tone.
 const MAX_BYTES: usize = 4 * 1024;
 /// Capitals count as shouting from so many words in capitals, of so many letters each, ...
 const MIN_SHOUTED_WORDS: usize = 3;
@@ -8,7 +8,7 @@ const MIN_SHOUTED_LETTERS: usize = 3;
 /// ... if they are at least this share of all words, in percent: names of variables are no shouting.
 const MIN_SHOUTED_PERCENT: usize = 60;
 
-/// One kind of tone: words or phrases in lower case, and what they mean for the answer.
+/// One kind of tone: words or phrases in lower case, and the hint for the answer.
 struct Tone {
     phrases: &'static [&'static str],
     hint: &'static str,
@@ -87,7 +87,7 @@ const TONES: &[Tone] = &[
 
 const SHOUTING: &str = "The user writes in capitals: it matters to them; stay calm and do not write so yourself.";
 
-/// The hints for a question, a line each; empty where it sounds like any other.
+/// The hints for a question, one per line; empty for a neutral question.
 #[must_use]
 pub fn text(question: &str) -> String {
     let start = cohab_text::cut::head(question, MAX_BYTES);
@@ -104,7 +104,7 @@ pub fn text(question: &str) -> String {
 }
 
 fn is_of_word(c: char) -> bool {
-    // What joins words of code and paths makes them another word: `error_log` and `errors.txt` are no errors.
+    // Characters of code and paths belong to the word: `error_log` and `errors.txt` are no errors.
     c.is_alphanumeric() || matches!(c, '-' | '\'' | '\u{2019}' | '_' | '.' | '/')
 }
 
