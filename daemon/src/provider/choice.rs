@@ -27,32 +27,32 @@ use super::{
     wishes::Wishes,
 };
 
-/// Looks up a variable in the environment of the client that asks. Never the process's own.
+/// Looks up a variable in the environment of the client. Never in the process's own.
 pub type Environment<'a> = &'a (dyn Fn(&str) -> Option<String> + Send + Sync);
 
-/// Who answers.
+/// The chosen provider.
 #[derive(Clone)]
 pub enum Choice {
-    /// This one.
+    /// This provider.
     Ready(Arc<dyn ModelProvider>),
     /// A server was found on this machine. It may be another user's, so the user is asked before its first use.
     AskLocal {
-        /// What was found.
+        /// The server found.
         found: LocalServer,
-        /// Answers after a yes.
+        /// The provider after a yes.
         provider: Arc<dyn ModelProvider>,
-        /// Answers after a no.
+        /// The provider after a no.
         otherwise: Arc<dyn ModelProvider>,
     },
 }
 
-/// What kind of thing answers.
+/// The kind of a provider.
 pub(crate) enum Answerer {
-    /// The assistant without a model.
+    /// The offline assistant.
     Offline,
     /// The script at this path.
     Script(String),
-    /// A service that is set up.
+    /// A configured service.
     Service(Service),
     /// A server that was found on this machine.
     Local(LocalServer, Service),
@@ -64,7 +64,7 @@ pub(crate) enum Answerer {
 pub struct ChoiceError {
     /// One sentence.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub hint: Option<String>,
 }
 
@@ -74,11 +74,11 @@ impl ChoiceError {
     }
 }
 
-/// Decides. `local_hosts` is where to look for local servers ([`detect::usual_hosts`]); `stores` is where keys are kept; `offline`
-/// is the assistant without a model.
+/// Chooses a provider. `local_hosts` are searched for local servers ([`detect::usual_hosts`]); `stores` hold the keys; `offline` is the
+/// offline assistant.
 ///
 /// # Errors
-/// When what is set explicitly cannot work; nothing else is then taken silently in its place.
+/// When an explicit setting cannot work; it is never replaced silently.
 pub async fn choose(
     settings: &ModelSettings,
     environment: Environment<'_>,
@@ -103,7 +103,7 @@ pub async fn choose(
     })
 }
 
-/// Decides what kind of thing answers, without asking a service for its models.
+/// Chooses the kind of provider, without asking a service for its models.
 ///
 /// # Errors
 /// As [`choose`].

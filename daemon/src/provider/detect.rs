@@ -20,12 +20,12 @@ use super::http;
 
 /// For connecting.
 const CONNECT_LIMIT: Duration = Duration::from_millis(150);
-/// For finding out who is there, over all hosts.
+/// Limit for identifying the servers, over all hosts.
 const FIRST_CHECK_LIMIT: Duration = Duration::from_millis(300);
-/// For the details of the models of the servers that were found, over all of them.
+/// Limit for the details of the found servers' models, over all of them.
 const DETAILS_LIMIT: Duration = Duration::from_secs(2);
 
-/// Where local servers listen unless told otherwise: Ollama, LM Studio, llama.cpp, vLLM, Jan, SGLang.
+/// Default ports of local servers: Ollama, LM Studio, llama.cpp, vLLM, Jan, SGLang.
 pub const USUAL_PORTS: &[u16] = &[11434, 1234, 8080, 8000, 1337, 30000];
 
 /// A model server on this machine.
@@ -35,15 +35,15 @@ pub struct LocalServer {
     pub url: String,
     /// Name of the wire to speak.
     pub wire: &'static str,
-    /// What it is, for people: `Ollama`, `llama.cpp`, or what its answer says.
+    /// Its kind, for people: `Ollama`, `llama.cpp`, or the name in its answer.
     pub server: String,
-    /// All models that can converse, the best to ask first.
+    /// All models that can converse, the best first.
     pub models: Vec<Model>,
     /// The model to ask.
     pub model: String,
-    /// Whether that model can call tools; `None` when the server does not say.
+    /// Whether that model can call tools; `None` when the server does not report it.
     pub can_call_tools: Option<bool>,
-    /// Size in tokens of the context to expect, if the server says.
+    /// Expected context size in tokens, if the server reports it.
     pub context_window_tokens: Option<u64>,
 }
 
@@ -53,21 +53,21 @@ impl LocalServer {
         let model = self.models.iter().find(|model| model.id == name);
         let told = model.and_then(|model| model.context_window_tokens);
         self.can_call_tools = model.and_then(|model| model.can_call_tools);
-        // Where each request fixes the size, a model gets no more than is usual because it could have more.
+        // Where each request fixes the size, a model gets no more than the usual one, though it could have more.
         let usual = vendor::named(self.wire).and_then(|spoken| spoken.wire.default_context_window_tokens());
         self.context_window_tokens = told.map(|told| usual.map_or(told, |usual| told.min(usual)));
         name.clone_into(&mut self.model);
     }
 }
 
-/// The best of what [`find_all`] finds.
+/// The best server of [`find_all`].
 pub async fn find(hosts: &[String]) -> Option<LocalServer> {
     find_all(hosts).await.into_iter().next()
 }
 
-/// All servers with models at `hosts` (`127.0.0.1:11434`), which are looked at at the same time, for 300 ms in all; the details of
-/// what was found may take 2 s more. Hosts that are not on this machine are left out. The best comes first: by whether its model
-/// can call tools, is loaded, has a large context, then in the order of `hosts`.
+/// All servers with models at `hosts` (`127.0.0.1:11434`), which are checked concurrently, within 300 ms in all; the details may take 2
+/// s more. Hosts that are not on this machine are left out. The best comes first: by whether its model can call tools, is loaded, has a
+/// large context, then in the order of `hosts`.
 pub async fn find_all(hosts: &[String]) -> Vec<LocalServer> {
     find_within(FIRST_CHECK_LIMIT, hosts).await
 }
@@ -82,14 +82,14 @@ async fn find_within(first_check: Duration, hosts: &[String]) -> Vec<LocalServer
     let until = Instant::now() + DETAILS_LIMIT;
     let servers = known.map(|(base, kind, look)| server(&client, base, kind, look, until));
     let mut servers: Vec<LocalServer> = future::join_all(servers).await.into_iter().flatten().collect();
-    // One that is known by two names is still one.
+    // One server under two names counts once.
     let mut seen = BTreeSet::new();
     servers.retain(|server| seen.insert((port_of(server), server.server.clone())));
     servers.sort_by_key(|server| server.models.first().map(rank));
     servers
 }
 
-/// The best model of the server at `base`, on this machine, where it tells more than names; else the one it lists first.
+/// The best model of the server at `base`, on this machine, if it reports more than names; otherwise its first one.
 pub(crate) async fn first_model(wire: &dyn Wire, base: &Url) -> Option<String> {
     let client = http::client(base, CONNECT_LIMIT).ok().filter(|_| http::is_loopback(base))?;
     if let Some(found) = server_at(base).await.filter(|found| found.wire == wire.name()) {
@@ -99,14 +99,14 @@ pub(crate) async fn first_model(wire: &dyn Wire, base: &Url) -> Option<String> {
     wire.models(&list).into_iter().next().map(|model| model.id)
 }
 
-/// The size in tokens of the context to expect of `model` at `base`, on this machine, if the server there says.
+/// The expected context size in tokens of `model` at `base`, on this machine, if the server reports it.
 pub(crate) async fn context_window_tokens(base: &Url, model: &str) -> Option<u64> {
     let mut found = server_at(base).await?;
     found.choose(model);
     found.context_window_tokens
 }
 
-/// The server at `base`. Below a path of its own it may be another one than at the root.
+/// The server at `base`. Below a path there may be another one than at the root.
 async fn server_at(base: &Url) -> Option<LocalServer> {
     if base.scheme() != "http" || !matches!(base.path().trim_end_matches('/'), "" | "/v1" | "/api") {
         return None;
@@ -114,7 +114,7 @@ async fn server_at(base: &Url) -> Option<LocalServer> {
     find(&[format!("{}:{}", base.host_str()?, base.port_or_known_default()?)]).await
 }
 
-/// Where to look: the host named by `OLLAMA_HOST`, then the usual ports.
+/// The hosts to search: the one in `OLLAMA_HOST`, then the usual ports.
 #[must_use]
 pub fn usual_hosts(ollama_host: Option<&str>) -> Vec<String> {
     let named = ollama_host.and_then(|setting| {
@@ -128,14 +128,14 @@ pub fn usual_hosts(ollama_host: Option<&str>) -> Vec<String> {
     hosts
 }
 
-/// What is asked of every host. Each answer has the whole time, and none of them waits for another.
+/// Sends the first requests to a host. Each answer has the whole time, and none of them waits for another.
 async fn look(client: &Client, base: &Url, until: Instant) -> Look {
     let ask = |path| async move { timeout_at(until, get(client, base, path)).await.ok().flatten() };
     let (list, version) = future::join(ask("v1/models"), ask("api/version")).await;
     Look { list, version }
 }
 
-/// `None` if it has nothing that could answer.
+/// `None` if it has no model that could answer.
 async fn server(client: &Client, base: &Url, kind: &Kind, look: &Look, until: Instant) -> Option<LocalServer> {
     let listed = kind.listed(look);
     let detailed = timeout_at(until, (kind.details)(client, base, listed.clone())).await;
@@ -155,7 +155,7 @@ async fn server(client: &Client, base: &Url, kind: &Kind, look: &Look, until: In
     Some(server)
 }
 
-/// The lower the better.
+/// The rank of a model, the lower the better.
 fn rank(model: &Model) -> (u8, bool, Reverse<u64>) {
     let tools = match model.can_call_tools {
         Some(true) => 0,

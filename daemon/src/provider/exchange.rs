@@ -17,9 +17,9 @@ use super::{
 };
 use crate::safety::secrets::Scrubbed;
 
-/// How often an answer that the service paused is continued.
+/// Most continuations of an answer that the service paused.
 const MAX_PAUSES: u32 = 5;
-/// The cap of the second try when the first cut a tool call.
+/// Factor of the second try's cap when the first one cut a tool call.
 const RAISED_CAP_FACTOR: u32 = 4;
 
 pub(super) struct Exchange {
@@ -32,31 +32,31 @@ pub(super) struct Exchange {
     parts: Vec<Value>,
     pauses: u32,
     tries: u32,
-    /// Longest answer in tokens, where it is not that of the settings any more.
+    /// Longest answer in tokens, if it differs from the settings.
     cap_tokens: Option<u32>,
     /// Deviations with which the last attempt was made.
     sent_quirks: BTreeSet<Quirk>,
     done: BTreeSet<Once>,
 }
 
-/// What an exchange does at most once.
+/// Actions that an exchange takes at most once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Once {
     /// Asks again after an empty answer.
     RetryEmpty,
-    /// Takes back what was shown.
+    /// Takes back shown text.
     RetryShown,
-    /// Repeats what a dead connection swallowed.
+    /// Repeats a request that a dead connection lost.
     RetryStale,
     /// Allows a longer answer.
     RaiseCap,
-    /// Makes do with a shorter answer, and with no thinking before it.
+    /// Allows a shorter answer, without thinking before it.
     LowerCap,
     /// Waits because of too many requests.
     WaitForRate,
 }
 
-/// What follows an attempt.
+/// The next action after an attempt.
 enum Next {
     /// Another attempt.
     Again,
@@ -84,8 +84,8 @@ impl Exchange {
         }
     }
 
-    /// Whether this is the first time for `once`. Whoever wants no retries gets none but for a connection that lay idle too long,
-    /// which is no failure of the service.
+    /// Whether this is the first time for `once`. With retries turned off only a connection that was idle too long is retried, since
+    /// that is no failure of the service.
     fn is_first(&mut self, once: Once) -> bool {
         (self.service.retries > 0 || once == Once::RetryStale) && self.done.insert(once)
     }
@@ -141,13 +141,13 @@ impl Exchange {
         let is_short = self.done.contains(&Once::LowerCap);
         Options {
             max_output_tokens: self.service.bounded(self.cap_tokens.or(usual.max_output_tokens)),
-            // Thinking would take what little room there is.
+            // Thinking would take the little room there is.
             reasoning_effort: usual.reasoning_effort.filter(|_| !is_short),
             ..usual
         }
     }
 
-    /// Tells the user something, unless this provider said so before.
+    /// Sends a notice to the user, unless this provider sent it before.
     async fn tell_once(&mut self, notice: String) {
         let notice = self.service.subject.without_key(&notice);
         if self.service.is_news(&notice) {
@@ -171,7 +171,7 @@ impl Exchange {
         Next::Done(ModelEvent::Stop { class, provider_data: message.map(|json| self.own_form(json)) })
     }
 
-    /// Sends the paused answer back, as the service wants it to go on.
+    /// Sends the paused answer back, in the form in which the service continues it.
     fn continue_paused(&mut self, message: Option<Value>) {
         self.pauses += 1;
         let Some(json) = message else { return };
@@ -235,8 +235,8 @@ impl Exchange {
         )))
     }
 
-    /// Tools that ran in this turn ran on text that must stay. A question right behind results is no question of the user's, but
-    /// a remark to the model inside the turn.
+    /// Tools of this turn acted on text that must stay. A question right behind results is not the user's, but a note to the model
+    /// inside the turn.
     fn may_discard(&self) -> bool {
         let asked = self.request.messages.get(..self.asked_messages).unwrap_or_default();
         !matches!(asked, [.., Message::ToolResults(_)] | [.., Message::ToolResults(_), Message::User { .. }])
@@ -248,7 +248,7 @@ impl Exchange {
         self.outlet.send(ModelEvent::Retrying { reason, after, discard_shown }).await;
     }
 
-    /// Forgets what was shown and continued.
+    /// Forgets shown and continued text.
     fn start_over(&mut self) {
         self.request.messages.truncate(self.asked_messages);
         self.parts.clear();

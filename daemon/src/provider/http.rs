@@ -23,7 +23,7 @@ pub(crate) fn host_of(url: &Url) -> String {
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
-/// What must not be shown of `url`: its login, and what its query calls a key or the like. As it stands there and decoded.
+/// The secret parts of `url`: its login, and query values named like a key. Raw and decoded.
 pub(crate) fn secrets_in(url: &Url) -> Vec<SecretString> {
     let pairs = url.query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
     let keys = pairs.filter(|(name, _)| is_secret(name)).map(|(_, value)| value);
@@ -68,7 +68,7 @@ pub(crate) fn client(url: &Url, connect: Duration) -> Result<Client, String> {
     built.map_err(|error| format!("no HTTP client can be set up: {}", cause(&error)))
 }
 
-/// For machines without certificates of their own.
+/// For machines without installed certificates.
 fn with_bundled_roots(builder: ClientBuilder) -> ClientBuilder {
     let roots =
         webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter().filter_map(|der| Certificate::from_der(der.as_ref()).ok());

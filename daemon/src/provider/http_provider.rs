@@ -33,12 +33,12 @@ use super::{
 };
 use crate::safety::secrets::Scrubbed;
 
-/// Where a model is and how to talk to it.
+/// The address of a model, and the way to talk to it.
 #[derive(Clone)]
 pub(crate) struct Endpoint {
     /// Its protocol.
     pub(crate) wire: &'static dyn Wire,
-    /// The vendor, if it is one that is known.
+    /// The vendor, if it is a known one.
     pub(crate) vendor: Option<&'static Vendor>,
     /// Service for people.
     pub(crate) service: String,
@@ -50,14 +50,14 @@ pub(crate) struct Endpoint {
     pub(crate) key: Option<SecretString>,
     /// Where the key comes from, or would come from.
     pub(crate) key_place: String,
-    /// Where the choice came from, for people.
+    /// The origin of the choice, for people.
     pub(crate) origin: String,
-    /// Size of the model's context in tokens, if the service told.
+    /// Size of the model's context in tokens, if the service reported it.
     pub(crate) context_window_tokens: Option<u64>,
 }
 
 impl Endpoint {
-    /// Who answers there.
+    /// The model at this endpoint.
     pub(crate) fn info(&self) -> ModelInfo {
         ModelInfo {
             wire: self.wire.name().to_owned(),
@@ -67,7 +67,7 @@ impl Endpoint {
         }
     }
 
-    /// What is known of the service and its model before it is asked.
+    /// The facts about the service and its model before the first request.
     pub(crate) fn service(&self, settings: &ModelSettings) -> ModelService {
         let window = settings.context_window_tokens.or(self.context_window_tokens);
         let longest_answer = settings.max_output_tokens.or_else(|| self.wire.default_max_output_tokens());
@@ -79,7 +79,7 @@ impl Endpoint {
         }
     }
 
-    /// Whom an error there is about.
+    /// The subject of errors there.
     pub(crate) fn subject(&self) -> Subject {
         Subject {
             service: self.service.clone(),
@@ -113,9 +113,9 @@ pub(super) struct Service {
     temperature: Option<f64>,
     pub(super) retries: u32,
     quirks: Mutex<BTreeSet<Quirk>>,
-    /// Longest answer that the service said it gives, in tokens.
+    /// Longest answer by the service's own report, in tokens.
     longest_answer_tokens: AtomicU32,
-    /// What the user was told already.
+    /// Notices that the user got already.
     told: Mutex<BTreeSet<String>>,
     pub(super) pace: Arc<dyn Pace>,
 }
@@ -129,7 +129,7 @@ impl HttpProvider {
         Self::with_pace(endpoint, settings, Arc::new(SystemPace))
     }
 
-    /// The same with another sense of time.
+    /// The same with another clock.
     pub(crate) fn with_pace(endpoint: Endpoint, settings: &ModelSettings, pace: Arc<dyn Pace>) -> Result<Self, String> {
         let told = endpoint.service(settings);
         let timeouts = settings.timeouts.resolve(told.is_local);

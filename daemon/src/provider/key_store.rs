@@ -24,13 +24,13 @@ use super::{
 };
 use crate::safety::secrets::Secrets;
 
-/// Under this name keys are in the keyring.
+/// Name of the keys' service in the keyring.
 const SERVICE: &str = "cohab";
-/// How long a keyring may take; a locked one may ask for its password.
+/// Time limit for a keyring; a locked one may ask for its password.
 const KEYRING_LIMIT: Duration = Duration::from_secs(3);
 /// Largest file of keys.
 const FILE_MAX_BYTES: u64 = 64 * 1024;
-/// What others may not have of it.
+/// Permissions that others must not have on it.
 const OTHERS_MODE: u32 = 0o077;
 
 /// The stores of this user.
@@ -38,24 +38,24 @@ const OTHERS_MODE: u32 = 0o077;
 pub struct KeyStores {
     file: PathBuf,
     search_path: OsString,
-    /// What learns of keys.
+    /// Learns every key.
     secrets: Arc<Secrets>,
 }
 
-/// Keys by account, the text of their file, and which file that was.
+/// Keys by account, the text of their file, and the file's identity.
 type Contents = (BTreeMap<String, SecretString>, String, Option<fs::Metadata>);
 
-/// The program that speaks to a keyring.
+/// A program that accesses a keyring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tool {
-    /// `secret-tool`, of libsecret: GNOME, KDE and whatever else has the Secret Service.
+    /// `secret-tool`, of libsecret: GNOME, KDE and all others with the Secret Service.
     SecretTool,
     /// `security`, of macOS.
     Security,
 }
 
 impl KeyStores {
-    /// The file is in this folder; programs are looked for as this process would.
+    /// The file is in this folder; programs are searched for as by this process.
     #[must_use]
     pub fn new(config_dir: &Path) -> Self {
         Self::with_programs(config_dir, env::var_os("PATH").unwrap_or_default())
@@ -66,13 +66,13 @@ impl KeyStores {
         Self { file: config_dir.join("keys.toml"), search_path, secrets: Arc::default() }
     }
 
-    /// Tells `secrets` every key that is got, so that it stays here.
+    /// Registers every fetched key with `secrets`, so that it stays here.
     #[must_use]
     pub fn telling(self, secrets: Arc<Secrets>) -> Self {
         Self { secrets, ..self }
     }
 
-    /// What learns of keys, and keeps them out of what is sent.
+    /// Learns the keys, and keeps them out of requests.
     pub(crate) fn secrets(&self) -> &Arc<Secrets> {
         &self.secrets
     }
@@ -81,7 +81,7 @@ impl KeyStores {
         self.secrets.know([key.expose_secret().trim()]);
     }
 
-    /// Where a new key should go: into the keyring if there is one that could be reached.
+    /// The store for a new key: the keyring if there is a reachable one.
     #[must_use]
     pub fn best(&self) -> KeyStore {
         let has_bus = || {
@@ -95,7 +95,7 @@ impl KeyStores {
         }
     }
 
-    /// A store for people.
+    /// The name of a store, for people.
     #[must_use]
     pub fn name(&self, store: KeyStore) -> String {
         match store {
@@ -151,7 +151,7 @@ impl KeyStores {
             Tool::Security => command.args(["find-generic-password", "-s", SERVICE, "-a", account, "-w"]),
         };
         let ended = run(command, b"").await?;
-        // Both end with a status of their own and without a word where nothing is found.
+        // Both end with a distinct status and without output where nothing is found.
         let is_nothing = !ended.is_success && ended.has_no_words(tool);
         if ended.is_success || is_nothing { Ok(first_line(&ended.output)) } else { Err(unusable(&ended.complaint())) }
     }
@@ -227,7 +227,7 @@ impl KeyStores {
 
 impl Ended {
     fn has_no_words(&self, tool: Tool) -> bool {
-        // `security` says in words that it found nothing, and has a status for it.
+        // `security` reports a missing key in words, and has a status for it.
         match tool {
             Tool::SecretTool => !self.has_errors(),
             Tool::Security => self.complaint().contains("could not be found"),

@@ -22,23 +22,23 @@ use futures::{
 };
 use tokio::time::Instant;
 
-/// A service that failed is passed over for so long.
+/// Time during which a failed service is skipped.
 const COOL_DOWN: Duration = Duration::from_secs(60);
 
-/// Gets a model ready. The error is a sentence for the user.
+/// Prepares a model. The error is a sentence for the user.
 pub type Make = Box<dyn Fn() -> BoxFuture<'static, Result<Arc<dyn ModelProvider>, String>> + Send + Sync>;
 
-/// One of the models.
+/// A model of the chain.
 pub struct Rung {
     /// Its profile.
     pub name: String,
-    /// How much it is trusted with.
+    /// Its tier.
     pub tier: Tier,
-    /// Gets it ready, when it is needed.
+    /// Prepares it, when it is needed.
     pub make: Make,
 }
 
-/// When which profile failed, over all turns.
+/// The last failure of each profile, over all turns.
 #[derive(Default)]
 pub struct Cooling(Mutex<HashMap<String, Instant>>);
 
@@ -61,7 +61,7 @@ struct Shared {
     rungs: Vec<Rung>,
     cooling: Arc<Cooling>,
     at: Mutex<At>,
-    /// What the user must be told with the next answer.
+    /// The notice to the user that comes with the next answer.
     untold: Mutex<Option<String>>,
 }
 
@@ -71,10 +71,10 @@ struct At {
 }
 
 impl Ladder {
-    /// Begins with the first model that can be got ready and has not failed just now; with the first at all if all have.
+    /// Starts with the first model that can be prepared and has not failed recently; with the first one if all have failed.
     ///
     /// # Errors
-    /// None can be got ready: why the last one cannot.
+    /// No model can be prepared: the reason of the last one.
     pub async fn start(rungs: Vec<Rung>, cooling: Arc<Cooling>) -> Result<Self, String> {
         let mut complaint = "no model is named".to_owned();
         let is_warm = |rung: &Rung| !cooling.contains(&rung.name);
@@ -96,14 +96,14 @@ impl Ladder {
         Err(complaint)
     }
 
-    /// The profile that answers now.
+    /// The current profile.
     #[must_use]
     pub fn profile(&self) -> String {
         let index = locked(&self.shared.at).index;
         self.shared.rungs[index].name.clone()
     }
 
-    /// The one that answers gets nowhere: one that is trusted with more takes over, if there is one. Its name and the one before.
+    /// Replaces a model without progress by one of a higher tier, if there is one. Returns its name and that of the one before.
     pub async fn escalate(&self) -> Option<(String, String)> {
         let before = self.info().model;
         let tier = self.shared.rungs[locked(&self.shared.at).index].tier;
@@ -117,7 +117,7 @@ impl Shared {
         Arc::clone(&locked(&self.at).provider)
     }
 
-    /// Takes the next model that is wanted, has not failed just now and can be got ready.
+    /// Takes the next wanted model that has not failed recently and can be prepared.
     async fn climb(&self, is_wanted: impl Fn(&Rung) -> bool) -> Option<()> {
         let from = locked(&self.at).index;
         let rest = self.rungs.iter().enumerate().skip(from + 1);
@@ -138,7 +138,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether another service may answer what this one could not. What is wrong with the request would be wrong there, too.
+/// Whether another service may answer after this error. A fault of the request would be one there, too.
 fn may_differ_elsewhere(kind: Kind) -> bool {
     match kind {
         Kind::Auth
@@ -173,13 +173,13 @@ impl ModelProvider for Ladder {
     }
 }
 
-/// One request, whoever answers it.
+/// One request to the current model.
 struct Attempt {
     shared: Arc<Shared>,
     request: ModelRequest,
     answer: BoxStream<'static, ModelEvent>,
     queue: VecDeque<ModelEvent>,
-    /// Tokens that are not passed on yet: of an answer that nobody saw they would be booked on another model.
+    /// Tokens that are not passed on yet: after a fallback they would be booked on another model.
     usage: Option<TokenUsage>,
     has_shown: bool,
 }
@@ -230,7 +230,7 @@ impl Attempt {
     }
 }
 
-/// Whether the user, or the turn, has something of the answer.
+/// Whether the event makes part of the answer visible to the user or the turn.
 fn shows(event: &ModelEvent) -> bool {
     matches!(
         event,

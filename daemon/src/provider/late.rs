@@ -21,7 +21,7 @@ use super::{
 };
 use crate::safety::secrets::Scrubbed;
 
-/// How long a key is kept in memory.
+/// Lifetime of a key in memory.
 const KEEP: Duration = Duration::from_secs(300);
 
 /// The provider.
@@ -35,19 +35,19 @@ struct Shared {
     key: Key,
     account: String,
     stores: KeyStores,
-    /// Locked while the key is got, so that questions at the same time ask once.
+    /// Locked while the key is fetched, so that concurrent questions fetch once.
     ready: Mutex<Option<Ready>>,
 }
 
 struct Ready {
-    /// When the key was got; `None` once it was refused.
+    /// The time of fetching the key; `None` once it was refused.
     since: Option<Instant>,
     key: SecretString,
     provider: Arc<HttpProvider>,
 }
 
 impl LateProvider {
-    /// A provider for `endpoint`, whose key is `key`, kept as `account` if it is in a store.
+    /// A provider for `endpoint` with `key`, stored as `account` if it is in a store.
     pub(crate) fn new(
         endpoint: Endpoint,
         key: Key,
@@ -72,7 +72,7 @@ impl Shared {
             .secret(&self.stores, &self.account)
             .await
             .map_err(|error| self.failure(ProviderErrorKind::Auth, &error.message, Some(error.hint)))?;
-        // With the same key it is the same provider: what it learned of the service, and its connections, stay.
+        // With the same key the provider stays: the facts that it learned about the service, and its connections.
         let known = ready.take().filter(|known| known.key.expose_secret() == key.expose_secret());
         let provider = match known {
             Some(known) => known.provider,
@@ -119,7 +119,7 @@ impl RemoteModel for LateProvider {
     }
 }
 
-/// A key that was refused is got anew for the next question: it may have been changed.
+/// A refused key is fetched again for the next question: it may have been changed.
 async fn forget_refused(shared: Arc<Shared>, event: ModelEvent) -> ModelEvent {
     if matches!(&event, ModelEvent::Failed(error) if error.kind == ProviderErrorKind::Auth)
         && let Some(ready) = shared.ready.lock().await.as_mut()

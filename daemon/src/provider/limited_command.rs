@@ -10,9 +10,9 @@ use tokio::{
     time::timeout,
 };
 
-/// Of its output and of its errors, as much is kept.
+/// Most kept bytes of its output and of its errors, each.
 const MAX_OUTPUT_BYTES: usize = 64 * 1024;
-/// How long its output is read on after it ended: something it left behind may hold the pipe.
+/// Time to read its output after its end: a process that it left behind may hold the pipe.
 const GRACE: Duration = Duration::from_millis(200);
 /// Longest complaint that is shown, in characters.
 const MAX_COMPLAINT_CHARS: usize = 160;
@@ -28,12 +28,12 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// Whether it complained about anything.
+    /// Whether it wrote any errors.
     pub(super) fn has_errors(&self) -> bool {
         self.errors.iter().any(|byte| !byte.is_ascii_whitespace())
     }
 
-    /// What it said about its failure, in one short line, else its status.
+    /// Its own words about a failure, in one short line, else its status.
     pub(super) fn complaint(&self) -> String {
         let text = String::from_utf8_lossy(&self.errors);
         let words: Vec<&str> =
@@ -43,7 +43,7 @@ impl Ended {
     }
 }
 
-/// It did not run, or did not end in time.
+/// The program did not run, or did not end in time.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum RunError {
     #[error("cannot be started: {0}")]
@@ -52,7 +52,7 @@ pub(super) enum RunError {
     Late(Duration),
 }
 
-/// Ends what is left of a program, with its children.
+/// Kills the rest of a program, with its children.
 struct Group(Option<Pid>);
 
 impl Drop for Group {
@@ -73,7 +73,7 @@ pub(super) async fn run(mut command: Command, input: &[u8], limit: Duration) -> 
     let (mut output, mut errors) = (Vec::new(), Vec::new());
     let work = async {
         if let Some(mut stdin) = child.stdin.take() {
-            // A program that does not want it says so by its status.
+            // A program that does not read it reports that by its status.
             let _ = stdin.write_all(input).await;
         }
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
@@ -91,7 +91,7 @@ pub(super) async fn run(mut command: Command, input: &[u8], limit: Duration) -> 
     Ok(Ended { is_success: status.success(), output, errors, status: status.to_string() })
 }
 
-/// Reads to the end; what is too much is thrown away.
+/// Reads to the end; surplus bytes are dropped.
 async fn read(pipe: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) {
     let Some(mut pipe) = pipe else { return };
     let mut buffer = vec![0; 4096];

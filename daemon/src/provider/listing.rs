@@ -20,7 +20,7 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 /// Longest list that is read.
 const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
 
-/// Asks for the list, in the service's own order.
+/// Fetches the list, in the service's own order.
 ///
 /// # Errors
 /// The service refuses, is not there or gives no list.

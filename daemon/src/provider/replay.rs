@@ -16,7 +16,7 @@ use super::transport::{EVENTS_AHEAD, Ending, Outlet, ReadError, Reader};
 
 const HOST: &str = "recording";
 
-/// An answer without its bytes: what reads it, and how it came.
+/// The reader of an answer's bytes, and the way they came.
 #[derive(Clone, Copy)]
 pub struct Replay {
     wire: &'static dyn Wire,
@@ -49,7 +49,7 @@ impl Replay {
         Self { is_cut: true, ..self }
     }
 
-    /// The events of `chunks` as a provider gives them: exactly one terminal event, and that last.
+    /// The events of `chunks` as a provider gives them: exactly one terminal event, as the last.
     pub fn events<C>(self, chunks: C) -> Vec<ModelEvent>
     where
         C: IntoIterator<Item: Into<Bytes>, IntoIter: Send + Unpin + 'static>,
@@ -59,14 +59,14 @@ impl Replay {
         block_on(async { future::join(receiver.collect(), self.read(bytes, Outlet::new(sender))).await.0 })
     }
 
-    /// What the fold gets of `chunks`, and why that ended early, if it did.
+    /// The payloads for the fold in `chunks`, and the reason of an early end, if there was one.
     pub fn payloads<C>(self, chunks: C) -> (Vec<String>, Option<String>)
     where
         C: IntoIterator<Item: Into<Bytes>, IntoIter: Send + Unpin + 'static>,
     {
         let mut payloads = Payloads::new(self.bytes(chunks), self.wire.framing());
         let mut all = Vec::new();
-        // The bytes are there: whatever is not ready at once never is.
+        // The bytes are there: a part that is not ready at once never will be.
         while let Some(Some(payload)) = payloads.next().now_or_never() {
             match payload {
                 Ok(payload) => all.push(payload),

@@ -11,24 +11,24 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use reqwest::header::HeaderMap;
 
-/// Repetitions when the settings say nothing.
+/// Retries without a setting.
 pub(crate) const DEFAULT_RETRIES: u32 = 2;
-/// A longer wait is told to the user, not slept.
+/// A longer wait is reported to the user, not slept.
 const MAX_WAIT: Duration = Duration::from_secs(120);
 const MAX_BACKOFF_S: f64 = 8.0;
 const FIRST_BACKOFF_S: f64 = 0.5;
 const FIRST_BACKOFF_OVERLOADED_S: f64 = 2.0;
 
-/// A request that failed.
+/// A failed request.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
     /// For the user.
     pub(crate) error: ProviderError,
-    /// As reported, if the service reported anything.
+    /// The service's report, if there was one.
     pub(crate) body: Option<ErrorBody>,
-    /// The service's word on whether to try again.
+    /// The service's own hint on trying again.
     pub(crate) should_retry: Option<bool>,
-    /// The connection died before any byte of the answer; mostly one that lay idle too long.
+    /// The connection died before any byte of the answer; usually one that was idle too long.
     pub(crate) is_stale: bool,
 }
 
@@ -38,7 +38,7 @@ impl From<ProviderError> for Failure {
     }
 }
 
-/// What to do about a failure.
+/// The action after a failure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Verdict {
     /// Try again after this wait.
@@ -56,7 +56,7 @@ pub(crate) fn verdict(failure: &Failure, tries: u32, max_tries: u32, jitter: f64
         return Verdict::Final;
     }
     match failure.error.retry_after.filter(|wait| !wait.is_zero()) {
-        // Worth telling also when there is no try left.
+        // Reported even when there is no try left.
         Some(wait) if wait > MAX_WAIT => Verdict::NotNow(wait),
         _ if tries >= max_tries => Verdict::Final,
         Some(wait) => Verdict::Again(wait),
@@ -70,7 +70,7 @@ fn backoff(kind: ProviderErrorKind, tries: u32, jitter: f64) -> Duration {
     Duration::from_secs_f64(seconds * (0.75 + 0.25 * jitter.clamp(0.0, 1.0)))
 }
 
-/// The wait a service asks for: milliseconds, seconds or a date. Zero and garbage are no wish.
+/// The wait that a service asks for: milliseconds, seconds or a date. Zero and garbage count as none.
 pub(crate) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let number =
@@ -84,7 +84,7 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duratio
         .filter(|wait| !wait.is_zero())
 }
 
-/// The service's own word in `x-should-retry`.
+/// The service's hint in `x-should-retry`.
 pub(crate) fn should_retry(headers: &HeaderMap) -> Option<bool> {
     match headers.get("x-should-retry")?.as_bytes() {
         b"true" => Some(true),
@@ -103,7 +103,7 @@ pub(crate) trait Pace: Send + Sync {
     fn sleep(&self, wait: Duration) -> BoxFuture<'static, ()>;
 }
 
-/// The real ones.
+/// Real time and chance.
 pub(crate) struct SystemPace;
 
 impl Pace for SystemPace {

@@ -213,7 +213,7 @@ impl ModelProvider for ScriptedProvider {
     }
 }
 
-/// What a step comes down to.
+/// The playable form of a step.
 enum Play {
     Event(ModelEvent),
     Pause(Duration),

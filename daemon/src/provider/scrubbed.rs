@@ -14,26 +14,26 @@ use tokio::task::spawn_blocking;
 
 use crate::safety::secrets::{Scrubbed, Secrets};
 
-/// A model elsewhere. As [`ModelProvider`], but it can only be sent what was rid of secrets.
+/// A remote model. Like [`ModelProvider`], but it accepts only scrubbed requests.
 pub(crate) trait RemoteModel: Send + Sync {
-    /// Which model answers.
+    /// The model that answers.
     fn info(&self) -> ModelInfo;
 
-    /// Where it runs and how much it takes.
+    /// Its place and its capacity.
     fn service(&self) -> ModelService;
 
     /// Sends a request, as [`ModelProvider::stream`].
     fn send(&self, request: Scrubbed<ModelRequest>) -> BoxStream<'static, ModelEvent>;
 }
 
-/// Sends requests on without secrets. If they cannot be taken out nothing is sent.
+/// Passes requests on without secrets. If scrubbing fails nothing is sent.
 pub(crate) struct ScrubbedProvider<M> {
     inner: Arc<M>,
     secrets: Arc<Secrets>,
 }
 
 impl<M: RemoteModel> ScrubbedProvider<M> {
-    /// `inner` with that.
+    /// Wraps `inner`.
     pub(crate) fn around(inner: M, secrets: &Arc<Secrets>) -> Self {
         Self { inner: Arc::new(inner), secrets: Arc::clone(secrets) }
     }
@@ -71,17 +71,17 @@ fn not_sent() -> ProviderError {
     }
 }
 
-/// Which personal data stays here as of now.
+/// The personal data that currently stays on this machine.
 pub type Withheld = Arc<dyn Fn() -> PersonalData + Send + Sync>;
 
-/// Whoever answers, asked without the personal data that the settings name.
+/// Passes requests on without the personal data that the settings name.
 pub struct WithheldProvider {
     inner: Arc<dyn ModelProvider>,
     withheld: Withheld,
 }
 
 impl WithheldProvider {
-    /// `inner` with that.
+    /// Wraps `inner`.
     #[must_use]
     pub fn around(inner: Arc<dyn ModelProvider>, withheld: &Withheld) -> Arc<dyn ModelProvider> {
         Arc::new(Self { inner, withheld: Arc::clone(withheld) })
@@ -110,7 +110,7 @@ mod tests {
 
     use super::*;
 
-    /// Notes what it is sent.
+    /// Records the requests it gets.
     #[derive(Clone, Default)]
     struct Listener(Arc<Mutex<Vec<ModelRequest>>>);
 

@@ -22,11 +22,11 @@ use super::{
     wishes::Wishes,
 };
 
-/// A service and the way to its key. Its model is not settled yet.
+/// A service and the way to its key. Its model is not chosen yet.
 pub(crate) struct Service {
     /// Its protocol.
     pub(crate) wire: &'static dyn Wire,
-    /// The vendor, if it is one that is known.
+    /// The vendor, if it is a known one.
     pub(crate) vendor: Option<&'static Vendor>,
     /// The service for people.
     pub(crate) name: String,
@@ -38,29 +38,29 @@ pub(crate) struct Service {
     pub(crate) key_place: String,
     /// The key's name in the stores. It names vendor or host, so that a stored key goes to no other.
     pub(crate) account: String,
-    /// Model that was asked for.
+    /// The requested model.
     pub(crate) wanted_model: Option<String>,
     origin: String,
     /// The vendor's usual model, where the vendor's own models are.
     usual_model: Option<&'static str>,
-    /// It is where the vendor's own variable points, but no host of the vendor's.
+    /// Whether the vendor's own variable points to a host that is not the vendor's.
     is_elsewhere: bool,
     table: String,
-    /// Size of the model's context in tokens, if the service told.
+    /// Size of the model's context in tokens, if the service reported it.
     context_window_tokens: Option<u64>,
 }
 
-/// An address and whose it is.
+/// An address and its owner.
 struct Place {
     base: Url,
     vendor: Option<&'static Vendor>,
-    /// The vendor's own key may go there.
+    /// Whether the vendor's own key may go there.
     is_owner: bool,
     is_elsewhere: bool,
 }
 
 impl Service {
-    /// The service that `spoken` means, with what else is wished.
+    /// The service that `spoken` means, with the other requested facts.
     ///
     /// # Errors
     /// It needs a key and has none, or has no address.
@@ -101,7 +101,7 @@ impl Service {
         })
     }
 
-    /// What decided that it is this one, for people.
+    /// The origin of the choice, for people.
     pub(crate) fn origin(&self) -> &str {
         &self.origin
     }
@@ -126,10 +126,10 @@ impl Service {
         })
     }
 
-    /// The model that is named, else the vendor's usual one; a server of the user's own says itself what it has.
+    /// The named model, else the vendor's usual one; the user's own server is asked for its models.
     ///
     /// # Errors
-    /// None is known.
+    /// No model is known.
     pub(crate) async fn model(&self) -> Result<String, ChoiceError> {
         if let Some(model) = &self.wanted_model {
             return Ok(model.clone());
@@ -148,8 +148,8 @@ impl Service {
         })
     }
 
-    /// Learns how large a context the server gives `model`, where it is a server on this machine whose kind is known: its users
-    /// choose that size, and no table knows it.
+    /// Learns the context size of `model` from a server on this machine of a known kind: its users choose that size, and no table has
+    /// it.
     pub(crate) async fn learn_window(&mut self, model: &str) {
         let is_told = self.context_window_tokens.is_some() || self.wire.default_context_window_tokens().is_some();
         if !is_told && self.vendor.is_some_and(Vendor::is_local) && http::is_loopback(&self.base) {
@@ -157,12 +157,12 @@ impl Service {
         }
     }
 
-    /// The model that is used without asking the service, if one is known.
+    /// The model used without asking the service, if one is known.
     pub(crate) fn likely_model(&self) -> Option<&str> {
         self.wanted_model.as_deref().or(self.usual_model)
     }
 
-    /// How to talk to it, without a key yet.
+    /// The endpoint, without a key yet.
     pub(crate) fn endpoint(&self, model: String) -> Endpoint {
         Endpoint {
             wire: self.wire,
@@ -177,7 +177,7 @@ impl Service {
         }
     }
 
-    /// What answers with this model. A key that is not known yet is got at the first question.
+    /// The provider with this model. An unknown key is fetched with the first question.
     ///
     /// # Errors
     /// No HTTP client can be set up.
@@ -215,7 +215,7 @@ fn account(owner: Option<&Vendor>, base: &Url, profile: Option<&str>) -> String 
     }
 }
 
-/// Where the service is, and whose that place is.
+/// The address of the service, and its owner.
 fn place(wishes: &Wishes<'_>, spoken: Spoken) -> Result<Place, ChoiceError> {
     let usual = spoken.vendor.or_else(|| spoken.wire.vendors().first());
     let own_address =

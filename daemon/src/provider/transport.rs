@@ -26,11 +26,11 @@ use super::{
 const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 /// Longest answer that comes in one piece.
 const MAX_WHOLE_BYTES: usize = 16 * 1024 * 1024;
-/// As much of an error's body is read.
+/// Most bytes of an error's body that are read.
 const MAX_ERROR_BYTES: usize = 64 * 1024;
-/// As long is waited for an error's body.
+/// Time limit for an error's body.
 const ERROR_BODY_LIMIT: Duration = Duration::from_secs(10);
-/// Told of an answer in one piece that is none.
+/// The error of a cut answer in one piece.
 const CUT: &str = "the connection broke inside the answer";
 /// After the terminal mark, usage may follow; this long without anything ends the answer.
 const LINGER: Duration = Duration::from_secs(2);
@@ -47,7 +47,7 @@ pub(super) struct Call<'a> {
     pub(super) framing: Framing,
 }
 
-/// How an attempt ended.
+/// The end of an attempt.
 #[derive(Debug)]
 pub(super) enum Ending {
     /// Complete.
@@ -64,21 +64,21 @@ impl From<ProviderError> for Ending {
     }
 }
 
-/// Events that may wait for the agent to take them.
+/// Most events that wait for the agent.
 pub(super) const EVENTS_AHEAD: usize = 32;
 
-/// Where events go, and what has gone there since the last reset.
+/// The target of events, with the counts since the last reset.
 pub(super) struct Outlet {
     sender: mpsc::Sender<ModelEvent>,
-    /// Anything the user sees: text, reasoning, a refusal.
+    /// Whether the user saw anything: text, reasoning, a refusal.
     pub(super) has_shown: bool,
-    /// Anything that counts as an answer: text, a refusal, a call.
+    /// Whether anything counts as an answer: text, a refusal, a call.
     pub(super) has_answer: bool,
     /// Text of this attempt.
     pub(super) text: String,
-    /// What the user should know, to be told when the attempt is over.
+    /// Notices to the user, sent after the attempt.
     pub(super) notices: Vec<String>,
-    /// What the answers showed of the service.
+    /// Facts about the service that the answers showed.
     pub(super) learned: Vec<Quirk>,
     /// Tokens of the attempts before this one.
     spent: TokenUsage,
@@ -100,7 +100,7 @@ impl Outlet {
         }
     }
 
-    /// Forgets the text of the attempt before. Its tokens are paid for, whatever came of it.
+    /// Forgets the text of the attempt before. Its tokens are paid for in any case.
     pub(super) fn begin_attempt(&mut self) {
         self.text.clear();
         self.spent.add(std::mem::take(&mut self.usage));
@@ -111,7 +111,7 @@ impl Outlet {
         let _ = self.sender.send(event).await;
     }
 
-    /// Delivers what a fold gave, or returns how it ended the answer.
+    /// Delivers the events of a fold, or returns the end of the answer.
     async fn deliver(&mut self, folded: Folded, subject: &Subject) -> Option<Ending> {
         match folded {
             Folded::Text(text) => {
@@ -153,7 +153,7 @@ impl Outlet {
     }
 }
 
-/// Why no more bytes come.
+/// The reason why no more bytes come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ReadError {
     #[error("the connection went silent")]
@@ -181,7 +181,7 @@ pub(super) async fn attempt(call: Call<'_>, fold: &mut dyn Fold, outlet: &mut Ou
     Reader { subject, timeouts, fold, outlet }.read(bytes, &content_type, framing).await
 }
 
-/// Gets as far as the headers of a successful answer.
+/// Sends the request, up to the headers of a successful answer.
 async fn send(call: Call<'_>) -> Result<Response, Box<Failure>> {
     let subject = call.subject;
     let request = call
@@ -238,7 +238,7 @@ pub(super) fn redirected(response: &Response, url: &Url, subject: &Subject) -> P
     subject.error(ProviderErrorKind::InvalidRequest, &what, Some(hint.to_owned()))
 }
 
-/// As much as arrives within the limits; what is missing is not worth an error of its own.
+/// The part that arrives within the limits; a missing rest is not worth a separate error.
 pub(super) async fn read_error_body(mut response: Response) -> Vec<u8> {
     let mut bytes = Vec::new();
     let until = Instant::now() + ERROR_BODY_LIMIT;
@@ -306,7 +306,7 @@ impl Reader<'_> {
                 Progress::Open => self.timeouts.payload_idle,
             };
             let is_open = progress == Progress::Open;
-            // What has arrived needs neither timer nor clock.
+            // Bytes that have arrived need neither timer nor clock.
             let next = match payloads.next().now_or_never() {
                 Some(next) => Ok(next),
                 None => {
@@ -391,7 +391,7 @@ impl Reader<'_> {
         None
     }
 
-    /// What an unreadable event really means.
+    /// The real meaning of an unreadable event.
     fn refined(self, ending: Ending, data: &str, payloads: &Payloads<ReadError>) -> Ending {
         let is_protocol = is_protocol(&ending);
         if is_protocol && payloads.ended_inside_event() {

@@ -6,20 +6,20 @@ use cohab_model_api::{ModelEvent, ModelProvider, ModelRequest, TokenUsage};
 use futures::StreamExt;
 use tokio::time::timeout;
 
-/// Takes what an answer took, and completes what is known of its cost.
+/// Records the usage of an answer, and completes its cost as far as it is known.
 pub type Account = Arc<dyn Fn(&mut TokenUsage) + Send + Sync>;
 
-/// Who is asked, and how much that may be.
+/// A request to a model, with its limits.
 pub struct Ask<'a> {
-    /// What the answer is called, for people: `summary`.
+    /// The name of the answer, for people: `summary`.
     pub what: &'a str,
-    /// Who is asked.
+    /// The model.
     pub provider: &'a dyn ModelProvider,
-    /// Takes what it took, whatever came of it, also if nobody waits any more.
+    /// Records the usage in any case, even if no caller waits any more.
     pub account: &'a Account,
     /// Longest answer that is read, in bytes.
     pub max_bytes: usize,
-    /// It takes so long at most.
+    /// Longest wait.
     pub wait: Duration,
 }
 
@@ -27,7 +27,7 @@ impl Ask<'_> {
     /// The whole answer to `request`.
     ///
     /// # Errors
-    /// None came, or too much; a sentence without a capital.
+    /// No answer came, or too long a one; a sentence without a capital.
     pub async fn answer(&self, request: ModelRequest) -> Result<String, String> {
         let answer = timeout(self.wait, self.read(request)).await;
         answer.map_err(|_| format!("no {} came within {} s", self.what, self.wait.as_secs()))?
@@ -59,7 +59,7 @@ impl Ask<'_> {
     }
 }
 
-/// Accounts for itself at its end.
+/// Records its usage when dropped.
 struct Spent {
     usage: TokenUsage,
     account: Account,

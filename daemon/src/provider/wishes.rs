@@ -12,20 +12,20 @@ use super::{
     key::{Key, Source},
 };
 
-/// What settings and variables say together.
+/// The merged settings and variables.
 pub(super) struct Wishes<'a> {
     environment: Environment<'a>,
-    /// `model.provider`, or what stands for it.
+    /// `model.provider`, or its replacement.
     pub(super) provider: Option<String>,
-    /// Where the service is.
+    /// The address of the service.
     pub(super) base_url: Option<String>,
     /// Its model.
     pub(super) model: Option<String>,
-    /// Its key, wherever it is.
+    /// Its key, from any source.
     pub(super) key: Option<Key>,
     /// Variable that should hold the key by the settings, but is not set.
     pub(super) missing_key_variable: Option<String>,
-    /// What decided, for people.
+    /// The origin of the choice, for people.
     pub(super) origin: String,
     /// The table of the settings, for people: `[model]`.
     pub(super) table: String,
@@ -34,13 +34,13 @@ pub(super) struct Wishes<'a> {
 }
 
 impl<'a> Wishes<'a> {
-    /// Of these settings, as the profile in force has them.
+    /// Merges these settings, as the profile in force has them.
     pub(super) fn of(settings: &ModelSettings, environment: Environment<'a>) -> Self {
         let profile = settings.profile.as_ref();
         let is_alone = profile.is_some_and(|profile| profile.asked_by == AskedBy::User);
         let variable = |name: &str| value_of(environment, name).filter(|_| !is_alone);
         let named = variable("COHAB_PROVIDER");
-        // Another provider makes the file's address, model and key those of somebody else.
+        // With another provider the file's address, model and key are those of another service.
         let is_other = named.as_ref().is_some_and(|named| settings.provider.as_ref() != Some(named));
         let own = (!is_other).then_some(settings);
         let origin = match (&named, variable("COHAB_BASE_URL"), profile) {
@@ -68,7 +68,7 @@ impl<'a> Wishes<'a> {
         }
     }
 
-    /// An address alone says enough: a vendor's own host speaks the vendor's wire, anything else what most servers speak.
+    /// An address alone is enough: a vendor's own host speaks the vendor's wire, any other the wire of most servers.
     pub(super) fn implied_provider(&self) -> Option<String> {
         let base = self.base_url.as_ref()?;
         let wire = Url::parse(base).ok().and_then(|url| vendor::at(&url)).map(|spoken| spoken.wire);
@@ -109,7 +109,7 @@ impl<'a> Wishes<'a> {
         vendor.key_variables.iter().find_map(|name| self.variable(name).map(|key| Key::here(key, *name)))
     }
 
-    /// A variable that is set to something.
+    /// A variable with a non-empty value.
     pub(super) fn variable(&self, name: &str) -> Option<String> {
         value_of(self.environment, name)
     }
@@ -119,7 +119,7 @@ fn value_of(environment: Environment<'_>, name: &str) -> Option<String> {
     environment(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }
 
-/// The first of the ways to a key that the settings name and that leads somewhere.
+/// The first of the key sources in the settings that is present.
 fn key_of_settings(own: &ModelSettings, environment: Environment<'_>) -> Option<Key> {
     let place = |name: &str| format!("`{name}` under {}", own.table());
     let in_variable = || own.api_key_env.as_ref().and_then(|name| Some(Key::here(value_of(environment, name)?, name)));

@@ -11,7 +11,7 @@ use cohab_text::{cut::tail, sanitize::sanitize};
 use super::{OpenCall, TurnRecorder};
 use crate::store::sessions::event::{Approval, Call, CallResult, Event, OUTPUT_TAIL_BYTES};
 
-/// Outside the gate.
+/// The hook outside the gate.
 pub struct Proposals(pub Arc<TurnRecorder>);
 
 #[async_trait]
@@ -35,7 +35,7 @@ impl Middleware for Proposals {
 
     async fn after_tool(&self, result: &mut ToolResult) {
         let Some(open) = self.0.state().calls.remove(&result.call_id) else {
-            // Nothing that a tool could be called with.
+            // No arguments that a tool could be called with.
             return;
         };
         if !open.is_kept {
@@ -51,14 +51,14 @@ impl Middleware for Proposals {
     }
 }
 
-/// Inside the gate.
+/// The hook inside the gate.
 pub struct Calls {
     recorder: Arc<TurnRecorder>,
     is_asked: Box<dyn Fn() -> bool + Send + Sync>,
 }
 
 impl Calls {
-    /// `is_asked` says whether the user is asked at all.
+    /// `is_asked` reports whether the user is asked at all.
     #[must_use]
     pub fn new(recorder: Arc<TurnRecorder>, is_asked: Box<dyn Fn() -> bool + Send + Sync>) -> Self {
         Self { recorder, is_asked }
@@ -94,7 +94,7 @@ impl Middleware for Calls {
     }
 }
 
-/// The command as harmless text; the same one where it is that already.
+/// The command as harmless text; the same one where it is harmless already.
 fn harmless(command: &Arc<str>) -> Arc<str> {
     let clean = sanitize(command);
     if clean == **command { Arc::clone(command) } else { clean.into() }

@@ -40,26 +40,26 @@ use crate::{
     tasks::Task,
 };
 
-/// How a turn begins.
+/// The beginning of a turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Opening {
     /// Name of the session.
     pub session: String,
     /// The turn's id.
     pub turn: String,
-    /// As the user typed it.
+    /// The question as typed.
     pub question: String,
-    /// Where the shell is.
+    /// The shell's folder.
     pub cwd: PathBuf,
     /// Name of the live shell, if there is one.
     pub shell: Option<String>,
-    /// What was piped in, in bytes.
+    /// Piped input, in bytes.
     pub piped_bytes: usize,
-    /// The interrupted turn that it goes on with.
+    /// The interrupted turn that this one continues.
     pub resumed_from: Option<String>,
 }
 
-/// Takes notes of one turn.
+/// Records one turn.
 pub struct TurnRecorder {
     archive: Archive,
     session: Arc<SessionRecord>,
@@ -73,23 +73,23 @@ struct State {
     is_on: bool,
     text: String,
     reasoning: String,
-    /// The calls that are on, by their ids, until their results are known.
+    /// The open calls, by their ids, until their results are known.
     calls: BTreeMap<String, OpenCall>,
-    /// The one that came last: calls are asked about one after the other, and a command runs alone.
+    /// The latest one: calls are asked about one after the other, and a command runs alone.
     current: String,
-    /// What was decided about calls that come later.
+    /// Decisions about later calls.
     beforehand: Vec<(Effect, Approval)>,
-    /// Messages that are kept.
+    /// Stored messages.
     saved: usize,
-    /// Fingerprint of the last of them: it may hold megabytes.
+    /// Fingerprint of the last stored message: the message may hold megabytes.
     last_saved: Option<u64>,
     /// Fires when the beginning is on disk.
     begun: Option<oneshot::Receiver<bool>>,
-    /// How often the conversation was another one before they were.
+    /// Rewrites of the conversation at that point.
     rewrites: u32,
 }
 
-/// Tells messages apart.
+/// Distinguishes messages.
 fn fingerprint(message: &Message) -> u64 {
     struct Sink(DefaultHasher);
     impl io::Write for Sink {
@@ -103,7 +103,7 @@ fn fingerprint(message: &Message) -> u64 {
         }
     }
     let mut sink = Sink(DefaultHasher::new());
-    // The sink takes everything, and messages are made to be written so.
+    // The sink accepts everything, and messages are serializable.
     let _ = serde_json::to_writer(&mut sink, message);
     sink.0.finish()
 }
@@ -118,12 +118,12 @@ struct OpenCall {
     /// Number of its step in the turn.
     step: Option<u32>,
     call: Call,
-    /// The user or the policy allowed it.
+    /// Whether the user or the policy allowed it.
     is_allowed: bool,
-    /// Its event is kept. That of a call beside which others run waits for its result, so that the two stand together.
+    /// Whether its event is stored. The event of a call that runs with others waits for its result, so that the two are adjacent.
     is_kept: bool,
     was_asked: bool,
-    /// Its command was begun, and nothing was told of its end: it may have done anything.
+    /// Whether its command began, with no report of its end: it may have done anything.
     is_running: bool,
     ran: CallResult,
 }
@@ -155,7 +155,7 @@ impl TurnRecorder {
         }
     }
 
-    /// The settings are read: from here on things are kept, if they are to be.
+    /// The settings are read: from here on events are stored, if they are to be.
     pub fn begin(&self, limits: Option<Limits>, model: &ModelInfo) {
         let Some(limits) = limits else { return };
         self.state().is_on = true;
@@ -177,12 +177,12 @@ impl TurnRecorder {
         self.steps.begin(&self.opening, model);
     }
 
-    /// What the conversation is called if this turn is its first.
+    /// The title of the conversation if this turn is its first.
     fn title(&self) -> String {
         one_line(sanitize(&self.opening.question).trim(), TITLE_MAX_CHARS)
     }
 
-    /// The conversation gets a name, unless it has got one meanwhile.
+    /// Names the conversation, unless it got a name meanwhile.
     pub fn named(&self, title: String) {
         if self.is_on() {
             let session = self.opening.session.clone();
@@ -190,7 +190,7 @@ impl TurnRecorder {
         }
     }
 
-    /// The session means to do this now.
+    /// Stores the session's new list of tasks.
     pub fn tasks(&self, tasks: &[Task]) {
         if self.is_on() {
             let session = self.opening.session.clone();
@@ -198,13 +198,13 @@ impl TurnRecorder {
         }
     }
 
-    /// What the turn begins with, its question included.
+    /// The messages at the beginning of the turn, including its question.
     pub fn history(&self, messages: &[Message]) {
         let entry = self.conversation(0, messages);
         self.state().begun = entry.map(|entry| self.archive.keep_telling(entry));
     }
 
-    /// Waits, once, until the beginning of the turn is on disk: what the user saw begin must not be forgotten.
+    /// Waits, once, until the beginning of the turn is on disk: a turn that the user saw must not be forgotten.
     async fn has_begun(&self) {
         let begun = self.state().begun.take();
         if let Some(begun) = begun {
@@ -212,7 +212,7 @@ impl TurnRecorder {
         }
     }
 
-    /// The conversation after a step; its calls may wait for their results. `rewrites` counts how often it became another one.
+    /// The conversation after a step; its calls may wait for their results. `rewrites` counts the rewrites so far.
     fn step_done(&self, messages: &[Message], rewrites: u32) {
         let (saved, is_same) = {
             let mut state = self.state();
@@ -220,12 +220,12 @@ impl TurnRecorder {
             let last = state.saved.checked_sub(1).and_then(|last| messages.get(last));
             (state.saved, is_same && last.map(fingerprint) == state.last_saved)
         };
-        // What was kept has changed: the store finds out where.
+        // The stored part has changed: the store finds out where.
         let from = if is_same { saved } else { 0 };
         self.save(from, messages.get(from..).unwrap_or_default());
     }
 
-    /// The conversation becomes so many messages, which took this much of a model. What happened stays on record.
+    /// Records a compaction: the number of messages left, and the usage of the model. The earlier events stay on record.
     pub fn compacted(&self, summary: Option<&str>, dropped: usize, left: usize, usage: Option<&TokenUsage>) {
         self.steps.compacted(left, usage);
         if dropped > 0 {
@@ -238,7 +238,7 @@ impl TurnRecorder {
         self.conversation(from, messages).into_iter().for_each(|entry| self.archive.keep(entry));
     }
 
-    /// What is to be kept of the conversation from here on, if anything is.
+    /// The messages to store from here on, if any are to be.
     fn conversation(&self, from: usize, messages: &[Message]) -> Option<Entry> {
         let mut state = self.state();
         let is_wanted = state.is_on && (from == 0 || !messages.is_empty());
@@ -249,7 +249,7 @@ impl TurnRecorder {
         })
     }
 
-    /// What the model said in a step is complete, or as complete as it gets.
+    /// Stores the model's text of a step, which is complete or will not grow.
     fn flush(&self) {
         let (reasoning, text) = {
             let mut state = self.state();
@@ -272,7 +272,7 @@ impl TurnRecorder {
         self.keep_approval(question, decision, note);
     }
 
-    /// Several calls were asked about before the first of them: their calls come later.
+    /// Notes the decisions about several calls that were asked about together: the calls come later.
     fn asked_beforehand(&self, questions: &[ApprovalQuestion], answers: &[ApprovalAnswer]) {
         self.state().beforehand.clear();
         for (question, answer) in questions.iter().zip(answers) {
@@ -284,7 +284,7 @@ impl TurnRecorder {
         }
     }
 
-    /// What was decided about this beforehand, once.
+    /// The decision that was made about this beforehand, used once.
     fn take_beforehand(&self, effect: &Effect) -> Option<Approval> {
         let beforehand = &mut self.state().beforehand;
         let at = beforehand.iter().position(|(known, _)| known == effect)?;
@@ -305,7 +305,7 @@ impl TurnRecorder {
     fn ran(&self, outcome: &CommandOutcome) {
         if outcome.mode == Mode::Live {
             self.session.shell_changed(outcome);
-            // Whoever goes on after the daemon's end wants to be there.
+            // A daemon that continues later wants to start there.
             self.keep_left();
         }
         if let Some(open) = self.state().current() {
@@ -319,7 +319,7 @@ impl TurnRecorder {
         }
     }
 
-    /// A step took so long. What a command itself took is known better.
+    /// Notes the duration of a step. For a command its own duration is more exact.
     fn took(&self, step: u32, elapsed: Duration) {
         let mut state = self.state();
         if let Some(open) = state.calls.values_mut().find(|open| open.step == Some(step) && open.is_allowed) {
@@ -375,7 +375,7 @@ fn subject(subject: &ApprovalSubject) -> String {
     clean(&text)
 }
 
-/// How a turn ended, in a word.
+/// The end of a turn, in a word.
 pub fn end_word(result: &Result<StopReason, TurnError>) -> &'static str {
     match result {
         Ok(StopReason::Answered) => "answered",

@@ -15,7 +15,7 @@ use super::TurnRecorder;
 /// Longest text of one step that is held back for the record, in bytes.
 const MAX_HELD_BYTES: usize = 4 * 1024 * 1024;
 
-/// Notes what the model says.
+/// Records the model's texts.
 pub struct RecordingSink<S> {
     inner: S,
     recorder: Arc<TurnRecorder>,
@@ -64,14 +64,14 @@ fn append(held: &mut String, text: &str) {
     }
 }
 
-/// Notes what the user agrees to.
+/// Records the user's approvals.
 pub struct RecordingApprover {
     inner: Arc<dyn Approver>,
     recorder: Arc<TurnRecorder>,
 }
 
 impl RecordingApprover {
-    /// Lets `inner` ask.
+    /// Asks through `inner`.
     #[must_use]
     pub fn new(inner: Arc<dyn Approver>, recorder: Arc<TurnRecorder>) -> Self {
         Self { inner, recorder }
@@ -93,14 +93,14 @@ impl Approver for RecordingApprover {
     }
 }
 
-/// Notes how commands went.
+/// Records the outcomes of commands.
 pub struct RecordingRunner {
     inner: Arc<dyn CommandRunner>,
     recorder: Arc<TurnRecorder>,
 }
 
 impl RecordingRunner {
-    /// Lets `inner` run them.
+    /// Runs commands through `inner`.
     #[must_use]
     pub fn new(inner: Arc<dyn CommandRunner>, recorder: Arc<TurnRecorder>) -> Self {
         Self { inner, recorder }
@@ -110,7 +110,7 @@ impl RecordingRunner {
 #[async_trait]
 impl CommandRunner for RecordingRunner {
     async fn run(&self, request: CommandRequest, cancel: &CancellationToken) -> Result<CommandOutcome, RelayError> {
-        // A turn that is stopped drops this while it waits.
+        // A stopped turn drops this future while it waits.
         self.recorder.set_running(true);
         let outcome = self.inner.run(request, cancel).await;
         self.recorder.set_running(false);

@@ -16,12 +16,12 @@ use crate::{
     store::sessions::{Left, event::Event, steps::recover::Unfinished},
 };
 
-/// Variables of which it is known how they were left.
+/// Most variables with a known last value.
 const MAX_VARIABLES: usize = 64;
 /// Longest value of one, in bytes.
 const MAX_VALUE_BYTES: usize = 4 * 1024;
 
-/// Kept in memory between turns.
+/// State between turns, in memory.
 #[derive(Debug, Default)]
 pub struct SessionRecord {
     state: Mutex<State>,
@@ -30,7 +30,7 @@ pub struct SessionRecord {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The user's commands since the last question: they go on record with the next one, as they go to the model then.
+    /// The user's commands since the last question: they are stored with the next one, as they go to the model then.
     commands: VecDeque<(Timestamp, Event)>,
     left: Left,
     is_restored: bool,
@@ -42,7 +42,7 @@ impl SessionRecord {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The user ran a command.
+    /// Notes a command of the user.
     pub fn command_ran(&self, command: &PastCommand) {
         let longest = if command.exit_code == 0 { OUTPUT_BYTES } else { FAILED_OUTPUT_BYTES };
         let event = Event::Shell {
@@ -64,14 +64,14 @@ impl SessionRecord {
         std::mem::take(&mut self.state().commands)
     }
 
-    /// A command of the assistant's ran in the live shell.
+    /// Notes a command of the assistant that ran in the live shell.
     pub(super) fn shell_changed(&self, outcome: &CommandOutcome) {
         let mut state = self.state();
         state.left.cwd = outcome.cwd.to_string_lossy().into_owned();
         let environment = &mut state.left.environment;
         for change in &outcome.env_delta {
             environment.remove(&change.name);
-            // What looks secret was masked, for the model and for us.
+            // A value that looks secret was masked, for the model and for us.
             let value = change.value.as_ref().filter(|value| *value != MASKED && value.len() <= MAX_VALUE_BYTES);
             if let Some(value) = value.filter(|_| environment.len() < MAX_VARIABLES) {
                 environment.insert(change.name.clone(), value.clone());
@@ -79,7 +79,7 @@ impl SessionRecord {
         }
     }
 
-    /// How the shell is; `cwd` where nothing was told yet.
+    /// The state of the shell; `cwd` where none was reported yet.
     pub(super) fn left(&self, cwd: &Path) -> Left {
         let mut left = self.state().left.clone();
         if left.cwd.is_empty() {
@@ -88,33 +88,33 @@ impl SessionRecord {
         left
     }
 
-    /// What an earlier daemon kept is known from here on. False if it was before.
+    /// Marks the state of an earlier daemon as restored. False if it was restored before.
     pub fn restore_once(&self) -> bool {
         !std::mem::replace(&mut self.state().is_restored, true)
     }
 
-    /// Whoever brings back what an earlier daemon kept holds this meanwhile; whoever needs it waits for that.
+    /// Held while the state of an earlier daemon is restored; every user of that state waits for it.
     pub async fn restoring(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.restoring.lock().await
     }
 
-    /// The turn that an earlier daemon's end has interrupted; the conversation then ends with a word on that.
+    /// The turn that the end of an earlier daemon interrupted; the conversation then ends with a note on that.
     #[must_use]
     pub fn unfinished(&self) -> Option<Unfinished> {
         self.state().unfinished.clone()
     }
 
-    /// The same, once: it goes on, or never will.
+    /// The same, once: it continues now, or never will.
     pub fn take_unfinished(&self) -> Option<Unfinished> {
         self.state().unfinished.take()
     }
 
-    /// An earlier daemon's end has interrupted this turn.
+    /// Notes that the end of an earlier daemon interrupted this turn.
     pub fn was_interrupted(&self, unfinished: Unfinished) {
         self.state().unfinished = Some(unfinished);
     }
 
-    /// Goes on from how a shell was left.
+    /// Continues from the last state of a shell.
     pub fn go_on_from(&self, left: Left) {
         self.state().left.environment = left.environment;
     }

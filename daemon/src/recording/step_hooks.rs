@@ -9,11 +9,11 @@ use cohab_model_api::{ModelProvider, TokenUsage, ToolResult};
 
 use super::TurnRecorder;
 
-/// Outside of everything.
+/// The outermost hook.
 pub struct Steps {
-    /// Where notes are taken.
+    /// The recorder.
     pub recorder: Arc<TurnRecorder>,
-    /// Who answers; it may be another one after an answer than before it.
+    /// The current model; after an answer it may be another one than before it.
     pub provider: Arc<dyn ModelProvider>,
 }
 
@@ -49,7 +49,7 @@ impl Middleware for Steps {
     }
 }
 
-/// Inside of everything: whatever comes after it happens.
+/// The innermost hook: a call that reaches it happens.
 pub struct Intents(pub Arc<TurnRecorder>);
 
 #[async_trait]

@@ -24,7 +24,7 @@ use crate::store::sessions::{
     },
 };
 
-/// Turns and steps of one turn, as far as they are known.
+/// The row of one turn and its steps, as far as they are known.
 pub struct StepLog {
     archive: Archive,
     state: Mutex<State>,
@@ -32,20 +32,20 @@ pub struct StepLog {
 
 #[derive(Default)]
 struct State {
-    /// `None` while nothing is kept.
+    /// `None` while nothing is stored.
     turn: Option<Turn>,
     next: u32,
     /// Number of the model's last step.
     asked_by: Option<u32>,
-    /// The model's step that is on.
+    /// The model's open step.
     inference: Option<Step>,
-    /// The conversation is being shortened, in the step of this number for the user.
+    /// The open compaction, by its step's number for the user.
     compaction: Option<(u32, Step)>,
     /// When it began.
     asked: Option<Instant>,
     /// Calls that have no result, by the model's id.
     calls: HashMap<String, Step>,
-    /// What was told of tool steps that began or ended, by their number for the user.
+    /// Reported beginnings and ends of tool steps, by their number for the user.
     told: HashMap<u32, Told>,
     /// The number for the user of each call, by the model's id.
     shown: HashMap<String, u32>,
@@ -60,7 +60,7 @@ struct Told {
 }
 
 impl State {
-    /// A step that begins now.
+    /// Begins a step.
     fn begin(&mut self, kind: StepType, input: impl Into<Input>, metadata: Metadata) -> Option<Step> {
         let turn = self.turn.as_mut()?;
         let number = self.next;
@@ -84,7 +84,7 @@ impl State {
 }
 
 impl StepLog {
-    /// Of a turn that has not begun.
+    /// A log for a turn that has not begun.
     pub(super) fn new(archive: Archive) -> Self {
         Self { archive, state: Mutex::default() }
     }
@@ -103,7 +103,7 @@ impl StepLog {
         self.keep(Checkpoint::Step(step));
     }
 
-    /// The turn begins.
+    /// Begins the turn.
     pub(super) fn begin(&self, opening: &Opening, model: &ModelInfo) {
         let hold = self.archive.hold();
         let now = Timestamp::now();
@@ -136,7 +136,7 @@ impl StepLog {
         }
     }
 
-    /// Something was told to the user.
+    /// Notes an event that was reported to the user.
     pub(super) fn told(&self, event: &TurnEvent) {
         let mut state = self.state();
         match event {
@@ -188,21 +188,21 @@ impl StepLog {
         }
     }
 
-    /// What an answer took.
+    /// Notes the usage of an answer.
     pub(super) fn took(&self, usage: &TokenUsage) {
         if let Some(step) = self.state().inference.as_mut() {
             note_usage(&mut step.metadata, usage);
         }
     }
 
-    /// This one gave the answer; another one may have been asked first.
+    /// Notes the model that gave the answer; another one may have been asked first.
     pub(super) fn answered_by(&self, model: &ModelInfo) {
         if let Some(step) = self.state().inference.as_mut() {
             step.metadata.model = Some(format!("{}/{}", model.wire, model.model));
         }
     }
 
-    /// A call waits for consent. It gets the name that its run is known by.
+    /// A call waits for consent. Gives it the name that its run is known by.
     pub(super) fn planned(&self, call: &mut PlannedCall) {
         let mut state = self.state();
         let metadata = Metadata {
@@ -223,7 +223,7 @@ impl StepLog {
         self.keep(Checkpoint::Step(step));
     }
 
-    /// A call is about to run, as it is now. Waits until that is on disk if it has effects.
+    /// A call is about to run in its final form. Waits until that is on disk if the call has effects.
     pub(super) async fn runs(&self, call: &PlannedCall) {
         let step = {
             let mut state = self.state();
@@ -237,12 +237,12 @@ impl StepLog {
         if !step.metadata.has_effects {
             self.keep(Checkpoint::Step(step));
         } else if !self.archive.keep_now(Entry::Checkpoint(Box::new(Checkpoint::Step(step)))).await {
-            // A full disk must not keep the user from what may free it.
+            // A full disk must not keep the user from a command that may free it.
             tracing::warn!("a step that acts could not be written down before");
         }
     }
 
-    /// A call has a result, as the model gets it.
+    /// Notes the result of a call, in the form for the model.
     pub(super) fn ran(&self, result: &ToolResult) {
         let mut state = self.state();
         let shown = state.shown.remove(&result.call_id);
@@ -260,7 +260,7 @@ impl StepLog {
         self.keep(Checkpoint::Step(step));
     }
 
-    /// The conversation becomes so many messages, which took this much of a model.
+    /// Notes a compaction: the number of messages left, and the usage of the model.
     pub(super) fn compacted(&self, messages: usize, usage: Option<&TokenUsage>) {
         if let Some((_, step)) = self.state().compaction.as_mut() {
             step.output = Some(format!("{messages} messages"));
@@ -278,7 +278,7 @@ impl StepLog {
         row.into_iter().for_each(|row| self.keep(Checkpoint::Turn(row)));
     }
 
-    /// The turn is over. Waits until that is on disk: what the user is told to be answered must not be offered to go on.
+    /// The turn is over. Waits until that is on disk: a turn that is reported as answered must not be offered for continuing.
     pub(super) async fn turn_done(&self, turn: &TurnState, result: &TurnResult) {
         let (row, _hold) = {
             let mut state = self.state();
@@ -293,7 +293,7 @@ impl StepLog {
 
 impl Drop for StepLog {
     fn drop(&mut self) {
-        // A bug has ended the turn; the daemon lives, so there is nothing to go on with.
+        // A bug has ended the turn; the daemon lives, so there is nothing to continue.
         let row = self.state().turn.take().filter(|_| std::thread::panicking());
         if let Some(row) = row {
             self.keep(Checkpoint::Turn(ended(row, &Err(cohab_agent::TurnError::Internal))));
@@ -351,7 +351,7 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The model's last word.
+/// The model's last text.
 fn said(messages: &[Message]) -> Option<String> {
     match messages.last() {
         Some(Message::Assistant(AssistantMessage { text, .. })) => Some(clean(text)),
@@ -359,7 +359,7 @@ fn said(messages: &[Message]) -> Option<String> {
     }
 }
 
-/// Brings the row of the turn up to date.
+/// Updates the row of the turn.
 fn note(state: &mut State, turn: &TurnState) -> Option<Turn> {
     let usage = turn.usage();
     let row = state.turn.as_mut()?;

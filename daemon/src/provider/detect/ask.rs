@@ -3,7 +3,7 @@
 use reqwest::{Client, Url};
 use serde_json::Value;
 
-/// Of an answer, as much is read.
+/// Most bytes of an answer that are read.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
 
 /// The JSON at `path` below `base`, if there is any.
@@ -11,7 +11,7 @@ pub(super) async fn get(client: &Client, base: &Url, path: &str) -> Option<Value
     answer(client.get(base.join(path).ok()?)).await
 }
 
-/// The JSON that comes for `body` at `path` below `base`, if any does.
+/// The JSON answer to `body` at `path` below `base`, if there is one.
 pub(super) async fn post(client: &Client, base: &Url, path: &str, body: &Value) -> Option<Value> {
     answer(client.post(base.join(path).ok()?).json(body)).await
 }
@@ -27,6 +27,6 @@ async fn answer(request: reqwest::RequestBuilder) -> Option<Value> {
     }
     let is_success = response.status().is_success();
     let value: Value = serde_json::from_slice(&bytes).ok()?;
-    // A server that still loads its model says so in an error.
+    // A server that still loads its model reports that as an error.
     (is_success || value.get("error").is_some()).then_some(value)
 }

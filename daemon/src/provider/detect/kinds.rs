@@ -10,17 +10,17 @@ use serde_json::{Value, json};
 
 use super::ask::{get, post};
 
-/// Of so many models details are asked one by one.
+/// Most models whose details are requested one by one.
 const MAX_ASKED: usize = 8;
-/// What llama.cpp calls its model while it does not say; it has only one, and takes any name for it.
+/// llama.cpp's name for its model before it is loaded; it has only one, and accepts any name for it.
 const LOADING_MODEL: &str = "default";
 
-/// What a host answered.
+/// The answers of a host.
 #[derive(Debug, Default)]
 pub(super) struct Look {
-    /// To `/v1/models`.
+    /// The answer of `/v1/models`.
     pub(super) list: Option<Value>,
-    /// To `/api/version`.
+    /// The answer of `/api/version`.
     pub(super) version: Option<Value>,
 }
 
@@ -30,15 +30,15 @@ pub(super) struct Kind {
     pub(super) name: &'static str,
     /// Name of the wire it speaks best.
     pub(super) wire: &'static str,
-    /// Where that wire's calls are, below the root.
+    /// The path of that wire's calls, below the root.
     pub(super) path: &'static str,
-    /// Whether the answer is such a server's. Ports prove nothing.
+    /// Whether the answer is that of such a server. Ports prove nothing.
     is_shape: fn(&Look) -> bool,
     /// Completes what `/v1/models` listed.
     pub(super) details: for<'a> fn(&'a Client, &'a Url, Vec<Model>) -> BoxFuture<'a, Vec<Model>>,
 }
 
-/// All kinds; the first that fits is meant.
+/// All kinds; the first match counts.
 static KINDS: &[Kind] = &[
     Kind {
         name: "Ollama",
@@ -65,7 +65,7 @@ static KINDS: &[Kind] = &[
     Kind { name: "an OpenAI-compatible server", is_shape: |look| !KIND.listed(look).is_empty(), ..KIND },
 ];
 
-/// What most kinds have in common: the list says all there is to know.
+/// The common case: the list has all facts.
 const KIND: Kind = Kind {
     name: "",
     wire: "openai-chat",
@@ -74,7 +74,7 @@ const KIND: Kind = Kind {
     details: |_, _, models| future::ready(models).boxed(),
 };
 
-/// Which kind gave that answer.
+/// The kind that gave that answer.
 pub(super) fn of(look: &Look) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| (kind.is_shape)(look))
 }
@@ -105,7 +105,7 @@ fn is_loading(look: &Look) -> bool {
     text("type") == "unavailable_error" && text("message").contains("Loading model")
 }
 
-/// `/api/show` tells what a model can do, `/api/ps` what is in memory.
+/// `/api/show` has a model's abilities, `/api/ps` the loaded models.
 async fn of_ollama(client: &Client, base: &Url, models: Vec<Model>) -> Vec<Model> {
     let (mut asked, rest) = (models, Vec::new());
     let rest: Vec<Model> = if asked.len() > MAX_ASKED { asked.split_off(MAX_ASKED) } else { rest };
@@ -131,7 +131,7 @@ async fn of_ollama(client: &Client, base: &Url, models: Vec<Model>) -> Vec<Model
     shown
 }
 
-/// Newer servers have one list of their own, older ones another.
+/// Newer servers have a separate list, older ones another.
 async fn of_lm_studio(client: &Client, base: &Url, models: Vec<Model>) -> Vec<Model> {
     let (new, old) = future::join(get(client, base, "api/v1/models"), get(client, base, "api/v0/models")).await;
     let rows =
@@ -169,12 +169,12 @@ fn old_lm_studio_row(row: &Value) -> Option<Model> {
     })
 }
 
-/// `/props` has the size of the context that one conversation gets.
+/// `/props` has the context size of one conversation.
 async fn of_llama_cpp(client: &Client, base: &Url, mut models: Vec<Model>) -> Vec<Model> {
     let Some(props) = get(client, base, "props").await else { return models };
     let window = props.pointer("/default_generation_settings/n_ctx").and_then(Value::as_u64).filter(|size| *size > 0);
     let can_call_tools = props.pointer("/chat_template_caps/supports_tools").and_then(Value::as_bool);
-    // With more than one, they are those of a router, and these facts are nobody's.
+    // With more than one model, they are a router's, and these facts belong to none of them.
     if let [model] = models.as_mut_slice() {
         model.context_window_tokens = window.or(model.context_window_tokens);
         model.can_call_tools = can_call_tools.or(model.can_call_tools);

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{Exchange, Next, Once};
 use crate::provider::retry::{Failure, Verdict, verdict};
 
-/// A prompt that fills more of the window than this, in percent, is what a repeated "too many requests" is about.
+/// A prompt that fills more of the window than this, in percent, is the likely reason of a repeated "too many requests".
 const CROWDED_PERCENT: u64 = 80;
 
 impl Exchange {
@@ -31,7 +31,7 @@ impl Exchange {
         }
         let give_up = |mut error: ProviderError, wait: Option<Duration>| {
             error.retry_after = wait.or(error.retry_after);
-            // Of an answer that never began nothing is left to keep: then it is a failure like any other.
+            // An answer that never began leaves nothing to keep: then it is a failure like any other.
             let cut = cut.filter(|_| self.outlet.has_shown);
             Next::Done(cut.map_or(ModelEvent::Failed(error), |reason| ModelEvent::Incomplete { reason }))
         };
@@ -64,19 +64,19 @@ impl Exchange {
         self.service.pace.sleep(wait).await;
     }
 
-    /// What a filter said that let the question not through to the model.
+    /// The words of a filter that did not pass the question on to the model.
     fn words_of_refusal(&self, failure: &Failure) -> Option<String> {
         let body = failure.body.as_ref().filter(|body| body.is_refusal() && !self.outlet.has_shown)?;
         let words = self.service.subject.words_of(body);
         Some(if words.is_empty() { "The service refused the question.".to_owned() } else { words })
     }
 
-    /// Whether the service refused something that can be done in another way from now on.
+    /// Whether the service refused a feature that can be avoided from now on.
     async fn learn(&mut self, failure: &Failure) -> bool {
         let Some(quirk) = failure.body.as_ref().and_then(|body| self.service.wire.remedy(body)) else { return false };
         let mut quirks = self.service.quirks();
         quirks.insert(quirk);
-        // What was refused in this very form already is not sent again.
+        // A request that was refused in this very form is not sent again.
         if self.form(&quirks) == self.form(&self.sent_quirks) {
             return false;
         }
@@ -95,14 +95,15 @@ impl Exchange {
         (self.service.wire.url(&self.service.base, &options), self.service.wire.body(&self.request, &options))
     }
 
-    /// What the user pays for and does not get. What he asked for and does not get is told with each answer.
+    /// The notice about a feature that the user pays for and does not get. A missing feature that the user asked for is reported with
+    /// each answer.
     fn notice_of(&self, quirk: Quirk) -> Option<String> {
         let model = &self.service.info.model;
         (quirk == Quirk::NoCacheControl)
             .then(|| format!("{model} takes no cache marks; each question is read as a whole"))
     }
 
-    /// Whether a shorter answer is all that the service wants.
+    /// Whether a shorter answer is all that the service requires.
     fn lower_cap(&mut self, failure: &Failure) -> bool {
         let Some(body) = &failure.body else { return false };
         let (longest, room) = (body.longest_answer_tokens(), body.answer_room_tokens());
@@ -124,7 +125,7 @@ impl Exchange {
         failure.is_stale && self.is_first(Once::RetryStale)
     }
 
-    /// Some services say "too many requests" of a prompt that is too long. No wait helps then.
+    /// Some services say "too many requests" about a prompt that is too long. No wait helps then.
     fn is_too_long(&self, failure: &Failure) -> bool {
         let Some(window) = self.service.context_window_tokens else { return false };
         if failure.error.kind != ProviderErrorKind::RateLimit {
