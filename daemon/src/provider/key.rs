@@ -11,36 +11,36 @@ use super::{
     limited_command::{self, Ended},
 };
 
-/// How long `key_command` may take, time to type a passphrase elsewhere included.
+/// Time limit of `key_command`, including the time to type a passphrase elsewhere.
 const COMMAND_LIMIT: Duration = Duration::from_secs(10);
 
-/// Where a key comes from.
+/// The source of a key.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
     /// It is known already.
     Here(SecretString),
     /// The first line that this command prints.
     Command(String),
-    /// `cohab setup` put it there.
+    /// `cohab setup` stored it.
     Stored(KeyStore),
 }
 
-/// A key and where it comes from.
+/// A key and its source.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
-    /// How to get it.
+    /// The source.
     pub(crate) source: Source,
-    /// The same for people: a variable or a setting.
+    /// The source for people: a variable or a setting.
     pub(crate) place: String,
 }
 
-/// Why there is no key.
+/// The reason why there is no key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct KeyError {
     /// One sentence; never the key.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub hint: String,
 }
 
@@ -51,15 +51,15 @@ impl KeyError {
 }
 
 impl Key {
-    /// A key that is known.
+    /// A known key.
     pub(crate) fn here(secret: impl Into<SecretString>, place: impl Into<String>) -> Self {
         Self { source: Source::Here(secret.into()), place: place.into() }
     }
 
-    /// Gets it; runs a command if that is where it comes from. `account` is its name in the stores.
+    /// Fetches the key; runs a command if the source is one. `account` is its name in the stores.
     ///
     /// # Errors
-    /// It cannot be had.
+    /// The key cannot be fetched.
     pub(crate) async fn secret(&self, stores: &KeyStores, account: &str) -> Result<SecretString, KeyError> {
         let secret = match &self.source {
             Source::Here(secret) => secret.clone(),

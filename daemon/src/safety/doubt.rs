@@ -13,15 +13,15 @@ use serde_json::Value;
 
 use crate::store::sessions::steps::Step;
 
-/// Why it is asked.
+/// The reason for the question.
 const REASON: &str = "it may have run already: the daemon ended suddenly while it was on";
 
-/// Calls of which nobody knows whether they have run.
+/// Calls that may have run already.
 #[derive(Debug, Default)]
 pub struct Doubts(Mutex<Vec<(String, Value)>>);
 
 impl Doubts {
-    /// Those of these steps.
+    /// The calls of these steps.
     #[must_use]
     pub fn of(unknown: &[Step]) -> Self {
         let same = |step: &Step| {
@@ -33,7 +33,7 @@ impl Doubts {
         Self(Mutex::new(unknown.iter().map(same).collect()))
     }
 
-    /// It is known by now what came of this step.
+    /// The result of this step is known by now.
     pub fn settle(&self, step: &Step) {
         let tool = step.metadata.tool.as_deref().unwrap_or_default();
         step.input.arguments().map(|args| self.take(tool, args));
@@ -43,7 +43,7 @@ impl Doubts {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    /// Whether it is one of them, which it then no longer is: the answer is known.
+    /// Whether it is one of them. Removes it: the answer settles it.
     fn take(&self, tool: &str, args: &JsonObject) -> bool {
         let essence = essence(args);
         let mut unknown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -52,15 +52,15 @@ impl Doubts {
     }
 }
 
-/// For a turn that goes on. Stands inside the gate: what the user has just agreed to is not asked twice.
+/// For a continued turn. Stands inside the gate: a call that the user has just approved is not asked about twice.
 pub struct Doubt {
-    /// What is asked about.
+    /// The uncertain calls.
     pub doubts: Arc<Doubts>,
-    /// Asks.
+    /// Asks the user.
     pub approver: Arc<dyn Approver>,
 }
 
-/// What makes calls the same: of a command only its text, however long it may take.
+/// The identity of a call: of a command only its text, regardless of its time limit.
 fn essence(args: &JsonObject) -> Value {
     match args.get("command").and_then(Value::as_str) {
         Some(command) => Value::String(command.trim().to_owned()),

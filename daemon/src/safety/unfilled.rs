@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::tool::LIVE;
 
-/// Refuses calls with placeholders in their arguments, but for commands of a live shell and the session's own notes.
+/// Refuses calls with placeholders in their arguments, except commands of a live shell and the session's own notes.
 pub struct Unfilled {
     /// Whether a client with a shell is there.
     pub has_live_shell: Box<dyn Fn() -> bool + Send + Sync>,
@@ -34,7 +34,7 @@ impl Middleware for Unfilled {
     }
 }
 
-/// The name of the first placeholder in `args` of which `is_meant` holds.
+/// The name of the first placeholder in `args` that satisfies `is_meant`.
 fn in_args(args: &JsonObject, is_meant: &dyn Fn(&Placeholder<'_>) -> bool) -> Option<String> {
     args.values().find_map(|value| in_value(value, is_meant))
 }

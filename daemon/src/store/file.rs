@@ -13,42 +13,42 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavio
 
 use super::salvage;
 
-/// Another process that writes, or that puts right what a killed one left, is waited for so long: a busy disk takes seconds for it.
-/// Whoever must not wait has a limit of their own.
+/// Longest wait for another process that writes, or that repairs after a killed one: a busy disk takes seconds for it. A caller that
+/// must not wait has a separate limit.
 const BUSY_WAIT: Duration = Duration::from_secs(10);
-/// Between two tries.
+/// Pause between two tries.
 const BUSY_PAUSE: Duration = Duration::from_millis(5);
 
-/// What a file is like inside.
+/// The form of a file's content.
 pub(super) struct Form {
-    /// What brings a file from each version to the next. Append only.
+    /// The migrations from each version to the next. Append only.
     pub migrations: &'static [&'static str],
     /// Largest file, in pages of 4 KiB.
     pub max_pages: u32,
-    /// Run at every opening.
+    /// Run at every opening of the file.
     pub pragmas: &'static str,
     /// Run before the tables of a new file are made. It may write, which costs milliseconds.
     pub pragmas_at_birth: &'static str,
-    /// Puts right what rows of a broken file lack that were taken over.
+    /// Completes rows that were recovered from a broken file.
     pub after_salvage: fn(&Transaction<'_>) -> Result<(), StoreError>,
 }
 
-/// Why the store cannot be used. `Display` is a phrase.
+/// The reason why the store cannot be used. `Display` is a phrase.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// SQLite says no.
+    /// SQLite refuses.
     #[error("{0}")]
     Sqlite(#[from] rusqlite::Error),
-    /// The system says no.
+    /// The system refuses.
     #[error("{0}")]
     Io(#[from] io::Error),
     /// A pipe, a folder, a device.
     #[error("it is no regular file")]
     Irregular,
-    /// Tables of somebody else.
+    /// Tables of another program.
     #[error("it is the database of another program")]
     Foreign,
-    /// Reading it has shown that it holds something that cannot be read.
+    /// Reading has shown that it holds unreadable data.
     #[error("a part of it cannot be read")]
     Broken,
     /// A later release has changed it.
@@ -57,7 +57,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the file holds something that SQLite cannot read.
+    /// Whether the file holds data that SQLite cannot read.
     #[must_use]
     pub fn is_corruption(&self) -> bool {
         match self {
@@ -73,7 +73,7 @@ impl StoreError {
         matches!(self, Self::Sqlite(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy))
     }
 
-    /// What helps against it, if anything does.
+    /// The remedy, if there is one.
     #[must_use]
     pub fn remedy(&self) -> Option<&'static str> {
         const BROKEN: &str = "with the next question the daemon begins a new one with all that can be read of it, and keeps this one \
@@ -105,7 +105,7 @@ impl StoreError {
     }
 }
 
-/// Opens the file, makes it if it is missing, and brings it to this release's form.
+/// Opens the file, creates it if it is missing, and migrates it to this release's form.
 pub(super) fn create(path: &Path, form: &Form) -> Result<Connection, StoreError> {
     if let Some(folder) = path.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -119,7 +119,7 @@ pub(super) fn create(path: &Path, form: &Form) -> Result<Connection, StoreError>
     Ok(connection)
 }
 
-/// Opens a file that is there. `None` if it is not.
+/// Opens an existing file. `None` if it does not exist.
 pub(super) fn open_existing(path: &Path, form: &Form) -> Result<Option<Connection>, StoreError> {
     if path.exists() { open(path, form).map(Some) } else { Ok(None) }
 }
@@ -138,11 +138,11 @@ fn open(path: &Path, form: &Form) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// Sets an open connection up and brings what it is connected to to this release's form.
+/// Configures an open connection and migrates its file to this release's form.
 pub(super) fn prepare(connection: &mut Connection, form: &Form) -> Result<(), StoreError> {
     connection.busy_timeout(BUSY_WAIT)?;
     let since = Instant::now();
-    // SQLite does not wait by itself where two want to change the same new file from its bottom up.
+    // SQLite does not wait by itself where two processes initialize the same new file.
     while let Err(error) = set_up(connection, form) {
         if !error.is_busy() || since.elapsed() >= BUSY_WAIT {
             return Err(error);
@@ -162,7 +162,7 @@ fn set_up(connection: &Connection, form: &Form) -> Result<(), StoreError> {
     Ok(connection.pragma_update(None, "max_page_count", form.max_pages)?)
 }
 
-/// Whether nobody has written to the file yet. Both facts are read at once: another process may make the tables just now.
+/// Whether the file is still empty. Both facts are read at once: another process may be creating the tables.
 fn is_new(connection: &Connection) -> Result<bool, StoreError> {
     let transaction = connection.unchecked_transaction()?;
     let tables: i64 = transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
@@ -197,7 +197,7 @@ fn migrate(connection: &mut Connection, migrations: &[&str]) -> Result<(), Store
     Ok(transaction.commit()?)
 }
 
-/// The path with this behind its name.
+/// The path with `suffix` behind its name.
 pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
@@ -274,7 +274,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.db");
         drop(create(&path, &ONE).expect("it is made"));
-        // Permissions do not hold for everybody; this does.
+        // Permissions do not bind every user; this does.
         let form = Form { pragmas: "PRAGMA query_only = ON;", ..ONE };
         let connection = create(&path, &form).expect("it can be read");
         let error = StoreError::from(connection.execute("INSERT INTO a VALUES ('x')", []).expect_err("it is refused"));

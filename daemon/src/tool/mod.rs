@@ -37,21 +37,21 @@ mod testing;
 pub use read::LINE_MAX_BYTES;
 pub(crate) use render::without_duration;
 
-/// What the tools need to know of their user.
+/// The facts about the user that the tools need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolOptions {
-    /// What `~` stands for.
+    /// The meaning of `~`.
     pub home: PathBuf,
-    /// How long a command may run unless the model says otherwise.
+    /// Time limit of a command unless the model sets one.
     pub command_timeout: Duration,
     /// Longest result of one call; the rest is left out and counted.
     pub output_max_bytes: usize,
 }
 
-/// All tools, sorted by name. Make one set per session: `write` and `edit` remember what they previewed.
+/// All tools, sorted by name. Make one set per session: `write` and `edit` remember their previews.
 #[must_use]
 pub fn registry(options: &ToolOptions) -> Vec<Arc<dyn Tool>> {
-    // Paths are judged with links resolved, so the home they are compared with must be, too.
+    // The policy judges paths with links resolved, so the home must be resolved, too.
     let home = options.home.canonicalize().unwrap_or_else(|_| options.home.clone());
     let options = &ToolOptions { home, ..options.clone() };
     vec![
@@ -66,17 +66,17 @@ pub fn registry(options: &ToolOptions) -> Vec<Arc<dyn Tool>> {
 
 /// Name of the tool that runs commands in the user's own shell, where there is one.
 pub const LIVE: &str = "bash";
-/// Name of the tool that runs commands without the sandbox. The user is asked for each, whatever is remembered.
+/// Name of the tool that runs commands without the sandbox. The user is asked each time, regardless of stored consents.
 pub const UNCONFINED: &str = "bash_unconfined";
 
-/// That tool, beside the `bash` among `tools`, for sessions whose shell is confined. Its commands run in `runner`.
+/// The tool [`UNCONFINED`], next to the `bash` among `tools`, for sessions with a confined shell. Its commands run in `runner`.
 #[must_use]
 pub fn unconfined(tools: &[Arc<dyn Tool>], runner: Arc<dyn CommandRunner>) -> Option<Arc<dyn Tool>> {
     let bash = tools.iter().find(|tool| tool.spec().name == "bash")?;
     Some(Arc::new(bash_unconfined::BashUnconfined::new(Arc::clone(bash), runner)))
 }
 
-/// Takes a session's tasks whenever they are others.
+/// Receives a session's tasks after each change.
 pub type KeepTasks = Box<dyn Fn(&[Task]) + Send + Sync>;
 
 /// Tools that belong to one session and its question.

@@ -5,7 +5,7 @@ use cohab_policy::remembered::Injection as Follows;
 
 use super::{Care, Channel, Item, Said, Stage, Verdict, instructions};
 
-/// What a text does that holds letters nobody sees.
+/// The finding for invisible letters.
 const HIDES: &str = "hides letters";
 
 pub(super) struct Injection;
@@ -20,7 +20,7 @@ impl Stage for Injection {
             (_, Follows::Off) | (Channel::ToolArguments | Channel::ModelOutput, _) => return Vec::new(),
             (Channel::UserInput | Channel::ToolResult, Follows::Note) => Verdict::Pass,
             (Channel::UserInput | Channel::ToolResult, Follows::Ask) => Verdict::Ask,
-            // What is noted is told to the model again and again.
+            // The model gets a note again and again.
             (Channel::MemoryWrite, Follows::Note) => Verdict::Ask,
             (Channel::MemoryWrite, Follows::Ask) => Verdict::Block,
         };
