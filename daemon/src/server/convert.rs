@@ -15,7 +15,7 @@ use crate::{
     middleware::budget::{self, Gauge},
 };
 
-/// What the client sees of who answers.
+/// The client's view of a model.
 #[must_use]
 pub fn model_identity(info: ModelInfo) -> wire::ModelIdentity {
     wire::ModelIdentity { provider: info.wire, model: info.model, origin: info.origin, is_offline: info.is_offline }
@@ -40,7 +40,7 @@ pub fn past_command(event: wire::ShellEvent) -> PastCommand {
     }
 }
 
-/// What a question for consent is about.
+/// The subject of a question for consent.
 #[must_use]
 pub fn approval_subject(subject: ApprovalSubject, cwd: &Path, mode: wire::RunMode) -> wire::ApprovalSubject {
     match subject {
@@ -53,7 +53,7 @@ pub fn approval_subject(subject: ApprovalSubject, cwd: &Path, mode: wire::RunMod
         ApprovalSubject::Effect { tool, effect: Effect::Write { path, diff } } => {
             wire::ApprovalSubject::FileChange { tool, path: path.into(), diff: diff.as_ref().into() }
         }
-        // The gate allows it; a policy that does not has nothing to show but its name.
+        // The gate allows it; a policy that does not can show only its name.
         ApprovalSubject::Effect { tool, effect: Effect::Internal } => {
             wire::ApprovalSubject::FileRead { tool, path: cwd.into() }
         }
@@ -64,7 +64,7 @@ pub fn approval_subject(subject: ApprovalSubject, cwd: &Path, mode: wire::RunMod
     }
 }
 
-/// What the user decided; `id` is the record of the consent.
+/// The user's decision; `id` is the record of the consent.
 #[must_use]
 pub fn approval_answer(decision: wire::ApprovalDecision, id: wire::ApprovalId) -> ApprovalAnswer {
     let approval = Some(id.to_string());
@@ -85,7 +85,7 @@ pub fn approval_answer(decision: wire::ApprovalDecision, id: wire::ApprovalId) -
     }
 }
 
-/// What a step does.
+/// The activity of a step.
 #[must_use]
 pub fn activity(activity: Activity) -> wire::StepActivity {
     match activity {
@@ -95,7 +95,7 @@ pub fn activity(activity: Activity) -> wire::StepActivity {
     }
 }
 
-/// How a step went.
+/// The outcome of a step.
 #[must_use]
 pub fn outcome(result: StepResult) -> wire::StepOutcome {
     match result {
@@ -106,7 +106,7 @@ pub fn outcome(result: StepResult) -> wire::StepOutcome {
     }
 }
 
-/// Why a turn ended.
+/// The reason for the end of a turn.
 #[must_use]
 pub fn end_reason(result: &Result<StopReason, TurnError>) -> wire::TurnEndReason {
     match result {
@@ -119,7 +119,7 @@ pub fn end_reason(result: &Result<StopReason, TurnError>) -> wire::TurnEndReason
     }
 }
 
-/// Whose fault a failed turn is.
+/// The kind of a failure.
 #[must_use]
 pub fn error_kind(error: &TurnError) -> wire::WireErrorKind {
     match error {
@@ -131,7 +131,7 @@ pub fn error_kind(error: &TurnError) -> wire::WireErrorKind {
     }
 }
 
-/// Tokens and money; `is_cost_partial` if more was spent than is known.
+/// Tokens and money; `is_cost_partial` if the real cost is higher than the known one.
 #[must_use]
 pub fn usage(usage: TokenUsage, is_cost_partial: bool) -> wire::Usage {
     wire::Usage {
@@ -145,7 +145,7 @@ pub fn usage(usage: TokenUsage, is_cost_partial: bool) -> wire::Usage {
     }
 }
 
-/// How much of a budget is used.
+/// The used part of a budget.
 #[must_use]
 pub fn budget_used(turn_id: wire::TurnId, gauge: Gauge) -> wire::DaemonMessage {
     let budget = match gauge.kind {
@@ -157,7 +157,7 @@ pub fn budget_used(turn_id: wire::TurnId, gauge: Gauge) -> wire::DaemonMessage {
     wire::DaemonMessage::BudgetUsed(wire::BudgetUsed { turn_id, budget, percent: gauge.percent() })
 }
 
-/// Adds `more` to `total`; what is unknown of one is left out of the sum.
+/// Adds `more` to `total`; unknown figures of one side are left out of the sum.
 pub fn add_usage(total: &mut wire::Usage, more: &wire::Usage) {
     for (total, more) in [
         (&mut total.input_tokens, more.input_tokens),

@@ -44,20 +44,20 @@ use crate::{
     store::sessions::Archive,
 };
 
-/// Sessions in memory. Beyond, the one that was left first goes.
+/// Most sessions in memory. Beyond, the one that was left first is dropped.
 const MAX_SESSIONS: usize = 256;
-/// A session of an interactive shell without a client is kept this long: a laptop that slept or a connection that dropped finds
-/// its conversation again, and yesterday's closed windows hold no memory.
+/// Lifetime of an interactive session without a client: after a sleep of the laptop or a dropped connection the user finds the
+/// conversation again, and yesterday's closed windows take no memory.
 const ABANDONED_KEEP: Duration = Duration::from_secs(600);
-/// Turns get this long to let go of what they do.
+/// Time for turns to stop their work.
 const TURNS_END_WAIT: Duration = Duration::from_secs(1);
-/// Connections get this long to take what is left for them.
+/// Time for connections to send the rest.
 const CONNECTIONS_END_WAIT: Duration = Duration::from_secs(2);
 
-/// Puts together what a turn works with. The server knows no provider, tool or setting.
+/// Assembles the parts of a turn. The server knows no provider, tool or setting.
 #[async_trait]
 pub trait Assembler: Send + Sync {
-    /// Who would answer a client with these variables, and what the settings let it do unasked.
+    /// The model that would answer a client with these variables, and its approval mode.
     ///
     /// # Errors
     /// `TurnError::Settings` when the settings are wrong.
@@ -69,53 +69,53 @@ pub trait Assembler: Send + Sync {
     /// When the settings are wrong, or the user ended the turn at a question.
     async fn assemble(&self, parts: TurnParts) -> Result<Agent, TurnError>;
 
-    /// What is sent to whoever would answer beside the conversation, and how much that takes.
+    /// The parts of every request of a client with these variables, with their sizes.
     ///
     /// # Errors
     /// `TurnError::Settings` when the settings are wrong.
     async fn outlook(&self, variables: &Variables, surroundings: &Surroundings) -> Result<Fixed, TurnError>;
 
-    /// The conversation of this session, shorter: at most half of what it was, or what is short enough. With what that took.
+    /// The conversation of this session, shortened to at most half, or to a short enough size. With the usage of that.
     ///
     /// # Errors
     /// `TurnError::Settings` when the settings are wrong.
     async fn shorten(&self, session: &Session, messages: &[Message]) -> Result<(Shortened, TokenUsage), TurnError>;
 
-    /// What lies around this folder; nothing if that is not known soon.
+    /// The surroundings of this folder; empty if they are not known soon.
     async fn surroundings(&self, cwd: PathBuf) -> Arc<Surroundings>;
 
-    /// What has gone wrong with what is kept of model calls since this was asked last, as a sentence for the user.
+    /// The trouble with the store of model calls since the last call, as a sentence for the user.
     fn store_trouble(&self) -> Option<String>;
 }
 
-/// Who would answer.
+/// The model that would answer.
 #[derive(Clone, Debug)]
 pub struct Introduction {
     /// The model.
     pub model: ModelInfo,
-    /// What may be done unasked, if the client does not say.
+    /// The approval mode, if the client does not set one.
     pub approval: ApprovalMode,
 }
 
-/// What an agent is put together for.
+/// The parts that an agent is assembled for.
 pub struct TurnParts {
-    /// Whose turn it is.
+    /// The session of the turn.
     pub session: Arc<Session>,
     /// The turn.
     pub turn_id: TurnId,
     /// The user's own words.
     pub question: String,
-    /// Takes what happens.
+    /// Receives the events.
     pub sink: Arc<dyn EventSink>,
-    /// Keeps what happens.
+    /// Records the events.
     pub recorder: Arc<TurnRecorder>,
-    /// Steps of an earlier daemon's turn of which nobody knows whether they were done.
+    /// Steps of an earlier daemon's turn of which it is unknown whether they were done.
     pub doubts: Arc<Doubts>,
-    /// What lies around the question.
+    /// The surroundings of the question.
     pub surroundings: Arc<Surroundings>,
 }
 
-/// Where the daemon keeps things, for people.
+/// The daemon's files, for people.
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// Folder of the log files.
@@ -133,11 +133,11 @@ pub struct Daemon {
     sessions: Mutex<HashMap<SessionKey, Arc<Session>>>,
     connections: AtomicU32,
     next_connection: AtomicU64,
-    /// The last connection was refused for their number; said once in the log.
+    /// Whether the last connection was refused for the limit; logged once.
     is_full: AtomicBool,
-    /// Begins the end: no new connections and turns, running turns are left where they are.
+    /// Begins the shutdown: no new connections and turns, running turns stay on record as they are.
     shutdown: CancellationToken,
-    /// Turns have ended: connections say goodbye.
+    /// Fires after the end of all turns: connections say goodbye.
     closing: CancellationToken,
     turns: TaskTracker,
     tasks: TaskTracker,
@@ -207,7 +207,7 @@ impl Daemon {
         }
     }
 
-    /// The session of this name, made if there is none. `None` if there are too many, all in use.
+    /// The session of this name, created if needed. `None` if there are too many, all in use.
     fn session(&self, key: &SessionKey) -> Option<Arc<Session>> {
         let mut sessions = self.sessions();
         if let Some(session) = sessions.get(key) {
@@ -224,7 +224,7 @@ impl Daemon {
         Some(session)
     }
 
-    /// Kinds of sessions with a client, and how many of each. The kind is what a name begins with.
+    /// Kinds of sessions with a client, and the number of each. The kind is the beginning of a name.
     fn channels(&self) -> Vec<(String, usize)> {
         let mut channels = BTreeMap::new();
         for session in self.sessions().values().filter(|session| session.detached_since().is_none()) {
@@ -239,13 +239,12 @@ impl Daemon {
         self.sessions().get(key).is_some_and(|session| session.detached_since().is_none())
     }
 
-    /// Drops a session some time after its client left, unless one comes back. A one-shot question has nothing to come back to
-    /// for long.
+    /// Drops a session some time after its client left, unless one returns. A one-shot question is not worth a long wait.
     fn retire(self: &Arc<Self>, session: &Arc<Session>) {
         let daemon = Arc::clone(self);
         let keep = if session.key().0.starts_with("cli:") { RECONNECT_GRACE } else { ABANDONED_KEEP };
         let mut presence = session.presence();
-        // Weak: a session that was dropped for want of room must not live on in here.
+        // Weak: a session that was dropped for lack of room must not be kept alive here.
         let session = Arc::downgrade(session);
         self.tasks.spawn(async move {
             tokio::select! {
@@ -259,10 +258,10 @@ impl Daemon {
         });
     }
 
-    /// Drops a session that nobody has been at for `keep`.
+    /// Drops a session that had no client for `keep`.
     fn drop_session(&self, session: &Arc<Session>, keep: Duration) {
         let mut sessions = self.sessions();
-        // Somebody may have come, or come and gone, while the time ran out.
+        // A client may have come, or come and gone, meanwhile.
         if session.detached_since().is_none_or(|since| since.elapsed() < keep) {
             return;
         }

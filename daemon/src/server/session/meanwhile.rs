@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::Session;
 use crate::context::query::{MAX_HISTORY_EVENTS, PastCommand};
 
-/// The newest of them that the model of the turn does not know.
+/// The newest commands that the model of the turn does not know.
 #[derive(Default)]
 pub(super) struct Untold(VecDeque<PastCommand>);
 
@@ -19,7 +19,7 @@ impl Untold {
 }
 
 impl Session {
-    /// What the user ran since the turn began, oldest first; each command is given once.
+    /// The user's commands since the turn began, oldest first; each is returned once.
     #[must_use]
     pub fn take_untold(&self) -> Vec<PastCommand> {
         std::mem::take(&mut self.lock().untold).0.into()
