@@ -22,8 +22,8 @@ use crate::{
     tasks::{Status, Task},
 };
 
-/// Commands that print what others wrote, as they read it from disk. Of those beside them `run`, `setup`, `models`, `probe-model`, `who`,
-/// `jobs` and `stores` ask services, and `definitions` prints our own words.
+/// Commands that print untrusted text from disk. Of the others `run`, `setup`, `models`, `probe-model`, `who`, `jobs` and `stores` ask
+/// services, and `definitions` prints only cohab's own texts.
 const READING: &[&[&str]] = &[
     &["sessions"],
     &["sessions", "--json"],

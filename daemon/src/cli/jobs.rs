@@ -40,14 +40,14 @@ pub fn run(paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> Exi
 
 async fn jobs(paths: &Paths, variables: &Variables) -> Vec<Value> {
     let Ok(settings) = cohab_config::load(paths) else { return Vec::new() };
-    // The user means the main model by it.
+    // The user sets it for the main model only.
     let environment = |name: &str| variables.get(name).filter(|_| name != "COHAB_MODEL").cloned();
     let mut all = Vec::new();
     for (name, does) in in_use(&settings, variables) {
         let mut told = json!({"profile": name, "does": does, "model": null, "service": "", "host": ""});
         let complaint = match settings.model_of(Some(&name)) {
             Err(error) => Some((error.to_string(), Some(error.hint))),
-            // Servers of this machine are looked for only where no profile is named.
+            // Local servers are searched for only where no profile is named.
             Ok(model) => match choice::answerer(&model, &environment, &[]).await {
                 Err(error) => Some((error.message, error.hint)),
                 Ok(Answerer::Script(_)) => None,
@@ -73,7 +73,7 @@ async fn jobs(paths: &Paths, variables: &Variables) -> Vec<Value> {
     all
 }
 
-/// What each named profile does.
+/// The tasks of each named profile.
 fn in_use(settings: &Settings, variables: &Variables) -> BTreeMap<String, Vec<String>> {
     let mut all = BTreeMap::<String, Vec<String>>::new();
     let mut add = |name: &str, does: String| all.entry(name.to_owned()).or_default().push(does);
@@ -88,7 +88,7 @@ fn in_use(settings: &Settings, variables: &Variables) -> BTreeMap<String, Vec<St
     all
 }
 
-/// A key that should be at hand and is not.
+/// The key that should be present and is missing.
 async fn lacks_key(paths: &Paths, service: &Service) -> Option<(String, Option<String>)> {
     let key = service.key.as_ref()?;
     match key.source {

@@ -120,7 +120,7 @@ impl Approver for Says {
     }
 }
 
-/// The same call five times: notes that the model got, and how the turn goes on.
+/// The same call five times: the notes to the model, and the course of the turn.
 async fn stuck(answer: ApprovalAnswer) -> (Vec<Option<String>>, ControlFlow<TurnResult>, Vec<String>) {
     let approver = Arc::new(Says(answer, Mutex::default()));
     let middleware = SelfCorrection::new(5, Arc::clone(&approver) as _);

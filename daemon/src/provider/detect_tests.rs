@@ -55,7 +55,7 @@ async fn serve(answers: &[(&'static str, Value)]) -> String {
     .await
 }
 
-/// A port that nobody listens on.
+/// A port without a listener.
 fn closed() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
     listener.local_addr().expect("it is bound").to_string()

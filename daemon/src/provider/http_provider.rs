@@ -178,7 +178,7 @@ impl Service {
         cap_tokens.map(|cap| cap.min(self.longest_answer_tokens.load(Ordering::Relaxed)))
     }
 
-    /// Whether the user was not told so before. From now on he was.
+    /// Whether the user did not get this notice before. Marks it as given.
     pub(super) fn is_news(&self, notice: &str) -> bool {
         locked(&self.told).insert(notice.to_owned())
     }

@@ -120,7 +120,7 @@ mod tests {
     #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
     struct Sample {
-        /// The path.
+        /// Where.
         path: String,
         #[schemars(range(min = 1, max = 10))]
         limit: Option<u64>,

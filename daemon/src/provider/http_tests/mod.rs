@@ -239,7 +239,7 @@ fn notices_of(events: &[ModelEvent]) -> Vec<&str> {
     notices.collect()
 }
 
-/// The last that is told of tokens.
+/// The last reported usage.
 fn usage_of(events: &[ModelEvent]) -> Option<TokenUsage> {
     events.iter().rev().find_map(|event| match event {
         ModelEvent::Usage(usage) => Some(*usage),

@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(35);
 
 type Waiting = Pin<Box<dyn Future<Output = Result<Held, NotLeased>>>>;
 
-/// One step of whoever shares a shell.
+/// One step of a user of the shell.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     /// Somebody asks.

@@ -11,7 +11,7 @@ use super::{
 enum Step {
     /// Somebody wants to run a command.
     Run,
-    /// Whoever wanted it is dropped.
+    /// The caller is dropped.
     Drop(usize),
     /// Its turn is cancelled.
     Cancel(usize),
