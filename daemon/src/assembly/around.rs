@@ -320,7 +320,7 @@ impl Around<'_> {
         Some(Naming { pen, recorder: Arc::clone(&parts.recorder) })
     }
 
-    /// Fingerprint of the model's texts besides the question and the user's commands: another day or hour gives the same answer.
+    /// Fingerprint of the model's texts besides the question and the user's commands, without day and hour.
     fn told(&self) -> u64 {
         let Surroundings { standing, project_notes, project_identity, .. } = self.parts.surroundings.as_ref();
         let mut told = DefaultHasher::new();

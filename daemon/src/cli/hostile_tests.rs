@@ -1,4 +1,4 @@
-//! Hostile text reaches each command's output clean, also without the sanitizing writer that is the last line of defence.
+//! Hostile text reaches each command's output clean, even without the sanitizing writer as the last line of defence.
 
 use clap::CommandFactory as _;
 use cohab_model_api::TokenUsage;
@@ -60,10 +60,10 @@ const READING: &[&[&str]] = &[
     &["export", "--cast"],
 ];
 
-/// Those of them that have nothing to say of that home: nothing was interrupted, changed or trusted.
+/// Those of them without output for that home: nothing was interrupted, changed or trusted.
 const QUIET: &[&str] = &["resume", "context", "undo", "trust", "stats"];
 
-/// A home in which every word that somebody else chose holds `evil`.
+/// A home in which every foreign text holds `evil`.
 fn home(evil: &str) -> Home {
     let home = Home::empty();
     let text = || format!("found it {evil} there");

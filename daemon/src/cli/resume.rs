@@ -1,5 +1,5 @@
-//! `cohab resume` continues a turn that the end of the daemon interrupted. At the prompt of a shell that cohab opened the client
-//! handles the line itself.
+//! `cohab resume` continues an interrupted turn of an earlier daemon. At the prompt of a shell that cohab opened the client handles the
+//! line itself.
 
 use std::{io::Write, process::ExitCode};
 

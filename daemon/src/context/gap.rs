@@ -1,4 +1,4 @@
-//! Selects the messages to drop from a conversation that must be shorter, and writes the block that replaces them. Pure.
+//! Selects the messages to drop from a conversation beyond its limit, and writes the block in their place. Pure.
 //!
 //! The question that is being answered stays, with every call of the work on it: a model repeats a call that it does not see. Of that
 //! work only the results get shorter ([`super::short_result`]), the oldest first. Before the question whole turns are dropped. The

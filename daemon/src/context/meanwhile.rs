@@ -1,4 +1,4 @@
-//! Formats the note to the model about commands that the user ran while it worked:
+//! Formats the note to the model about the user's commands during its work:
 //!
 //! ```text
 //! [While you were working the user ran in the same shell:

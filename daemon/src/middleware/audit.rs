@@ -1,5 +1,5 @@
-//! The one hook that writes the audit log: actions of the assistant and the consents to them. A record is on disk before its action
-//! happens; nothing else waits.
+//! The audit hook writes the audit log: actions of the assistant and the consents to them. No other hook writes it. A record is on disk
+//! before its action happens; nothing else waits.
 
 use std::{
     collections::BTreeSet,

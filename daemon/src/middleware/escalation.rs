@@ -1,5 +1,4 @@
-//! Replaces a model that makes no progress by one for harder work: a model that repeats a call with the same result, or whose calls all
-//! fail.
+//! Replaces a model without progress by one for harder work: a model that repeats a call with the same result, or whose calls all fail.
 
 use std::{
     ops::ControlFlow,

@@ -108,7 +108,7 @@ fn broken_arguments_are_known_again_by_their_text() {
     insta::assert_snapshot!(format!("{last:?}"));
 }
 
-/// Gives this answer and notes what was asked.
+/// Gives this answer and records the questions.
 struct Says(ApprovalAnswer, Mutex<Vec<String>>);
 
 #[async_trait]

@@ -8,7 +8,7 @@ use tokio::{
 
 use super::*;
 
-/// What a server says to a path and a body; `None` is a 404.
+/// A server's answer to a path and a body; `None` is a 404.
 type Answer = dyn Fn(&str, &str) -> Option<(u16, String)> + Send + Sync;
 
 /// A server on this machine that never gets a key. Gives its `host:port`.

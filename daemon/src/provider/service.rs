@@ -34,7 +34,7 @@ pub(crate) struct Service {
     pub(crate) base: Url,
     /// The key, if it gets one.
     pub(crate) key: Option<Key>,
-    /// Where the key comes from, or would come from.
+    /// The source of the key, present or not.
     pub(crate) key_place: String,
     /// The key's name in the stores. It names vendor or host, so that a stored key goes to no other.
     pub(crate) account: String,

@@ -1,4 +1,4 @@
-//! Wraps the ports of the agent with ones that take notes.
+//! Wraps the ports of the agent with note-taking ones.
 
 use std::{path::PathBuf, sync::Arc};
 

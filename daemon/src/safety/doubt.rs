@@ -1,4 +1,4 @@
-//! Asks again before a call that may have run before the end of an earlier daemon, in every mode.
+//! Asks about possibly repeated calls in every mode: a call may have run before the end of an earlier daemon.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

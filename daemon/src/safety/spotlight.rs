@@ -1,5 +1,5 @@
-//! Marks tool results as data: they go to the model behind a mark that cannot be guessed, each line behind a bar. The first line
-//! without a bar ends a result. The marks lower the rate at which models obey the texts they read; they are no boundary.
+//! Marks tool results as data: they go to the model behind an unguessable mark, each line behind a bar. The first line without a bar
+//! ends a result. The marks lower the rate at which models obey the texts they read; they are no boundary.
 
 use std::{
     hash::{BuildHasher as _, RandomState},

@@ -1,5 +1,5 @@
-//! Continues a turn that the end of an earlier daemon interrupted: finished steps stay finished, results of the client's commands are
-//! claimed, and unknown outcomes are reported.
+//! Continues an interrupted turn of an earlier daemon: finished steps stay finished, results of the client's commands are claimed, and
+//! unknown outcomes are reported.
 
 use std::sync::Arc;
 

@@ -88,7 +88,7 @@ pub fn unfinished(session: &Session) -> Option<DaemonMessage> {
     }))
 }
 
-/// The way to continue an interrupted turn of another session; `None` if there is none.
+/// The way to continue an interrupted turn of another session, if there is one.
 pub async fn elsewhere(daemon: &Daemon) -> Option<String> {
     let archive = daemon.archive.clone();
     let looking = timeout(LOAD_WAIT, spawn_blocking(move || archive.interrupted()));

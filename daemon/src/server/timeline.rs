@@ -1,4 +1,4 @@
-//! The timeline is a session's outgoing queue and its memory for a client that returns. Pure.
+//! The timeline is a session's outgoing queue and its memory for a returning client. Pure.
 //!
 //! Entries wait behind a cursor until the client can take them. Waiting text is joined, so a slow reader gets fewer and larger chunks
 //! and `seq` has no gaps. Sent entries are kept, within a bound, until the next turn.

@@ -1,4 +1,4 @@
-//! Claims the results of commands that the client ran while no daemon was running.
+//! Claims the results of the client's commands from the time without a daemon.
 
 use std::{
     path::PathBuf,

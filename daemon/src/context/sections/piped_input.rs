@@ -1,4 +1,4 @@
-//! Quotes the text that was piped in.
+//! Quotes piped text.
 
 use crate::context::query::Query;
 

@@ -1,4 +1,4 @@
-//! Tests of the features that only the Messages API has: signed thoughts, pauses, cache marks.
+//! Tests of the Messages API's special features: signed thoughts, pauses, cache marks.
 
 use cohab_model_api::AssistantMessage;
 use cohab_types::reasoning::ReasoningEffort;

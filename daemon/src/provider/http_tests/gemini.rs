@@ -1,4 +1,4 @@
-//! Tests of the features that only Gemini has.
+//! Tests of Gemini's special features.
 
 use cohab_model_api::AssistantMessage;
 

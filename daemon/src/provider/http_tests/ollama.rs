@@ -1,4 +1,4 @@
-//! Tests of the features that only Ollama has.
+//! Tests of Ollama's special features.
 
 use super::*;
 

@@ -52,7 +52,7 @@ fn whole(way: &str, pattern: &str) -> String {
     if way == "words" { format!(" (?:{written}) ") } else { written }
 }
 
-/// The finding that marks a text for a model, in a few words; `None` if there is none.
+/// The finding that marks a text for a model, in a few words; `None` without one.
 #[must_use]
 pub fn find(text: &str) -> Option<&'static str> {
     RAW.first(text).or_else(|| WORDS.first(&in_words(text)))

@@ -1,4 +1,4 @@
-//! Shutdown in the middle of a turn: the turn stays on record as it is, so that the next daemon can continue it.
+//! Shutdown leaves a running turn on record in the middle, so that the next daemon can continue it.
 
 use super::Session;
 

@@ -1,4 +1,4 @@
-//! Asks questions in a live area that disappears after the answer.
+//! Asks questions in a temporary live area.
 
 use cohab_text::sanitize::one_line;
 use secrecy::SecretString;

@@ -60,7 +60,7 @@ fn bench_in(
     (session, runner, asked, says)
 }
 
-/// What comes of a command that the client refuses with this code.
+/// The result of a command that the client refuses with this code.
 async fn run_refused(
     session: &Session,
     runner: &LiveOrIsolated,

@@ -213,7 +213,7 @@ pub(super) fn steps(connection: &Connection, key: &str, turn: &str) -> Result<Ve
     Ok(steps)
 }
 
-/// Copies turns and steps. A turn that is still running belongs to the original.
+/// Copies turns and steps. A running turn is idle in the copy: it continues in the original.
 pub(super) fn fork(transaction: &Transaction<'_>, session: &str, copy: &str) -> Result<(), StoreError> {
     let turns = "INSERT INTO turns (session, turn, started_ms, status, payload)
         SELECT ?2, turn, started_ms, replace(status, 'running', 'idle'),

@@ -1,4 +1,4 @@
-//! Tests that every store of turns and steps must pass.
+//! The conformance tests of stores for turns and steps.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Tests that every session store must pass.
+//! The conformance tests of session stores.
 
 use std::time::Duration;
 
