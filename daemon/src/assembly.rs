@@ -121,7 +121,7 @@ pub struct Guards {
     pub rules: Arc<Rules>,
     /// Steps in a row without anything new before the user is asked; 0 for any number.
     pub stalled_steps: u32,
-    /// Which programs run unasked behind the lock.
+    /// The programs that run unasked behind the lock.
     pub confined: ConfinedPrograms,
 }
 

@@ -76,7 +76,7 @@ fn no() -> ApprovalAnswer {
     ApprovalAnswer::Refused { reason: "not now".into() }
 }
 
-/// Whether the call may run, and how many questions that took.
+/// Whether the call may run, and the number of questions.
 async fn judge(mode: ApprovalMode, command: &str, answers: &[ApprovalAnswer]) -> (bool, usize) {
     let user = user(answers.iter().cloned());
     let may_run = gate(mode, &user, &Consents::default()).before_tool(&mut planned(command, "/")).await.is_ok();

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 
-/// What the user was told.
+/// The notices to the user.
 #[derive(Default)]
 struct Told(Mutex<Vec<String>>);
 

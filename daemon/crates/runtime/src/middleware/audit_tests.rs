@@ -91,7 +91,7 @@ impl Bench {
         self.flush().await;
     }
 
-    /// Waits until what was kept is on disk.
+    /// Waits until all records are on disk.
     async fn flush(&self) {
         let flushed = || self.audit.note(Event::TurnEnded { reason: "flushed".into() });
         while self.audit.log.keep_now(flushed()).await != Kept::Yes {}
