@@ -64,9 +64,10 @@ pub enum Mark {
 }
 
 /// The meaning of a letter to the line editor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Letters {
     /// Plain text.
+    #[default]
     Text,
     /// A command of vi.
     Commands,

@@ -62,7 +62,7 @@ impl LiveShell {
         self.comeback = None;
         let at_prompt = self.setup.shell != Shell::Other
             && self.phase == Phase::Prompt
-            && self.ask.is_none()
+            && self.editor.ask.is_none()
             && self.relay.is_none()
             && self.answer.is_none()
             && self.restore.is_none()
@@ -75,7 +75,7 @@ impl LiveShell {
         }
         self.show_enter_paint(cx);
         self.dialect.press(stash, &mut cx.fx.pty);
-        let step = AnswerStep::Stashing { until: self.key_pace.asked(cx.now, 0) };
+        let step = AnswerStep::Stashing { until: self.typing.key_pace.asked(cx.now, 0) };
         self.answer = Some(Answer { step, leave: None, keeps_line: stash == Key::Stash, has_told_of_keys: false });
     }
 
@@ -158,7 +158,7 @@ impl LiveShell {
             }
             return;
         }
-        answer.step = AnswerStep::Clearing { until: self.key_pace.asked(cx.now, 0) };
+        answer.step = AnswerStep::Clearing { until: self.typing.key_pace.asked(cx.now, 0) };
         self.dialect.press(Key::Clear, &mut cx.fx.pty);
         // A text with control characters cannot be typed again as it is.
         if let Some(text) = text.filter(|text| !text.chars().any(char::is_control)) {
@@ -212,7 +212,7 @@ impl LiveShell {
             && answer.leave.is_some()
         {
             answer.step = AnswerStep::Leaving { until: cx.now + HIDE_MAX };
-            self.keyboard = Keyboard::Shell;
+            self.typing.keyboard = Keyboard::Shell;
             self.dialect.press(Key::Fresh, &mut cx.fx.pty);
         }
     }
@@ -220,7 +220,7 @@ impl LiveShell {
     fn answer_over(&mut self, cx: &mut Cx<'_>) {
         let Some(answer) = self.answer.take() else { return };
         self.view = View::Shown;
-        self.keyboard = Keyboard::Shell;
+        self.typing.keyboard = Keyboard::Shell;
         let restores_line = answer.keeps_line || answer.leave.unwrap_or(false);
         self.restore = Some(Restore::at_next_prompt(restores_line, true));
         self.try_restore(cx);
@@ -253,7 +253,7 @@ impl LiveShell {
                 self.advance_queue(cx);
             }
             AnswerStep::Settling { .. } if editor_reads => {
-                answer.step = AnswerStep::Sweeping { until: self.key_pace.asked(cx.now, 0) };
+                answer.step = AnswerStep::Sweeping { until: self.typing.key_pace.asked(cx.now, 0) };
                 self.dialect.press(Key::Query, &mut cx.fx.pty);
             }
             AnswerStep::Settling { .. } => answer.step = AnswerStep::Settling { until: cx.now + QUIET },

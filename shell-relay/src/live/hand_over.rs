@@ -24,7 +24,7 @@ impl LiveShell {
     /// Makes the shell read the command of the relay.
     pub(super) fn press_load(&mut self, cx: &mut Cx<'_>) {
         let Some(relay) = &mut self.relay else { return };
-        relay.step = RelayStep::Loading { until: self.key_pace.asked(cx.now, relay.request.text.len()) };
+        relay.step = RelayStep::Loading { until: self.typing.key_pace.asked(cx.now, relay.request.text.len()) };
         match &relay.typed_command {
             None => self.dialect.press(Key::Load, &mut cx.fx.pty),
             Some(command) => {
@@ -44,12 +44,12 @@ impl LiveShell {
     /// Checks whether a load or run key may still be read. If so, asks the shell to answer a key behind it; returns the time to look
     /// again.
     pub(super) fn fence(&mut self, cx: &mut Cx<'_>) -> Option<Instant> {
-        match self.late.hand_over? {
+        match self.typing.late.hand_over? {
             LateHandOver::Fenced { again_at } if cx.now < again_at => Some(again_at),
             _ => {
-                let again_at = cx.now + self.key_pace.wait(0);
-                self.late.hand_over = Some(LateHandOver::Fenced { again_at });
-                self.late.fences += 1;
+                let again_at = cx.now + self.typing.key_pace.wait(0);
+                self.typing.late.hand_over = Some(LateHandOver::Fenced { again_at });
+                self.typing.late.fences += 1;
                 self.dialect.press(Key::Fence, &mut cx.fx.pty);
                 Some(again_at)
             }
@@ -59,9 +59,9 @@ impl LiveShell {
     /// `L`: the shell holds the command with this id, or has answered the fence key.
     pub(super) fn on_loaded(&mut self, id: &str, cx: &mut Cx<'_>) {
         if id == FENCE {
-            self.late.fences = self.late.fences.saturating_sub(1);
-            if self.late.fences == 0 {
-                self.late.hand_over.take_if(|late| matches!(late, LateHandOver::Fenced { .. }));
+            self.typing.late.fences = self.typing.late.fences.saturating_sub(1);
+            if self.typing.late.fences == 0 {
+                self.typing.late.hand_over.take_if(|late| matches!(late, LateHandOver::Fenced { .. }));
                 self.advance_queue(cx);
             }
             return;
@@ -71,8 +71,8 @@ impl LiveShell {
             .as_ref()
             .is_some_and(|relay| matches!(relay.step, RelayStep::Loading { .. }) && relay.request.id == id);
         let Some(relay) = self.relay.as_mut().filter(|_| is_awaited) else { return };
-        self.key_pace.answered(cx.now, relay.request.text.len());
-        relay.step = RelayStep::Loaded { until: cx.now + relay.start_wait(&self.key_pace) };
+        self.typing.key_pace.answered(cx.now, relay.request.text.len());
+        relay.step = RelayStep::Loaded { until: cx.now + relay.start_wait(&self.typing.key_pace) };
         self.dialect.press(Key::Run, &mut cx.fx.pty);
         if !self.dialect.mark_in_prompt {
             self.open_hide_window(cx);
@@ -82,7 +82,7 @@ impl LiveShell {
     /// The prompt has been painted for the last time before the stub: the command's text takes the stub's place.
     pub(super) fn open_hide_window(&mut self, cx: &mut Cx<'_>) {
         let Some(relay) = &mut self.relay else { return };
-        relay.step = RelayStep::Hidden { until: cx.now + relay.start_wait(&self.key_pace) };
+        relay.step = RelayStep::Hidden { until: cx.now + relay.start_wait(&self.typing.key_pace) };
         if !relay.in_answer {
             self.view = View::hidden();
             cx.fx.terminal.extend_from_slice(echo_of(&relay.request.text).as_bytes());
@@ -116,7 +116,7 @@ impl LiveShell {
         match (typed, relay.step) {
             (Some(file), RelayStep::Stashing { .. }) => {
                 relay.typed_command = Some(file.content);
-                relay.step = RelayStep::Stashing { until: self.key_pace.asked(now, 0) };
+                relay.step = RelayStep::Stashing { until: self.typing.key_pace.asked(now, 0) };
                 self.dialect.press(Key::Stash, &mut cx.fx.pty);
             }
             (Some(file), _) => {
@@ -143,14 +143,14 @@ impl LiveShell {
     pub(super) fn remember_late_key(&mut self, step: RelayStep) {
         match step {
             RelayStep::Stashing { until } => self.stash_given_up(until),
-            RelayStep::Loading { .. } => self.late.hand_over = Some(LateHandOver::Unread),
+            RelayStep::Loading { .. } => self.typing.late.hand_over = Some(LateHandOver::Unread),
             _ => {}
         }
     }
 
     fn report_unknown_start(&mut self, what: &str, cx: &mut Cx<'_>) {
         let Some(relay) = &mut self.relay else { return };
-        self.late.hand_over = Some(LateHandOver::Unread);
+        self.typing.late.hand_over = Some(LateHandOver::Unread);
         let reason = format!("{what}; it may still run, so look before it is repeated");
         let id = relay.request.id.clone();
         relay.report(LiveEvent::CommandRefused { id, error: RelayError::TimedOut { reason } }, cx);
@@ -160,7 +160,7 @@ impl LiveShell {
     /// reported.
     pub(super) fn report_slow_start(&mut self, cx: &mut Cx<'_>) {
         let Some(relay) = &mut self.relay else { return };
-        let wait = relay.start_wait(&self.key_pace).as_secs();
+        let wait = relay.start_wait(&self.typing.key_pace).as_secs();
         relay.step = RelayStep::Running;
         self.report_unknown_start(&format!("the command was handed over and did not start within {wait} s"), cx);
         let Some(relay) = &self.relay else { return };

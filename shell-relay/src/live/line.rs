@@ -50,7 +50,7 @@ impl LiveShell {
     /// `Assistant` is refused unless an answer is on.
     pub fn decide_line(&mut self, decision: LineDecision, probe: &dyn Probe, now: Instant, fx: &mut super::Effects) {
         let cx = &mut Cx { probe, now, fx };
-        let Some(ask) = self.ask.take_if(|ask| matches!(ask.step, AskStep::Answered { .. })) else {
+        let Some(ask) = self.editor.ask.take_if(|ask| matches!(ask.step, AskStep::Answered { .. })) else {
             if decision == LineDecision::Assistant && self.answer.is_none() {
                 let error = super::queue::not_at_prompt("not_ready", "the line is gone");
                 cx.fx.events.push(LiveEvent::AnswerRefused(error));
@@ -94,10 +94,10 @@ impl LiveShell {
     fn prompt_key(&mut self, token: Token<'_>, cx: &mut Cx<'_>) {
         let quotes = match token.bytes.last() {
             Some(&(CTRL_Q | CTRL_V)) => true,
-            Some(letter) => self.letters == Letters::Commands && SEEKS_NEXT_KEY.contains(letter),
+            Some(letter) => self.editor.letters == Letters::Commands && SEEKS_NEXT_KEY.contains(letter),
             None => false,
         };
-        let quoted = std::mem::replace(&mut self.prompt.quoting, quotes) || self.letters == Letters::Replacement;
+        let quoted = std::mem::replace(&mut self.prompt.quoting, quotes) || self.editor.letters == Letters::Replacement;
         match token.kind {
             _ if quoted => {
                 self.prompt.typed = true;
@@ -150,51 +150,51 @@ impl LiveShell {
     }
 
     fn enter(&self) -> Enter {
-        if self.enter_is_users { Enter::Held } else { self.dialect.enter }
+        if self.editor.enter_is_users { Enter::Held } else { self.dialect.enter }
     }
 
     /// Enter goes to bash, or has been typed ahead: bash will paint its line again.
     pub(super) fn expect_enter_paint(&mut self, cx: &mut Cx<'_>) {
-        if self.dialect.repaints_at_enter && matches!(self.view, View::Shown) && !self.enter_is_users {
+        if self.dialect.repaints_at_enter && matches!(self.view, View::Shown) && !self.editor.enter_is_users {
             self.show_enter_paint(cx);
-            self.enter_paint = Some(EnterPaint::new());
+            self.editor.enter_paint = Some(EnterPaint::new());
         }
     }
 
     /// bash accepts the line without asking.
     pub(super) fn on_accepted_unasked(&mut self, cx: &mut Cx<'_>) {
-        self.enter_paint.take_if(|paint| !paint.reported(LineShape::default()));
-        if self.ask.take_if(|ask| ask.is_passed).is_some() {
+        self.editor.enter_paint.take_if(|paint| !paint.reported(LineShape::default()));
+        if self.editor.ask.take_if(|ask| ask.is_passed).is_some() {
             self.prompt.entered_at = Some(cx.now);
             self.release_held(cx);
         }
     }
 
     pub(super) fn on_enter_painted(&mut self, bytes: &[u8], cx: &mut Cx<'_>) {
-        let Some(paint) = &mut self.enter_paint else { return };
+        let Some(paint) = &mut self.editor.enter_paint else { return };
         let shown_from = cx.fx.terminal.len();
         if paint.push(bytes, cx.now, &mut cx.fx.terminal) {
-            self.enter_paint = None;
+            self.editor.enter_paint = None;
         }
         self.modes.feed(&cx.fx.terminal[shown_from..]);
     }
 
     /// The line was accepted.
     pub(super) fn finish_enter_paint(&mut self, cx: &mut Cx<'_>) {
-        if let Some(paint) = self.enter_paint.take() {
+        if let Some(paint) = self.editor.enter_paint.take() {
             self.show(paint.finish(), cx);
         }
     }
 
     /// The line is not accepted, or something else is to be drawn.
     pub(super) fn show_enter_paint(&mut self, cx: &mut Cx<'_>) {
-        if let Some(paint) = self.enter_paint.take() {
+        if let Some(paint) = self.editor.enter_paint.take() {
             self.show(paint.all(), cx);
         }
     }
 
     pub(super) fn tick_enter_paint(&mut self, cx: &mut Cx<'_>) {
-        let deadline = self.enter_paint.as_ref().and_then(EnterPaint::deadline);
+        let deadline = self.editor.enter_paint.as_ref().and_then(EnterPaint::deadline);
         if deadline.is_some_and(|at| cx.now >= at) {
             self.show_enter_paint(cx);
         }
@@ -221,7 +221,7 @@ impl LiveShell {
     /// Whether a key of ours is safe: the main loop of the line editor, and nothing else, reads it.
     fn may_ask(&self, cx: &Cx<'_>) -> bool {
         self.setup.shell != Shell::Other
-            && !self.is_deaf
+            && !self.editor.is_deaf
             && !self.prompt.searched
             && !self.prompt.enter_is_pending(cx.now)
             && self.prompt.unsettled_until().is_none_or(|until| cx.now >= until)
@@ -242,7 +242,8 @@ impl LiveShell {
         }
         let step = AskStep::Asked { since: cx.now, told: told_by.is_some() };
         let is_passed = told_by.is_some();
-        self.ask = Some(Ask { hotkey, key: token.bytes.to_vec(), is_alone: self.key_is_alone, is_passed, step });
+        self.editor.ask =
+            Some(Ask { hotkey, key: token.bytes.to_vec(), is_alone: self.typing.key_is_alone, is_passed, step });
         self.prompt.accepting = false;
         self.prompt.last_key = Some(cx.now);
     }
@@ -255,7 +256,7 @@ impl LiveShell {
         if self.answer.is_some() {
             return self.on_leftover(told.text, cx);
         }
-        if matches!(self.ask, Some(Ask { step: AskStep::Asked { told: false, .. }, .. })) {
+        if matches!(self.editor.ask, Some(Ask { step: AskStep::Asked { told: false, .. }, .. })) {
             self.line_is_known(told, cx);
         }
     }
@@ -264,7 +265,7 @@ impl LiveShell {
     pub(super) fn on_enter_told(&mut self, told: ReportedLine, cx: &mut Cx<'_>) {
         let has_rows = told.text.as_ref().is_some_and(|text| text.contains('\n'));
         let line = LineShape { has_rows, is_at_end: told.is_at_end };
-        self.enter_paint.take_if(|paint| !paint.reported(line));
+        self.editor.enter_paint.take_if(|paint| !paint.reported(line));
         if self.relay.is_some() || !self.stands_at_prompt(cx) || self.prompt.accepting {
             return;
         }
@@ -283,11 +284,11 @@ impl LiveShell {
         if self.restore.is_some() {
             return self.accept(None, true, told.text, cx);
         }
-        if self.ask.is_none() {
+        if self.editor.ask.is_none() {
             let step = AskStep::Asked { since: cx.now, told: true };
-            self.ask = Some(Ask { hotkey: false, key: Vec::new(), is_alone: false, is_passed: true, step });
+            self.editor.ask = Some(Ask { hotkey: false, key: Vec::new(), is_alone: false, is_passed: true, step });
         }
-        if matches!(self.ask, Some(Ask { step: AskStep::Asked { told: true, .. }, .. })) {
+        if matches!(self.editor.ask, Some(Ask { step: AskStep::Asked { told: true, .. }, .. })) {
             self.line_is_known(told, cx);
         }
     }
@@ -304,13 +305,13 @@ impl LiveShell {
 
     fn line_is_known(&mut self, line: ReportedLine, cx: &mut Cx<'_>) {
         let ReportedLine { cursor, text, is_command, is_vi, is_at_end: _ } = line;
-        let Some(ask) = &mut self.ask else { return };
-        self.is_deaf = false;
+        let Some(ask) = &mut self.editor.ask else { return };
+        self.editor.is_deaf = false;
         if is_vi && ask.hotkey && ask.key == keys::ALT_ENTER {
             return self.pass_escape_and_enter(cx);
         }
         let Some(text) = text else {
-            if let Some(ask) = self.ask.take().filter(|ask| !ask.hotkey) {
+            if let Some(ask) = self.editor.ask.take().filter(|ask| !ask.hotkey) {
                 self.accept((!ask.is_passed).then_some(&ask.key), ask.key.is_empty(), None, cx);
             }
             return self.release_held(cx);
@@ -325,7 +326,7 @@ impl LiveShell {
 
     /// In vi's modes these two keys in one piece keep their meaning: many terminals, or a slow line, send them so.
     fn pass_escape_and_enter(&mut self, cx: &mut Cx<'_>) {
-        self.ask = None;
+        self.editor.ask = None;
         let token = Token { kind: TokenKind::Enter, bytes: keys::ALT_ENTER };
         if self.enter() == (Enter::Told { key: None }) {
             self.ask_for_line(false, token, cx);
@@ -347,7 +348,7 @@ impl LiveShell {
     }
 
     pub(super) fn ask_deadline(&self) -> Option<Instant> {
-        match self.ask {
+        match self.editor.ask {
             // Enter may have chosen from a menu: something was painted, and the line was not reported.
             Some(Ask { step: AskStep::Asked { since, told: true }, .. }) if self.last_output > since => {
                 Some((self.last_output + MENU_QUIET).min(since + QUERY_WAIT))
@@ -366,7 +367,7 @@ impl LiveShell {
     /// The prompt at which the line was asked for is gone. Held keys of it go to the present receiver of the shell's keys. Returns
     /// whether a line was asked for.
     pub(super) fn forget_asking(&mut self, cx: &mut Cx<'_>) -> bool {
-        let Some(ask) = self.ask.take() else { return false };
+        let Some(ask) = self.editor.ask.take() else { return false };
         if !ask.is_passed && !ask.hotkey {
             self.shell_key(Token { kind: TokenKind::Enter, bytes: &ask.key }, cx);
         }
@@ -375,9 +376,9 @@ impl LiveShell {
 
     /// The line is unknown: Enter takes effect, unless the shell has it already; the hotkey does not.
     fn give_up_asking(&mut self, cx: &mut Cx<'_>) {
-        if let Some(ask) = self.ask.take() {
+        if let Some(ask) = self.editor.ask.take() {
             if matches!(ask.step, AskStep::Asked { told: false, .. }) {
-                self.is_deaf = true;
+                self.editor.is_deaf = true;
                 let reason =
                     "the line editor does not answer, so lines are not looked at here; `cohab ask` works".to_owned();
                 cx.fx.events.push(LiveEvent::NotIntegrated { reason });

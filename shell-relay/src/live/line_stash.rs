@@ -4,29 +4,29 @@ use super::{Cx, Key, LateKey, LiveShell, Phase, RelayStep, Repaint, relay::Relay
 
 impl LiveShell {
     pub(super) fn stash_is_late(&self) -> bool {
-        self.late.stash.is_some_and(|late| late.prompt == self.prompt.ready_at)
+        self.typing.late.stash.is_some_and(|late| late.prompt == self.prompt.ready_at)
     }
 
     /// The key that puts the line aside was given up on.
     pub(super) fn stash_given_up(&mut self, until: std::time::Instant) {
-        self.late.stash = Some(LateKey { prompt: self.prompt.ready_at, until });
+        self.typing.late.stash = Some(LateKey { prompt: self.prompt.ready_at, until });
     }
 
     pub(super) fn on_stashed(&mut self, length: usize, cx: &mut Cx<'_>) {
-        self.key_pace.answered(cx.now, 0);
+        self.typing.key_pace.answered(cx.now, 0);
         if let Some(relay) = &mut self.relay
             && relay.is_stashing()
         {
             relay.stashed = length;
             if length > 0 && self.dialect.repaint == Repaint::BeforeNextKey {
-                relay.step = RelayStep::Repainting { until: self.key_pace.asked(cx.now, 0) };
+                relay.step = RelayStep::Repainting { until: self.typing.key_pace.asked(cx.now, 0) };
                 self.dialect.press(Key::Query, &mut cx.fx.pty);
             } else {
                 self.press_load(cx);
             }
         } else if self.answer.is_some() {
             self.answer_stashed(length, cx);
-        } else if self.relay.is_none() && self.phase == Phase::Prompt && self.late.stash.take().is_some() {
+        } else if self.relay.is_none() && self.phase == Phase::Prompt && self.typing.late.stash.take().is_some() {
             // The user's line must be restored.
             if length > 0 {
                 self.dialect.press(Key::Restore, &mut cx.fx.pty);
@@ -36,7 +36,7 @@ impl LiveShell {
     }
 
     pub(super) fn on_stash_refused(&mut self, cx: &mut Cx<'_>) {
-        self.late.stash = None;
+        self.typing.late.stash = None;
         if self.relay.as_ref().is_some_and(Relay::is_stashing) {
             self.refuse_relay(
                 super::queue::not_at_prompt("continuation_line", "the shell waits for the rest of a line"),

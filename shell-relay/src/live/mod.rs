@@ -125,21 +125,10 @@ enum Route {
     Assistant,
 }
 
-/// The live shell. See the module's description.
-#[derive(Debug)]
-pub struct LiveShell {
-    setup: LiveSetup,
-    dialect: &'static Dialect,
-    marks: MarkParser,
-    keys: KeyScanner,
-    /// The key at hand came by itself, or ends the one line that it came with: it is not part of text typed ahead.
-    key_is_alone: bool,
-    modes: Modes,
-    phase: Phase,
-    view: View,
-    background: Background,
-    prompt: PromptFacts,
-    user: UserTrack,
+/// The shell's line editor, as far as it reports about itself.
+#[derive(Debug, Default)]
+struct Editor {
+    /// The question that it has not answered yet.
     ask: Option<Ask>,
     /// bash's output at Enter.
     enter_paint: Option<EnterPaint>,
@@ -147,8 +136,35 @@ pub struct LiveShell {
     enter_is_users: bool,
     /// The meaning of letters to the line editor, as far as the shell reports it.
     letters: Letters,
-    /// The line editor did not answer the last question, and nothing is asked of it until it reports a line by itself.
+    /// It did not answer the last question, and nothing is asked of it until it reports a line by itself.
     is_deaf: bool,
+}
+
+/// The keys of the user, and who receives them.
+#[derive(Debug, Default)]
+struct Typing {
+    /// The key at hand came by itself, or ends the one line that it came with: it is not part of text typed ahead.
+    key_is_alone: bool,
+    late: LateKeys,
+    key_pace: KeyPace,
+    keyboard: Keyboard,
+}
+
+/// The live shell. See the module's description.
+#[derive(Debug)]
+pub struct LiveShell {
+    setup: LiveSetup,
+    dialect: &'static Dialect,
+    marks: MarkParser,
+    keys: KeyScanner,
+    modes: Modes,
+    phase: Phase,
+    view: View,
+    background: Background,
+    prompt: PromptFacts,
+    user: UserTrack,
+    editor: Editor,
+    typing: Typing,
     queue: VecDeque<Queued>,
     /// The time to look at the head of the queue again.
     retry_at: Option<Instant>,
@@ -156,9 +172,6 @@ pub struct LiveShell {
     answer: Option<Answer>,
     comeback: Option<Comeback>,
     restore: Option<Restore>,
-    late: LateKeys,
-    key_pace: KeyPace,
-    keyboard: Keyboard,
     watches_focus: bool,
     held: HeldKeys,
     cwd: std::path::PathBuf,
@@ -176,27 +189,20 @@ impl LiveShell {
             dialect: Dialect::of(setup.shell),
             marks: MarkParser::new(&setup.nonce, setup.child_pid),
             keys: KeyScanner::new(),
-            key_is_alone: false,
             modes: Modes::default(),
             phase,
             view: View::Shown,
             background: Background::default(),
             prompt: PromptFacts::new(now),
             user: UserTrack::default(),
-            ask: None,
-            enter_paint: None,
-            enter_is_users: false,
-            letters: Letters::Text,
-            is_deaf: false,
+            editor: Editor::default(),
+            typing: Typing::default(),
             queue: VecDeque::new(),
             retry_at: None,
             relay: None,
             answer: None,
             comeback: None,
             restore: None,
-            late: LateKeys::default(),
-            key_pace: KeyPace::default(),
-            keyboard: Keyboard::Shell,
             watches_focus: false,
             held: HeldKeys::default(),
             cwd: setup.initial_cwd.clone(),
@@ -232,12 +238,12 @@ impl LiveShell {
         if matches!(self.view, View::Shown) {
             fx.terminal.extend_from_slice(&rest);
         }
-        if let Some(paint) = self.enter_paint.take() {
+        if let Some(paint) = self.editor.enter_paint.take() {
             fx.terminal.extend_from_slice(paint.all());
         }
         self.phase = Phase::Dead;
         self.relay_lost_its_shell(status, now, fx);
-        self.ask = None;
+        self.editor.ask = None;
         self.answer = None;
         self.comeback = None;
         self.restore = None;
@@ -251,7 +257,7 @@ impl LiveShell {
 
     /// Sets the receiver of the keys during an answer; the shell gets them back when the answer ends.
     pub fn set_keyboard(&mut self, keyboard: Keyboard) {
-        self.keyboard = keyboard;
+        self.typing.keyboard = keyboard;
     }
 
     /// The activity of the shell.
@@ -296,7 +302,7 @@ impl LiveShell {
         }
         match &mut self.view {
             View::Shown => {
-                if self.enter_paint.is_some() {
+                if self.editor.enter_paint.is_some() {
                     return self.on_enter_painted(bytes, cx);
                 }
                 self.modes.feed(bytes);
@@ -335,7 +341,7 @@ impl LiveShell {
         let ends_enter_paint = match mark {
             Mark::Started | Mark::Finished(_) | Mark::Stashed { .. } => true,
             // The continuation mark is also within the prompt of a line that is painted again.
-            Mark::Continuation => self.enter_paint.as_ref().is_some_and(EnterPaint::is_behind_line),
+            Mark::Continuation => self.editor.enter_paint.as_ref().is_some_and(EnterPaint::is_behind_line),
             _ => false,
         };
         if ends_enter_paint {
@@ -343,8 +349,8 @@ impl LiveShell {
         }
         match mark {
             Mark::AcceptedUnasked => self.on_accepted_unasked(cx),
-            Mark::EnterOwner { is_users } => self.enter_is_users = is_users,
-            Mark::Letters(letters) => self.letters = letters,
+            Mark::EnterOwner { is_users } => self.editor.enter_is_users = is_users,
+            Mark::Letters(letters) => self.editor.letters = letters,
             Mark::PromptReady => self.on_prompt_ready(cx),
             Mark::Continuation => self.on_continuation(cx),
             Mark::Started => self.on_started(cx),
@@ -367,7 +373,7 @@ impl LiveShell {
             && self.phase == Phase::Prompt
             && (self.prompt.typed || pastes_are_marked);
         while let Some(token) = self.keys.next(&mut rest) {
-            self.key_is_alone = token.bytes.len() == bytes.len() || ends_a_line && rest.is_empty();
+            self.typing.key_is_alone = token.bytes.len() == bytes.len() || ends_a_line && rest.is_empty();
             self.on_key(token, cx);
         }
     }
@@ -403,13 +409,13 @@ impl LiveShell {
         if self.relay.as_ref().is_some_and(|relay| relay.step == RelayStep::Running) {
             return Route::AgentCommand;
         }
-        if self.ask.is_some() || self.relay.is_some() {
+        if self.editor.ask.is_some() || self.relay.is_some() {
             return Route::Hold;
         }
         if matches!(self.phase, Phase::Running | Phase::Continuation) {
             return Route::Shell;
         }
-        match (&self.answer, self.keyboard) {
+        match (&self.answer, self.typing.keyboard) {
             (Some(_), Keyboard::Assistant) => Route::Assistant,
             (Some(_), Keyboard::Shell) => Route::Hold,
             (None, _) if self.restore.is_some() => Route::Hold,
@@ -443,7 +449,7 @@ impl LiveShell {
     /// Types the held keys as if they were typed now.
     fn release_held(&mut self, cx: &mut Cx<'_>) {
         let held = std::mem::take(&mut self.held);
-        self.key_is_alone = false;
+        self.typing.key_is_alone = false;
         for token in held.iter() {
             self.on_key(token, cx);
         }

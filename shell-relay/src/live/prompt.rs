@@ -175,7 +175,7 @@ impl LiveShell {
         self.doubtful_prompt_at = None;
         self.leave_prompt(cx);
         let ahead = self.prompt.keys_since_left
-            || self.late.stash.is_some()
+            || self.typing.late.stash.is_some()
             || self.relay.as_ref().is_some_and(|relay| relay.typed);
         self.phase = Phase::Prompt;
         let is_painted = self.dialect.repaint != Repaint::BeforeNextKey;
@@ -210,7 +210,7 @@ impl LiveShell {
     fn leave_prompt(&mut self, cx: &Cx<'_>) {
         let unsettled = self.prompt.unsettled_until().is_some_and(|until| cx.now < until);
         self.prompt.keys_since_left |= self.phase == Phase::Prompt && unsettled;
-        self.late.stash = self.late.stash.filter(|_| unsettled || self.stash_is_late());
+        self.typing.late.stash = self.typing.late.stash.filter(|_| unsettled || self.stash_is_late());
     }
 
     /// Brings the user's line and keys back, unless keys typed ahead must settle first.

@@ -195,7 +195,7 @@ impl LiveShell {
             Phase::Boot => return Readiness::Refused(not_at_prompt("not_ready", "the shell is still starting")),
             _ => {}
         }
-        if self.relay.is_some() || self.ask.is_some() || self.restore.is_some() {
+        if self.relay.is_some() || self.editor.ask.is_some() || self.restore.is_some() {
             return Readiness::Later;
         }
         if self.answer.is_some() {
@@ -231,7 +231,7 @@ impl LiveShell {
                 last_key + if self.prompt.interrupted == Interrupted::Answered { QUIET } else { TYPING_WAIT },
             );
         }
-        if let Some(late) = self.late.stash.filter(|_| self.stash_is_late()) {
+        if let Some(late) = self.typing.late.stash.filter(|_| self.stash_is_late()) {
             return match cx.now < late.until {
                 true => Readiness::At(late.until),
                 false => Readiness::Refused(not_put_aside()),

@@ -177,7 +177,7 @@ impl LiveShell {
         self.relay = Some(Relay {
             request,
             mode,
-            step: RelayStep::Stashing { until: self.key_pace.asked(cx.now, 0) },
+            step: RelayStep::Stashing { until: self.typing.key_pace.asked(cx.now, 0) },
             in_answer,
             typed_command: None,
             stashed: 0,

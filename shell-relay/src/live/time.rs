@@ -20,7 +20,7 @@ impl LiveShell {
             self.doubtful_prompt_at,
             restore,
             self.ask_deadline(),
-            self.enter_paint.as_ref().and_then(EnterPaint::deadline),
+            self.editor.enter_paint.as_ref().and_then(EnterPaint::deadline),
             self.relay_deadline(),
             self.answer_deadline(),
             self.queue_deadline(),

@@ -23,7 +23,7 @@ impl LiveShell {
         let stands = self.phase == Phase::Prompt
             && !self.prompt.searched
             && self.prompt.entered_at.is_none()
-            && self.ask.is_none()
+            && self.editor.ask.is_none()
             && self.relay.is_none()
             && self.answer.is_none()
             && self.restore.is_none();

@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
             self.assign_from(&name, at, value, expands == 0);
         }
         self.skip_blanks();
-        if self.depth == 1 && self.rest().is_empty() {
+        if self.around.depth == 1 && self.rest().is_empty() {
             return Err(Some("sets a variable that would be gone at once"));
         }
         Ok(())

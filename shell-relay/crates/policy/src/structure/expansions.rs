@@ -157,7 +157,7 @@ impl Reader<'_> {
                 c => self.at += c.len_utf8(),
             }
         }
-        self.depth -= 1;
+        self.around.depth -= 1;
         Ok(())
     }
 
@@ -348,7 +348,7 @@ impl Reader<'_> {
                 c => self.at += c.len_utf8(),
             }
         }
-        self.depth -= 1;
+        self.around.depth -= 1;
         Ok(())
     }
 

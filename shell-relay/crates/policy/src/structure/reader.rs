@@ -40,6 +40,16 @@ pub(super) enum Until<'a> {
     Case,
 }
 
+/// The number of constructs around the current place of a reader.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Around {
+    pub loops: usize,
+    /// Changes in them are gone behind them.
+    pub subshells: usize,
+    /// Lists of commands.
+    pub depth: usize,
+}
+
 /// See the module's description.
 #[derive(Clone, Debug)]
 pub(super) struct Reader<'a> {
@@ -63,10 +73,7 @@ pub(super) struct Reader<'a> {
     pub assigned: BTreeMap<String, BTreeMap<usize, bool>>,
     /// The variables in the order in which they were given values, and whether they had an earlier value of the line's.
     pub log: Vec<(String, bool)>,
-    pub loops: usize,
-    /// Number of subshells around the current place; changes in them are gone behind them.
-    pub subshells: usize,
-    pub depth: usize,
+    pub around: Around,
     pub steps: usize,
     /// A pipe leads to the next command.
     pub is_piped: bool,
@@ -101,9 +108,7 @@ impl<'a> Reader<'a> {
             changing,
             assigned: BTreeMap::new(),
             log: Vec::new(),
-            loops: 0,
-            subshells: 0,
-            depth: 0,
+            around: Around::default(),
             steps: 0,
             is_piped: false,
             has_compound: false,
@@ -193,8 +198,8 @@ impl<'a> Reader<'a> {
 
     /// Goes one level further down; the caller goes up again.
     pub(super) fn go_deeper(&mut self, most: usize) -> Read<()> {
-        self.depth += 1;
-        if self.depth > most { Err(Some("nests too deep to be checked")) } else { Ok(()) }
+        self.around.depth += 1;
+        if self.around.depth > most { Err(Some("nests too deep to be checked")) } else { Ok(()) }
     }
 
     /// Reads commands up to their end sign, which is not consumed.
@@ -216,7 +221,7 @@ impl<'a> Reader<'a> {
                 return Err(if self.next() == Some('&') { Some("runs a command in the background") } else { NOT_READ });
             }
         }
-        self.depth -= 1;
+        self.around.depth -= 1;
         if is_empty { Err(Some("contains no command")) } else { Ok(()) }
     }
 
@@ -303,9 +308,9 @@ impl<'a> Reader<'a> {
             self.expect(")")?;
             return Ok(self.lists.len() - 1);
         }
-        self.subshells += 1;
+        self.around.subshells += 1;
         self.list(Until::Parenthesis)?;
-        self.subshells -= 1;
+        self.around.subshells -= 1;
         self.leave(scope);
         self.expect(")")?;
         (self.is_piped, self.has_compound, self.is_text) = (is_piped, has_compound, is_text);

@@ -68,9 +68,9 @@ impl Reader<'_> {
             }
             _ if self.eat("(") => {
                 let scope = self.log.len();
-                self.subshells += 1;
+                self.around.subshells += 1;
                 self.list(Until::Parenthesis)?;
-                self.subshells -= 1;
+                self.around.subshells -= 1;
                 self.leave(scope);
                 self.at += 1;
             }
@@ -174,11 +174,11 @@ impl Reader<'_> {
         if !is_digits(&times.text) {
             return Err(Some(ENDLESS));
         }
-        self.loops += 1;
+        self.around.loops += 1;
         let scope = self.log.len();
         self.body()?;
         self.leave(scope);
-        self.loops -= 1;
+        self.around.loops -= 1;
         Ok(())
     }
 
@@ -186,7 +186,7 @@ impl Reader<'_> {
     /// that the name means the function behind it and nothing before it, and that the function does not call itself.
     fn function(&mut self, name: &str, start: usize) -> Read<()> {
         let before = self.text(0..start).trim_end();
-        let is_of_the_line = self.depth == 1 && self.loops == 0 && self.subshells == 0;
+        let is_of_the_line = self.around.depth == 1 && self.around.loops == 0 && self.around.subshells == 0;
         let is_sure = is_of_the_line && (before.is_empty() || before.ends_with([';', '\n', '}']));
         let is_new = !self.called.contains(name) && self.functions.insert(name.to_owned());
         // A function without a name is called where it stands.
@@ -209,7 +209,7 @@ impl Reader<'_> {
     fn repeated(&mut self) -> Read<()> {
         self.at += "while".len();
         let scope = self.log.len();
-        self.loops += 1;
+        self.around.loops += 1;
         self.skip_space();
         let begins = self.at;
         if !self.test_before_brace()? {
@@ -227,7 +227,7 @@ impl Reader<'_> {
         if !can_end && !has_break {
             return Err(Some(ENDLESS));
         }
-        self.loops -= 1;
+        self.around.loops -= 1;
         self.leave(scope);
         Ok(())
     }
@@ -266,7 +266,7 @@ impl Reader<'_> {
         };
         // With more than one name, the value of each is not followed.
         let values = if names.len() > 1 { vec![Value::Computed(Source::Any)] } else { values };
-        self.loops += 1;
+        self.around.loops += 1;
         let scope = self.log.len();
         let (body, is_piped) = (self.at, self.is_piped);
         for value in values {
@@ -279,7 +279,7 @@ impl Reader<'_> {
                 self.body()?;
             }
         }
-        self.loops -= 1;
+        self.around.loops -= 1;
         self.leave(scope);
         Ok(())
     }
@@ -291,14 +291,14 @@ impl Reader<'_> {
             return Err(Some(ENDLESS));
         }
         self.arithmetic(";")?;
-        self.loops += 1;
+        self.around.loops += 1;
         let scope = self.log.len();
         self.arithmetic(";")?;
         self.arithmetic("))")?;
         self.skip_blanks();
         let _ = self.eat(";") || self.eat("\n");
         self.body()?;
-        self.loops -= 1;
+        self.around.loops -= 1;
         self.leave(scope);
         Ok(())
     }

@@ -47,7 +47,7 @@ impl<'a> Reader<'a> {
         let mut word = Word::default();
         if self.eat("<(") {
             // Nothing waits for it: a loop would start more and more.
-            if self.loops > 0 {
+            if self.around.loops > 0 {
                 return Err(Some("starts commands that nobody waits for from a loop"));
             }
             self.substituted()?;
@@ -211,10 +211,10 @@ impl<'a> Reader<'a> {
             "read" | "mapfile" | "readarray" => return self.run_read(&simple),
             "declare" | "local" | "typeset" => return self.run_declare(&simple),
             _ if self.functions.contains(name) => return self.run_function(&simple),
-            "break" | "continue" if self.loops > 0 && simple.words.len() == 1 && simple.redirects.is_empty() => {
+            "break" | "continue" if self.around.loops > 0 && simple.words.len() == 1 && simple.redirects.is_empty() => {
                 return Ok(());
             }
-            "cd" if self.subshells > 0 && !simple.words.iter().any(|word| word.expands) => {}
+            "cd" if self.around.subshells > 0 && !simple.words.iter().any(|word| word.expands) => {}
             "cd" if self.is_in_front(&simple) => self.change_folder()?,
             "cd" | "pushd" | "popd" => return Err(Some(FOLDER_CHANGES)),
             "xargs" if simple.redirects.iter().any(|(sign, _)| sign.contains('<')) || simple.input.is_some() => {
@@ -246,8 +246,8 @@ impl<'a> Reader<'a> {
         let [cd, folder] = &simple.words[..] else { return false };
         let is_alone = simple.assignments.is_empty() && simple.redirects.is_empty() && simple.input.is_none();
         let is_plain = written(&folder.text) == Some(Written::Plain) && !folder.text.starts_with(['-', '+']);
-        self.depth == 1
-            && self.loops == 0
+        self.around.depth == 1
+            && self.around.loops == 0
             && is_alone
             && is_plain
             && !folder.expands
