@@ -33,7 +33,7 @@ fn lines_that_are_easily_mistaken_are_judged_right() {
     }
 }
 
-/// Tells a figure and no line, so that nobody learns from them.
+/// Reports figures and no lines, so that no rule is written after them.
 #[test]
 fn lines_that_nobody_looked_at_are_judged_right() {
     for label in ["shell", "ai"] {

@@ -11,7 +11,7 @@ use super::{
     weights::Weights,
 };
 
-/// How many weights are told.
+/// How many weights are shown.
 const TOLD: usize = 6;
 /// What is smaller is not worth a line.
 const SMALLEST: f32 = 0.05;

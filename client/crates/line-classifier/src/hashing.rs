@@ -7,7 +7,7 @@ use super::{
 
 /// How many words are hashed.
 const WORDS: usize = 14;
-/// A longer word is one symbol, whatever it holds.
+/// A longer word is one symbol with any content.
 const LONG_BYTES: usize = 24;
 
 /// What a hash stands for.
@@ -25,7 +25,7 @@ pub enum Mark {
     Last,
 }
 
-/// Tells `sink` each hashed word of a line: what it stands for, which word it is, its index into the weights.
+/// Gives `sink` each hashed word of a line: what it stands for, which word it is, its index into the weights.
 pub fn each_hashed(line: &Line<'_>, mut sink: impl FnMut(Mark, usize, usize)) {
     let mut first = 0;
     for (at, token) in line.tokens.iter().take(WORDS).enumerate() {

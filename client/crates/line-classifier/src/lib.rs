@@ -4,8 +4,8 @@
 //! model does, over [`features`] and hashed words ([`hashing`]), with [`weights`] that `scripts/train-gate` learned. Near the threshold
 //! of the model, the files that the line names are looked at, too. In doubt the shell gets the line.
 //!
-//! - [`Names`] tells what a word is in the user's shell and folder; the caller implements it.
-//! - [`corrections`] remembers lines that the user sent elsewhere; [`explain`] tells people how a line was judged.
+//! - [`Names`] says what a word is in the user's shell and folder; the caller implements it.
+//! - [`corrections`] remembers lines that the user sent elsewhere; [`explain`] shows people how a line was judged.
 //!
 //! This crate is pure: it looks at no file, no environment and no clock.
 

@@ -1,6 +1,6 @@
 //! A line, read once from left to right: its words, quoted text as one word each, and the signs of the shell outside quotes.
 //!
-//! Neither a parser nor a lexer of any shell: the gate only needs to see a line as a reader does, in linear time and whatever it holds.
+//! Neither a parser nor a lexer of any shell: the gate only needs to see a line as a reader does, in linear time and with any content.
 
 use super::words::{Class, Lower, class_of};
 
@@ -166,7 +166,7 @@ struct Scan<'a> {
     bytes: &'a [u8],
     at: usize,
     signs: Signs,
-    /// For `'` and `"`: no further one closes, so that nobody looks again.
+    /// For `'` and `"`: no further one closes, so it is not looked for again.
     no_more: [bool; 2],
 }
 

@@ -5,7 +5,7 @@ use super::{
     builtins::{is_builtin_somewhere, is_everywhere},
 };
 
-/// What a developer has installed beside what every system has.
+/// Programs of a developer in addition to those of every system.
 const DEVELOPER: &[&str] = &[
     "apt",
     "apt-get",

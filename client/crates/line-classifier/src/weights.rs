@@ -55,7 +55,7 @@ impl Weights {
         self.names.binary_search(&name_hash(name)).is_ok()
     }
 
-    /// Reads a file; nothing if it is none of ours or of other features.
+    /// Reads a file; nothing if it is not one of ours or has other features.
     #[must_use]
     pub fn parse(file: &[u8]) -> Option<Self> {
         let rest = file.strip_prefix(MAGIC)?;

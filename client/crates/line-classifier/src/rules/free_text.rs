@@ -1,4 +1,4 @@
-//! Commands that take words as they are: whatever follows `echo` is for it.
+//! Commands that take words as they are, such as `echo`.
 
 use super::{Case, Opinion, has_predicate, shell_for};
 use crate::line::Shape;

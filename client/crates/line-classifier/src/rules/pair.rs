@@ -3,7 +3,7 @@
 use super::{Case, Opinion, has_predicate, shell_for};
 use crate::{builtins::is_keyword, line::Token};
 
-/// Second words that nobody gives to a command.
+/// Second words that are never given to a command.
 const SAID: &[&str] = &[
     "anything",
     "everything",
