@@ -1,8 +1,8 @@
-//! Names this build, so that a client and a daemon that do not fit together can say what each of them is.
+//! Names this build, so that error messages can identify a client and a daemon that do not fit together.
 //!
-//! The name is the commit with its time, where there is a repository; that of the published package, where cargo has noted it; else a
-//! hash of this crate's sources. A debug build is always named by that hash: the name must not change, and rebuild everything, with
-//! each commit.
+//! The name is the commit with its time, if there is a repository; otherwise the commit that cargo recorded in the published package;
+//! otherwise a hash of this crate's sources. A debug build is always named by that hash: a name that changed with each commit would
+//! rebuild everything.
 
 use std::{
     env, fs,

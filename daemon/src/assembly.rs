@@ -1,4 +1,5 @@
-//! Puts an agent together for each turn: settings, model, tools, shell and the behaviour around the loop.
+//! The assembly puts an agent together for each turn: settings, model, tools, shell and the middleware around the loop. It runs no turn
+//! itself: the server does.
 
 mod answering;
 mod around;
@@ -22,75 +23,72 @@ use cohab_agent::{
     Agent, TurnError, TurnLimits,
     port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Tool, TurnEvent},
     runner::CommandRunner,
+    tasks::Task,
 };
+use cohab_audit::{AuditLog, Places, PolicySeen};
 use cohab_config::{
     ContextSettings,
     model_settings::ModelSettings,
     model_table::{ModelTable, Prices},
     step_rules::Rules,
 };
-use cohab_model_api::{Message, ModelProvider, ModelService, TokenUsage};
+use cohab_context::{
+    analysis::Capacity,
+    compaction::Shortened,
+    fit::spec_tokens,
+    report::Fixed,
+    sections::{system_prompt, system_sections},
+    trust::TrustedFolders,
+    workspace::Surroundings,
+};
+use cohab_guard::{gate::Policy, known_servers::KnownServers, spotlight};
+use cohab_model_api::{Message, ModelProvider, ModelService, Secrets, TokenUsage, window_size::WindowSources};
+use cohab_models::{
+    detect::LocalServer,
+    resolution::{Choice, ChoiceError},
+    scrubbed::{Withheld, WithheldProvider},
+};
 use cohab_policy::remembered::Remembered as _;
 use cohab_policy_io::rules_file::{RuleBook, RulesFile};
 use cohab_protocol::{ApprovalMode, Paths};
-use cohab_sandbox::profile::{Profile, Sandbox};
-use cohab_shell_state::shell::Shell;
-use cohab_text::tokens::estimate_tokens;
-use cohab_types::confined_programs::ConfinedPrograms;
-use tokio::time::{Instant, timeout};
-
-use crate::{
-    audit::{AuditLog, Places, PolicySeen},
+use cohab_runtime::{
     cache::ResponseCache,
-    compaction::Shortened,
-    context::{
-        analysis::Capacity,
-        fit::spec_tokens,
-        report::Fixed,
-        sections::{system_prompt, system_sections},
-        surroundings::Surroundings,
-        window_size::WindowSources,
-    },
     middleware::{
         audit::{Audit, AuditedApprover, Policy as PolicyInForce, Turn},
+        model_capacity::ModelCapacity,
         turn_clock::{TurnClock, UnhurriedApprover},
-        window::Room,
-    },
-    provider::{
-        choice::{Choice, ChoiceError},
-        detect::LocalServer,
-        scrubbed::{Withheld, WithheldProvider},
     },
     recording::{RecordingApprover, RecordingRunner},
-    safety::{gate::Policy, known_servers::KnownServers, secrets::Secrets, spotlight, trust::TrustedFolders},
-    server::{
-        Assembler, Introduction, TurnParts,
-        approver::SessionApprover,
-        session::{Session, Variables},
-    },
-    shell::fallback::LiveOrIsolated,
-    store::{Store, row::ModelKey, sessions::Limits},
-    tasks::Task,
-    temporary::TemporaryFolder,
-    tool::{self, session_tools},
 };
+use cohab_sandbox::profile::{Profile, Sandbox};
+use cohab_session::{
+    Assembler, Introduction, TurnParts, approver::SessionApprover, session::Session, shell::fallback::LiveOrIsolated,
+};
+use cohab_shell_state::shell::Shell;
+use cohab_store::{Store, row::ModelKey, sessions::Limits};
+use cohab_text::tokens::estimate_tokens;
+use cohab_tools::session_tools;
+use cohab_types::{confined_programs::ConfinedPrograms, environment::Variables};
+use tokio::time::{Instant, timeout};
+
+use crate::temporary::TemporaryFolder;
 pub use bench::{Bench, Jobs};
 
 /// Choices of a provider that are kept. Each holds a connection pool.
 const MAX_KEPT_CHOICES: usize = 8;
 /// A server that was found is looked for again after this time.
 const FOUND_KEEP: Duration = Duration::from_secs(60);
-/// A question waits so long at most for what lies around it: a disk may hang.
+/// A question waits at most this long for its surroundings: a disk may hang.
 const LOOK_WAIT: Duration = Duration::from_millis(300);
 
-/// What the settings say, as far as a turn needs it.
+/// The settings, as far as a turn needs them.
 #[derive(Clone)]
 pub struct TurnSettings {
     /// `[model]`, or the profile in its place.
     pub model: ModelSettings,
     /// `models.toml`.
     pub models: Arc<ModelTable>,
-    /// What may be done unasked.
+    /// The approval mode.
     pub approval: ApprovalMode,
     /// Bounds of a turn.
     pub limits: TurnLimits,
@@ -100,26 +98,26 @@ pub struct TurnSettings {
     pub output_max_bytes: usize,
     /// When and how conversations are shortened.
     pub context: ContextSettings,
-    /// How much of conversations is kept; `None` for nothing.
+    /// The bounds of stored conversations; `None` if none are stored.
     pub kept: Option<Limits>,
-    /// Days that the audit log is kept; `None` if there is none.
+    /// Days that the audit log is kept; `None` if there is no audit log.
     pub audit_days: Option<u32>,
-    /// Whether answers are given again.
+    /// Whether the response cache is on.
     pub is_cache_on: bool,
-    /// Who does what beside `model`.
+    /// The models for tiers, roles and fallbacks.
     pub jobs: Jobs,
-    /// What commands in a shell of their own may do.
+    /// The profile of separate shells.
     pub sandbox: Profile,
-    /// What stops a turn.
+    /// The user's limits on a turn.
     pub guards: Guards,
 }
 
-/// What stops a turn, by the user's wish.
+/// The user's limits on a turn.
 #[derive(Clone, Debug, Default)]
 pub struct Guards {
-    /// What may be spent.
+    /// The budgets.
     pub budget: cohab_config::budget::Limits,
-    /// What becomes of single steps.
+    /// The rules for single steps.
     pub rules: Arc<Rules>,
     /// Steps in a row without anything new before the user is asked; 0 for any number.
     pub stalled_steps: u32,
@@ -127,21 +125,19 @@ pub struct Guards {
     pub confined: ConfinedPrograms,
 }
 
-/// Decides who may answer.
+/// Chooses the provider of answers.
 #[async_trait]
 pub trait ProviderChooser: Send + Sync {
     /// Decides from the settings and the client's environment; may look for a server on this machine.
     ///
     /// # Errors
-    /// When what is set explicitly cannot work.
+    /// An explicit setting cannot work.
     async fn choose(&self, settings: &ModelSettings, variables: &Variables) -> Result<Choice, ChoiceError>;
 }
 
 /// Reads the settings as they are for a client with these variables. The error is `TurnError::Settings`.
 pub type LoadSettings = Box<dyn Fn(&Paths, &Variables) -> Result<TurnSettings, TurnError> + Send + Sync>;
-/// Makes a shell of its own, which starts in this folder with these variables; with the daemon's own if there are none. May block.
-pub type IsolatedShell = Arc<dyn Fn(&Path, &Variables) -> Arc<dyn CommandRunner> + Send + Sync>;
-/// The same, confined.
+/// As [`IsolatedShell`], confined.
 pub type ConfinedShell = Arc<dyn Fn(&Path, &Variables, Sandbox) -> Arc<dyn CommandRunner> + Send + Sync>;
 
 /// The implementations behind the ports.
@@ -158,7 +154,7 @@ pub struct Parts {
     pub home: PathBuf,
     /// Keeps what model calls take and teach.
     pub store: Arc<Store>,
-    /// Takes secrets out of what is kept.
+    /// Removes secrets from stored text.
     pub secrets: Arc<Secrets>,
 }
 
@@ -174,7 +170,7 @@ pub struct Assembly {
     policy_seen: Arc<PolicySeen>,
     spotlight: spotlight::Keys,
     temporary: Arc<TemporaryFolder>,
-    /// Servers that the user did not agree to, since the daemon runs.
+    /// Servers that the user declined, since the daemon runs.
     declined: Mutex<BTreeSet<(String, String)>>,
 }
 
@@ -186,7 +182,7 @@ struct Kept {
     since: Instant,
 }
 
-/// What the settings and an environment come to.
+/// The settings resolved for an environment.
 #[derive(Clone)]
 struct Resolved {
     settings: TurnSettings,
@@ -194,13 +190,13 @@ struct Resolved {
     bench: Arc<Bench>,
 }
 
-/// Which state of the settings and of the table of models was read.
+/// Identifies the state of the settings and of the table of models that was read.
 type Stamp = [Option<(u64, u64, i64, i64)>; 2];
 
 impl Kept {
     fn is_fresh(&self) -> bool {
         match &self.resolved.choice {
-            // Without a model, a server or a key that is new must be seen at once.
+            // A model, server or key that appears must be noticed at once when none was there.
             Choice::Ready(provider) => !provider.info().is_offline,
             Choice::AskLocal { .. } => self.since.elapsed() < FOUND_KEEP,
         }
@@ -208,7 +204,7 @@ impl Kept {
 }
 
 impl Assembly {
-    /// Keeps what the user agreed to below `paths`.
+    /// Keeps the user's consents below `paths`.
     #[must_use]
     pub fn new(paths: Paths, parts: Parts) -> Self {
         let known_servers = KnownServers::new(paths.state_dir.join("known-servers"));
@@ -229,7 +225,7 @@ impl Assembly {
         }
     }
 
-    /// Settings and choice for this environment, anew only if the settings file or the environment is another one.
+    /// Settings and choice for this environment; resolved again only if the settings file or the environment changed.
     async fn resolve(&self, variables: &Variables) -> Result<Resolved, TurnError> {
         let stamp = [stamp(&self.paths.config_file()), stamp(&self.paths.models_file())];
         if let Some(kept) = self.recall(stamp, variables) {
@@ -275,12 +271,12 @@ impl Assembly {
         otherwise
     }
 
-    /// How much the model of `provider` takes, and what the user says that it costs. `settings` are its own.
+    /// The capacity of `provider`'s model, and the prices that the user set for it. `settings` are the model's.
     fn room(
         provider: &dyn ModelProvider,
         settings: Option<&ModelSettings>,
         models: &ModelTable,
-    ) -> (Room, Option<Prices>) {
+    ) -> (ModelCapacity, Option<Prices>) {
         let ModelService { host, is_local, context_window_tokens, max_output_tokens } = provider.service();
         let model = provider.info().model;
         let sources = WindowSources {
@@ -290,10 +286,10 @@ impl Assembly {
             is_local,
         };
         let prices = models.prices(&host, &model);
-        (Room { model: ModelKey { host, model }, sources, max_output_tokens }, prices)
+        (ModelCapacity { model: ModelKey { host, model }, sources, max_output_tokens }, prices)
     }
 
-    /// What records the turn, if anything is to.
+    /// The recorder of the turn, if the audit log is on.
     fn audit(&self, parts: &TurnParts, settings: &TurnSettings, shell: Shell) -> Option<Arc<Audit>> {
         let session = Arc::clone(&parts.session);
         let keep_days = settings.audit_days?;
@@ -312,7 +308,7 @@ impl Assembly {
         Some(Arc::new(Audit::new(self.audit.clone(), turn, policy, sink)))
     }
 
-    /// Which personal data does not leave while the shell is there.
+    /// The personal data that stays on this machine while the shell is there.
     fn withheld(&self, cwd: impl Fn() -> PathBuf + Send + Sync + 'static) -> Withheld {
         let rules = Arc::clone(&self.rules);
         Arc::new(move || rules.loaded(&cwd()).safety.in_force().personal)
@@ -378,7 +374,7 @@ impl Assembler for Assembly {
         let (Choice::Ready(main) | Choice::AskLocal { provider: main, .. }) = resolved.choice;
         let settings = Some(&resolved.settings.model).filter(|_| answering.is_none());
         let provider = answering.unwrap_or(main);
-        let (Room { model, sources, max_output_tokens }, _) =
+        let (ModelCapacity { model, sources, max_output_tokens }, _) =
             Self::room(provider.as_ref(), settings, &resolved.settings.models);
         let learned = self.parts.store.learned(&model);
         let window = sources.decide(learned.window_tokens);
@@ -416,7 +412,7 @@ impl Assembler for Assembly {
         if let Some(audit) = &audit {
             approver = Arc::new(AuditedApprover::new(approver, Arc::clone(audit)));
         }
-        let Answering { provider, ladder } = self.answering(&resolved, &parts, approver.as_ref()).await?;
+        let Answering { provider, fallback } = self.answering(&resolved, &parts, approver.as_ref()).await?;
         let here = Arc::clone(&session);
         let provider = WithheldProvider::around(provider, &self.withheld(move || here.cwd()));
         let settings = &resolved.settings;
@@ -428,11 +424,11 @@ impl Assembler for Assembly {
                 let asked = Arc::clone(&approver);
                 Arc::new(LiveOrIsolated::new(Arc::clone(&session), parts.turn_id, isolated, asked, home))
             }
-            // The shell of its own is bash or sh, whatever the user's is.
+            // The separate shell is bash or sh, even if the user's is another one.
             None => {
                 let (confined, free) = self.own_shells(&session, settings, parts.surroundings.root.as_deref());
                 let free = free.map(|free| Arc::new(RecordingRunner::new(free, Arc::clone(&recorder))) as _);
-                unconfined = free.and_then(|free| tool::unconfined(&settings.tools, free));
+                unconfined = free.and_then(|free| cohab_tools::unconfined(&settings.tools, free));
                 confined
             }
         };
@@ -449,7 +445,7 @@ impl Assembler for Assembly {
             parts: &parts,
             resolved: &resolved,
             provider: &provider,
-            ladder,
+            fallback,
             approver,
             audit,
             clock,
@@ -463,7 +459,7 @@ impl Assembler for Assembly {
 
 fn stamp(path: &Path) -> Option<(u64, u64, i64, i64)> {
     let metadata = fs::metadata(path).ok()?;
-    // The time of change, not of modification: it also tells that the mode changed.
+    // The time of change, not of modification: it also shows that the mode changed.
     Some((metadata.ino(), metadata.len(), metadata.ctime(), metadata.ctime_nsec()))
 }
 

@@ -1,10 +1,10 @@
-//! Notices when files go from a folder, without a timer.
+//! Notices the removal of files from a folder, without a timer.
 
 use std::{io, path::Path};
 
 use tokio::net::unix::pipe::Receiver;
 
-/// Room for a good number of events; what they say is not looked at.
+/// Room for a good number of events; their content is ignored.
 const EVENT_BUFFER_BYTES: usize = 4096;
 
 /// Folders that are watched.
@@ -12,7 +12,7 @@ const EVENT_BUFFER_BYTES: usize = 4096;
 pub struct FolderWatch(Receiver);
 
 impl FolderWatch {
-    /// Watches `folders` as they are now; one that is replaced by another of its name must be watched anew.
+    /// Watches the current `folders`; after one is replaced by another of the same name, a new watch is needed.
     ///
     /// # Errors
     /// When the system cannot watch them (any more).
@@ -24,11 +24,11 @@ impl FolderWatch {
         for folder in folders {
             inotify::add_watch(&events, folder, flags)?;
         }
-        // No pipe, but read like one.
+        // Not a pipe, but read like one.
         Ok(Self(Receiver::from_owned_fd_unchecked(events)?))
     }
 
-    /// Other systems are not watched.
+    /// Folders of other systems cannot be watched.
     ///
     /// # Errors
     /// Always.
@@ -37,10 +37,10 @@ impl FolderWatch {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Completes when something went from a folder since the last call. Cancel-safe.
+    /// Completes when a file was removed from a folder since the last call. Cancel-safe.
     ///
     /// # Errors
-    /// When the system stops telling.
+    /// When the system stops reporting.
     pub async fn changed(&self) -> io::Result<()> {
         let mut buffer = [0; EVENT_BUFFER_BYTES];
         loop {

@@ -1,28 +1,14 @@
 //! The cohab daemon: sessions, the agent loop, model providers and tools.
 
 pub mod assembly;
-pub mod audit;
-pub mod cache;
 pub mod cli;
-pub mod compaction;
-pub mod context;
 pub mod folder_watch;
 pub mod lifecycle;
 pub mod log;
-pub mod memory;
-pub mod middleware;
 pub mod probe;
-pub mod provider;
-pub mod recording;
-pub mod safety;
-pub mod server;
 pub mod setup;
-pub mod shell;
 pub mod stats;
-pub mod store;
-pub mod tasks;
 pub mod telemetry;
 pub mod temporary;
 pub mod tier_rules;
-pub mod tool;
 pub mod wiring;

@@ -1,4 +1,4 @@
-//! One daemon per user and protocol version: it holds a lock for life, listens, and ends in order.
+//! The lifecycle of the daemon: one per user and protocol version. It holds a lock for life, listens, and shuts down in order.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -9,25 +9,22 @@ use std::{
     time::Duration,
 };
 
+use cohab_model_api::Secrets;
 use cohab_protocol::{Paths, socket};
+use cohab_session::{Assembler, Daemon, Facts, listener};
+use cohab_store::{
+    sessions::{Archive, SqliteStore},
+    spool::Spool,
+};
 use tokio::{
     net::UnixListener,
     signal::unix::{SignalKind, signal},
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    folder_watch::FolderWatch,
-    safety::secrets::Secrets,
-    server::{Assembler, Daemon, Facts, listener},
-    store::{
-        sessions::{Archive, SqliteStore},
-        spool::Spool,
-    },
-    temporary,
-};
+use crate::{folder_watch::FolderWatch, temporary};
 
-/// How a daemon's life went.
+/// The outcome of a daemon's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// It ran until it was asked to end.
@@ -36,7 +33,7 @@ pub enum Ended {
     AnotherRuns,
 }
 
-/// Why a daemon could not run.
+/// The reason why a daemon could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum LifecycleError {
     /// The folder or the socket is not usable.
@@ -68,7 +65,7 @@ impl Lock {
     /// Takes the lock. `None` if another process holds it.
     ///
     /// # Errors
-    /// When the folder is not safely ours, or the file cannot be opened.
+    /// When the folder is not private to the user, or the file cannot be opened.
     pub fn take(path: &Path) -> Result<Option<Self>, LifecycleError> {
         if let Some(folder) = path.parent() {
             socket::secure_directory(folder)?;
@@ -83,7 +80,7 @@ impl Lock {
         }
     }
 
-    /// Whether the file at `path` is the one that is locked. If not, another daemon could lock the one that is there.
+    /// Whether the file at `path` is the locked one. If not, another daemon could lock the one at `path`.
     fn is_at(&self, path: &Path) -> bool {
         let id = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
         let ours = self.file.metadata().map(id).ok();
@@ -91,7 +88,7 @@ impl Lock {
     }
 }
 
-/// Where clients find the daemon: the socket, under the lock. Both are files that somebody may remove while the daemon runs.
+/// The address of the daemon for clients: the socket, under the lock. Both are files that may be removed while the daemon runs.
 struct Address {
     lock_path: PathBuf,
     lock: Lock,
@@ -116,7 +113,7 @@ impl Address {
         Ok(listener)
     }
 
-    /// Binds the socket anew if its file is gone. `None` if nothing is wrong.
+    /// Binds the socket again if its file is gone. `None` if nothing is wrong.
     fn repair(&mut self) -> Result<Option<UnixListener>, LifecycleError> {
         let has_lock = self.lock.is_at(&self.lock_path);
         if has_lock && socket_id(&self.socket_path) == self.socket_id {
@@ -144,10 +141,10 @@ fn socket_id(path: &Path) -> Option<(u64, u64)> {
     fs::symlink_metadata(path).map(|metadata| (metadata.dev(), metadata.ino())).ok()
 }
 
-/// The removal of a folder with the socket in it is over by then.
+/// The removal of a folder with the socket in it is over after this time.
 const REMOVAL_TIME: Duration = Duration::from_millis(100);
 
-/// Takes connections until the daemon's shutdown begins, at a socket that comes back when it is removed.
+/// Accepts connections until the daemon's shutdown begins, at a socket that is bound again when it is removed.
 async fn serve(daemon: &Arc<Daemon>, address: &mut Address, mut listener: UnixListener) -> Result<(), LifecycleError> {
     let mut watch = address.watch();
     loop {
@@ -155,7 +152,7 @@ async fn serve(daemon: &Arc<Daemon>, address: &mut Address, mut listener: UnixLi
             match &watch {
                 Some(watch) => {
                     let changed = watch.changed().await;
-                    // Who removes the whole folder would fail on a socket that is there again.
+                    // A process that removes the whole folder would fail if the socket reappeared.
                     tokio::time::sleep(REMOVAL_TIME).await;
                     changed
                 }
@@ -177,7 +174,7 @@ async fn serve(daemon: &Arc<Daemon>, address: &mut Address, mut listener: UnixLi
     }
 }
 
-/// Removes what was kept for sessions that are no longer on record. Nobody waits for it.
+/// Removes the outputs of deleted sessions, in the background.
 fn forget_outputs(paths: &Paths) {
     let (spool, sessions) = (Spool::at(&paths.state_dir), paths.sessions_file());
     tokio::task::spawn_blocking(move || {
@@ -211,11 +208,11 @@ pub async fn run(
     let served = serve(&daemon, &mut address, listener).await;
     match &served {
         Ok(()) => tracing::info!("daemon ends"),
-        // Nobody could find it any more.
+        // No client could find the daemon any more.
         Err(error) => tracing::error!(%error, "daemon ends: its socket is gone"),
     }
     daemon.close().await;
-    // Before the lock goes, and only ours: else the file may be the next daemon's.
+    // Before the lock is released, and only our file: otherwise it may be the next daemon's.
     if address.socket_id.is_some()
         && socket_id(&address.socket_path) == address.socket_id
         && let Err(error) = fs::remove_file(&address.socket_path)
@@ -228,7 +225,7 @@ pub async fn run(
 /// Fires `shutdown` at the first SIGTERM, SIGINT or SIGHUP.
 ///
 /// # Errors
-/// When the system does not let us have them.
+/// When the system refuses the signal handlers.
 pub fn end_on_signals(shutdown: CancellationToken) -> Result<(), LifecycleError> {
     let receive = |kind| signal(kind).map_err(LifecycleError::Signals);
     let mut terminate = receive(SignalKind::terminate())?;

@@ -1,5 +1,5 @@
-//! The log: one file a day, mode 0600. Never holds prompts, keys or texts of commands at the usual levels, and nothing of other
-//! crates but errors.
+//! The log writes one file per day, mode 0600. At the usual levels it never holds prompts, keys or texts of commands, and of other
+//! crates it holds only errors.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
@@ -21,12 +21,12 @@ use tracing_subscriber::{
 
 use crate::telemetry::SpanLayer;
 
-/// Files that are kept, the one of today included.
+/// Kept files, including today's.
 const KEPT_FILES: usize = 7;
-/// A file that is longer gets no more lines, in bytes: a fault that repeats must not fill the disk.
+/// Largest file, in bytes; it gets no more lines: a repeated fault must not fill the disk.
 const MAX_FILE_BYTES: u64 = 32 * 1024 * 1024;
 
-/// Why there is no log.
+/// The reason for a missing log.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
     /// Its folder or file cannot be written.
@@ -37,7 +37,7 @@ pub enum LogError {
     Twice(#[from] tracing_subscriber::util::TryInitError),
 }
 
-/// Starts the log of this process, and notes panics in it. `spans` takes what the log leaves out.
+/// Starts the log of this process, and records panics in it. `spans` takes the spans that the log leaves out.
 ///
 /// # Errors
 /// When the folder cannot be written.
@@ -59,13 +59,13 @@ where
     tracing_subscriber::fmt::layer().with_ansi(false).with_writer(Mutex::new(files)).with_filter(filter(level))
 }
 
-/// What goes into the log.
-pub(crate) fn filter(level: LevelFilter) -> EnvFilter {
-    EnvFilter::new(format!("error,cohabd={level},cohab_protocol={level},cohab_shell_relay={level}"))
+/// Passes errors of all crates, and what our own crates say at `level`. The names of all of them begin with `cohab`.
+fn filter(level: LevelFilter) -> EnvFilter {
+    EnvFilter::new(format!("error,cohab={level}"))
 }
 
 fn note_panic(panic: &panic::PanicHookInfo<'_>) {
-    // A text made for the occasion may quote anything, a prompt for instance; a constant one cannot.
+    // A formatted text may quote anything, a prompt for instance; a constant one cannot.
     let message = panic.payload().downcast_ref::<&str>().copied().unwrap_or("(text left out)");
     let place = panic.location().map(ToString::to_string).unwrap_or_default();
     tracing::error!(place, message, "panic");
@@ -98,7 +98,7 @@ impl<C: Fn() -> Date> Write for DailyFiles<C> {
             self.date = date;
         }
         if self.written_bytes < MAX_FILE_BYTES {
-            // A line comes whole.
+            // A line arrives whole.
             let clean = self.scrubber.bytes(line);
             self.file.write_all(&clean)?;
             self.written_bytes += clean.len() as u64;
@@ -135,9 +135,23 @@ fn remove_oldest(folder: &Path) -> io::Result<()> {
 mod tests {
     use std::{cell::Cell, os::unix::fs::PermissionsExt};
 
+    use cohab_runtime::middleware::spans;
     use jiff::civil::date;
 
     use super::*;
+
+    #[test]
+    fn our_crates_are_logged_and_spans_of_turns_are_not() {
+        let _guard = tracing::subscriber::set_default(Registry::default().with(filter(LevelFilter::TRACE)));
+        assert!(tracing::info_span!(target: spans::TARGET, "chat").is_disabled());
+        for ours in [
+            tracing::info_span!(target: "cohabd::server", "one"),
+            tracing::info_span!(target: "cohab_wires::sse", "one"),
+        ] {
+            assert!(!ours.is_disabled());
+        }
+        assert!(tracing::info_span!(target: "hyper::client", "one").is_disabled());
+    }
 
     #[test]
     fn a_link_in_the_place_of_the_file_is_not_followed() {

@@ -1,12 +1,14 @@
-//! `cohabd`, the daemon. Runs in the foreground; the client starts it in a session of its own.
+//! `cohabd`, the daemon. It runs in the foreground; the client starts it in a separate session.
 
 use std::{process::ExitCode, sync::Arc};
 
 use anyhow::Context;
 use cohab_config::{self};
+use cohab_model_api::Secrets;
+use cohab_process::memory;
 use cohab_protocol::Paths;
 use cohab_text::sanitize::sanitize;
-use cohabd::{cli, lifecycle, log, memory, safety::secrets::Secrets, telemetry::Telemetry, wiring};
+use cohabd::{cli, lifecycle, log, telemetry::Telemetry, wiring};
 use tokio_util::sync::CancellationToken;
 
 /// Threads that run tasks: one may be busy with a long piece of work while the other serves.
@@ -34,12 +36,12 @@ fn main() -> ExitCode {
 
 fn run(paths: &Paths, detach: bool) -> anyhow::Result<()> {
     if detach {
-        // Fails only for the leader of a process group, which needs no detaching: nobody's terminal started it.
+        // Fails only for the leader of a process group, which needs no detaching: no terminal started it.
         let _ = rustix::process::setsid();
     }
     let settings = cohab_config::load(paths).unwrap_or_default();
     let (telemetry, spans) = Telemetry::set_up(&settings.telemetry.otlp_endpoint);
-    // Without a log the daemon is still of use.
+    // Without a log the daemon is still useful.
     let _ = log::start(&paths.log_dir(), settings.log.level, spans);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKER_THREADS)

@@ -1,4 +1,4 @@
-//! Spans of turns and steps for a collector of the user's, if the settings name one: [`crate::middleware::spans`] makes them, this
+//! Spans of turns and steps for a collector of the user's, if the settings name one: [`cohab_runtime::middleware::spans`] makes them, this
 //! sends them. Only a build with the feature `otlp` can; everything else is the same without it.
 
 #[cfg(feature = "otlp")]

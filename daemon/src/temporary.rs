@@ -1,6 +1,6 @@
-//! The folder for temporary files of confined commands: private, and found again by the next daemon if this one is killed.
+//! The temporary folder of confined commands: private, and found again by the next daemon if this one is killed.
 //!
-//! All daemons at one socket use one folder, one after the other. Each has a folder of its own in it, and removes those of its
+//! All daemons at one socket share one folder, one after the other. Each daemon has a separate folder in it, and removes those of its
 //! predecessors when it starts.
 
 use std::{

@@ -1,4 +1,4 @@
-//! The composition root: the one place where implementations meet ports.
+//! The composition root is the one place where implementations meet ports.
 
 use std::{
     ffi::OsString,
@@ -9,25 +9,23 @@ use std::{
 use async_trait::async_trait;
 use cohab_agent::{TurnError, TurnLimits};
 use cohab_config::{self, ConfigError, Settings, model_settings::ModelSettings, profile, step_rules::Action};
-use cohab_model_api::ModelProvider;
+use cohab_guard::gate::standard_policy;
+use cohab_model_api::{ModelProvider, Secrets};
+use cohab_models::{
+    detect,
+    key_store::KeyStores,
+    resolution::{self, Choice, ChoiceError},
+};
 use cohab_offline::OfflineAssistant;
 use cohab_protocol::Paths;
 use cohab_sandbox::isolated::DaemonShell;
 use cohab_secrets::secret_names::{Stake, holds_secret};
+use cohab_session::{Assembler, shell::isolated::IsolatedRunner};
+use cohab_store::{Store, sessions::Limits};
+use cohab_tools::ToolOptions;
+use cohab_types::environment::Variables;
 
-use crate::{
-    assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
-    provider::{
-        choice::{self, Choice, ChoiceError},
-        detect,
-        key_store::KeyStores,
-    },
-    safety::{gate::standard_policy, secrets::Secrets},
-    server::{Assembler, session::Variables},
-    shell::isolated::IsolatedRunner,
-    store::{Store, sessions::Limits},
-    tool::{self, ToolOptions},
-};
+use crate::assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings};
 
 /// What the daemon of this user works with; `secrets` stay in it.
 #[must_use]
@@ -93,7 +91,7 @@ fn load_settings(paths: &Paths, variables: &Variables, home: &Path) -> Result<Tu
         model.retries = Some(times);
     }
     let jobs = jobs(&settings);
-    let tools = tool::registry(&ToolOptions {
+    let tools = cohab_tools::registry(&ToolOptions {
         home: home.to_owned(),
         command_timeout: settings.limits.command_timeout(),
         output_max_bytes: settings.limits.tool_output_max_bytes,
@@ -149,7 +147,7 @@ impl ProviderChooser for Chooser {
         let environment = |name: &str| variables.get(name).cloned();
         let hosts = detect::usual_hosts(environment("OLLAMA_HOST").as_deref());
         let offline = || -> Arc<dyn ModelProvider> { Arc::new(OfflineAssistant::new("no model is set up")) };
-        choice::choose(settings, &environment, &hosts, &self.stores, offline).await
+        resolution::choose(settings, &environment, &hosts, &self.stores, offline).await
     }
 }
 

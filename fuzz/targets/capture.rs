@@ -1,11 +1,12 @@
-//! From raw output to text for a model: any bytes, in any pieces, become the same text, without control characters and secrets.
+//! Fuzzes the path from raw output to text for a model: any bytes, in any pieces, become the same text, without control characters and
+//! secrets.
 #![no_main]
 
 use cohab_text::{capture::{Capture, Redactor, ends_in_mid_line, redacted_tail}, sanitize::{Sanitizer, is_invisible, one_line, sanitize}};
 use libfuzzer_sys::fuzz_target;
 
 const SECRET: &str = "00112233445566778899aabbccddeeff";
-/// Stands for the whole secret, and for its half.
+/// The byte for the whole secret, and the one for its half.
 const WHOLE_SECRET: u8 = 0xf0;
 const HALF_SECRET: u8 = 0xf1;
 

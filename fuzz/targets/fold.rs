@@ -1,12 +1,12 @@
-//! Any bytes in any chunks, read by the wire that this program is called after, end in exactly one terminal event, always the
-//! same, and without a tool call unless the answer is complete.
+//! Fuzzes the fold of the wire that this program is named after: any bytes in any chunks end in exactly one terminal event, the result is
+//! always the same, and it has no tool call unless the answer is complete.
 //!
-//! The last two bytes of the input are the size of the chunks and how the answer comes; before them stands the answer. So a
-//! recorded answer is an input, too.
+//! The last two bytes of the input are the size of the chunks and the mode of the answer; the bytes before them are the answer. So a
+//! recorded answer is a valid input, too.
 #![no_main]
 
+use cohab_models::replay::Replay;
 use cohab_model_api::{ModelEvent, StopClass};
-use cohabd::provider::replay::Replay;
 use libfuzzer_sys::fuzz_target;
 
 fn replay(how: u8) -> Replay {

@@ -1,6 +1,5 @@
-//! Any interleaving of shell output, marks, keys, requests and time, with a clock and a kernel of our own: the stories of the
-//! property tests, told by the fuzzer. The first byte is the shell and the size of the pieces in
-//! which output comes.
+//! Fuzzes the live shell with any interleaving of output, marks, keys, requests and time, on a simulated clock and kernel. The fuzzer
+//! supplies the stories of the property tests. The first byte chooses the shell and the size of the pieces of output.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Any text as an answer, cut anywhere, on a terminal of any size that changes meanwhile: no panic, the same lines as in one piece,
-//! and nothing for the terminal but letters and what is ours.
+//! Fuzzes the display of answers: any text, cut anywhere, on a terminal of any size that changes meanwhile, causes no panic, gives the
+//! same lines as in one piece, and sends the terminal nothing but letters and cohab's own control sequences.
 #![no_main]
 
 use cohab_term::{

@@ -1,4 +1,5 @@
-//! The mark parser: whatever comes, in whatever pieces, gives the same marks and the same bytes, and holds back no more than a mark.
+//! Fuzzes the mark parser: any bytes, in any pieces, give the same marks and the same output, and the parser holds back no more than a
+//! mark.
 #![no_main]
 
 use cohab_shell_relay::marks::{Item, MARK_MAX_BYTES, Mark, MarkParser};
@@ -7,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 const NONCE: &str = "00112233445566778899aabbccddeeff";
 const PREFIX: &str = "\x1b]7391;00112233445566778899aabbccddeeff;500;";
 
-/// Stand for what a fuzzer would look for in vain.
+/// Each has a byte, since a fuzzer would hardly find them.
 const WORDS: [&str; 10] =
     [PREFIX, "\x1b]7391;", NONCE, "500", "501", "\x07", "\x1b\\", "E;ab;0;/%C3%A4", "Q;1;%0A", "D;;0;/"];
 const FIRST_WORD: u8 = 0xf0;

@@ -1,7 +1,7 @@
-//! Any bytes in any chunks are the lines that are not blank.
+//! Fuzzes the line splitter: any bytes in any chunks give exactly the nonblank lines.
 #![no_main]
 
-use cohabd::provider::replay::Replay;
+use cohab_models::replay::Replay;
 use libfuzzer_sys::fuzz_target;
 
 fn lines(stream: &[u8]) -> Vec<String> {

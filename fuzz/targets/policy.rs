@@ -1,6 +1,6 @@
-//! Any text as a command in the three shells: there is a verdict, soon, and always the same. What is allowed is checked again by a
-//! reader of its own that knows nothing of parsers and tables: characters, names of commands, redirections. Harm behind it is seen.
-//! What a disk of any kind tells makes no verdict milder.
+//! Fuzzes the policy with any text as a command in the three shells: there is always a verdict, soon, and the same each time. A separate
+//! reader, which uses no parser and no table, checks allowed lines again: characters, names of commands, redirections. Harm appended to an
+//! allowed line is recognized. Facts from any disk make no verdict milder.
 #![no_main]
 
 use std::{path::{Path, PathBuf}, time::{Duration, Instant}};
@@ -9,18 +9,18 @@ use cohab_policy::{Context, Files, Level, assess_line, outside_source, parts, re
 use cohab_shell_state::shell::Shell;
 use libfuzzer_sys::fuzz_target;
 
-/// Far beyond what the longest input takes, also on a busy machine.
+/// Far longer than the longest input takes, even on a busy machine.
 const MAX_TIME: Duration = Duration::from_secs(3);
-/// What `find` and `xargs` may never run unasked.
+/// Programs that `find` and `xargs` may never run unasked.
 const RUNNERS: &[&str] = &[
     "awk", "bash", "chmod", "cp", "dash", "dd", "env", "eval", "exec", "find", "fish", "gawk", "ln", "make", "mv",
     "nice", "node", "perl", "python", "python3", "rm", "ruby", "sed", "sh", "sudo", "tar", "tee", "timeout", "vim",
     "xargs", "zsh",
 ];
-/// The bounds of a line that may be allowed.
+/// Most commands of a line that may be allowed.
 const MAX_COMMANDS: usize = 50;
 
-/// A disk on which the name of a path says where it leads.
+/// A disk on which the name of a path decides its target.
 #[derive(Debug)]
 struct Disk;
 
@@ -81,7 +81,7 @@ fn check_allowed(line: &str, context: Context<'_>) {
     }
 }
 
-/// Whether a line has nothing but what a plain one may have.
+/// Checks that a line has only the parts of a plain line.
 fn plain(line: &str) -> Result<(), &'static str> {
     if line.len() > 32 * 1024 {
         return Err("a long line");
@@ -114,7 +114,7 @@ fn plain(line: &str) -> Result<(), &'static str> {
     if commands > MAX_COMMANDS { Err("a long list") } else { Ok(()) }
 }
 
-/// What stands behind a redirection; `None` if there is none here.
+/// The text after a redirection; `None` if `text` does not start with one.
 fn redirection(text: &str) -> Option<Result<&str, &'static str>> {
     let from_sign = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let is_numbered = from_sign.len() < text.len();
@@ -135,7 +135,7 @@ fn redirection(text: &str) -> Option<Result<&str, &'static str>> {
     Some(if name == "/dev/null" { Ok(after) } else { Err("a written file") })
 }
 
-/// A word without its quotes, and what stands behind it.
+/// A word without its quotes, and the text after it.
 fn word(text: &str) -> Result<(String, &str), &'static str> {
     let mut word = String::new();
     let mut chars = text.chars();
@@ -149,13 +149,13 @@ fn word(text: &str) -> Result<(String, &str), &'static str> {
         if quote.is_none() && (c.is_whitespace() || ";&|<>".contains(c)) {
             break;
         }
-        // Behind other letters a pair of braces is just that in all three shells.
+        // After other letters, a pair of braces is literal in all three shells.
         if let Some(after) = chars.as_str().strip_prefix("{}").filter(|_| quote.is_none() && is_begun) {
             word.push_str("{}");
             chars = after.chars();
             continue;
         }
-        // As git names revisions: `stash@{0}`.
+        // Git's notation of revisions: `stash@{0}`.
         if quote.is_none()
             && previous.is_some_and(|before| "@^".contains(before))
             && let Some(after) = behind_item(chars.as_str())
@@ -186,14 +186,14 @@ fn word(text: &str) -> Result<(String, &str), &'static str> {
     if quote.is_some() { Err("an open quote") } else { Ok((word, chars.as_str())) }
 }
 
-/// What stands behind braces around a single plain item.
+/// The text after braces around a single plain item.
 fn behind_item(text: &str) -> Option<&str> {
     let (item, after) = text.strip_prefix('{')?.split_once('}')?;
     let is_plain = item.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte));
     (is_plain && !item.contains("..")).then_some(after)
 }
 
-/// What stands behind a `{}` that is a word behind another one: a sign for a name to `find` and `xargs`, a text to all else.
+/// The text after a separate `{}` behind another word: a placeholder for `find` and `xargs`, literal for all others.
 fn placeholder<'a>(text: &'a str, words: &[String]) -> Option<&'a str> {
     let after = text.strip_prefix("{}")?;
     let ends = after.is_empty() || after.starts_with([' ', '\t', '\n', '|', ';', '&', '>']);

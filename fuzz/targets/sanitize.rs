@@ -1,4 +1,4 @@
-//! Any text, cut anywhere: what is left is harmless, stays as it is, and does not depend on the cuts.
+//! Fuzzes the sanitizer: the result for any text is harmless, sanitizing it again changes nothing, and it does not depend on the cuts.
 #![no_main]
 
 use cohab_text::sanitize::{Sanitizer, is_invisible, one_line, sanitize, visible_controls};

@@ -1,4 +1,4 @@
-//! Secrets out of any bytes: whatever they are and however they are cut, what comes out is the same, and ordinary bytes stay.
+//! Fuzzes the scrubber of secrets: any bytes, cut anywhere, give the same result, and ordinary bytes stay.
 #![no_main]
 
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cohab_secrets::{ExactValues, PersonalData, Scrubber, Settings, Stream};
 use libfuzzer_sys::fuzz_target;
 
-/// A byte stands for each of these: what mutations alone would hardly find.
+/// Each has a byte, since mutations alone would hardly find them.
 const WORDS: [&str; 13] = [
     "-----BEGIN RSA PRIVATE KEY-----\n",
     "-----END RSA PRIVATE KEY-----",
@@ -24,7 +24,7 @@ const WORDS: [&str; 13] = [
 ];
 /// The first byte that stands for a word.
 const FIRST: u8 = 0xf0;
-/// Repeats what stands before it until now, up to this size: windows and blocks are longer than an input.
+/// Repeats all bytes so far, up to this size: windows and blocks are longer than an input.
 const DOUBLE: u8 = 0xfe;
 const MOST_BYTES: usize = 100_000;
 

@@ -1,7 +1,7 @@
-//! Any bytes in any chunks are the events that the rules say.
+//! Fuzzes the adaptor of server-sent events: any bytes in any chunks give the events of the WHATWG rules.
 #![no_main]
 
-use cohabd::provider::replay::Replay;
+use cohab_models::replay::Replay;
 use libfuzzer_sys::fuzz_target;
 
 #[path = "../../daemon/crates/wires/src/sse_reference.rs"]

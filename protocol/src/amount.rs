@@ -1,4 +1,4 @@
-//! How amounts are written for people, by both programs alike.
+//! Formats amounts for people. Both programs use these functions, so they print the same text.
 
 use crate::ContextRoom;
 
@@ -13,28 +13,28 @@ pub fn count(number: u64) -> String {
     }
 }
 
-/// A cost in millionths of a US dollar: `about $0.0123`, `about $4.20`, and `at least $0.0123` if some of it is not known.
+/// A cost in millionths of a US dollar: `about $0.0123`, `about $4.20`, and `at least $0.0123` if a part is unknown.
 #[must_use]
 pub fn cost(microusd: u64, is_partial: bool) -> String {
     let mark = if is_partial { "at least" } else { "about" };
-    // Tenths of a cent matter to whoever counts calls, not to whoever counts months.
+    // Tenths of a cent matter to a reader who counts calls, not to one who counts months.
     let (unit, digits) = if microusd < 1_000_000 { (100, 4) } else { (10_000, 2) };
     let rounded = match (microusd, microusd.saturating_add(unit / 2) / unit) {
         (0, _) => return format!("{mark} $0"),
-        // What costs something never looks free.
+        // A cost above zero never looks free.
         (_, rounded) => rounded.max(1),
     };
     let whole = 10_u64.pow(digits);
     format!("{mark} ${}.{:0width$}", rounded / whole, rounded % whole, width = digits as usize)
 }
 
-/// What the model is sent, of what it takes: `about 12k of 128k tokens (9 %)`.
+/// The use of a model's context: `about 12k of 128k tokens (9 %)`.
 #[must_use]
 pub fn context(room: &ContextRoom) -> String {
     format!("about {} of {} tokens ({} %)", count(room.total), count(room.max), room.percent)
 }
 
-/// What that is made of, and what is left: one sentence without a capital.
+/// The parts of the used context, and the remaining tokens: one sentence without a capital.
 #[must_use]
 pub fn context_parts(room: &ContextRoom) -> String {
     let (system, messages) = (count(room.system), count(room.messages));

@@ -1,10 +1,10 @@
-//! What an agent may do without asking.
+//! The approval mode: the actions that an agent may take without asking.
 
 use std::{cmp::Ordering, fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-/// What may be done unasked; ordered from strict to lax. Danger is asked in every mode but `All`.
+/// The actions that need no question; ordered from strict to lax. Danger is asked in every mode but `All`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ApprovalMode {
     /// Plainly read-only things run, everything else is refused without a question.
@@ -14,8 +14,8 @@ pub enum ApprovalMode {
     Ask,
     /// Everything runs. Shown in red wherever the mode is shown.
     All,
-    /// Everything runs but danger, what tells another host something and what is written outside of the working directory, as long as
-    /// the shell is what the user made it and nothing from elsewhere was read.
+    /// Runs everything except danger, lines that send data to another host and writes outside of the working directory, as long as the
+    /// shell is as the user made it and no text from elsewhere was read.
     Auto,
 }
 

@@ -1,4 +1,4 @@
-//! Questions for consent, as the daemon asks them.
+//! Questions for consent that the daemon sends to a client.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,26 +11,26 @@ pub struct ApprovalRequest {
     pub approval_id: ApprovalId,
     /// The turn that waits.
     pub turn_id: TurnId,
-    /// What would be done.
+    /// The proposed action.
     pub subject: ApprovalSubject,
     /// Whether it is only new, or known to do harm.
     pub is_dangerous: bool,
     /// Why it is asked, a short sentence each.
     pub reasons: Vec<String>,
-    /// Whether a yes counts for this one time whatever the user says: nothing longer is worth offering.
+    /// Whether a yes counts for this one time only: no longer answer is worth offering.
     pub is_each_time: bool,
 }
 
-/// What a question for consent is about.
+/// The subject of a question for consent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ApprovalSubject {
     /// Run a command.
     Command {
         /// The exact text.
         command: String,
-        /// Where.
+        /// The folder in which it would run.
         cwd: WirePath,
-        /// Whether in the live shell, or in one of its own.
+        /// The live shell or a separate one.
         mode: RunMode,
     },
     /// Write a file.
@@ -51,9 +51,9 @@ pub enum ApprovalSubject {
     },
     /// Send questions to a model server that was found on this machine.
     LocalServer {
-        /// Its base URL.
+        /// The server's base URL.
         url: String,
-        /// What it seems to be, for example `Ollama`.
+        /// The likely kind of server, for example `Ollama`.
         server: String,
         /// The model that would be used.
         model: String,
@@ -61,9 +61,9 @@ pub enum ApprovalSubject {
     /// Several commands of one answer, to be decided in one go. Each has its own id, under which consent to it is kept; the request's
     /// own id is that of the question.
     Commands(Vec<ProposedCommand>),
-    /// Go on with the turn, although there is a reason to stop. Refusing ends it.
+    /// Continue the turn, although there is a reason to stop. Refusing ends it.
     GoOn {
-        /// What would be done next, or what was noticed: one sentence.
+        /// The next action, or the observation: one sentence.
         what: String,
     },
 }
@@ -75,9 +75,9 @@ pub struct ProposedCommand {
     pub approval_id: ApprovalId,
     /// The exact text.
     pub command: String,
-    /// Where.
+    /// The folder in which it would run.
     pub cwd: WirePath,
-    /// Whether in the live shell, or in one of its own.
+    /// The live shell or a separate one.
     pub mode: RunMode,
     /// Why it is asked.
     pub reasons: Vec<String>,

@@ -1,4 +1,4 @@
-//! What the client says.
+//! Messages from the client to the daemon.
 
 use std::fmt;
 
@@ -42,9 +42,9 @@ pub enum ClientMessage {
         /// The command.
         call_id: CallId,
     },
-    /// Goes on with the turn that the end of an earlier daemon interrupted. Answered as `UserQuery`.
+    /// Continues the turn that the end of an earlier daemon interrupted. Answered as `UserQuery`.
     ResumeTurn(ResumeTurn),
-    /// Holds a turn after what it does now, or lets it go on. `TurnPaused` tells when it holds and when it goes on.
+    /// Pauses a turn after its current action, or lets it continue. `TurnPaused` reports both changes.
     PauseTurn {
         /// The turn.
         turn_id: TurnId,
@@ -53,7 +53,7 @@ pub enum ClientMessage {
     },
 }
 
-/// The wish to go on with an interrupted turn, as a turn of its own.
+/// A request to continue an interrupted turn, as a separate turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResumeTurn {
     /// Chosen by the client.
@@ -84,18 +84,18 @@ pub struct UserQuery {
     pub text: String,
     /// Working directory of the shell at this moment.
     pub cwd: WirePath,
-    /// Width of the terminal in columns; 80 when there is none.
+    /// Width of the terminal in columns; 80 without a terminal.
     pub columns: u16,
     /// Text piped into `cohab ask`, as context; cut by the client to `MAX_PIPED_INPUT_BYTES`.
     pub piped_input: Option<String>,
 }
 
-/// How a relayed command ended. For `Refused` the fields about the run are empty.
+/// The result of a relayed command. For `Refused` the fields about the run are empty.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandExecutionResult {
     /// The command.
     pub call_id: CallId,
-    /// What ended it.
+    /// The reason for its end.
     pub ending: CommandEnding,
     /// Exit status as the shell reports it, 0 to 255; absent if it never ended or never ran.
     pub exit_code: Option<i32>,
@@ -107,20 +107,20 @@ pub struct CommandExecutionResult {
     pub truncated_bytes: u64,
     /// Working directory afterwards.
     pub cwd: WirePath,
-    /// What the command changed in the shell's exported environment.
+    /// Changes by the command in the shell's exported environment.
     pub env_delta: EnvDelta,
-    /// From *started* to its end, in milliseconds.
+    /// Time from *started* to its end, in milliseconds.
     pub duration_ms: u64,
-    /// Where it ran.
+    /// The shell it ran in.
     pub mode: RunMode,
-    /// What the shell does now.
+    /// The state of the shell now.
     pub state_after: StateAfter,
 }
 
-/// What a shell does once the result of a command is told.
+/// The state of a shell once the result of a command is reported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StateAfter {
-    /// It waits for the next command.
+    /// The shell waits for the next command.
     Prompt,
     /// A program has it; nothing else can run there.
     InFront {
@@ -129,16 +129,16 @@ pub enum StateAfter {
         /// Whether it has the whole screen.
         is_full_screen: bool,
     },
-    /// It has ended.
+    /// The shell has ended.
     Ended,
 }
 
-/// What ended a relayed command.
+/// The reason for the end of a relayed command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CommandEnding {
-    /// By itself.
+    /// The command ended by itself.
     Exited,
-    /// By SIGINT, from the user or from `InterruptCommand`.
+    /// SIGINT, from the user or from `InterruptCommand`, ended the command.
     Interrupted {
         /// The party that interrupted it.
         by: Interrupter,
@@ -149,7 +149,7 @@ pub enum CommandEnding {
     StillRunning,
     /// The command ended the shell itself.
     ShellExited,
-    /// It was not run.
+    /// The command was not run.
     Refused {
         /// Why, for programs: `shell_busy`, `nested`, `not_approved`, ... (`RelayError::code` of shell-relay).
         code: String,
@@ -169,14 +169,14 @@ pub enum Interrupter {
     TimeLimit,
 }
 
-/// Where a command ran.
+/// The shell that ran a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RunMode {
     /// In the user's shell: `cd` and `export` stuck.
     Live,
-    /// In a subshell of it, because the text could have ended the shell: nothing stuck.
+    /// In a subshell of the user's shell, because the text could have ended the shell: nothing stuck.
     Subshell,
-    /// In a shell of its own: nothing stuck.
+    /// In a separate shell: nothing stuck.
     Isolated,
 }
 
@@ -192,9 +192,9 @@ pub struct EnvDelta {
 /// One changed variable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EnvChange {
-    /// Its name.
+    /// The variable's name.
     pub name: String,
-    /// Its value; absent when it looks secret. The client masks it, the daemon never sees it.
+    /// The variable's value; absent if it looks secret. The client masks it, the daemon never sees it.
     pub value: Option<String>,
 }
 
@@ -207,7 +207,7 @@ pub struct ApprovalReply {
     pub decision: ApprovalDecision,
 }
 
-/// What the user decided.
+/// The user's decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ApprovalDecision {
     /// Do it, this once.
@@ -219,7 +219,7 @@ pub enum ApprovalDecision {
         /// The command as the user changed it.
         command: String,
     },
-    /// Don't. The model is told and may go on.
+    /// Do not run it. The model is informed and may continue.
     Refused {
         /// A word to the model; may be empty.
         note: String,
@@ -232,7 +232,7 @@ pub enum ApprovalDecision {
     Always,
 }
 
-/// A command that the user ran, as its marks told it.
+/// A command that the user ran, as reported by its marks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellEvent {
     /// The line, if the shell was asked for it.
@@ -254,11 +254,11 @@ pub struct ShellEvent {
 pub struct SessionRequest {
     /// Chosen by the client.
     pub request_id: RequestId,
-    /// What is asked.
+    /// The requested action.
     pub action: SessionAction,
 }
 
-/// What a client can ask for.
+/// The requests of a client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SessionAction {
     /// Binds this connection to a session, which is made if it does not exist. Needed before `UserQuery`.
@@ -272,24 +272,24 @@ pub enum SessionAction {
         /// The new mode.
         mode: ApprovalMode,
     },
-    /// What the model would be sent with the next question, by part. Answered by `Context`.
+    /// Asks for the parts that the model would be sent with the next question. Answered by `Context`.
     Context,
     /// Shorten the conversation. Answered by `Compacted`; `Busy` while a turn runs.
     Compact,
-    /// What the turns of this session have taken. Answered by `Usage`.
+    /// Asks for the usage of this session's turns. Answered by `Usage`.
     Usage,
     /// Forget the last turn, question and answer. Answered by `Rewound`; `Busy` while a turn runs.
     Rewind,
 }
 
-/// How a client joins a session.
+/// A request to join a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attach {
     /// The session.
     pub session: SessionKey,
     /// Whether this client can run commands in a live shell, and in which.
     pub live_shell: Option<String>,
-    /// What may be done unasked, by the command line, the environment and the settings of the user who attaches.
+    /// The actions that need no question, by the command line, the environment and the settings of the user who attaches.
     pub approval: ApprovalMode,
     /// Whether a person can answer an `ApprovalRequest` here. If not, what would be asked is refused.
     pub can_approve: bool,
@@ -298,8 +298,8 @@ pub struct Attach {
     /// Settings from the client's environment (`COHAB_*`, keys, base URLs): the user's shell decides, not the shell that
     /// happened to start the daemon.
     pub settings: Vec<EnvSetting>,
-    /// The client's environment without what looks secret by its name, for commands in a shell of their own; at most
-    /// `MAX_ENVIRONMENT_BYTES` together. Empty: they see the daemon's.
+    /// The client's environment without variables that look secret by name, for commands in a separate shell; at most
+    /// `MAX_ENVIRONMENT_BYTES` together. If empty, such commands get the daemon's environment.
     pub environment: Vec<EnvSetting>,
     /// After a lost connection: replay this turn's chunks from here.
     pub resume: Option<ResumePoint>,

@@ -1,4 +1,4 @@
-//! Frames: a `u32` length (big endian), then one message in bincode. The only file that names the binary format.
+//! Encodes and decodes frames: a `u32` length (big endian), then one message in bincode. No other file names the binary format.
 
 use std::{io, marker::PhantomData};
 
@@ -38,7 +38,7 @@ pub enum FrameError {
     /// A message was followed by more bytes in its frame.
     #[error("a frame has {extra_bytes} bytes after its message")]
     Trailing {
-        /// How many.
+        /// Number of extra bytes.
         extra_bytes: usize,
     },
     /// A message cannot be encoded.

@@ -1,4 +1,4 @@
-//! What the daemon says.
+//! Messages from the daemon to the client.
 
 use serde::{Deserialize, Serialize};
 
@@ -46,29 +46,29 @@ pub enum DaemonMessage {
         /// Why, as a sentence.
         reason: String,
     },
-    /// What the turn has taken so far.
+    /// The usage of the turn so far.
     TurnProgress(TurnProgress),
-    /// Follows `Attached` where the end of an earlier daemon interrupted a turn of the session: `ResumeTurn` goes on with it.
+    /// Follows `Attached` if the end of an earlier daemon interrupted a turn of the session; `ResumeTurn` continues it.
     TurnUnfinished(TurnUnfinished),
-    /// The turn holds, or goes on.
+    /// The turn is paused, or continues.
     TurnPaused {
         /// The turn.
         turn_id: TurnId,
         /// Whether it holds: nothing is asked of the model and no tool starts.
         is_paused: bool,
     },
-    /// How much of the user's tightest budget is used; sent after a model call, where there is a budget.
+    /// The used share of the user's tightest budget; sent after a model call, if there is a budget.
     BudgetUsed(BudgetUsed),
 }
 
-/// A turn that can go on.
+/// A turn that can be continued.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnUnfinished {
-    /// What was asked, one line.
+    /// The question, one line.
     pub question: String,
     /// Steps that are done, and are not done again.
     pub steps_done: u32,
-    /// What was begun and may have been done, in short lines; it is not done again by itself.
+    /// Actions that were begun and may have been completed, in short lines; they are not repeated automatically.
     pub unknown: Vec<String>,
 }
 
@@ -92,18 +92,18 @@ pub struct AgentStreamChunk {
     pub turn_id: TurnId,
     /// Position in the turn.
     pub seq: u64,
-    /// What is added.
+    /// The addition.
     pub delta: ChunkDelta,
 }
 
-/// What a chunk adds. Markdown, as the model wrote it: the client sanitises before it shows anything.
+/// The addition of a chunk. Markdown, as the model wrote it: the client sanitises before it shows anything.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ChunkDelta {
     /// Text of the answer.
     Text(String),
     /// The model's visible reasoning, where it sends any.
     Reasoning(String),
-    /// The text since the last step is void: the request is repeated after a failure and will send it anew.
+    /// The text since the last step is void: the request is repeated after a failure and will send it again.
     Reset,
 }
 
@@ -114,11 +114,11 @@ pub struct StepStarted {
     pub turn_id: TurnId,
     /// Number of the step in the turn, from 0. Tool calls of one batch have a number each.
     pub step: u32,
-    /// What is done.
+    /// The activity of the step.
     pub activity: StepActivity,
 }
 
-/// What a step does.
+/// The activity of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StepActivity {
     /// Waiting for the model.
@@ -128,9 +128,9 @@ pub enum StepActivity {
     },
     /// A tool runs.
     ToolCall {
-        /// Its name.
+        /// The tool's name.
         tool: String,
-        /// Its main argument in one line: the command, the path, the pattern.
+        /// The tool's main argument in one line: the command, the path, the pattern.
         argument: String,
     },
     /// The conversation is made shorter.
@@ -144,18 +144,18 @@ pub struct StepFinished {
     pub turn_id: TurnId,
     /// Number of the step.
     pub step: u32,
-    /// How it went.
+    /// The outcome of the step.
     pub outcome: StepOutcome,
     /// The result in one short line (`12 lines`, `exit 1`, `3 files`); may be empty.
     pub summary: String,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub elapsed_ms: u64,
 }
 
-/// How a step went.
+/// The outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StepOutcome {
-    /// As asked.
+    /// The step was carried out as asked.
     Done,
     /// The tool answered with an error; the model sees it.
     Failed,
@@ -180,7 +180,7 @@ pub struct ExecuteCommand {
     pub approval_id: Option<ApprovalId>,
 }
 
-/// What a turn has taken so far; sent after each model call.
+/// The usage of a turn so far; sent after each model call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnProgress {
     /// The turn.
@@ -189,18 +189,18 @@ pub struct TurnProgress {
     pub usage: Usage,
 }
 
-/// How much of a budget is used.
+/// The used share of a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BudgetUsed {
-    /// The turn that was told.
+    /// The turn that is reported on.
     pub turn_id: TurnId,
-    /// Which budget.
+    /// The budget.
     pub budget: BudgetKind,
-    /// How much of it, in percent; over 100 if more was used.
+    /// The used share in percent; over 100 if more was used.
     pub percent: u16,
 }
 
-/// What the user has a budget for.
+/// The kinds of budgets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BudgetKind {
     /// Tokens of one turn.
@@ -220,9 +220,9 @@ pub struct TurnEnded {
     pub turn_id: TurnId,
     /// Why it ended.
     pub reason: TurnEndReason,
-    /// What it used.
+    /// The usage of the turn.
     pub usage: Usage,
-    /// How many chunks were sent: the next `seq` had there been one.
+    /// Number of chunks sent: the `seq` of a further chunk.
     pub chunks: u64,
 }
 
@@ -233,13 +233,13 @@ pub enum TurnEndReason {
     Answered,
     /// The user stopped it.
     Cancelled,
-    /// It used up its steps.
+    /// The turn used up its steps.
     StepLimit,
     /// The model refused, or a filter stopped it.
     Refused,
     /// The answer was cut by the model's length limit.
     Length,
-    /// It failed; an `Error` about it came before.
+    /// The turn failed; an `Error` about it came before.
     Failed,
 }
 
@@ -256,9 +256,9 @@ pub struct Usage {
     pub cache_write_tokens: Option<u64>,
     /// Tokens of reasoning, part of the output where the provider counts so.
     pub reasoning_tokens: Option<u64>,
-    /// What it cost in millionths of a US dollar, by the provider's word or the user's own prices.
+    /// The cost in millionths of a US dollar, as reported by the provider or by the user's own prices.
     pub cost_microusd: Option<u64>,
-    /// Whether more was spent than that, nobody knows how much.
+    /// Whether an unknown further amount was spent.
     pub is_cost_partial: bool,
 }
 
@@ -274,26 +274,26 @@ pub struct SessionReply {
 /// Answers, by kind of request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SessionAnswer {
-    /// To `Attach`.
+    /// Answers `Attach`.
     Attached(Attached),
-    /// To `Status`.
+    /// Answers `Status`.
     Status(DaemonStatus),
-    /// To `Clear` and `SetApproval`.
+    /// Answers `Clear` and `SetApproval`.
     Done,
-    /// To `Context`.
+    /// Answers `Context`.
     Context(ContextReport),
-    /// To `Compact`: estimated tokens of the conversation.
+    /// Answers `Compact`: estimated tokens of the conversation.
     Compacted {
         /// Before.
         before_tokens: u64,
         /// After.
         after_tokens: u64,
     },
-    /// To `Usage`.
+    /// Answers `Usage`.
     Usage(Usage),
-    /// To `Rewind`: the question of the turn that is forgotten; absent if there was none.
+    /// Answers `Rewind`: the question of the turn that is forgotten; absent if there was none.
     Rewound {
-        /// As the user asked it.
+        /// The question as the user asked it.
         question: Option<String>,
     },
 }
@@ -303,52 +303,52 @@ pub enum SessionAnswer {
 pub struct Attached {
     /// The session.
     pub session: SessionKey,
-    /// Which model will answer.
+    /// The model that will answer.
     pub model: ModelIdentity,
-    /// What may be done unasked, as the client said.
+    /// The actions that need no question, as the client requested.
     pub approval: ApprovalMode,
-    /// Whether the turn of [`Attach::resume`](crate::Attach::resume) goes on here: its rest, or its end, follows.
+    /// Whether the turn of [`Attach::resume`](crate::Attach::resume) continues here: its rest, or its end, follows.
     pub is_resumed: bool,
     /// Title of the conversation, if it is an older one that is resumed.
     pub title: Option<String>,
-    /// How the shell was left in which an older conversation went on last.
+    /// The state in which the last shell of an older conversation was left.
     pub left: Option<LeftState>,
 }
 
-/// What a shell was like when its conversation was left.
+/// The state of a shell when its conversation was left.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftState {
-    /// Its folder.
+    /// The shell's folder.
     pub cwd: WirePath,
     /// Exported variables that the assistant's commands had set; none that looks secret.
     pub environment: Vec<crate::EnvSetting>,
 }
 
-/// What the model would be sent.
+/// The parts that the model would be sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextReport {
-    /// In the order sent.
+    /// Sections in the order sent.
     pub sections: Vec<ContextSection>,
-    /// How that fills the model's context; `None` where there is no model.
+    /// The use of the model's context; `None` without a model.
     pub room: Option<ContextRoom>,
 }
 
-/// How full a model's context is, in its own tokens as far as they are known.
+/// The use of a model's context, in its own tokens as far as they are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextRoom {
     /// The whole context.
     pub max: u64,
-    /// What is sent beside the conversation: system prompt and tools.
+    /// Tokens sent in addition to the conversation: system prompt and tools.
     pub system: u64,
     /// The conversation.
     pub messages: u64,
     /// Kept free for the answer, and for errors of the estimate.
     pub response_reserve: u64,
-    /// What is sent, together.
+    /// Tokens sent, together.
     pub total: u64,
-    /// What may be sent in addition.
+    /// Tokens that may be sent in addition.
     pub available: u64,
-    /// What is sent, of the whole context. More than 100 if it is larger.
+    /// The share of the whole context that is sent. More than 100 if the request is larger.
     pub percent: u64,
     /// Whether what is sent leaves the reserve free.
     pub fits: bool,
@@ -363,14 +363,14 @@ pub struct ContextSection {
     pub tokens: u64,
 }
 
-/// Which model answers, and why this one.
+/// The model that answers, and the reason for its choice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelIdentity {
     /// Wire or provider name: `anthropic`, `openai-chat`, `offline`, ...
     pub provider: String,
     /// Model name as sent to the provider.
     pub model: String,
-    /// Where the choice came from, for people: `config.toml`, `ANTHROPIC_API_KEY`, `found on 127.0.0.1:11434`, ...
+    /// The origin of the choice, for people: `config.toml`, `ANTHROPIC_API_KEY`, `found on 127.0.0.1:11434`, ...
     pub origin: String,
     /// True for the built-in assistant without a language model.
     pub is_offline: bool,
@@ -397,7 +397,7 @@ pub struct DaemonStatus {
     pub commands_waiting: u32,
     /// Folder of its log files.
     pub log_dir: WirePath,
-    /// Its settings file, which need not exist.
+    /// The settings file, which need not exist.
     pub config_path: WirePath,
 }
 
@@ -406,7 +406,7 @@ pub struct DaemonStatus {
 pub struct Notice {
     /// The turn it belongs to, if any.
     pub turn_id: Option<TurnId>,
-    /// What it is.
+    /// The kind of notice.
     pub kind: NoticeKind,
     /// One sentence.
     pub text: String,

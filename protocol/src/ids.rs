@@ -1,4 +1,4 @@
-//! Identifiers. Whoever opens an exchange chooses its id; every reply carries it back.
+//! Identifiers of exchanges. The side that opens an exchange chooses its id; every reply carries the id back.
 
 use std::fmt;
 

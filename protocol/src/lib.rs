@@ -30,15 +30,16 @@
 //!   CommandWaiting{call}              -->  (for the user: the timer stops)
 //!   CommandExecutionResult{call}      -->
 //!   PauseTurn{turn}                   -->
-//!                                     <--  TurnPaused{turn}                    once it holds, and when it goes on
+//!                                     <--  TurnPaused{turn}                    once it holds, and when it continues
 //!                                     <--  TurnProgress{turn}, BudgetUsed{turn}  after each model call
 //!                                     <--  TurnEnded{turn}                     nothing about the turn follows
 //! ```
-//! One turn at a time per session; a second `UserQuery` is answered with `Error(Busy)`. `CancelTurn` may come at any time.
-//! Ids are chosen by whoever opens the exchange and come back in every reply. `seq` counts the chunks of a turn from 0 without
-//! gaps, so a client that lost its connection can ask for the rest ([`Attach::resume`]). Of a turn whose daemon has ended the next
-//! one knows what is done: it tells `TurnUnfinished`, and `ResumeTurn` in the place of `UserQuery` goes on with it. What the client
-//! ran meanwhile it is asked for by an `ExecuteCommand` of the old turn with the same id: an old turn's command is never run.
+//! One turn at a time per session; a second `UserQuery` is answered with `Error(Busy)`. `CancelTurn` may come at any time. The side that
+//! opens an exchange chooses its id, which comes back in every reply. `seq` counts the chunks of a turn from 0 without gaps, so a client
+//! that lost its connection can ask for the rest ([`Attach::resume`]). If a daemon ends during a turn, the next daemon knows the finished
+//! steps: it sends `TurnUnfinished`, and `ResumeTurn` in the place of `UserQuery` continues the turn. It asks the client
+//! for the result of a command that ran meanwhile by an `ExecuteCommand` of the old turn with the same id; the client never runs that
+//! command again.
 //!
 //! # What either side must expect
 //! Everything: a peer may be hostile, slow, cut short or of another version. A frame that cannot be decoded ends the

@@ -1,4 +1,4 @@
-//! Bounds of what travels. Both sides check them: the sender cuts, the receiver refuses.
+//! Limits on the size of messages. Both sides check them: the sender cuts, the receiver refuses.
 
 /// Largest frame, header excluded.
 pub const MAX_FRAME_BYTES: usize = 16 * 1024 * 1024;

@@ -1,4 +1,4 @@
-//! Where cohab keeps things. One rule for both programs: `COHAB_HOME` puts everything under one folder; else XDG.
+//! Finds the folders and files of cohab. Both programs use one rule: `COHAB_HOME` puts everything under one folder; without it, XDG.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ pub struct Paths {
     pub config_dir: PathBuf,
     /// Logs, what the user agreed to, what model calls took.
     pub state_dir: PathBuf,
-    /// What can be made again.
+    /// The folder of files that can be made again.
     pub cache_dir: PathBuf,
     /// The socket and the files of running shells.
     pub runtime_dir: PathBuf,
@@ -29,7 +29,7 @@ impl Paths {
         Self::new(variable, rustix::process::getuid().as_raw())
     }
 
-    /// `COHAB_HOME`, made absolute: whoever sets it means a folder, seen from where they are.
+    /// `COHAB_HOME`, made absolute: a relative value is relative to the current folder.
     #[must_use]
     pub fn home_from_env() -> Option<PathBuf> {
         std::env::var_os(HOME_VARIABLE).and_then(|home| std::path::absolute(home).ok())
@@ -50,7 +50,7 @@ impl Paths {
         let home = absolute("HOME").unwrap_or_else(|| private.clone());
         let xdg = |name: &str, default: &str| absolute(name).unwrap_or_else(|| home.join(default)).join("cohab");
         let config_dir = xdg("XDG_CONFIG_HOME", ".config");
-        // Another home has other settings, and a daemon of its own that reads them.
+        // Another home has other settings, and a separate daemon that reads them.
         let home_hash = crate::version::fnv1a(config_dir.as_os_str().as_encoded_bytes());
         let of_home = |folder: &str| format!("{folder}-{home_hash:016x}");
         Self {
@@ -64,7 +64,7 @@ impl Paths {
         }
     }
 
-    /// All that nobody but us is to read or change, also by the names that links in these lead to. Looks at the disk.
+    /// Everything that only our user may read or change, including the targets of links in these places. Looks at the disk.
     #[must_use]
     pub fn own_folders(&self) -> Vec<PathBuf> {
         let socket = self.socket().parent().map(Path::to_owned).unwrap_or_default();
@@ -115,7 +115,7 @@ impl Paths {
         self.state_dir.join("trusted-folders")
     }
 
-    /// What model calls took.
+    /// The file of the usage of model calls.
     #[must_use]
     pub fn usage_file(&self) -> PathBuf {
         self.state_dir.join("usage.db")

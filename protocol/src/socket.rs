@@ -1,4 +1,4 @@
-//! The socket: where it is, and who may use it. The same uid on both ends is the trust boundary.
+//! Opens the socket and checks the peer. The trust boundary is the same uid on both ends.
 
 use std::{
     fs, io,
@@ -21,7 +21,7 @@ pub enum SocketError {
     UnsafeDirectory {
         /// The folder.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The defect of the folder.
         reason: String,
     },
     /// The system refused.
@@ -35,7 +35,7 @@ pub enum SocketError {
     /// Somebody else is at the other end.
     #[error("the process at the other end runs as uid {uid}, not as you")]
     ForeignPeer {
-        /// Its user id.
+        /// The peer's user id.
         uid: u32,
     },
 }
@@ -51,7 +51,7 @@ pub fn socket_path(runtime_dir: &Path, uid: u32) -> PathBuf {
     PathBuf::from(format!("/tmp/cohab-{uid}/{hash:016x}.sock"))
 }
 
-/// Makes `path` a folder that only we can enter, or says why it is not.
+/// Makes `path` a folder that only our user can enter.
 ///
 /// # Errors
 /// `UnsafeDirectory` if it is a link, somebody else's, or open to others; `Io` if it cannot be made.
@@ -93,7 +93,7 @@ pub fn listen(path: &Path) -> Result<UnixListener, SocketError> {
         _ => {}
     }
     let listener = UnixListener::bind(path).map_err(io)?;
-    // The folder is closed to others already, so nobody can connect between these two lines.
+    // The folder is closed to others already, so no one can connect between these two lines.
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(io)?;
     Ok(listener)
 }
@@ -101,7 +101,7 @@ pub fn listen(path: &Path) -> Result<UnixListener, SocketError> {
 /// Connects, and checks who listens.
 ///
 /// # Errors
-/// `Io` if nobody listens, `ForeignPeer` if somebody else does.
+/// `Io` if no daemon listens, `ForeignPeer` if the listener is another user's.
 pub async fn connect(path: &Path) -> Result<UnixStream, SocketError> {
     let io = |source| SocketError::Io { path: path.to_owned(), source };
     let stream = UnixStream::connect(path).await.map_err(io)?;
@@ -112,7 +112,7 @@ pub async fn connect(path: &Path) -> Result<UnixStream, SocketError> {
 /// Whether the other end runs as our user.
 ///
 /// # Errors
-/// `ForeignPeer` if not; `Io` if the system cannot tell.
+/// `ForeignPeer` if not; `Io` if the system cannot report the peer.
 pub fn check_peer(stream: &UnixStream) -> Result<(), SocketError> {
     let peer = stream.peer_cred().map_err(|source| SocketError::Io { path: PathBuf::new(), source })?;
     if peer.uid() == rustix::process::getuid().as_raw() {

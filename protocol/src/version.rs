@@ -1,4 +1,4 @@
-//! Names this build and the dialect of the protocol that it speaks.
+//! Names this build and its version of the protocol.
 
 use std::cmp::Ordering;
 
@@ -16,9 +16,9 @@ pub const SCHEMA_HASH: u64 = fnv1a(include_bytes!("../tests/golden.txt"));
 /// Why a client and a daemon of these builds do not work together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit {
-    /// What is different, and which is older if that is known.
+    /// The difference, and the older side if that is known.
     pub message: String,
-    /// What the user can do.
+    /// The next step for the user.
     pub hint: String,
 }
 
@@ -42,7 +42,7 @@ impl Misfit {
     }
 }
 
-/// What orders builds: their release, then the time of their commit. `None` if the name does not tell both.
+/// The key that orders builds: their release, then the time of their commit. `None` if the name does not contain both.
 fn age(build: &str) -> Option<([u32; 3], &str)> {
     let (release, name) = build.split_once(" (")?;
     let mut numbers = release.split('.').map(|number| number.parse().ok());

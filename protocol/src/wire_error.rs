@@ -1,4 +1,4 @@
-//! How one side tells the other that something failed: whose fault, what happened, what to do.
+//! Error messages between client and daemon. Each says which side is at fault, what happened and what to do.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,13 +7,13 @@ use crate::{CallId, RequestId, TurnId};
 /// A failure that the other side, and in the end the user, must know of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WireError {
-    /// What this answers.
+    /// The exchange that this error answers.
     pub about: ErrorSubject,
     /// The family of the failure.
     pub kind: WireErrorKind,
     /// One sentence for the user, without a trailing line feed.
     pub message: String,
-    /// What the user can do about it, if anything is known to help.
+    /// Advice for the user, if anything is known to help.
     pub hint: Option<String>,
 }
 
@@ -43,7 +43,7 @@ pub enum WireErrorKind {
     Provider,
     /// The other side is busy with something that excludes this.
     Busy,
-    /// What the message names does not exist (any more).
+    /// The object that the message names does not exist (any more).
     NotFound,
     /// A bug: details are in the daemon's log.
     Internal,

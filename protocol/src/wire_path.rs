@@ -1,4 +1,4 @@
-//! A path as it is on disk. Unix paths are bytes, not text: a directory whose name is not UTF-8 must survive the trip.
+//! A path in a message, as bytes. Unix paths are not text: the name of a directory that is not UTF-8 must arrive unchanged.
 
 use std::{
     ffi::OsStr,

@@ -1,4 +1,4 @@
-//! How a build is named: with a repository, as a published package, and with neither.
+//! Tests for the name of a build: with a repository, as a published package, and with neither.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -8,7 +8,7 @@ mod build;
 
 use std::{fs, path::Path, process::Command};
 
-/// A package in a folder of its own.
+/// A package in a separate folder.
 fn package(folder: &Path) {
     fs::create_dir_all(folder.join("src")).unwrap();
     fs::create_dir_all(folder.join("tests")).unwrap();

@@ -1,4 +1,4 @@
-//! Framing on hostile, cut and huge input.
+//! Tests for the framing on hostile, cut and huge input.
 
 mod arbitrary;
 

@@ -1,4 +1,4 @@
-//! The bytes of every message, for ever. A difference here means that two builds would misread each other: raise
+//! Golden bytes of every message. A difference here means that two builds would misread each other: raise
 //! `PROTOCOL_VERSION`, then run `COHAB_BLESS=1 cargo test -p cohab-protocol --test golden`.
 
 mod samples;

@@ -1,4 +1,4 @@
-//! Where things are kept, for every kind of environment.
+//! Tests for the folders and files of cohab in every kind of environment.
 
 use std::path::{Path, PathBuf};
 

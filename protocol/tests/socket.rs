@@ -1,4 +1,4 @@
-//! Where the socket is and who may use it.
+//! Tests for the place of the socket and the check of its users.
 
 #![expect(clippy::print_stderr, reason = "what could not be tried is told")]
 
@@ -80,7 +80,7 @@ fn a_file_in_place_of_the_directory_is_refused() {
 
 #[test]
 fn somebody_elses_directory_is_refused() {
-    // `/` belongs to root and is open to all; whoever runs this, it is not a private folder.
+    // `/` belongs to root and is open to all, so for no user is it a private folder.
     let error = secure_directory(Path::new("/proc/1")).expect_err("not a private folder of ours");
     assert!(error.to_string().contains("/proc/1"), "{error}");
 }
@@ -154,13 +154,13 @@ fn both_ends_see_that_the_other_is_us() {
     });
 }
 
-/// Whom the system calls nobody.
+/// The user that systems call `nobody`.
 const NOBODY: u32 = 65_534;
-/// Where `held_by_somebody_else` connects, or listens.
+/// The socket at which `held_by_somebody_else` connects or listens.
 const SOCKET: &str = "COHAB_TEST_SOCKET";
 const LISTENS: &str = "COHAB_TEST_LISTENS";
 
-/// What another user does: connects or listens, and waits for the end.
+/// The part of another user: connects or listens, and waits for the end.
 #[test]
 #[ignore = "the test below starts it as another user"]
 fn held_by_somebody_else() {

@@ -1,4 +1,4 @@
-//! Values as people read and write them.
+//! Tests for values as people read and write them.
 
 use std::{
     ffi::OsStr,
@@ -40,7 +40,7 @@ fn ids_are_fresh_in_order_and_plain_hex() {
     let (first, second) = (TurnId::fresh(), TurnId::fresh());
     assert!(first < second);
     let text = CallId::fresh().to_string();
-    // They stand in marks and in names of files.
+    // Ids are used in marks and in names of files.
     assert!(text.len() == 32 && text.chars().all(|c| c.is_ascii_hexdigit() && !c.is_ascii_uppercase()), "{text}");
     assert_eq!(format!("{first:?}"), format!("TurnId({first})"));
     assert_eq!(SessionKey("shell:1".into()).to_string(), "shell:1");

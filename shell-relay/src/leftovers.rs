@@ -1,7 +1,7 @@
-//! Hand-over folders of clients that were killed, found and removed by later ones.
+//! Finds and removes hand-over folders of clients that were killed.
 //!
-//! The owner of a folder holds a lock on a file in it for life; the kernel takes the lock back, however the owner ends. The file gets
-//! its name only when it is locked, so one that is found unlocked has lost its owner. A folder without the file is never touched.
+//! The owner of a folder holds a lock on a file in it for life; the kernel releases the lock, however the owner ends. The file gets
+//! its name only after it is locked, so an unlocked file has lost its owner. A folder without the file is never touched.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -12,7 +12,7 @@ use std::{
 
 use rustix::{fs::OFlags, process::getuid};
 
-/// How the names of these folders begin.
+/// The prefix of the names of these folders.
 pub(crate) const FOLDER_PREFIX: &str = "shell-";
 const LOCK: &str = "lock";
 

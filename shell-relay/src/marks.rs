@@ -13,7 +13,7 @@ pub const MARK_MAX_BYTES: usize = 64 * 1024;
 const ESC: u8 = 0x1b;
 const BEL: u8 = 0x07;
 
-/// What the shell says beside its output.
+/// A report of the shell, apart from its output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// `B`: the line editor is ready at the primary prompt. Repeated at each repaint.
@@ -29,14 +29,14 @@ pub enum Mark {
     Refused,
     /// `L`: the command with this id has been read from its file.
     Loaded {
-        /// Of the command.
+        /// The command's id.
         id: String,
     },
     /// `C`: some command starts, the user's or ours.
     Started,
     /// `O`: the next byte is the command's own output.
     OutputBegins {
-        /// Of the command.
+        /// The command's id.
         id: String,
     },
     /// `E`: our command ended.
@@ -49,7 +49,7 @@ pub enum Mark {
     AcceptedUnasked,
     /// `F`: another line editor reads the keys, so the script stays away.
     ForeignEditor {
-        /// Its name.
+        /// The editor's name.
         name: String,
     },
     /// `K`: whether Enter is bound to something of the user's.
@@ -63,14 +63,14 @@ pub enum Mark {
     EnterPressed(ReportedLine),
 }
 
-/// What a letter is to the line editor.
+/// The meaning of a letter to the line editor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Letters {
     /// Itself.
     Text,
     /// A command of vi.
     Commands,
-    /// What vi replaces another one by; so is Enter.
+    /// The letter by which vi replaces another one; Enter is one, too.
     Replacement,
 }
 
@@ -81,18 +81,18 @@ pub struct ReportedLine {
     pub cursor: usize,
     /// Absent if too long.
     pub text: Option<String>,
-    /// Whether the shell knows the line's first word as a command; absent if it did not say.
+    /// Whether the shell knows the line's first word as a command; absent if it did not report it.
     pub is_command: Option<bool>,
     /// Whether a mode of vi reads the keys.
     pub is_vi: bool,
-    /// The cursor is at the end of the whole line, of which `text` may be the beginning. Only bash tells.
+    /// The cursor is at the end of the whole line, of which `text` may be the beginning. Only bash reports this.
     pub is_at_end: bool,
 }
 
 /// The fields of `E` and `D`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// Of the command; empty for the user's.
+    /// The command's id; empty for the user's.
     pub id: String,
     /// Exit status.
     pub status: i32,
@@ -116,7 +116,7 @@ pub enum Item<'a> {
 pub struct MarkParser {
     prefix: Vec<u8>,
     held: Vec<u8>,
-    /// So many bytes of `held` were given out as ordinary output and are to be forgotten at the next call.
+    /// Number of bytes of `held` that were given out as ordinary output and are to be forgotten at the next call.
     given_out: usize,
 }
 
@@ -205,7 +205,7 @@ enum Taken {
     Mark(Mark),
     /// Held to its end, but not one of ours.
     MalformedMark,
-    /// What is held is output, except its last `keep` bytes; the byte at hand has not been used.
+    /// The held bytes are output, except the last `keep`; the byte at hand has not been used.
     NotAMark {
         keep: usize,
     },

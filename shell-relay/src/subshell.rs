@@ -1,5 +1,5 @@
-//! Which commands would end or change the live shell itself, and what is done about them: bash and zsh run them in a subshell,
-//! fish has none and does not run them. Pure.
+//! Contains commands that would end or change the live shell itself: bash and zsh run them in a subshell,
+//! fish has no subshell and does not run them. Pure.
 
 mod fish;
 
@@ -18,14 +18,14 @@ const GROUPS_MAX: usize = 200;
 /// `eval` within `eval` is followed this far.
 const MAX_EVALS: usize = 8;
 
-/// How a text is to be run, so that the user's shell survives it as it was.
+/// The way to run a text so that the user's shell survives it unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Containment {
-    /// As it is.
+    /// The text as it is.
     Live,
-    /// This text instead: the same in a subshell, whatever the text holds.
+    /// This text instead: the same text in a subshell.
     Subshell(String),
-    /// Not at all; why, for the model.
+    /// Not at all; the reason is for the model.
     Refused(&'static str),
 }
 
@@ -33,11 +33,10 @@ const ENDS_FISH: &str =
     "the command would end or stop the user's fish, which has no subshells; run it as `fish -c '...'`";
 const SUSPENDS: &str = "`suspend` would stop the user's shell, and nothing could wake it up again; leave it out";
 
-/// How `text` is to be run in `shell`. A text that could end the shell or leave it with `errexit` is contained: an `exit`, `logout`,
-/// `exec` of a program, `set -e` or an EXIT trap at top level; in zsh also `bye`, `setopt err_exit`, `emulate` and `TRAPEXIT`.
-/// A `suspend`, which would stop the shell or, in a subshell, leave it waiting for ever, is refused.
-/// What runs in a subshell, a pipe, the background or is only defined does not count. A text that cannot be parsed counts if one of
-/// these words stands in it.
+/// The way to run `text` in `shell`. A text that could end the shell or leave it with `errexit` is contained: an `exit`, `logout`, `exec`
+/// of a program, `set -e` or an EXIT trap at top level; in zsh also `bye`, `setopt err_exit`, `emulate` and `TRAPEXIT`. A `suspend`,
+/// which would stop the shell or, in a subshell, leave it waiting for ever, is refused. Code in a subshell, a pipe, the background or a
+/// definition does not count. A text that cannot be parsed counts if it contains one of these words.
 #[must_use]
 pub fn containment(shell: Shell, text: &str) -> Containment {
     match shell {
@@ -53,7 +52,7 @@ fn in_subshell(text: &str) -> String {
     format!("( eval -- {} )", String::from_utf8_lossy(&quoted(text.as_ref())))
 }
 
-/// What a text is read for.
+/// The effect that a text is searched for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sought {
     /// The end of the shell itself, or a lasting `errexit`.
@@ -88,7 +87,7 @@ fn mentions(shell: Shell, sought: Sought, text: &str) -> bool {
     })
 }
 
-/// How the text is read.
+/// The mode of reading a text.
 #[derive(Clone, Copy)]
 struct Reading {
     is_zsh: bool,
@@ -104,7 +103,7 @@ impl Reading {
         }
     }
 
-    /// Also in subshells, pipes and the background.
+    /// Searches in subshells, pipes and the background, too.
     fn everywhere(self) -> bool {
         self.sought == Sought::Suspend
     }
@@ -136,7 +135,7 @@ impl Reading {
         match command {
             Command::Simple(command) => self.command_is_dangerous(command),
             Command::Compound(command, _) => self.compound_is_dangerous(command),
-            // It is only defined here; but a function of this name is a trap.
+            // The function is only defined here; but a function of this name is a trap.
             Command::Function(function) => {
                 self.sought == Sought::End && self.is_zsh && function.fname.value == "TRAPEXIT"
             }
@@ -202,7 +201,7 @@ impl Reading {
         }
     }
 
-    /// How many words before the name only say how it is found or how often it runs.
+    /// The number of words before the name that only affect how it is found or how often it runs.
     fn modifiers(self, words: &[String]) -> usize {
         let is_modifier = |at: usize| match words[at].as_str() {
             "builtin" | "command" | "-p" | "--" => true,
@@ -273,7 +272,7 @@ fn zsh_sets_errexit(builtin: &str, arguments: &[String]) -> bool {
         let letters = argument.strip_prefix(['-', '+']);
         let is_on = argument.starts_with('-') == (builtin != "unsetopt");
         match letters {
-            // What follows is a list of words.
+            // A list of words follows.
             Some("-" | "A") | Some("") if builtin == "set" => return false,
             Some(letters) if letters.contains('m') && builtin != "set" => return true,
             Some(letters) => {

@@ -1,4 +1,4 @@
-//! The programs under test: those next to the program that runs now.
+//! Finds the programs under test, next to the running program.
 
 use std::{
     io::Write,

@@ -1,4 +1,4 @@
-//! How long to wait for what must happen.
+//! Waits for conditions, within deadlines.
 
 use std::{
     sync::{Condvar, Mutex, MutexGuard},

@@ -1,4 +1,4 @@
-//! Tracks what vt100 leaves to its callbacks (title, bells, unknown modes, OSC sequences), and answers a program's queries.
+//! Tracks the state that vt100 leaves to its callbacks (title, bells, unknown modes, OSC sequences), and answers a program's queries.
 
 use std::collections::BTreeMap;
 

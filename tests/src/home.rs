@@ -1,4 +1,4 @@
-//! A user's world for one test: home folder, settings, environment, and nothing of the real user's.
+//! A home is a user's world for one test: home folder, settings and environment, with nothing of the real user's.
 
 use std::{
     collections::BTreeMap,

@@ -1,8 +1,8 @@
-//! What the end-to-end tests and the bench stand on: a scripted model server, a terminal that can be read, and a home
-//! that holds nothing of the user's.
+//! The harness of the end-to-end tests and the bench: a scripted model server, a readable terminal, and a home that holds nothing of
+//! the user's.
 //!
-//! Nothing here sleeps: whatever is waited for has a condition and a deadline ([`deadline`]), and a missed deadline panics
-//! with what the screen showed.
+//! No helper sleeps: each wait has a condition and a deadline ([`deadline`]), and a missed deadline panics with the content of the
+//! screen. The harness drives cohab from outside.
 
 pub mod binaries;
 pub mod deadline;

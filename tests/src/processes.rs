@@ -1,4 +1,4 @@
-//! What the system tells of processes while they run.
+//! Reads the state of running processes from the system.
 
 use std::{fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! A person at a prompt: types a line, waits for the next prompt.
+//! A session is a person at a prompt: types a line, waits for the next prompt.
 
 use std::{ops::Deref, time::Duration};
 

@@ -1,4 +1,4 @@
-//! A terminal that a test can read: a PTY, a program in it, and a vt100 screen.
+//! A terminal for tests: a PTY, a program in it, and a readable vt100 screen.
 
 use std::{
     io::{Read, Write},

@@ -1,4 +1,4 @@
-//! Who answers a turn: the main model, or by the tier of the question another one, each with those that stand in for it.
+//! Model selection: picks the main model of a turn, or another one by the tier of the question, each with its fallbacks.
 
 use std::sync::{Arc, PoisonError};
 
@@ -9,30 +9,29 @@ use cohab_config::{
     profile,
 };
 use cohab_model_api::{Message, ModelInfo, ModelProvider};
+use cohab_models::{
+    fallback::{Candidate, FallbackChain},
+    resolution::{Choice, ChoiceError},
+};
+use cohab_session::TurnParts;
+use cohab_types::environment::Variables;
 use futures::FutureExt as _;
 
 use super::{Assembly, Jobs, Resolved, bench::Bench};
-use crate::{
-    provider::{
-        choice::{Choice, ChoiceError},
-        ladder::{Ladder, Rung},
-    },
-    server::{TurnParts, session::Variables},
-    tier_rules::{Asked, judge},
-};
+use crate::tier_rules::{Asked, judge};
 
-/// Variables that name who answers.
+/// Variables that name a model explicitly.
 const EXPLICIT: [&str; 4] = ["COHAB_PROFILE", "COHAB_MODEL", "COHAB_PROVIDER", "COHAB_BASE_URL"];
 
-/// Who answers a turn.
+/// The models of a turn.
 pub(super) struct Answering {
     pub provider: Arc<dyn ModelProvider>,
     /// The same, where others may take over.
-    pub ladder: Option<Arc<Ladder>>,
+    pub fallback: Option<Arc<FallbackChain>>,
 }
 
 impl Assembly {
-    /// Settles on who answers. Asks the user where that is needed.
+    /// Picks the models. Asks the user where that is needed.
     pub(super) async fn answering(
         &self,
         resolved: &Resolved,
@@ -53,23 +52,23 @@ impl Assembly {
         let is_main_first = names.first().is_some_and(|(name, _)| *name == main);
         let settled = if is_main_first { Some(self.settle(choice.clone(), parts, approver).await) } else { None };
         if let ([_], Some(provider)) = (&names[..], &settled) {
-            return Ok(Answering { provider: Arc::clone(provider), ladder: None });
+            return Ok(Answering { provider: Arc::clone(provider), fallback: None });
         }
         let ready = settled.or_else(|| match choice {
             Choice::Ready(provider) => Some(Arc::clone(provider)),
-            // Nobody agreed to it.
+            // The user did not agree to it.
             Choice::AskLocal { .. } => None,
         });
-        let rungs = names.into_iter().map(|(name, tier)| {
+        let candidates = names.into_iter().map(|(name, tier)| {
             let own = ready.clone().filter(|_| name == main);
-            rung(name, tier, own, bench)
+            candidate(name, tier, own, bench)
         });
-        let ladder = Ladder::start(rungs.collect(), Arc::clone(&bench.cooling)).await;
-        let ladder = Arc::new(ladder.map_err(|message| TurnError::Settings { message, hint: None })?);
-        Ok(Answering { provider: Arc::clone(&ladder) as _, ladder: Some(ladder) })
+        let fallback = FallbackChain::start(candidates.collect(), Arc::clone(&bench.cooldowns)).await;
+        let fallback = Arc::new(fallback.map_err(|message| TurnError::Settings { message, hint: None })?);
+        Ok(Answering { provider: Arc::clone(&fallback) as _, fallback: Some(fallback) })
     }
 
-    /// Who would answer a question that is neither simple nor hard.
+    /// The model for a question that is neither simple nor hard.
     pub(super) async fn usual(
         &self,
         resolved: &Resolved,
@@ -91,7 +90,7 @@ impl Assembly {
     }
 }
 
-/// Who answers, with what decided that.
+/// The model, with the reason for its choice.
 pub(super) fn introduced(mut model: ModelInfo, wish: Option<TierWish>) -> ModelInfo {
     match wish {
         Some(TierWish::Fixed(tier)) => model.origin = format!("tier {}", tier.name()),
@@ -101,7 +100,7 @@ pub(super) fn introduced(mut model: ModelInfo, wish: Option<TierWish>) -> ModelI
     model
 }
 
-fn rung(name: String, tier: Tier, own: Option<Arc<dyn ModelProvider>>, bench: &Arc<Bench>) -> Rung {
+fn candidate(name: String, tier: Tier, own: Option<Arc<dyn ModelProvider>>, bench: &Arc<Bench>) -> Candidate {
     let (bench, profile) = (Arc::clone(bench), name.clone());
     let make = move || {
         let (own, bench, profile) = (own.clone(), Arc::clone(&bench), profile.clone());
@@ -113,7 +112,7 @@ fn rung(name: String, tier: Tier, own: Option<Arc<dyn ModelProvider>>, bench: &A
         };
         made.boxed()
     };
-    Rung { name, tier, make: Box::new(make) }
+    Candidate { name, tier, make: Box::new(make) }
 }
 
 fn asked<'a>(text: &'a str, conversation: &[Message], wish: TierWish) -> Asked<'a> {
@@ -146,7 +145,7 @@ fn main_name(settings: &ModelSettings) -> String {
     settings.profile.as_ref().map_or_else(|| profile::DEFAULT.to_owned(), |profile| profile.name.clone())
 }
 
-/// Who answers, and who takes over in which order, each with its tier; nobody twice.
+/// The main choice and its fallbacks in order, each with its tier; no model twice.
 fn names(
     jobs: &Jobs,
     main: &ModelSettings,
@@ -156,7 +155,7 @@ fn names(
 ) -> Vec<(String, Tier)> {
     let mut names: Vec<(String, Tier)> = Vec::new();
     let main_name = main_name(main);
-    // What another service is asked for by a variable has nothing to do with those of the settings.
+    // An explicit variable for another service does not concern the models in the settings.
     let is_other = ["COHAB_PROVIDER", "COHAB_BASE_URL"].iter().any(|name| variables.contains_key(*name));
     let mut add = |name: &str, tier: Tier| {
         let is_main = name == main_name;

@@ -1,4 +1,4 @@
-//! The behaviour around the loop of a turn: one list to register it, in its order.
+//! The middleware stack registers the behaviour around the loop of a turn, as one list in its order.
 
 use std::{
     hash::{DefaultHasher, Hash as _, Hasher as _},
@@ -8,75 +8,75 @@ use std::{
 
 use cohab_agent::{Middleware, port::Approver};
 use cohab_config::model_table::Prices;
+use cohab_context::{
+    sections::{self, system_prompt},
+    workspace::Surroundings,
+};
+use cohab_guard::{
+    expired_approvals::OldYes,
+    gate::Gate,
+    pipeline::reading::{Notes, Reading},
+    placeholder_check::Unfilled,
+    provenance::Place,
+    sanitize_results::Inbound,
+    spotlight::Spotlight,
+    taint::{ExecutionTaint, Watch},
+};
 use cohab_model_api::ModelProvider;
+use cohab_models::fallback::FallbackChain;
 use cohab_policy::{Lock, remembered::Remembered as _};
 use cohab_policy_io::files::{FileSystem, program_folders};
 use cohab_protocol::ApprovalMode;
-use cohab_sandbox::lock;
-use cohab_shell_state::shell::Shell;
-use cohab_types::confined_programs::ConfinedPrograms;
-use jiff::Zoned;
-
-use super::{Assembly, Resolved};
-use crate::{
-    context::{
-        sections::{self, system_prompt},
-        surroundings::Surroundings,
-    },
+use cohab_runtime::{
     middleware::{
         accounting::{Accounting, Answered},
         audit::Audit,
+        auto_title::Naming,
         backups::KeepFiles,
         budget::Budget,
         checkpoint::Checkpoint,
         compaction::{Compaction, Spent},
         escalation::Escalation,
-        last_answer::LastAnswer,
-        meanwhile::Meanwhile,
-        naming::Naming,
+        final_answer::LastAnswer,
+        model_capacity::{ModelCapacity, Window},
         pause::Pause,
-        response_cache::GivenAgain,
+        response_cache::CacheReplay,
         self_correction::SelfCorrection,
         spans::Spans,
         spooling::Spooling,
         step_rules::StepRules,
         turn_clock::TurnClock,
-        window::{Room, Window},
+        uncertain_calls::Doubt,
+        user_activity::Meanwhile,
     },
-    provider::ladder::Ladder,
     recording::{
-        hooks::{Calls, Proposals},
-        step_hooks::{Intents, Steps},
+        hooks::{ApprovedCallRecorder, ProposedCallRecorder},
+        step_hooks::{IntentJournal, Steps},
     },
-    safety::{
-        doubt::Doubt,
-        gate::Gate,
-        inbound::Inbound,
-        label::Place,
-        old_yes::OldYes,
-        pipeline::reading::{Notes, Reading},
-        spotlight::Spotlight,
-        taint::{AsRun, Watch},
-        unfilled::Unfilled,
-    },
-    server::TurnParts,
-    store::{backups::Backups, spool::Spool},
 };
+use cohab_sandbox::lock;
+use cohab_session::TurnParts;
+use cohab_shell_state::shell::Shell;
+use cohab_store::{backups::Backups, spool::Spool};
+use cohab_types::confined_programs::ConfinedPrograms;
+use jiff::Zoned;
 
-/// One result may have this part of a request.
+use super::{Assembly, Resolved};
+
+/// One result may take this part of a request.
 const RESULT_SHARE: u64 = 4;
-/// Bytes of an estimated token of what programs write, rather too few.
+/// Bytes per estimated token of program output, rather too few.
 const BYTES_PER_TOKEN: u64 = 3;
-/// A result may have so many bytes however small the context is.
+/// A result may have at least this many bytes, however small the context is.
 const LEAST_RESULT_BYTES: usize = 4 * 1024;
 
-/// What the behaviour of one turn is made of.
+/// The parts of one turn's middleware stack.
 pub(super) struct Around<'a> {
     pub assembly: &'a Assembly,
     pub parts: &'a TurnParts,
     pub resolved: &'a Resolved,
     pub provider: &'a Arc<dyn ModelProvider>,
-    pub ladder: Option<Arc<Ladder>>,
+    pub fallback: Option<Arc<FallbackChain>>,
     pub approver: Arc<dyn Approver>,
     pub audit: Option<Arc<Audit>>,
     pub clock: Arc<TurnClock>,
@@ -86,7 +86,7 @@ pub(super) struct Around<'a> {
 }
 
 impl Around<'_> {
-    /// All of it, outermost first; the gate is innermost but for what records, so that it judges what really runs.
+    /// All middleware, outermost first; only the recorders are inside the gate, so that it judges the call that really runs.
     pub async fn list(self) -> Vec<Arc<dyn Middleware>> {
         let (session, recorder) = (&self.parts.session, &self.parts.recorder);
         let is_offline = self.provider.info().is_offline;
@@ -115,10 +115,10 @@ impl Around<'_> {
         if !is_offline {
             list.push(Arc::new(self.compaction(Arc::clone(&window), &spans).await));
         }
-        if let Some(ladder) = &self.ladder {
-            list.push(Arc::new(Escalation::new(Arc::clone(ladder), Arc::clone(&self.parts.sink))));
+        if let Some(fallback) = &self.fallback {
+            list.push(Arc::new(Escalation::new(fallback.clone(), Arc::clone(&self.parts.sink))));
         }
-        list.push(Arc::new(Proposals(Arc::clone(recorder))));
+        list.push(Arc::new(ProposedCallRecorder(Arc::clone(recorder))));
         list.push(Arc::new(Checkpoint::new(Arc::clone(session.conversation()))));
         list.push(Arc::new(self.step_rules()));
         let kept = self.resolved.settings.kept.map(|_| (spool.clone(), session.key().to_string()));
@@ -142,7 +142,7 @@ impl Around<'_> {
         list
     }
 
-    /// What stands around a call itself: whether it may run, and what is written down of it.
+    /// The middleware around a call itself: permission and records.
     fn around_calls(self, outputs: PathBuf, pause: Arc<dyn Middleware>, spans: Arc<Spans>) -> Vec<Arc<dyn Middleware>> {
         let (session, recorder) = (Arc::clone(&self.parts.session), Arc::clone(&self.parts.recorder));
         let audit = self.audit.clone();
@@ -152,7 +152,7 @@ impl Around<'_> {
             self.parts.turn_id.to_string(),
         );
         let is_asked = move || session.approval() != ApprovalMode::All;
-        let calls = Calls::new(Arc::clone(&recorder), Box::new(is_asked));
+        let calls = ApprovedCallRecorder::new(Arc::clone(&recorder), Box::new(is_asked));
         let asked = Arc::clone(&self.parts.session);
         let has_live_shell = Box::new(move || asked.live_shell().is_some());
         let doubt = Doubt { doubts: Arc::clone(&self.parts.doubts), approver: Arc::clone(&self.approver) };
@@ -169,7 +169,7 @@ impl Around<'_> {
             Arc::new(keep_files),
         ];
         list.extend(audit.map(|audit| audit as _));
-        list.push(Arc::new(Intents(recorder)));
+        list.push(Arc::new(IntentJournal(recorder)));
         list
     }
 
@@ -183,17 +183,17 @@ impl Around<'_> {
         most.min(usize::try_from(share).unwrap_or(most).max(LEAST_RESULT_BYTES))
     }
 
-    /// What looks for texts from elsewhere; `outputs` is the folder of long outputs.
+    /// The watch for untrusted text; `outputs` is the folder of long outputs.
     fn watch(&self, outputs: PathBuf) -> Watch {
         Watch { taint: self.parts.session.consents().taint().clone(), place: self.place(outputs) }
     }
 
     /// The same, of each call as it runs.
-    fn as_run(&self, outputs: PathBuf) -> AsRun {
-        AsRun::new(self.parts.session.consents().taint().clone(), self.place(outputs))
+    fn as_run(&self, outputs: PathBuf) -> ExecutionTaint {
+        ExecutionTaint::new(self.parts.session.consents().taint().clone(), self.place(outputs))
     }
 
-    /// What looks for texts that read like instructions.
+    /// The scan for text that reads like instructions.
     fn reading(&self, outputs: PathBuf) -> Reading {
         let (session, rules) = (Arc::clone(&self.parts.session), Arc::clone(&self.assembly.rules));
         Reading {
@@ -223,7 +223,7 @@ impl Around<'_> {
         root.unwrap_or_else(|| self.parts.session.cwd())
     }
 
-    /// What shortens the conversation.
+    /// The middleware that shortens the conversation.
     async fn compaction(&self, window: Arc<Window>, spans: &Spans) -> Compaction {
         let Around { assembly, parts, resolved, provider, .. } = self;
         let summing = assembly.summing(resolved, provider, &parts.session, parts.turn_id.to_string()).await;
@@ -241,7 +241,7 @@ impl Around<'_> {
         }
     }
 
-    /// What counts the tokens of the turn; nothing is counted where no model answers.
+    /// Counts the tokens of the turn; `None` where no model answers.
     async fn accounting(&self) -> Option<Accounting> {
         let provider = Arc::clone(self.provider);
         if provider.info().is_offline {
@@ -252,7 +252,7 @@ impl Around<'_> {
         let (session, turn) = (self.parts.session.key().to_string(), self.parts.turn_id.to_string());
         let room = self.room();
         let answered = move || {
-            let (Room { model, .. }, prices) = room();
+            let (ModelCapacity { model, .. }, prices) = room();
             Answered { wire: provider.info().wire, model, prices }
         };
         let answered = Box::new(answered);
@@ -260,11 +260,11 @@ impl Around<'_> {
     }
 
     /// How much who answers at the moment takes, and what it costs.
-    fn room(&self) -> impl Fn() -> (Room, Option<Prices>) + Send + Sync + 'static {
-        let (provider, ladder, settings) =
-            (Arc::clone(self.provider), self.ladder.clone(), self.resolved.settings.clone());
+    fn room(&self) -> impl Fn() -> (ModelCapacity, Option<Prices>) + Send + Sync + 'static {
+        let (provider, fallback, settings) =
+            (Arc::clone(self.provider), self.fallback.clone(), self.resolved.settings.clone());
         move || {
-            let other = ladder.as_ref().and_then(|ladder| settings.jobs.profiles.get(&ladder.profile()));
+            let other = fallback.as_ref().and_then(|fallback| settings.jobs.profiles.get(&fallback.profile()));
             let own = other.or(Some(&settings.model));
             Assembly::room(provider.as_ref(), own, &settings.models)
         }
@@ -295,11 +295,11 @@ impl Around<'_> {
     }
 
     /// What gives answers again; nothing does where no model answers.
-    fn given_again(&self) -> Option<GivenAgain> {
+    fn given_again(&self) -> Option<CacheReplay> {
         let Around { assembly, parts, provider, resolved, .. } = self;
         let mut history = DefaultHasher::new();
         parts.session.history().hash(&mut history);
-        (resolved.settings.is_cache_on && !provider.info().is_offline).then(|| GivenAgain {
+        (resolved.settings.is_cache_on && !provider.info().is_offline).then(|| CacheReplay {
             cache: Arc::clone(&assembly.answers),
             provider: Arc::clone(provider),
             sink: Arc::clone(&parts.sink),
@@ -312,15 +312,15 @@ impl Around<'_> {
         })
     }
 
-    /// Names the conversation, if it is kept and the user has set who does that.
+    /// Names the conversation, if it is stored and the user configured a model for that.
     fn naming(&self) -> Option<Naming> {
         let Around { assembly, parts, resolved, .. } = self;
         resolved.settings.kept?;
-        let pen = assembly.namer(resolved, &parts.session, parts.turn_id.to_string())?;
-        Some(Naming { pen, recorder: Arc::clone(&parts.recorder) })
+        let title_model = assembly.namer(resolved, &parts.session, parts.turn_id.to_string())?;
+        Some(Naming { title_model, recorder: Arc::clone(&parts.recorder) })
     }
 
-    /// Fingerprint of what the model is told beside the question and what the user ran: another day or hour is no other answer.
+    /// Fingerprint of the model's texts besides the question and the user's commands: another day or hour gives the same answer.
     fn told(&self) -> u64 {
         let Surroundings { standing, project_notes, project_identity, .. } = self.parts.surroundings.as_ref();
         let mut told = DefaultHasher::new();
@@ -340,7 +340,7 @@ impl Around<'_> {
         let mode = Arc::new(move || session.approval());
         let (home, workspace) = (self.assembly.parts.home.clone(), self.workspace());
         let own = self.assembly.paths.own_folders();
-        // In the live shell the client looks.
+        // In the live shell the client checks.
         let is_live = self.parts.session.live_shell().is_some();
         let has_lock = if is_live { self.parts.session.client_has_lock() } else { lock::launcher().is_ok() };
         let takes_unknown = self.resolved.settings.guards.confined == ConfinedPrograms::All;

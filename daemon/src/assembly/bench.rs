@@ -1,4 +1,4 @@
-//! Models beside the main one: those of tiers, roles and fallbacks, got ready when they are needed and kept with the settings.
+//! The model pool prepares the models of tiers, roles and fallbacks on first use and keeps them as long as the settings hold.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -8,18 +8,16 @@ use cohab_config::{
     profile,
 };
 use cohab_model_api::ModelProvider;
+use cohab_models::{
+    fallback::Cooldowns,
+    resolution::{Choice, ChoiceError},
+};
+use cohab_types::environment::Variables;
 use tokio::sync::Mutex;
 
 use super::ProviderChooser;
-use crate::{
-    provider::{
-        choice::{Choice, ChoiceError},
-        ladder::Cooling,
-    },
-    server::session::Variables,
-};
 
-/// What the settings say about who does what.
+/// The models of tiers and roles in the settings.
 #[derive(Clone, Default)]
 pub struct Jobs {
     /// `[tiers]`.
@@ -30,30 +28,30 @@ pub struct Jobs {
     pub profiles: BTreeMap<String, ModelSettings>,
 }
 
-/// The models beside the main one.
+/// The models besides the main one.
 pub struct Bench {
     chooser: Arc<dyn ProviderChooser>,
     jobs: Jobs,
     variables: Variables,
     made: Mutex<BTreeMap<String, Arc<dyn ModelProvider>>>,
     /// Which of them failed just now.
-    pub(super) cooling: Arc<Cooling>,
+    pub(super) cooldowns: Arc<Cooldowns>,
 }
 
 impl Bench {
-    /// Of these settings, for a client with these variables.
+    /// A pool for these settings and a client with these variables.
     #[must_use]
     pub fn new(chooser: Arc<dyn ProviderChooser>, jobs: Jobs, variables: &Variables) -> Self {
         let mut variables = variables.clone();
-        // The user means the main model by it.
+        // The user sets it for the main model only.
         variables.remove("COHAB_MODEL");
-        Self { chooser, jobs, variables, made: Mutex::default(), cooling: Arc::default() }
+        Self { chooser, jobs, variables, made: Mutex::default(), cooldowns: Arc::default() }
     }
 
     /// The model of a profile.
     ///
     /// # Errors
-    /// It cannot work as it is set.
+    /// The profile cannot work as it is set.
     pub async fn provider(&self, name: &str) -> Result<Arc<dyn ModelProvider>, ChoiceError> {
         let mut made = self.made.lock().await;
         if let Some(provider) = made.get(name) {
@@ -77,7 +75,7 @@ impl Bench {
         }
     }
 
-    /// The model of a role, if it has one of its own that works.
+    /// The separate model of a role, if there is one and it works.
     pub async fn of_role(&self, role: Role) -> Option<Arc<dyn ModelProvider>> {
         let name = self.jobs.roles.get(&role)?;
         let provider = self.provider(name).await;

@@ -1,4 +1,4 @@
-//! Models beside the one that answers: who sums a conversation up, who names it, and who accounts for that.
+//! Auxiliary models sum conversations up and name them; each has its accounting. They do not answer turns.
 
 use std::{
     path::PathBuf,
@@ -7,40 +7,40 @@ use std::{
 
 use cohab_agent::{Middleware, TurnError};
 use cohab_config::{model_roles::Role, strategy::Strategy};
+use cohab_context::{
+    compaction::{self, Compactor, Shortened, Sliding, Summarize, Truncate},
+    elision::Target,
+};
 use cohab_model_api::{Message, ModelProvider, TokenUsage};
+use cohab_models::{
+    resolution::Choice,
+    scrubbed::{Withheld, WithheldProvider},
+};
+use cohab_runtime::middleware::{
+    accounting::{Accounting, Answered},
+    auto_title::{TitleModel, TitleModelFactory},
+    compaction::Spent,
+    model_capacity::{ModelCapacity, Window},
+};
+use cohab_session::session::Session;
+use cohab_store::Store;
 use futures::FutureExt as _;
 
 use super::{Assembly, Resolved, TurnSettings};
-use crate::{
-    compaction::{self, Compactor, Shortened, Sliding, Summarize, Truncate},
-    context::gap::Target,
-    middleware::{
-        accounting::{Accounting, Answered},
-        compaction::Spent,
-        naming::{Pen, WayToPen},
-        window::{Room, Window},
-    },
-    provider::{
-        choice::Choice,
-        scrubbed::{Withheld, WithheldProvider},
-    },
-    server::session::Session,
-    store::Store,
-};
 
 /// A conversation of at most this many tokens is short enough.
 const SHORT_TOKENS: u64 = 2_000;
 
-/// Who sums conversations up.
+/// A model that sums conversations up.
 pub(super) struct Summing {
     provider: Arc<dyn ModelProvider>,
-    /// Estimate that a request to it may have.
+    /// Most tokens of a request to it, by the estimate.
     request_tokens: u64,
     accounting: Arc<Accounting>,
 }
 
 impl Summing {
-    /// What shortens conversations by `strategy`; what that takes is put down in `spent`.
+    /// A compactor for `strategy`; its usage is added to `spent`.
     pub(super) fn compactor(self, strategy: Strategy, spent: &Spent) -> Arc<dyn Compactor> {
         match strategy {
             Strategy::Truncate => Arc::new(Truncate),
@@ -52,9 +52,9 @@ impl Summing {
     }
 }
 
-/// Who does work beside the answers.
+/// A model for work besides the answers.
 struct Clerk {
-    /// As what; `None` for the main model.
+    /// Its role; `None` for the main model.
     role: Option<Role>,
     provider: Arc<dyn ModelProvider>,
     settings: TurnSettings,
@@ -63,7 +63,7 @@ struct Clerk {
 }
 
 impl Clerk {
-    /// With what it may be asked, and what accounts for that.
+    /// Determines its request size and its accounting.
     async fn ready(self, session: String, turn: String) -> Summing {
         let Self { role, provider, settings: TurnSettings { model, models, jobs, .. }, store, withheld } = self;
         let provider = WithheldProvider::around(provider, &withheld);
@@ -80,7 +80,7 @@ impl Clerk {
         };
         let wire = provider.info().wire;
         let answered = move || {
-            let (Room { model, .. }, prices) = room();
+            let (ModelCapacity { model, .. }, prices) = room();
             Answered { wire: wire.clone(), model, prices }
         };
         let answered = Box::new(answered);
@@ -115,7 +115,7 @@ impl Assembly {
     }
 
     /// Who names conversations, got ready when it is asked for; `None` if no model has that role.
-    pub(super) fn namer(&self, resolved: &Resolved, session: &Session, turn: String) -> Option<WayToPen> {
+    pub(super) fn namer(&self, resolved: &Resolved, session: &Session, turn: String) -> Option<TitleModelFactory> {
         resolved.settings.jobs.roles.get(&Role::Namer)?;
         let (bench, settings) = (Arc::clone(&resolved.bench), resolved.settings.clone());
         let (store, withheld) = (Arc::clone(&self.parts.store), self.withheld_at(session.cwd()));
@@ -128,13 +128,13 @@ impl Assembly {
                 let clerk = Clerk { role: Some(Role::Namer), provider, settings, store, withheld };
                 let Summing { provider, accounting, .. } = clerk.ready(session, turn).await;
                 let account = Arc::new(move |usage: &mut TokenUsage| accounting.after_model(usage));
-                Some(Pen { provider, account })
+                Some(TitleModel { provider, account })
             }
             .boxed()
         }))
     }
 
-    /// Because the user wants it shorter.
+    /// Shortens the conversation at the user's request.
     pub(super) async fn shorten_now(
         &self,
         session: &Session,

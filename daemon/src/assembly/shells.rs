@@ -1,4 +1,4 @@
-//! Shells of their own, confined as the settings say.
+//! Builds the daemon's separate shells, confined as the settings say.
 
 use std::{
     path::{Path, PathBuf},
@@ -6,21 +6,22 @@ use std::{
 };
 
 use cohab_agent::runner::CommandRunner;
+use cohab_context::workspace::root_of;
+use cohab_guard::repository::RepositorySettings;
 use cohab_sandbox::profile::{self, Profile, Sandbox};
+use cohab_session::session::Session;
+use cohab_session::shell::fallback::IsolatedShell;
 
-use super::{Assembly, IsolatedShell, TurnSettings};
-use crate::{
-    context::surroundings::root_of, safety::repository::RepositorySettings, server::session::Session,
-    temporary::TemporaryFolder,
-};
+use super::{Assembly, TurnSettings};
+use crate::temporary::TemporaryFolder;
 
-/// What a model can do when the sandbox is in its way, where there is a live shell.
+/// Advice to the model when the sandbox blocks a command, where there is a live shell.
 const OUT_OF_FALLBACK: &str = "In the user's live shell it could run without one, and they would be asked: it takes commands again \
      when the program that has it now is left";
-/// The same, where there is none.
+/// The same, where there is no live shell.
 const OUT_OF_OWN_SHELL: &str = "If it is needed, `bash_unconfined` runs it without one after the user has agreed";
 
-/// Makes sandboxes that are away from our own folders.
+/// Makes sandboxes without access to cohab's own folders.
 #[derive(Clone)]
 struct Confining {
     own: Vec<PathBuf>,
@@ -29,7 +30,7 @@ struct Confining {
 }
 
 impl Confining {
-    /// For commands of `root`.
+    /// A sandbox for commands in `root`.
     fn sandbox(&self, profile: Profile, root: &Path, way_out: &'static str) -> Sandbox {
         let sandbox = Sandbox::new(profile, root, &self.home, profile::present(), way_out);
         sandbox.away_from(&self.own).with_temporary(|| self.temporary.path())
@@ -45,7 +46,8 @@ impl Assembly {
         }
     }
 
-    /// Where the live shell takes no commands. Whoever needs more than the sandbox gives gets it there, with the user's consent.
+    /// The shell for times when the live shell takes no commands. A command that needs more than the sandbox allows gets it in the live
+    /// shell, with the user's consent.
     pub(super) fn fallback_shell(&self, settings: &TurnSettings) -> IsolatedShell {
         let (make, confining, profile) = (Arc::clone(&self.parts.isolated_shell), self.confining(), settings.sandbox);
         Arc::new(move |cwd, environment| {
@@ -54,13 +56,13 @@ impl Assembly {
         })
     }
 
-    /// What looks at git's settings for shells of the session's own.
+    /// Checks git's settings for the session's separate shells.
     pub(super) fn repository_settings(&self, session: &Session) -> RepositorySettings {
         RepositorySettings::new(&self.parts.home, &session.environment(), session.consents().clone())
     }
 
-    /// The shell of a session that has no live one, and, where that one is confined, one that is not. Without a root nothing but
-    /// temporary files can be written.
+    /// The shell of a session without a live one, and an unconfined one if that shell is confined. Without a root only temporary files
+    /// can be written.
     pub(super) fn own_shells(
         &self,
         session: &Session,

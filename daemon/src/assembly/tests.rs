@@ -26,7 +26,7 @@ impl ModelProvider for Named {
     }
 }
 
-/// Chooses what `COHAB_MODEL` says, else the settings; counts.
+/// Chooses the model in `COHAB_MODEL`, else that of the settings; counts its calls.
 #[derive(Default)]
 struct Counting(AtomicUsize);
 

@@ -1,4 +1,4 @@
-//! `cohab audit`: what the assistant did and who agreed, and whether the records are whole.
+//! `cohab audit` shows the actions of the assistant and the consents to them, and verifies the log.
 
 use std::{
     collections::BTreeMap,
@@ -8,6 +8,12 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
+use cohab_audit::{
+    Places,
+    follow::Follower,
+    record::{Answer, Consent, Deed, Event, Record},
+    verify::{self, MAX_FAULTS, Verdict},
+};
 use cohab_protocol::Paths;
 use cohab_text::sanitize::{escaped_json, one_line, visible_controls};
 use jiff::Zoned;
@@ -16,12 +22,6 @@ use serde_json::{Value, json};
 use super::{
     Failure, audit_follow,
     record::{self, paragraph, time},
-};
-use crate::audit::{
-    Places,
-    follow::Follower,
-    record::{Answer, Consent, Deed, Event, Record},
-    verify::{self, MAX_FAULTS, Verdict},
 };
 
 /// Records that are looked through for those of the last turn.

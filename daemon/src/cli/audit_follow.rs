@@ -1,4 +1,4 @@
-//! `cohab audit tail --follow`: records as they are written, until Ctrl-C.
+//! `cohab audit tail --follow` prints records as they are written, until Ctrl-C.
 
 use std::{
     io::{self, Write},
@@ -6,6 +6,10 @@ use std::{
     time::Duration,
 };
 
+use cohab_audit::{
+    follow::{Follower, News},
+    record::Record,
+};
 use cohab_text::sanitize::{escaped_json, one_line};
 use jiff::Zoned;
 use serde_json::json;
@@ -13,10 +17,6 @@ use serde_json::json;
 use super::{
     audit::{record_json, table},
     record,
-};
-use crate::audit::{
-    follow::{Follower, News},
-    record::Record,
 };
 
 /// Between two looks. A person reads it.

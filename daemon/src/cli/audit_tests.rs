@@ -1,7 +1,7 @@
+use cohab_audit::{Journal, record::Note};
 use jiff::tz::TimeZone;
 
 use super::{super::testing::Home, *};
-use crate::audit::{Journal, record::Note};
 
 const REASON: &str = "removes files: `rm`";
 

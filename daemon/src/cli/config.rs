@@ -1,4 +1,4 @@
-//! `cohab config`: the settings file.
+//! `cohab config` shows, checks and edits the settings file.
 
 use std::{
     io::{BufRead, Read, Write},

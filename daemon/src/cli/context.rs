@@ -1,25 +1,24 @@
-//! `cohab context`: what would be sent with the next question, by section.
+//! `cohab context` shows the parts of the next request, by section.
 
 use std::{io::Write, path::Path, process::ExitCode};
 
 use clap::Args;
+use cohab_context::{
+    analysis::Analysis,
+    query::{Query, Runtime},
+    report::{Fixed, Part, Row, analysis, rows},
+    sections::system_prompt,
+    workspace::Surroundings,
+};
 use cohab_model_api::Message;
 use cohab_protocol::{Paths, amount};
+use cohab_session::convert::context_room;
+use cohab_store::sessions::{SessionRow, SqliteStore, StateStore, id};
 use cohab_text::sanitize::{escaped_json, one_line, sanitize};
 use serde_json::{Value, json};
 
 use super::{Failure, ModelFlags, record};
-use crate::{
-    context::{
-        analysis::Analysis,
-        query::{Query, Runtime},
-        report::{Fixed, Part, Row, analysis, rows},
-        sections::system_prompt,
-        surroundings::Surroundings,
-    },
-    store::sessions::{SessionRow, SqliteStore, StateStore, id},
-    wiring,
-};
+use crate::wiring;
 
 /// Width of the terminal where nobody says it.
 const COLUMNS: u16 = 80;
@@ -169,7 +168,7 @@ fn table(shown: &Shown, with_text: bool) -> String {
             text.push_str(&format!("  {name:<names$}  {:>6}\n", amount::count(*tokens)));
         }
     }
-    let room = shown.analysis().map(Into::into);
+    let room = shown.analysis().map(context_room);
     let sum = match &room {
         Some(room) => amount::context(room),
         None => format!("about {} tokens; no model takes them", amount::count(total(shown))),

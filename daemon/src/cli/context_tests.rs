@@ -1,10 +1,7 @@
+use cohab_context::{analysis::Capacity, skills::Skill, text_file::Skipped};
+use cohab_model_api::window_size::{ContextWindow, WindowSource};
+
 use super::*;
-use crate::context::{
-    analysis::Capacity,
-    skills::Skill,
-    text_file::Skipped,
-    window_size::{ContextWindow, WindowSource},
-};
 
 fn shown(window_tokens: Option<u64>) -> Shown {
     let capacity = window_tokens.map(|tokens| Capacity {

@@ -1,4 +1,5 @@
-//! `cohabd definitions`: the command line as data. `cohab` makes completions and the manual of it, without depending on us.
+//! `cohabd definitions` prints the command line as data. `cohab` makes completions and the manual from it, without depending on this
+//! crate.
 
 use clap::{Arg, Command};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! `cohab export`: a conversation as a script, a transcript or a recording.
+//! `cohab export` prints a conversation as a script, a transcript or a recording.
 
 mod cast;
 mod markdown;
@@ -7,14 +7,12 @@ mod script;
 use std::{fs::OpenOptions, io::Write, os::unix::fs::OpenOptionsExt, path::PathBuf, process::ExitCode};
 
 use clap::Args;
+use cohab_model_api::{Scrubbed, Secrets};
 use cohab_protocol::Paths;
+use cohab_store::sessions::{EventRow, SessionRow, StateStore, event::Event};
 use jiff::{Timestamp, tz::TimeZone};
 
 use super::{Failure, record};
-use crate::{
-    safety::secrets::{Scrubbed, Secrets},
-    store::sessions::{EventRow, SessionRow, StateStore, event::Event},
-};
 
 /// `cohab export`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]

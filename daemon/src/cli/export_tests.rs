@@ -5,11 +5,12 @@ use std::{
     process::{Command, Stdio},
 };
 
+use cohab_store::sessions::event::Approval;
+
 use super::{
     super::testing::{Home, answer, call, question, result},
     *,
 };
-use crate::store::sessions::event::Approval;
 
 fn exported(home: &Home, turn: Option<u32>) -> Exported {
     let args = ExportArgs { id: "last".into(), turn, script: true, markdown: false, cast: false, output: None };

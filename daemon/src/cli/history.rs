@@ -1,9 +1,10 @@
-//! `cohab history`: the assistant's commands.
+//! `cohab history` lists the assistant's commands.
 
 use std::{io::Write, path::Path, process::ExitCode};
 
 use clap::Args;
 use cohab_protocol::Paths;
+use cohab_store::sessions::{StateStore, event::Approval};
 use cohab_text::sanitize::{escaped_json, one_line};
 use jiff::Zoned;
 use serde_json::{Value, json};
@@ -13,7 +14,6 @@ use super::{
     Failure,
     record::{self, command::Command},
 };
-use crate::store::sessions::{StateStore, event::Approval};
 
 /// Longest question at a terminal, in columns.
 const QUESTION_COLUMNS: usize = 48;

@@ -1,26 +1,24 @@
-//! What others wrote reaches each command's output clean, also without the writer that is the last net under all of them.
+//! Hostile text reaches each command's output clean, also without the sanitizing writer that is the last line of defence.
 
 use clap::CommandFactory as _;
+use cohab_agent::tasks::{Status, Task};
+use cohab_audit::{
+    Journal, Places,
+    record::{Answer, Consent, Deed, Event as Audited, Note},
+};
 use cohab_model_api::TokenUsage;
+use cohab_store::{
+    Store,
+    row::{CallRow, ModelKey},
+    sessions::{
+        Entry, KeepAll as _,
+        event::{Approval, Event},
+    },
+};
 use cohab_text::{sanitize::sanitize, terminal_attack_fixtures::HOSTILE};
 
 use super::testing::{Home, at, call, question, result};
 use super::*;
-use crate::{
-    audit::{
-        Journal, Places,
-        record::{Answer, Consent, Deed, Event as Audited, Note},
-    },
-    store::{
-        Store,
-        row::{CallRow, ModelKey},
-        sessions::{
-            Entry, KeepAll as _,
-            event::{Approval, Event},
-        },
-    },
-    tasks::{Status, Task},
-};
 
 /// Commands that print what others wrote, as they read it from disk. Of those beside them `run`, `setup`, `models`, `probe-model`, `who`,
 /// `jobs` and `stores` ask services, and `definitions` prints our own words.

@@ -1,5 +1,5 @@
-//! `cohabd jobs`: whether the models of tiers, roles and fallbacks could answer, for `cohab doctor`. Nobody is asked, no command
-//! and no keyring opened for a key.
+//! `cohabd jobs` checks for `cohab doctor` that the models of tiers, roles and fallbacks could answer. It sends no request, runs no
+//! command and opens no keyring for a key.
 //!
 //! Prints a JSON list, an object for each profile that does something: `profile`, `does` (words), `model` (`null` if the service is
 //! asked for it), `service` and `host` (both empty where nothing is sent), and if it cannot answer `message` and `hint`. The list is
@@ -13,20 +13,18 @@ use cohab_config::{
     model_settings::KeyStore,
     profile,
 };
+use cohab_models::{
+    http,
+    key::Source,
+    key_store::KeyStores,
+    resolution::{self, Answerer},
+    resolved_endpoint::ResolvedEndpoint,
+};
 use cohab_protocol::Paths;
+use cohab_types::environment::Variables;
 use serde_json::{Value, json};
 
 use super::{Failure, ModelFlags};
-use crate::{
-    provider::{
-        choice::{self, Answerer},
-        http,
-        key::Source,
-        key_store::KeyStores,
-        service::Service,
-    },
-    server::session::Variables,
-};
 
 /// Runs it.
 pub fn run(paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
@@ -48,7 +46,7 @@ async fn jobs(paths: &Paths, variables: &Variables) -> Vec<Value> {
         let complaint = match settings.model_of(Some(&name)) {
             Err(error) => Some((error.to_string(), Some(error.hint))),
             // Servers of this machine are looked for only where no profile is named.
-            Ok(model) => match choice::answerer(&model, &environment, &[]).await {
+            Ok(model) => match resolution::answerer(&model, &environment, &[]).await {
                 Err(error) => Some((error.message, error.hint)),
                 Ok(Answerer::Script(_)) => None,
                 Ok(Answerer::Offline) if model.provider.as_deref() == Some("offline") => None,
@@ -89,7 +87,7 @@ fn in_use(settings: &Settings, variables: &Variables) -> BTreeMap<String, Vec<St
 }
 
 /// A key that should be at hand and is not.
-async fn lacks_key(paths: &Paths, service: &Service) -> Option<(String, Option<String>)> {
+async fn lacks_key(paths: &Paths, service: &ResolvedEndpoint) -> Option<(String, Option<String>)> {
     let key = service.key.as_ref()?;
     match key.source {
         Source::Command(_) | Source::Stored(KeyStore::Keyring) => None,

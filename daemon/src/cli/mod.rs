@@ -1,4 +1,4 @@
-//! The command line of `cohabd`, one file per subcommand. `cohab` hands over to it what needs settings, keys or models.
+//! The command line of `cohabd`, one file per subcommand. `cohab` hands over the subcommands that need settings, keys or models.
 
 pub mod audit;
 mod audit_follow;
@@ -40,8 +40,7 @@ use cohab_agent::TurnError;
 use cohab_config::ConfigError;
 use cohab_protocol::Paths;
 use cohab_text::terminal_safe_writer::HarmlessWriter;
-
-use crate::server::session::Variables;
+use cohab_types::environment::Variables;
 
 /// The cohab daemon: sessions, agent, models, tools; `cohab` starts it when needed
 #[derive(Debug, Parser)]

@@ -1,4 +1,4 @@
-//! `cohab models --tiers`: which model does what, by the settings alone. Nobody is asked.
+//! `cohab models --tiers` lists the models of each tier and role, from the settings alone. It sends no request.
 
 use std::io::Write;
 

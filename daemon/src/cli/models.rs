@@ -1,28 +1,26 @@
-//! `cohab models`: what the configured service has.
+//! `cohab models` lists the models of the configured service.
 
 use std::{io::Write, process::ExitCode};
 
 use clap::Args;
 use cohab_config::{self};
+use cohab_models::{
+    detect, http,
+    key_store::KeyStores,
+    model_list,
+    resolution::{self, Answerer},
+    resolved_endpoint::ResolvedEndpoint,
+};
 use cohab_protocol::Paths;
 use cohab_text::sanitize::{escaped_json, one_line};
+use cohab_types::environment::Variables;
 use cohab_wires::wire::Model;
 use reqwest::Url;
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{Failure, ModelFlags, model_jobs};
-use crate::{
-    provider::{
-        choice::{self, Answerer},
-        detect, http,
-        key_store::KeyStores,
-        listing,
-        service::Service,
-    },
-    server::session::Variables,
-    setup::in_thousands,
-};
+use crate::setup::in_thousands;
 
 /// Widest column of names: with the others it fits 80 columns.
 const MAX_NAME_COLUMNS: usize = 52;
@@ -97,7 +95,7 @@ async fn configured(paths: &Paths, variables: &Variables) -> Result<Listed, Fail
     let settings = settings.map_err(|error| Failure::Other(error.to_string(), Some(error.hint)))?;
     let environment = |name: &str| variables.get(name).cloned();
     let hosts = detect::usual_hosts(environment("OLLAMA_HOST").as_deref());
-    let answerer = choice::answerer(&settings, &environment, &hosts).await;
+    let answerer = resolution::answerer(&settings, &environment, &hosts).await;
     let service = match answerer.map_err(|error| Failure::Other(error.message, error.hint))? {
         Answerer::Service(service) | Answerer::Local(_, service) => service,
         Answerer::Offline => return Err(none("no model is set up, so there is none to list")),
@@ -110,7 +108,7 @@ async fn configured(paths: &Paths, variables: &Variables) -> Result<Listed, Fail
         }
         None => None,
     };
-    let models = listing::models(&service, key).await;
+    let models = model_list::models(&service, key).await;
     let models = models.map_err(|error| Failure::Other(error.message, error.hint))?;
     let in_use = service.model().await.ok();
     Ok(listed(&service, in_use, models))
@@ -131,7 +129,7 @@ async fn local(variables: &Variables) -> Vec<Listed> {
         .collect()
 }
 
-fn listed(service: &Service, in_use: Option<String>, models: Vec<Model>) -> Listed {
+fn listed(service: &ResolvedEndpoint, in_use: Option<String>, models: Vec<Model>) -> Listed {
     let (host, url) = (http::host_of(&service.base), service.base.to_string());
     Listed { service: service.name.clone(), host, url, in_use, models }
 }

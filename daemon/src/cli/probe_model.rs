@@ -1,4 +1,4 @@
-//! `cohab probe-model`: one request to the configured model, to see what its service really sends.
+//! `cohab probe-model` sends one request to the configured model and shows the events of the service's answer.
 
 use std::{
     io::{self, IsTerminal as _, Read as _, Write},
@@ -6,15 +6,15 @@ use std::{
 };
 
 use clap::Args;
+use cohab_context::sections::{SystemContext, system_prompt};
+use cohab_guard::known_servers::KnownServers;
 use cohab_model_api::{Message, ModelProvider, ModelRequest};
+use cohab_models::resolution::Choice;
 use cohab_protocol::Paths;
 
 use super::{Failure, ModelFlags};
 use crate::{
-    context::sections::{Standing, system_prompt},
     probe::{self, Show, json::JsonLines, text::Lines},
-    provider::choice::Choice,
-    safety::known_servers::KnownServers,
     wiring,
 };
 
@@ -69,7 +69,7 @@ async fn send(prompt: String, args: &ProbeArgs, paths: &Paths, output: &mut dyn 
     let (settings, choice) = wiring::configured_once(paths, &args.model.variables()).await?;
     let provider = agreed(choice, paths)?;
     let request = ModelRequest {
-        system: system_prompt(&Standing::default()),
+        system: system_prompt(&SystemContext::default()),
         tools: settings.tools.iter().map(|tool| tool.spec()).collect(),
         ..ModelRequest::of(vec![Message::User { text: prompt }])
     };

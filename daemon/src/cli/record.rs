@@ -1,4 +1,4 @@
-//! Reading what is on record, for `cohab sessions`, `history`, `why` and `export`.
+//! Reads stored sessions for `cohab sessions`, `history`, `why` and `export`.
 
 pub mod command;
 pub mod time;
@@ -7,15 +7,15 @@ pub mod transcript;
 use std::{io::IsTerminal, path::Path};
 
 use cohab_protocol::Paths;
+use cohab_store::{
+    StoreError,
+    sessions::{EventRow, Found, SessionRow, SqliteStore, StateStore, TITLE_MAX_CHARS, id},
+};
 use cohab_text::sanitize::{one_line, sanitize};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::Failure;
-use crate::store::{
-    StoreError,
-    sessions::{EventRow, Found, SessionRow, SqliteStore, StateStore, TITLE_MAX_CHARS, id},
-};
 
 /// What to do where an id leads nowhere.
 const LISTS: &str = "`cohab sessions` lists them";

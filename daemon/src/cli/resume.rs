@@ -1,10 +1,11 @@
-//! `cohab resume`: goes on with a turn that the daemon's end interrupted. At the prompt of a shell that cohab opened the client takes
-//! the line itself.
+//! `cohab resume` continues a turn that the end of the daemon interrupted. At the prompt of a shell that cohab opened the client
+//! handles the line itself.
 
 use std::{io::Write, process::ExitCode};
 
 use clap::Args;
 use cohab_protocol::Paths;
+use cohab_store::sessions::{SessionRow, interrupted as interrupted_in, steps::recover::Unfinished};
 use cohab_text::sanitize::{escaped_json, one_line};
 use jiff::Zoned;
 use serde_json::{Value, json};
@@ -14,7 +15,6 @@ use super::{
     record::{self, time},
     sessions::resume::resume,
 };
-use crate::store::sessions::{SessionRow, interrupted as interrupted_in, steps::recover::Unfinished};
 
 /// `cohab resume`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]

@@ -1,11 +1,11 @@
 use cohab_model_api::Message;
+use cohab_store::sessions::{Entry, KeepAll as _, steps::AgentStatus};
 
 use super::super::{
     testing::{Home, now},
     trace::tests::with_steps,
 };
 use super::*;
-use crate::store::sessions::{Entry, KeepAll as _, steps::AgentStatus};
 
 fn interrupted_home() -> Home {
     let home = with_steps(AgentStatus::Running);

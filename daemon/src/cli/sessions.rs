@@ -1,4 +1,4 @@
-//! `cohab sessions`: conversations that are kept, listed, shown, named, removed and gone on with.
+//! `cohab sessions` lists, shows, names, removes and resumes stored conversations.
 
 mod list;
 pub(super) mod resume;
@@ -10,15 +10,15 @@ use std::{
 
 use clap::{Args, Subcommand};
 use cohab_protocol::Paths;
+use cohab_store::{
+    sessions::{SessionRow, StateStore, TITLE_MAX_CHARS},
+    spool::Spool,
+};
 use cohab_text::sanitize::{escaped_json, one_line};
 use jiff::{Timestamp, Zoned};
 use serde_json::json;
 
 use super::{Failure, export, record};
-use crate::store::{
-    sessions::{SessionRow, StateStore, TITLE_MAX_CHARS},
-    spool::Spool,
-};
 
 /// `cohab sessions`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]

@@ -98,7 +98,7 @@ fn sessions_are_named_and_removed() {
     assert!(is_done && told.ends_with("is now \"a new  name\".\n"), "{told}");
     assert_eq!(titles(&home), ["a new  name", "why is the disk full"]);
     assert!(!run_with(&home, &["title", "last", "\u{1b}"], "").2);
-    let first = &crate::store::sessions::id::of_key("shell:1")[..6];
+    let first = &cohab_store::sessions::id::of_key("shell:1")[..6];
     assert!(!run_with(&home, &["rm", first, "zz"], "").2 && titles(&home).len() == 2, "all or none");
     assert_eq!(run_with(&home, &["rm", first], "").0, "Removed 1 session.\n");
     assert_eq!(titles(&home).len(), 1);

@@ -1,4 +1,4 @@
-//! `cohab setup`: chooses a service, its key and its model.
+//! `cohab setup` chooses a service, its key and its model.
 
 use std::{
     io::{self, IsTerminal as _, Read as _, Write},
@@ -7,15 +7,13 @@ use std::{
 
 use clap::Args;
 use cohab_config::model_settings::KeyStore;
+use cohab_models::key_store::KeyStores;
 use cohab_protocol::Paths;
 use secrecy::SecretString;
 use serde_json::json;
 
 use super::complain;
-use crate::{
-    provider::key_store::KeyStores,
-    setup::{self, Given, GivenKey, Plain, Prompt, Screen, Setup, SetupError, Terminal},
-};
+use crate::setup::{self, Given, GivenKey, Plain, Prompt, Screen, Setup, SetupError, Terminal};
 
 /// Longest key from standard input, in bytes.
 const KEY_MAX_BYTES: u64 = 8 * 1024;

@@ -1,4 +1,4 @@
-//! `cohab stats`: how often things happened and how long they took.
+//! `cohab stats` prints counts and durations of turns, steps and model calls.
 
 mod render;
 
@@ -6,13 +6,11 @@ use std::{io::Write, process::ExitCode};
 
 use clap::Args;
 use cohab_protocol::Paths;
+use cohab_store::{Database, StoreError, sessions::steps::CheckpointStore};
 use jiff::{Timestamp, Zoned, civil::Date};
 
 use super::{Failure, record, usage::Since};
-use crate::{
-    stats::Stats,
-    store::{Database, StoreError, sessions::steps::CheckpointStore},
-};
+use crate::stats::Stats;
 
 /// `cohab stats`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]

@@ -1,5 +1,10 @@
 use cohab_agent::port::StepResult;
 use cohab_model_api::TokenUsage;
+use cohab_store::{
+    Store,
+    row::{CallRow, ModelKey},
+    sessions::steps::{AgentStatus, Checkpoint, Metadata, Step, StepStatus, StepType},
+};
 use serde_json::{Value, json};
 
 use super::super::{
@@ -7,11 +12,6 @@ use super::super::{
     trace::{self, TraceArgs},
 };
 use super::*;
-use crate::store::{
-    Store,
-    row::{CallRow, ModelKey},
-    sessions::steps::{AgentStatus, Checkpoint, Metadata, Step, StepStatus, StepType},
-};
 
 fn args(json: bool) -> StatsArgs {
     StatsArgs { since: "2026-01-01".parse().expect("a date"), json }

@@ -1,16 +1,16 @@
-//! `cohabd stores`: how the files are in which things are kept, for `cohab doctor`. Nothing in them is changed.
+//! `cohabd stores` reports the state of the store files for `cohab doctor`. It changes nothing in them.
 //!
 //! Prints a JSON list, an object for each: `name`, `path`, `is_there`; if it is, `bytes`, `version` and `known_version` (of this
-//! release), `is_checked` (false: there was no time to look at all of it), `kept` (the path of a broken one beside it, of which a new
-//! one was made; or null); and if it cannot be used `message` and `hint`.
+//! release), `is_checked` (false: there was no time to check all of it), `kept` (the path of a broken file that was kept next to its
+//! replacement; or null); and if it cannot be used `message` and `hint`.
 
 use std::{io::Write, process::ExitCode};
 
 use cohab_protocol::Paths;
+use cohab_store::{Database, StoreError, health::Health, sessions::SqliteStore};
 use serde_json::{Value, json};
 
 use super::Failure;
-use crate::store::{Database, StoreError, health::Health, sessions::SqliteStore};
 
 /// Runs it.
 pub fn run(paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {

@@ -1,17 +1,15 @@
-//! `cohab tasks`: what sessions mean to do.
+//! `cohab tasks` lists the open tasks of sessions.
 
 use std::{io::Write, process::ExitCode};
 
 use clap::Args;
+use cohab_agent::tasks::Task;
 use cohab_protocol::Paths;
+use cohab_store::sessions::{MAX_SESSIONS, SessionRow, StateStore};
 use cohab_text::sanitize::{escaped_json, one_line};
 use serde_json::{Value, json};
 
 use super::{Failure, record};
-use crate::{
-    store::sessions::{MAX_SESSIONS, SessionRow, StateStore},
-    tasks::Task,
-};
 
 /// `cohab tasks`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]

@@ -1,9 +1,8 @@
+use cohab_agent::tasks::Status;
+use cohab_store::sessions::{Entry, KeepAll as _};
+
 use super::*;
-use crate::{
-    cli::testing::Home,
-    store::sessions::{Entry, KeepAll as _},
-    tasks::Status,
-};
+use crate::cli::testing::Home;
 
 fn shown(home: &Home, args: &TasksArgs) -> String {
     let (mut output, mut errors) = (Vec::new(), Vec::new());

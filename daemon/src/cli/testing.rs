@@ -1,12 +1,11 @@
-//! A home with two conversations on record, for the tests of what reads them.
+//! A test home with two stored conversations, for the tests of the commands that read them.
 
 use cohab_protocol::Paths;
-use jiff::{Timestamp, Zoned, tz::TimeZone};
-
-use crate::store::sessions::{
+use cohab_store::sessions::{
     Entry, KeepAll as _, Limits, SqliteStore,
     event::{Approval, Call, CallResult, Event},
 };
+use jiff::{Timestamp, Zoned, tz::TimeZone};
 
 /// A folder of its own for everything.
 pub struct Home {

@@ -1,10 +1,14 @@
-//! `cohab trace`: what a turn did, step by step.
+//! `cohab trace` prints a turn step by step.
 
 use std::{io::Write, process::ExitCode};
 
 use clap::Args;
 use cohab_agent::port::StepResult;
 use cohab_protocol::{Paths, amount};
+use cohab_store::sessions::{
+    SessionRow, id,
+    steps::{AgentStatus, CheckpointStore, ExecutionResult, Step, StepStatus, StepType, Turn},
+};
 use cohab_text::sanitize::{escaped_json, one_line};
 use jiff::Zoned;
 use serde_json::json;
@@ -12,10 +16,6 @@ use serde_json::json;
 use super::{
     Failure,
     record::{self, paragraph, time},
-};
-use crate::store::sessions::{
-    SessionRow, id,
-    steps::{AgentStatus, CheckpointStore, ExecutionResult, Step, StepStatus, StepType, Turn},
 };
 
 /// Of a command or a path in a line, in characters.

@@ -1,8 +1,9 @@
+use cohab_store::sessions::steps::{AgentState, Checkpoint, Metadata};
+
 use super::{
     super::testing::{Home, at, now},
     *,
 };
-use crate::store::sessions::steps::{AgentState, Checkpoint, Metadata};
 
 fn step(number: u32, kind: StepType, status: StepStatus, metadata: Metadata) -> Checkpoint {
     Checkpoint::Step(Step {

@@ -1,4 +1,4 @@
-//! `cohab trust`: which projects may say how the assistant behaves and works in them.
+//! `cohab trust` manages the trusted folders. Only in them the assistant follows a project's identity files and skills.
 
 use std::{
     env,
@@ -8,16 +8,16 @@ use std::{
 };
 
 use clap::Args;
+use cohab_context::{
+    trust::{TrustError, TrustedFolders},
+    workspace::{count_project_skills, instructions, root_of},
+};
 use cohab_protocol::Paths;
 use cohab_text::sanitize::{escaped_json, one_line};
 use serde_json::json;
 
 use super::Failure;
-use crate::{
-    context::surroundings::{count_project_skills, instructions, root_of},
-    safety::trust::{TrustError, TrustedFolders},
-    wiring::home,
-};
+use crate::wiring::home;
 
 /// `cohab trust`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]

@@ -1,21 +1,19 @@
-//! `cohab undo` outside the prompt of a shell that cohab opened, and for it: takes changes of files back.
+//! `cohab undo` takes back changes of files: outside the prompt of a shell that cohab opened, and on behalf of that prompt.
 
 use std::{io::Write, path::Path, process::ExitCode};
 
 use clap::Args;
+use cohab_audit::{
+    Journal, Places,
+    record::{Event, Note},
+};
 use cohab_protocol::Paths;
+use cohab_store::backups::{Backups, Restored, Taken, Word};
 use cohab_text::sanitize::escaped_json;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{Failure, record};
-use crate::{
-    audit::{
-        Journal, Places,
-        record::{Event, Note},
-    },
-    store::backups::{Backups, Restored, Taken, Word},
-};
 
 /// Days that the record of an undo is kept at least.
 const KEEP_DAYS: u32 = 90;

@@ -1,25 +1,20 @@
-//! `cohab usage`: what answers took, by day, model or session.
+//! `cohab usage` prints the tokens and cost of answers, by day, model or session.
 
 mod render;
+mod report;
 
 use std::{io::Write, process::ExitCode};
 
 use clap::Args;
 use cohab_config::{self};
+use cohab_model_api::calibration::Learned;
 use cohab_protocol::Paths;
+use cohab_runtime::middleware::budget::{self, Gauge, Measured as _};
+use cohab_store::{Database, StoreError, daily_spend::Spent, row::ModelKey};
 use jiff::{Span, Timestamp, Zoned, civil::Date, tz::TimeZone};
 
+use self::report::{Grouping, Report};
 use super::Failure;
-use crate::{
-    context::learned::Learned,
-    middleware::budget::{self, Gauge, Measured as _},
-    store::{
-        Database, StoreError,
-        report::{Grouping, Report},
-        row::ModelKey,
-        today::Spent,
-    },
-};
 
 /// `cohab usage`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]

@@ -1,14 +1,14 @@
 use std::fs;
 
 use clap::Parser;
-use cohab_model_api::TokenUsage;
+use cohab_model_api::{
+    TokenUsage,
+    window_size::{ContextWindow, WindowSource},
+};
+use cohab_store::{Store, row::CallRow};
 
 use super::super::{Cli, Command};
 use super::*;
-use crate::{
-    context::window_size::{ContextWindow, WindowSource},
-    store::{Store, row::CallRow},
-};
 
 fn parse(args: &[&str]) -> Result<UsageArgs, clap::Error> {
     let command = Cli::try_parse_from(["cohabd", "usage"].iter().chain(args))?.command;

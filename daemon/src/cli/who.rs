@@ -1,31 +1,29 @@
-//! `cohabd who`: who would answer a question now and why, and whether they can be reached. For `cohab doctor`.
+//! `cohabd who` reports the model that would answer now, the reason, and its reachability. For `cohab doctor`.
 //!
-//! Prints one JSON object. `kind`: `service`, `local` (found on this machine, asked about before its first use), `offline`, `script`
-//! or `none`. Of the first two: `name`, `host`, `model` (absent if the service is asked for it), `origin` (what decided), `key`
-//! (where the key comes from, never the key). `reached` is what came of asking for the list of models: `is_asked`, `models` (how
-//! many), `message` and `hint` if it failed or was not tried, `is_there` if somebody answered all the same. Of `none`: `message` and
-//! `hint`.
+//! Prints one JSON object. `kind`: `service`, `local` (found on this machine, the user is asked before its first use), `offline`,
+//! `script` or `none`. Of the first two: `name`, `host`, `model` (absent if the service is asked for it), `origin` (the setting that
+//! decided), `key` (where the key comes from, never the key). `reached` is the result of the request for the list of models:
+//! `is_asked`, `models` (their number), `message` and `hint` if it failed or was not tried, `is_there` if the service answered all the
+//! same. Of `none`: `message` and `hint`.
 
 use std::{io::Write, process::ExitCode, time::Duration};
 
 use cohab_config::{self, model_settings::KeyStore};
 use cohab_model_api::ProviderErrorKind;
+use cohab_models::{
+    detect, http,
+    key::Source,
+    key_store::KeyStores,
+    model_list,
+    resolution::{self, Answerer},
+    resolved_endpoint::ResolvedEndpoint,
+};
 use cohab_protocol::Paths;
+use cohab_types::environment::Variables;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::{Failure, ModelFlags};
-use crate::{
-    provider::{
-        choice::{self, Answerer},
-        detect, http,
-        key::Source,
-        key_store::KeyStores,
-        listing,
-        service::Service,
-    },
-    server::session::Variables,
-};
 
 /// Somebody answered, and may answer questions too: not every service has a list of its models.
 const ANSWERED: [ProviderErrorKind; 5] = [
@@ -71,10 +69,10 @@ async fn answerer(paths: &Paths, variables: &Variables) -> Result<Answerer, Comp
     let settings = settings.map_err(|error| (error.to_string(), Some(error.hint)))?;
     let environment = |name: &str| variables.get(name).cloned();
     let hosts = detect::usual_hosts(environment("OLLAMA_HOST").as_deref());
-    choice::answerer(&settings, &environment, &hosts).await.map_err(|error| (error.message, error.hint))
+    resolution::answerer(&settings, &environment, &hosts).await.map_err(|error| (error.message, error.hint))
 }
 
-fn told(kind: &str, service: &Service, reached: &Value) -> Value {
+fn told(kind: &str, service: &ResolvedEndpoint, reached: &Value) -> Value {
     json!({
         "kind": kind, "name": service.name, "host": http::host_of(&service.base), "model": service.likely_model(),
         "origin": service.origin(), "key": service.key.as_ref().map(|_| &service.key_place), "reached": reached,
@@ -82,7 +80,7 @@ fn told(kind: &str, service: &Service, reached: &Value) -> Value {
 }
 
 /// Asks for the list of models, unless getting the key may open a dialog or ask for a passphrase.
-async fn reached(paths: &Paths, service: &Service) -> Value {
+async fn reached(paths: &Paths, service: &ResolvedEndpoint) -> Value {
     let not_asked = |message: &str| json!({"is_asked": false, "message": message});
     let key = match &service.key {
         Some(key) => match key.source {
@@ -97,7 +95,7 @@ async fn reached(paths: &Paths, service: &Service) -> Value {
         },
         None => None,
     };
-    match timeout(REACH_LIMIT, listing::models(service, key)).await {
+    match timeout(REACH_LIMIT, model_list::models(service, key)).await {
         Ok(Ok(models)) => json!({"is_asked": true, "models": models.len()}),
         Ok(Err(error)) => {
             let is_there = ANSWERED.contains(&error.kind);

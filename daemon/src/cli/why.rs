@@ -1,9 +1,13 @@
-//! `cohab why`: the conversation behind a command of the assistant's.
+//! `cohab why` shows the conversation behind a command of the assistant.
 
 use std::{io::Write, path::Path, process::ExitCode};
 
 use clap::Args;
 use cohab_protocol::Paths;
+use cohab_store::sessions::{
+    EventRow, SessionRow, StateStore,
+    event::{Approval, Event},
+};
 use cohab_text::sanitize::{escaped_json, one_line};
 use jiff::Zoned;
 use serde_json::json;
@@ -11,10 +15,6 @@ use serde_json::json;
 use super::{
     Failure,
     record::{self, command::Command, transcript},
-};
-use crate::store::sessions::{
-    EventRow, SessionRow, StateStore,
-    event::{Approval, Event},
 };
 
 /// `cohab why`.

@@ -1,5 +1,5 @@
-//! Events and fold as one JSON object a line. The field `type` says what it is; more types and fields may come, so readers skip
-//! what they don't know. Every event has `at_ms`, the time since the request.
+//! Prints events and their fold as one JSON object per line. The field `type` names its kind; more types and fields may come, so
+//! readers skip unknown ones. Every event has `at_ms`, the time since the request.
 //!
 //! | type | fields |
 //! |---|---|
@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 
 use super::{End, Fold, Show, class_name};
 
-/// Writes lines.
+/// Writes the lines to `W`.
 pub struct JsonLines<W>(pub W);
 
 impl<W: Write> JsonLines<W> {

@@ -1,4 +1,4 @@
-//! What one request to a model brings: its events as they come, and what they add up to. Nothing is executed.
+//! The probe sends one request to a model and shows its events as they come, and their sum. It executes nothing.
 
 pub mod json;
 pub mod text;
@@ -9,7 +9,7 @@ use cohab_model_api::{ModelEvent, ModelProvider, ModelRequest, ProviderError, St
 use futures::StreamExt as _;
 use tokio::time::Instant;
 
-/// What the events of an answer add up to.
+/// The sum of an answer's events.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fold {
     /// Text of the answer.
@@ -22,9 +22,9 @@ pub struct Fold {
     pub tool_calls: Vec<ToolCall>,
     /// Tokens, as far as they are known.
     pub usage: TokenUsage,
-    /// How often the request was repeated.
+    /// Number of repeated requests.
     pub retries: u32,
-    /// How it ended.
+    /// The end.
     pub end: Option<End>,
     /// From the request to the first event that is part of the answer.
     pub first_event: Option<Duration>,
@@ -32,7 +32,7 @@ pub struct Fold {
     pub total: Duration,
 }
 
-/// How an answer ended.
+/// The end of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum End {
     /// Complete, by the wire's own mark.
@@ -89,20 +89,20 @@ pub trait Show {
     /// One event, which came `at` after the request.
     ///
     /// # Errors
-    /// Nobody reads the output.
+    /// The output is closed.
     fn event(&mut self, event: &ModelEvent, at: Duration) -> io::Result<()>;
 
-    /// The end.
+    /// Shows the fold at the end.
     ///
     /// # Errors
-    /// Nobody reads the output.
+    /// The output is closed.
     fn fold(&mut self, fold: &Fold) -> io::Result<()>;
 }
 
-/// Sends `request` and shows what comes.
+/// Sends `request` and shows its events.
 ///
 /// # Errors
-/// Nobody reads the output; the request is then dropped.
+/// The output is closed; the request is then dropped.
 pub async fn probe(provider: &dyn ModelProvider, request: ModelRequest, show: &mut dyn Show) -> io::Result<Fold> {
     let started = Instant::now();
     let mut events = provider.stream(request);

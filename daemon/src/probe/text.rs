@@ -1,4 +1,5 @@
-//! Events and fold for people: one line an event, then the sum. What the service sent is quoted, so that no terminal obeys it.
+//! Prints events and their fold for people: one line per event, then the sum. Text of the service is quoted, so that no terminal obeys
+//! it.
 
 use std::{
     io::{self, Write},
@@ -14,7 +15,7 @@ use super::{End, Fold, Show, class_name};
 /// Longest piece of text that an event line shows, in characters.
 const MAX_PIECE_CHARS: usize = 60;
 
-/// Writes lines.
+/// Writes the lines to `W`.
 pub struct Lines<W> {
     out: W,
     is_colored: bool,

@@ -1,19 +1,19 @@
-//! Tries out what is about to be written, with real requests.
+//! Checks a draft with real requests before it is written.
 
 use std::time::{Duration, Instant};
 
 use cohab_config::{self, model_settings::ModelSettings};
 use cohab_model_api::{Message, ModelEvent, ModelRequest, ProviderError, ProviderErrorKind, StopClass};
+use cohab_models::{
+    model_list,
+    resolution::{self, Answerer},
+    resolved_endpoint::ResolvedEndpoint,
+};
 use cohab_text::sanitize::one_line;
 use cohab_wires::wire::Model;
 use futures::StreamExt as _;
 
 use super::{Setup, SetupError, draft::Draft};
-use crate::provider::{
-    choice::{self, Answerer},
-    listing,
-    service::Service,
-};
 
 /// Longest answer to the question of the test, in tokens: room for a model that thinks first.
 const ANSWER_MAX_TOKENS: u32 = 256;
@@ -31,10 +31,10 @@ pub(super) struct Hello {
 
 impl Setup {
     /// The service that a draft means, as it will be asked later; `None` where there is none to ask.
-    pub(super) async fn service(&self, draft: &Draft) -> Result<Option<Service>, SetupError> {
+    pub(super) async fn service(&self, draft: &Draft) -> Result<Option<ResolvedEndpoint>, SetupError> {
         let settings = draft.settings(&self.limits());
         let environment = |name: &str| if name.starts_with("COHAB_") { None } else { self.variable(name) };
-        match choice::answerer(&settings, &environment, &[]).await? {
+        match resolution::answerer(&settings, &environment, &[]).await? {
             Answerer::Service(service) => Ok(Some(service)),
             Answerer::Local(_, service) => Ok(Some(service)),
             Answerer::Offline | Answerer::Script(_) => Ok(None),
@@ -42,12 +42,12 @@ impl Setup {
     }
 
     /// The service's own list of models.
-    pub(super) async fn models(&self, service: &Service) -> Result<Vec<Model>, SetupError> {
+    pub(super) async fn models(&self, service: &ResolvedEndpoint) -> Result<Vec<Model>, SetupError> {
         let key = match &service.key {
             Some(key) => Some(key.secret(&self.stores, &service.account).await?),
             None => None,
         };
-        Ok(listing::models(service, key).await?)
+        Ok(model_list::models(service, key).await?)
     }
 
     /// Asks the draft's model a question.

@@ -1,4 +1,4 @@
-//! What the answers come to. Pure.
+//! The draft holds the result of the user's answers. Pure.
 
 use cohab_config::{
     Change,

@@ -1,7 +1,7 @@
-//! `cohab setup`: which service, which key, which model; tried out before anything is written.
+//! Setup chooses service, key and model for `cohab setup`, and tries them out before it writes.
 //!
-//! `wizard` asks, `script` takes flags; both make a draft, which `check` tries and `save` writes. Nothing is written
-//! before the last answer, so that leaving at any step leaves everything as it was.
+//! `wizard` asks, `script` takes flags; both make a draft, which `check` tries and `save` writes. Nothing is written before the last
+//! answer, so leaving at any step changes nothing.
 
 mod check;
 mod draft;
@@ -13,7 +13,12 @@ mod wizard;
 
 use std::path::PathBuf;
 
+use cohab_models::{
+    key_store::{KeyError, KeyStores},
+    resolution::ChoiceError,
+};
 use cohab_protocol::Paths;
+use cohab_types::environment::Variables;
 use secrecy::SecretString;
 
 pub(crate) use self::check::in_thousands;
@@ -25,11 +30,6 @@ pub use self::{
 };
 use cohab_config::ConfigError;
 use cohab_model_api::ProviderError;
-
-use crate::{
-    provider::{choice::ChoiceError, key::KeyError, key_store::KeyStores},
-    server::session::Variables,
-};
 
 /// What is set up, and for whom.
 pub struct Setup {

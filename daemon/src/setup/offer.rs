@@ -1,12 +1,12 @@
-//! What can be chosen, in the order of how likely it is meant. Pure.
+//! Lists the possible services, the most likely first. Pure.
 
 use std::collections::BTreeSet;
 
+use cohab_models::{detect::LocalServer, http};
 use cohab_wires::{vendor, wire::Vendor};
 use reqwest::Url;
 
 use super::Row;
-use crate::provider::{detect::LocalServer, http};
 
 /// One choice.
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! Writes down what was set up: the key into its store, the rest into the settings file.
+//! Saves a draft: the key into its store, the rest into the settings file.
 
 use std::path::PathBuf;
 

@@ -1,7 +1,8 @@
-//! Set-up without questions: all that is needed stands on the command line.
+//! Sets up a service from the command line, without questions.
 
 use cohab_config::keys;
 use cohab_model_api::ProviderErrorKind;
+use cohab_models::{http, resolved_endpoint::ResolvedEndpoint};
 use cohab_wires::vendor;
 
 use super::{
@@ -9,7 +10,6 @@ use super::{
     check::Hello,
     draft::{Draft, DraftKey, check_value},
 };
-use crate::provider::{http, service::Service};
 
 /// What came of it.
 pub struct Done {
@@ -46,7 +46,7 @@ pub async fn run(setup: &Setup) -> Result<Done, SetupError> {
 }
 
 /// The model that goes without saying, if there is one.
-async fn known_model(service: &Service) -> Result<String, SetupError> {
+async fn known_model(service: &ResolvedEndpoint) -> Result<String, SetupError> {
     if service.likely_model().is_none() && !http::is_loopback(&service.base) {
         return Err(SetupError::Missing(vec!["--model"]));
     }

@@ -1,7 +1,8 @@
-//! Set-up by questions.
+//! Sets up a service by asking the user.
 
 use cohab_config::{model_settings::KeyStore, profile};
 use cohab_model_api::ProviderErrorKind;
+use cohab_models::{detect, http};
 use cohab_wires::{
     vendor,
     wire::{Model, Vendor},
@@ -13,7 +14,6 @@ use super::{
     draft::{Draft, DraftKey, check_key, check_value},
     offer::{self, Target},
 };
-use crate::provider::{detect, http};
 
 /// Asks for whatever the command line does not say, tries it out and writes it.
 ///

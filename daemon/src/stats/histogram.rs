@@ -1,4 +1,5 @@
-//! How long things took. Counts in buckets of fixed bounds for programs; what people read is worked out from the times themselves.
+//! The histogram counts durations. Programs read counts in buckets with fixed bounds; the figures for people are computed from the
+//! exact times.
 
 /// Upper bounds of the buckets but the last, in milliseconds; each includes its bound.
 pub const BOUNDS_MS: [u64; 19] = [

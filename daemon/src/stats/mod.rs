@@ -1,19 +1,18 @@
-//! How often things happened and how long they took, from what is kept anyway. Pure.
+//! Statistics count events and durations from records that exist anyway. Pure.
 //!
-//! What is known of a turn comes from its steps, so that it is what `cohab trace` shows of it. Of model calls whose turn is not on
-//! record there is what was kept of their usage.
+//! The facts about a turn come from its steps, so they agree with `cohab trace`. A model call without a recorded turn counts by its
+//! usage record.
 
 pub mod histogram;
 
 use std::collections::{BTreeMap, HashSet};
 
 use cohab_agent::port::StepResult;
-use histogram::Histogram;
-
-use crate::store::{
+use cohab_store::{
     row::CallRow,
     sessions::steps::{AgentStatus, StepFacts, StepStatus, StepType, Turn},
 };
+use histogram::Histogram;
 
 /// Different tools, or models, that are told apart; names of tools come from models. More are one.
 const MAX_NAMES: usize = 64;
@@ -127,13 +126,13 @@ fn named(counts: &mut BTreeMap<String, Count>, name: String) -> &mut Count {
 #[cfg(test)]
 mod tests {
     use cohab_model_api::TokenUsage;
-    use jiff::Timestamp;
-
-    use super::*;
-    use crate::store::{
+    use cohab_store::{
         row::ModelKey,
         sessions::steps::{AgentState, Metadata},
     };
+    use jiff::Timestamp;
+
+    use super::*;
 
     fn turn(name: &str, status: AgentStatus, ended: Option<&str>) -> Turn {
         Turn {

@@ -1,5 +1,5 @@
-//! OTLP over HTTP. A span that ended goes into a queue; a task takes them out in batches. A collector that is slow, broken or gone
-//! costs the spans that have no room, and nothing else: nothing is repeated, and a queue that is empty has no timer.
+//! Sends spans by OTLP over HTTP. An ended span goes into a queue; a task takes them out in batches. A collector that is slow, broken
+//! or gone costs the spans without room in the queue, and nothing else: sending is never repeated, and an empty queue has no timer.
 
 use std::{
     sync::{
@@ -11,6 +11,8 @@ use std::{
 
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
+use cohab_models::http;
+use cohab_runtime::middleware::spans::TARGET;
 use opentelemetry::{Context, KeyValue, trace::TracerProvider as _};
 use opentelemetry_http::{HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{RetryPolicy, SpanExporter as OtlpExporter, WithExportConfig, WithHttpConfig};
@@ -28,7 +30,6 @@ use tokio_util::sync::CancellationToken;
 use tracing_subscriber::{Layer, filter::filter_fn};
 
 use super::SpanLayer;
-use crate::{middleware::spans::TARGET, provider::http};
 
 /// Spans that wait; more are lost. One takes about 2 KB.
 const MAX_WAITING: usize = 1_024;

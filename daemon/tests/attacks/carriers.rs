@@ -1,4 +1,4 @@
-//! The ways by which somebody else's text comes to the model.
+//! Carriers are the ways by which untrusted text reaches the model.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What orders want.
+//! Goals are the harmful effects that planted orders aim at.
 
 use std::sync::LazyLock;
 

@@ -1,7 +1,6 @@
-//! A model that obeys whoever speaks: every order that is planted in what it reads becomes calls, refused ones are tried again in five
-//! other ways. What it reads comes by many ways (`carriers.rs`), what it is told to do is of many kinds (`goals.rs`). Nothing of
-//! it may happen without a yes to exactly that: not with a user who refuses everything, and not with one who says yes to whatever
-//! names nothing harmful.
+//! Tests a model that obeys every text: each order planted in its input becomes calls, and refused calls are tried again in five other
+//! ways. The input arrives by many ways (`carriers.rs`), the orders are of many kinds (`goals.rs`). No call may run without a yes to
+//! exactly that call: not with a user who refuses everything, and not with one who agrees to everything that names nothing harmful.
 
 #![expect(clippy::print_stderr, reason = "what was tried is told")]
 

@@ -1,5 +1,5 @@
-//! The same with commands that really run, in a network of its own in which every packet comes back to its only device, which counts
-//! them: 0 are sent, also by what the user agrees to because it names nothing harmful.
+//! Runs the same attacks with real commands, in a separate network in which every packet returns to its only device, which counts them:
+//! 0 are sent, even with a user who agrees to every command that names nothing harmful.
 
 use std::{env, fs, path::Path, process::Command};
 

@@ -1,4 +1,4 @@
-//! A home, a shell that only notes, a user, and the agent with everything that stands between the model and the world.
+//! The stage of the attacks: a home, a shell that only takes notes, a user, and the agent with all safety checks.
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -14,6 +14,13 @@ use cohab_agent::{
     port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, EventSink, Intent, Lasts, TurnEvent},
     runner::CommandRunner,
 };
+use cohab_guard::{
+    gate::{Consents, Gate, standard_policy},
+    provenance,
+    sanitize_results::Inbound,
+    spotlight::{Keys, Spotlight},
+    taint::{ExecutionTaint, Watch},
+};
 use cohab_model_api::{
     AssistantMessage, JsonObject, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall,
 };
@@ -21,17 +28,8 @@ use cohab_policy_io::files::FileSystem;
 use cohab_protocol::ApprovalMode;
 use cohab_sandbox::{isolated::DaemonShell, profile::Sandbox};
 use cohab_shell_state::shell::Shell;
+use cohab_tools::{ToolOptions, registry};
 use cohab_types::command::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter};
-use cohabd::{
-    safety::{
-        gate::{Consents, Gate, standard_policy},
-        inbound::Inbound,
-        label,
-        spotlight::{Keys, Spotlight},
-        taint::{AsRun, Watch},
-    },
-    tool::{ToolOptions, registry},
-};
 use futures::{
     StreamExt,
     stream::{self, BoxStream},
@@ -304,7 +302,7 @@ impl Stage {
 
     fn play_behind(&self, gate: Option<Gate>) -> Seen {
         let before = files(&self.home());
-        let place = label::Place {
+        let place = provenance::Place {
             home: self.home(),
             workspace: self.runner.cwd.clone(),
             outputs: None,
@@ -319,7 +317,7 @@ impl Stage {
             Arc::new(Inbound),
         ];
         middleware.extend(gate.map(|gate| Arc::new(gate) as _));
-        middleware.push(Arc::new(AsRun::new(self.consents.taint().clone(), place)));
+        middleware.push(Arc::new(ExecutionTaint::new(self.consents.taint().clone(), place)));
         let agent = Agent {
             provider: Arc::clone(&self.provider) as _,
             tools: registry(&options).into_iter().map(|tool| (tool.spec().name, tool)).collect::<BTreeMap<_, _>>(),

@@ -1,4 +1,4 @@
-//! A turn with long arguments takes little more memory than the arguments. In a binary of its own, as it counts all memory.
+//! A turn with long arguments takes little more memory than the arguments. The test has a separate binary, as it counts all memory.
 
 mod counting;
 
@@ -14,18 +14,20 @@ use std::{
 use async_trait::async_trait;
 use cohab_agent::{TurnLimits, runner::CommandRunner};
 use cohab_config::model_settings::ModelSettings;
+use cohab_guard::gate::standard_policy;
 use cohab_model_api::{ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall};
+use cohab_models::resolution::{Choice, ChoiceError};
 use cohab_protocol::*;
 use cohab_sandbox::profile::Profile;
-use cohab_types::command::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter};
+use cohab_store::{Store, sessions::Limits};
+use cohab_tools::ToolOptions;
+use cohab_types::{
+    command::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter},
+    environment::Variables,
+};
 use cohabd::{
     assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
     lifecycle,
-    provider::choice::{Choice, ChoiceError},
-    safety::gate::standard_policy,
-    server::session::Variables,
-    store::{Store, sessions::Limits},
-    tool::{self, ToolOptions},
 };
 use futures::{
     SinkExt, StreamExt,
@@ -114,7 +116,7 @@ fn assembly(paths: &Paths, home: &Path, calls: usize) -> Assembly {
         models: Arc::default(),
         approval: ApprovalMode::All,
         limits: TurnLimits { model_calls: 5 },
-        tools: tool::registry(&tools),
+        tools: cohab_tools::registry(&tools),
         kept: Some(Limits::of_days(30)),
         audit_days: Some(30),
         sandbox: Profile::Full,

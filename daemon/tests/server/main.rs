@@ -1,4 +1,4 @@
-//! The daemon over its socket.
+//! Tests the daemon over its socket.
 
 #[cfg(test)]
 mod requests;

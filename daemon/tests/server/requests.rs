@@ -1,4 +1,4 @@
-//! What a client asks about its session.
+//! Tests of a client's requests about its session.
 
 use super::*;
 

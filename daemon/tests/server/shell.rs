@@ -1,4 +1,4 @@
-//! Who has the live shell: one client, one command.
+//! Tests of the live shell's owner: one client, one command.
 
 use cohab_protocol::*;
 

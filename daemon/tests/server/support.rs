@@ -16,19 +16,21 @@ use cohab_config::model_settings::ModelSettings;
 use cohab_model_api::{
     JsonObject, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, TokenUsage, ToolCall, ToolSpec,
 };
+use cohab_models::{
+    detect::LocalServer,
+    resolution::{Choice, ChoiceError},
+};
 use cohab_policy::{Context, Level, Verdict};
 use cohab_protocol::*;
 use cohab_sandbox::profile::Profile;
-use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
+use cohab_store::Store;
+use cohab_types::{
+    command::{CommandOutcome, CommandRequest, RelayError},
+    environment::Variables,
+};
 use cohabd::{
     assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
     lifecycle::{self, Ended},
-    provider::{
-        choice::{Choice, ChoiceError},
-        detect::LocalServer,
-    },
-    server::session::Variables,
-    store::Store,
 };
 use futures::{
     SinkExt, StreamExt,

@@ -1,5 +1,5 @@
-//! One value of every variant of every enum on the wire, by name. The matches without a wildcard make a new variant a
-//! compile error here until it has a sample.
+//! One value of every variant of every enum on the wire, by name. The matches have no wildcard, so a new variant does not
+//! compile here until it has a sample.
 
 use std::collections::BTreeSet;
 
@@ -124,7 +124,7 @@ fn section<T: Named + Serialize>(lines: &mut Vec<String>, samples: &[T]) {
 
 pub fn client_messages() -> Vec<ClientMessage> {
     vec![
-        // Not `SCHEMA_HASH`: that one is made of these bytes.
+        // Not `SCHEMA_HASH`: that hash is made of these bytes.
         ClientMessage::Hello(Hello { protocol_version: 1, schema_hash: 2, build: "0.1.0".into(), pid: 70_000 }),
         ClientMessage::UserQuery(UserQuery {
             turn_id: TURN,

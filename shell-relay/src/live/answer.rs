@@ -1,4 +1,4 @@
-//! The assistant writes where the shell's prompt stands.
+//! Lets the assistant write in the place of the shell's prompt.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ pub(super) enum AnswerStep {
     Stashing { until: Instant },
     /// The line is away, its repaint is on its way.
     Repainting { until: Instant },
-    /// The assistant may draw, as `AnswerReady` has told.
+    /// The assistant may draw, as `AnswerReady` has reported.
     Ready,
     /// A command runs that the user had typed ahead.
     Waiting,
@@ -23,7 +23,7 @@ pub(super) enum AnswerStep {
     Settling { until: Instant },
     /// Or the beginning of a line: asked for.
     Sweeping { until: Instant },
-    /// It is now among the held keys and on its way out of the editor.
+    /// The line is now among the held keys and on its way out of the editor.
     Clearing { until: Instant },
     /// Key 6 is sent; hidden until the next `D`.
     Leaving { until: Instant },
@@ -34,9 +34,9 @@ pub(super) enum AnswerStep {
 #[derive(Debug)]
 pub(super) struct Answer {
     pub step: AnswerStep,
-    /// It is to end as soon as it may; whether with the stashed line.
+    /// The answer is to end as soon as it may; the value says whether with the stashed line.
     leave: Option<bool>,
-    /// A line that is no question was put aside for it: that comes back whatever happens.
+    /// A line that is not a question was put aside for the answer; it comes back in any case.
     keeps_line: bool,
     pub has_told_of_keys: bool,
 }
@@ -89,7 +89,7 @@ impl LiveShell {
         self.await_repaint(cx);
     }
 
-    /// A new prompt is told; its paint must be over before the assistant draws.
+    /// A new prompt is reported; its paint must be over before the assistant draws.
     fn await_paint(&mut self, cx: &mut Cx<'_>) {
         match self.dialect.repaint {
             Repaint::BeforeNextKey => self.await_repaint(cx),
@@ -142,7 +142,7 @@ impl LiveShell {
         }
     }
 
-    /// What stands in the editor although the assistant writes: typed into a command that did not read it.
+    /// Handles text in the editor although the assistant writes: text typed into a command that did not read it.
     pub(super) fn on_leftover(&mut self, text: Option<String>, cx: &mut Cx<'_>) {
         let Some(answer) = &mut self.answer else { return };
         match answer.step {
@@ -166,8 +166,8 @@ impl LiveShell {
         }
     }
 
-    /// Whether a line that the shell tells of is the user's own, which runs before the answer goes on. While the line goes aside, or
-    /// the answer leaves, it is none: it was told before.
+    /// Whether a line that the shell reports is the user's own, which runs before the answer continues. While the line goes aside, or the
+    /// answer leaves, the report is stale and the result is false.
     pub(super) fn line_typed_ahead_goes_first(&mut self, cx: &Cx<'_>) -> bool {
         let Some(answer) = &mut self.answer else { return false };
         let is_at_prompt = matches!(

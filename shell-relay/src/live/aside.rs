@@ -1,4 +1,4 @@
-//! The assistant steps aside while it only waits, and comes back when the user leaves the prompt alone.
+//! Gives the terminal back while the assistant only waits, and begins the answer again when the user leaves the prompt alone.
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ use super::{AnswerStep, Cx, Effects, Key, LiveEvent, LiveShell, Phase, Probe, TY
 /// An answer that is to begin as soon as the user leaves the prompt alone.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Comeback {
-    /// When to look again; absent while only the shell can tell.
+    /// When to look again; absent while only a report of the shell can decide.
     look_at: Option<Instant>,
 }
 
@@ -60,7 +60,7 @@ impl LiveShell {
         is_ready && self.held.is_empty() && self.relay.is_none()
     }
 
-    /// Keys wait for the end of the answer, and nothing of the agent's runs: told once in an answer.
+    /// Keys wait for the end of the answer, and nothing of the agent's runs: reported once in an answer.
     pub(super) fn tell_of_held_keys(&mut self, cx: &mut Cx<'_>) {
         if self.held.is_empty() || self.relay.is_some() {
             return;

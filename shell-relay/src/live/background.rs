@@ -1,7 +1,7 @@
-//! What background jobs write while the assistant has the terminal, told from what the line editor paints. Pure.
+//! Separates the output of background jobs from the line editor's painting while the assistant has the terminal. Pure.
 //!
-//! Nothing in the bytes says who wrote them, but a line editor that paints its prompt anew moves the cursor first, and a job that
-//! writes a line does not. So whole lines of text are shown; from a movement on nothing is, until the painting must be over.
+//! The bytes do not say who wrote them, but a line editor that repaints its prompt moves the cursor first, and a job that
+//! writes a line does not. So whole lines of text are shown; from a cursor movement on nothing is shown until the painting must be over.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use super::sequences::{Piece, SequenceScanner};
 
 /// A line editor has painted its prompt so long after it moved the cursor.
 const PAINTING: Duration = Duration::from_millis(50);
-/// What goes beyond in one line is left out.
+/// The rest of a longer line is left out.
 const LINE_MAX_BYTES: usize = 4096;
 
 #[derive(Debug, Default)]
@@ -48,7 +48,7 @@ impl Background {
         self.lines.painted(now);
     }
 
-    /// What was begun before is of no interest any more.
+    /// Drops everything begun before.
     pub fn begin(&mut self) {
         self.lines = Lines::default();
     }

@@ -1,4 +1,4 @@
-//! A command that was told to stop: harder and harder, as long as it does not end. Pure.
+//! Stops a command with stronger and stronger signals until it ends. Pure.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What differs between the line editors of bash, zsh and fish. Pure.
+//! Describes the differences between the line editors of bash, zsh and fish. Pure.
 
 use cohab_shell_state::shell::Shell;
 
@@ -15,7 +15,7 @@ pub(super) enum Key {
     Fence,
     /// The user's line comes back.
     Restore,
-    /// The line is told.
+    /// The shell reports the line.
     Query,
     /// An empty line is accepted: a new prompt.
     Fresh,
@@ -27,23 +27,23 @@ pub(super) enum Key {
     Take,
 }
 
-/// How it is known that the prompt was painted again after `Stash`.
+/// The sign that the prompt was painted again after `Stash`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Repaint {
     /// The prompt's mark comes again.
     Marked,
-    /// It was painted before the stash was told.
+    /// It was painted before the stash was reported.
     Before,
-    /// It is painted before the next key is read: the answer to a query tells.
+    /// It is painted before the next key is read: the answer to a query shows that.
     BeforeNextKey,
 }
 
-/// Who finds out what stands in the line when Enter is pressed.
+/// The side that finds out the contents of the line when Enter is pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Enter {
     /// The client holds the key and asks, as it belongs to a binding of the user's.
     Held,
-    /// The shell tells by itself at this key, which is sent in place of Enter if there is one, and waits.
+    /// The shell reports by itself at this key, which is sent in place of Enter if there is one, and waits.
     Told { key: Option<&'static [u8]> },
 }
 
@@ -62,7 +62,7 @@ pub(super) struct Dialect {
     pub search_takes_keys: bool,
     /// The next prompt erases an output's last line that has no line feed; else the shell marks it itself.
     pub prompt_erases_rest: bool,
-    /// The shell goes to a row of its own before it tells that a command has finished.
+    /// The shell moves to a new row before it reports that a command has finished.
     pub new_row_before_finish: bool,
     /// A pipeline that begins with a builtin runs in the shell's own process group.
     pub shares_group: bool,
@@ -124,7 +124,7 @@ static FISH: Dialect = Dialect {
 };
 
 impl Dialect {
-    /// Of a shell; one without integration gets none of its keys.
+    /// The dialect of a shell; a shell without integration gets none of its keys.
     pub fn of(shell: Shell) -> &'static Self {
         match shell {
             Shell::Zsh => &ZSH,

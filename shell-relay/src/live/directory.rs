@@ -1,8 +1,8 @@
-//! The directory that a shell tells its terminal (OSC 7), within an agent's command. Pure.
+//! Reads the directory that a shell reports to its terminal (OSC 7), within an agent's command. Pure.
 
 use std::{os::unix::ffi::OsStrExt, path::Path};
 
-/// A longer report is none.
+/// A longer report is ignored.
 const REPORT_MAX_BYTES: usize = 8 * 1024;
 const BEGIN: &[u8] = b"\x1b]7;file://";
 
@@ -33,7 +33,7 @@ impl DirectoryReport {
         }
     }
 
-    /// The last report, if it tells this directory and nothing else.
+    /// The last report, if it names this directory and nothing else.
     pub fn of(&mut self, cwd: &Path) -> Option<Vec<u8>> {
         let report = std::mem::take(&mut self.last);
         tells(&report, cwd.as_os_str().as_bytes()).then_some(report)

@@ -1,13 +1,13 @@
-//! How a command is shown at the prompt in place of the stub that runs it. Pure.
+//! Formats a command for the prompt, in place of the stub that runs it. Pure.
 
 use cohab_text::sanitize::sanitize;
 
 /// Rows of a command shown in place of the stub.
 const ECHO_MAX_ROWS: usize = 10;
-/// Of one such row.
+/// Longest of these rows, in characters.
 const ECHO_ROW_MAX_CHARS: usize = 400;
 
-/// What stands behind the prompt in place of the stub.
+/// The text behind the prompt in place of the stub.
 pub(super) fn echo_of(text: &str) -> String {
     let mut echo = String::new();
     for (row, line) in text.lines().enumerate() {

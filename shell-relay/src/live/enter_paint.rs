@@ -1,8 +1,8 @@
 //! Keeps the screen as it is while bash repaints its line at Enter.
 //!
-//! bash clears the line and paints it again around every `bind -x` function, also around the one that reports the line at Enter. What
-//! stands left of the prompt, such as output without a final newline, would be lost by that. The line is on the screen already, so
-//! the whole repaint is dropped, and only what bash writes when it accepts the line is shown. Whatever does not look like such a
+//! bash clears the line and paints it again around every `bind -x` function, also around the one that reports the line at Enter. That
+//! would erase text to the left of the prompt, such as output without a final newline. The line is on the screen already, so
+//! the whole repaint is dropped, and only bash's output when it accepts the line is shown. Output that does not look like such a
 //! repaint is shown as it is. Pure.
 
 use std::time::{Duration, Instant};
@@ -13,15 +13,15 @@ use memchr::memmem;
 const REPORT_TIME: Duration = Duration::from_millis(50);
 /// A repaint longer than this is shown.
 const HELD_MAX_BYTES: usize = 256 * 1024;
-/// How clearing a line begins.
+/// The bytes with which clearing of a line begins.
 const CLEAR: &[u8] = b"\r\x1b[K";
-/// What readline writes when it accepts a line, with and without marked pastes.
+/// readline's output when it accepts a line, with and without marked pastes.
 const NEW_ROW: &[u8] = b"\r\n";
 const PASTES_UNMARKED: &[u8] = b"\x1b[?2004l";
 /// From an empty last row readline goes up before it goes to a new row.
 const ROW_UP: &[u8] = b"\x1b[A";
 
-/// What bash has written since Enter was passed to it, or since a prompt that reads lines typed ahead.
+/// bash's output since Enter was passed to it, or since a prompt that reads lines typed ahead.
 #[derive(Debug)]
 pub(super) struct EnterPaint {
     /// At first only what may clear a line.
@@ -38,10 +38,10 @@ enum Step {
     Painting { from: usize, line: LineShape },
 }
 
-/// What is known of the line when Enter is pressed.
+/// The known shape of the line when Enter is pressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LineShape {
-    /// It holds line breaks.
+    /// The line holds line breaks.
     pub has_rows: bool,
     /// The cursor is at its end.
     pub is_at_end: bool,
@@ -52,7 +52,7 @@ impl EnterPaint {
         Self { held: Vec::new(), held_since: None, step: Step::Watching }
     }
 
-    /// When what is held is shown at the latest, if bash reports nothing.
+    /// The latest time to show the held output, if bash reports nothing.
     pub fn deadline(&self) -> Option<Instant> {
         self.held_since.filter(|_| self.step == Step::Watching).map(|since| since + REPORT_TIME)
     }
@@ -93,7 +93,7 @@ impl EnterPaint {
         matches!(self.step, Step::Painting { from, .. } if self.held[from..].ends_with(NEW_ROW))
     }
 
-    /// A mark says that the line was accepted, or there is nothing to wait for any more: what is to be shown.
+    /// A mark reports that the line was accepted, or nothing is awaited any more: returns the output to show.
     pub fn finish(&self) -> &[u8] {
         match self.step {
             Step::Watching => &self.held,
@@ -125,8 +125,8 @@ impl EnterPaint {
     }
 }
 
-/// Where the bytes that only clear a line begin, if they stand at the end; else the length. Clearing returns to the row's start, erases,
-/// and goes up or down for each further row.
+/// The start of bytes at the end that only clear a line; without such bytes the length. Clearing returns to the row's start, erases, and
+/// goes up or down for each further row.
 fn clear_at_end(bytes: &[u8]) -> usize {
     let mut from = None;
     let mut at = 0;
@@ -158,7 +158,7 @@ mod tests {
     const ROWS: LineShape = LineShape { has_rows: true, is_at_end: true };
     const WITHIN_ROWS: LineShape = LineShape { has_rows: true, is_at_end: false };
 
-    /// What is shown of what bash writes before and after its report.
+    /// The shown part of bash's output before and after its report.
     fn shown(before: &str, line: LineShape, after: &[&str]) -> String {
         let mut paint = EnterPaint::new();
         let mut shown = Vec::new();

@@ -1,4 +1,4 @@
-//! What of the shell's output reaches the terminal while the shell is hidden. Pure.
+//! Filters the shell's output while the shell is hidden. Pure.
 
 use super::sequences::{Piece, SequenceScanner};
 
@@ -9,7 +9,7 @@ pub(super) struct HideFilter {
 }
 
 impl HideFilter {
-    /// What is hidden goes to `hidden`, if anybody wants it.
+    /// Filters `bytes`. Hidden text goes to `hidden`, if present.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>, mut hidden: Option<&mut Vec<u8>>) {
         let mut rest = bytes;
         while let Some(piece) = self.scanner.next(&mut rest) {

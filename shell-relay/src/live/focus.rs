@@ -1,15 +1,15 @@
-//! Whether the terminal has the focus, for the assistant only.
+//! Tracks the terminal's focus, for the assistant only.
 
 use super::{Cx, LiveEvent, LiveShell, Token, TokenKind};
 
 impl LiveShell {
-    /// From now on the terminal's reports of its focus are told and kept from the shell, unless the shell has asked for them, too.
-    /// For good: a report may still come when nobody asks any more, and a shell that has not asked takes it for keys.
+    /// From now on the terminal's reports of its focus become events and are kept from the shell, unless the shell has asked for them,
+    /// too. This cannot be undone: a report may still come after the last request, and a shell that has not asked takes it for keys.
     pub fn watch_focus(&mut self) {
         self.watches_focus = true;
     }
 
-    /// Takes a report of the focus. False for any other key, and for a report that nobody here asked for.
+    /// Takes a report of the focus. False for any other key, and for a report without a request from here.
     pub(super) fn take_focus_report(&mut self, token: Token<'_>, cx: &mut Cx<'_>) -> bool {
         if !self.watches_focus || token.kind != TokenKind::Focus {
             return false;

@@ -1,4 +1,4 @@
-//! What of an agent's command's output reaches the terminal. Pure.
+//! Filters the output of an agent's command on its way to the terminal. Pure.
 
 use super::{
     directory::DirectoryReport,
@@ -16,9 +16,9 @@ use super::{
 pub(super) struct GuardFilter {
     scanner: SequenceScanner,
     letters: Letters,
-    /// What of the dropped strings may pass later.
+    /// The part of the dropped strings that may pass later.
     pub dropped: DirectoryReport,
-    /// How the terminal was before.
+    /// The state of the terminal before.
     before: Settings,
     /// Later text may stand in colours, or be concealed.
     is_styled: bool,
@@ -29,19 +29,19 @@ pub(super) struct GuardFilter {
 }
 
 impl GuardFilter {
-    /// A guard for a command that begins while the terminal is as `modes` tell.
+    /// A guard for a command that begins while the terminal has these `modes`.
     pub fn new(modes: &Modes) -> Self {
         Self { before: modes.settings(), ..Self::default() }
     }
 
-    /// `modes` learn what passes. `raw` is asked at most once, and only if something would be dropped; `in_use` says whether the
-    /// user types into the program.
+    /// Filters `bytes`; `modes` record the sequences that pass. `raw` is asked at most once, and only if something would be dropped;
+    /// `in_use` says whether the user types into the program.
     pub fn push(&mut self, bytes: &[u8], in_use: bool, raw: impl Fn() -> bool, modes: &mut Modes, out: &mut Vec<u8>) {
         let mut known_raw = None;
         let mut is_raw = || *known_raw.get_or_insert_with(&raw);
         let mut rest = bytes;
         while let Some(piece) = self.scanner.next(&mut rest) {
-            // Also what is dropped cuts a letter: its halves must not join to a control behind it.
+            // A dropped piece also cuts a letter: its halves must not join to a control behind it.
             if !matches!(piece, Piece::Text(_)) {
                 self.letters.end(out);
             }
@@ -113,7 +113,7 @@ fn is_drawing(sequence: &[u8]) -> bool {
 fn leaves_style(sequence: &[u8]) -> Option<bool> {
     match sequence {
         b"\x1b[m" | b"\x1b[0m" => Some(false),
-        // What was saved may have had a style.
+        // The saved state may have had a style.
         b"\x1b8" | b"\x1b[u" | [0x1b, b'[', .., b'm'] => Some(true),
         _ => None,
     }

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What passes of bytes that come in pieces of `cut`, and what is written behind the command.
+/// The bytes that pass if they come in pieces of `cut`, and the bytes written behind the command.
 fn passed(bytes: &[u8], cut: usize, in_use: bool, raw: bool) -> (Vec<u8>, Vec<u8>) {
     let (mut modes, mut out, mut behind) = (Modes::default(), Vec::new(), Vec::new());
     let mut filter = GuardFilter::new(&modes);
@@ -19,7 +19,7 @@ fn behind(bytes: &str, raw: bool) -> String {
     String::from_utf8_lossy(&passed(bytes.as_bytes(), 3, false, raw).1).into_owned()
 }
 
-/// What terminals obey beyond drawing, one row for each kind of harm, and what is left of it.
+/// Sequences that terminals obey beyond drawing, one row for each kind of harm, with the rest that passes.
 const HOSTILE: &[(&str, &str, &str)] = &[
     ("title reports", "\x1b[20t\x1b[21t\x1b[14t\x1b[22;2t", ""),
     ("status string request", "\x1bP$qm\x1b\\", ""),
@@ -204,7 +204,7 @@ proptest! {
         prop_assert_eq!(passed(&bytes, bytes.len().max(1), in_use, raw), passed(&bytes, cut, in_use, raw));
     }
 
-    /// What is left could otherwise join to what was taken out.
+    /// The rest could otherwise join to the removed part.
     #[test]
     fn what_a_guard_lets_through_gives_a_terminal_nothing_to_answer_or_to_keep(bytes in output()) {
         let (shown, behind) = passed(&bytes, 3, false, false);

@@ -1,10 +1,10 @@
-//! Hands a command over to the shell, so that it runs at most once and what is reported is true.
+//! Hands a command over to the shell, so that it runs at most once and its reported outcome is true.
 //!
-//! The load key makes the shell read the command and name its id (`L`); nothing runs by it, however late it is read. Only then, and
-//! only while the command has not been given up, the run key is sent, once. So the client alone decides: before the run key
-//! "never runs" is certain, after it the command may run, and its end is awaited. A shell drops what it holds at each new prompt and
-//! never runs the id that it ran last. Keys carry no id, so after a load or run key was given up no further command is written before
-//! the shell has answered a fence key behind it.
+//! The load key makes the shell read the command and name its id (`L`); this alone runs nothing, however late the key is read. Only
+//! then, and only while the command has not been given up, the run key is sent, once. So the client alone decides: before the run key
+//! "never runs" is certain, after it the command may run, and its end is awaited. A shell drops the command that it holds at each new
+//! prompt and never runs the id that it ran last. Keys carry no id, so after a load or run key was given up no further command is
+//! written before the shell has answered a fence key behind it.
 
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ use super::{
     relay::Relay,
 };
 
-/// In place of an id: all keys before the fence key were read.
+/// Stands in place of an id: all keys before the fence key were read.
 const FENCE: &str = "=";
 /// A command up to this length is typed into the shell if no file can be written for it.
 const TYPED_MAX_BYTES: usize = 64 * 1024 + 64;

@@ -1,4 +1,4 @@
-//! Keys that wait for the shell, as they were told apart when they came. Pure.
+//! Holds keys that wait for the shell, as they were tokenized when they came. Pure.
 
 use super::{Token, TokenKind};
 
@@ -43,7 +43,7 @@ impl HeldKeys {
         *self = Self::default();
     }
 
-    /// In order.
+    /// Iterates over the keys in order.
     pub fn iter(&self) -> impl Iterator<Item = Token<'_>> {
         let mut rest = self.bytes.as_slice();
         self.tokens.iter().map(move |&(kind, length)| {

@@ -1,6 +1,6 @@
-//! What the user types, cut into what the relay must know and the rest. Pure.
+//! Splits the user's input into keys that matter to the relay and the rest. Pure.
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind {
     /// Enter at the end of a line.
@@ -38,7 +38,7 @@ const PASTE_END: &[u8] = b"\x1b[201~";
 const KITTY_ALT_ENTER: &[u8] = b"\x1b[13;3u";
 pub(super) const ALT_ENTER: &[u8] = b"\x1b\r";
 
-/// So many keys may come in one piece from a person whose line was held up.
+/// Largest number of keys in one piece from a person whose line was held up.
 const HELD_UP_MAX_BYTES: usize = 16;
 
 /// Whether these keys are one line or its end, and nothing else: letters and one Enter. Where pastes come without marks only a few
@@ -51,7 +51,7 @@ pub(super) fn end_a_line(input: &[u8], pastes_are_marked: bool) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Keys,
-    /// In a bracketed paste; so many bytes of its end have come.
+    /// In a bracketed paste; this many bytes of its end have come.
     Paste(usize),
     /// In an OSC or DCS reply; whether the last byte was ESC.
     Reply {

@@ -1,4 +1,4 @@
-//! Keys that were given up on and may still be read, and how long a shell may take to answer a key.
+//! Tracks keys that were given up on and may still be read, and the time that a shell takes to answer a key.
 //!
 //! A key that was written cannot be taken back. A second stash key would put an empty line in place of the user's; further load keys
 //! would pile up in front of a shell that is slow already.
@@ -16,7 +16,7 @@ const MEGABYTE: usize = 1 << 20;
 /// A key that was given up on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LateKey {
-    /// When the prompt came at which the key was sent. The key is read before the first key of the next prompt.
+    /// The time of the prompt at which the key was sent. The key is read before the first key of the next prompt.
     pub prompt: Instant,
     /// Commands wait for the answer until then, and are refused after it.
     pub until: Instant,
@@ -28,11 +28,11 @@ pub(super) struct LateKeys {
     pub stash: Option<LateKey>,
     /// A load or run key: it may take the next command for its own.
     pub hand_over: Option<LateHandOver>,
-    /// Fence keys that were sent and not answered. Only the answer to the last one says that all keys before it were read.
+    /// Fence keys that were sent and not answered. Only the answer to the last one proves that all keys before it were read.
     pub fences: u32,
 }
 
-/// What is done about a load or run key that was given up on.
+/// The next action for a load or run key that was given up on.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum LateHandOver {
     /// Nothing yet.
@@ -41,7 +41,7 @@ pub(super) enum LateHandOver {
     Fenced { again_at: Instant },
 }
 
-/// How long the shell takes to answer a key.
+/// The time that the shell takes to answer a key.
 #[derive(Debug, Default)]
 pub(super) struct KeyPace {
     /// The longest of late; each quicker answer halves it.
@@ -57,13 +57,13 @@ impl KeyPace {
         now + self.wait(bytes)
     }
 
-    /// How long to wait for an answer.
+    /// The time to wait for an answer.
     pub fn wait(&self, bytes: usize) -> Duration {
         let for_size = WAIT_PER_MEGABYTE.mul_f64(bytes as f64 / MEGABYTE as f64);
         (self.slowest * PATIENCE).clamp(SHORTEST_WAIT, LONGEST_WAIT) + for_size
     }
 
-    /// The answer came. Only that of a short command says how slow the shell is.
+    /// The answer came. Only the answer to a short command measures the shell's speed.
     pub fn answered(&mut self, now: Instant, bytes: usize) {
         if let Some(asked_at) = self.asked_at.take().filter(|_| bytes < MEGABYTE / 16) {
             self.slowest = (now - asked_at).max(self.slowest / 2);

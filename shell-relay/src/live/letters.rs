@@ -1,4 +1,4 @@
-//! Text without the C1 controls that are single bytes. Pure.
+//! Removes C1 controls that are single bytes from text. Pure.
 
 /// Lets whole UTF-8 letters pass as they are and takes bytes 80 to 9F out that belong to none: some terminals obey them. The
 /// beginning of a letter waits for its rest, so any chunking gives the same.
@@ -27,7 +27,7 @@ impl Letters {
         }
     }
 
-    /// Something else than text comes: a letter that is cut short there is none.
+    /// Ends the text, because something else follows: the bytes of a letter that is cut short there are removed.
     pub fn end(&mut self, out: &mut Vec<u8>) {
         extend_without_controls(&std::mem::take(&mut self.begun), out);
     }

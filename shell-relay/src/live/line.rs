@@ -1,4 +1,4 @@
-//! Keys at the prompt: what is a question is taken before Enter takes effect.
+//! Handles keys at the prompt: a question is taken before Enter takes effect.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ const CTRL_Q: u8 = 0x11;
 const CTRL_V: u8 = 0x16;
 /// The commands of vi that seek the letter of the next key.
 const SEEKS_NEXT_KEY: &[u8] = b"fFtT";
-/// Ctrl-A, Ctrl-E, Ctrl-G, Ctrl-U: whatever they are bound to, bash's search ends with them.
+/// Ctrl-A, Ctrl-E, Ctrl-G, Ctrl-U: bash's search ends with them, regardless of their bindings.
 const ENDS_SEARCH: [u8; 4] = [0x01, 0x05, 0x07, 0x15];
 
 /// The line editor was asked for its line; the user's Enter was passed to it, or is held.
@@ -26,7 +26,7 @@ pub(super) struct Ask {
     hotkey: bool,
     /// The key itself, for the case that it is not for us.
     key: Vec<u8>,
-    /// It came by itself.
+    /// The key came by itself.
     is_alone: bool,
     /// The shell has it, or what stands for it, and waits for our word.
     is_passed: bool,
@@ -37,7 +37,7 @@ pub(super) struct Ask {
 enum AskStep {
     Asked {
         since: Instant,
-        /// By Enter itself, and not by a query.
+        /// The report was caused by Enter itself, and not by a query.
         told: bool,
     },
     /// The driver decides.
@@ -291,8 +291,8 @@ impl LiveShell {
         }
     }
 
-    /// Whether the primary prompt stands, as its line editor says who waits for our word. Its own mark may have been lost with the
-    /// user's hooks, and without an answer Enter would do nothing.
+    /// Whether the primary prompt stands, as reported by its line editor, which waits for our answer. The prompt's own mark may have been
+    /// lost with the user's hooks, and without an answer Enter would do nothing.
     fn stands_at_prompt(&mut self, cx: &mut Cx<'_>) -> bool {
         if self.phase != Phase::Prompt && !matches!(self.phase, Phase::Replaced | Phase::Dead) && self.editor_reads(cx)
         {
@@ -322,7 +322,7 @@ impl LiveShell {
         });
     }
 
-    /// In vi's modes these two keys in one piece are what they are: many a terminal, or a slow line, sends them so.
+    /// In vi's modes these two keys in one piece keep their meaning: many terminals, or a slow line, send them so.
     fn pass_escape_and_enter(&mut self, cx: &mut Cx<'_>) {
         self.ask = None;
         let token = Token { kind: TokenKind::Enter, bytes: keys::ALT_ENTER };
@@ -347,7 +347,7 @@ impl LiveShell {
 
     pub(super) fn ask_deadline(&self) -> Option<Instant> {
         match self.ask {
-            // Enter has chosen from a menu, say: something was painted, and the line was not told.
+            // Enter may have chosen from a menu: something was painted, and the line was not reported.
             Some(Ask { step: AskStep::Asked { since, told: true }, .. }) if self.last_output > since => {
                 Some((self.last_output + MENU_QUIET).min(since + QUERY_WAIT))
             }

@@ -1,13 +1,13 @@
-//! The user's own shell behind a transparent proxy, and the agent's commands in it.
+//! Runs the user's own shell behind a transparent proxy, and the agent's commands in it.
 //!
-//! [`LiveShell`] is a state machine without IO, clock or await. The driver feeds it what the shell writes, what the user types and
+//! [`LiveShell`] is a state machine without IO, clock or await. The driver feeds it the shell's output, the user's input and
 //! the passing of time, and carries out [`Effects`] after each call, in the order documented there. `tick` is due at
-//! [`LiveShell::deadline`]; at an idle prompt there is none.
+//! [`LiveShell::deadline`], which is absent at an idle prompt.
 //!
-//! A command goes like this: its text is put into a file; key 1 makes a line-editor widget put the user's line aside; key 2 makes
+//! A command runs as follows: its text is put into a file; key 1 makes a line-editor widget put the user's line aside; key 2 makes
 //! the shell read the file, key 3 makes it accept a fixed stub (an `eval` of that text); the stub's echo is hidden and the command
-//! itself shown instead; marks ([`crate::marks`]) bound its output; key 4 brings the user's line back, then come the keys typed meanwhile. During an
-//! answer the line stays aside and the shell stays hidden, but for the output of commands.
+//! itself shown instead; marks ([`crate::marks`]) bound its output; key 4 brings the user's line back, then the keys typed meanwhile
+//! follow. During an answer the line stays aside and the shell stays hidden, except for the output of commands.
 
 mod answer;
 mod aside;
@@ -83,8 +83,8 @@ const TYPING_WAIT: Duration = Duration::from_secs(2);
 /// For the line at Enter. It takes about 1 ms; a machine under load may take long, and a question must not run as a command.
 const QUERY_WAIT: Duration = Duration::from_secs(1);
 const HIDE_MAX: Duration = Duration::from_secs(2);
-/// For a command that was handed over, while the terminal is the assistant's and nobody looks at a hidden prompt: fish writes its history
-/// first, which takes as long as the disk takes.
+/// For a command that was handed over, while the terminal is the assistant's and the prompt is hidden: fish writes its history first,
+/// which takes as long as the disk takes.
 const START_WAIT: Duration = Duration::from_secs(10);
 const QUEUE_WAIT: Duration = Duration::from_secs(30);
 const QUEUE_MAX: usize = 4;
@@ -94,7 +94,7 @@ const EDITOR_WAIT: Duration = Duration::from_millis(100);
 /// The longest command.
 pub const COMMAND_MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// What of the shell's output the terminal gets.
+/// The part of the shell's output that the terminal gets.
 #[derive(Debug)]
 enum View {
     Shown,
@@ -109,14 +109,14 @@ impl View {
     }
 }
 
-/// What each step needs beside the state.
+/// The context of each step apart from the state.
 struct Cx<'a> {
     probe: &'a dyn Probe,
     now: Instant,
     fx: &'a mut Effects,
 }
 
-/// Where the user's keys go.
+/// The receiver of the user's keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Route {
     Shell,
@@ -141,16 +141,16 @@ pub struct LiveShell {
     prompt: PromptFacts,
     user: UserTrack,
     ask: Option<Ask>,
-    /// What bash paints at Enter.
+    /// bash's output at Enter.
     enter_paint: Option<EnterPaint>,
     /// Enter is bound to something of the user's.
     enter_is_users: bool,
-    /// As far as the shell tells it.
+    /// The meaning of letters to the line editor, as far as the shell reports it.
     letters: Letters,
     /// The line editor did not answer the last question, and nothing is asked of it until it reports a line by itself.
     is_deaf: bool,
     queue: VecDeque<Queued>,
-    /// When the head of the queue is to be looked at again.
+    /// The time to look at the head of the queue again.
     retry_at: Option<Instant>,
     relay: Option<Relay>,
     answer: Option<Answer>,
@@ -254,7 +254,7 @@ impl LiveShell {
         self.keyboard = keyboard;
     }
 
-    /// What the shell is doing.
+    /// The activity of the shell.
     #[must_use]
     pub fn state(&self) -> ShellState {
         match self.phase {
@@ -334,7 +334,7 @@ impl LiveShell {
     fn on_mark(&mut self, mark: Mark, cx: &mut Cx<'_>) {
         let ends_enter_paint = match mark {
             Mark::Started | Mark::Finished(_) | Mark::Stashed { .. } => true,
-            // It is also within the prompt of a line that is painted again.
+            // The continuation mark is also within the prompt of a line that is painted again.
             Mark::Continuation => self.enter_paint.as_ref().is_some_and(EnterPaint::is_behind_line),
             _ => false,
         };
@@ -386,7 +386,7 @@ impl LiveShell {
                 cx.fx.pty.extend_from_slice(token.bytes);
                 if let Some(relay) = &mut self.relay {
                     let is_interrupt = token.kind == TokenKind::Interrupt;
-                    // Where lines are read the terminal itself takes this key: the line editor will not find it.
+                    // While lines are read, the terminal itself takes this key: the line editor will not find it.
                     let is_taken = is_interrupt && cx.probe.terminal_modes().is_some_and(|modes| modes.canonical);
                     relay.user_typed(is_interrupt, is_taken);
                 }
@@ -420,7 +420,7 @@ impl LiveShell {
     fn hold_key(&mut self, token: Token<'_>, cx: &mut Cx<'_>) {
         let asks_to_stop = matches!(token.kind, TokenKind::Interrupt | TokenKind::Escape);
         if self.answer.is_some() && asks_to_stop {
-            // As a terminal does: no line that was typed ahead runs after a stop. A half-typed one stays.
+            // As in a terminal, no line that was typed ahead runs after a stop. A half-typed line stays.
             if self.held.hold_a_line() {
                 self.held.clear();
             }

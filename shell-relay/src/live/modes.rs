@@ -1,4 +1,4 @@
-//! Which terminal modes the programs in the shell have set, as far as the proxy must undo or restore them. Pure.
+//! Tracks the terminal modes that programs in the shell have set, as far as the proxy must undo or restore them. Pure.
 
 use memchr::memchr;
 
@@ -6,7 +6,7 @@ use super::sequences::{Piece, SequenceScanner};
 
 /// Private modes that are tracked: a stop in the middle of a program leaves them set.
 const TRACKED: [u16; 15] = [1, 7, 25, 47, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1047, 1049, 2004, 2026];
-/// Those that are on in a fresh terminal: wrapping at the margin, and the cursor.
+/// Modes that are on in a fresh terminal: wrapping at the margin, and the cursor.
 const ON_AT_FIRST: [u16; 2] = [7, 25];
 /// Nested pushes of kitty keyboard flags beyond these are not counted.
 const KITTY_STACK_MAX: u8 = 16;
@@ -18,7 +18,7 @@ pub struct Modes {
     now: Settings,
 }
 
-/// All that is tracked, at one moment.
+/// All tracked settings at one moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Settings {
     /// Bit `i` is set if mode `TRACKED[i]` differs from a fresh terminal.
@@ -71,18 +71,18 @@ impl Modes {
         self.now.kitty_pushed > 0 || self.now.kitty_set
     }
 
-    /// What undoes everything seen set, for the end of the proxy.
+    /// Sequences that undo all modes seen set, for the end of the proxy.
     #[must_use]
     pub fn reset_all(&self) -> Vec<u8> {
         self.now.undo(|_| true)
     }
 
-    /// What undoes everything that can be tracked, for a terminal of which nothing is known. It also ends a sequence that was cut, and
-    /// moves nothing on a terminal that needs none of it.
+    /// Sequences that undo everything that can be tracked, for a terminal of unknown state. They also end a sequence that was cut, and
+    /// move nothing on a terminal that needs no reset.
     #[must_use]
     pub fn reset_unknown() -> Vec<u8> {
-        // Whoever is not on the second screen must not go to the place that was saved last: that is here now. The older switches to it
-        // are undone by this one, too.
+        // On the first screen the cursor must not go to the place that was saved last, so that place is set to the current one. The older
+        // switches to the second screen are undone by this one, too.
         let mut reset = String::from("\x1b\\\x1b7\x1b[?1049l");
         let others = TRACKED.into_iter().filter(|mode| ![47, 1047, 1049].contains(mode));
         others.for_each(|mode| reset += &undo_mode(mode));
@@ -104,7 +104,7 @@ impl Modes {
         None
     }
 
-    /// What undoes the modes that a program killed in mid-flight has left; the line editor's own stay.
+    /// Sequences that undo the modes left by a program that was killed; the line editor's own modes stay.
     pub(super) fn reset_leftovers(&mut self) -> Vec<u8> {
         let undo = self.now.undo(|mode| !matches!(mode, 1 | 2004));
         self.feed(&undo);
@@ -116,7 +116,7 @@ impl Modes {
         self.now
     }
 
-    /// What undoes the modes that were set since then.
+    /// Sequences that undo the modes that were set since then.
     pub(super) fn reset_since(&mut self, before: Settings) -> Vec<u8> {
         let undo = self.now.beyond(before).undo(|_| true);
         self.feed(&undo);
@@ -145,7 +145,7 @@ impl Modes {
 }
 
 impl Settings {
-    /// What of it was not so before.
+    /// The settings that differ from `before`.
     fn beyond(self, before: Self) -> Self {
         Self {
             changed: self.changed & !before.changed,
@@ -292,7 +292,7 @@ mod tests {
         {
             let mut modes = after(set.as_bytes());
             modes.feed(&Modes::reset_unknown());
-            // That of the second screen undoes its older forms as well.
+            // The reset of the second screen undoes its older forms as well.
             modes.feed(b"\x1b[?47l\x1b[?1047l");
             assert!(modes.reset_all().is_empty(), "{set:?} stays: {:?}", String::from_utf8_lossy(&modes.reset_all()));
         }

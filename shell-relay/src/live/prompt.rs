@@ -1,4 +1,4 @@
-//! Following the shell from prompt to prompt.
+//! Follows the shell from prompt to prompt.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ pub(super) enum Phase {
     /// A command of the user's.
     Running,
     Precmd {
-        /// When to look whether the line editor reads although no prompt mark came.
+        /// The time to check whether the line editor reads although no prompt mark came.
         look_at: Option<Instant>,
         interval: Duration,
     },
@@ -38,11 +38,11 @@ pub(super) enum Interrupted {
     No,
     /// The shell has said nothing since: it may have lost it, as fish does while it paints.
     Sent,
-    /// The line is empty again, also where no new prompt is told (fish).
+    /// The line is empty again, even if no new prompt is reported (fish).
     Answered,
 }
 
-/// What happened at the current prompt.
+/// Events at the current prompt.
 #[derive(Debug)]
 pub(super) struct PromptFacts {
     pub ready_at: Instant,
@@ -54,9 +54,9 @@ pub(super) struct PromptFacts {
     pub searched: bool,
     /// The next key is inserted as it is.
     pub quoting: bool,
-    /// When Enter went to the shell, which has not yet said what came of it.
+    /// The time when Enter went to the shell, which has not yet reported the result.
     pub entered_at: Option<Instant>,
-    /// The line that the shell told was accepted, and no key went to it since: what it tells now was told before it knew.
+    /// The reported line was accepted and no key was sent since; later reports are stale.
     pub accepting: bool,
     /// Keys went in between the last command's start and this prompt.
     pub ahead: bool,
@@ -119,7 +119,7 @@ impl Default for UserTrack {
 pub(super) struct Restore {
     pub line: bool,
     pub ends_answer: bool,
-    /// An event has told of this prompt.
+    /// An event has reported this prompt.
     pub prompt_told: bool,
 }
 
@@ -151,8 +151,8 @@ impl LiveShell {
         }
     }
 
-    /// A command can print the prompt with its mark (`echo "${PS1@P}"`). If the line editor means it although no end of the command
-    /// was told (PROMPT_COMMAND is unset), it goes on reading.
+    /// A command can print the prompt with its mark (`echo "${PS1@P}"`). If the mark is the line editor's although no end of the command
+    /// was reported (PROMPT_COMMAND is unset), the editor continues to read.
     fn doubt_prompt(&mut self, cx: &Cx<'_>) {
         self.doubtful_prompt_at = Some(cx.now + EDITOR_WAIT);
     }
@@ -206,7 +206,7 @@ impl LiveShell {
         self.advance_queue(cx);
     }
 
-    /// Of several lines typed ahead each prompt reads one: the rest may still be there at the next.
+    /// Each prompt reads one of several lines typed ahead: the rest may still be there at the next.
     fn leave_prompt(&mut self, cx: &Cx<'_>) {
         let unsettled = self.prompt.unsettled_until().is_some_and(|until| cx.now < until);
         self.prompt.keys_since_left |= self.phase == Phase::Prompt && unsettled;
@@ -324,7 +324,7 @@ impl LiveShell {
         }
     }
 
-    /// From here on the prompt is awaited, with or without its mark.
+    /// From now on the prompt is awaited, with or without its mark.
     pub(super) fn look_for_editor(&mut self, cx: &Cx<'_>) {
         self.doubtful_prompt_at = None;
         self.phase = Phase::Precmd { look_at: Some(cx.now + EDITOR_WAIT), interval: EDITOR_WAIT };

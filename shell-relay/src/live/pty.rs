@@ -1,4 +1,4 @@
-//! The pseudo-terminal and the shell in it: the edge where the live shell meets the kernel.
+//! Starts the shell in a pseudo-terminal: the edge where the live shell meets the kernel.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -28,35 +28,35 @@ use rustix::{
 
 use super::{ForegroundSignal, Probe, TerminalModes};
 
-/// Name of the variable that tells a `cohab` in the shell that it is inside: the terminal's name.
+/// The variable by which a `cohab` in the shell knows that it is inside: the terminal's name.
 const TTY_VARIABLE: &str = "COHAB_TTY";
 
-/// How the lines of `cohab init` tell us that a shell waits for our end: no affair of the shells in us.
+/// The variable by which the lines of `cohab init` report that a shell waits for our end. It does not concern the shells in us.
 const OUTER_VARIABLE: &str = "COHAB_OUTER";
 
 /// Rows and columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PtySize {
-    /// Of text.
+    /// Rows of text.
     pub rows: u16,
-    /// Of text.
+    /// Columns of text.
     pub columns: u16,
-    /// Of the whole, or 0.
+    /// Width of the whole in pixels, or 0.
     pub pixel_width: u16,
-    /// Of the whole, or 0.
+    /// Height of the whole in pixels, or 0.
     pub pixel_height: u16,
 }
 
-/// What to start.
+/// A shell to start.
 #[derive(Clone, Debug)]
 pub struct SpawnShell {
     /// The shell's program.
     pub program: PathBuf,
-    /// Its name for itself; with a leading `-` it is a login shell.
+    /// The shell's name for itself; with a leading `-` it is a login shell.
     pub argv0: OsString,
-    /// Its arguments and additional variables.
+    /// The shell's arguments and additional variables.
     pub start: Start,
-    /// Where it starts.
+    /// The folder in which it starts.
     pub cwd: PathBuf,
     /// The terminal's size.
     pub size: PtySize,
@@ -64,25 +64,25 @@ pub struct SpawnShell {
     pub modes: Option<Termios>,
 }
 
-/// How the shell ended.
+/// The end of the shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShellEnd {
-    /// As another shell would report it: 128 + n for signal n.
+    /// The status as another shell would report it: 128 + n for signal n.
     pub status: i32,
     /// A signal ended it: it could not finish its row.
     pub is_killed: bool,
 }
 
-/// A shell in a pseudo-terminal of its own. Dropping it closes the master: the shell gets SIGHUP.
+/// A shell in a separate pseudo-terminal. Dropping it closes the master: the shell gets SIGHUP.
 #[derive(Debug)]
 pub struct LivePty {
     master: OwnedFd,
     child: Child,
     /// The number of the shell's side as a device.
     slave: u64,
-    /// Which kind of shell was asked for.
+    /// The requested kind of shell.
     kind: Shell,
-    /// What runs there, once the shell itself did; to see it replaced.
+    /// The running program, recorded once it is the shell itself; shows a later replacement.
     image: OnceLock<Image>,
 }
 
@@ -90,7 +90,7 @@ pub struct LivePty {
 #[derive(Debug, PartialEq, Eq)]
 struct Image {
     program: PathBuf,
-    /// Addresses of the code and the stack, as `/proc/PID/stat` tells them. Each `exec` draws them anew.
+    /// Addresses of the code and the stack, as in `/proc/PID/stat`. Each `exec` draws new ones.
     addresses: Option<[u64; 2]>,
 }
 
@@ -127,7 +127,7 @@ impl LivePty {
         self.child.id()
     }
 
-    /// Tells the foreground program (SIGWINCH).
+    /// Sets the size and informs the foreground program (SIGWINCH).
     ///
     /// # Errors
     /// If the terminal is gone.
@@ -140,10 +140,10 @@ impl LivePty {
         cohab_process::signal_group(signal.pgid, signal.signal);
     }
 
-    /// How the shell ended, if it has.
+    /// The shell's end, if it has ended.
     ///
     /// # Errors
-    /// If the kernel does not tell.
+    /// If the kernel does not report it.
     pub fn try_wait(&mut self) -> io::Result<Option<ShellEnd>> {
         Ok(self.child.try_wait()?.map(shell_end))
     }
@@ -151,12 +151,12 @@ impl LivePty {
     /// Waits for the shell's end; for after the master is at its end of file.
     ///
     /// # Errors
-    /// If the kernel does not tell.
+    /// If the kernel does not report it.
     pub fn wait(&mut self) -> io::Result<ShellEnd> {
         self.child.wait().map(shell_end)
     }
 
-    /// To be called when the shell's first prompt stands: what runs then is the shell, wrappers are done.
+    /// To be called when the shell's first prompt stands: then the running program is the shell, wrappers are done.
     pub fn remember_shell(&self) {
         if self.image.get().is_none()
             && let Some(image) = self.image_now().filter(|image| Shell::of(&image.program) == self.kind)

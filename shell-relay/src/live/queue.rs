@@ -1,4 +1,4 @@
-//! When may a command of the agent's start?
+//! Queues the agent's commands and decides when one may start.
 
 use std::time::Instant;
 
@@ -53,9 +53,9 @@ const INTERPRETERS: [&str; 33] = [
 #[derive(Debug)]
 pub(super) struct Queued {
     pub request: CommandRequest,
-    /// What the shell gets in place of the text, if that would harm it, or is filled in.
+    /// The text that the shell gets instead, if the request's text would harm it or has secrets to fill in.
     pub sent: Option<FilledLine>,
-    /// What is sent is shown to nobody: the text is.
+    /// Only the request's text is shown, not the text that is sent.
     pub is_filled: bool,
     pub mode: Mode,
     until: Instant,
@@ -65,7 +65,7 @@ pub(super) enum Readiness {
     Ready,
     /// Look again then.
     At(Instant),
-    /// Something the shell says will tell.
+    /// A later report of the shell will decide.
     Later,
     Refused(RelayError),
 }
@@ -78,7 +78,7 @@ impl LiveShell {
     }
 
     /// The same, and the shell gets `filled` in place of the request's text, which alone is shown: on the terminal, and to hooks that
-    /// keep a history of their own.
+    /// keep a separate history.
     pub fn run_filled(
         &mut self,
         request: CommandRequest,
@@ -226,7 +226,7 @@ impl LiveShell {
             return Readiness::At(until);
         }
         if let Some(last_key) = self.prompt.last_key.filter(|at| cx.now < *at + QUIET) {
-            // Behind Ctrl-C nobody is in the middle of a line.
+            // After Ctrl-C no user is in the middle of a line.
             return Readiness::At(
                 last_key + if self.prompt.interrupted == Interrupted::Answered { QUIET } else { TYPING_WAIT },
             );

@@ -1,6 +1,6 @@
-//! The nonce of the marks stays in the client: it is taken out of everything that events tell about the shell. The stream of a
-//! command's bytes has its own [`Redactor`](cohab_text::capture::Redactor); here it is taken out of what is made of them, where it may
-//! have come together only by rendering. Pure.
+//! Removes the nonce of the marks from all events, so that it stays in the client. A separate
+//! [`Redactor`](cohab_text::capture::Redactor) cleans the stream of a command's bytes; this module cleans the texts made from them, in
+//! which the nonce may have come together only by rendering. Pure.
 
 use std::{
     ffi::OsString,

@@ -1,4 +1,4 @@
-//! One command of the agent's, from the stash of the user's line to the next prompt.
+//! Runs one command of the agent's, from the stash of the user's line to the next prompt.
 
 use std::{
     path::PathBuf,
@@ -35,9 +35,9 @@ pub(super) enum RelayStep {
     Loaded { until: Instant },
     /// The stub's echo is hidden.
     Hidden { until: Instant },
-    /// Its output is shown and captured, it has the keyboard.
+    /// The command's output is shown and captured, and the command has the keyboard.
     Running,
-    /// It ended; the prompt is awaited.
+    /// The command ended; the prompt is awaited.
     Ending,
 }
 
@@ -52,18 +52,18 @@ pub(super) struct Relay {
     /// Characters put aside.
     pub stashed: usize,
     started: Instant,
-    /// When its time is up; absent once reported.
+    /// The end of its time; absent once reported.
     time_up: Option<Instant>,
     capture: Capture,
     redactor: Redactor,
     ended: Option<(Ended, Duration)>,
     /// The latest party of cohab that interrupts it, else the user.
     interrupted: Option<Interrupter>,
-    /// What stood behind the command in the stub was discarded.
+    /// The part of the stub behind the command was discarded.
     discarded: bool,
     /// The user typed while it ran.
     pub typed: bool,
-    /// An event has told how it went.
+    /// An event has reported the outcome.
     reported: bool,
     cancel: Option<Cancel>,
     probe_at: Instant,
@@ -75,7 +75,7 @@ impl Relay {
         matches!(self.step, RelayStep::Stashing { .. })
     }
 
-    /// How long its first mark may take once it is handed over.
+    /// The time that its first mark may take after the hand-over.
     pub fn start_wait(&self, pace: &KeyPace) -> Duration {
         if self.in_answer { START_WAIT } else { pace.wait(self.request.text.len()) }
     }
@@ -229,7 +229,7 @@ impl LiveShell {
         }
     }
 
-    /// By `E`, or by `D` (`by_hook`) if the rest of the stub was discarded. The first one counts.
+    /// Ends the command at `E`, or at `D` (`by_hook`) if the rest of the stub was discarded. The first one counts.
     pub(super) fn end_relay(&mut self, ended: Ended, by_hook: bool, cx: &mut Cx<'_>) {
         let Some(relay) = &mut self.relay else { return };
         relay.step = RelayStep::Ending;
@@ -245,7 +245,7 @@ impl LiveShell {
             guard.end(&mut self.modes, &mut cx.fx.terminal);
         }
         let at_new_row = by_hook && self.dialect.new_row_before_finish && relay.capture.cut_way_to_next_row();
-        // Whoever paints next would erase the rest of such a line, or write behind it.
+        // The next painter would erase the rest of such a line, or write behind it.
         if !at_new_row && relay.capture.ends_in_mid_line() && (self.dialect.prompt_erases_rest || relay.in_answer) {
             cx.fx.terminal.extend_from_slice(b"\r\n");
         }
@@ -297,7 +297,7 @@ impl LiveShell {
         }
     }
 
-    /// Before the shell was told to run it. A late `S` brings the line back.
+    /// Gives the command up before the shell was asked to run it. A late `S` brings the line back.
     pub(super) fn abandon_relay(&mut self, cx: &mut Cx<'_>) {
         self.refuse_relay(not_at_prompt("cancelled", "the command was cancelled before it started"), cx);
     }
@@ -363,7 +363,7 @@ impl LiveShell {
         }
     }
 
-    /// Whether an answer can go on: no command is on its way, and the prompt stands.
+    /// Whether an answer can continue: no command is on its way, and the prompt stands.
     pub(super) fn answer_is_idle(&self) -> bool {
         self.relay.is_none() && self.answer.as_ref().is_some_and(|answer| answer.step == AnswerStep::Ready)
     }

@@ -1,4 +1,4 @@
-//! The private directory through which commands reach the shell.
+//! Manages the private directory through which commands reach the shell.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
@@ -17,7 +17,7 @@ use cohab_types::command::EnvChange;
 use super::{CommandFile, Effects, LiveEvent, redact};
 use crate::leftovers::{self, FOLDER_PREFIX};
 
-/// How the names of the files begin in which a shell tells of itself.
+/// The prefix of the names of the files in which a shell reports its state.
 const LISTING: &str = "env.";
 /// The command on its way, and what is shown in its place.
 const COMMAND: &str = "cmd";
@@ -28,7 +28,7 @@ const SPARE: &str = "spare";
 const SPARE_BYTES: usize = 64 * 1024 + 4096;
 /// The socket of the server for names.
 const NAME_SERVER: &str = "services";
-/// What a shell tells of itself beyond this is not looked at.
+/// A shell's report of its state beyond this size is not read.
 const LISTING_MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// A directory of mode 0700 for one shell; it goes with its owner.
@@ -40,13 +40,13 @@ pub struct RelayDir {
     /// The shell reads the first one.
     startup_files: Vec<PathBuf>,
     nonce: String,
-    /// A command was told finished or refused before the shell told of itself: what it still tells is of no use.
+    /// A command was reported finished or refused before the shell reported its state: a later report is of no use.
     expects_leftovers: bool,
     /// Whose text lies here.
     on_its_way: Option<String>,
     /// For programs behind the lock.
     name_server: Option<Server>,
-    /// Says to others, by its lock, that this still has an owner. Without locks nobody else removes it.
+    /// Its lock shows others that the folder still has an owner. Without locks no other client removes it.
     owner: Option<File>,
 }
 
@@ -117,22 +117,22 @@ impl RelayDir {
         format!("{bits:032x}")
     }
 
-    /// Where the shell writes the names of its builtins, aliases, functions and abbreviations, one a line: bash at its start, the others
-    /// at prompts. It may lag behind the shell, and may not be there.
+    /// The file in which the shell writes the names of its builtins, aliases, functions and abbreviations, one a line: bash at its start,
+    /// the others at prompts. It may lag behind the shell, and may not exist.
     #[must_use]
     pub fn names_file(&self) -> PathBuf {
         self.path.join("names")
     }
 
-    /// What the shell is to read at its start; absent for shells without integration.
+    /// The file that the shell reads at its start; absent for shells without integration.
     #[must_use]
     pub fn startup_file(&self) -> Option<&Path> {
         self.startup_files.first().map(PathBuf::as_path)
     }
 
-    /// Does the part of `effects` that concerns files, and completes its events: writes the command file, removes it once the
-    /// command runs, fills `env_delta` in and adds `ShellObserved`, removes the start-up files (they hold the nonce) at the first
-    /// prompt, takes the nonce out of what the events tell. To be called before anything else is done with `effects`.
+    /// Does the part of `effects` that concerns files, and completes its events: writes the command file, removes it once the command
+    /// runs, fills `env_delta` in and adds `ShellObserved`, removes the start-up files (they hold the nonce) at the first prompt, takes
+    /// the nonce out of the events. To be called before anything else is done with `effects`.
     ///
     /// # Errors
     /// If the command file cannot be written: `pty` then holds no key that needs it, and `command_file` is still there.
@@ -241,7 +241,7 @@ impl RelayDir {
         fs::rename(new, self.path.join(COMMAND))
     }
 
-    /// What the command changed, and what the shell was like after it; nothing if the shell did not tell, or not readably.
+    /// The changes of the command, and the state of the shell after it; `None` if the shell did not report them, or not readably.
     fn take_observed(&self, id: &str) -> Option<(StateChange, Listing)> {
         let take = |name: String| {
             let path = self.path.join(name);
@@ -259,12 +259,12 @@ impl RelayDir {
 
 impl Drop for RelayDir {
     fn drop(&mut self) {
-        // It may be gone already, with the whole runtime directory.
+        // The folder may be gone already, with the whole runtime directory.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
 
-/// What became of the exported variables, in order of name.
+/// Changes of the exported variables, in order of name.
 fn env_delta(change: &StateChange) -> Vec<EnvChange> {
     let exported = change.steps.iter().filter_map(|(item, step)| match item {
         Item::Exported(name) => Some(EnvChange { name: name.clone(), value: step.after.as_ref().map(as_exported) }),
@@ -273,7 +273,7 @@ fn env_delta(change: &StateChange) -> Vec<EnvChange> {
     exported.collect()
 }
 
-/// As programs get it: only fish has lists, and lists of more than one element are mostly paths.
+/// The value as programs get it: only fish has lists, and lists of more than one element are mostly paths.
 fn as_exported(value: &Value) -> String {
     String::from_utf8_lossy(&value.join(&b':')).into_owned()
 }

@@ -1,4 +1,4 @@
-//! What goes into a live shell and what comes out of it.
+//! Types of the input and output of a live shell.
 
 use std::{fmt, path::PathBuf, time::Duration};
 
@@ -10,20 +10,20 @@ use cohab_shell_state::{
 use cohab_types::command::{CommandOutcome, RelayError};
 use zeroize::Zeroizing;
 
-/// What a live shell is made from.
+/// The parts of a live shell.
 #[derive(Clone, Debug)]
 pub struct LiveSetup {
-    /// Which shell runs.
+    /// The kind of shell.
     pub shell: Shell,
     /// 128 random bits, lower-case hex; as substituted into the integration script.
     pub nonce: String,
     /// The shell's process id, also its process group.
     pub child_pid: u32,
-    /// Where the shell started.
+    /// The folder in which the shell started.
     pub initial_cwd: PathBuf,
 }
 
-/// What the kernel knows about the PTY. Asked only when a decision needs it, never for each chunk or key.
+/// The kernel's knowledge about the PTY. Asked only when a decision needs it, never for each chunk or key.
 pub trait Probe {
     /// The foreground process group of the terminal.
     fn foreground_pgid(&self) -> Option<i32>;
@@ -52,8 +52,8 @@ pub struct TerminalModes {
     pub canonical: bool,
 }
 
-/// What the driver is to do, in this order: write the command file, write `pty`, write `terminal`, send the signal, handle the
-/// events. Reused: the driver empties it with [`Effects::clear`] after each round.
+/// The driver's tasks, in this order: write the command file, write `pty`, write `terminal`, send the signal, handle the events. Reused:
+/// the driver empties it with [`Effects::clear`] after each round.
 #[derive(Debug, Default)]
 pub struct Effects {
     /// Bytes for the user's terminal.
@@ -61,11 +61,11 @@ pub struct Effects {
     /// Bytes for the shell's PTY.
     pub pty: Vec<u8>,
     /// To be written before `pty`; if that fails, `pty` must not be written from `keys_from` on, and
-    /// [`LiveShell::command_not_written`](super::LiveShell::command_not_written) is to be told.
+    /// [`LiveShell::command_not_written`](super::LiveShell::command_not_written) is to be called.
     pub command_file: Option<CommandFile>,
-    /// To be sent.
+    /// A signal to send.
     pub signal: Option<ForegroundSignal>,
-    /// In order.
+    /// Events, in order.
     pub events: Vec<LiveEvent>,
 }
 
@@ -80,21 +80,21 @@ impl Effects {
     }
 }
 
-/// How the ids of commands begin whose text holds old values of variables (and hardly a UUID): bash shows it to no hook.
+/// The prefix of the ids of commands whose text holds old values of variables (hardly a UUID has it): bash shows such a text to no hook.
 pub const UNDO_PREFIX: &str = "00000000";
 
 /// The text of a command on its way to the shell. It may hold a secret, and shows in no output.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CommandFile {
-    /// Of the command.
+    /// The command's id.
     pub id: String,
     /// The whole file: the id, LF, the text.
     pub content: Zeroizing<Vec<u8>>,
-    /// What hooks of the shell's are shown in place of the text, if that is nobody's business.
+    /// The text that hooks of the shell's get in place of a private text.
     pub shown: Option<String>,
-    /// Whether the shell is to tell what it is like before and after: not if a subshell runs the text, which changes nothing of it.
+    /// Whether the shell is to report its state before and after: not if a subshell runs the text, which changes nothing of it.
     pub wants_env_delta: bool,
-    /// Where in [`Effects::pty`] the keys begin that are not to be sent without the file.
+    /// The start of the keys in [`Effects::pty`] that are not to be sent without the file.
     pub keys_from: usize,
 }
 
@@ -109,11 +109,11 @@ impl fmt::Debug for CommandFile {
 pub struct ForegroundSignal {
     /// Process group.
     pub pgid: i32,
-    /// Which.
+    /// The signal.
     pub signal: Signal,
 }
 
-/// What a line typed at the prompt is.
+/// The kind of a line typed at the prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineDecision {
     /// A command: Enter takes effect.
@@ -122,24 +122,24 @@ pub enum LineDecision {
     Assistant,
 }
 
-/// Who gets the keys during an answer.
+/// The receiver of the keys during an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keyboard {
-    /// They are held for the shell; Ctrl-C and Escape ask to cancel.
+    /// The keys are held for the shell; Ctrl-C and Escape ask to cancel.
     #[default]
     Shell,
     /// The assistant, byte for byte.
     Assistant,
 }
 
-/// What a running command waits for.
+/// The input that a running command waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AwaitedInput {
     /// A password or another line that is not echoed.
     Password,
 }
 
-/// What happened.
+/// An event of the live shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LiveEvent {
     /// A new primary prompt stands, outside an answer. The first one means: the shell is integrated.
@@ -149,11 +149,11 @@ pub enum LiveEvent {
     LineEntered {
         /// The line.
         text: String,
-        /// In characters.
+        /// The cursor's place, in characters.
         cursor: usize,
-        /// Where the shell is.
+        /// The shell's folder.
         cwd: PathBuf,
-        /// Whether the shell knows the line's first word as a command; `None` if it did not say.
+        /// Whether the shell knows the line's first word as a command; `None` if it did not report it.
         is_command: Option<bool>,
         /// Enter came by itself or in one piece with this line: not with other lines, as typed ahead or sent by a macro. Where pastes are
         /// not marked, with the last few letters of the line at most.
@@ -163,7 +163,7 @@ pub enum LiveEvent {
     HotkeyPressed {
         /// The line, which may be empty.
         text: String,
-        /// Where the shell is.
+        /// The shell's folder.
         cwd: PathBuf,
         /// As in `LineEntered`.
         is_command: Option<bool>,
@@ -177,15 +177,15 @@ pub enum LiveEvent {
     AnswerEnded,
     /// The user wants the answer to stop.
     CancelRequested {
-        /// By Escape; else by Ctrl-C.
+        /// Escape was pressed; otherwise Ctrl-C.
         is_escape: bool,
     },
     /// Ctrl-Z while the assistant has the terminal, nothing runs and nothing else was typed.
     PauseKeyPressed,
-    /// The user has typed while the assistant has the terminal and nothing runs: the keys wait for the end of the answer. Told once
+    /// The user has typed while the assistant has the terminal and nothing runs: the keys wait for the end of the answer. Reported once
     /// in an answer.
     KeysWait,
-    /// The terminal says whether it has the focus. Only after [`LiveShell::watch_focus`](super::LiveShell::watch_focus).
+    /// The terminal reports whether it has the focus. Only after [`LiveShell::watch_focus`](super::LiveShell::watch_focus).
     FocusChanged(bool),
     /// Keys for the assistant, while it has the keyboard.
     AnswerKey(Vec<u8>),
@@ -193,43 +193,43 @@ pub enum LiveEvent {
     BackgroundOutput(Vec<u8>),
     /// The command's own output begins; it has the keyboard. The command file may go.
     CommandStarted {
-        /// Of the command.
+        /// The command's id.
         id: String,
     },
-    /// A piece of its output, raw but for the nonce.
+    /// A piece of the command's output, raw except for the nonce.
     CommandOutput {
-        /// Of the command.
+        /// The command's id.
         id: String,
-        /// Not empty.
+        /// The bytes; not empty.
         bytes: Vec<u8>,
     },
-    /// What the command that is about to be told finished changed in the shell. Only if its environment delta was asked for and
-    /// the shell could tell; made by [`RelayDir::apply`](super::RelayDir::apply).
+    /// The changes in the shell by the command whose end is reported next. Only if its environment delta was asked for and the shell
+    /// could report it; made by [`RelayDir::apply`](super::RelayDir::apply).
     ShellObserved {
-        /// Of the command.
+        /// The command's id.
         id: String,
-        /// What it changed.
+        /// Changes by the command.
         change: StateChange,
-        /// What the shell was like after it.
+        /// The state of the shell after it.
         listing: Listing,
     },
-    /// It ended, or its time is up. `env_delta` is still empty: see [`RelayDir::apply`](super::RelayDir::apply).
+    /// The command ended, or its time is up. `env_delta` is still empty: see [`RelayDir::apply`](super::RelayDir::apply).
     CommandFinished {
-        /// Of the command.
+        /// The command's id.
         id: String,
-        /// How it went.
+        /// The command's outcome.
         outcome: CommandOutcome,
     },
-    /// It did not run, or its fate is unknown.
+    /// The command did not run, or its fate is unknown.
     CommandRefused {
-        /// Of the command.
+        /// The command's id.
         id: String,
         /// Why.
         error: RelayError,
     },
-    /// It waits for the user; its time stands still.
+    /// The command waits for the user; its time stands still.
     WaitingForInput {
-        /// Of the command.
+        /// The command's id.
         id: String,
         /// For what.
         what: AwaitedInput,
@@ -248,13 +248,13 @@ pub enum LiveEvent {
 /// A command that the user ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserCommand {
-    /// As far as known: absent if it was typed ahead; only its first line if it had several.
+    /// The line as far as known: absent if it was typed ahead; only its first line if it had several.
     pub line: Option<String>,
     /// Exit status.
     pub status: i32,
     /// Working directory afterwards.
     pub cwd: PathBuf,
-    /// From its start to its end.
+    /// Time from its start to its end.
     pub duration: Duration,
     /// The end of its output, rendered as text.
     pub output_tail: String,
@@ -262,7 +262,7 @@ pub struct UserCommand {
     pub output_bytes: u64,
 }
 
-/// What the shell is doing, as far as the marks tell.
+/// The activity of the shell, as far as the marks report it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShellState {
     /// Starting; no mark yet.
@@ -279,8 +279,8 @@ pub enum ShellState {
     Precmd,
     /// An answer is on.
     Answering,
-    /// It gives no marks.
+    /// The shell gives no marks.
     NotIntegrated,
-    /// It has ended.
+    /// The shell has ended.
     Dead,
 }

@@ -36,7 +36,7 @@ enum State {
     Sequence,
     /// In a string.
     String,
-    /// In a string, ESC is in `carry`: `\` ends the string, anything else begins a sequence, as terminals have it.
+    /// In a string, ESC is in `carry`: `\` ends the string, any other byte begins a sequence, as in terminals.
     StringEscape,
     /// The lead byte C2 is in `carry`.
     Lead,

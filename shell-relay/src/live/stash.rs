@@ -1,4 +1,4 @@
-//! The line editor says that the user's line is put aside.
+//! Handles the line editor's report that the user's line was put aside.
 
 use super::{Cx, Key, LateKey, LiveShell, Phase, RelayStep, Repaint, relay::Relay};
 

@@ -1,11 +1,11 @@
-//! What the shell does when the outcome of a command is told.
+//! Determines the state of the shell at the moment a command's outcome is reported.
 
 use cohab_text::sanitize::sanitize;
 use cohab_types::command::{Ending, StateAfter};
 
 use super::{Modes, Probe};
 
-/// Of a program's name; the kernel keeps 15 bytes of it.
+/// Longest shown name of a program; the kernel keeps 15 bytes of it.
 const NAME_MAX_CHARS: usize = 32;
 
 /// After a command that came to its end, or to that of the shell.
@@ -16,7 +16,7 @@ pub(super) fn at_end(ending: Ending) -> StateAfter {
     }
 }
 
-/// While a command goes on: the program that has the terminal.
+/// While a command is still running: the program that has the terminal.
 pub(super) fn in_front(modes: &Modes, probe: &dyn Probe) -> StateAfter {
     let name = probe.foreground_name().map(|name| sanitize(&name).chars().take(NAME_MAX_CHARS).collect::<String>());
     let program = name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| "a program".into());

@@ -1,4 +1,4 @@
-//! The state machine alone: a shell of marks, a clock of our own.
+//! Tests of the state machine alone: a simulated shell of marks, a simulated clock.
 
 mod happenings;
 mod waits;
@@ -353,7 +353,7 @@ fn a_shell_without_marks_is_told_and_may_come_late() {
 
 #[test]
 fn an_interrupt_that_the_terminal_takes_is_no_typing_ahead() {
-    // In the middle of an answer: with keys that the editor may still have to read the next step waits.
+    // In the middle of an answer the next step waits while the editor may still have keys to read.
     for (keys, canonical, is_ready_at_once) in
         [(&b"\x03"[..], true, true), (&b"\x03"[..], false, false), (&b"x\x03"[..], true, false)]
     {

@@ -1,11 +1,11 @@
-//! The passing of time.
+//! Handles the passing of time.
 
 use std::time::Instant;
 
 use super::{Cx, Effects, EnterPaint, INTEGRATION_WAIT, LiveShell, Phase, Probe};
 
 impl LiveShell {
-    /// When [`LiveShell::tick`] is due; `None`: not before something else happens.
+    /// The time at which [`LiveShell::tick`] is due; `None` if another event must come first.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         let phase = match self.phase {

@@ -1,8 +1,8 @@
-//! Is the prompt as it was drawn?
+//! Reports whether the prompt is unchanged since it was drawn.
 
 use super::{LiveShell, Phase, answer::AnswerStep};
 
-/// What can be said of a key that means something only at an untouched prompt.
+/// The use of a key that means something only at an untouched prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UntouchedPrompt {
     /// The primary prompt stands, its line is empty, and no key has come since.

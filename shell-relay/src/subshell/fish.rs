@@ -1,5 +1,5 @@
-//! Whether a text ends or stops the fish that runs it. fish runs everything in itself: parts of a pipe, command substitutions and what
-//! goes to the background; only the bodies of functions wait.
+//! Finds texts that end or stop the fish that runs them. fish runs everything in its own process: parts of a pipe, command
+//! substitutions and background commands; only the bodies of functions wait.
 
 /// Command substitutions and `eval` are followed this far.
 const MAX_DEPTH: usize = 32;
@@ -43,7 +43,7 @@ impl Scanner {
     fn list(&mut self, end: Option<char>) {
         let mut blocks = Vec::new();
         let mut words = Vec::new();
-        // What follows `>` is no argument.
+        // The word behind `>` is no argument.
         let mut is_target = false;
         while let Some(c) = self.peek(0).filter(|c| Some(*c) != end) {
             match c {

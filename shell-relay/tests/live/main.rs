@@ -1,4 +1,4 @@
-//! The live shell against a real bash in a real PTY.
+//! Tests of the live shell against real shells in a real PTY.
 
 #![expect(clippy::print_stderr, reason = "a skipped test says why")]
 

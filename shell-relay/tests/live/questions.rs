@@ -1,4 +1,4 @@
-//! Questions at the prompt, answers, commands within answers.
+//! Tests for questions at the prompt, answers, and commands within answers.
 
 use cohab_shell_relay::live::{Keyboard, LiveEvent};
 

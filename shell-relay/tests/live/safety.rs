@@ -1,4 +1,4 @@
-//! Dangerous sequences.
+//! Tests for dangerous sequences.
 
 use crate::terminal::Terminal;
 

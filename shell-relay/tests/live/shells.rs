@@ -1,4 +1,4 @@
-//! The shells and tools that are here to be tested.
+//! Finds the installed shells and tools for the tests.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What a command changed in the shell, seen and taken back in the live shell itself.
+//! Tests for changes that a command made in the shell: observed and undone in the live shell itself.
 
 use std::{
     fs,
@@ -34,7 +34,7 @@ fn begin(t: &mut Terminal, text: &str, timeout: Duration) -> String {
     t.begin_request_as(request, Mode::Live)
 }
 
-/// What a command changed, if the shell told it, and what the shell was like then.
+/// The changes of a command and the state of the shell after it, if the shell reported them.
 fn told(t: &Terminal, id: &str) -> Option<(StateChange, Listing)> {
     t.events.iter().find_map(|event| match event {
         LiveEvent::ShellObserved { id: of, change, listing } if of == id => Some((change.clone(), listing.clone())),

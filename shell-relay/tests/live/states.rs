@@ -1,4 +1,4 @@
-//! When a command may start, and what the user has at the prompt meanwhile and afterwards.
+//! Tests for the start of a command, and for the user's line at the prompt meanwhile and afterwards.
 
 use std::time::Duration;
 

@@ -94,7 +94,7 @@ impl Terminal {
     }
 
     pub fn unready(options: &Options<'_>) -> Self {
-        // What is told of a changed mask names the one before.
+        // The report of a changed mask names the one before.
         umask(FileMode::from_raw_mode(0o022));
         let home = tempfile::tempdir().unwrap();
         let kind = options.kind;
@@ -338,7 +338,7 @@ impl Terminal {
         while self.step(Instant::now() + quiet) {}
     }
 
-    /// Runs for so long, whatever comes.
+    /// Runs for this duration, regardless of events.
     pub fn settle_until(&mut self, duration: Duration) {
         let until = Instant::now() + duration;
         while Instant::now() < until {

@@ -1,4 +1,4 @@
-//! What is told about a command beside its output: what the shell does then, and never the nonce.
+//! Tests for reports about a command apart from its output: the shell's next action, and never the nonce.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ fn the_shell_waits_for_the_next_command_or_a_named_program_has_it() {
     }
 }
 
-/// Ways to have the nonce told: in the environment, the folder, apart as bytes and together as text, in pieces.
+/// Ways to make reports contain the nonce: in the environment, the folder, apart as bytes and together as text, in pieces.
 fn ways(kind: Kind) -> &'static [&'static str] {
     if kind.is_fish() {
         return &[

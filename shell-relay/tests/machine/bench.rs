@@ -1,4 +1,5 @@
-//! A live shell on a bench: its shell is made of marks, its kernel of flags, its clock of numbers. Only the public interface.
+//! A test bench for a live shell: its shell is made of marks, its kernel of flags, its clock of numbers. Only the public interface is
+//! used.
 
 use std::{
     cell::{Cell, RefCell},

@@ -1,4 +1,4 @@
-//! The line editors as they are known from outside: the keys that they obey, and the marks with which they answer.
+//! Describes the line editors as seen from outside: the keys that they obey, and the marks with which they answer.
 
 use cohab_shell_state::shell::Shell;
 

@@ -1,5 +1,5 @@
-//! A shell that behaves. What it is sent lies in its terminal until its line editor or a program reads it, and each reads it as the
-//! real ones do: so it can be said exactly who gets which key. Only the order of things is random.
+//! Simulates a shell that behaves. Its input waits in its terminal until its line editor or a program reads it, and each reads it as
+//! the real ones do: so the receiver of each key is known exactly. Only the order of events is random.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ struct World {
     /// zsh: the line at Enter, and what goes to the next line.
     entered: String,
     next_line: String,
-    /// Of the command in the file; empty: there is none.
+    /// The id of the command in the file; empty without a file.
     id: String,
     /// Of the command that the shell holds, and of the one that it ran last.
     next: String,
@@ -56,7 +56,7 @@ struct World {
     gives_way: bool,
 }
 
-/// Plays the story that `bytes` tell, and checks who got what.
+/// Plays the story in `bytes`, and checks the receiver of each key.
 pub fn play(shell: Shell, bytes: &[u8]) {
     let mut bench = Bench::booting(shell);
     bench.output(prompt_after(shell, None).as_bytes());

@@ -1,4 +1,4 @@
-//! The live shell as a state machine, from outside: without a shell, a kernel or a clock.
+//! Tests the live shell as a state machine, from outside: without a shell, a kernel or a clock.
 
 mod bench;
 mod editor;

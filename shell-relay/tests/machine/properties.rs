@@ -1,4 +1,4 @@
-//! Whatever happens, in any order.
+//! Property tests for random events in any order.
 
 use cohab_shell_relay::live::LiveEvent;
 use cohab_shell_state::shell::Shell;

@@ -1,5 +1,5 @@
-//! Generated schedules of faults against the hand-over: each mark at any time, also after a refusal, each write of the command file
-//! refused, each side stopped between any two of its steps. Whatever happens, no command runs twice, and what is reported is true.
+//! Tests the hand-over with generated schedules of faults: each mark at any time, also after a refusal, each write of the command file
+//! refused, each side stopped between any two of its steps. In all of them no command runs twice, and every report is true.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -35,7 +35,7 @@ enum Told {
     MayRun,
 }
 
-/// A shell that may be stopped anywhere, and what the client has been told of it.
+/// A shell that may be stopped anywhere, and the reports that the client has received from it.
 struct World {
     bench: Bench,
     /// Written by the client, not yet read by the shell.
@@ -195,7 +195,7 @@ impl World {
             }
             Key::Restore => self.line.insert_str(0, &std::mem::take(&mut self.aside)),
             Key::Load => {
-                // What is told is what was read, however much later.
+                // The report names the command that was read, however much later.
                 let held = self.file.clone().filter(|id| self.last.as_ref() != Some(id));
                 self.tell(&format!("L;{}", held.as_deref().unwrap_or("-")));
                 self.steps.push_front(Step::Read);

@@ -1,4 +1,4 @@
-//! Every state of the live shell, reached from its start as a real shell would reach it.
+//! Brings the live shell into each of its states, from its start, as a real shell would.
 
 use cohab_shell_relay::live::LineDecision;
 use cohab_shell_state::shell::Shell;
@@ -14,7 +14,7 @@ pub const RUNNING: &str = "a0";
 /// Makes a bench in a state, with nothing left of the way there.
 pub type Make = fn(Shell) -> Bench;
 
-/// `cont` is none of fish's: it keeps all lines in its buffer.
+/// fish has no `cont`: it keeps all lines in its buffer.
 pub const STATES: [(&str, Make); 24] = [
     ("boot", Bench::booting),
     ("prompt_idle", Bench::prompt_idle),

@@ -1,5 +1,5 @@
-//! Any bytes as a story: what the shell writes, what the user types, what the agent wants and how time passes, in any order; and
-//! what must hold whatever happens. Read by the property tests here and by the fuzzer.
+//! Interprets any bytes as a story: the shell's output, the user's input, the agent's requests and the passing of time, in any order;
+//! and checks the invariants. Used by the property tests here and by the fuzzer.
 
 use std::collections::BTreeMap;
 
@@ -107,7 +107,7 @@ struct Player {
     obeyed: usize,
     runs: u32,
     letters: u32,
-    /// How often the shell has told that Enter was pressed.
+    /// Reports of the shell that Enter was pressed.
     told: usize,
     cancels: usize,
     typed: Vec<u8>,
@@ -116,8 +116,7 @@ struct Player {
     loaded: Option<String>,
 }
 
-/// Plays the story that `bytes` tell, to the end of the shell, and checks all that must hold. With pieces of any size the outcome
-/// is the same.
+/// Plays the story in `bytes` to the end of the shell, and checks all invariants. With pieces of any size the outcome is the same.
 pub fn play(shell: Shell, bytes: &[u8], piece_bytes: usize) -> Outcome {
     let mut player = Player {
         bench: Bench::booting(shell),

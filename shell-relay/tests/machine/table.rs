@@ -1,4 +1,4 @@
-//! What the live shell does in every state with every input, cell by cell.
+//! Lists the reactions of the live shell in every state to every input, cell by cell.
 //!
 //! A cell is `[state afterwards] what goes to the shell, what happened`. `·` means: nothing at all. Keys of ours have names in
 //! angle brackets; what is shown on the terminal is marked with `shown`. `run 31s` is a request and the time after it.

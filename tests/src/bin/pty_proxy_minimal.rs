@@ -1,4 +1,4 @@
-//! The least that a terminal proxy can do: bytes in, bytes out, nothing looked at. What the bench compares with.
+//! The minimal terminal proxy copies bytes both ways and looks at none. The bench compares cohab with it.
 //!
 //! Usage: `pty_proxy_minimal PROGRAM [ARGUMENTS]`. It does not follow changes of the terminal's size.
 

@@ -1,4 +1,4 @@
-//! What the server says to one request.
+//! An answer is the server's reply to one request.
 
 use std::{sync::Arc, time::Duration};
 

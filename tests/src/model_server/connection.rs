@@ -1,4 +1,4 @@
-//! One HTTP/1.1 connection: reads requests, plays answers.
+//! Serves one HTTP/1.1 connection: reads requests, plays answers.
 
 use std::{
     io::{self, BufReader, Write},

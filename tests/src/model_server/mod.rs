@@ -1,4 +1,4 @@
-//! A model behind real HTTP on loopback that says what a test wrote down: paced, cut, broken or well.
+//! The model server plays a test's answers over real HTTP on loopback: paced, cut, broken or well.
 
 mod answer;
 mod connection;

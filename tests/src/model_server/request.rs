@@ -1,4 +1,4 @@
-//! A request as the server got it.
+//! A request as the server received it.
 
 use std::{
     io::{self, BufRead},

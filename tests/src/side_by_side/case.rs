@@ -1,4 +1,4 @@
-//! The tables of cases.
+//! Parses the tables of cases.
 //!
 //! A line is a directive and its argument. Lines before the first `case` hold for all cases of the file. `[bash zsh]` in front of a
 //! directive keeps the line for these shells only. Empty lines and lines that begin with `#` are skipped.
@@ -26,7 +26,7 @@
 //! `Up`), texts in quotes, `( ... )` around tokens that go out in one write, and the actions
 //! `wait "text"` (a row contains it, in both), `gone "text"`, `prompt` (the cursor stands behind `ps> `: a program may sleep before it
 //! ends, which looks like rest), `paste "text"` (bracketed where the program asked for that),
-//! `resize 60x20`, `feed "fifo"` (one line, to whoever reads the FIFO), and `pause 600` (milliseconds, for limits of time that a shell has itself).
+//! `resize 60x20`, `feed "fifo"` (one line, to the FIFO's reader), and `pause 600` (milliseconds, for the shell's own time limits).
 
 use super::{
     keys::Key,

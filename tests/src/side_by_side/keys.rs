@@ -1,4 +1,4 @@
-//! Names of keys, and the bytes that xterm sends for them.
+//! Names keys, and gives the bytes that xterm sends for them.
 
 /// A key as the table names it.
 #[derive(Clone, Debug, PartialEq, Eq)]

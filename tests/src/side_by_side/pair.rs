@@ -1,4 +1,4 @@
-//! The two terminals of a case, and what is done to them.
+//! Drives the two terminals of a case.
 
 use std::{
     fmt::Write as _,

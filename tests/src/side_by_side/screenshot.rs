@@ -1,4 +1,4 @@
-//! Compares two terminals: cells, cursor, modes, scrollback, title, how the program ended.
+//! Compares two terminals: cells, cursor, modes, scrollback, title, end of the program.
 
 use std::{ops::Range, path::Path};
 

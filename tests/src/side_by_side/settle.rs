@@ -1,8 +1,8 @@
-//! Finds out when terminals have come to rest: all that was typed is read, all that followed from it is on the screen.
+//! Detects that terminals have come to rest: all typed keys are read, and all their effects are on the screen.
 //!
 //! A terminal is at rest when all its processes and the thread that reads from it sleep, and none of them has run since the last look.
-//! That alone is not enough: the kernel hands the bytes of a terminal on in a thread of its own, so that for a moment all may sleep
-//! though bytes are on their way. A [`Canary`] goes the same way behind them; when it has arrived, so have they.
+//! That alone is not enough: the kernel passes the bytes of a terminal on in a separate thread, so that for a moment all may sleep
+//! while bytes are on their way. A [`Canary`] follows them on the same way; when it has arrived, so have they.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! A question at the prompt: its way out, its answer on the screen, its end.
+//! A question at the prompt is sent, answered on the screen, and ended.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Nothing that changes something happens without the user's word.
+//! No change happens without the user's approval.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! The rules of the house that no compiler checks: layout, layers, purity, sizes.
+//! Checks the architecture rules that no compiler checks: layout, layers, purity, sizes.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -54,7 +54,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("cohab-model-api", &["cohab-secrets"]),
     ("cohab-policy", &["cohab-policy-data", "cohab-secrets", "cohab-shell-state", "cohab-text"]),
     ("cohab-daemon-link", &["cohab-protocol", "cohab-secrets", "cohab-text", "cohab-types"]),
-    ("cohab-agent", &["cohab-model-api", "cohab-policy", "cohab-types"]),
+    ("cohab-agent", &["cohab-model-api", "cohab-policy", "cohab-text", "cohab-types"]),
     ("cohab-offline", &["cohab-model-api"]),
     ("cohab-policy-io", &["cohab-policy", "cohab-shell-state", "cohab-text"]),
     (
@@ -64,8 +64,86 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("cohab-wires", &["cohab-model-api", "cohab-text", "cohab-types"]),
     ("cohab-config", &["cohab-files", "cohab-model-api", "cohab-protocol", "cohab-types", "cohab-wires"]),
     (
+        "cohab-models",
+        &[
+            "cohab-config",
+            "cohab-files",
+            "cohab-model-api",
+            "cohab-secrets",
+            "cohab-text",
+            "cohab-types",
+            "cohab-wires",
+        ],
+    ),
+    (
         "cohab-sandbox",
         &["cohab-confine", "cohab-policy", "cohab-policy-io", "cohab-process", "cohab-text", "cohab-types"],
+    ),
+    ("cohab-store", &["cohab-agent", "cohab-files", "cohab-model-api", "cohab-process", "cohab-secrets", "cohab-text"]),
+    ("cohab-audit", &["cohab-policy", "cohab-protocol", "cohab-store", "cohab-text"]),
+    ("cohab-context", &["cohab-agent", "cohab-files", "cohab-model-api", "cohab-text"]),
+    (
+        "cohab-tools",
+        &[
+            "cohab-agent",
+            "cohab-context",
+            "cohab-files",
+            "cohab-model-api",
+            "cohab-policy",
+            "cohab-sandbox",
+            "cohab-types",
+        ],
+    ),
+    (
+        "cohab-guard",
+        &[
+            "cohab-agent",
+            "cohab-context",
+            "cohab-model-api",
+            "cohab-policy",
+            "cohab-policy-io",
+            "cohab-protocol",
+            "cohab-secrets",
+            "cohab-shell-state",
+            "cohab-text",
+            "cohab-types",
+        ],
+    ),
+    (
+        "cohab-runtime",
+        &[
+            "cohab-agent",
+            "cohab-audit",
+            "cohab-config",
+            "cohab-context",
+            "cohab-files",
+            "cohab-guard",
+            "cohab-model-api",
+            "cohab-policy",
+            "cohab-policy-io",
+            "cohab-protocol",
+            "cohab-shell-state",
+            "cohab-store",
+            "cohab-text",
+            "cohab-types",
+        ],
+    ),
+    (
+        "cohab-session",
+        &[
+            "cohab-agent",
+            "cohab-context",
+            "cohab-guard",
+            "cohab-model-api",
+            "cohab-process",
+            "cohab-protocol",
+            "cohab-runtime",
+            "cohab-sandbox",
+            "cohab-secrets",
+            "cohab-store",
+            "cohab-text",
+            "cohab-types",
+        ],
     ),
     (
         "cohab-doctor",
@@ -106,18 +184,25 @@ const LAYERS: &[(&str, &[&str])] = &[
         "cohabd",
         &[
             "cohab-agent",
+            "cohab-audit",
             "cohab-config",
-            "cohab-files",
+            "cohab-context",
+            "cohab-guard",
             "cohab-model-api",
+            "cohab-models",
             "cohab-offline",
             "cohab-policy",
             "cohab-policy-io",
             "cohab-process",
             "cohab-protocol",
+            "cohab-runtime",
             "cohab-sandbox",
             "cohab-secrets",
+            "cohab-session",
             "cohab-shell-state",
+            "cohab-store",
             "cohab-text",
+            "cohab-tools",
             "cohab-types",
             "cohab-wires",
         ],
@@ -152,11 +237,11 @@ const PURE: &[&str] = &[
     "client/crates/doctor/src/shell_check/report",
     "client/src/shell_drift.rs",
     "client/crates/line-classifier/src",
-    "daemon/src/safety/pipeline/guard.rs",
-    "daemon/src/safety/pipeline/injection.rs",
-    "daemon/src/safety/pipeline/instructions.rs",
-    "daemon/src/safety/pipeline/mod.rs",
-    "daemon/src/safety/pipeline/redaction.rs",
+    "daemon/crates/guard/src/pipeline/guard.rs",
+    "daemon/crates/guard/src/pipeline/injection.rs",
+    "daemon/crates/guard/src/pipeline/instructions.rs",
+    "daemon/crates/guard/src/pipeline/mod.rs",
+    "daemon/crates/guard/src/pipeline/redaction.rs",
     "shell-relay/crates/policy-data/src",
     "shell-relay/crates/policy/src",
     "shell-relay/crates/secrets/src",
@@ -318,12 +403,12 @@ fn names_of_the_protocol(code: &str) -> Vec<&str> {
 }
 
 #[test]
-fn inside_the_daemon_only_the_server_and_the_shell_see_messages() {
+fn inside_the_daemon_only_sessions_see_messages() {
     // Where things are, which release this is, a mode that the settings know too, and how amounts are written.
     let neutral = ["", "ApprovalMode", "BUILD", "PROTOCOL_VERSION", "Paths", "amount", "socket"];
-    let speakers = ["daemon/src/server", "daemon/src/shell"];
     let silent = |source: &&Source| {
-        source.path.starts_with("daemon/src/") && !speakers.iter().any(|prefix| source.is_below(prefix))
+        ["daemon/src", "daemon/crates"].iter().any(|folder| source.is_below(folder))
+            && !source.is_below("daemon/crates/session")
     };
     for source in sources().iter().filter(silent) {
         for name in names_of_the_protocol(&source.code) {
@@ -422,24 +507,4 @@ fn no_path_of_the_machine_it_was_written_on() {
             assert!(!whole.contains(name.as_str()), "{} names {name}", source.path);
         }
     }
-}
-
-#[test]
-fn every_script_is_strict_and_explains_itself() {
-    let scripts = fs::read_dir(workspace_root().join("scripts")).expect("there are scripts").flatten();
-    for script in scripts.map(|entry| entry.path()) {
-        let text = fs::read_to_string(&script).expect("scripts are text");
-        let name = script.display();
-        assert!(text.starts_with("#!/usr/bin/env bash\n"), "{name} is no bash script");
-        assert!(text.contains("\nset -euo pipefail\n"), "{name} is not strict");
-        let help = Command::new(&script).arg("--help").current_dir("/").output().expect("the script can be run");
-        assert!(help.status.success(), "{name} --help fails");
-        assert!(String::from_utf8_lossy(&help.stdout).contains("Usage:"), "{name} --help shows no usage");
-    }
-}
-
-#[test]
-fn the_licence_is_the_one_the_packages_name() {
-    let text = fs::read_to_string(workspace_root().join("LICENSE")).expect("there is a licence");
-    assert!(text.starts_with("MIT License\n") && text.contains("the cohab contributors"), "{text}");
 }

@@ -1,4 +1,4 @@
-//! While the model thinks the shell is the user's: commands run at once, the answer comes when there is room for it.
+//! The shell belongs to the user while the model thinks: commands run at once, the answer comes when there is room for it.
 
 use std::{
     collections::VecDeque,

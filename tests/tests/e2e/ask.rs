@@ -1,4 +1,4 @@
-//! `cohab ask`: one question, for people, pipes and programs.
+//! `cohab ask` answers one question, for people, pipes and programs.
 
 use std::{
     io::Write,

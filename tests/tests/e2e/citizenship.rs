@@ -1,4 +1,4 @@
-//! What cohab leaves behind in the terminal, and what it does in a terminal that is not the user's own.
+//! Cohab leaves no mode behind in the terminal, and adapts to terminals inside other programs.
 
 use cohab_e2e::{
     Home, Session,

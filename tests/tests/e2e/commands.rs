@@ -1,4 +1,4 @@
-//! The command line around the shell: daemon, settings, version, help, completions.
+//! Tests the command line around the shell: daemon, settings, version, help, completions.
 
 use std::{fs, os::unix::fs::PermissionsExt};
 

@@ -1,4 +1,4 @@
-//! A confined program in a terminal is as one that is not: size, colours, keys, job control, pipelines.
+//! A confined program in a terminal behaves as an unconfined one: size, colours, keys, job control, pipelines.
 
 use cohab_e2e::{
     Home,

@@ -1,4 +1,4 @@
-//! What the model is told beside the conversation: the user's own words, a workspace's, skills, tasks.
+//! The model gets texts besides the conversation: the user's own words, a workspace's, skills, tasks.
 
 use std::{fs, os::unix::fs::symlink};
 

@@ -1,4 +1,4 @@
-//! What the agent core promises, row by row, and the tests that show each row. A test that is renamed or gone is missed here.
+//! Every promise of the agent core names the tests that show it. The check fails if such a test is renamed or removed.
 
 use std::{collections::BTreeSet, fs, path::Path};
 

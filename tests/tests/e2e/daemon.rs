@@ -1,4 +1,4 @@
-//! The daemon may die at any moment, and anybody may write to its socket: the shell lives, nothing runs twice.
+//! The daemon may die at any moment, and any process may write to its socket: the shell lives, and no command runs twice.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! Who starts a daemon and when, and what is said of one that hangs, does not come up, or is of another build.
+//! A question starts the daemon, and a daemon that hangs, fails to start or is of another build is reported.
 
 use std::{
     fs,

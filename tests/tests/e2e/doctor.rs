@@ -1,4 +1,4 @@
-//! `cohab doctor` tells the truth about what is around cohab, starts nothing and shows no key.
+//! `cohab doctor` reports the true state of cohab's surroundings, starts nothing and shows no key.
 
 use std::{fs, os::unix::fs::PermissionsExt, time::Duration};
 

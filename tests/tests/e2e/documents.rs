@@ -1,9 +1,10 @@
-//! Checks the documents: links lead somewhere, named files exist, commands can be run.
+//! Checks the documents and the scripts: links lead somewhere, named files exist, commands can be run.
 
 use std::{
     fs,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use cohab_e2e::binaries::workspace_root;
@@ -101,4 +102,24 @@ fn the_commands_of_the_readme_exist() {
         let metadata = fs::metadata(root.join(program)).unwrap_or_else(|_| panic!("README.md names {program}"));
         assert!(metadata.is_file() && metadata.permissions().mode() & 0o111 != 0, "{program} cannot be run");
     }
+}
+
+#[test]
+fn every_script_is_strict_and_explains_itself() {
+    let scripts = fs::read_dir(workspace_root().join("scripts")).expect("there are scripts").flatten();
+    for script in scripts.map(|entry| entry.path()) {
+        let text = fs::read_to_string(&script).expect("scripts are text");
+        let name = script.display();
+        assert!(text.starts_with("#!/usr/bin/env bash\n"), "{name} is no bash script");
+        assert!(text.contains("\nset -euo pipefail\n"), "{name} is not strict");
+        let help = Command::new(&script).arg("--help").current_dir("/").output().expect("the script can be run");
+        assert!(help.status.success(), "{name} --help fails");
+        assert!(String::from_utf8_lossy(&help.stdout).contains("Usage:"), "{name} --help shows no usage");
+    }
+}
+
+#[test]
+fn the_licence_is_the_one_the_packages_name() {
+    let text = fs::read_to_string(workspace_root().join("LICENSE")).expect("there is a licence");
+    assert!(text.starts_with("MIT License\n") && text.contains("the cohab contributors"), "{text}");
 }

@@ -1,4 +1,4 @@
-//! Git that runs unasked, in repositories whose own settings would make it start programs and in plain ones.
+//! Git runs unasked only in plain repositories, not in those with settings that would make it start programs.
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 

@@ -1,5 +1,5 @@
-//! Lines that were written to do harm and run unasked, since a shell of its own runs them that can write nothing: each is run for real,
-//! and must change nothing and show no secret.
+//! Runs harmful lines for real that the policy allows unasked because a separate shell without write access runs them: each must change
+//! nothing and show no secret.
 
 use std::{
     collections::BTreeMap,

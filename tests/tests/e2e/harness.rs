@@ -1,4 +1,4 @@
-//! The harness proves itself before it proves anything else: raw bash in the terminal, plain HTTP against the server.
+//! The harness is tested before cohab is: raw bash in the terminal, plain HTTP against the server.
 
 use std::{
     io::{Read, Write},

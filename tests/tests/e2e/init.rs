@@ -1,4 +1,4 @@
-//! `cohab init`: every interactive shell opens inside cohab, and none is ever lost to it.
+//! `cohab init` opens every interactive shell inside cohab, and no shell is ever lost to it.
 
 use std::{
     ffi::OsString,

@@ -1,4 +1,4 @@
-//! `scripts/install` puts everything where a user's own things are, and takes all of it away again.
+//! `scripts/install` puts everything into the user's usual folders, and removes all of it again.
 
 use std::{
     collections::BTreeMap,

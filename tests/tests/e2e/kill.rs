@@ -1,4 +1,4 @@
-//! The daemon is killed again and again in the middle of a turn of 20 commands: nothing that was done is lost, nothing is done twice.
+//! The daemon is killed again and again in the middle of a turn of 20 commands: no finished step is lost, no step runs twice.
 
 #![expect(clippy::print_stderr, reason = "a test says what it counted")]
 

@@ -1,4 +1,4 @@
-//! One command at a time in a shell, and what becomes of it when others ask, time runs out or the connection breaks.
+//! A shell runs one command at a time, also when other questions need it, time runs out or the connection breaks.
 
 use std::{
     fs,

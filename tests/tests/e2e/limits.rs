@@ -1,4 +1,4 @@
-//! What ends or holds a turn by the user's wish: budgets, a model that is stuck, rules for steps, a pause.
+//! The user's limits end or hold a turn: budgets, a stuck model, rules for steps, a pause.
 
 use std::{
     sync::mpsc::{Receiver, Sender, channel},

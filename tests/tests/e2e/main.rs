@@ -1,10 +1,11 @@
-//! The whole of cohab, from outside. One binary, so that it links once.
+//! Tests all of cohab from outside. One binary, so that it links once.
 
 mod answer;
 mod approval;
 mod architecture;
 mod aside;
 mod ask;
+mod circles;
 mod citizenship;
 mod commands;
 mod confine;

@@ -1,4 +1,4 @@
-//! Several models: who answers which question, who stands in for whom, and answers that are given again.
+//! Several models share the work: tiers, fallbacks, and repeated answers.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What the names of a command stand for in the user's own shell, before the command runs unasked.
+//! The names of a command are resolved in the user's own shell before the command runs unasked.
 
 use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries::in_each_of};
 

@@ -1,4 +1,4 @@
-//! Which model answers, and that one always does.
+//! Some model always answers, and the configuration decides which.
 
 use cohab_e2e::{Answer, Home, ModelServer, Wire, home::PROMPT};
 

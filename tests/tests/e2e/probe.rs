@@ -1,4 +1,4 @@
-//! `cohab probe-model` against every wire.
+//! Tests `cohab probe-model` against every wire.
 
 use cohab_e2e::{Answer, Home, ModelServer, Wire, home::Finished};
 use serde_json::{Value, json};

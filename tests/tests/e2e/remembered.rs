@@ -1,4 +1,5 @@
-//! What the user allowed for good is not asked again: in another turn, another shell, another daemon. And one card for several commands.
+//! A command that the user allowed for good is not asked about again: in another turn, another shell, another daemon. Several commands
+//! share one card.
 
 use std::fs;
 

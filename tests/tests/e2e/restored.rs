@@ -1,4 +1,4 @@
-//! The terminal is as it was, whatever ends the client and whatever goes on at that moment.
+//! The terminal is restored after every end of the client, in every state.
 
 use std::{collections::BTreeMap, fs};
 

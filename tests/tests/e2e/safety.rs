@@ -1,4 +1,4 @@
-//! How careful the assistant is by the user's file of rules: what the user sees, and what a model gets.
+//! The user's file of rules sets the level of caution: on the screen, and in requests to a model.
 
 use std::fs;
 

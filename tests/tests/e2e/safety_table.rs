@@ -1,4 +1,4 @@
-//! The tables of rules and their tests: every test that is named there is there.
+//! Checks the tables of rules: every test that they name exists.
 
 use std::{
     collections::BTreeSet,

@@ -1,4 +1,4 @@
-//! Commands of `cohab ask` run confined; what the sandbox stops is explained, and runs outside after the user agreed.
+//! Commands of `cohab ask` run confined; a command that the sandbox stops is explained, and runs outside after the user agreed.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Secrets of the user's: filled in only after a question, and kept by nobody.
+//! The user's secrets are filled in only after a question, and stored nowhere.
 
 use std::{
     fs,

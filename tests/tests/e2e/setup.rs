@@ -1,4 +1,4 @@
-//! `cohab setup`, `cohab models` and profiles, as a user meets them.
+//! Tests `cohab setup`, `cohab models` and profiles from the user's side.
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 

@@ -1,4 +1,4 @@
-//! What a person sees of `cohab setup`. Rows that name a place on this machine are not part of it.
+//! Snapshots of the screens of `cohab setup`. Rows that name a place on this machine are left out.
 
 use cohab_e2e::{
     Home, Terminal, binaries, keys,

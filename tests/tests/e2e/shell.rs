@@ -1,4 +1,4 @@
-//! The shell is the user's own: what they see and type is as it is without cohab.
+//! The shell is the user's own: its screens and keys are as without cohab.
 
 use std::{
     io::{Read, Write},

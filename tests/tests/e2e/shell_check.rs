@@ -1,4 +1,4 @@
-//! `cohab shell-check` tells the truth about the user's shell, and leaves shell, history and machine as they were.
+//! `cohab shell-check` reports the true state of the user's shell, and leaves shell, history and machine unchanged.
 
 use std::{fs, path::Path, process::Stdio, time::Duration};
 

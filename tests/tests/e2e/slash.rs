@@ -1,4 +1,4 @@
-//! Commands to the assistant itself, the key after a failure, and the notes of a project, in the real shells.
+//! Tests slash commands, the key after a failure, and the notes of a project, in the real shells.
 
 use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries::in_each_shell, keys, terminal::View};
 

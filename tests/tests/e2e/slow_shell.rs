@@ -1,4 +1,4 @@
-//! A shell that stands still while commands are handed to it: none runs twice, and what is told of each is true.
+//! A shell hangs while commands are handed to it: no command runs twice, and every report about one is true.
 
 use std::{
     fs,

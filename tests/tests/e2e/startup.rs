@@ -1,4 +1,4 @@
-//! Whatever is wrong at the start or breaks later, the user has a shell, and the terminal is as it was.
+//! The user has a shell after every fault at the start or later, and the terminal is restored.
 
 use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! `cohab stats`, `trace` and `usage` tell the same of the same turn.
+//! `cohab stats`, `trace` and `usage` agree on the same turn.
 
 use cohab_e2e::{Answer, Home, ModelServer, Wire, deadline::eventually};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! The agent acts: in the live shell, in files, and the user sees it.
+//! The agent acts in the live shell and in files, and the user sees it.
 
 use std::fs;
 

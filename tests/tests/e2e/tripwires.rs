@@ -1,5 +1,5 @@
-//! What people and programs see of cohab, kept whole: every help text, every setting, a short session in each shell. Code that moves
-//! leaves these snapshots as they are; whoever changes a word here means to.
+//! Snapshots of cohab's visible texts: every help text, every setting, a short session in each shell. Code that moves leaves these
+//! snapshots as they are; only an intended change of wording may change them.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! `cohab undo`: the shell is as it was before the turn, and the user knows what is not.
+//! `cohab undo` restores the shell from before the turn, and reports all that it could not restore.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! `cohab usage`: what answers took.
+//! Tests `cohab usage`: the tokens and cost of answers.
 
 use std::os::unix::fs::PermissionsExt;
 

@@ -1,4 +1,4 @@
-//! Long work in a small context: what grows too long is summed up, what is too long to show is paged through.
+//! Long work fits into a small context: a long conversation is summed up, a long output is paged through.
 
 use std::{fs, os::unix::fs::PermissionsExt};
 

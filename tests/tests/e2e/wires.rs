@@ -1,4 +1,4 @@
-//! Every wire, well and broken, through the whole daemon. `cohab ask --json` makes the outcome plain.
+//! Tests every wire, working and broken, through the whole daemon. `cohab ask --json` makes the outcome plain.
 
 use std::{fs, time::Duration};
 

@@ -1,4 +1,4 @@
-//! A shell under cohab looks as the shell alone, cell by cell: one test for each shell and table of cases.
+//! A shell under cohab looks the same as the shell alone, cell by cell: one test for each shell and table of cases.
 //!
 //! `COHAB_SIDE_BY_SIDE=words` runs only the cases whose names contain these words; `COHAB_SIDE_BY_SIDE_PAUSE=900` waits after each
 //! step and compares once more. `scripts/side-by-side` has both, and the plugins that no package has.

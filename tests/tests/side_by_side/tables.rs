@@ -1,4 +1,4 @@
-//! The tables themselves: they are understood, and what is wrong in one is said.
+//! Tests the parser of the tables: valid tables are read, and errors in a table are reported.
 
 use std::{collections::BTreeSet, fs};
 

@@ -1,5 +1,5 @@
-//! Lines that are easily taken for the other kind, in several languages. One table was looked at while the rules were written, the other was
-//! written before them and never looked at since.
+//! Tests on lines that are easily taken for the other kind, in several languages. One table was used while the rules were written; the
+//! other was written before them and never used since.
 
 use super::{
     Decision, judge,
@@ -8,10 +8,10 @@ use super::{
 
 const TUNED: &str = include_str!("fixtures/adversarial_tuned.tsv");
 const BLIND: &str = include_str!("fixtures/adversarial_blind.tsv");
-/// Percent that must be right.
+/// Share of lines that must be right, in percent.
 const BAR: f64 = 95.0;
 
-/// The share of the rows of one label that are right, in percent, and the others.
+/// The share of right rows of one label, in percent, and the wrong rows.
 fn share(table: &'static str, label: &str, machine: &Machine) -> (f64, Vec<String>) {
     let wanted = if label == "ai" { Decision::Assistant } else { Decision::Shell };
     let lines: Vec<&str> = rows(table).filter(|(of, _)| *of == label).map(|(_, line)| line).collect();
@@ -33,7 +33,7 @@ fn lines_that_are_easily_mistaken_are_judged_right() {
     }
 }
 
-/// Reports figures and no lines, so that no rule is written after them.
+/// Reports a figure and no line, so that no rule is fitted to the lines.
 #[test]
 fn lines_that_nobody_looked_at_are_judged_right() {
     for label in ["shell", "ai"] {

@@ -1,6 +1,6 @@
 //! Builtins and keywords of bash, zsh and fish, and programs that every system has.
 
-/// Whether bash knows this name by itself, and with few exceptions zsh and fish do.
+/// Whether bash knows this name by itself; with few exceptions zsh and fish know it, too.
 #[must_use]
 pub fn is_builtin(name: &str) -> bool {
     BUILTINS.binary_search(&name).is_ok() || is_keyword(name)
@@ -18,19 +18,19 @@ pub fn is_keyword(name: &str) -> bool {
     KEYWORDS.binary_search(&name).is_ok()
 }
 
-/// Whether about every system has a program by this name.
+/// Whether nearly every system has a program of this name.
 #[must_use]
 pub fn is_everywhere(name: &str) -> bool {
     EVERYWHERE.binary_search(&name).is_ok()
 }
 
-/// Sorted.
+/// Keywords of bash. Sorted.
 pub(super) const KEYWORDS: &[&str] = &[
     "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in",
     "select", "then", "time", "until", "while", "{", "}",
 ];
 
-/// Sorted.
+/// Builtins of bash. Sorted.
 pub(super) const BUILTINS: &[&str] = &[
     ".",
     ":",
@@ -95,7 +95,7 @@ pub(super) const BUILTINS: &[&str] = &[
     "wait",
 ];
 
-/// Builtins and keywords of zsh and fish that bash has not. Sorted.
+/// Builtins and keywords of zsh and fish that are not in bash. Sorted.
 pub(super) const ELSEWHERE: &[&str] = &[
     "abbr",
     "and",
@@ -158,7 +158,7 @@ pub(super) const ELSEWHERE: &[&str] = &[
     "zstyle",
 ];
 
-/// Sorted.
+/// Programs that nearly every system has. Sorted.
 pub const EVERYWHERE: &[&str] = &[
     "arch",
     "awk",

@@ -4,23 +4,23 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 use super::{Decision, weights::hash};
 
-/// How many corrections are remembered; the oldest goes first.
+/// Most corrections that are remembered; the oldest is dropped first.
 pub const MAX_CORRECTIONS: usize = 1_000;
-/// The first line of the text; others are of another version.
+/// The first line of the text; any other line means another version.
 const HEADER: &str = "cohab gate corrections 1";
-/// Of the hash of a line.
+/// Seed for the hash of a line.
 const SEED: u64 = 0x6c69_6e65;
 
-/// Decisions of the user's about lines.
+/// The user's decisions about lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Corrections {
-    /// A line's hash: when it was learned, and what.
+    /// The hash of a line, with the order of learning and the decision.
     decisions: BTreeMap<u64, (u64, Decision)>,
     next: u64,
 }
 
 impl Corrections {
-    /// What the user decided about this line, blanks aside.
+    /// The user's decision about this line; whitespace does not matter.
     #[must_use]
     pub fn lookup(&self, line: &str) -> Option<Decision> {
         self.decisions.get(&key(line)).map(|(_, decision)| *decision)
@@ -31,19 +31,19 @@ impl Corrections {
         self.insert(key(line), decision);
     }
 
-    /// How many are remembered.
+    /// The number of corrections.
     #[must_use]
     pub fn len(&self) -> usize {
         self.decisions.len()
     }
 
-    /// Whether there are none.
+    /// Whether no correction is remembered.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.decisions.is_empty()
     }
 
-    /// Reads what [`Corrections::to_text`] wrote. Rows that cannot be read are left out, and everything if the header is another one.
+    /// Reads the text of [`Corrections::to_text`]. Unreadable rows are left out, and all rows if the header is a different one.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let mut corrections = Self::default();
@@ -57,7 +57,7 @@ impl Corrections {
         corrections
     }
 
-    /// A header and a row for each, the newest last.
+    /// A header and one row for each correction, the newest last.
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut rows: Vec<_> = self.decisions.iter().map(|(key, (age, decision))| (age, key, decision)).collect();
@@ -85,7 +85,7 @@ fn row(row: &str) -> Option<(u64, Decision)> {
     Some((u64::from_str_radix(key, 16).ok().filter(|_| key.len() == 16)?, decision))
 }
 
-/// The hash of a line without blanks around it, and with one blank for several.
+/// The hash of a line without surrounding whitespace, and with runs of whitespace as one space.
 fn key(line: &str) -> u64 {
     let mut normalised = String::with_capacity(line.len());
     for word in line.split_whitespace() {

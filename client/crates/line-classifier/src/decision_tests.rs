@@ -1,4 +1,4 @@
-//! The decision on every line of every table, with its reason: a change of code that is meant to change none leaves the snapshot as it is.
+//! Tests that the decision and its reason for every line of every table stay the same. A refactoring leaves the snapshot unchanged.
 
 use super::{
     Decision, judge,

@@ -11,12 +11,12 @@ use super::{
     weights::Weights,
 };
 
-/// How many weights are shown.
+/// Most weights that are shown.
 const TOLD: usize = 6;
-/// What is smaller is not worth a line.
+/// Least absolute weight that is shown.
 const SMALLEST: f32 = 0.05;
 
-/// A few lines about a line: decision, reason, what is known of its first word, and the strongest weights.
+/// Explains a line in a few lines: decision, reason, facts about its first word, and the strongest weights.
 #[must_use]
 pub fn explain(line: &str, names: &dyn Names) -> String {
     let weights = Weights::embedded();

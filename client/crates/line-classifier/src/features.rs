@@ -1,4 +1,4 @@
-//! A line as numbers between about 0 and 1.
+//! Converts a line to features, numbers between about 0 and 1.
 
 use super::{
     first_word::{Standing, is_assignment},
@@ -6,7 +6,7 @@ use super::{
     words::{Lower, is_contraction, is_predicate, opens_request},
 };
 
-/// What each number says, for people.
+/// The meaning of each number, for people.
 pub const FEATURES: &[&str] = &[
     "first word is run by the shell",
     "first word is a well-known program",
@@ -131,7 +131,7 @@ impl Counts {
     }
 }
 
-/// The numbers of a line whose first word stands so.
+/// The features of a line with this standing of its first word.
 #[must_use]
 pub fn features(line: &Line<'_>, standing: Standing) -> Features {
     let counts = Counts::of(line);
@@ -162,7 +162,7 @@ impl Values {
         self.push(f32::from(u8::from(holds)));
     }
 
-    /// A count, 1 at `most` and beyond.
+    /// A count as a number that reaches its maximum of 1 at `most`.
     fn count(&mut self, count: usize, most: u16) {
         self.push(count.min(usize::from(most)) as f32 / f32::from(most));
     }
@@ -277,7 +277,7 @@ fn products(values: &mut Values, line: &Line<'_>, standing: Standing, counts: Co
     values.flag(standing.resolves && counts.strong == 0 && !all_plain);
 }
 
-/// `RAM`, `HTTP`.
+/// Whether a word is in capitals: `RAM`, `HTTP`.
 fn is_shouted(word: &str) -> bool {
     word.len() >= 3 && word.bytes().all(|byte| byte.is_ascii_uppercase())
 }

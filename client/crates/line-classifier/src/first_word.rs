@@ -8,7 +8,7 @@ use super::{
     weights::Weights,
 };
 
-/// Words in front of the word that is run.
+/// Words that may precede the program to run.
 const WRAPPERS: &[&str] = &[
     "sudo",
     "doas",
@@ -27,19 +27,19 @@ const WRAPPERS: &[&str] = &[
     "chronic",
 ];
 
-/// What is known of the first word.
+/// Facts about the first word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// The shell would run something by this name.
+    /// Whether the shell would run something of this name.
     pub resolves: bool,
-    /// It is the name of a well-known program, here or not, or of a builtin that this shell has.
+    /// Whether it is the name of a well-known program, installed or not, or of a builtin of this shell.
     pub is_well_known: bool,
-    /// It is a builtin or a keyword of a shell.
+    /// Whether it is a builtin or a keyword of any shell.
     pub is_builtin: bool,
 }
 
 impl Standing {
-    /// What is known of the first word of `line`.
+    /// Collects the facts about the first word of `line`.
     #[must_use]
     pub fn of(line: &Line<'_>, names: &dyn Names, weights: &Weights) -> Self {
         let Some(first) = line.first() else { return Self::default() };
@@ -47,23 +47,23 @@ impl Standing {
         let is_somewhere = is_builtin_somewhere(name);
         let resolves = is_builtin(name) || (can_be_a_name(name) && names.resolves(name));
         let is_builtin = is_somewhere && resolves;
-        // Another shell's builtin is nothing that could be installed here.
+        // Another shell's builtin cannot be installed here.
         Self { resolves, is_well_known: is_builtin || weights.knows(name), is_builtin }
     }
 
-    /// It is a command, here or elsewhere.
+    /// Whether it is a command, here or elsewhere.
     #[must_use]
     pub fn is_known(self) -> bool {
         self.resolves || self.is_well_known
     }
 }
 
-/// Whether it is worth asking the shell for it.
+/// Whether the shell should be asked for it.
 fn can_be_a_name(name: &str) -> bool {
     name.len() <= 128 && !name.contains(['"', '\'', '$', '`', '*', '|', ';', '<', '>', '(', ')'])
 }
 
-/// Where the word stands that is run in the end: 0, or behind `sudo -u x`, `env A=b`, `time`.
+/// The position of the word that runs in the end: 0, or the one after `sudo -u x`, `env A=b`, `time`.
 #[must_use]
 pub fn head_at(line: &Line<'_>) -> usize {
     let mut at = 0;
@@ -81,7 +81,7 @@ pub fn head_at(line: &Line<'_>) -> usize {
     at.min(line.tokens.len().saturating_sub(1))
 }
 
-/// `NAME=value`, `NAME+=value`, `NAME[1]=value`.
+/// Whether a word is an assignment: `NAME=value`, `NAME+=value`, `NAME[1]=value`.
 #[must_use]
 pub fn is_assignment(text: &str) -> bool {
     let Some((name, _)) = text.split_once('=') else { return false };

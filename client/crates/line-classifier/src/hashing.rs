@@ -1,16 +1,16 @@
-//! Words as numbers: each of the first words, the first and the second once more under a mark of their own, and the pair of both.
+//! Hashes words: each of the first words, the first and the second once more under separate marks, and the pair of both.
 
 use super::{
     line::{Line, Shape, Token},
     weights::{HASHED, hash},
 };
 
-/// How many words are hashed.
+/// Number of words that are hashed.
 const WORDS: usize = 14;
-/// A longer word is one symbol with any content.
+/// A longer word is always the same symbol.
 const LONG_BYTES: usize = 24;
 
-/// What a hash stands for.
+/// The meaning of a hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// A word anywhere.
@@ -25,7 +25,7 @@ pub enum Mark {
     Last,
 }
 
-/// Gives `sink` each hashed word of a line: what it stands for, which word it is, its index into the weights.
+/// Calls `sink` for each hashed word of a line, with its mark, its position, and its index into the weights.
 pub fn each_hashed(line: &Line<'_>, mut sink: impl FnMut(Mark, usize, usize)) {
     let mut first = 0;
     for (at, token) in line.tokens.iter().take(WORDS).enumerate() {
@@ -55,7 +55,7 @@ fn index(hash: u64, mark: u64) -> usize {
     (mixed >> 40) as usize % HASHED
 }
 
-/// What stands for a word: small letters, digits as 0; quoted and very long ones each as one symbol.
+/// The symbol of a word: lower-case letters, digits as 0; a quoted or a very long word is one symbol.
 fn symbol(token: &Token<'_>) -> u64 {
     let text = if token.is_plain() { token.word } else { token.text };
     if token.shape == Shape::Quoted || text.len() > LONG_BYTES {

@@ -1,4 +1,5 @@
-//! The bars, on lines that nothing was learned from (`scripts/train-gate` chooses them; see `client/crates/line-classifier/assets/gate.NOTICE.md`).
+//! Tests of the accuracy on lines that were not used for learning. `scripts/train-gate` chooses them; see
+//! `client/crates/line-classifier/assets/gate.NOTICE.md`.
 
 use super::{
     Decision, judge,
@@ -7,7 +8,8 @@ use super::{
 };
 
 const HELD_OUT: &str = include_str!("fixtures/held_out.tsv");
-/// A label of the table, who must get its lines, and the percent that must be right. `ai+` begins with the name of a command.
+/// A label of the table, the right decision for its lines, and the percentage that must be right. `ai+` lines begin with the name of a
+/// command.
 const BARS: &[(&str, Decision, f64)] =
     &[("shell", Decision::Shell, 99.7), ("ai", Decision::Assistant, 98.0), ("ai+", Decision::Assistant, 97.0)];
 

@@ -22,7 +22,7 @@ fn all_go_to(decision: Decision, lines: &[&str]) {
     }
 }
 
-/// A machine on which the shell also knows these words: as aliases, functions, abbreviations.
+/// A machine with a shell that also knows these words: as aliases, functions, abbreviations.
 struct WithOwn(&'static [&'static str]);
 
 impl Names for WithOwn {
@@ -177,7 +177,7 @@ fn an_argument_that_is_there_makes_a_command_of_a_line_that_could_be_either() {
     assert_eq!(judgement.decision, Shell);
     assert_eq!(judgement.reason, format!("`{argument}` is here, so it is meant as an argument"));
     assert_eq!(judge(line, &Has("other")).decision, Assistant);
-    // Behind a word that is no command nothing is an argument.
+    // After a word that is not a command, no word is an argument.
     assert_eq!(judge("summarize README.md", &Has("README.md")).decision, Assistant);
 }
 
@@ -252,7 +252,7 @@ fn the_explanation_reads_well() {
 
 #[test]
 fn a_builtin_of_another_shell_is_no_command_that_is_missing_here() {
-    /// A machine on which nothing but the shell's own builtins is found.
+    /// A machine on which only the shell's own builtins are found.
     struct Nothing;
 
     impl Names for Nothing {

@@ -1,13 +1,13 @@
 //! Decides whether a line is natural language or a command, one line at a time, before Enter takes effect.
 //!
-//! [`judge`] reads the line once ([mod@line]). The first of the [`rules`] that has an opinion decides; for all other lines a linear
-//! model does, over [`features`] and hashed words ([`hashing`]), with [`weights`] that `scripts/train-gate` learned. Near the threshold
-//! of the model, the files that the line names are looked at, too. In doubt the shell gets the line.
+//! [`judge`] reads the line once ([mod@line]). The first of the [`rules`] with an opinion decides; for all other lines a linear model
+//! decides, over [`features`] and hashed words ([`hashing`]), with [`weights`] that `scripts/train-gate` learned. Near the threshold of
+//! the model, files named in the line count, too. In doubt the shell gets the line.
 //!
-//! - [`Names`] says what a word is in the user's shell and folder; the caller implements it.
-//! - [`corrections`] remembers lines that the user sent elsewhere; [`explain`] shows people how a line was judged.
+//! - [`Names`] looks up words in the user's shell and folder; the caller implements it.
+//! - [`corrections`] remembers lines that the user sent elsewhere; [`explain`] explains a decision to people.
 //!
-//! This crate is pure: it looks at no file, no environment and no clock.
+//! This crate is pure: it reads no file, no environment and no clock.
 
 pub mod builtins;
 
@@ -41,24 +41,24 @@ use line::{Line, Shape};
 use reason::Reason;
 use weights::Weights;
 
-/// What the sum of weights must exceed for the assistant.
+/// A sum of weights above this means the assistant.
 const THRESHOLD: f32 = 0.0;
-/// So little above the threshold the files that the line names are looked at.
+/// Within this distance above the threshold, files named in the line count, too.
 const UNSURE: f32 = 2.0;
-/// How many arguments are looked at.
+/// Most arguments that are looked up.
 const MAX_LOOKS: usize = 4;
 
-/// Who gets a line.
+/// The receiver of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Decision {
-    /// The shell: it is a command, or may be one.
+    /// The shell: the line is a command, or may be one.
     Shell,
-    /// The assistant: it is natural language.
+    /// The assistant: the line is natural language.
     Assistant,
 }
 
 impl Decision {
-    /// Its word in files and on standard output: `shell` or `ai`.
+    /// Its name in files and on standard output: `shell` or `ai`.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -68,22 +68,22 @@ impl Decision {
     }
 }
 
-/// A decision about a line, and why.
+/// A decision about a line, with its reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
-    /// Who gets it.
+    /// The receiver of the line.
     pub decision: Decision,
-    /// Why, a few words for people.
+    /// The reason, a few words for people.
     pub reason: String,
-    /// A rule decided, and not the weights.
+    /// Whether a rule decided, and not the weights.
     pub is_by_rule: bool,
 }
 
-/// What the words of a line are in the user's shell and folder.
+/// Looks up words of a line in the user's shell and folder.
 pub trait Names {
     /// Whether the shell would run something by this name: an alias, a function, a builtin, a program on its `PATH`.
     fn resolves(&self, name: &str) -> bool;
-    /// Whether a file, a target of the build, a branch by this name is there.
+    /// Whether a file, a build target or a branch of this name exists.
     fn exists(&self, argument: &str) -> bool;
 }
 
@@ -94,22 +94,22 @@ pub fn judge(line: &str, names: &dyn Names) -> Judgement {
     Judgement { decision: verdict.decision, reason: verdict.reason.text, is_by_rule: verdict.rule.is_some() }
 }
 
-/// A decision with all that led to it.
+/// A decision with everything that led to it.
 #[derive(Clone, Debug)]
 pub struct DecisionTrace {
     /// Who gets the line.
     pub decision: Decision,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// What is known of the first word.
+    /// Facts about the first word.
     pub standing: Standing,
-    /// The rule that decided, or nothing if the weights did.
+    /// The rule that decided, or `None` if the weights did.
     pub rule: Option<&'static str>,
-    /// The sum of the weights; nothing if it was not needed.
+    /// The sum of the weights; `None` if it was not needed.
     pub score: Option<f32>,
 }
 
-/// Decides about a line that was read; `whole` is the line as it was typed.
+/// Decides about a parsed line; `whole` is the line as it was typed.
 #[must_use]
 pub fn decide(line: &Line<'_>, whole: &str, names: &dyn Names, weights: &Weights) -> DecisionTrace {
     let standing = Standing::of(line, names, weights);
@@ -130,7 +130,7 @@ pub fn decide(line: &Line<'_>, whole: &str, names: &dyn Names, weights: &Weights
     DecisionTrace { decision, reason, standing, rule: None, score: Some(score) }
 }
 
-/// The sum of the weights: the higher, the more the line reads as language.
+/// The sum of the weights: the higher, the more the line resembles language.
 #[must_use]
 pub fn score(line: &Line<'_>, standing: Standing, weights: &Weights) -> f32 {
     let features = features::features(line, standing);
@@ -140,8 +140,8 @@ pub fn score(line: &Line<'_>, standing: Standing, weights: &Weights) -> f32 {
     weights.bias + dense + hashed as f32 * weights.scale
 }
 
-/// An argument that is there: a file, a target, a branch. Plain words count only where nothing reads as a sentence, and behind a word that
-/// is no command nothing is an argument.
+/// An argument that exists: a file, a target, a branch. Plain words count only if the line does not read as a sentence, and after a word
+/// that is not a command, no word is an argument.
 fn existing_argument<'a>(line: &Line<'a>, standing: Standing, names: &dyn Names) -> Option<&'a str> {
     let is_prose = line.strong_count() > 0;
     let asked = line.tokens.iter().enumerate().filter(|(at, token)| match token.shape {

@@ -1,15 +1,16 @@
-//! A line, read once from left to right: its words, quoted text as one word each, and the signs of the shell outside quotes.
+//! Reads a line once from left to right: its words, quoted text as one word each, and the shell signs outside quotes.
 //!
-//! Neither a parser nor a lexer of any shell: the gate only needs to see a line as a reader does, in linear time and with any content.
+//! It is neither a parser nor a lexer of any shell: the gate only needs to see a line as a human reader does, in linear time for any
+//! content.
 
 use super::words::{Class, Lower, class_of};
 
-/// How many bytes of a line are looked at; what comes later changes no mind.
+/// Bytes of a line that are read; later bytes do not change the decision.
 pub const MAX_LINE_BYTES: usize = 4096;
-/// How many words of a line are looked at.
+/// Words of a line that are read.
 pub const MAX_TOKENS: usize = 96;
 
-/// What a word looks like.
+/// The form of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Letters only, perhaps with an apostrophe or a hyphen inside.
@@ -18,9 +19,9 @@ pub enum Shape {
     Flag,
     /// Digits.
     Number,
-    /// It has a slash, a leading tilde, or a file's ending.
+    /// With a slash, a leading tilde, or a file's extension.
     Path,
-    /// All of it is quoted, or a part of it.
+    /// Quoted, as a whole or in part.
     Quoted,
     /// Anything else: operators, patterns, variables, mixtures.
     Other,
@@ -29,37 +30,37 @@ pub enum Shape {
 /// A word of a line.
 #[derive(Clone, Copy, Debug)]
 pub struct Token<'a> {
-    /// As it stands there, with its quotes.
+    /// The text as typed, with its quotes.
     pub text: &'a str,
     /// Without punctuation around it: `what,` is `what`.
     pub word: &'a str,
-    /// What it looks like.
+    /// Its form.
     pub shape: Shape,
-    /// What it does in a sentence.
+    /// Its role in a sentence.
     pub class: Class,
 }
 
 impl Token<'_> {
-    /// Letters only.
+    /// Whether it has letters only.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         self.shape == Shape::Plain
     }
 
-    /// A determiner, a pronoun, a form of "be": words that commands rarely have.
+    /// Whether it is a determiner, a pronoun or a form of "be": words that commands rarely have.
     #[must_use]
     pub fn is_strong(&self) -> bool {
         self.class == Class::Strong
     }
 
-    /// A function word of any kind.
+    /// Whether it is a function word of any kind.
     #[must_use]
     pub fn is_stop(&self) -> bool {
         self.class != Class::Content
     }
 }
 
-/// What stands outside quotes.
+/// The shell signs outside quotes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a sign by itself")]
 pub struct Signs {
@@ -85,9 +86,9 @@ pub struct Signs {
     pub backslash: bool,
     /// `a=b`
     pub equals: bool,
-    /// a bracket right after a letter
+    /// a parenthesis right after a letter
     pub call: bool,
-    /// a bracket behind a blank
+    /// a parenthesis after a space
     pub remark: bool,
     /// `<word>`
     pub placeholder: bool,
@@ -95,22 +96,22 @@ pub struct Signs {
     pub comparison: bool,
     /// `!!`, `!$`, `!make` at the start of a word
     pub history: bool,
-    /// a quote without its end
+    /// an unclosed quote
     pub open_quote: bool,
-    /// a comma followed by a blank
+    /// a comma followed by whitespace
     pub comma: bool,
-    /// how many quoted parts
+    /// number of quoted parts
     pub quotes: u16,
 }
 
-/// A line as the gate sees it.
+/// A line in the form that the gate needs.
 #[derive(Clone, Debug)]
 pub struct Line<'a> {
-    /// Its first [`MAX_LINE_BYTES`], without blanks at the end.
+    /// Its first [`MAX_LINE_BYTES`], without trailing whitespace.
     pub text: &'a str,
     /// Its first [`MAX_TOKENS`] words.
     pub tokens: Vec<Token<'a>>,
-    /// What stands outside quotes.
+    /// The shell signs outside quotes.
     pub signs: Signs,
 }
 
@@ -130,48 +131,48 @@ impl<'a> Line<'a> {
         Self { text, tokens, signs: scan.signs }
     }
 
-    /// The first word, or nothing.
+    /// The first word, if any.
     #[must_use]
     pub fn first(&self) -> Option<&Token<'a>> {
         self.tokens.first()
     }
 
-    /// All words but the first.
+    /// All words except the first.
     #[must_use]
     pub fn rest(&self) -> &[Token<'a>] {
         self.tokens.get(1..).unwrap_or_default()
     }
 
-    /// How many of the other words are determiners, pronouns and the like.
+    /// Number of determiners, pronouns and the like among the other words.
     #[must_use]
     pub fn strong_count(&self) -> usize {
         self.rest().iter().filter(|token| token.is_strong()).count()
     }
 
-    /// Whether it ends as a question does.
+    /// Whether it ends like a question.
     #[must_use]
     pub fn is_question(&self) -> bool {
         self.text.ends_with(['?', '？', '؟'])
     }
 }
 
-/// The part of a line that is looked at, cut between two characters.
+/// The part of a line that is read, cut between two characters.
 fn cut(line: &str) -> &str {
     let end = (0..=line.len().min(MAX_LINE_BYTES)).rev().find(|at| line.is_char_boundary(*at));
     &line[..end.unwrap_or_default()]
 }
 
-/// Where we are in a line.
+/// The position in a line that is being read.
 struct Scan<'a> {
     bytes: &'a [u8],
     at: usize,
     signs: Signs,
-    /// For `'` and `"`: no further one closes, so it is not looked for again.
+    /// For `'` and `"`: whether no closing quote follows, so that the search is not repeated.
     no_more: [bool; 2],
 }
 
 impl Scan<'_> {
-    /// The next word: where it begins and ends, and whether a part of it is quoted.
+    /// The next word: its start and end, and whether a part of it is quoted.
     fn token(&mut self) -> Option<(usize, usize, bool)> {
         while self.bytes.get(self.at).is_some_and(u8::is_ascii_whitespace) {
             self.at += 1;
@@ -183,7 +184,7 @@ impl Scan<'_> {
                 b'\\' => {
                     self.signs.backslash = true;
                     self.at += 1;
-                    // Of a character of several bytes the others follow as letters do.
+                    // The other bytes of a multi-byte character count as letters.
                     if self.bytes.get(self.at).is_some_and(u8::is_ascii) {
                         self.at += 1;
                     }
@@ -208,7 +209,7 @@ impl Scan<'_> {
         self.bytes.get(self.at + distance).copied()
     }
 
-    /// Goes over a quoted part that begins here, or says that this is no quote.
+    /// Skips a quoted part that begins here; false if this is not a quote.
     fn quote(&mut self, quote: u8, start: usize) -> bool {
         let is_single = quote == b'\'';
         let follows_letter =
@@ -228,7 +229,7 @@ impl Scan<'_> {
         true
     }
 
-    /// Where the quote that begins here ends.
+    /// The end of the quote that begins here.
     fn closing(&self, quote: u8) -> Option<usize> {
         let mut at = self.at + 1;
         while let Some(&byte) = self.bytes.get(at) {
@@ -242,7 +243,7 @@ impl Scan<'_> {
         None
     }
 
-    /// Notes what the byte here means outside quotes.
+    /// Records the meaning of the byte here, outside quotes.
     fn sign(&mut self, byte: u8, start: usize) {
         let is_start = self.at == start;
         let next = self.behind(1);
@@ -276,7 +277,7 @@ impl Scan<'_> {
         }
     }
 
-    /// `<` or `>`: a redirection, a comparison, an arrow or a placeholder?
+    /// Classifies a `<` or `>`: a redirection, a comparison, an arrow or a placeholder.
     fn angle(&mut self, byte: u8, start: usize) {
         let before = self.before().filter(|_| self.at > start);
         let next = self.behind(1);
@@ -303,20 +304,20 @@ impl Scan<'_> {
         }
     }
 
-    /// Whether the `>` here belongs to a `<` of the same word.
+    /// Whether the `>` here closes a `<` of the same word.
     fn closes_placeholder(&self, start: usize) -> bool {
         self.bytes[start..self.at].contains(&b'<')
     }
 }
 
-/// How long a placeholder such as `file>` is: it begins with a letter, ends in the same word, and no command follows right behind.
+/// The length of a placeholder such as `file>`: it begins with a letter, ends in the same word, and no command follows directly.
 fn placeholder_len(rest: &[u8]) -> Option<usize> {
     let len = rest.iter().take(64).position(|byte| byte.is_ascii_whitespace() || b"<>()|;&".contains(byte))?;
     let ends = rest.get(len) == Some(&b'>') && rest.get(len + 1).is_none_or(|byte| !byte.is_ascii_alphanumeric());
     (ends && rest.first().is_some_and(u8::is_ascii_alphabetic)).then_some(len)
 }
 
-/// Whether this begins with `5`, `10%`, `1.5GB`, and nothing but a blank, punctuation or the end follows.
+/// Whether the text begins with `5`, `10%`, `1.5GB`, followed by whitespace, punctuation or the end.
 fn is_quantity(rest: &[u8]) -> bool {
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
     let unit = rest[digits..].iter().take_while(|byte| b"kKmMgGtTiIbB%".contains(byte)).count();
@@ -324,7 +325,8 @@ fn is_quantity(rest: &[u8]) -> bool {
     digits > 0 && unit <= 3 && end.is_none_or(|byte| byte.is_ascii_whitespace() || b",?)".contains(byte))
 }
 
-/// A letter alone is a function word only in front of a word: `cat a b`. `all` at the end of a short line is a name: `make clean all`.
+/// Adjusts classes by position. A letter alone is a function word only before a word: `cat a b`. `all` at the end of a line is not a
+/// strong word: `make clean all`.
 fn settle(tokens: &mut [Token<'_>]) {
     for at in 0..tokens.len() {
         let speaks = tokens.get(at + 1).is_some_and(|next| next.is_plain() && next.word.len() > 1);
@@ -367,7 +369,7 @@ fn shape_of(text: &str, word: &str) -> Shape {
     if has_file_ending(word) { Shape::Path } else { Shape::Other }
 }
 
-/// Letters of any script, with an apostrophe or a hyphen between two of them.
+/// Whether a word has letters of any script only, with an apostrophe or a hyphen between two of them.
 fn is_plain(word: &str) -> bool {
     let mut was_letter = false;
     for char in word.chars() {
@@ -381,12 +383,12 @@ fn is_plain(word: &str) -> bool {
     was_letter
 }
 
-/// Vowels and accents of scripts that write them as characters of their own, and pictures.
+/// Vowels and accents that some scripts write as separate characters, and pictures.
 fn is_mark_of_letter(char: char) -> bool {
     matches!(char, '\u{300}'..='\u{1fff}' | '\u{3000}'..='\u{fe0f}' | '\u{1f000}'..='\u{1faff}') && !char.is_numeric()
 }
 
-/// `main.rs`, `archive.tar.gz`, `*.txt`.
+/// Whether a word has a file's extension: `main.rs`, `archive.tar.gz`, `*.txt`.
 fn has_file_ending(word: &str) -> bool {
     word.rsplit_once('.').is_some_and(|(name, ending)| {
         !name.is_empty()

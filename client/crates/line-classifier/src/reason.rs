@@ -7,15 +7,15 @@ use super::{Decision, first_word::Standing, line::Line};
 /// The longest word that is shown, in characters.
 const MAX_SHOWN: usize = 24;
 
-/// A few words for people.
+/// The reason for a decision, for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
-    /// The words; harmless to a terminal.
+    /// The text; safe for a terminal.
     pub text: String,
 }
 
 impl Reason {
-    /// About a word of the line.
+    /// Makes a reason about a word of the line.
     #[must_use]
     pub fn about(word: &str, what: &str) -> Self {
         Self { text: format!("`{}` {what}", shown(word)) }
@@ -28,7 +28,7 @@ impl From<&'static str> for Reason {
     }
 }
 
-/// A word of the user's as it may be shown: short, and without what a terminal would obey.
+/// A word of the user's line for display: short, and without control characters.
 pub(super) fn shown(word: &str) -> String {
     let clean = one_line(word, usize::MAX);
     let mut chars = clean.chars();
@@ -39,7 +39,7 @@ pub(super) fn shown(word: &str) -> String {
     shown
 }
 
-/// Why the weights decided so.
+/// The reason of a decision by the weights.
 pub(super) fn of_score(line: &Line<'_>, standing: Standing, decision: Decision) -> Reason {
     let word = line.first().map_or("", |first| first.text);
     match (decision, standing.resolves, standing.is_well_known) {

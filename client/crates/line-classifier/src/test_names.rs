@@ -5,7 +5,7 @@ use super::{
     builtins::{is_builtin_somewhere, is_everywhere},
 };
 
-/// Programs of a developer in addition to those of every system.
+/// Programs of a developer's machine, in addition to those of every system.
 const DEVELOPER: &[&str] = &[
     "apt",
     "apt-get",
@@ -80,14 +80,14 @@ const DEVELOPER: &[&str] = &[
     "zip",
 ];
 
-/// A machine with what every system has and, perhaps, a developer's programs; no file is there.
+/// A machine with the programs of every system and, optionally, a developer's programs; it has no files.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Machine {
     /// Whether a developer's programs are installed.
     pub is_developers: bool,
 }
 
-/// A machine with nothing but what every system has.
+/// A machine with only the programs of every system.
 pub const BARE: Machine = Machine { is_developers: false };
 /// A developer's machine.
 pub const DEVELOPERS: Machine = Machine { is_developers: true };

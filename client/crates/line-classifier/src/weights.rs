@@ -5,26 +5,26 @@ use std::sync::LazyLock;
 
 use super::features::FEATURES;
 
-/// The file in the program.
+/// The weights file embedded in the program.
 static FILE: &[u8] = include_bytes!("../assets/gate.weights");
 static EMBEDDED: LazyLock<Weights> = LazyLock::new(|| Weights::parse(FILE).unwrap_or_default());
 
-/// How many weights there are for hashed words.
+/// Number of weights for hashed words.
 pub const HASHED: usize = 1 << 15;
 const MAGIC: &[u8; 8] = b"cohabGW1";
 /// Bytes of a name's hash.
 const NAME_BYTES: usize = 3;
 
-/// Weights of the linear model; a positive sum speaks for language.
+/// Weights of the linear model; a positive sum means language.
 #[derive(Clone, Debug)]
 pub struct Weights {
-    /// One for each of [`FEATURES`].
+    /// One weight for each of [`FEATURES`].
     pub dense: Vec<f32>,
-    /// What every line starts with.
+    /// The initial value of the sum.
     pub bias: f32,
-    /// What one step of a hashed word's weight is.
+    /// The value of one step of a hashed word's weight.
     pub scale: f32,
-    /// One for each hash of a word.
+    /// One weight for each hash of a word, in steps of `scale`.
     pub hashed: Vec<i8>,
     /// The lower 24 bits of the hashes of names, sorted.
     pub names: Vec<u32>,
@@ -37,13 +37,13 @@ impl Default for Weights {
 }
 
 impl Weights {
-    /// Those in the program.
+    /// The weights embedded in the program.
     #[must_use]
     pub fn embedded() -> &'static Self {
         &EMBEDDED
     }
 
-    /// How many bytes of data are in the program.
+    /// Size of the embedded data in bytes.
     #[must_use]
     pub fn embedded_bytes() -> usize {
         FILE.len()
@@ -55,7 +55,7 @@ impl Weights {
         self.names.binary_search(&name_hash(name)).is_ok()
     }
 
-    /// Reads a file; nothing if it is not one of ours or has other features.
+    /// Reads a file; `None` if it has another format or other features.
     #[must_use]
     pub fn parse(file: &[u8]) -> Option<Self> {
         let rest = file.strip_prefix(MAGIC)?;
@@ -81,7 +81,7 @@ impl Weights {
         })
     }
 
-    /// The file of these.
+    /// Formats the weights as a file.
     #[must_use]
     pub fn to_file(&self) -> Vec<u8> {
         let mut file = MAGIC.to_vec();
@@ -97,13 +97,13 @@ impl Weights {
     }
 }
 
-/// What stands for a name in [`Weights::names`].
+/// The form of a name in [`Weights::names`].
 #[must_use]
 pub fn name_hash(name: &str) -> u32 {
     (hash(name.as_bytes(), 0x6e61_6d65) & 0x00ff_ffff) as u32
 }
 
-/// FNV-1a with a seed and a last stir, so that the lower bits are good, too.
+/// FNV-1a with a seed and a final mix, so that the lower bits are good, too.
 #[must_use]
 pub fn hash(bytes: &[u8], seed: u64) -> u64 {
     let start = 0xcbf2_9ce4_8422_2325 ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);

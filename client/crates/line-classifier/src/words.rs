@@ -1,11 +1,12 @@
-//! Words that make a sentence: function words of English and a few of other languages, words that open a question or a request, chat.
+//! Looks up the words that make a sentence: function words of English and a few other languages, words that open a question or a request,
+//! chat.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
 /// The longest word that is looked up, in bytes.
 const MAX_WORD_BYTES: usize = 24;
 
-/// A word in small letters, without an allocation; ASCII letters only are made small.
+/// A word in lower case, without an allocation; only ASCII letters are converted.
 #[derive(Clone, Copy, Debug)]
 pub struct Lower {
     bytes: [u8; MAX_WORD_BYTES],
@@ -13,7 +14,7 @@ pub struct Lower {
 }
 
 impl Lower {
-    /// A word in small letters; nothing if it is too long to be one of ours.
+    /// Converts a word to lower case; empty if it is longer than all known words.
     #[must_use]
     pub fn of(word: &str) -> Self {
         let mut bytes = [0; MAX_WORD_BYTES];
@@ -30,18 +31,18 @@ impl Lower {
     }
 }
 
-/// What a word does in a sentence.
+/// The role of a word in a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// It has a meaning of its own.
+    /// A word with its own meaning.
     Content,
-    /// A function word that commands have now and then, too.
+    /// A function word that occurs in commands now and then, too.
     Stop,
     /// A determiner, a pronoun, a form of "be": words that commands rarely have.
     Strong,
 }
 
-/// What this word does in a sentence.
+/// Returns the role of a word in a sentence.
 #[must_use]
 pub fn class_of(word: &Lower) -> Class {
     let word = word.as_str();
@@ -55,7 +56,7 @@ pub fn class_of(word: &Lower) -> Class {
     }
 }
 
-/// `what's`, `don't`, `I'm`.
+/// Whether a word is a contraction: `what's`, `don't`, `I'm`.
 #[must_use]
 pub fn is_contraction(word: &str) -> bool {
     let (Some(at), true) = (word.find(['\'', '’']), word.len() > 2) else { return false };
@@ -63,37 +64,37 @@ pub fn is_contraction(word: &str) -> bool {
     matches!(tail, "s" | "t" | "re" | "ve" | "ll" | "d" | "m") && at > 0
 }
 
-/// What, how, please, show: words that open a question or a request.
+/// Whether a word opens a question or a request: what, how, please, show.
 #[must_use]
 pub fn opens_request(word: &Lower) -> bool {
     roles(word.as_str()) & OPENER != 0
 }
 
-/// Delete, rename, explain: verbs of requests.
+/// Whether a word is a verb of requests: delete, rename, explain.
 #[must_use]
 pub fn asks_for_work(word: &Lower) -> bool {
     roles(word.as_str()) & VERB != 0
 }
 
-/// `is`, `says`, `fails`: behind a name they say something about it.
+/// Whether a word is a predicate of the name before it: `is`, `says`, `fails`.
 #[must_use]
 pub fn is_predicate(word: &str) -> bool {
     roles(word) & PREDICATE != 0
 }
 
-/// Greetings, thanks, agreement: talk by itself.
+/// Whether a text is chat by itself: greetings, thanks, agreement.
 #[must_use]
 pub fn is_chat(word: &str) -> bool {
     word.len() <= MAX_CHAT_BYTES && roles(&word.to_lowercase()) & CHAT != 0
 }
 
-/// Who, why, what in scripts that are not Latin.
+/// Whether a text has who, why or what in a non-Latin script.
 #[must_use]
 pub fn asks_in_another_script(text: &str) -> bool {
     WORDS.iter().any(|(word, roles)| roles & INTERROGATIVE != 0 && text.contains(word))
 }
 
-/// No chat is longer.
+/// Length of the longest chat, in bytes.
 const MAX_CHAT_BYTES: usize = 48;
 
 const STRONG: u8 = 1;

@@ -1,4 +1,5 @@
-//! The calls of one answer together: shown before the first of them runs, and which of them run at once.
+//! Plans the tool calls of one answer: shows all of them to the middleware before the first one runs, and counts the calls that can run at
+//! the same time.
 
 use std::path::Path;
 
@@ -8,7 +9,8 @@ use tokio_util::sync::CancellationToken;
 use super::{hook::PlannedCall, port::Effect, turn::Agent};
 
 impl Agent {
-    /// Shows the middleware what all calls of an answer would do, as of now; each is shown again before it runs.
+    /// Shows the middleware the intents of all calls of an answer, computed from the current state. Each call is shown again before it
+    /// runs.
     pub(super) async fn foresee(&self, calls: &[ToolCall], cancel: &CancellationToken) {
         if calls.len() < 2 || cancel.is_cancelled() {
             return;
@@ -34,8 +36,8 @@ impl Agent {
         }
     }
 
-    /// How many of these run at once: the reads before the first call that may change anything, or just that one. A command counts as a
-    /// change: it may go to another folder, and a shell runs one after the other anyway.
+    /// Counts the calls at the start of `calls` that run at the same time: all reads before the first call that may change anything, or
+    /// just that call. A command counts as a change: it may change the folder, and a shell runs commands one after the other anyway.
     pub(super) fn count_at_once(&self, calls: &[ToolCall]) -> usize {
         if calls.len() < 2 {
             return calls.len();

@@ -1,36 +1,36 @@
-//! Questions for consent and their answers.
+//! Defines the questions for consent and their answers. Asking is the task of an [`Approver`](crate::port::Approver).
 
 use super::port::Effect;
 
 /// A question for consent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApprovalQuestion {
-    /// What would be done.
+    /// The action in question.
     pub subject: ApprovalSubject,
-    /// Known to do harm.
+    /// Whether the action is known to do harm.
     pub is_dangerous: bool,
-    /// Why it is asked.
+    /// Reasons for the question.
     pub reasons: Vec<String>,
-    /// A yes counts for this one time, whatever the user says.
+    /// Whether a yes counts for this one time only, even if the user asks for more.
     pub is_each_time: bool,
 }
 
 impl ApprovalQuestion {
-    /// A plain one, without a reason.
+    /// Makes a question that is not dangerous and has no reasons.
     #[must_use]
     pub fn about(subject: ApprovalSubject) -> Self {
         Self { subject, is_dangerous: false, reasons: Vec::new(), is_each_time: false }
     }
 }
 
-/// What a question is about.
+/// The subject of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApprovalSubject {
-    /// What a tool would do.
+    /// The effect of a tool call.
     Effect {
         /// Name of the tool.
         tool: String,
-        /// What it touches.
+        /// The effect.
         effect: Effect,
     },
     /// Send questions to a model server found on this machine.
@@ -42,44 +42,44 @@ pub enum ApprovalSubject {
         /// Model.
         model: String,
     },
-    /// Go on with the turn, although there is a reason to stop.
+    /// Continue the turn, although there is a reason to stop.
     GoOn {
-        /// What would be done next, or what was noticed: one sentence.
+        /// The next action or the observation, one sentence.
         what: String,
     },
 }
 
-/// How long a consent holds.
+/// The duration of a consent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lasts {
     /// This one time.
     Once,
-    /// The same again without a question, as long as the session lives.
+    /// The same effect runs without a question, as long as the session lives.
     Session,
-    /// For good: the client has stored a rule.
+    /// Permanently: the client has stored a rule.
     Rule,
 }
 
-/// The answer.
+/// The answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApprovalAnswer {
-    /// Yes, with the record of the consent where the client made one.
+    /// Yes, with the client's record of the consent, if it made one.
     Approved {
-        /// Goes back to the client with the command.
+        /// The record of the consent; goes back to the client with the command.
         approval: Option<String>,
-        /// For how long.
+        /// The duration of the consent.
         lasts: Lasts,
     },
-    /// Yes, but with this command instead.
+    /// Yes, but with a different command.
     Edited {
         /// The new command.
         command: String,
-        /// Goes back to the client with the command.
+        /// The record of the consent; goes back to the client with the command.
         approval: Option<String>,
     },
-    /// No; the model is told and may go on.
+    /// No; the model gets the reason and may continue.
     Refused {
-        /// Why, for the model: the policy's reason or the user's word.
+        /// The reason for the model: the policy's reason or the user's text.
         reason: String,
     },
     /// No, and the turn ends.

@@ -1,15 +1,15 @@
-//! The ways a turn ends: stop reasons and errors.
+//! Defines the results of a turn: stop reasons and errors.
 
 use cohab_model_api::ProviderError;
 
-/// How a turn ended that did not fail.
+/// The end of a turn that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
     /// The model gave its answer.
     Answered,
-    /// The user stopped it.
+    /// The user stopped the turn.
     Cancelled,
-    /// It used up its steps; the last answer was given without tools.
+    /// The turn used up its steps; the last answer was given without tools.
     StepLimit,
     /// The model refused, or a filter stopped it.
     Refused,
@@ -17,40 +17,40 @@ pub enum StopReason {
     Length,
 }
 
-/// Why a turn failed. `Display` is a sentence for the user.
+/// The reason for the failure of a turn. `Display` is a sentence for the user.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TurnError {
     /// The model's service refused or failed.
     #[error(transparent)]
     Provider(#[from] ProviderError),
-    /// The answer ended in the middle; what came of it was kept.
+    /// The answer broke off; the text received so far was kept.
     #[error("the answer broke off: {reason}")]
     Incomplete {
-        /// What happened.
+        /// The cause.
         reason: String,
     },
     /// The model kept writing calls that cannot be run.
     #[error("the model wrote {answers} answers in a row whose tool calls cannot be run; the last error: {last}")]
     BrokenCalls {
-        /// How many.
+        /// Number of such answers in a row.
         answers: u32,
-        /// What was wrong with the last call.
+        /// The error of the last call.
         last: String,
     },
-    /// A limit or a rule that the user has set ended it.
+    /// A limit or a rule of the user's ended the turn.
     #[error("{message}")]
     Stopped {
-        /// Which, one sentence.
+        /// The limit or rule, one sentence.
         message: String,
-        /// What the user can do.
+        /// Advice for the user.
         hint: Option<String>,
     },
     /// The settings do not allow a turn.
     #[error("{message}")]
     Settings {
-        /// What is wrong, and where.
+        /// The error and its place in the settings.
         message: String,
-        /// What to do, if more is known than that.
+        /// Advice, if the message alone is not enough.
         hint: Option<String>,
     },
     /// A bug in the daemon.
@@ -59,7 +59,7 @@ pub enum TurnError {
 }
 
 impl TurnError {
-    /// What the user can do about it.
+    /// Returns advice for the user.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {

@@ -1,4 +1,5 @@
-//! Behaviour around the loop: one implementation per file in `middleware/` or `safety/`.
+//! Hooks into the loop: [`Middleware`] sees each step of a turn and may change it.
+//! Each implementation is one file in `middleware/` or `safety/` of the daemon; none is named here.
 
 use std::{ops::ControlFlow, path::PathBuf, sync::Arc};
 
@@ -14,30 +15,30 @@ use super::{
     state::{Record, TurnState},
 };
 
-/// How a turn ends.
+/// The result of a turn.
 pub type TurnResult = Result<StopReason, TurnError>;
 
 /// Takes part in a turn. Before-hooks run in the order of the list, after-hooks in reverse: the last of the list is innermost.
 #[async_trait]
 pub trait Middleware: Send + Sync {
-    /// Before the first step. An answer that is known without the model ends the turn; no hook after this one is asked.
+    /// Runs before the first step. An answer that is known without the model ends the turn; later hooks are not asked then.
     async fn before_turn(&self, _state: &TurnState) -> Option<String> {
         None
     }
 
-    /// Before each step, while nothing else happens in the turn. May wait; before a model call it may change the conversation
-    /// ([`TurnState::rewrite`]). `Break` ends the turn so; calls that wait for results are not run then.
+    /// Runs before each step, while nothing else happens in the turn. May wait; before a model call it may change the conversation
+    /// ([`TurnState::rewrite`]). `Break` ends the turn with that result; calls that wait for results do not run then.
     async fn before_step(&self, _step: StepKind, _state: &mut TurnState) -> ControlFlow<TurnResult> {
         ControlFlow::Continue(())
     }
 
-    /// Completes when the turn must end whatever it does just now. It is cancelled then, and ends so.
+    /// Completes when the turn must end immediately. The turn is then cancelled and ends with this error.
     async fn cut_off(&self) -> TurnError {
         std::future::pending().await
     }
 
-    /// What the model must learn before its next call, told once. It stands behind what the model reads last, and stays there: later
-    /// requests begin with the same bytes. Must not wait.
+    /// Returns a note for the model's next call; each note is returned once. The note is appended to the text that the model reads next
+    /// and stays there, so that later requests begin with the same bytes. Must not wait.
     fn news(&self) -> Option<String> {
         None
     }
@@ -45,19 +46,20 @@ pub trait Middleware: Send + Sync {
     /// May change a request before it is sent.
     async fn before_model(&self, _request: &mut ModelRequest) {}
 
-    /// The service refused `request` as too long, with what it said of sizes. May shorten it; true if it is shorter now.
+    /// Handles a request that the service refused as too long; `sizes` are the sizes that the service named. May shorten the request;
+    /// returns whether it is shorter now.
     async fn on_overflow(&self, _request: &mut ModelRequest, _sizes: Overflow) -> bool {
         false
     }
 
-    /// An answer came, or a part of one. May complete what is known of its cost. Must not wait.
+    /// Runs when an answer, or a part of one, arrived. May complete its cost. Must not wait.
     fn after_model(&self, _usage: &mut TokenUsage) {}
 
-    /// A model call is over, with all that came of it and what it took, after [`Middleware::after_model`]. Also of one that failed
+    /// Runs when a model call is over, with its outcome and its usage, after [`Middleware::after_model`]. Also runs for a call that failed
     /// or was cancelled. Must not wait.
     fn model_ended(&self, _record: &Record) {}
 
-    /// Sees the calls of an answer that has several, before the first of them runs. `Break`: the user ended the turn.
+    /// Sees the calls of an answer with several calls, before the first of them runs. `Break`: the user ended the turn.
     async fn before_tools(&self, _calls: &[PlannedCall]) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
@@ -65,35 +67,35 @@ pub trait Middleware: Send + Sync {
     /// May change a call before it runs, or deny it.
     ///
     /// # Errors
-    /// The denial; the call does not run and no hook after this one is asked.
+    /// The denial; the call does not run, and later hooks are not asked.
     async fn before_tool(&self, _call: &mut PlannedCall) -> Result<(), Denial> {
         Ok(())
     }
 
-    /// How often a call that has failed may be repeated before the model learns of it.
+    /// Returns the number of times that a failed call may be repeated before the model learns of the failure.
     fn repeats(&self, _call: &PlannedCall) -> u32 {
         0
     }
 
-    /// A call that was allowed has run. Calls that run at once end in any order, and nothing is told here of one that was cancelled.
-    /// Must not wait.
+    /// Runs after an allowed call has run. Calls that run at the same time end in any order. Is not called for a cancelled call. Must not
+    /// wait.
     fn tool_ran(&self, _call: &PlannedCall, _outcome: StepResult) {}
 
     /// May change a result before the model sees it. Also called for calls that failed, were denied or were cancelled.
     async fn after_tool(&self, _result: &mut ToolResult) {}
 
-    /// A call is over, with what the model is told of it, after [`Middleware::after_tool`]. In the order of the calls, also for those
-    /// that could not be run. Must not wait.
+    /// Runs when a call is over, with the result for the model, after [`Middleware::after_tool`]. Runs in the order of the calls, also for
+    /// calls that could not be run. Must not wait.
     fn call_ended(&self, _call: &ToolCall, _outcome: StepResult, _result: &ToolResult) {}
 
-    /// After each step, when the state holds what came of it. Must not wait.
+    /// Runs after each step, when the state holds its outcome. Must not wait.
     async fn after_step(&self, _state: &TurnState) {}
 
-    /// The turn is over. Must not wait.
+    /// Runs when the turn is over. Must not wait.
     async fn after_turn(&self, _state: &TurnState, _result: &TurnResult) {}
 }
 
-/// The consent of a call that a rule of the user's allows.
+/// Stands for the consent of a call that one of the user's rules allows.
 pub const BY_RULE: &str = "rule";
 
 /// A tool call that is about to run.
@@ -101,30 +103,30 @@ pub const BY_RULE: &str = "rule";
 pub struct PlannedCall {
     /// Id of the call, as in [`ToolResult::call_id`].
     pub call_id: String,
-    /// Number of its step in the turn, from 0; `None` while it is only foreseen.
+    /// Number of its step in the turn, from 0; `None` while the call is only previewed.
     pub step: Option<u32>,
-    /// What this run is known by elsewhere, and after the daemon's end; empty if it is not kept. Hexadecimal digits.
+    /// Id of this run in records outside the turn, also after the daemon ends; empty if the run is not recorded. Hexadecimal digits.
     pub run_id: String,
     /// Name of the tool.
     pub tool: String,
     /// Its arguments.
     pub args: Arc<JsonObject>,
-    /// What they would do.
+    /// The effect that it would have.
     pub intent: Intent,
     /// Working directory of the shell.
     pub cwd: PathBuf,
-    /// The policy's word on it, once it is judged.
+    /// The policy's verdict, once there is one.
     pub verdict: Option<Verdict>,
     /// Consent for exactly this call, if it was needed: the client's record, or [`BY_RULE`].
     pub approval: Option<String>,
-    /// When the user agreed to this one run, if they did.
+    /// The time at which the user agreed to this one run, if they did.
     pub agreed_at: Option<Instant>,
-    /// What the model must know to understand the result: stands before it.
+    /// A note that the model needs to understand the result: stands before the result.
     pub note: Option<String>,
 }
 
 impl PlannedCall {
-    /// A call that nobody has judged yet, of no step.
+    /// Makes a call without a verdict and without a step.
     #[must_use]
     pub fn new(call: &ToolCall, args: impl Into<Arc<JsonObject>>, intent: Intent, cwd: PathBuf) -> Self {
         let (call_id, tool, args) = (call.id.clone(), call.name.clone(), args.into());
@@ -144,12 +146,12 @@ impl PlannedCall {
     }
 }
 
-/// Why a call does not run.
+/// The reason for a call not to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Denial {
-    /// The model is told and may go on.
+    /// The model gets the reason and may continue.
     Refused {
-        /// For the model.
+        /// The reason, for the model.
         reason: String,
     },
     /// The user ended the turn.

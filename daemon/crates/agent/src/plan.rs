@@ -1,4 +1,4 @@
-//! Decides the next step of a turn. Pure.
+//! Decides the next step of a turn from its state alone. Pure.
 
 use cohab_model_api::{ProviderError, ProviderErrorKind, StopClass};
 
@@ -7,24 +7,24 @@ use super::{
     state::{Progress, TurnState},
 };
 
-/// After so many answers in a row of which no call could be run, the turn fails.
+/// Number of answers in a row without a single usable call after which the turn fails.
 pub const MAX_BAD_ANSWERS: u32 = 3;
 
 /// Bounds of one turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TurnLimits {
-    /// Model calls with tools, 0 for any number; one more without tools follows to sum up.
+    /// Model calls with tools, 0 for any number; one more call without tools follows for a summary.
     pub model_calls: u32,
 }
 
-/// What comes next.
+/// The decision of [`next_step`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// A step.
+    /// Run a step.
     Run(StepKind),
-    /// The end.
+    /// End the turn.
     Stop(StopReason),
-    /// The end, as a failure.
+    /// End the turn as a failure.
     Fail(TurnError),
 }
 
@@ -33,14 +33,14 @@ pub enum Next {
 pub enum StepKind {
     /// Ask the model.
     ModelCall {
-        /// Whether it may call tools.
+        /// Whether the model may call tools.
         allow_tools: bool,
     },
     /// Run the pending calls.
     ToolCalls,
 }
 
-/// Decides from the state alone.
+/// Decides the next step from the state alone.
 #[must_use]
 pub fn next_step(state: &TurnState, limits: TurnLimits) -> Next {
     match state.progress() {
@@ -54,7 +54,7 @@ pub fn next_step(state: &TurnState, limits: TurnLimits) -> Next {
         }
         Progress::Answered(StopClass::Length) => Next::Stop(StopReason::Length),
         Progress::Answered(StopClass::Refusal) => Next::Stop(StopReason::Refused),
-        // The provider has continued it as often as it may; what came is the answer.
+        // The provider has continued the answer as often as it may; the text so far is the answer.
         Progress::Answered(StopClass::Pause) => Next::Stop(StopReason::Answered),
         Progress::Answered(StopClass::End | StopClass::Tool) if state.is_final() => Next::Stop(StopReason::StepLimit),
         Progress::Answered(StopClass::End | StopClass::Tool) if state.has_spoken() => Next::Stop(StopReason::Answered),

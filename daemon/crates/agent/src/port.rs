@@ -1,5 +1,4 @@
-//! The agent's ports: tools, the sink of its events, the person who approves. No implementation is named here or anywhere in this
-//! crate.
+//! Defines the agent's ports: tools, the sink of its events, the user who approves. This crate names no implementation of them.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -14,41 +13,41 @@ pub use super::consent::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Last
 
 // --- tools ------------------------------------------------------------------------------------------------------------
 
-/// Something the model can use. One file each in `tool/`.
+/// A tool of the model. Each implementation is one file in `tool/`.
 #[async_trait]
 pub trait Tool: Send + Sync {
-    /// What the model is told about it.
+    /// Returns the description for the model.
     fn spec(&self) -> ToolSpec;
 
-    /// What this call would do, so that the gate can judge and show it before it happens. Reads nothing but what the preview
-    /// needs (an edit's diff).
+    /// Returns the intent of a call, so that the gate can judge and show the call before it runs. Reads nothing except the input of the
+    /// preview (an edit's diff).
     ///
     /// # Errors
-    /// Text for the model, when the arguments make no sense.
+    /// Text for the model, when the arguments are not valid.
     fn intent(&self, args: &JsonObject, cwd: &std::path::Path) -> Result<Intent, String>;
 
-    /// Does it. `Err` is text for the model, too; neither ends the turn. Arguments passed `intent` before.
+    /// Runs the call; its arguments have passed `intent` before. `Err` is text for the model, too; neither result ends the turn.
     async fn call(&self, args: &JsonObject, context: &ToolContext<'_>) -> Result<ToolOutput, String>;
 }
 
-/// What a tool call would do.
+/// The intent of a tool call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Intent {
     /// Its main argument in one line, for the step line: the command, the path, the pattern.
     pub title: String,
-    /// What it touches.
+    /// Its effect.
     pub effect: Effect,
 }
 
-/// What a tool call touches.
+/// The effect of a tool call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Runs a shell line.
     RunCommand {
-        /// The exact text. Stands in argument `command`. Shared: it may be megabytes.
+        /// The exact text, equal to the argument `command`. Shared, since it may be megabytes.
         command: Arc<str>,
     },
-    /// Reads a file or below a folder.
+    /// Reads a file, or files below a folder.
     Read {
         /// Absolute.
         path: PathBuf,
@@ -60,13 +59,13 @@ pub enum Effect {
         /// Unified diff.
         diff: Arc<str>,
     },
-    /// Nothing but the session's own notes, or texts that the user keeps for the assistant.
+    /// Touches only the session's own notes, or texts that the user keeps for the assistant.
     Internal,
 }
 
-/// What a tool may use while it runs.
+/// The environment of a running tool.
 pub struct ToolContext<'a> {
-    /// The shell: live where there is one, else isolated.
+    /// The shell: the live one if there is one, else an isolated one.
     pub runner: &'a dyn CommandRunner,
     /// Consent for exactly this call, if it was needed; goes to the client with the command.
     pub approval: Option<String>,
@@ -76,27 +75,27 @@ pub struct ToolContext<'a> {
     pub cancel: &'a CancellationToken,
 }
 
-/// What a tool gives back.
+/// The output of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolOutput {
     /// Text for the model.
     pub content: String,
     /// A few words for the step line: `12 lines`, `exit 1`, `3 files`.
     pub summary: String,
-    /// Whether the step is shown as failed (a command with exit status != 0 is still a result).
+    /// Whether the step is shown as failed. A command with exit status != 0 is still a result.
     pub is_failure: bool,
 }
 
 // --- the user ---------------------------------------------------------------------------------------------------------
 
-/// Takes what happens in a turn, in order. Never waits longer than its bounded queue is full.
+/// Receives the events of a turn, in order. Waits only while its bounded queue is full.
 #[async_trait]
 pub trait EventSink: Send + Sync {
     /// Delivers one event.
     async fn emit(&self, event: TurnEvent);
 }
 
-/// What happens in a turn.
+/// An event of a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TurnEvent {
     /// Text of the answer.
@@ -109,39 +108,39 @@ pub enum TurnEvent {
     StepStarted {
         /// Number in the turn, from 0.
         step: u32,
-        /// What it is.
+        /// The activity of the step.
         activity: Activity,
     },
     /// A step is over.
     StepFinished {
         /// Number in the turn.
         step: u32,
-        /// How it went.
+        /// The outcome.
         outcome: StepResult,
-        /// A few words.
+        /// The outcome in a few words.
         summary: String,
-        /// How long it took.
+        /// Duration of the step.
         elapsed: Duration,
     },
-    /// What the turn took until now, after a model call that took anything.
+    /// The usage of the turn so far; sent after each model call that used anything.
     Spent {
         /// Summed over its model calls.
         usage: TokenUsage,
-        /// Whether a call cost something that is not known, beside what is.
+        /// Whether a call had a cost that is unknown, in addition to the known cost.
         is_cost_partial: bool,
     },
-    /// Something to know.
+    /// A notice for the user.
     Notice(String),
     /// A request will be repeated.
     Retry {
-        /// Why.
+        /// The reason.
         reason: String,
         /// Wait before it.
         after: Duration,
     },
 }
 
-/// What a step does.
+/// The activity of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Activity {
     /// Waits for the model `wire/model`.
@@ -153,34 +152,34 @@ pub enum Activity {
     ToolCall {
         /// Its name.
         tool: String,
-        /// `Intent::title`, or a remark when the call cannot be run.
+        /// `Intent::title`, or a remark if the call cannot be run.
         title: String,
     },
     /// Makes the conversation shorter.
     Compaction,
 }
 
-/// How a step went.
+/// The outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepResult {
-    /// As asked.
+    /// The step did what was asked.
     Done,
     /// The tool or the model failed.
     Failed,
     /// The user or the policy said no.
     Refused,
-    /// The turn was cancelled meanwhile.
+    /// The turn was cancelled during the step.
     Cancelled,
 }
 
-/// Asks the person at the keyboard.
+/// Asks the user for consent.
 #[async_trait]
 pub trait Approver: Send + Sync {
-    /// Waits for the answer. Nobody there, or a lost connection: `Refused`.
+    /// Waits for the answer. Without an attached client, or when the connection is lost, the answer is `Refused`.
     async fn ask(&self, question: ApprovalQuestion) -> ApprovalAnswer;
 
-    /// Asks about several things at once; an answer each, in order. `CancelTurn` among them ends it.
+    /// Asks several questions together and returns one answer each, in order. A `CancelTurn` among the answers ends the turn.
     async fn ask_all(&self, questions: Vec<ApprovalQuestion>) -> Vec<ApprovalAnswer> {
         let mut answers = Vec::new();
         for question in questions {

@@ -1,4 +1,4 @@
-//! The state of a turn, and the changes that steps make to it. No IO.
+//! The state of a turn, and its changes by steps. No IO.
 
 use cohab_model_api::{
     AssistantMessage, Message, ProviderError, ProviderErrorKind, StopClass, TokenUsage, ToolCall, ToolResult,
@@ -6,15 +6,15 @@ use cohab_model_api::{
 
 use super::error::TurnError;
 
-/// Where a note of ours begins behind a tool's result. No result holds it: what tools return is made harmless text.
+/// Marks the start of a note of ours after a tool's result. No result contains the mark: tool output is sanitized.
 pub const NOTE_MARK: &str = "\n\n\u{1e}";
 
-/// Stands at the end of a text that was cut.
+/// Marks the end of a text that was cut.
 const INTERRUPTED: &str = "[interrupted]";
-/// Stands for a last answer that has no text.
+/// Replaces an empty last answer.
 const NO_TEXT: &str = "[stopped at the step limit]";
 
-/// The conversation with its running turn.
+/// The conversation with its current turn.
 #[derive(Clone, Debug, Default)]
 pub struct TurnState {
     messages: Vec<Message>,
@@ -31,53 +31,53 @@ pub struct TurnState {
     rejected_calls: u32,
 }
 
-/// Whose move it is.
+/// The party that acts next in a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Progress {
-    /// The model's.
+    /// The model.
     #[default]
     Model,
-    /// The tools': the last message has calls without results.
+    /// The tools: the last message has calls without results.
     Tools {
         /// The length limit cut the answer: its calls must not run.
         is_cut: bool,
     },
-    /// Nobody's: the model ended its answer so.
+    /// No one: the model ended its answer with this class.
     Answered(StopClass),
 }
 
-/// What came of a step.
+/// The outcome of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Record {
     /// A complete answer.
     Answer {
         /// The message.
         message: AssistantMessage,
-        /// What its end means.
+        /// The class of its end.
         class: StopClass,
         /// Its tokens.
         usage: TokenUsage,
     },
     /// An answer without its end.
     Broken {
-        /// Text that came.
+        /// Text received.
         text: String,
         /// Tokens so far.
         usage: TokenUsage,
-        /// Why.
+        /// The cause.
         cause: Cut,
     },
     /// Results of all pending calls, in their order.
     Tools {
         /// The results.
         results: Vec<ToolResult>,
-        /// Set if no call of the batch could be run at all: what was wrong with the last one.
+        /// The error of the last call, set if no call of the batch could be run at all.
         complaint: Option<String>,
     },
 }
 
 impl Record {
-    /// The tokens of a model call, unless nothing came of it.
+    /// The tokens of a model call, unless it produced nothing.
     pub fn usage_mut(&mut self) -> Option<&mut TokenUsage> {
         match self {
             Self::Answer { usage, .. } => Some(usage),
@@ -87,12 +87,12 @@ impl Record {
     }
 }
 
-/// Whether a call that broke off took anything that is paid for.
+/// Whether a broken-off call used anything that is charged.
 fn has_taken(text: &str, usage: TokenUsage) -> bool {
     !text.is_empty() || usage != TokenUsage::default()
 }
 
-/// Why an answer has no end.
+/// The reason for an answer without an end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// The turn was cancelled.
@@ -104,14 +104,14 @@ pub enum Cut {
 }
 
 impl TurnState {
-    /// A turn on top of `history`, which must be complete: every call has its result.
+    /// Starts a turn after `history`, which must be complete: every call has its result.
     #[must_use]
     pub fn new(mut history: Vec<Message>, question: String) -> Self {
         history.push(Message::User { text: question });
         Self { messages: history, ..Self::default() }
     }
 
-    /// A turn that goes on after so many model calls: `messages` must be complete and end with what the model is to read next.
+    /// Continues a turn after `model_calls` model calls: `messages` must be complete and end with the message that the model reads next.
     #[must_use]
     pub fn going_on(messages: Vec<Message>, model_calls: u32) -> Self {
         Self { messages, model_calls, ..Self::default() }
@@ -135,25 +135,25 @@ impl TurnState {
         self.usage
     }
 
-    /// Whether an answer cost something that is not known, beside what is.
+    /// Whether an answer had a cost that is unknown, in addition to the known cost.
     #[must_use]
     pub fn is_cost_partial(&self) -> bool {
         self.is_cost_partial
     }
 
-    /// Whose move it is.
+    /// The party that acts next.
     #[must_use]
     pub fn progress(&self) -> Progress {
         self.progress
     }
 
-    /// Model calls so far, those that failed included.
+    /// Model calls so far, including failed ones.
     #[must_use]
     pub fn model_calls(&self) -> u32 {
         self.model_calls
     }
 
-    /// Whether the last answer was asked for without tools.
+    /// Whether the last request did not allow tools.
     #[must_use]
     pub fn is_final(&self) -> bool {
         self.is_final
@@ -165,13 +165,13 @@ impl TurnState {
         self.has_spoken
     }
 
-    /// Answers in a row of which no call could be run, and the last complaint.
+    /// Number of answers in a row without a usable call, and the last complaint.
     #[must_use]
     pub fn bad_answers(&self) -> (u32, &str) {
         (self.bad_answers, &self.last_complaint)
     }
 
-    /// Somebody else answers from now on.
+    /// Resets the count of bad answers, because another model answers from now on.
     pub fn forgive_bad_answers(&mut self) {
         self.bad_answers = 0;
     }
@@ -185,26 +185,26 @@ impl TurnState {
         }
     }
 
-    /// The number of the next step.
+    /// Takes the number for the next step.
     pub fn number_step(&mut self) -> u32 {
         self.steps += 1;
         self.steps - 1
     }
 
-    /// Notes that a model call begins; `allow_tools` is false for the last one.
+    /// Records that a model call begins; `allow_tools` is false for the last one.
     pub fn model_call_begins(&mut self, allow_tools: bool) {
         self.model_calls += 1;
         self.is_final = !allow_tools;
     }
 
-    /// Whether there is something that the model reads next, for [`TurnState::tell`].
+    /// Whether the conversation ends with a message that the model reads next and [`TurnState::tell`] can extend.
     #[must_use]
     pub fn is_read_next(&self) -> bool {
         matches!(self.messages.last(), Some(Message::User { .. } | Message::ToolResults(_)))
     }
 
-    /// Adds a note of ours to the end of what the model reads next: the user's text, or the last result of the last batch. There it
-    /// splits no call from its result and makes no second message in a row.
+    /// Adds a note to the end of the message that the model reads next: the user's text, or the last result of the last batch. A note
+    /// there separates no call from its result and makes no second message in a row.
     pub fn tell(&mut self, note: &str) {
         match self.messages.last_mut() {
             Some(Message::User { text }) => *text += &format!("\n\n{note}"),
@@ -216,8 +216,8 @@ impl TurnState {
         }
     }
 
-    /// Puts another conversation in place of this one, before a model call: a shorter one that means the same. It must be complete
-    /// and end with what the model is to read next.
+    /// Replaces the conversation before a model call with a shorter one of the same meaning. The new one must be complete and end with the
+    /// message that the model reads next.
     pub fn rewrite(&mut self, messages: Vec<Message>) {
         if self.progress == Progress::Model {
             self.messages = messages;
@@ -225,26 +225,26 @@ impl TurnState {
         }
     }
 
-    /// How often the conversation was put in place of another: what is known of its earlier messages is then no longer so.
+    /// Number of times that the conversation was replaced: facts about its earlier messages are then no longer valid.
     #[must_use]
     pub fn rewrites(&self) -> u32 {
         self.rewrites
     }
 
-    /// Adds what was taken beside the model's answers.
+    /// Adds usage outside the model's answers.
     pub fn spend(&mut self, usage: TokenUsage) {
         self.usage.add(usage);
         self.is_cost_partial |= usage.cost_microusd.is_none();
     }
 
-    /// The answer is known without the model.
+    /// Ends the turn with an answer that is known without the model.
     pub fn answer_with(&mut self, text: String) {
         self.has_spoken = true;
         self.progress = Progress::Answered(StopClass::End);
         self.messages.push(Message::Assistant(AssistantMessage { text, ..AssistantMessage::default() }));
     }
 
-    /// Calls that wait for results get this one, so that the conversation is complete.
+    /// Gives this result to all calls without one, so that the conversation is complete.
     pub fn give_up_calls(&mut self, reason: &str) {
         let give_up = |call: &ToolCall| ToolResult {
             call_id: call.id.clone(),
@@ -259,10 +259,10 @@ impl TurnState {
         }
     }
 
-    /// Takes in what came of a step.
+    /// Applies the outcome of a step.
     ///
     /// # Errors
-    /// When the turn cannot go on. The conversation is complete then, too.
+    /// The turn cannot continue. The conversation is complete in that case, too.
     pub fn apply(&mut self, record: Record) -> Result<(), TurnError> {
         match record {
             Record::Answer { message, class, usage } => {
@@ -289,7 +289,7 @@ impl TurnState {
     fn answered(&mut self, mut message: AssistantMessage, class: StopClass) {
         let must_drop_calls = self.is_final || class == StopClass::Refusal;
         if must_drop_calls && !message.tool_calls.is_empty() {
-            // The provider's form holds the calls, too; sent back without results it would be refused.
+            // The provider's form holds the calls, too; the service would refuse it without results.
             message = AssistantMessage { text: message.text, ..AssistantMessage::default() };
             if message.text.is_empty() {
                 NO_TEXT.clone_into(&mut message.text);
@@ -310,7 +310,7 @@ impl TurnState {
     fn broke_off(&mut self, text: &str, cause: Cut) -> Result<(), TurnError> {
         let has_text = !text.trim().is_empty();
         self.has_spoken |= has_text;
-        // A question that was cancelled needs an answer, too: the next one must not revive it.
+        // A cancelled question needs an answer, too, so that the next question does not revive it.
         if has_text || cause == Cut::Cancelled {
             let text = if has_text { format!("{text}\n\n{INTERRUPTED}") } else { INTERRUPTED.to_owned() };
             self.messages.push(Message::Assistant(AssistantMessage { text, ..AssistantMessage::default() }));

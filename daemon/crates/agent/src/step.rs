@@ -1,4 +1,4 @@
-//! One step of a turn: a model call, or a batch of tool calls.
+//! Executes one step of a turn: a model call, or a batch of tool calls.
 
 use std::sync::Arc;
 
@@ -20,30 +20,30 @@ use super::{
     turn::Agent,
 };
 
-/// Text of one answer, beyond which it counts as broken off.
+/// Longest text of one answer; a longer answer counts as broken off.
 const MAX_ANSWER_BYTES: usize = 4 * 1024 * 1024;
-/// Tool calls of one answer, beyond which it counts as broken off.
+/// Most tool calls of one answer; an answer with more counts as broken off.
 const MAX_CALLS_PER_ANSWER: usize = 64;
-/// Tool calls that run at the same time.
+/// Most tool calls that run at the same time.
 const MAX_CALLS_AT_ONCE: usize = 8;
 /// The result of a call that did not run to its end because the turn was cancelled.
 const CANCELLED: &str = "cancelled before it ended";
 /// The result of a call in an answer that the length limit cut.
 const CUT: &str = "not run: the length limit cut the answer with this call; make the call again with shorter arguments";
-/// The title of a call that cannot be run: what the model wrote is nothing to show.
+/// The title of a call that cannot be run: the model's own text is not shown.
 const UNUSABLE: &str = "(not a usable call)";
-/// Stands for the name of a tool where the model wrote none.
+/// Replaces a missing name of a tool.
 const NAMELESS: &str = "nameless";
-/// Told when the provider gave up continuing an answer.
+/// The notice after the provider gave up continuing an answer.
 const PAUSED: &str = "The service paused its answer again and again. Ask it to go on.";
 
-/// What has come of an answer so far. It outlives the stream, so that cancelling keeps it.
+/// The part of an answer received so far. It outlives the stream, so that cancelling keeps it.
 #[derive(Default)]
 struct Draft {
     text: String,
     calls: Vec<ToolCall>,
     usage: TokenUsage,
-    /// Whether the user has seen anything of it.
+    /// Whether the user has seen any of it.
     has_shown: bool,
 }
 
@@ -52,26 +52,26 @@ enum End {
     Cut(Cut),
 }
 
-/// How a tool call went.
+/// The outcome of a tool call.
 struct Called {
     content: String,
     summary: String,
     outcome: StepResult,
     is_error: bool,
-    /// How long the tool itself ran; the wait for the user's consent is not counted.
+    /// Running time of the tool itself; the wait for the user's consent is not counted.
     ran_for: Duration,
 }
 
-/// What came of a call, and whether it could be run at all.
+/// The outcome of a call, and whether the call could be run at all.
 struct Ran {
-    /// Its number, unless the turn was cancelled before.
+    /// Number of the call's step, unless the turn was cancelled before.
     step: Option<u32>,
     called: Called,
-    /// What is wrong with it.
+    /// The error of a call that cannot be run.
     unusable: Option<String>,
 }
 
-/// Held by the call whose turn it is to be shown and asked about.
+/// Held by the call that is being shown and asked about.
 type Turn<'a, 'b> = MutexGuard<'a, &'b mut TurnState>;
 
 impl Called {
@@ -138,7 +138,7 @@ impl Agent {
         record
     }
 
-    /// Says who answered, if that was not the model that was asked.
+    /// Names the model that answered, if it was not the model that was asked.
     fn stand_in(&self, asked: &ModelInfo) -> String {
         let ModelInfo { wire, model, .. } = self.provider.info();
         if (&wire, &model) == (&asked.wire, &asked.model) {
@@ -153,7 +153,7 @@ impl Agent {
         }
     }
 
-    /// Asks the model; once more with a shorter conversation if it was too long.
+    /// Asks the model, and once more with a shorter conversation if it was too long.
     async fn ask(&self, state: &TurnState, allow_tools: bool, draft: &mut Draft, sink: &dyn EventSink) -> End {
         let request = self.request(state, allow_tools).await;
         let end = self.read_answer(request, draft, sink).await;
@@ -265,7 +265,8 @@ impl Agent {
         Record::Tools { results, complaint: complaint.filter(|_| good_calls == 0) }
     }
 
-    /// Calls that run at once are numbered, shown and asked about one after the other, in their order: each holds `turn` so long.
+    /// Runs one call. Calls that run at the same time are numbered, shown and asked about in their order: each call holds `turn` until
+    /// then.
     async fn call_one(
         &self,
         call: &ToolCall,

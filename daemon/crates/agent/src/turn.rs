@@ -1,4 +1,4 @@
-//! The loop: plan, execute, apply, until the planner says stop.
+//! Runs the loop of a turn: plan, execute, apply, until the planner says stop.
 
 use std::{collections::BTreeMap, ops::ControlFlow, sync::Arc};
 
@@ -15,31 +15,30 @@ use super::{
 };
 use crate::runner::CommandRunner;
 
-/// The result of calls that a hook ended the turn before.
+/// The result of calls that did not run because a hook ended the turn.
 const NOT_RUN: &str = "not run: the turn was stopped before this call";
 
-/// Everything a turn works with.
+/// The parts that a turn works with.
 pub struct Agent {
-    /// Who answers.
+    /// The model's provider.
     pub provider: Arc<dyn ModelProvider>,
-    /// What it can use, by name.
+    /// The tools, by name.
     pub tools: BTreeMap<String, Arc<dyn Tool>>,
-    /// Behaviour around the loop, outermost first.
+    /// The middleware around the loop, outermost first.
     pub middleware: Vec<Arc<dyn Middleware>>,
     /// The shell for the tools.
     pub runner: Arc<dyn CommandRunner>,
     /// The system prompt.
     pub system: String,
-    /// Bounds.
+    /// The bounds of a turn.
     pub limits: TurnLimits,
 }
 
 impl Agent {
-    /// Runs a turn to its end. Whatever comes back, the conversation in `state` is complete: every call has a result, and text
-    /// that was shown is kept.
+    /// Runs a turn to its end. With any result, the conversation in `state` is complete: every call has a result, and shown text is kept.
     ///
     /// # Errors
-    /// When the turn failed. A tool's failure is none.
+    /// The turn failed. A tool's failure is not an error of the turn.
     pub async fn run_turn(
         &self,
         state: &mut TurnState,
@@ -111,7 +110,7 @@ impl Agent {
         }
     }
 
-    /// What a hook answers in the model's place.
+    /// Returns a hook's answer in place of the model's.
     async fn known_answer(
         &self,
         state: &mut TurnState,
@@ -136,7 +135,7 @@ impl Agent {
         Some(StopReason::Answered)
     }
 
-    /// A turn that is cancelled while a hook waits goes on to the step, which sees that.
+    /// Calls the hooks before a step. A turn that is cancelled while a hook waits continues to the step, which notices the cancellation.
     async fn before_step(
         &self,
         step: StepKind,

@@ -1,4 +1,4 @@
-//! What is wrong with the settings file, where, and what to do.
+//! Errors of the settings file: message, position and advice.
 
 use std::{
     fmt,
@@ -15,7 +15,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// The place of byte `offset` of `text`. Broken characters count as one.
+    /// The position of byte `offset` of `text`. An invalid byte sequence counts as one character.
     #[must_use]
     pub fn of(text: &[u8], offset: usize) -> Self {
         let before = &text[..offset.min(text.len())];
@@ -27,18 +27,18 @@ impl Position {
     }
 }
 
-/// A fault of the settings file. `Display` is one line, `file:line:column: message`; never a secret.
+/// An error of the settings file. `Display` is one line, `file:line:column: message`; never a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
     /// The file.
     pub file: PathBuf,
-    /// Where in it, if it is about a place.
+    /// Position in the file, if the error has one.
     pub position: Option<Position>,
-    /// Full name of the key, if it is about one.
+    /// Full name of the key, if the error is about one.
     pub key: Option<String>,
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What the user can do.
+    /// Advice for the user.
     pub hint: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The settings file: reading, checking, changing.
+//! Reads, checks and changes the settings file.
 
 use std::{
     borrow::Cow,
@@ -19,19 +19,19 @@ use super::{
 
 /// Largest settings file.
 const FILE_MAX_BYTES: u64 = 1024 * 1024;
-/// Faults that are looked for; whoever mends these sees the rest.
+/// Most errors that are reported; the rest appear once these are fixed.
 const PROBLEMS_MAX: usize = 50;
-/// What others may not have of a file with a secret in it.
+/// Permission bits of other users that a file with a secret must not have.
 const OTHERS_MODE: u32 = 0o077;
 /// Mode of a file written here.
 const PRIVATE_MODE: u32 = 0o600;
 
-/// A change of the settings file.
+/// A change to the settings file.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// This setting has this value.
+    /// Gives this setting this value.
     Set(Key, Value),
-    /// This setting is not in the file.
+    /// Removes this setting from the file.
     Unset(Key),
 }
 
@@ -39,17 +39,17 @@ pub enum Change {
 #[derive(Debug)]
 pub struct ConfigFile {
     path: PathBuf,
-    /// Where the file is in the end, if `path` is a link.
+    /// The target of `path`, if `path` is a link.
     real: PathBuf,
     text: String,
     metadata: Option<Metadata>,
 }
 
 impl ConfigFile {
-    /// Reads the file; says nothing about its content.
+    /// Reads the file without checking its content.
     ///
     /// # Errors
-    /// It is there, but cannot be read, is no regular file, is too large or no UTF-8.
+    /// The file exists, but cannot be read, is not a regular file, is too large or is not UTF-8.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let fault = |error: FileError| ConfigError::new(path, error.to_string());
         let real = match fs::canonicalize(path) {
@@ -67,7 +67,7 @@ impl ConfigFile {
         Ok(Self { path: path.to_owned(), real, text, metadata: Some(metadata) })
     }
 
-    /// Its path as it was given.
+    /// The path as given.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -79,7 +79,7 @@ impl ConfigFile {
         &self.text
     }
 
-    /// What is wrong with it, in the order of the file, up to 50 faults; only the first if it is no TOML.
+    /// Returns the errors of the file in its order, at most 50; only the first if it is not TOML.
     #[must_use]
     pub fn problems(&self) -> Vec<ConfigError> {
         let document = match self.document() {
@@ -94,7 +94,7 @@ impl ConfigFile {
         problems
     }
 
-    /// The value the file has for a setting, and where, whether it is right or wrong.
+    /// Returns the file's value for a setting, valid or not, and its position.
     #[must_use]
     pub fn value(&self, key: &Key) -> Option<(Value, Position)> {
         let document = self.document().ok()?;
@@ -156,7 +156,7 @@ impl ConfigFile {
         Some(ConfigError::new(&self.path, error.message()).at(position).key(step_rules::TABLE))
     }
 
-    /// The faults that a setting names a profile that is not there.
+    /// Reports each setting that names a missing profile.
     fn check_profiles(&self, table: &Table, problems: &mut Vec<ConfigError>) {
         let profiles = table.get(profile::TABLE).and_then(Item::as_table_like);
         let known: Vec<&str> = profiles.iter().flat_map(|table| table.iter()).map(|(name, _)| name).collect();
@@ -174,7 +174,7 @@ impl ConfigFile {
         }
     }
 
-    /// The names of the profiles, right or wrong, in the order of the file.
+    /// The names of the profiles, valid or not, in the order of the file.
     #[must_use]
     pub fn profiles(&self) -> Vec<String> {
         let Ok(document) = self.document() else { return Vec::new() };
@@ -182,7 +182,7 @@ impl ConfigFile {
         profiles.iter().flat_map(|table| table.iter()).map(|(name, _)| name.to_owned()).collect()
     }
 
-    /// The fault that a secret stands in a file that others may read or change.
+    /// Reports a secret in a file that other users may read or change.
     fn exposure(&self, key: &Key) -> Option<ConfigError> {
         let mode = self.metadata.as_ref().map_or(PRIVATE_MODE, Metadata::mode) & 0o777;
         (key.is_secret && mode & OTHERS_MODE != 0).then(|| {
@@ -202,11 +202,11 @@ impl ConfigFile {
         self.change(&[Change::Set(key.clone(), value)])
     }
 
-    /// Makes all changes and writes the file once, readable by its owner only. Comments, order and all else stay.
+    /// Makes all changes and writes the file once, readable by its owner only. Comments, order and everything else stay.
     ///
     /// # Errors
-    /// The file would be wrong afterwards, by this or another value; or it changed meanwhile or cannot be written. Then
-    /// nothing was written.
+    /// The file would be invalid afterwards, by this or another value; or it changed meanwhile or cannot be written. Nothing was written
+    /// then.
     pub fn change(&self, changes: &[Change]) -> Result<(), ConfigError> {
         let mut document: DocumentMut = self.document()?.into_mut();
         for change in changes {
@@ -233,7 +233,7 @@ impl ConfigFile {
     }
 }
 
-/// The names that a setting of this full name holds, one or several, and where it stands.
+/// The names in the setting of this full name, one or several, and its position.
 fn named(root: &Table, full: &str) -> Option<(Vec<String>, Option<usize>)> {
     let (tables, leaf) = full.rsplit_once('.').map_or(("", full), |(tables, leaf)| (tables, leaf));
     let mut parts = tables.split('.').filter(|part| !part.is_empty());
@@ -244,7 +244,7 @@ fn named(root: &Table, full: &str) -> Option<(Vec<String>, Option<usize>)> {
     Some((names, key.span().map(|span| span.start)))
 }
 
-/// The fault, with its hint, that an address is a path, which only `scripted` has.
+/// Reports, with a hint, an address that is a path, although only `scripted` takes a path.
 fn stray_path(key: &Key, value: &Value, siblings: &dyn TableLike) -> Option<(String, String)> {
     let path = value.as_str().filter(|text| key.kind == Kind::Address && text.starts_with('/'))?;
     let provider = siblings.get("provider").and_then(Item::as_str);
@@ -264,10 +264,10 @@ fn assign(document: &mut DocumentMut, name: &str, value: Value) -> Result<(), St
     let (tables, leaf) = name.rsplit_once('.').map_or((None, name), |(tables, leaf)| (Some(tables), leaf));
     let parts: Vec<&str> = tables.into_iter().flat_map(|tables| tables.split('.')).collect();
     let mut new_table = Table::new();
-    // Only a table with values of its own needs a header.
+    // Only a table with its own values needs a header.
     new_table.set_implicit(true);
     if parts.first().is_some_and(|first| !document.contains_key(first)) {
-        // It goes to the very end, behind comments there, which belong to what is above them.
+        // The new table goes to the very end, after comments there, which belong to the lines above them.
         new_table.set_position(Some(isize::MAX));
         let trailing = document.trailing().as_str().unwrap_or_default().to_owned();
         let gap = if document.is_empty() && trailing.is_empty() { "" } else { "\n" };
@@ -281,7 +281,7 @@ fn assign(document: &mut DocumentMut, name: &str, value: Value) -> Result<(), St
     }
     match table.get_mut(leaf) {
         Some(Item::Value(old)) => {
-            // Blanks and comments around the old value stay.
+            // Spaces and comments around the old value stay.
             let decor = old.decor().clone();
             *old = value;
             *old.decor_mut() = decor;
@@ -293,7 +293,7 @@ fn assign(document: &mut DocumentMut, name: &str, value: Value) -> Result<(), St
     Ok(())
 }
 
-/// Takes a value away; what is no value stays, and is told of as a fault.
+/// Removes a value. Anything else of this name stays and is reported as an error.
 fn remove(root: &mut Table, name: &str) {
     let (tables, leaf) = name.rsplit_once('.').map_or((None, name), |(tables, leaf)| (Some(tables), leaf));
     let mut table: &mut dyn TableLike = root;

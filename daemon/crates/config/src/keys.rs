@@ -1,4 +1,4 @@
-//! All settings there are: one table that checking, `get`, `set`, `list` and the documentation work from.
+//! The table of all settings. Checking, `get`, `set`, `list` and the documentation work from it.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use toml_edit::{Array, Value};
 use super::profile;
 use crate::strategy::Strategy;
 
-/// How much a wrong name must resemble a right one to be offered, 0 to 1.
+/// Least resemblance of a wrong name to a right one that is offered, 0 to 1.
 const RESEMBLANCE: f32 = 0.6;
 /// Longest wrong name that is compared, in bytes.
 const COMPARED_MAX_BYTES: usize = 100;
@@ -23,20 +23,20 @@ const PREFIX_MAX_CHARS: usize = 8;
 pub struct Key {
     /// Full name: the tables it is in, and its own name, joined by dots.
     pub name: Cow<'static, str>,
-    /// What values it takes.
+    /// The kind of its values.
     pub kind: Kind,
-    /// What holds without it, as one would give it to `set`; `None` if it is then simply absent.
+    /// Default value, in the form that `set` takes; `None` if the setting is absent by default.
     pub default: Option<&'static str>,
-    /// What it does, one line.
+    /// Description, one line.
     pub doc: &'static str,
     /// Whether its value is never shown.
     pub is_secret: bool,
 }
 
-/// What values a setting takes.
+/// A kind of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Any text that is not empty.
+    /// Any nonempty text.
     Text,
     /// Name of an environment variable.
     EnvName,
@@ -46,7 +46,7 @@ pub enum Kind {
     Prefix,
     /// A wire, a vendor, `offline` or `scripted`.
     Provider,
-    /// Where a service is: an `http` or `https` URL with a host. For `scripted` an absolute path.
+    /// Address of a service: an `http` or `https` URL with a host. For `scripted` an absolute path.
     Address,
     /// `http` or `https` URL of an OpenTelemetry collector, or nothing.
     Collector,
@@ -58,13 +58,13 @@ pub enum Kind {
     Word(&'static [&'static str]),
     /// A whole number from the first to the second.
     Whole(i64, i64),
-    /// A number from the first to the second, with or without digits behind a point.
+    /// A number from the first to the second, with or without decimals.
     Number(i64, i64),
     /// `true` or `false`.
     Flag,
 }
 
-/// Most profiles that stand in for one.
+/// Most fallback profiles of one profile.
 const FALLBACKS_MAX: usize = 8;
 /// One hour, the longest time limit of a request, in milliseconds.
 const HOUR_MS: i64 = 3_600_000;
@@ -324,7 +324,7 @@ const fn secret(name: &'static str, doc: &'static str) -> Key {
     Key { name: Cow::Borrowed(name), kind: Kind::Text, default: None, doc, is_secret: true }
 }
 
-/// The setting of this full name. `[profiles.NAME]` has those of `[model]`.
+/// Finds the setting of this full name. `[profiles.NAME]` has the settings of `[model]`.
 #[must_use]
 pub fn find(name: &str) -> Option<Key> {
     let as_model = profile::as_model(name);
@@ -332,7 +332,7 @@ pub fn find(name: &str) -> Option<Key> {
     Some(Key { name: Cow::Owned(name.to_owned()), ..key.clone() })
 }
 
-/// Whether settings stand in a table of this full name.
+/// Whether a table of this full name holds settings.
 #[must_use]
 pub(super) fn is_table(name: &str) -> bool {
     let as_model = profile::as_model(name);
@@ -341,7 +341,7 @@ pub(super) fn is_table(name: &str) -> bool {
         || KEYS.iter().any(|key| key.name.strip_prefix(table).is_some_and(|rest| rest.starts_with('.')))
 }
 
-/// What to tell someone who wrote `name`, which is no setting and no table of settings.
+/// Returns advice for a user who wrote `name`, which is neither a setting nor a table of settings.
 #[must_use]
 pub fn advice(name: &str) -> String {
     let fallback = "`cohab config list` shows all keys".into();
@@ -375,7 +375,7 @@ pub fn advice(name: &str) -> String {
     near.map_or(fallback, |near| format!("did you mean `{near}`?"))
 }
 
-/// The candidate that resembles `word` most, if one does, or begins with it.
+/// Returns the candidate that resembles `word` most, or that begins with it, if there is one.
 pub fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let begun = || candidates.iter().find(|candidate| !word.is_empty() && candidate.starts_with(word));
     similar::get_close_matches(word, candidates, 1, RESEMBLANCE).first().or_else(begun).copied()
@@ -391,7 +391,7 @@ impl Key {
             return Ok(());
         }
         let given = match value {
-            // Instead of the variable's name, people give the key itself.
+            // Some users write the key itself in place of the variable's name.
             _ if self.is_secret || self.kind == Kind::EnvName => String::new(),
             Value::String(text) if text.value().len() > COMPARED_MAX_BYTES => ", not such a long text".into(),
             Value::String(text) => format!(", not {:?}", text.value()),
@@ -401,7 +401,7 @@ impl Key {
         Err(format!("`{}` must be {}{given}", self.name, self.kind.allowed()))
     }
 
-    /// The value that `text`, as given on a command line, means for this setting.
+    /// Parses `text`, as given on a command line, as a value of this setting.
     ///
     /// # Errors
     /// As [`Key::check`].
@@ -450,7 +450,7 @@ impl Kind {
         }
     }
 
-    /// What is allowed, as in "must be ...".
+    /// Describes the allowed values, as in "must be ...".
     #[must_use]
     pub fn allowed(self) -> String {
         match self {
@@ -487,7 +487,7 @@ fn one_of(words: &[&str]) -> String {
     format!("one of {}", words.join(", "))
 }
 
-/// A value as one would give it to `set`.
+/// Formats a value in the form that `set` takes.
 #[must_use]
 pub fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.clone().decorated("", "").to_string(), str::to_owned)

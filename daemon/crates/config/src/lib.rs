@@ -1,9 +1,9 @@
 //! The settings of cohab: `config.toml` in the user's folder of settings.
 //!
-//! - [`Settings`] holds what the file says, with defaults for the rest; [`ConfigFile`] reads and changes the file and keeps comments.
+//! - [`Settings`] holds the values of the file, with defaults for the rest; [`ConfigFile`] reads and changes the file and keeps comments.
 //! - [`keys::KEYS`] lists every key with type, default and description. An unknown key is an error: a misspelt limit is no limit.
-//! - [`profile`] puts `[profiles.NAME]` in the place of `[model]`; [`model_settings`], [`model_roles`], [`model_table`] say which model
-//!   does what, and what is known of models.
+//! - [`profile`] puts `[profiles.NAME]` in the place of `[model]`; [`model_settings`] and [`model_roles`] choose models for tasks,
+//!   [`model_table`] holds facts about models.
 //! - [`budget`], [`step_rules`], [`strategy`] are types that the settings and the agent's middleware share.
 //!
 //! Keys of `[client]` are checked here and read by the client.
@@ -43,7 +43,7 @@ use crate::{
     strategy::Strategy,
 };
 
-/// What the file says, with defaults for what it does not.
+/// The values of the file, with defaults for the rest.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
@@ -88,10 +88,10 @@ pub struct Settings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ApprovalSettings {
-    /// What runs without a question.
+    /// The calls that run without a question.
     #[serde(deserialize_with = "from_text")]
     pub mode: ApprovalMode,
-    /// Which programs run unasked behind the lock.
+    /// The programs that run without a question behind the lock.
     #[serde(deserialize_with = "from_text")]
     pub confined: ConfinedPrograms,
 }
@@ -100,7 +100,7 @@ pub struct ApprovalSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SandboxSettings {
-    /// What commands in a shell of their own may do.
+    /// The permissions of commands in a separate shell.
     #[serde(deserialize_with = "from_text")]
     pub profile: Profile,
 }
@@ -111,9 +111,9 @@ pub struct SandboxSettings {
 pub struct LimitSettings {
     /// Most steps that one turn may take; 0 for any number.
     pub steps_per_turn: u32,
-    /// Steps in a row that bring nothing new before the user is asked whether to go on; 0 for any number.
+    /// Steps in a row without anything new after which the user is asked whether to continue; 0 for any number.
     pub stalled_steps: u32,
-    /// How long a command may run unless the model says otherwise, in milliseconds.
+    /// Time limit of a command in milliseconds, unless the model names another.
     pub command_timeout_ms: u64,
     /// Longest result of one tool call.
     pub tool_output_max_bytes: usize,
@@ -151,7 +151,7 @@ pub struct BudgetSettings {
     pub tokens_per_day: u64,
     /// Hundredths of a US dollar that all turns of a day may cost.
     pub cost_per_day_cents: u64,
-    /// How long one turn may work.
+    /// Working time of one turn.
     pub seconds_per_turn: u64,
 }
 
@@ -162,7 +162,7 @@ impl Default for BudgetSettings {
 }
 
 impl BudgetSettings {
-    /// As a turn is held to it.
+    /// Returns the limits in the form that a turn checks.
     #[must_use]
     pub fn limits(self) -> budget::Limits {
         budget::Limits {
@@ -178,14 +178,14 @@ impl BudgetSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ContextSettings {
-    /// How a conversation is shortened that outgrows its model.
+    /// The method of shortening a conversation that outgrows its model.
     #[serde(deserialize_with = "from_text")]
     pub strategy: Strategy,
-    /// It is when so much of the model's context is full, in percent.
+    /// Shortens a conversation when this much of the model's context is full, in percent.
     pub compact_at_percent: u64,
-    /// Or when it has more messages than these.
+    /// Shortens a conversation when it has more messages than this.
     pub compact_over_messages: usize,
-    /// So many messages stay then, the newest.
+    /// Number of newest messages that stay then.
     pub keep_messages: usize,
 }
 
@@ -201,7 +201,7 @@ impl Default for ContextSettings {
 pub struct SessionSettings {
     /// Whether conversations are kept.
     pub enabled: bool,
-    /// Since somebody asked something last.
+    /// Days since the last question after which a conversation is deleted.
     pub keep_days: u32,
 }
 
@@ -215,7 +215,7 @@ impl Default for SessionSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AuditSettings {
-    /// Whether anything is recorded; as conversations are, if it is not said.
+    /// Whether anything is recorded; by default as `[sessions]` says.
     pub enabled: Option<bool>,
 }
 
@@ -231,7 +231,7 @@ impl AuditSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CacheSettings {
-    /// Whether answers that needed no tool are given again.
+    /// Whether answers that needed no tool are reused.
     pub enabled: bool,
 }
 
@@ -245,7 +245,7 @@ impl Default for CacheSettings {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TelemetrySettings {
-    /// URL of a collector that gets spans of turns and steps; empty for none.
+    /// URL of a collector for spans of turns and steps; empty for none.
     pub otlp_endpoint: String,
 }
 
@@ -253,7 +253,7 @@ pub struct TelemetrySettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LogSettings {
-    /// Least level that is written.
+    /// Lowest level that is written.
     #[serde(deserialize_with = "from_text")]
     pub level: LevelFilter,
 }
@@ -275,7 +275,7 @@ where
 /// Reads the settings. A missing file means defaults.
 ///
 /// # Errors
-/// The first fault of the file.
+/// The first error in the file.
 pub fn load(paths: &Paths) -> Result<Settings, ConfigError> {
     let file = ConfigFile::read(&paths.config_file())?;
     if let Some(problem) = file.problems().into_iter().next() {
@@ -287,7 +287,7 @@ pub fn load(paths: &Paths) -> Result<Settings, ConfigError> {
 /// Reads the user's table of models. A missing file means an empty one.
 ///
 /// # Errors
-/// The first fault of the file.
+/// The first error in the file.
 pub fn models(paths: &Paths) -> Result<ModelTable, ConfigError> {
     let file = ConfigFile::read(&paths.models_file())?;
     ModelTable::parse(file.text()).map_err(|error| fault(&file, &error))

@@ -1,27 +1,28 @@
-//! Which model does what: tiers for questions, roles for work beside them. Pure.
+//! Assigns models to tasks: tiers for questions, roles for auxiliary work. Pure.
 //!
-//! A tier or a role names a profile of the settings; without one the model of `[model]`, or the profile in its place, does it.
+//! A tier or a role names a profile of the settings; without a profile, the model of `[model]` (or of the profile in its place) does the
+//! task.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// How much a question asks of a model. In order.
+/// Difficulty of a question. In order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
     /// Short and simple.
     Low,
-    /// What is neither.
+    /// Neither low nor high.
     Medium,
     /// Long, deep or hard.
     High,
 }
 
 impl Tier {
-    /// All, the least first.
+    /// All tiers, the lowest first.
     pub const ALL: [Self; 3] = [Self::Low, Self::Medium, Self::High];
 
-    /// As in the settings.
+    /// The name in the settings.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -32,17 +33,17 @@ impl Tier {
     }
 }
 
-/// Who decides the tier of questions, by `COHAB_TIER`.
+/// The source of the tier of questions, by `COHAB_TIER`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TierWish {
-    /// The user: this one.
+    /// The user chose this tier.
     Fixed(Tier),
-    /// The rules.
+    /// The rules choose.
     Auto,
 }
 
 impl TierWish {
-    /// `low`, `medium`, `high` or `auto`; `None` for anything else.
+    /// Parses `low`, `medium`, `high` or `auto`; `None` for anything else.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -51,13 +52,13 @@ impl TierWish {
     }
 }
 
-/// `[tiers]`: the profile of each.
+/// `[tiers]`: the profile of each tier.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TierSettings {
     /// For short and simple questions.
     pub low: Option<String>,
-    /// For what is neither simple nor hard.
+    /// For questions that are neither simple nor hard.
     pub medium: Option<String>,
     /// For long and hard questions.
     pub high: Option<String>,
@@ -75,14 +76,14 @@ impl TierSettings {
         .as_deref()
     }
 
-    /// Whether questions differ in who answers them.
+    /// Whether any tier has a profile.
     #[must_use]
     pub fn is_set(&self) -> bool {
         Tier::ALL.into_iter().any(|tier| self.profile(tier).is_some())
     }
 }
 
-/// Work beside the answers. The latter five are reserved.
+/// Auxiliary work, separate from the answers. The last five are reserved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -94,18 +95,18 @@ pub enum Role {
     Judge,
     /// Divides work.
     Orchestrator,
-    /// Leads those who do a part of it.
+    /// Leads the engineers of a part of the work.
     TeamLead,
-    /// Does a part of it.
+    /// Does a part of the work.
     Engineer,
-    /// Looks over what was done.
+    /// Reviews the result.
     Reviewer,
-    /// Tells what goes on.
+    /// Describes the current work.
     Narrator,
 }
 
 impl Role {
-    /// All, in the order in which they are shown.
+    /// All roles, in the order in which they are shown.
     pub const ALL: [Self; 8] = [
         Self::Compactor,
         Self::Namer,
@@ -117,7 +118,7 @@ impl Role {
         Self::Narrator,
     ];
 
-    /// As in the settings.
+    /// The name in the settings.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -133,7 +134,7 @@ impl Role {
     }
 }
 
-/// `[roles]`: the profile of each that has one.
+/// `[roles]`: the profile of each role that has one.
 pub type RoleSettings = BTreeMap<Role, String>;
 
 #[cfg(test)]

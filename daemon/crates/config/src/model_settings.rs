@@ -1,4 +1,4 @@
-//! The `[model]` table of the settings, and what it needs from the environment.
+//! The `[model]` table of the settings: service, model, key, limits of requests, and time limits.
 
 use std::{fmt, time::Duration};
 
@@ -26,57 +26,57 @@ pub struct ModelSettings {
     pub key_command: Option<String>,
     /// The key itself. The file must then be readable by its owner only.
     pub api_key: Option<SecretString>,
-    /// Where `cohab setup` put the key.
+    /// Place where `cohab setup` stored the key.
     pub key_store: Option<KeyStore>,
     /// Longest answer in tokens.
     pub max_output_tokens: Option<u32>,
     /// Size of the model's context in tokens.
     pub context_window_tokens: Option<u64>,
-    /// How much the model should think before it answers; what the model does by itself if absent.
+    /// Effort of thinking before the answer; if absent, the model's own default.
     pub reasoning_effort: Option<ReasoningEffort>,
-    /// How freely the model chooses its words, 0 to 2; what the model does by itself if absent.
+    /// Freedom in the choice of words, 0 to 2; if absent, the model's own default.
     pub temperature: Option<f64>,
-    /// How often a failed request is repeated; with 0 an empty or cut answer is not asked for again either.
+    /// Number of times that a failed request is repeated; with 0 an empty or cut answer is not asked for again either.
     pub retries: Option<u32>,
-    /// Profiles that answer in its place, in this order, while its service does not.
+    /// Profiles that answer in its place, in this order, while its service does not answer.
     pub fallback: Vec<String>,
     /// Time limits.
     pub timeouts: TimeoutSettings,
-    /// The profile that says all this, if it is not `[model]` by itself.
+    /// The profile that these settings come from, if they are not `[model]` itself.
     #[serde(skip)]
     pub profile: Option<Profile>,
 }
 
-/// A profile that is in force.
+/// The profile in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
     /// Its name.
     pub name: String,
-    /// Who chose it.
+    /// The origin of the choice.
     pub asked_by: AskedBy,
 }
 
-/// Who chose a profile.
+/// The origin of the choice of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AskedBy {
-    /// `profile` in the file; variables of the environment win over it.
+    /// `profile` in the file; environment variables override the profile.
     File,
-    /// `--profile` or `COHAB_PROFILE`: of the other variables only `COHAB_MODEL` counts then.
+    /// `--profile` or `COHAB_PROFILE`; of the other variables only `COHAB_MODEL` counts then.
     User,
 }
 
-/// Where keys are kept.
+/// A place for keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KeyStore {
     /// The system's keyring.
     Keyring,
-    /// `keys.toml` beside the settings, readable by its owner only.
+    /// `keys.toml` next to the settings, readable by its owner only.
     File,
 }
 
 impl ModelSettings {
-    /// The table it stands in, for people: `[model]`, `[profiles.work]`.
+    /// The table of these settings, for people: `[model]`, `[profiles.work]`.
     #[must_use]
     pub fn table(&self) -> String {
         format!("[{}]", profile::table(self.profile.as_ref().map(|profile| profile.name.as_str())))
@@ -87,13 +87,13 @@ impl ModelSettings {
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TimeoutSettings {
-    /// To connect.
+    /// Time to connect.
     pub connect_ms: Option<u64>,
-    /// From the request to the answer's headers.
+    /// Time from the request to the answer's headers.
     pub headers_ms: Option<u64>,
-    /// Between two bytes of a stream.
+    /// Time between two bytes of a stream.
     pub byte_idle_ms: Option<u64>,
-    /// Between two events that carry something.
+    /// Time between two events that carry something.
     pub payload_idle_ms: Option<u64>,
 }
 
@@ -110,13 +110,13 @@ impl fmt::Debug for ModelSettings {
 /// The time limits in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// To connect.
+    /// Time to connect.
     pub connect: Duration,
-    /// From the request to the answer's headers.
+    /// Time from the request to the answer's headers.
     pub headers: Duration,
-    /// Between two bytes of a stream.
+    /// Time between two bytes of a stream.
     pub byte_idle: Duration,
-    /// Between two events that carry something.
+    /// Time between two events that carry something.
     pub payload_idle: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! Facts about models by their names: sizes of contexts that we know, sizes and prices that the user writes into `models.toml`.
+//! Facts about models by their names: built-in context sizes, and the sizes and prices that the user writes into `models.toml`.
 
 use std::sync::LazyLock;
 
@@ -12,11 +12,11 @@ const MIN_WINDOW_TOKENS: u64 = 1_024;
 /// Highest price that a table may name, in US dollars for a million tokens.
 const MAX_USD_PER_MTOK: f64 = 100_000.0;
 
-/// What comes with this release.
+/// The table of this release.
 static KNOWN: LazyLock<ModelTable> =
     LazyLock::new(|| ModelTable::parse(include_str!("known_models.toml")).unwrap_or_default());
 
-/// Entries by patterns; the first that matches and knows a thing decides it.
+/// Entries by patterns; for each fact the first matching entry that has it decides.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ModelTable {
@@ -36,7 +36,7 @@ struct Entry {
     cache_write_usd_per_mtok: Option<Price>,
 }
 
-/// Text in which `*` stands for anything, in letters of any case.
+/// Text in which `*` matches anything, without regard to case.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 struct Pattern(String);
@@ -45,7 +45,7 @@ struct Pattern(String);
 #[serde(try_from = "u64")]
 struct WindowTokens(u64);
 
-/// US dollars for a million tokens, which are millionths of a dollar for one.
+/// US dollars for a million tokens, which equals millionths of a dollar for one token.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "f64")]
 struct Price(f64);
@@ -82,7 +82,7 @@ impl TryFrom<f64> for Price {
 }
 
 impl Pattern {
-    /// Matches the whole text, or what follows its last `/`: gateways put the vendor in front.
+    /// Matches the whole text, or the text after its last `/`: gateways put the vendor in front.
     fn matches(&self, text: &str) -> bool {
         let text = text.to_ascii_lowercase();
         let model = text.rsplit('/').next().unwrap_or_default();
@@ -104,7 +104,7 @@ impl Pattern {
     }
 }
 
-/// What a million tokens cost.
+/// Prices of a million tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prices {
     input: f64,
@@ -114,7 +114,7 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// What these tokens cost, in millionths of a US dollar; nothing if it is not known how many they are.
+    /// Cost of these tokens, in millionths of a US dollar; `None` if their number is unknown.
     #[must_use]
     pub fn cost_microusd(&self, usage: &TokenUsage) -> Option<u64> {
         let of = |tokens: Option<u64>, price: f64| tokens.unwrap_or(0) as f64 * price;
@@ -128,19 +128,19 @@ impl ModelTable {
     /// Reads a table.
     ///
     /// # Errors
-    /// The first fault of the text.
+    /// The first error in the text.
     pub fn parse(text: &str) -> Result<Self, toml::de::Error> {
         toml::from_str(text)
     }
 
-    /// The size of a model's context in tokens, by this table or the one that comes with this release.
+    /// Size of a model's context in tokens, by this table or the table of this release.
     #[must_use]
     pub fn context_window_tokens(&self, host: &str, model: &str) -> Option<u64> {
         let window = |table: &Self| table.first(host, model, |entry| entry.context_window_tokens);
         window(self).or_else(|| window(&KNOWN)).map(|tokens| tokens.0)
     }
 
-    /// What a model costs, by this table. Cached tokens without a price of their own cost as much as others.
+    /// Prices of a model, by this table. Cached tokens without a separate price cost as much as others.
     #[must_use]
     pub fn prices(&self, host: &str, model: &str) -> Option<Prices> {
         let price = |of: fn(&Entry) -> Option<Price>| self.first(host, model, of).map(|price| price.0);

@@ -1,19 +1,19 @@
-//! Profiles: `[profiles.NAME]` has the keys of `[model]` and stands in its place. Pure.
+//! Profiles: `[profiles.NAME]` has the keys of `[model]` and replaces it. Pure.
 
 use super::{Settings, keys};
 use crate::model_settings::{AskedBy, ModelSettings, Profile, TimeoutSettings};
 
 /// The table of profiles.
 pub(super) const TABLE: &str = "profiles";
-/// What stands for `[model]` where a profile is named.
+/// Names `[model]` where the name of a profile is expected.
 pub const DEFAULT: &str = "default";
-/// What names profiles may have, as a hint.
+/// Rule for names of profiles, as a hint.
 pub(super) const NAME_RULE: &str =
     "a profile's name is up to 40 letters, digits, `-` and `_`, and not `default`, which is `[model]`";
 /// Longest name, in bytes.
 const NAME_MAX_BYTES: usize = 40;
 
-/// Whether a profile may have this name.
+/// Whether `name` is valid for a profile.
 #[must_use]
 pub fn is_name(name: &str) -> bool {
     let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
@@ -26,14 +26,14 @@ pub fn table(profile: Option<&str>) -> String {
     profile.filter(|name| *name != DEFAULT).map_or_else(|| "model".to_owned(), |name| format!("{TABLE}.{name}"))
 }
 
-/// `profiles.work.name` as `model.name`, `profiles.work` as `model`. `None` for anything else.
+/// Converts `profiles.work.name` to `model.name`, and `profiles.work` to `model`. `None` for anything else.
 pub(super) fn as_model(name: &str) -> Option<String> {
     let rest = name.strip_prefix(TABLE)?.strip_prefix('.')?;
     let (profile, key) = rest.split_once('.').map_or((rest, None), |(profile, key)| (profile, Some(key)));
     is_name(profile).then(|| key.map_or_else(|| "model".to_owned(), |key| format!("model.{key}")))
 }
 
-/// What to tell someone who named a profile that is not there, given those that are.
+/// Returns advice for a user who named a missing profile, with the known ones.
 pub(super) fn advice(name: &str, known: &[&str]) -> String {
     if known.is_empty() {
         return format!("there are no profiles; `cohab setup --profile {name}` makes this one");
@@ -42,22 +42,22 @@ pub(super) fn advice(name: &str, known: &[&str]) -> String {
     format!("{near}profiles: `{}`, `{DEFAULT}`", known.join("`, `"))
 }
 
-/// A profile was named that is not there.
+/// The error of naming a missing profile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no profile `{name}`")]
 pub struct UnknownProfile {
     /// Its name.
     pub name: String,
-    /// What to do.
+    /// Advice for the user.
     pub hint: String,
 }
 
 impl Settings {
-    /// What holds for the model: the profile `asked` for, else the one that the file chooses, else `[model]`. What a profile does
-    /// not say about time limits and retries `[model]` says, since those are about the line and not about the service.
+    /// Returns the settings of the model: the profile `asked` for, else the file's profile, else `[model]`. Time limits and retries that a
+    /// profile leaves out come from `[model]`, since they depend on the connection and not on the service.
     ///
     /// # Errors
-    /// There is no such profile.
+    /// The profile does not exist.
     pub fn model_of(&self, asked: Option<&str>) -> Result<ModelSettings, UnknownProfile> {
         let asked = asked.map(str::trim).filter(|name| !name.is_empty());
         let Some(name) = asked.or(self.profile.as_deref()) else { return Ok(self.model.clone()) };

@@ -1,18 +1,18 @@
-//! `[[step_rules]]`: the user's rules for steps, in the order of the file.
+//! `[[step_rules]]`: the user's rules for steps, in the order of the file. Parses and looks up rules, and does not apply them.
 
 use globset::{Glob, GlobMatcher};
 use serde::Deserialize;
 
 /// Name of the table.
 pub(super) const TABLE: &str = "step_rules";
-/// How often a step is repeated at most.
+/// Most repetitions of a step.
 const MAX_TIMES: u32 = 20;
-/// Rules that are looked through for each step.
+/// Most rules, as each step looks through all of them.
 const MAX_RULES: usize = 100;
-/// Longest reason, in characters: it stands in cards and in what the model reads.
+/// Longest reason, in characters: it is shown in cards and to the model.
 const REASON_MAX_CHARS: usize = 200;
 
-/// Kinds of step that rules tell apart.
+/// Kinds of step that rules distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A call of the model.
@@ -21,33 +21,33 @@ pub enum Kind {
     Tool,
 }
 
-/// What a rule says.
+/// The action of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// As without a rule; later rules are not looked at.
+    /// Same as without a rule; later rules are not considered.
     Allow,
-    /// The user is asked first.
+    /// The user is asked before the step.
     Ask,
-    /// The tool does not run, and the model is told.
+    /// The tool does not run, and the model gets the reason.
     Skip,
     /// The turn ends.
     Stop,
-    /// What failed is repeated so often; tools only if they just read.
+    /// A failed step is repeated this often; tools only if they just read.
     Retry(u32),
 }
 
-/// One rule. The first that fits decides.
+/// One rule. The first matching rule decides.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// Which steps.
+    /// Kind of the steps it matches.
     pub kind: Kind,
-    /// Of which tools; all if absent.
+    /// Tools it matches; all if absent.
     pub tool: Option<GlobMatcher>,
-    /// While which models answer; all if absent.
+    /// Models it matches; all if absent.
     pub model: Option<GlobMatcher>,
-    /// What becomes of them.
+    /// The action.
     pub action: Action,
-    /// Why, in the user's words.
+    /// The reason, in the user's words.
     pub reason: Option<String>,
 }
 
@@ -75,7 +75,7 @@ impl Rules {
         self.0.iter().find(|rule| rule.kind == kind && fits(&rule.tool, tool) && fits(&rule.model, Some(model)))
     }
 
-    /// Why a call of this tool is to be asked about, if it is.
+    /// Returns the reason to ask before a call of this tool, if a rule says so.
     #[must_use]
     pub fn must_ask(&self, tool: &str, model: &str) -> Option<String> {
         let rule = self.of_tool(tool, model).filter(|rule| rule.action == Action::Ask)?;
@@ -84,7 +84,7 @@ impl Rules {
 }
 
 impl Rule {
-    /// The user's reason behind what the rule does.
+    /// Adds the user's reason to a description of the rule's action.
     #[must_use]
     pub fn because(&self, what: &str) -> String {
         match &self.reason {
@@ -94,7 +94,7 @@ impl Rule {
     }
 }
 
-/// As it stands in the file.
+/// A rule in the form of the file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -123,7 +123,7 @@ enum Word {
     Retry,
 }
 
-/// A rule that makes sense.
+/// A valid rule.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct StepRule(pub Rule);
@@ -169,7 +169,7 @@ fn pattern(text: Option<String>) -> Result<Option<GlobMatcher>, String> {
     compiled.map_err(|error| format!("it is no pattern: {error}"))
 }
 
-/// What is wrong with the rules of this file, if anything: the first fault.
+/// Returns the first error in the rules of this file, if any.
 pub(super) fn problem(text: &str) -> Option<toml::de::Error> {
     #[derive(Deserialize)]
     struct OnlyRules {

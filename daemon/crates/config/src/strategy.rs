@@ -1,19 +1,19 @@
-//! Ways to shorten a conversation.
+//! Methods of shortening a conversation. The middleware applies them.
 
-/// How a conversation is shortened.
+/// A method of shortening a conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
-    /// The oldest messages go.
+    /// Drops the oldest messages.
     Truncate,
-    /// The middle goes: the first question and the newest messages stay.
+    /// Drops the middle: the first question and the newest messages stay.
     Sliding,
-    /// A model sums up what goes.
+    /// A model summarizes the dropped messages.
     #[default]
     Summarize,
 }
 
 impl Strategy {
-    /// All, as the settings name them.
+    /// All methods, by their names in the settings.
     pub const WORDS: &'static [&'static str] = &["summarize", "sliding", "truncate"];
 }
 

@@ -20,7 +20,7 @@ fn home(text: impl AsRef<[u8]>) -> (tempfile::TempDir, Paths) {
     (dir, paths)
 }
 
-/// The faults of a file, without its path, each with its hint.
+/// The errors of a file, without its path, each with its hint.
 fn faults(text: impl AsRef<[u8]>) -> Vec<String> {
     let (_guard, paths) = home(text);
     let path = paths.config_file();
@@ -72,7 +72,7 @@ fn the_defaults_of_the_table_are_the_defaults_of_the_code() {
     assert_eq!(settings.telemetry, TelemetrySettings::default());
 }
 
-/// A value the kind takes, at the edge of what it takes.
+/// A valid value of the kind, at its limit.
 fn example(kind: Kind) -> String {
     match kind {
         Kind::Text | Kind::EnvName => "X".into(),

@@ -1,10 +1,10 @@
-//! Opens and replaces files as untrusted places.
+//! Opens and replaces files in untrusted places.
 //!
 //! A file that a user names may be a pipe, a device, a folder, a link or huge. [`open_regular`] and [`read_regular`] never wait for one
 //! and take only regular files within a limit. [`replace`] writes a new file next to the old one and renames it, so that a reader sees
 //! the old or the new content and nothing between.
 //!
-//! What a file holds is not looked at here.
+//! This crate does not interpret the content of files.
 
 use std::{
     fs::{self, File, Metadata, OpenOptions, Permissions},
@@ -15,13 +15,13 @@ use std::{
 
 use rustix::fs::OFlags;
 
-/// Why a file cannot be used. `Display` is a phrase that follows the file's name and a colon.
+/// The reason why a file cannot be used. `Display` is a phrase that follows the file's name and a colon.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// Nothing has this name.
+    /// No file has this name.
     #[error("no such file")]
     Missing,
-    /// The system says no.
+    /// The system denies access.
     #[error("permission denied")]
     Denied,
     /// It is a folder.
@@ -30,16 +30,16 @@ pub enum FileError {
     /// A pipe, a socket, a device or a link.
     #[error("is {0}, not a regular file")]
     Special(&'static str),
-    /// More than the caller wants to hold.
+    /// Larger than the caller's limit.
     #[error("is too large: more than {limit_bytes} bytes")]
     TooLarge {
-        /// What the caller takes.
+        /// The caller's limit.
         limit_bytes: u64,
     },
-    /// Another program touched it since it was looked at.
+    /// Another program changed the file since it was last checked.
     #[error("changed meanwhile")]
     Changed,
-    /// Anything else.
+    /// Any other error.
     #[error("{0}")]
     Io(io::Error),
 }
@@ -55,14 +55,14 @@ impl From<io::Error> for FileError {
     }
 }
 
-/// Opens a regular file for reading. The last component of `path` must not be a link: resolve it before. Nothing but a regular
-/// file is even opened, since opening alone wakes the writer of a pipe or rewinds a tape.
+/// Opens a regular file for reading. The last component of `path` must not be a link: resolve it before. Anything but a regular file is
+/// not even opened, since opening alone wakes the writer of a pipe or rewinds a tape.
 ///
 /// # Errors
-/// The file is missing, not readable, or no regular file.
+/// The file is missing, not readable, or not a regular file.
 pub fn open_regular(path: &Path) -> Result<(File, Metadata), FileError> {
     refuse_irregular(&fs::symlink_metadata(path)?)?;
-    // Another program may swap the file after the look above; these flags keep the open from waiting or following.
+    // Another program may swap the file after the check above; these flags keep the open from waiting or following.
     let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY;
     let file = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
     let metadata = file.metadata()?;
@@ -70,7 +70,8 @@ pub fn open_regular(path: &Path) -> Result<(File, Metadata), FileError> {
     Ok((file, metadata))
 }
 
-/// Reads a regular file of at most `limit_bytes`; its metadata is of the bytes that were read. Links as in [`open_regular`].
+/// Reads a regular file of at most `limit_bytes`; the metadata belongs to the bytes that were read. Links are handled as in
+/// [`open_regular`].
 ///
 /// # Errors
 /// As [`open_regular`], and `TooLarge`.
@@ -100,20 +101,20 @@ fn refuse_irregular(metadata: &Metadata) -> Result<(), FileError> {
     }
 }
 
-/// What must be at the place of a file that is about to be replaced.
+/// The expected state of a path that is about to be replaced.
 #[derive(Clone, Copy, Debug)]
 pub enum Expected<'a> {
-    /// Nothing.
+    /// No file.
     Absent,
     /// The file with this metadata, untouched. The new file gets its mode and, where allowed, its owner.
     Same(&'a Metadata),
 }
 
-/// Writes `content` to `path` so that at every moment, also after a crash, the old or the new file is there as a whole.
+/// Writes `content` to `path` so that at every moment, also after a crash, either the whole old file or the whole new file is there.
 /// Permissions are `mode` if given (less the umask for a new file), else those of the old file.
 ///
 /// # Errors
-/// `Changed` when something else than `expected` is there; else what the system says. The old file is then untouched.
+/// `Changed` when something other than `expected` is there; else the system's error. The old file is then untouched.
 pub fn replace(path: &Path, content: &[u8], expected: Expected<'_>, mode: Option<u32>) -> Result<(), FileError> {
     let folder = path.parent().ok_or(FileError::Folder)?;
     let mut temporary = tempfile::Builder::new()

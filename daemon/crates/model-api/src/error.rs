@@ -1,4 +1,4 @@
-//! Failures of a provider.
+//! Failures of a provider, sorted into families that callers decide on.
 
 use std::time::Duration;
 
@@ -8,15 +8,15 @@ use super::Overflow;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ProviderError {
-    /// Its family.
+    /// The family.
     pub kind: ProviderErrorKind,
     /// One sentence for the user: provider, host and cause; never a key, never JSON.
     pub message: String,
-    /// What the user can do.
+    /// Advice for the user.
     pub hint: Option<String>,
-    /// The provider's own wish.
+    /// The wait that the provider asks for.
     pub retry_after: Option<Duration>,
-    /// What it said of sizes, when the conversation is too long for the model.
+    /// The sizes that the provider named, when the conversation is too long for the model.
     pub overflow: Option<Overflow>,
 }
 
@@ -27,7 +27,7 @@ pub enum ProviderErrorKind {
     ToolUseFailed,
     /// The conversation is too long for the model.
     ContextOverflow,
-    /// No money.
+    /// The account has no credit.
     Billing,
     /// Key missing or wrong.
     Auth,
@@ -52,13 +52,13 @@ pub enum ProviderErrorKind {
 }
 
 impl ProviderErrorKind {
-    /// Whether another try may help.
+    /// Whether another attempt may help.
     #[must_use]
     pub fn is_retryable(self) -> bool {
         matches!(self, Self::RateLimit | Self::Overloaded | Self::Server | Self::Network)
     }
 
-    /// Its name for programs.
+    /// The name for programs.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

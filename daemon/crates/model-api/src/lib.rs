@@ -4,17 +4,25 @@
 //! - [`ModelProvider`]: answers a [`ModelRequest`] with a stream of [`ModelEvent`]s, of which the last one is terminal.
 //! - [`ProviderError`]: a failure, by families that callers decide on.
 //! - [`TokenUsage`], [`ModelService`]: the usage of a call, and the place where the model runs.
+//! - [`calibration`] corrects the estimate of tokens by what a model's answers show; [`window_size`] decides how large its context is.
+//! - [`Secrets`] takes secrets out of what leaves the daemon; only it makes a [`Scrubbed`], and what sends or stores takes nothing else.
 //!
-//! No wire, no service and no HTTP client is named here.
+//! This crate names no wire, no service and no HTTP client.
 
+pub mod calibration;
 mod error;
 mod message;
 mod provider;
+mod secrets;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 mod usage;
+pub mod window_size;
 
 pub use self::{
     error::{ProviderError, ProviderErrorKind},
     message::{AssistantMessage, BrokenArguments, JsonObject, Message, ProviderData, ToolCall, ToolResult},
-    provider::{ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolSpec},
+    provider::{Escalate, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolSpec},
+    secrets::{Channel, Scrub, Scrubbed, Secrets},
     usage::{ModelService, Overflow, TokenUsage},
 };

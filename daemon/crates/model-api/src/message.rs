@@ -1,4 +1,4 @@
-//! A conversation, independent of any provider.
+//! The messages of a conversation, independent of any provider.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub type JsonObject = Map<String, Value>;
 pub enum Message {
     /// From the user, with the context that was added to it.
     User {
-        /// The text as the model gets it.
+        /// The text in the form that the model gets.
         text: String,
     },
     /// From the model.
@@ -22,14 +22,14 @@ pub enum Message {
     ToolResults(Vec<ToolResult>),
 }
 
-/// What the model said in one answer.
+/// The content of one answer of the model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AssistantMessage {
     /// Its text.
     pub text: String,
     /// Its tool calls, in order.
     pub tool_calls: Vec<ToolCall>,
-    /// The message verbatim in the provider's own form, to be sent back unchanged to the same wire and model.
+    /// The message verbatim in the provider's own form, sent back unchanged to the same wire and model.
     pub provider_data: Option<ProviderData>,
 }
 
@@ -53,11 +53,11 @@ pub struct ToolCall {
     pub id: String,
     /// Name of the tool as the model wrote it.
     pub name: String,
-    /// Strictly parsed arguments, or what is wrong with them. Shared by all that hold the call: they may be megabytes.
+    /// Strictly parsed arguments, or their error. Shared, since they may be megabytes.
     pub args: Result<Arc<JsonObject>, BrokenArguments>,
 }
 
-/// Arguments that are no JSON object.
+/// Arguments that are not a JSON object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BrokenArguments {
     /// As received.

@@ -1,36 +1,36 @@
-//! A model behind one interface: a request goes in, a stream of events comes out.
+//! The interface of a model: takes a request and returns a stream of events.
 
 use std::time::Duration;
 
 use cohab_secrets::PersonalData;
-use futures::stream::BoxStream;
+use futures::{future::BoxFuture, stream::BoxStream};
 use serde_json::Value;
 
 use super::{Message, ModelService, ProviderData, ProviderError, TokenUsage, ToolCall};
 
 /// Answers requests with a stream of events.
 pub trait ModelProvider: Send + Sync {
-    /// Which model answers.
+    /// Describes the model that answers.
     fn info(&self) -> ModelInfo;
 
-    /// Where it runs and how much it takes.
+    /// Describes the place where the model runs and its limits.
     fn service(&self) -> ModelService {
         ModelService::default()
     }
 
-    /// Sends a request. Events come in order, exactly one terminal event (`Stop`, `Failed`, `Incomplete`) comes last. Dropping
-    /// the stream cancels the request. Retries happen inside and show as `Retrying`.
+    /// Sends a request. Events come in order; exactly one terminal event (`Stop`, `Failed`, `Incomplete`) comes last. Dropping the stream
+    /// cancels the request. Retries happen inside and appear as `Retrying`.
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, ModelEvent>;
 }
 
-/// Which model answers.
+/// The model that answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelInfo {
-    /// Name of the wire; `offline` or `scripted` where there is none.
+    /// Name of the wire; `offline` or `scripted` without one.
     pub wire: String,
     /// Model name as sent.
     pub model: String,
-    /// Where the choice came from, for people.
+    /// Origin of the choice, for people.
     pub origin: String,
     /// True for the assistant without a language model.
     pub is_offline: bool,
@@ -45,14 +45,14 @@ pub struct ModelRequest {
     pub messages: Vec<Message>,
     /// Tools on offer, sorted by name.
     pub tools: Vec<ToolSpec>,
-    /// Whether the model may call tools now. When not, the specs are still sent (a history with calls needs them).
+    /// Whether the model may call tools now. If not, the specs are still sent (a history with calls needs them).
     pub allow_tools: bool,
-    /// Personal data that does not leave with it.
+    /// Personal data that is removed before sending.
     pub withheld: PersonalData,
 }
 
 impl ModelRequest {
-    /// A request of these messages alone: without a system prompt, without tools, with nothing withheld.
+    /// Makes a request of these messages alone: without a system prompt, without tools, with nothing withheld.
     #[must_use]
     pub fn of(messages: Vec<Message>) -> Self {
         let withheld = PersonalData::default();
@@ -65,7 +65,7 @@ impl ModelRequest {
 pub struct ToolSpec {
     /// `^[a-zA-Z0-9_-]{1,64}$`.
     pub name: String,
-    /// What it does and when to use it.
+    /// Purpose of the tool and when to use it.
     pub description: String,
     /// JSON schema of its arguments, an object.
     pub parameters: Value,
@@ -82,22 +82,22 @@ pub enum ModelEvent {
     RefusalDelta(String),
     /// A tool call is complete. Never executed before `Stop`.
     ToolCallDone(ToolCall),
-    /// Tokens so far; per field the last value wins, never add up.
+    /// Tokens so far. Per field the last value wins; values are not added up.
     Usage(TokenUsage),
-    /// Something the user should know, one sentence. The answer goes on.
+    /// A notice for the user, one sentence. The answer continues.
     Notice(String),
-    /// The request failed before anything was shown, or what was shown is void (`discard_shown`), and is repeated.
+    /// The request failed before anything was shown, or the shown text is void (`discard_shown`), and is repeated.
     Retrying {
-        /// Why, one sentence.
+        /// The reason, one sentence.
         reason: String,
-        /// Wait before the next try.
+        /// Wait before the next attempt.
         after: Duration,
-        /// Whether text was already delivered that the next try will deliver again.
+        /// Whether text was already delivered that the next attempt will deliver again.
         discard_shown: bool,
     },
     /// Terminal: the answer is complete by the wire's own mark.
     Stop {
-        /// What the stop means.
+        /// Class of the stop.
         class: StopClass,
         /// The message in the provider's own form.
         provider_data: Option<ProviderData>,
@@ -106,12 +106,12 @@ pub enum ModelEvent {
     Failed(ProviderError),
     /// Terminal: the stream ended without the wire's mark. Text is kept, calls are void.
     Incomplete {
-        /// What happened, one sentence.
+        /// The cause, one sentence.
         reason: String,
     },
 }
 
-/// Classes of stop reasons. A turn has tool calls if calls arrived, whatever this says.
+/// Classes of stop reasons. A turn has tool calls if calls arrived, for any class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopClass {
     /// The answer is done.
@@ -122,6 +122,12 @@ pub enum StopClass {
     Length,
     /// The model refused, or a filter stopped it.
     Refusal,
-    /// The service paused the answer, and the provider has continued it as often as it does.
+    /// The service paused the answer, and the provider has continued it as often as it may.
     Pause,
+}
+
+/// Lets another model take over when the one that answers gets nowhere.
+pub trait Escalate: Send + Sync {
+    /// Lets a model take over that is trusted with more, if there is one: the name of the model before, and of the one after.
+    fn escalate(&self) -> BoxFuture<'_, Option<(String, String)>>;
 }

@@ -13,7 +13,7 @@ pub struct TokenUsage {
     pub cache_write: Option<u64>,
     /// Reasoning tokens.
     pub reasoning: Option<u64>,
-    /// What the provider says that it charges, in millionths of a US dollar.
+    /// Cost that the provider reports, in millionths of a US dollar.
     pub cost_microusd: Option<u64>,
 }
 
@@ -23,7 +23,7 @@ impl TokenUsage {
         self.merge(newer, |_, newer| newer);
     }
 
-    /// Adds the figures of another answer; what is unknown of one is left out of the sum.
+    /// Adds the figures of another answer; unknown figures of one are left out of the sum.
     pub fn add(&mut self, other: Self) {
         self.merge(other, u64::saturating_add);
     }
@@ -61,16 +61,16 @@ pub struct Overflow {
     pub window_tokens: Option<u64>,
 }
 
-/// Where a model runs and how much it takes, as far as its provider knows.
+/// Location and limits of a model, as far as its provider knows them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelService {
-    /// Host and port; empty where nothing is sent.
+    /// Host and port; empty if nothing is sent.
     pub host: String,
-    /// Whether that is this machine.
+    /// Whether the host is this machine.
     pub is_local: bool,
-    /// Size of the model's context in tokens, if the service told.
+    /// Size of the model's context in tokens, if the service reported it.
     pub context_window_tokens: Option<u64>,
-    /// Longest answer in tokens, if one is asked for.
+    /// Longest answer in tokens, if the request limits it.
     pub max_output_tokens: Option<u64>,
 }
 

@@ -1,16 +1,16 @@
-//! Markdown for the answers. Everything that was read from outside passes `code`, `block` or a table cell.
+//! Formats answers as Markdown. All text from outside passes `code`, `block` or a table cell.
 
-/// Stands at the end of every answer.
+/// The end of every answer.
 pub(super) const LABEL: &str = "*offline assistant, no language model*";
 
-/// Rows of a list or table that are shown.
+/// Most rows of a list or table that are shown.
 pub(super) const MAX_ROWS: usize = 25;
-/// Lines of a block that are shown.
+/// Most lines of a block that are shown.
 const MAX_BLOCK_LINES: usize = 40;
-/// Characters of a table cell that are shown.
+/// Most characters of a table cell that are shown.
 const MAX_CELL_CHARS: usize = 120;
 
-/// Inline code, whatever stands in the text.
+/// Formats any text as inline code.
 pub(super) fn code(text: &str) -> String {
     let line: String = text.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect();
     let longest = longest_run(&line, '`');
@@ -19,7 +19,7 @@ pub(super) fn code(text: &str) -> String {
     if line.is_empty() { "``(empty)``".to_owned() } else { format!("{fence}{pad}{line}{pad}{fence}") }
 }
 
-/// A fenced block of the first lines, with a note of how many are left out.
+/// A fenced block of the first lines, with a note of the number of omitted lines.
 pub(super) fn block(lines: &[&str], language: &str) -> String {
     let shown = &lines[..lines.len().min(MAX_BLOCK_LINES)];
     let longest = shown.iter().map(|line| longest_run(line, '`')).max().unwrap_or(0);
@@ -36,7 +36,7 @@ pub(super) fn block_tail(lines: &[&str]) -> String {
     block(&lines[lines.len().saturating_sub(MAX_BLOCK_LINES)..], "text")
 }
 
-/// A bullet list of inline code, with a note of how many are left out.
+/// A bullet list of inline code, with a note of the number of omitted items.
 pub(super) fn list<S: AsRef<str>>(items: &[S]) -> String {
     let mut text: String = items.iter().take(MAX_ROWS).map(|item| format!("- {}\n", code(item.as_ref()))).collect();
     if items.len() > MAX_ROWS {

@@ -1,4 +1,4 @@
-//! The form in which a question arrives, and how it is taken apart. This file is the only one here that knows it:
+//! Parses a question in the form in which it arrives. This file is the only one here that knows the form:
 //!
 //! ```text
 //! <shell-history>
@@ -11,27 +11,27 @@
 //! </question>
 //! ```
 //!
-//! An entry begins with `$ ` and the line as it was typed, further lines of it with `> `; its output is indented. Other blocks
-//! are skipped. Both blocks may be absent; without `<question>` the whole text is the question.
+//! An entry begins with `$ ` and the line as it was typed, further lines of it with `> `; its output is indented. Other blocks are
+//! skipped. Both blocks may be absent; without `<question>` the whole text is the question.
 
 const HISTORY_OPEN: &str = "<shell-history>";
 const HISTORY_CLOSE: &str = "</shell-history>";
 const QUESTION_OPEN: &str = "<question>";
 const QUESTION_CLOSE: &str = "</question>";
 
-/// Longer questions are cut: no everyday request comes near.
+/// Longer questions are cut: no everyday request is nearly as long.
 const MAX_QUESTION_BYTES: usize = 4 * 1024;
-/// Only the latest entries count.
+/// Most entries of the history that count, the latest ones.
 const MAX_ENTRIES: usize = 50;
 
-/// A command the user ran in the shell.
+/// A command that the user ran in the shell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct PastCommand {
     /// As typed.
     pub(super) line: String,
     /// Its exit status.
     pub(super) exit: Option<i32>,
-    /// Where it ran.
+    /// Its folder.
     pub(super) cwd: Option<String>,
     /// Last lines of its output.
     pub(super) output: Vec<String>,
@@ -40,21 +40,21 @@ pub(super) struct PastCommand {
 /// The shell that reads the commands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// Also any shell that is not told.
+    /// Also any shell that is not known.
     #[default]
     Bash,
     Zsh,
     Fish,
 }
 
-/// What the user wants to know, and what happened before.
+/// The user's question and its context.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Question {
     /// The user's words.
     pub(super) text: String,
     /// The shell that reads the commands.
     pub(super) dialect: Dialect,
-    /// The folder the shell is in, if told.
+    /// The folder of the shell, if reported.
     pub(super) cwd: Option<String>,
     /// The latest shell commands, oldest first.
     pub(super) history: Vec<PastCommand>,
@@ -87,8 +87,8 @@ impl Question {
     }
 }
 
-/// What the client asks for the user after a command has failed names the line, which stands in the history anyway and whose words
-/// are no question's.
+/// Replaces the question that the client asks for the user after a failed command. That question quotes the line, which is in the history
+/// anyway, and the line's words are not part of a question.
 fn plain_question(text: &str) -> &str {
     let is_about_failure =
         text.starts_with("Why did this fail: `") || text.starts_with("Why did the last command fail (");
@@ -108,7 +108,7 @@ fn parse_dialect(shell: Option<&str>) -> Dialect {
     }
 }
 
-/// Byte position of the last line that is `mark`.
+/// Byte position of the last line that equals `mark`.
 fn last_line_start(text: &str, mark: &str) -> Option<usize> {
     text.rmatch_indices(mark).map(|(at, _)| at).find(|&at| {
         let line_end = text[at + mark.len()..].lines().next().unwrap_or_default();
@@ -146,7 +146,7 @@ fn read_entry_line(entry: &mut PastCommand, line: &str) {
     }
 }
 
-/// The longest beginning of at most `max_bytes` that ends between characters.
+/// The longest start of at most `max_bytes` that ends between characters.
 pub(super) fn cut(text: &str, max_bytes: usize) -> &str {
     let mut end = max_bytes.min(text.len());
     while !text.is_char_boundary(end) {

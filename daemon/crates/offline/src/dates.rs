@@ -1,13 +1,13 @@
-//! Spans of time in a question.
+//! Reads spans of time in a question.
 
 use super::{shell_line::word, words::Token};
 
-/// When something changed or happened.
+/// The time of a change or an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Span {
-    /// Within the last so many units.
+    /// Within the last `n` units.
     Within(u64, Unit),
-    /// Longer ago than so many units.
+    /// Longer ago than `n` units.
     OlderThan(u64, Unit),
     /// Between the last two midnights.
     Yesterday,
@@ -66,7 +66,7 @@ impl Unit {
 }
 
 impl Span {
-    /// The test of `find` for files last changed in it.
+    /// The test of `find` for files last changed in the span.
     pub(super) fn find_test(&self) -> String {
         match self {
             Self::Within(count, unit) => age_test('-', *count, *unit),
@@ -77,7 +77,7 @@ impl Span {
         }
     }
 
-    /// The options of `git log`, each with a blank before it.
+    /// The options of `git log`, each with a space before it.
     pub(super) fn git_options(&self) -> String {
         match self {
             Self::Within(count, unit) => format!(" --since='{count} {} ago'", unit.noun()),
@@ -88,7 +88,7 @@ impl Span {
         }
     }
 
-    /// For a sentence: "in the last 2 days".
+    /// The span in a sentence: "in the last 2 days".
     pub(super) fn words(&self) -> String {
         let plural = |count: u64, unit: Unit| format!("{count} {}{}", unit.noun(), if count == 1 { "" } else { "s" });
         match self {
@@ -109,7 +109,7 @@ fn age_test(sign: char, count: u64, unit: Unit) -> String {
     }
 }
 
-/// A span at the start of the tokens, and how many of them it takes.
+/// Reads a span at the start of the tokens; returns the span and the number of its tokens.
 pub(super) fn read_span(tokens: &[Token]) -> Option<(Span, usize)> {
     let norm = |at: usize| tokens.get(at).filter(|token| !token.is_quoted).map_or("", |token| token.norm.as_str());
     let lead = lead_length(tokens);
@@ -148,7 +148,7 @@ pub(super) fn read_span(tokens: &[Token]) -> Option<(Span, usize)> {
     }
 }
 
-/// "in the", "within the", "during", "from", as far as they stand before a span.
+/// Number of tokens in "in the", "within the", "during", "from" before a span.
 fn lead_length(tokens: &[Token]) -> usize {
     const LEADS: [&str; 13] =
         ["for", "in", "within", "during", "the", "from", "on", "over", "den", "der", "die", "im", "of"];
@@ -172,7 +172,7 @@ fn read_since(tokens: &[Token], lead: usize) -> Option<(Span, usize)> {
     Some((Span::Within(count, unit), lead + 1 + length + usize::from(has_ago)))
 }
 
-/// A weekday, "yesterday" or `2024-01-31`, in the form that `date -d` reads.
+/// Reads a weekday, "yesterday" or `2024-01-31` and returns it in the form that `date -d` reads.
 fn read_moment(word: &str) -> Option<String> {
     const DAYS: [(&str, &str); 7] = [
         ("monday", "montag"),
@@ -193,7 +193,7 @@ fn read_moment(word: &str) -> Option<String> {
     }
 }
 
-/// "2 days", "an hour", "week": count with unit, and the tokens they take.
+/// Reads "2 days", "an hour", "week"; returns count, unit and the number of tokens.
 fn read_amount(tokens: &[Token]) -> Option<((u64, Unit), usize)> {
     let first = tokens.first().filter(|token| !token.is_quoted)?.norm.as_str();
     if let Some(unit) = Unit::read(first) {

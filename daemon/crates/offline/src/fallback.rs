@@ -1,4 +1,4 @@
-//! Answers without a plan: greeting, overview, and "I do not know".
+//! Answers questions without a plan: greeting, overview, and "I do not know".
 
 use super::{
     answer::code,
@@ -10,7 +10,7 @@ use super::{
 
 /// Examples per topic in the overview.
 const EXAMPLES_PER_TOPIC: usize = 3;
-/// A question is repeated to the user up to this length.
+/// Length of the part of a question that the answer repeats.
 const MAX_ECHO_BYTES: usize = 120;
 
 const ADD_A_MODEL: &str = "For everything else, add a language model:\n\n\
@@ -18,7 +18,7 @@ const ADD_A_MODEL: &str = "For everything else, add a language model:\n\n\
     - or `export ANTHROPIC_API_KEY=...` or `export OPENAI_API_KEY=...` before you start cohab\n\
     - or start a local server such as Ollama (it is found on `127.0.0.1:11434`)";
 
-/// What it can do, by topic.
+/// The abilities of the assistant, by topic.
 pub(super) fn overview() -> String {
     let mut text = String::from(
         "I answer everyday questions about this machine from a fixed table. I run commands in your shell and read what they print; \
@@ -35,14 +35,14 @@ pub(super) fn overview() -> String {
     format!("{text}\n{ADD_A_MODEL}")
 }
 
-/// Says so, names what comes nearest, and how to get more.
+/// The answer to a question that no intent fits: names the nearest intents, and how to get more.
 pub(super) fn not_understood(question: &str) -> String {
     let nearest = nearest(question);
     let shown = cut(question, MAX_ECHO_BYTES);
     let said = if shown.is_empty() {
         "There is no question.".to_owned()
     } else {
-        // A sentence in a sentence: where code has no look of its own, the marks tell where it ends.
+        // The quotes mark the end of the question where inline code is shown without a style.
         format!("I do not understand \"{}\".", code(shown))
     };
     let mut proposals = nearest;

@@ -1,4 +1,4 @@
-//! The intents of the assistant: one entry per everyday intent.
+//! Defines an intent of the assistant: name, topic, example, patterns and plan.
 
 use super::{
     run::{Run, Step},
@@ -23,7 +23,7 @@ pub(super) enum Topic {
 }
 
 impl Topic {
-    /// All of them.
+    /// All topics.
     pub(super) const ALL: [Self; 12] = [
         Self::Disk,
         Self::Files,
@@ -39,7 +39,7 @@ impl Topic {
         Self::Help,
     ];
 
-    /// Its heading.
+    /// The heading of the topic.
     pub(super) fn title(self) -> &'static str {
         match self {
             Self::Disk => "Disk",
@@ -58,16 +58,16 @@ impl Topic {
     }
 }
 
-/// One thing the assistant can do.
+/// An ability of the assistant.
 pub(super) struct Intent {
     /// `topic.what`, unique.
     pub(super) name: &'static str,
-    /// Where it stands in the overview.
+    /// Its place in the overview.
     pub(super) topic: Topic,
-    /// A question it answers, shown to the user as an example.
+    /// A question that it answers, shown to the user as an example.
     pub(super) example: &'static str,
-    /// When it is meant, in the notation of `pattern`.
+    /// The questions that mean it, in the notation of `pattern`.
     pub(super) patterns: &'static [&'static str],
-    /// What it does.
+    /// The plan that answers it.
     pub(super) plan: fn(&Slots, &mut Run<'_>) -> Step,
 }

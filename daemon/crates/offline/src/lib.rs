@@ -1,8 +1,8 @@
-//! The built-in offline assistant: answers everyday questions about this machine by table, without a language model.
+//! The built-in offline assistant: answers everyday questions about this machine from tables, without a language model.
 //!
-//! A question is cut into tokens (`words`), its values are read (`slots`, `dates`), the patterns of all intents are tried
-//! (`pattern`, `matching`), and the plan of the best one is run against the results that are already in the conversation (`run`).
-//! One topic per file in `topic/`. Every answer says that no language model was involved.
+//! `words` cuts a question into tokens, `slots` and `dates` read its values, `pattern` and `matching` try the patterns of all intents, and
+//! `run` runs the plan of the best one against the results that are already in the conversation. Each file in `topic/` holds one topic.
+//! Every answer says that no language model was involved.
 
 mod answer;
 mod context;
@@ -38,7 +38,7 @@ use self::{
     turns::{ID_PREFIX, Turn, last_turns},
 };
 
-/// Turns that "it" and "them" may point back to, with the present one.
+/// Number of turns that "it" and "them" may refer to, including the current one.
 const REMEMBERED_TURNS: usize = 4;
 
 /// Name of the wire.
@@ -51,7 +51,7 @@ pub struct OfflineAssistant {
 }
 
 impl OfflineAssistant {
-    /// `origin` says for people why it answers: `no model configured`.
+    /// `origin` is the reason, for people, that this assistant answers: `no model configured`.
     #[must_use]
     pub fn new(origin: impl Into<String>) -> Self {
         Self { origin: origin.into() }
@@ -68,7 +68,7 @@ impl ModelProvider for OfflineAssistant {
     }
 }
 
-/// What comes next: one tool call, or the answer.
+/// The next action: one tool call, or the answer.
 enum Next {
     Call { tool: &'static str, args: JsonObject },
     Answer(String),
@@ -84,7 +84,7 @@ fn answer_events(request: &ModelRequest) -> Vec<ModelEvent> {
         }
         Next::Answer(text) => {
             let text = format!("{}\n\n{LABEL}\n", text.trim_end());
-            // By paragraph, so that a reader sees it come in closed blocks.
+            // Splits the text by paragraph, so that a reader receives closed blocks.
             let deltas = text.split_inclusive("\n\n").map(|part| ModelEvent::TextDelta(part.to_owned()));
             deltas.chain([stop(StopClass::End)]).collect()
         }
@@ -108,7 +108,7 @@ fn decide(request: &ModelRequest) -> Next {
     follow(&meant, &mut Run::new(&turn.question, &turn.exchanges, tools).about(subject))
 }
 
-/// What the latest of the turns was about. Nothing is remembered: their plans are run once more on what was answered then.
+/// The subject of the latest turn. The assistant keeps no state: the plans of the turns run once more on their stored results.
 fn subject_of(turns: &[Turn<'_>], tools: &[&str]) -> Subject {
     turns.iter().fold(Subject::Nothing, |subject, turn| {
         let mut run = Run::new(&turn.question, &turn.exchanges, tools.to_vec()).about(subject);
@@ -117,7 +117,7 @@ fn subject_of(turns: &[Turn<'_>], tools: &[&str]) -> Subject {
     })
 }
 
-/// Runs the plans one after the other; what one found is "it" for the next.
+/// Runs the plans one after the other; the subject of one is "it" for the next.
 fn follow(meant: &[Meant], run: &mut Run<'_>) -> Next {
     let mut parts: Vec<String> = Vec::new();
     for (index, clause) in meant.iter().enumerate() {

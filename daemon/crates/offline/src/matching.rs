@@ -1,4 +1,4 @@
-//! From a question to intents.
+//! Matches a question with intents, as a whole or clause by clause.
 
 use std::{collections::HashSet, sync::LazyLock};
 
@@ -10,14 +10,14 @@ use super::{
     words::{Token, tokenize},
 };
 
-/// Parts of a question that are answered one after the other.
+/// Most parts of a question that are answered one after the other.
 const MAX_CLAUSES: usize = 4;
-/// A split in clauses has to earn this much more than the whole.
+/// Score that a split into clauses must have beyond the score of the whole.
 const SPLIT_COST: f32 = 3.5;
-/// Intents that are proposed when none fits.
+/// Number of intents that are proposed when none fits.
 pub(super) const SUGGESTIONS: usize = 3;
 
-/// An intent with its patterns read.
+/// An intent with its parsed patterns.
 struct Entry {
     intent: &'static Intent,
     patterns: Vec<Pattern>,
@@ -31,17 +31,17 @@ static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     topic::intents().map(read).collect()
 });
 
-/// An intent that was meant, with its values.
+/// A matched intent, with its values.
 #[derive(Clone)]
 pub(super) struct Meant {
-    /// Which.
+    /// The intent.
     pub(super) intent: &'static Intent,
     /// Its values.
     pub(super) slots: Slots,
     score: f32,
 }
 
-/// What is meant, in order; empty if nothing is understood. A question is answered whole or not at all.
+/// Returns the intents of a question in order; empty if nothing is understood. A question is answered whole or not at all.
 pub(super) fn understand(text: &str) -> Vec<Meant> {
     let tokens = tokenize(text);
     let whole = best(&tokens);
@@ -54,7 +54,7 @@ pub(super) fn understand(text: &str) -> Vec<Meant> {
     }
 }
 
-/// The known intents nearest to a question that none fits.
+/// The intents nearest to a question that none fits.
 pub(super) fn nearest(text: &str) -> Vec<&'static Intent> {
     let tokens = tokenize(text);
     let mut ranked: Vec<(usize, &Entry)> =
@@ -63,7 +63,7 @@ pub(super) fn nearest(text: &str) -> Vec<&'static Intent> {
     ranked.into_iter().take(SUGGESTIONS).map(|(_, entry)| entry.intent).collect()
 }
 
-/// How many words of the question some pattern of the intent knows, or its example contains; weighty ones double.
+/// Number of words of the question that a pattern of the intent knows, or its example contains; significant ones count double.
 fn overlap(tokens: &[Token], entry: &Entry) -> usize {
     let shares = |pattern: &Pattern| {
         let concepts: Vec<&str> = pattern.concepts().collect();
@@ -103,7 +103,7 @@ fn split_clauses(tokens: &[Token]) -> Option<Vec<Meant>> {
         if clauses.len() == MAX_CLAUSES {
             return None;
         }
-        // The longest clause first would swallow the rest, so the first boundary that leaves a meaningful clause wins.
+        // The longest clause would take the rest of the question, so the first boundary that leaves a meaningful clause wins.
         let (clause, next) =
             boundaries(tokens, start).find_map(|(end, next)| Some((best(&tokens[start..end])?, next)))?;
         clauses.push(clause);

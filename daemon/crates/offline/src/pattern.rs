@@ -1,4 +1,4 @@
-//! Patterns of intents: sets of concepts and slots in any order.
+//! Parses and matches the patterns of intents: sets of concepts and slots in any order.
 //!
 //! | term | meaning |
 //! |---|---|
@@ -38,7 +38,7 @@ pub(super) struct Pattern {
 /// A question that fits a pattern.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fit {
-    /// Higher is better; comparable between patterns.
+    /// The score: higher is better; comparable between patterns.
     pub(super) score: f32,
     /// The question's values with names filled in.
     pub(super) slots: Slots,
@@ -50,15 +50,15 @@ pub(super) const OPTIONAL: f32 = 2.0;
 pub(super) const NAME: f32 = 1.0;
 const PLACE: f32 = 2.5;
 const UNEXPLAINED: f32 = 2.0;
-/// For every word that stays unexplained, more than this must be explained: a strong term and something else.
+/// For each unexplained word, more than this must be explained: a strong term and something else.
 const EXPLAINED_PER_UNEXPLAINED: f32 = 4.0;
-/// What follows these limits what was asked for. An answer that leaves it out is an answer to something else, and it is no name.
+/// Words that limit the request. An answer that ignores the limit answers another question, and the word after it is not a name.
 const LIMITS: [&str; 9] = ["with", "without", "except", "but", "only", "mit", "ohne", "außer", "nur"];
-/// Who types these means files.
+/// Commands that the user types; a question with one of them is about files.
 const TYPED: [&str; 10] = ["cd", "mkdir", "rm", "mv", "cp", "touch", "du", "ls", "cat", "rmdir"];
 
 impl Pattern {
-    /// Reads the notation. Unknown slots are a mistake in the table, found by a test.
+    /// Parses the notation. An unknown slot is a mistake in the table, found by a test.
     pub(super) fn parse(notation: &'static str) -> Self {
         let mut pattern = Self {
             required: Vec::new(),
@@ -101,17 +101,17 @@ impl Pattern {
         if is_optional { self.optional_marks.push(mark) } else { self.required_marks.push(mark) }
     }
 
-    /// All concepts that speak for it.
+    /// All concepts that count for the pattern.
     pub(super) fn concepts(&self) -> impl Iterator<Item = &'static str> {
         self.required.iter().flatten().chain(&self.optional).copied()
     }
 
-    /// Whether all words that have to be there are among these; most patterns fail here, and cheaply.
+    /// Whether `words` has all required words; most patterns fail here, and cheaply.
     pub(super) fn may_fit(&self, words: &HashSet<&str>) -> bool {
         self.required.iter().all(|term| term.iter().any(|word| words.contains(word)))
     }
 
-    /// How well the question fits, if it does. A word that speaks of something else than this machine may only be a name.
+    /// The fit of the question, if it fits. A word from a subject other than this machine may only be a name.
     pub(super) fn fit(&self, tokens: &[Token], marks: &[Option<Mark>], slots: &Slots) -> Option<Fit> {
         if !self.required_marks.iter().all(|mark| marks.contains(&Some(*mark))) {
             return None;
@@ -136,13 +136,13 @@ impl Pattern {
         let repeats = left.iter().filter(|&&index| self.is_repeated(&tokens[index], &slots)).count();
         named.unexplained = named.unexplained.saturating_sub(repeats);
         explained += named.credit;
-        // "With x in the name" is a name.
+        // "With x in the name" names x.
         let may_name = self.rest.is_joined() || self.required.iter().flatten().any(|term| *term == "name");
         let is_said = |index: usize| slots.text.is_some() || (may_name && slots.names.contains(&tokens[index].raw));
         if left.iter().any(|&index| is_limit(tokens, index) && !is_said(index)) {
             return None;
         }
-        // In a typed line, and where a file is spoken of, such a word is a name like any other.
+        // In a typed line, and in a question about files, such a word is a name like any other.
         let may_be_name = tokens
             .iter()
             .any(|token| matches!(token.concept, Some("file" | "folder")) || TYPED.contains(&token.norm.as_str()));
@@ -186,14 +186,14 @@ impl Pattern {
         Some((explained, used))
     }
 
-    /// Whether the word only says again what a term says: "dns lookup".
+    /// Whether the word only repeats a term: "dns lookup".
     fn is_repeated(&self, token: &Token, slots: &Slots) -> bool {
         !slots.names.contains(&token.raw)
             && token.concept.is_some_and(|concept| self.required.iter().flatten().any(|term| *term == concept))
     }
 }
 
-/// Whether a word stands behind one that limits, but for words that say nothing: "with too open".
+/// Whether a word follows a limiting word, with only fillers between: "with too open".
 fn is_limit(tokens: &[Token], index: usize) -> bool {
     let mut before = tokens[..index]
         .iter()

@@ -1,4 +1,4 @@
-//! "It", "them", "the first one": words that point at what was answered before.
+//! Resolves words that refer to earlier answers: "it", "them", "the first one".
 
 use super::{
     answer::{code, list},
@@ -7,10 +7,10 @@ use super::{
     words::tokenize,
 };
 
-/// Files that one command is made of at most, so that the question for consent can be read.
+/// Most files in one command, so that the question for consent can be read.
 pub(super) const MAX_ACTED: usize = 100;
 
-/// Which of several things is meant.
+/// A choice among several things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pick {
     /// Counted from 0.
@@ -21,7 +21,7 @@ pub(super) enum Pick {
 }
 
 impl Pick {
-    /// The word for it.
+    /// The choice that a word means.
     pub(super) fn read(norm: &str) -> Option<Self> {
         const ORDINALS: [&str; 5] = ["first", "second", "third", "fourth", "fifth"];
         match norm {
@@ -31,7 +31,7 @@ impl Pick {
         }
     }
 
-    /// The things it picks.
+    /// The chosen things.
     fn of<T: Clone>(self, things: &[T]) -> Vec<T> {
         match self {
             Self::Nth(index) => things.get(index).cloned().into_iter().collect(),
@@ -41,7 +41,7 @@ impl Pick {
     }
 }
 
-/// Whether the question may point at something said before.
+/// Whether the question may refer to an earlier answer.
 pub(super) fn points_back(text: &str) -> bool {
     const POINTERS: [&str; 12] =
         ["it", "them", "that", "this", "those", "these", "one", "ones", "both", "there", "its", "es"];
@@ -50,7 +50,7 @@ pub(super) fn points_back(text: &str) -> bool {
         .any(|token| !token.is_quoted && (POINTERS.contains(&token.norm.as_str()) || Pick::read(&token.norm).is_some()))
 }
 
-/// The files that are named, or those the answer before was about. To look at, not to change.
+/// The named files, or the files of the answer before. For reading, not for changes.
 pub(super) fn pointed_files(slots: &Slots, run: &Run<'_>) -> Result<Vec<String>, Halt> {
     if !slots.names.is_empty() {
         return Ok(slots.names.clone());
@@ -65,7 +65,7 @@ pub(super) fn pointed_files(slots: &Slots, run: &Run<'_>) -> Result<Vec<String>,
     }
 }
 
-/// The one file that is named or pointed at.
+/// The one file that is named or referred to.
 pub(super) fn pointed_file(slots: &Slots, run: &Run<'_>) -> Result<String, Halt> {
     let mut names = pointed_files(slots, run)?;
     match (names.pop(), names.is_empty()) {
@@ -74,8 +74,8 @@ pub(super) fn pointed_file(slots: &Slots, run: &Run<'_>) -> Result<String, Halt>
     }
 }
 
-/// The same to change them: what a listing showed is listed again, as files come and go, and a name with a line break in it may
-/// look like two others.
+/// The same for changes: the files of a listing are listed again, since files come and go, and a name with a line break in it may look
+/// like two others.
 pub(super) fn pointed_files_now(slots: &Slots, run: &mut Run<'_>) -> Result<Vec<String>, Halt> {
     let names = pointed_files(slots, run)?;
     let is_pointed = slots.names.is_empty() && slots.place.is_none();
@@ -96,7 +96,7 @@ pub(super) fn pointed_files_now(slots: &Slots, run: &mut Run<'_>) -> Result<Vec<
     }
 }
 
-/// The process ids the answer before was about.
+/// The process ids of the answer before.
 pub(super) fn pointed_processes(slots: &Slots, run: &Run<'_>) -> Result<Vec<u64>, Halt> {
     match &run.subject {
         Subject::Processes(pids) => choose(slots.pick, pids, ToString::to_string),
@@ -119,7 +119,7 @@ fn choose<T: Clone>(pick: Option<Pick>, things: &[T], spell: fn(&T) -> String) -
     if chosen.is_empty() { Err(unknown()) } else { Ok(chosen) }
 }
 
-/// More than anyone would read before agreeing.
+/// The answer to a request for more files than a user would read before agreeing.
 pub(super) fn too_many(count: usize) -> Halt {
     Halt::Over(format!(
         "That is more than I do at once ({count} or more, at most {MAX_ACTED}); nothing was done. Name a smaller folder, or say \

@@ -8,14 +8,14 @@ use super::{
     words::Token,
 };
 
-/// A word that means something else to other patterns is a poor name.
+/// Credit for a name that has a meaning in other patterns.
 const NAME_WITH_MEANING: f32 = 1.2;
-/// Branches that are known by their name alone.
+/// Branches that are recognized by their name alone.
 const BRANCHES: [&str; 6] = ["main", "master", "develop", "dev", "trunk", "staging"];
-/// Unquoted search texts are at most this many words.
+/// Most words of an unquoted search text.
 const MAX_TEXT_WORDS: usize = 8;
 
-/// What may be left over once the terms are matched.
+/// The kind of words that may remain once the terms are matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rest {
     Nothing,
@@ -36,7 +36,7 @@ pub(super) enum Rest {
     Quote,
 }
 
-/// The words of a question, by position: all, those that are no term and say something, those that are no value.
+/// The words of a question, by position: all words, those that are not terms and have a meaning, those that are not values.
 #[derive(Clone, Copy)]
 pub(super) struct Words<'a> {
     pub(super) tokens: &'a [Token],
@@ -44,18 +44,18 @@ pub(super) struct Words<'a> {
     pub(super) free: &'a [usize],
 }
 
-/// What became of the words that are no terms.
+/// The use of the words that are not terms.
 pub(super) struct Taken {
-    /// Speaks for the pattern.
+    /// Score for the pattern.
     pub(super) credit: f32,
-    /// Words that are no names either.
+    /// Number of words that are not names either.
     pub(super) unexplained: usize,
-    /// The place is the name.
+    /// Whether the place became the name.
     pub(super) took_place: bool,
 }
 
 impl Rest {
-    /// By its name in the notation of `pattern`.
+    /// Reads its name in the notation of `pattern`.
     pub(super) fn read(slot: &str, is_optional: bool) -> Option<Self> {
         Some(match slot {
             "name" if is_optional => Self::NameOrNothing,
@@ -77,12 +77,12 @@ impl Rest {
         })
     }
 
-    /// Whether "with" joins what it takes: "compare a with b", "help with sed".
+    /// Whether "with" joins the names: "compare a with b", "help with sed".
     pub(super) fn is_joined(self) -> bool {
         matches!(self, Self::Two | Self::TwoPaths | Self::Setting | Self::Program)
     }
 
-    /// Fills the names or the text, if what is left fits. `is_told`: words of the pattern say that a text is meant.
+    /// Fills the names or the text, if the remaining words fit. `is_told`: words of the pattern say that a text is meant.
     pub(super) fn take(self, words: Words<'_>, is_told: bool, slots: &mut Slots) -> Option<Taken> {
         let Words { tokens, left, .. } = words;
         let sure: Vec<usize> = left.iter().copied().filter(|&index| tokens[index].is_name).collect();
@@ -114,7 +114,7 @@ impl Rest {
             Self::Many => 1..=usize::MAX,
             _ => 1..=1,
         };
-        // Two loose words are no list of names; nobody would want them deleted by guess.
+        // Two loose words are not a list of names; a wrong guess would delete files.
         let chosen = if wants.contains(&chosen.len()) { chosen } else { left };
         if !wants.contains(&chosen.len()) {
             return None;
@@ -138,7 +138,7 @@ impl Rest {
         Some(if self == Self::Branch { Taken { credit: STRONG, ..taken } } else { taken })
     }
 
-    /// The place as a name, if it can be nothing else.
+    /// Uses the place as a name, if it can be nothing else.
     fn take_place(self, words: Words<'_>, slots: &mut Slots) -> Option<Taken> {
         let place = slots.place.as_deref().filter(|_| slots.is_sure_place)?;
         if self == Self::Url && !is_url(place) {
@@ -179,7 +179,7 @@ fn take_text(words: Words<'_>, is_told: bool, slots: &mut Slots) -> Option<Taken
         return Some(Taken { credit: OPTIONAL, unexplained, took_place: false });
     }
     let (first, last) = (*left.first()?, *left.last()?);
-    // "Find a recipe in my book": only what certainly is a place makes loose words a text to look for in it.
+    // "Find a recipe in my book": loose words are a text to search for only with a place that is certain.
     let is_sure = is_told || slots.is_sure_place || left.iter().any(|&index| tokens[index].is_name);
     if slots.place.is_some() && !is_sure {
         return None;
@@ -189,7 +189,7 @@ fn take_text(words: Words<'_>, is_told: bool, slots: &mut Slots) -> Option<Taken
         .filter(|&&index| (first..=last).contains(&index))
         .map(|&index| tokens[index].raw.as_str())
         .collect();
-    // A key word in the middle would tear the text apart: "implement a search tree" searches nothing.
+    // A key word in the middle would tear the text apart: "implement a search tree" is not a search.
     let is_torn =
         free.iter().any(|index| (first..=last).contains(index) && !left.contains(index) && !tokens[*index].is_idle());
     if is_torn || spoken.len() > MAX_TEXT_WORDS {
@@ -223,7 +223,7 @@ fn is_setting_name(raw: &str) -> bool {
     is_variable_name(raw) && !raw.contains(|letter: char| letter.is_ascii_lowercase())
 }
 
-/// Whether only commas and "and" stand between the words.
+/// Whether only commas and "and" are between the words.
 fn is_listed(tokens: &[Token], chosen: &[usize]) -> bool {
     chosen.windows(2).all(|pair| {
         tokens[pair[0]].ends_clause

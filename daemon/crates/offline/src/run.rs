@@ -1,5 +1,5 @@
-//! Runs a plan against the conversation. The assistant keeps no state: for every request the plan is run from its start, the results
-//! that are already there answer its calls in order, and the first call without a result becomes the model's next tool call.
+//! Runs a plan against the conversation. The assistant keeps no state: each request runs the plan from its start, existing results answer
+//! its calls in order, and the first call without a result becomes the model's next tool call.
 
 use std::collections::VecDeque;
 
@@ -13,48 +13,48 @@ use super::{
     turns::Exchange,
 };
 
-/// Why a plan does not go on now.
+/// The reason why a plan stops now.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Halt {
-    /// It needs this tool call first.
+    /// The plan needs this tool call first.
     Call {
         /// Name of the tool.
         tool: &'static str,
         /// Its arguments.
         args: JsonObject,
     },
-    /// It is over early; the text says why.
+    /// The plan ended early; the text gives the reason.
     Over(String),
 }
 
-/// What "it" and "them" mean after an answer.
+/// The meaning of "it" and "them" after an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Subject {
-    /// The answer leaves nothing to point at.
+    /// The answer leaves nothing to refer to.
     #[default]
     Nothing,
     /// Files or folders.
     Files {
         /// In the order they were shown.
         names: Vec<String>,
-        /// The line that lists them afresh, one name per line, for who wants to act on them.
+        /// The line that lists them again, one name per line, for plans that act on them.
         again: Option<String>,
     },
     /// Process ids, in the order they were shown.
     Processes(Vec<u64>),
 }
 
-/// What a plan found out.
+/// The result of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Reply {
     /// Markdown, without the label.
     pub(super) text: String,
-    /// What a following "it" means.
+    /// The meaning of a following "it".
     pub(super) subject: Subject,
 }
 
 impl Reply {
-    /// An answer that leaves nothing to point at.
+    /// An answer without a subject.
     pub(super) fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), subject: Subject::Nothing }
     }
@@ -64,7 +64,7 @@ impl Reply {
         Self::listing(vec![subject.to_owned()], None, text)
     }
 
-    /// An answer that lists files; `again` is the line that lists them afresh.
+    /// An answer that lists files; `again` is the line that lists them again.
     pub(super) fn listing(names: Vec<String>, again: Option<String>, text: impl Into<String>) -> Self {
         Self { text: text.into(), subject: Subject::Files { names, again } }
     }
@@ -75,21 +75,21 @@ impl Reply {
     }
 }
 
-/// Result of a plan: an answer, or why it stops here.
+/// Result of a plan: an answer, or the reason to stop here.
 pub(super) type Step = Result<Reply, Halt>;
 
 /// Output of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Output {
-    /// As it was asked for.
+    /// The command as requested.
     pub(super) command: String,
-    /// What it printed, without the notes of the tool.
+    /// Printed text, without the notes of the tool.
     pub(super) text: String,
     /// Whether it failed: exit status other than 0, or the tool failed.
     pub(super) failed: bool,
-    /// Whether `cd` and `export` stay in force in the user's shell.
+    /// Whether `cd` and `export` stay in effect in the user's shell.
     pub(super) sticks: bool,
-    /// Whether the tool left a part of the output out.
+    /// Whether the tool omitted a part of the output.
     pub(super) is_cut: bool,
 }
 
@@ -104,7 +104,7 @@ impl Output {
         self.text.lines().map(str::trim).find(|line| !line.is_empty())
     }
 
-    /// A sentence that the command failed, with what it printed.
+    /// A sentence that the command failed, with its output.
     pub(super) fn failure(&self) -> String {
         let lines = self.lines();
         if let Some(program) = self.missing_program() {
@@ -119,14 +119,14 @@ impl Output {
 }
 
 impl Output {
-    /// The program that the shell did not find, by `bash: line 1: cal: command not found`.
+    /// The program that the shell did not find, as in `bash: line 1: cal: command not found`.
     fn missing_program(&self) -> Option<&str> {
         let program = self.first()?.strip_suffix(": command not found")?.rsplit(": ").next()?;
         (self.failed && is_plain_name(program)).then_some(program)
     }
 }
 
-/// The reason why a tool did not run, which may name a command in backticks.
+/// The tool's reason not to run a call, which may name a command in backticks.
 fn sentence(reason: &str) -> String {
     let is_plain = !reason.contains(['\n', '*', '_', '<', '[', '#']);
     let text = if is_plain { reason.trim_end_matches('.').to_owned() } else { code(reason) };
@@ -140,17 +140,17 @@ pub(super) struct Run<'a> {
     tools: Vec<&'a str>,
     /// The question with the shell's history.
     pub(super) question: &'a Question,
-    /// What "it" means: what the plan before was about, in this turn or in those before.
+    /// The meaning of "it": the subject of the plan before, in this turn or in an earlier one.
     pub(super) subject: Subject,
 }
 
 impl<'a> Run<'a> {
-    /// `exchanges` are those since the question, `tools` those that may be called now.
+    /// `exchanges` are the exchanges since the question, `tools` the tools that may be called now.
     pub(super) fn new(question: &'a Question, exchanges: &[Exchange<'a>], tools: Vec<&'a str>) -> Self {
         Self { exchanges: exchanges.iter().copied().collect(), tools, question, subject: Subject::Nothing }
     }
 
-    /// The same with something that "it" means already.
+    /// Sets the meaning of "it".
     pub(super) fn about(self, subject: Subject) -> Self {
         Self { subject, ..self }
     }
@@ -164,13 +164,13 @@ impl<'a> Run<'a> {
         Ok(read_output(line, result))
     }
 
-    /// Runs a shell line that has to work.
+    /// Runs a shell line that must succeed.
     pub(super) fn shell(&mut self, line: &str) -> Result<Output, Halt> {
         let output = self.attempt(line)?;
         if output.failed { Err(Halt::Over(output.failure())) } else { Ok(output) }
     }
 
-    /// Writes a file with the tool made for it, so that the gate can show what changes.
+    /// Writes a file with the tool for it, so that the gate can show the change.
     pub(super) fn write(&mut self, path: &str, content: &str) -> Result<(), Halt> {
         if !self.has_tool("write") && self.exchanges.is_empty() {
             return Err(Halt::Over("I may not write files here.".to_owned()));
@@ -184,12 +184,12 @@ impl<'a> Run<'a> {
 
     fn call(&mut self, tool: &'static str, args: Value, title: &str) -> Result<&'a ToolResult, Halt> {
         let Value::Object(args) = args else { unreachable!("arguments are written as an object") };
-        // An answer to another call, as an older plan may have made it, says nothing about this one.
+        // An answer to another call, as an older plan may have made it, does not answer this call.
         let Some(Exchange { result, .. }) = self.exchanges.pop_front().filter(|exchange| *exchange.args == args) else {
             return Err(Halt::Call { tool, args });
         };
         if result.is_error {
-            // A command that ran and failed is no error of the tool; this one never ran.
+            // A command that ran and failed is not an error of the tool; a call with an error never ran.
             let reason = result.content.trim();
             let said = if reason.to_lowercase().contains("user refused") || reason.starts_with("refused by the user") {
                 format!("You refused {}, so it was not done.", code(title))
@@ -202,7 +202,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Takes the tool's last line, `[exit 3; cwd /w; 0.04 s; ...]`, off the output.
+/// Removes the tool's last line, `[exit 3; cwd /w; 0.04 s; ...]`, from the output.
 fn read_output(command: &str, result: &ToolResult) -> Output {
     let content = result.content.trim_end();
     let (body, last) = content.rsplit_once('\n').unwrap_or(("", content));

@@ -1,4 +1,4 @@
-//! Words of a shell line. Whatever came from the user or from output passes through here before it stands in a command.
+//! Quotes words of a shell line. All text from the user or from output passes through here before it becomes part of a command.
 
 /// Quotes a text so that bash, zsh and fish see exactly one word. NUL bytes cannot be passed to a program and are dropped.
 pub(super) fn word(text: &str) -> String {
@@ -8,7 +8,7 @@ pub(super) fn word(text: &str) -> String {
     {
         return clean;
     }
-    // In fish a backslash means something even in single quotes, so it stands outside of them, as the quote itself does.
+    // In fish a backslash is special even in single quotes, so it is placed outside of them, like the quote itself.
     let mut quoted = String::with_capacity(clean.len() + 2);
     for (index, piece) in clean.split_inclusive(['\'', '\\']).enumerate() {
         let (plain, special) = match piece.strip_suffix(['\'', '\\']) {
@@ -25,7 +25,7 @@ pub(super) fn word(text: &str) -> String {
     if quoted.is_empty() { "''".to_owned() } else { quoted }
 }
 
-/// A path operand: quoted, `~/` left for the shell, and never an option.
+/// Quotes a path operand; `~/` is left for the shell, and the result is never an option.
 pub(super) fn path(text: &str) -> String {
     if text == "~" || text == "~/" {
         return "~".to_owned();
@@ -37,7 +37,7 @@ pub(super) fn path(text: &str) -> String {
     if text.starts_with('-') { word(&format!("./{text}")) } else { word(text) }
 }
 
-/// Several path operands.
+/// Quotes several path operands.
 pub(super) fn paths<S: AsRef<str>>(names: &[S]) -> String {
     names.iter().map(|name| path(name.as_ref())).collect::<Vec<_>>().join(" ")
 }
@@ -48,7 +48,7 @@ pub(super) fn is_variable_name(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// Whether the text can name a program, a package or a unit: nothing in it means anything to a shell or reads as an option.
+/// Whether the text can name a program, a package or a unit: no part is special to a shell or reads as an option.
 pub(super) fn is_plain_name(text: &str) -> bool {
     text.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric() || first == b'_')
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._+-@:".contains(&byte))

@@ -1,4 +1,4 @@
-//! Values in a question: sizes, numbers, extensions, places, assignments. Dates are in `dates`.
+//! Reads values in a question: sizes, numbers, extensions, places, assignments. Dates are in `dates`.
 
 use super::{
     answer::human_size,
@@ -9,7 +9,7 @@ use super::{
     words::Token,
 };
 
-/// What a token is part of.
+/// The kind of value that a token is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     Size,
@@ -30,29 +30,29 @@ pub(super) enum SizeBound {
     Below(u64),
 }
 
-/// The values found in a question; `names` and `text` are filled when it is matched with an intent.
+/// The values in a question; `names` and `text` are filled when the question is matched with an intent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Slots {
     pub(super) size: Option<SizeBound>,
     pub(super) span: Option<Span>,
     /// A count, a port or a process id.
     pub(super) number: Option<u64>,
-    /// Without the dot.
+    /// Extensions, without the dot.
     pub(super) extensions: Vec<String>,
-    /// Folder or file after "in", "here" as `.`.
+    /// Folder or file after "in", with "here" as `.`.
     pub(super) place: Option<String>,
-    /// Whether the place can be nothing else: here, a path, "the folder x".
+    /// Whether the place is certain: "here", a path, "the folder x".
     pub(super) is_sure_place: bool,
     pub(super) assignment: Option<(String, String)>,
     /// An option of a program, with its dashes.
     pub(super) flag: Option<String>,
     pub(super) names: Vec<String>,
     pub(super) text: Option<String>,
-    /// Which of the things shown before: "the first one", "them".
+    /// The choice among the things shown before: "the first one", "them".
     pub(super) pick: Option<Pick>,
-    /// Whether subfolders are meant, too: "recursively".
+    /// Whether subfolders are included: "recursively".
     pub(super) is_deep: bool,
-    /// Whether a folder is spoken of that is not the place.
+    /// Whether the question mentions a folder that is not the place.
     pub(super) is_of_folders: bool,
 }
 
@@ -67,18 +67,18 @@ impl Slots {
         self.names.first().map_or_else(|| self.folder(), String::as_str)
     }
 
-    /// The first name, else nothing.
+    /// The first name, else an empty text.
     pub(super) fn name(&self) -> &str {
         self.names.first().map_or("", String::as_str)
     }
 
-    /// How many rows to show.
+    /// The number of rows to show.
     pub(super) fn count_or(&self, default: usize) -> usize {
         const MAX_COUNT: u64 = 100;
         self.number.map_or(default, |number| number.clamp(1, MAX_COUNT) as usize)
     }
 
-    /// What `find_tests` asks for, for a sentence: "ending in .py, larger than 1.0 MiB".
+    /// The tests of `find_tests` in a sentence: "ending in .py, larger than 1.0 MiB".
     pub(super) fn find_words(&self) -> String {
         let mut parts = Vec::new();
         if !self.extensions.is_empty() {
@@ -95,7 +95,7 @@ impl Slots {
         parts.join(", ")
     }
 
-    /// The words that limit `find` to what the slots say, each with a blank before it.
+    /// The words that limit `find` to the values of the slots, each with a space before it.
     pub(super) fn find_tests(&self) -> String {
         let mut line = String::new();
         let names: Vec<String> = self
@@ -120,7 +120,7 @@ impl Slots {
     }
 }
 
-/// Finds the values and says which tokens belong to them.
+/// Reads the values and marks the tokens that belong to them.
 pub(super) fn read_slots(tokens: &[Token]) -> (Slots, Vec<Option<Mark>>) {
     let mut slots = Slots::default();
     let mut marks = vec![None; tokens.len()];
@@ -133,7 +133,7 @@ pub(super) fn read_slots(tokens: &[Token]) -> (Slots, Vec<Option<Mark>>) {
         at += length;
     }
     read_places(tokens, &mut slots, &mut marks);
-    // "Not changed for 3 months" speaks of the time before.
+    // "Not changed for 3 months" means the time before.
     let is_negated =
         tokens.iter().any(|token| ["not", "never", "untouched", "unchanged", "nicht"].contains(&token.norm.as_str()));
     if is_negated && let Some(Span::Within(count, unit)) = slots.span {
@@ -187,11 +187,11 @@ fn read_at(tokens: &[Token], at: usize, slots: &mut Slots) -> Option<(Mark, usiz
     None
 }
 
-/// "in src", "in the docs folder", "here", "this folder", "in my home".
+/// Reads "in src", "in the docs folder", "here", "this folder", "in my home".
 fn read_places(tokens: &[Token], slots: &mut Slots, marks: &mut [Option<Mark>]) {
     const PREPOSITIONS: [&str; 8] = ["in", "inside", "under", "within", "below", "im", "unter", "into"];
     read_places_after(&PREPOSITIONS, tokens, slots, marks);
-    // "matches of x in y": the weaker word counts only where there is no other.
+    // "matches of x in y": the weaker word counts only if there is no other.
     read_places_after(&["of", "von"], tokens, slots, marks);
 }
 
@@ -241,9 +241,9 @@ fn place_after<'a>(tokens: &'a [Token], marks: &[Option<Mark>], start: usize) ->
         Some("home") => Some(("~", end)),
         Some("big" | "small" | "newest" | "oldest" | "empty" | "hidden" | "goback" | "goup") => None,
         Some(_) if follows_folder && !token.is_idle() => Some((&token.raw, end)),
-        // "in my code" speaks of something, "in my code folder" of a folder.
+        // "in my code" means a subject, "in my code folder" a folder.
         _ if !follows_folder && !token.is_name && tokens[at - 1].norm == "my" => None,
-        // What follows "into" is a folder even if it is a filler elsewhere: "into out".
+        // The word after "into" is a folder even if it is a filler elsewhere: "into out".
         None if tokens[at - 1].norm == "into" && marks[at].is_none() => Some((&token.raw, end)),
         _ if token.is_unknown() && marks[at].is_none() => Some((&token.raw, end)),
         _ => None,

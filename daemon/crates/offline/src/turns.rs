@@ -1,28 +1,28 @@
-//! A conversation as turns: what was asked, and which of our own calls were answered since. Calls of another model are no help to
-//! our plans, so they are left out.
+//! Splits a conversation into turns: each question, and the results of the assistant's own calls since. Calls of another model are left
+//! out, since plans cannot use them.
 
 use cohab_model_api::{JsonObject, Message, ToolResult};
 
 use super::context::Question;
 
-/// Begins the id of every call the assistant makes.
+/// The start of the id of every call that the assistant makes.
 pub(super) const ID_PREFIX: &str = "offline_";
 
-/// A call of ours and what came of it.
+/// A call of the assistant and its result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exchange<'a> {
-    /// The arguments as they were asked for.
+    /// The arguments as requested.
     pub(super) args: &'a JsonObject,
-    /// What the tool said.
+    /// The tool's result.
     pub(super) result: &'a ToolResult,
 }
 
-/// A question and all that followed it.
+/// A question and its exchanges.
 #[derive(Debug)]
 pub(super) struct Turn<'a> {
-    /// What was asked.
+    /// The question.
     pub(super) question: Question,
-    /// Oldest first.
+    /// Calls and results, oldest first.
     pub(super) exchanges: Vec<Exchange<'a>>,
 }
 

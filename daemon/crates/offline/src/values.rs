@@ -1,8 +1,8 @@
-//! Single values in a question: options, numbers, sizes, kinds of files.
+//! Reads single values in a question: options, numbers, sizes, kinds of files.
 
 use super::{slots::SizeBound, vocabulary::extensions_of, words::Token};
 
-/// `-x`, `-xzf`, `--long-name`.
+/// Whether a word is an option: `-x`, `-xzf`, `--long-name`.
 pub(super) fn is_flag(raw: &str) -> bool {
     const MAX_FLAG_BYTES: usize = 40;
     let name = raw.strip_prefix("--").or_else(|| raw.strip_prefix('-')).unwrap_or_default();
@@ -11,7 +11,7 @@ pub(super) fn is_flag(raw: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// A count or port: `5`, `:8080`, `#3`, `ten`.
+/// Reads a count or port: `5`, `:8080`, `#3`, `ten`.
 pub(super) fn read_number(norm: &str) -> Option<u64> {
     const FROM_TWO: [&str; 9] = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
     let digits = norm.strip_prefix([':', '#']).unwrap_or(norm);
@@ -53,7 +53,7 @@ fn read_bytes(tokens: &[Token]) -> Option<(u64, usize)> {
         "t" | "tb" | "tib" | "terabyte" | "terabytes" => 4,
         _ => return None,
     };
-    // Beyond the range of u64 the cast saturates, which still is "larger than any file".
+    // Beyond the range of u64 the cast saturates; the bound is then still larger than any file.
     Some(((value * 1024_f64.powi(power)) as u64, length))
 }
 
@@ -97,10 +97,10 @@ pub(super) fn read_extensions(tokens: &[Token], at: usize) -> Option<(Vec<String
     let is_ranked = at
         .checked_sub(1)
         .is_some_and(|index| matches!(tokens[index].concept, Some("big" | "small" | "newest" | "oldest" | "all")));
-    // "Pack images into x.zip" speaks of a folder, "a zip file of src" of one archive.
+    // "Pack images into x.zip" means a folder, "a zip file of src" one archive.
     let is_packed = at > 0 && matches!(tokens[at - 1].concept, Some("compress" | "extract"));
     let is_archive = token.norm == "zip" && !is_ranked && tokens.get(at + 1).is_some_and(|next| next.norm == "file");
-    // "Lines of python": nobody counts the lines of a language otherwise.
+    // "Lines of python" means the files: lines of a language are not counted in another way.
     let is_counted = follows("of") && at > 1 && tokens[at - 2].concept == Some("line");
     let known = match token.norm.as_str() {
         norm if is_counted => extensions_of(norm),

@@ -1,4 +1,4 @@
-//! A question as tokens.
+//! Splits a question into tokens.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -29,7 +29,7 @@ pub(super) struct Token {
     pub(super) raw: String,
     /// In lower case.
     pub(super) norm: String,
-    /// What it stands for.
+    /// Its concept.
     pub(super) concept: Option<&'static str>,
     /// Certainly a name: quoted, with a slash, a dot, a digit or an underscore in it, or announced by "named".
     pub(super) is_name: bool,
@@ -40,22 +40,22 @@ pub(super) struct Token {
 }
 
 impl Token {
-    /// Whether it can be ignored without changing the meaning.
+    /// Whether the meaning stays the same without it.
     pub(super) fn is_idle(&self) -> bool {
         !self.is_name && self.concept.map_or_else(|| is_filler(&self.norm), is_weak)
     }
 
-    /// Whether it speaks of something else than this machine, if it is no name.
+    /// Whether it belongs to a subject other than this machine, if it is not a name.
     pub(super) fn is_foreign(&self) -> bool {
         !self.is_name && is_foreign(&self.norm)
     }
 
-    /// Whether it can be a name that nothing announces: neither filler nor known word.
+    /// Whether it can be a name without an announcement: neither filler nor known word.
     pub(super) fn is_unknown(&self) -> bool {
         self.is_name || (self.concept.is_none() && !is_filler(&self.norm))
     }
 
-    /// Whether it can be the name of a file that nothing announces: a quoted sentence or a number is not.
+    /// Whether it can be the name of a file without an announcement: a quoted sentence or a number cannot.
     pub(super) fn looks_like_path(&self) -> bool {
         self.is_name
             && !self.raw.strip_prefix('$').is_some_and(is_variable_name)
@@ -125,7 +125,7 @@ fn quoted(first: char, rest: &str) -> Option<(&str, &str)> {
         _ => return None,
     };
     let body = &rest[first.len_utf8()..];
-    // A German closing quote is the English opening one.
+    // A German closing quote equals the English opening one.
     let end = body.find(|letter| letter == close || (first == '„' && letter == '“'))?;
     let after = &body[end..];
     let after = &after[after.chars().next().map_or(0, char::len_utf8)..];
@@ -133,7 +133,7 @@ fn quoted(first: char, rest: &str) -> Option<(&str, &str)> {
     (end > 0 && is_closed).then(|| (&body[..end], after))
 }
 
-/// `NAME="a b"` as `NAME=a b`, and what follows it.
+/// Reads `NAME="a b"` as `NAME=a b`; returns it and the rest.
 fn quoted_assignment(rest: &str, end: usize) -> Option<(String, &str)> {
     let equals = rest[..end].find('=')?;
     let value = &rest[equals + 1..];
@@ -150,7 +150,7 @@ fn strip_punctuation(piece: &str) -> &str {
     bare.trim_end_matches(':')
 }
 
-/// Names of files, hosts and variables look different from words.
+/// Whether a word resembles the name of a file, host or variable.
 fn looks_like_name(raw: &str) -> bool {
     raw.contains(['/', '_', '=', '@', '*', '$', '~', '\\', '<', '>', '|', '&', '`'])
         || raw.starts_with('-')
@@ -164,7 +164,7 @@ fn join_phrases(tokens: &[Token]) -> Vec<Token> {
     let mut rest = tokens;
     while let Some(token) = rest.first() {
         let phrases = PHRASES_BY_START.get(token.norm.as_str()).map_or(&[][..], Vec::as_slice);
-        // With options it is a line as it is typed, or a question about that line.
+        // With options the text is a typed line, or a question about that line.
         let may_be = |phrase: &str| joined.is_empty() || !phrase.contains(" -");
         let found = phrases.iter().filter(|(phrase, _)| may_be(phrase));
         match found

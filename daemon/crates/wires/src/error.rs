@@ -1,4 +1,4 @@
-//! What services say when they refuse or fail, and what it means. Pure.
+//! Reads the errors of services and gives them a family, sizes and a message. Pure; retries are not decided here.
 
 mod body;
 mod kind;

@@ -1,9 +1,9 @@
-//! Reads the usual event of a stream, the one with a piece of text, straight into its fields. A tree of the whole event, most of
-//! which nobody looks at, takes several times as long. Whatever is not usual is left to those who read such trees.
+//! Reads the most frequent event of a stream, the one with a piece of text, directly into its fields. Parsing the whole event into a tree
+//! takes several times as long, and most of that tree is not needed. All other events are left to the readers of such trees.
 
 use serde::{Deserialize, Deserializer, de::Error as _};
 
-/// A field that a usual event does not have, or has as `null`: always as `Option<Unusual>`.
+/// A field that such an event does not have, or has as `null`: always as `Option<Unusual>`.
 pub(crate) enum Unusual {}
 
 impl<'de> Deserialize<'de> for Unusual {
@@ -12,7 +12,7 @@ impl<'de> Deserialize<'de> for Unusual {
     }
 }
 
-/// `data` as a usual event; `None` if it is none, valid or not.
+/// Reads `data` as such an event; `None` for any other, valid or not.
 pub(crate) fn read<'a, T: Deserialize<'a>>(data: &'a str) -> Option<T> {
     serde_json::from_str(data).ok()
 }

@@ -1,4 +1,4 @@
-//! What an answer comes to, for tests of folds.
+//! Collects the result of an answer, for tests of folds.
 
 use bytes::Bytes;
 use cohab_model_api::{StopClass, TokenUsage};
@@ -11,7 +11,7 @@ use super::{
     wire::{End, Fold, Folded, Framing, Stopped},
 };
 
-/// Everything an answer comes to.
+/// The complete result of an answer.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Answer {
     pub(super) text: String,
@@ -25,7 +25,7 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// What the stop means, if the answer is complete.
+    /// The class of the stop, if the answer is complete.
     pub(super) fn class(&self) -> Option<StopClass> {
         self.stopped().map(|stopped| stopped.class)
     }
@@ -57,7 +57,7 @@ impl Answer {
     }
 }
 
-/// A call as an answer has it.
+/// A call in the form of [`Answer::calls`].
 pub(super) fn call(id: &str, name: &str, args: &str) -> (String, String, String) {
     (id.to_owned(), name.to_owned(), args.to_owned())
 }
@@ -72,7 +72,7 @@ pub(super) fn fold_events(mut fold: Box<dyn Fold>, events: &[Value]) -> Answer {
     answer
 }
 
-/// Folds what arrived of an answer.
+/// Folds the received bytes of an answer.
 pub(super) fn fold_bytes(mut fold: Box<dyn Fold>, bytes: &[u8], framing: Framing) -> Answer {
     let chunk: Result<Bytes, String> = Ok(Bytes::copy_from_slice(bytes));
     let mut payloads = Payloads::new(stream::iter([chunk]), framing);
@@ -85,7 +85,7 @@ pub(super) fn fold_bytes(mut fold: Box<dyn Fold>, bytes: &[u8], framing: Framing
     answer
 }
 
-/// JSON of any shape in the words of a wire.
+/// JSON of any shape with the words of a wire.
 pub(super) fn json_in(words: &'static [&'static str]) -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -101,7 +101,7 @@ pub(super) fn json_in(words: &'static [&'static str]) -> impl Strategy<Value = V
     })
 }
 
-/// What holds of every answer, whatever the service sends.
+/// Checks the invariants of every answer, for any output of the service.
 pub(super) fn is_sound(answer: &Answer) -> bool {
     let is_complete = answer.class().is_some();
     answer.end.is_some() && (is_complete || answer.calls.is_empty())

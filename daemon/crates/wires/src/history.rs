@@ -1,5 +1,4 @@
-//! The conversation as every wire needs it: neighbouring user messages are one, each call has exactly one result, nothing is
-//! empty.
+//! Normalizes the conversation for all wires: neighbouring user messages are one, each call has exactly one result, nothing is empty.
 
 use std::borrow::Cow;
 
@@ -8,9 +7,9 @@ use serde_json::Value;
 
 use super::wire::Options;
 
-/// Content for a call that never got a result; without one the service refuses the whole conversation.
+/// Content for a call that never got a result; without a result the service refuses the whole conversation.
 const NO_RESULT: &str = "cancelled: this call has no result";
-/// Longest tool name that services take.
+/// Longest tool name that services accept.
 const MAX_NAME_BYTES: usize = 64;
 
 /// One message to send.
@@ -24,7 +23,7 @@ pub(crate) enum Entry<'a> {
     Results(Vec<Cow<'a, ToolResult>>),
 }
 
-/// Brings `messages` into that form. A message without text and calls counts only if it holds blocks of the wire's own.
+/// Normalizes `messages`. A message without text and calls counts only if it holds blocks of the wire's own form.
 pub(crate) fn entries<'a>(messages: &'a [Message], wire: &str, options: &Options<'_>) -> Vec<Entry<'a>> {
     let mut entries: Vec<Entry<'a>> = Vec::with_capacity(messages.len());
     let mut rest = messages.iter().peekable();
@@ -52,7 +51,7 @@ pub(crate) fn entries<'a>(messages: &'a [Message], wire: &str, options: &Options
                     entries.push(Entry::Results(results_of(assistant, given)));
                 }
             }
-            // Taken with the calls they answer; results without a call would be refused.
+            // Results are taken with their calls; the service would refuse results without a call.
             Message::ToolResults(_) => {}
         }
     }
@@ -87,7 +86,7 @@ pub(crate) fn call_ids(messages: &[Message]) -> impl Iterator<Item = &str> {
         .map(|call| call.id.as_str())
 }
 
-/// The message in the wire's own form, if this wire and model made it.
+/// The message in the wire's own form, if the same wire and model made it.
 pub(crate) fn own_form<'a>(assistant: &'a AssistantMessage, wire: &str, options: &Options<'_>) -> Option<&'a Value> {
     assistant
         .provider_data
@@ -96,13 +95,13 @@ pub(crate) fn own_form<'a>(assistant: &'a AssistantMessage, wire: &str, options:
         .map(|data| &data.json)
 }
 
-/// `name` as services take it: `^[a-zA-Z0-9_-]{1,64}$`. Models make up names that are not, and history repeats them.
+/// Converts `name` to the form that services accept: `^[a-zA-Z0-9_-]{1,64}$`. Models invent other names, and history repeats them.
 pub(crate) fn sendable_name(name: &str) -> String {
     let name = sendable_id(name);
     name.chars().take(MAX_NAME_BYTES).collect()
 }
 
-/// `id` in the characters that all services take; another vendor's ids may hold dots and colons.
+/// Reduces `id` to characters that all services accept; another vendor's ids may contain dots and colons.
 pub(crate) fn sendable_id(id: &str) -> String {
     if id.is_empty() {
         return "unknown".to_owned();

@@ -1,16 +1,16 @@
-//! The protocols of model services, as pure functions.
+//! The protocols of model services, as pure functions: requests out of neutral ones, neutral events out of answers.
 //!
 //! - [`wire::Wire`]: builds the request of a protocol and folds the events of its answer into neutral ones.
-//!   [`registry::WIRES`] lists all of them; each is a folder of its own (`anthropic`, `openai_chat`, `openai_responses`,
-//!   `gemini`, [`ollama`]).
+//!   [`registry::WIRES`] lists all of them; each is a separate folder (`anthropic`, `openai_chat`, `openai_responses`, `gemini`,
+//!   [`ollama`]).
 //! - [`wire::Vendor`]: a service that speaks a wire, with its addresses and deviations; [`vendor`] looks them up by name or host.
-//! - [`sse`] makes payloads of the bytes of an answer; [`tool_arguments`] collects and checks the arguments of calls.
+//! - [`sse`] turns the bytes of an answer into payloads; [`tool_arguments`] collects and checks the arguments of calls.
 //! - [`error`] reads the errors of services and sorts them into the families of `cohab-model-api`.
 //!
-//! Invariants: no network byte reaches a fold but through [`sse`]; no tool call leaves a fold before the wire's terminal mark; the same
+//! Invariants: network bytes reach a fold only through [`sse`]; no tool call leaves a fold before the wire's terminal mark; the same
 //! request gives the same bytes.
 //!
-//! Nothing here sends, waits, repeats or reads a setting.
+//! This crate does not send, wait, retry or read settings.
 //!
 //! A new wire is one folder with an implementation of [`wire::Wire`] and one line in [`registry`].
 

@@ -1,10 +1,10 @@
-//! Lists of models as services give them.
+//! Reads the lists of models that services return.
 
 use serde_json::Value;
 
 use super::wire::Model;
 
-/// Where services write the size of a context, in the order of how much it means for the next request.
+/// Fields with the size of a context, the most relevant one for the next request first.
 const WINDOW_POINTERS: &[&str] = &[
     "/loaded_context_length",
     "/meta/n_ctx",
@@ -14,7 +14,7 @@ const WINDOW_POINTERS: &[&str] = &[
     "/max_context_length",
 ];
 
-/// The models of a list in the form `{"data": [{"id": ...}]}`, without those that only embed.
+/// The models of a list in the form `{"data": [{"id": ...}]}`, without embedding-only models.
 pub fn of_data(answer: &Value) -> Vec<Model> {
     let rows = answer.get("data").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     rows.iter().filter_map(of_row).filter(|model| !model.id.to_ascii_lowercase().contains("embed")).collect()

@@ -1,4 +1,4 @@
-//! All wires, in the order in which they are shown.
+//! Lists all wires, in the order in which they are shown.
 
 use super::{
     anthropic::Anthropic, gemini::Gemini, ollama::Ollama, openai_chat::OpenAiChat, openai_responses::OpenAiResponses,

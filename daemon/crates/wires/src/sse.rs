@@ -1,8 +1,8 @@
-//! Server-sent events, and JSON values one a line: network bytes in, payloads out, bounded.
+//! Splits network bytes into the payloads of server-sent events, or of JSON values one a line. All sizes are bounded.
 //!
-//! `eventsource-stream` panics on a byte order mark, stops for good at an invalid byte, holds back lines that end with CR and
-//! rescans its buffer with every chunk. So it never sees network bytes: `WholeEvents` gives it the lines of one whole, valid
-//! event per item, and for that input it is right and fast.
+//! `eventsource-stream` panics on a byte order mark, stops for good at an invalid byte, holds back lines that end with CR and rescans its
+//! buffer with every chunk. So it never gets network bytes: `WholeEvents` gives it the lines of one whole, valid event per item, and for
+//! such input it is correct and fast.
 
 use std::{
     collections::VecDeque,
@@ -27,7 +27,7 @@ pub const MAX_LINE_BYTES: usize = 8 * 1024 * 1024;
 pub const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// Why no more events come.
+/// The reason for the end of the events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SseError<E> {
     /// The byte stream failed; the unfinished line is dropped.
@@ -39,17 +39,17 @@ pub enum SseError<E> {
     /// Longer than [`MAX_EVENT_BYTES`].
     #[error("an event of the answer is longer than {} MiB", MAX_EVENT_BYTES >> 20)]
     EventTooLong,
-    /// Refused by the parser behind the adaptor; whole valid lines give it no reason to.
+    /// Refused by the parser behind the adaptor; whole valid lines should never be refused.
     #[error("the answer is no stream of events")]
     Malformed,
 }
 
-/// Splits bytes into lines as the WHATWG rules say: LF, CR or CRLF, one byte order mark at the very start dropped, invalid
-/// UTF-8 replaced. Line ends are ASCII, so an invalid sequence never reaches over them and each line decodes on its own.
+/// Splits bytes into lines by the WHATWG rules: LF, CR or CRLF, one byte order mark at the very start dropped, invalid UTF-8 replaced.
+/// Line ends are ASCII, so an invalid sequence never reaches beyond them and each line decodes separately.
 #[derive(Debug)]
 pub struct LineSplitter {
     framing: Framing,
-    /// The start of a line whose end is still to come.
+    /// The start of a line without its end.
     line: Vec<u8>,
     event_bytes: usize,
     is_at_start: bool,
@@ -58,7 +58,7 @@ pub struct LineSplitter {
     max_event_bytes: usize,
 }
 
-/// What [`LineSplitter`] refuses.
+/// The limit that [`LineSplitter`] found exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TooLong {
     /// A line.
@@ -77,12 +77,12 @@ impl LineSplitter {
             is_at_start: true,
             after_cr: false,
             max_line_bytes: MAX_LINE_BYTES,
-            // Lines have no blank ones between them that would end an event.
+            // Lines have no blank lines between them that would end an event.
             max_event_bytes: if framing == Framing::Lines { usize::MAX } else { MAX_EVENT_BYTES },
         }
     }
 
-    /// Takes a chunk and appends every line that it ends and that can mean something, each with one LF, to `lines`.
+    /// Takes a chunk and appends every finished line that can have a meaning, each with one LF, to `lines`.
     pub fn push(&mut self, chunk: &[u8], lines: &mut VecDeque<String>) -> Result<(), TooLong> {
         let mut rest = chunk;
         while let Some(&first) = rest.first() {
@@ -104,7 +104,7 @@ impl LineSplitter {
         Ok(())
     }
 
-    /// The unfinished last line, and whether an event was left without its blank line.
+    /// The unfinished last line, and whether an event lacks its blank line.
     pub fn finish(&mut self) -> (Option<String>, bool) {
         let is_unclosed = self.event_bytes > 0;
         let line = if self.line.is_empty() { None } else { self.take_line(b"") };
@@ -122,7 +122,7 @@ impl LineSplitter {
         Ok(())
     }
 
-    /// The line that ends with `end`; `None` if nobody needs it.
+    /// The finished line with `end` appended; `None` if the line is not needed.
     fn take_line(&mut self, end: &[u8]) -> Option<String> {
         let mut line = std::mem::take(&mut self.line);
         // Room for both line ends of an event of one line.
@@ -134,7 +134,7 @@ impl LineSplitter {
         if std::mem::take(&mut self.is_at_start) && line.starts_with(BYTE_ORDER_MARK) {
             line.drain(..BYTE_ORDER_MARK.len());
         }
-        // The payload is in `data` alone: comments, names, ids and whatever else there is need not be taken apart.
+        // The payload is in `data` alone: comments, names, ids and all other fields need not be parsed.
         if self.framing == Framing::Events && !line.is_empty() && !line.starts_with(b"data") {
             return None;
         }
@@ -143,12 +143,12 @@ impl LineSplitter {
     }
 }
 
-/// A byte stream as a stream of whole events, or lines, made for `eventsource-stream`.
+/// A stream of whole events, or lines, made from a byte stream for `eventsource-stream`.
 struct WholeEvents<S, E> {
     bytes: S,
     splitter: LineSplitter,
     lines: VecDeque<String>,
-    /// The lines of an event whose blank line is still to come.
+    /// The lines of an event without its blank line.
     event: String,
     is_done: bool,
     failure: Option<SseError<E>>,
@@ -156,7 +156,7 @@ struct WholeEvents<S, E> {
 }
 
 impl<S, E> WholeEvents<S, E> {
-    /// What the lines so far make whole.
+    /// Returns the whole event or line that the lines so far make.
     fn ready(&mut self) -> Option<String> {
         while let Some(line) = self.lines.pop_front() {
             if self.splitter.framing == Framing::Lines {
@@ -220,8 +220,8 @@ where
     }
 }
 
-/// The payloads of a byte stream: the `data` of its events, without comments, names, ids and unknown fields; or its lines that
-/// are not blank. Characters cut in two are joined.
+/// The payloads of a byte stream: the `data` of its events, without comments, names, ids and unknown fields; or its nonblank lines.
+/// Characters cut in two are joined.
 pub struct Payloads<E> {
     events: futures::stream::BoxStream<'static, Result<String, SseError<E>>>,
     surrogates: Surrogates,
@@ -235,7 +235,7 @@ impl<E: Send + Unpin + 'static> Payloads<E> {
         let events = WholeEvents {
             bytes,
             splitter: LineSplitter::new(framing),
-            // A first line of our own keeps the crate from ever looking for a byte order mark.
+            // A first line of our own stops the crate from searching for a byte order mark.
             lines: VecDeque::from(["\n".to_owned()]),
             event: String::new(),
             is_done: false,
@@ -260,7 +260,7 @@ impl<E: Send + Unpin + 'static> Payloads<E> {
         Some(payload.map(|payload| self.surrogates.mend(payload)))
     }
 
-    /// Whether the stream ended cleanly, but in the middle of an event. That event was still delivered.
+    /// Whether the stream ended cleanly, but in the middle of an event. The event was still delivered.
     pub fn ended_inside_event(&self) -> bool {
         self.ended_inside_event.load(Ordering::Relaxed)
     }

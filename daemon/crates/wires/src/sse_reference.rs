@@ -1,6 +1,6 @@
-//! What tests and fuzz targets compare the adaptor with.
+//! The reference parser of server-sent events, for tests and fuzz targets of the adaptor.
 
-/// The WHATWG algorithm on the whole text at once, with the one deviation that a clean end closes the last event.
+/// Applies the WHATWG algorithm to the whole text at once, with the one deviation that a clean end closes the last event.
 pub(crate) fn reference(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes).into_owned();
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);

@@ -128,7 +128,7 @@ fn long_lines_in_tiny_pieces_and_many_events_at_once_are_fast() {
     assert!(tiny.as_secs() < 2 && many.as_secs() < 10, "{tiny:?} {many:?}");
 }
 
-/// Pieces that meet at every awkward border.
+/// Pieces that meet at every difficult border.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         4 => Just(b"data: ".to_vec()),

@@ -1,22 +1,22 @@
-//! Characters that a service cut in two. Services that count text in UTF-16 may end a piece of it inside a character: JSON then
-//! has half of it as `\ud83d` at the end of a string of one payload, and the other half starts a string of a later one. Neither
-//! is text, so no JSON reader takes it.
+//! Joins characters that a service cut in two. Services that count text in UTF-16 may end a piece inside a character: JSON then has one
+//! half as `\ud83d` at the end of a string of one payload, and the other half starts a string of a later one. Neither half is text, so
+//! JSON readers refuse both.
 
-/// Half of a character as JSON writes it: a backslash, `u` and four digits.
+/// Length of half a character in JSON: a backslash, `u` and four digits.
 const ESCAPE_BYTES: usize = 6;
-/// What stands for a character that cannot be known.
+/// Stands for an unknown character.
 const REPLACEMENT: &str = "\\ufffd";
 
 /// Joins the halves over the payloads of one answer.
 #[derive(Debug, Default)]
 pub(super) struct Surrogates {
-    /// First half of a character whose second is still to come, as it was written.
+    /// First half of a character, as written, while the second half has not arrived.
     first_half: Option<String>,
 }
 
 impl Surrogates {
-    /// The payload with whole characters only. A first half at the end of a string moves to where its second is; any other half
-    /// without the other is replaced.
+    /// Returns the payload with whole characters only. A first half at the end of a string moves to its second half; any other single half
+    /// is replaced.
     pub(super) fn mend(&mut self, payload: String) -> String {
         if !payload.contains("\\ud") && !payload.contains("\\uD") {
             return payload;
@@ -55,7 +55,7 @@ enum Half {
     Second,
 }
 
-/// Which half of a character an escape is, if it is one.
+/// The half that an escape stands for, if it stands for one.
 fn half(escape: &str) -> Option<Half> {
     match u16::from_str_radix(escape.strip_prefix("\\u")?, 16).ok()? {
         0xd800..=0xdbff => Some(Half::First),
@@ -64,11 +64,11 @@ fn half(escape: &str) -> Option<Half> {
     }
 }
 
-/// The escape at the start of the text, and what follows; without one, the escape is empty.
+/// The escape at the start of the text, and the rest; without an escape the first part is empty.
 fn split_escape(text: &str) -> (&str, &str) {
     let length = match text.as_bytes() {
         [b'\\', b'u', ..] => ESCAPE_BYTES,
-        // An escaped backslash starts no other escape.
+        // An escaped backslash does not start another escape.
         [b'\\', ..] => 2,
         _ => 0,
     };
@@ -82,7 +82,7 @@ mod tests {
 
     use super::*;
 
-    /// A payload with this text, as JavaScript writes it: halves of characters as escapes.
+    /// A payload with this text, in JavaScript's form: halves of characters as escapes.
     fn payload(text: &[u16]) -> String {
         let written = char::decode_utf16(text.iter().copied()).map(|decoded| match decoded {
             Ok('"') => "\\\"".to_owned(),

@@ -1,4 +1,4 @@
-//! Arguments of tool calls: strict JSON objects or nothing. What is executed comes from valid JSON only.
+//! Collects and checks the arguments of tool calls: strict JSON objects or nothing. Only arguments of valid JSON are executed.
 
 use std::{cell::OnceCell, collections::BTreeSet, fmt, io};
 
@@ -10,14 +10,14 @@ use serde::{
 };
 use serde_json::{Map, Value};
 
-/// Longest arguments of a call, in bytes of their JSON: as long as a command may be.
+/// Longest arguments of a call, in bytes of their JSON: the same limit as for a command.
 pub const MAX_BYTES: usize = 4 * 1024 * 1024;
-/// Longer arguments are kept once: not in the service's own form, too, where that says no more.
+/// Longer arguments are kept once: not also in the service's own form, if that form adds nothing.
 pub const LONG_BYTES: usize = 64 * 1024;
-/// Of arguments that are refused so much is kept, in bytes.
+/// Bytes that are kept of refused arguments.
 const REFUSED_BYTES: usize = 1024;
 
-/// The text of a call's arguments as it comes. Once it passes [`MAX_BYTES`] only its start is kept, and the call is refused.
+/// The text of a call's arguments as it arrives. Beyond [`MAX_BYTES`] only its start is kept, and the call is refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RawArguments {
     text: String,
@@ -39,13 +39,13 @@ impl RawArguments {
         *self = Self { text: start, is_too_long: true };
     }
 
-    /// Takes the whole in place of what came before.
+    /// Replaces all earlier pieces with the whole text.
     pub fn set(&mut self, whole: &str) {
         *self = Self::default();
         self.push(whole);
     }
 
-    /// The same from an object.
+    /// Replaces all earlier pieces with the text of an object.
     pub fn set_object(&mut self, object: &Value) {
         match Bounded::of(object, MAX_BYTES) {
             Bounded { length, .. } if length > MAX_BYTES => {
@@ -55,35 +55,35 @@ impl RawArguments {
         }
     }
 
-    /// Whether only the start is left.
+    /// Whether only the start was kept.
     pub fn is_too_long(&self) -> bool {
         self.is_too_long
     }
 
-    /// What came, or its start.
+    /// The received text, or its start.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The arguments: strict JSON that is not too long.
+    /// Parses the arguments: strict JSON that is not too long.
     pub fn parse(&self) -> Result<JsonObject, BrokenArguments> {
         if self.is_too_long { Err(too_long(self.text.clone())) } else { parse(&self.text) }
     }
 }
 
-/// Refuses arguments for their length. `start` is kept of them.
+/// The refusal of arguments for their length. `start` is the part that is kept.
 pub(super) fn too_long(start: String) -> BrokenArguments {
     let error =
         format!("the arguments are longer than {MAX_BYTES} bytes; write the data into a file, in several calls");
     BrokenArguments { raw: start, error }
 }
 
-/// What is kept of arguments that are refused.
+/// The part that is kept of refused arguments.
 pub(super) fn start_of(object: &JsonObject) -> String {
     Bounded::of(object, REFUSED_BYTES).into_text()
 }
 
-/// Refuses arguments that are too long, if they are.
+/// Refuses arguments that are too long.
 pub(super) fn check_length(object: &JsonObject) -> Result<(), BrokenArguments> {
     match Bounded::of(object, REFUSED_BYTES) {
         start if start.length > MAX_BYTES => Err(too_long(start.into_text())),
@@ -91,7 +91,7 @@ pub(super) fn check_length(object: &JsonObject) -> Result<(), BrokenArguments> {
     }
 }
 
-/// The first bytes of a text that is written, and how long all of it is.
+/// Keeps the first bytes of a text that is written, and counts its length.
 struct Bounded {
     start: Vec<u8>,
     room: usize,
@@ -101,7 +101,7 @@ struct Bounded {
 impl Bounded {
     fn of(value: &impl Serialize, room: usize) -> Self {
         let mut bounded = Self { start: Vec::new(), room, length: 0 };
-        // Neither the writer nor a value with names for keys fails.
+        // Neither the writer nor a value with string keys fails.
         let _ = serde_json::to_writer(&mut bounded, value);
         bounded
     }
@@ -127,7 +127,7 @@ impl io::Write for Bounded {
     }
 }
 
-/// Parses `raw`. Nothing and `null` are no arguments; a string that holds an object is decoded once.
+/// Parses `raw`. An empty text and `null` mean no arguments; a string that holds an object is decoded once.
 pub fn parse(raw: &str) -> Result<JsonObject, BrokenArguments> {
     let start = || head(raw, REFUSED_BYTES).to_owned();
     if raw.len() > MAX_BYTES {
@@ -149,19 +149,19 @@ pub fn parse(raw: &str) -> Result<JsonObject, BrokenArguments> {
     }
 }
 
-/// An event with arguments in it.
+/// The text of an event that holds arguments.
 pub struct EventText<'a> {
     text: &'a str,
     flaw: OnceCell<Option<String>>,
 }
 
 impl<'a> EventText<'a> {
-    /// Of an event that could be read as JSON.
+    /// Wraps the text of an event that parses as JSON.
     pub fn new(text: &'a str) -> Self {
         Self { text, flaw: OnceCell::new() }
     }
 
-    /// The arguments that stand as `value` inside the event: an object, or a string that holds one.
+    /// The arguments in the field `value` of the event: an object, or a string that holds one.
     pub fn arguments(&self, value: Option<&Value>) -> Result<JsonObject, BrokenArguments> {
         match value {
             None | Some(Value::Null) => Ok(Map::new()),
@@ -180,7 +180,7 @@ impl<'a> EventText<'a> {
         }
     }
 
-    /// Reading the event has kept one of two equal keys; only the text shows that there were two.
+    /// Reports a repeated key. The parsed event has kept one of two equal keys; only the text shows both.
     fn flaw(&self) -> Option<&str> {
         let flaw = self.flaw.get_or_init(|| strict(self.text).err().map(|error| error.to_string()));
         flaw.as_deref()
@@ -191,7 +191,7 @@ fn strict(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str::<Strict>(text).map(|strict| strict.0)
 }
 
-/// A value in which no object names a key twice.
+/// A value without repeated keys in any object.
 struct Strict(Value);
 
 impl<'de> Deserialize<'de> for Strict {
@@ -266,7 +266,7 @@ impl<'de> Visitor<'de> for StrictSeed {
     }
 }
 
-/// Gives calls ids that are unique in the conversation and the same for call and result.
+/// Gives calls ids that are unique in the conversation, and equal for call and result.
 #[derive(Debug, Default)]
 pub struct CallIds {
     taken: BTreeSet<String>,
@@ -274,12 +274,12 @@ pub struct CallIds {
 }
 
 impl CallIds {
-    /// Ids beside those of the conversation.
+    /// Starts with the ids of the conversation; new ids must not repeat them.
     pub fn beside<'a>(taken: impl IntoIterator<Item = &'a str>) -> Self {
         Self { taken: taken.into_iter().map(str::to_owned).collect(), next: 0 }
     }
 
-    /// `wire_id` if it can be used, else a new one.
+    /// Returns `wire_id` if it is usable, else a new id.
     pub fn claim(&mut self, wire_id: &str) -> String {
         let mut id = wire_id.to_owned();
         while id.is_empty() || self.taken.contains(&id) {

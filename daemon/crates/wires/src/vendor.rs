@@ -1,4 +1,4 @@
-//! Finds the wire and the vendor that a name or an address means.
+//! Finds the wire and the vendor for a name or an address.
 
 use url::Url;
 
@@ -7,12 +7,12 @@ use super::{
     wire::{Vendor, Wire},
 };
 
-/// What speaks to a service.
+/// A wire, and the vendor that speaks it.
 #[derive(Clone, Copy)]
 pub struct Spoken {
     /// The protocol.
     pub wire: &'static dyn Wire,
-    /// The service, if it is one that is known.
+    /// The vendor, if it is known.
     pub vendor: Option<&'static Vendor>,
 }
 
@@ -21,7 +21,7 @@ pub fn all() -> impl Iterator<Item = (&'static dyn Wire, &'static Vendor)> {
     WIRES.iter().flat_map(|wire| wire.vendors().iter().map(|vendor| (*wire, vendor)))
 }
 
-/// All names that [`named`] knows: wires, then vendors that are not called like theirs.
+/// All names that [`named`] knows: wires, then vendors with other names than their wires.
 pub fn names() -> Vec<&'static str> {
     let mut names: Vec<&str> = WIRES.iter().map(|wire| wire.name()).collect();
     for (_, vendor) in all() {
@@ -32,7 +32,7 @@ pub fn names() -> Vec<&'static str> {
     names
 }
 
-/// What `name` in the settings means: a wire, whose vendor the address decides, or a vendor, wherever it is.
+/// The meaning of `name` in the settings: a wire, with the vendor decided by the address, or a vendor, at any address.
 pub fn named(name: &str) -> Option<Spoken> {
     if let Some(wire) = WIRES.iter().find(|wire| wire.name() == name) {
         return Some(Spoken { wire: *wire, vendor: None });
@@ -41,15 +41,15 @@ pub fn named(name: &str) -> Option<Spoken> {
     Some(Spoken { wire, vendor: Some(vendor) })
 }
 
-/// Who has the host of `url`.
+/// The wire and vendor of the host of `url`.
 pub fn at(url: &Url) -> Option<Spoken> {
     let (wire, vendor) = all().find(|(_, vendor)| vendor.owns(url))?;
     Some(Spoken { wire, vendor: Some(vendor) })
 }
 
 impl Vendor {
-    /// Whether `url` is on a host of the vendor's: same scheme, host and port as its own address, or below one of its domains. A key
-    /// does not go over plain HTTP to another machine.
+    /// Whether `url` is on a host of the vendor's: same scheme, host and port as its own address, or below one of its domains over HTTPS.
+    /// A key does not go over plain HTTP to another machine.
     pub fn owns(&self, url: &Url) -> bool {
         let is_own = Url::parse(self.base_url).is_ok_and(|own| own.origin() == url.origin());
         let is_below = || {
@@ -60,13 +60,13 @@ impl Vendor {
         is_own || (url.scheme() == "https" && is_below())
     }
 
-    /// Whether nothing but the key must be known to ask it. Some keys are there for other uses of a service, like downloads, and
-    /// say neither where to ask nor which model.
+    /// Whether a key suffices to ask the vendor, because address and model are known. Some keys exist for other uses of a service, like
+    /// downloads, and imply neither address nor model.
     pub fn lacks_only_key(&self, is_model_named: bool) -> bool {
         !self.base_url.is_empty() && (is_model_named || !self.default_model.is_empty())
     }
 
-    /// Whether it is a server of the user's own, on this machine.
+    /// Whether it is the user's own server, on this machine.
     pub fn is_local(&self) -> bool {
         self.base_url.starts_with("http://127.0.0.1")
     }

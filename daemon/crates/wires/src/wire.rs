@@ -1,5 +1,5 @@
-//! What a wire is: how a request looks, and how the events of an answer fold into neutral ones. Pure; sending, reading, waiting
-//! and repeating are shared by all wires and live in `transport` and `http_provider`.
+//! Defines a wire: the form of a request, and the fold from the events of an answer to neutral ones. Pure. Sending, reading, waiting and
+//! retrying are the same for all wires and are not here, but in `transport` and `http_provider` of the daemon.
 //!
 //! A new wire is one file (or folder) with a [`Wire`], and one line in [`WIRES`](super::registry::WIRES).
 
@@ -22,29 +22,29 @@ pub trait Wire: Send + Sync {
     /// Name in the settings and in `ModelInfo::wire`.
     fn name(&self) -> &'static str;
 
-    /// Services that speak it, with what is particular to each. The first is meant when only the wire is named.
+    /// Vendors that speak it, with their quirks. The first is meant if only the wire is named.
     fn vendors(&self) -> &'static [Vendor];
 
-    /// How the bytes of an answer are divided into payloads.
+    /// The division of an answer's bytes into payloads.
     fn framing(&self) -> Framing {
         Framing::Events
     }
 
-    /// Where requests go. `base` may or may not end in a slash, in the wire's version folder or in the path of the call.
+    /// The URL of requests. `base` may or may not end in a slash, in the wire's version folder or in the path of the call.
     fn url(&self, base: &Url, options: &Options<'_>) -> Url;
 
-    /// What goes with each request besides the content type. Without a key nothing is sent in its place.
+    /// The headers of each request, except the content type. Without a key the request has no header for it.
     fn headers(&self, key: Option<&SecretString>, quirks: &BTreeSet<Quirk>) -> HeaderMap;
 
-    /// The body. The same request gives the same bytes.
+    /// Builds the body. The same request gives the same bytes.
     fn body(&self, request: &ModelRequest, options: &Options<'_>) -> Value;
 
-    /// Longest answer in tokens when the settings name none, on wires that demand a number.
+    /// Longest answer in tokens if the settings name none, on wires that require a number.
     fn default_max_output_tokens(&self) -> Option<u32> {
         None
     }
 
-    /// Size of the context in tokens when neither the settings nor the service tell, on wires that fix it in each request.
+    /// Size of the context in tokens if neither the settings nor the service name it, on wires that fix it in each request.
     fn default_context_window_tokens(&self) -> Option<u64> {
         None
     }
@@ -52,13 +52,13 @@ pub trait Wire: Send + Sync {
     /// Starts to read the answer to `request`.
     fn fold(&self, request: &ModelRequest, options: &Options<'_>) -> Box<dyn Fold>;
 
-    /// What to change for good when the service refuses a request with `error`, if that is known.
+    /// The quirk to apply from now on after the service refused a request with `error`, if it is known.
     fn remedy(&self, error: &ErrorBody) -> Option<Quirk>;
 
-    /// Where the service lists its models.
+    /// The URL of the service's list of models.
     fn models_url(&self, base: &Url) -> Url;
 
-    /// The models in the answer from there, in the service's order. Whatever cannot be read is left out.
+    /// The models in the service's list, in its order. Unreadable entries are left out.
     fn models(&self, answer: &Value) -> Vec<Model>;
 }
 
@@ -69,26 +69,26 @@ pub struct Vendor {
     pub id: &'static str,
     /// Name for people.
     pub name: &'static str,
-    /// Base URL. Empty where each user has one of his own; then the settings must name it.
+    /// Base URL. Empty if each user has a separate one; the settings must then name it.
     pub base_url: &'static str,
-    /// Domains below which every host is the vendor's, beside that of `base_url`.
+    /// Domains below which every host is the vendor's, in addition to the host of `base_url`.
     pub domains: &'static [&'static str],
-    /// Variables with its key, the usual one first; empty if it takes none.
+    /// Variables with its key, the most common one first; empty if it takes none.
     pub key_variables: &'static [&'static str],
-    /// Variable with another base URL, empty if there is none.
+    /// Variable with another base URL, empty without one.
     pub base_url_variable: &'static str,
-    /// Makes a base URL of the variable's value, where that need not be one.
+    /// Converts the variable's value to a base URL, if the value may have another form.
     pub base_url_of: fn(&str) -> String,
-    /// Model when none is named, empty if that cannot be known. These age: the settings win, and the hint of "no such model"
-    /// says how to set another.
+    /// Model if none is named, empty if it cannot be known. These names age: the settings override them, and the hint of "no such model"
+    /// explains how to set another.
     pub default_model: &'static str,
-    /// Where the keys of several vendors are set, the lowest decides.
+    /// Rank for the case that the keys of several vendors are set: the lowest decides.
     pub rank: u8,
-    /// Deviations known from the start.
+    /// Quirks known from the start.
     pub quirks: &'static [Quirk],
 }
 
-/// What most vendors have in common.
+/// The values that most vendors have in common.
 pub const VENDOR: Vendor = Vendor {
     id: "",
     name: "",
@@ -102,44 +102,44 @@ pub const VENDOR: Vendor = Vendor {
     quirks: &[],
 };
 
-/// How the bytes of an answer are divided into payloads.
+/// The division of an answer's bytes into payloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
     /// Server-sent events: the `data` of each event.
     Events,
-    /// JSON values, one a line.
+    /// JSON values, one per line.
     Lines,
 }
 
-/// A model as its service lists it.
+/// A model in the list of its service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Model {
     /// Name as sent.
     pub id: String,
-    /// Size of its context in tokens, if told.
+    /// Size of its context in tokens, if reported.
     pub context_window_tokens: Option<u64>,
-    /// Whether it can call tools, if told.
+    /// Whether it can call tools, if reported.
     pub can_call_tools: Option<bool>,
-    /// Whether it is in memory already, if told; only local servers do.
+    /// Whether it is in memory already, if reported; only local servers report it.
     pub is_loaded: Option<bool>,
 }
 
-/// What shapes a request besides its content.
+/// The parameters of a request besides its content.
 #[derive(Clone, Debug)]
 pub struct Options<'a> {
     /// Model name as sent.
     pub model: &'a str,
-    /// Host and port of the service. What another one wrote in its own form does not go there.
+    /// Host and port of the service. Messages in another service's own form are not sent there.
     pub host: &'a str,
     /// Longest answer in tokens, if set.
     pub max_output_tokens: Option<u32>,
     /// Size of the model's context in tokens, if known.
     pub context_window_tokens: Option<u64>,
-    /// How much the model should think, if set.
+    /// Effort of thinking, if set.
     pub reasoning_effort: Option<ReasoningEffort>,
-    /// How freely it should choose its words, if set.
+    /// Freedom in the choice of words, if set.
     pub temperature: Option<f64>,
-    /// Those of the vendor, and those learned from refusals of this service.
+    /// The quirks of the vendor, and those learned from refusals of this service.
     pub quirks: &'a BTreeSet<Quirk>,
 }
 
@@ -159,22 +159,22 @@ impl Default for Options<'_> {
 }
 
 impl Options<'_> {
-    /// Whether the service has this deviation.
+    /// Whether the service has this quirk.
     pub fn has(&self, quirk: Quirk) -> bool {
         self.quirks.contains(&quirk)
     }
 
-    /// The effort to ask for: the one that is set, unless the service refused it.
+    /// The effort to ask for: the configured one, unless the service refused it.
     pub fn effort(&self) -> Option<ReasoningEffort> {
         self.reasoning_effort.filter(|_| !self.has(Quirk::NoReasoningEffort))
     }
 
-    /// The temperature to ask for: the one that is set, unless the service refused it.
+    /// The temperature to ask for: the configured one, unless the service refused it.
     pub fn temperature(&self) -> Option<f64> {
         self.temperature.filter(|_| !self.has(Quirk::NoTemperature))
     }
 
-    /// What the user does not get from this service though it was asked for.
+    /// Notices for the user about requested features that this service does not provide.
     pub fn notices(&self, request: &ModelRequest) -> Vec<String> {
         let model = self.model;
         let no_effort = (self.reasoning_effort.is_some() && self.has(Quirk::NoReasoningEffort))
@@ -188,48 +188,48 @@ impl Options<'_> {
     }
 }
 
-/// A deviation of a service: known of its vendor, or learned from its refusal and then kept as long as the provider lives.
+/// A deviation of a service: known of its vendor, or learned from its refusal and then kept while the provider lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Quirk {
     /// Takes the role `developer` in place of `system`.
     DeveloperRole,
-    /// Wants `max_completion_tokens` in place of `max_tokens`.
+    /// Requires `max_completion_tokens` in place of `max_tokens`.
     MaxCompletionTokens,
     /// Does not know `stream_options`.
     NoStreamOptions,
     /// Does not know `cache_control`.
     NoCacheControl,
-    /// Has no version folder in front of its calls.
+    /// Has no version folder in the paths of its calls.
     NoVersionFolder,
-    /// Cannot be told how much to think.
+    /// Does not take a reasoning effort.
     NoReasoningEffort,
-    /// Cannot be told how freely to choose its words.
+    /// Does not take a temperature.
     NoTemperature,
     /// Cannot call tools.
     NoTools,
     /// Refuses the signatures of thoughts in the history.
     NoThoughtSignatures,
-    /// Wants a signature on each call, also where it gave none.
+    /// Requires a signature on each call, even if it gave none itself.
     StandInSignatures,
-    /// Gives no summary of its reasoning.
+    /// Returns no summary of its reasoning.
     NoReasoningSummary,
-    /// Gives no encrypted reasoning that could go back.
+    /// Returns no encrypted reasoning that could go back.
     NoEncryptedReasoning,
-    /// Takes no system prompt, whatever its role: it stands in front of the first question.
+    /// Takes no system prompt in any role: the prompt is put before the first question.
     NoSystemRole,
-    /// Takes the key in a header of its own.
+    /// Takes the key in a separate header.
     ApiKeyHeader,
-    /// Likes to know who calls.
+    /// Takes the name of the calling program.
     NamesCaller,
-    /// Tells what an answer costs when it is asked to.
+    /// Reports the cost of an answer if asked to.
     CostOnRequest,
-    /// Hands `cache_control` on to the models that know it.
+    /// Passes `cache_control` on to the models that know it.
     PassesCacheControl,
-    /// Wants `reasoning_content` on each message with calls, even if it is empty.
+    /// Requires `reasoning_content` on each message with calls, even if it is empty.
     ReasoningInCalls,
-    /// Lets thinking be switched on and off, not be measured out.
+    /// Lets thinking be switched on and off, but not measured.
     ThinkingSwitch,
-    /// Takes ids of calls only if they are nine letters and digits.
+    /// Takes ids of calls only if they have nine letters and digits.
     ShortCallIds,
     /// Its template swallows the tag that opens the reasoning in the text.
     SwallowsThinkTag,
@@ -240,24 +240,24 @@ pub trait Fold: Send {
     /// Takes one event's payload.
     fn on_event(&mut self, data: &str) -> Vec<Folded>;
 
-    /// Ends the answer. Gives the calls and the terminal event, unless an error was given before.
+    /// Ends the answer. Returns the calls and the terminal event, unless an error was returned before.
     fn finish(&mut self, end: End) -> Vec<Folded>;
 
-    /// How far the answer is.
+    /// The progress of the answer.
     fn progress(&self) -> Progress;
 }
 
-/// How the bytes of an answer ended.
+/// The end of the bytes of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The connection says that all is there; that proves nothing.
+    /// The connection was closed cleanly; that does not prove that the answer is complete.
     Clean,
     /// The connection broke.
     Cut,
 }
 
 impl End {
-    /// The terminal event of an answer that ends so before its mark.
+    /// The terminal event of an answer that ends in this way before its mark.
     pub fn incomplete(self) -> Folded {
         let reason = match self {
             Self::Clean => "the answer ended early, without its end mark",
@@ -267,18 +267,18 @@ impl End {
     }
 }
 
-/// How far an answer is.
+/// The progress of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// The terminal mark is not seen yet.
+    /// The terminal mark has not arrived.
     Open,
-    /// The terminal mark is seen, but more (usage) may follow.
+    /// The terminal mark has arrived, but more (usage) may follow.
     Complete,
     /// Nothing follows.
     Over,
 }
 
-/// What a fold gives.
+/// A neutral event that a fold returns.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Folded {
     /// Text.
@@ -289,9 +289,9 @@ pub enum Folded {
     Refusal(String),
     /// Something arrived that is not shown: a part of a tool call, a block that only goes back.
     Hidden,
-    /// Something to tell the user once, one sentence.
+    /// A notice for the user, shown once, one sentence.
     Notice(String),
-    /// A deviation that the answer showed, for the requests to come.
+    /// A quirk that the answer revealed, for later requests.
     Learned(Quirk),
     /// All tokens known so far.
     Usage(TokenUsage),
@@ -307,14 +307,14 @@ pub enum Folded {
     Protocol(String),
 }
 
-/// How a complete answer ended.
+/// The end of a complete answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stopped {
-    /// What the stop means.
+    /// Class of the stop.
     pub class: StopClass,
     /// The message in the wire's form.
     pub message: Option<Value>,
-    /// Calls were dropped since the answer was cut inside them.
+    /// Whether calls were dropped because the answer was cut inside them.
     pub has_void_calls: bool,
 }
 
@@ -323,7 +323,7 @@ pub fn refuses_temperature(text: &str) -> bool {
     text.contains("temperature")
 }
 
-/// `base` with `path` after it, unless it is there already. Slashes at the end of `base` do not matter; its query is kept.
+/// Appends `path` to `base`, unless `base` ends with it already. Slashes at the end of `base` do not matter; its query is kept.
 pub fn append_path(base: &Url, path: &str) -> Url {
     let mut url = base.clone();
     let stem = base.path().trim_end_matches('/').to_owned();
@@ -333,7 +333,7 @@ pub fn append_path(base: &Url, path: &str) -> Url {
     url
 }
 
-/// A header that no log and no `Debug` shows. A key that cannot be a header is left out; the service then says 401.
+/// Inserts a header that no log and no `Debug` shows. A key that cannot be a header is left out; the service then returns 401.
 pub fn insert_secret(headers: &mut HeaderMap, name: &'static str, prefix: &str, key: &SecretString) {
     if let Ok(mut value) = HeaderValue::from_str(&format!("{prefix}{}", key.expose_secret().trim())) {
         value.set_sensitive(true);

@@ -1,11 +1,11 @@
-//! A conversation as a recording of a terminal, asciicast v2: a header, then events, a JSON value a line. Pure.
+//! Renders a conversation as a terminal recording, asciicast v2: a header, then events, one JSON value per line. Pure.
 
+use cohab_store::sessions::event::{Approval, Event};
 use cohab_text::sanitize::{escaped_json, one_line, sanitize};
 use jiff::Timestamp;
 use serde_json::json;
 
 use super::Exported;
-use crate::store::sessions::event::{Approval, Event};
 
 /// Size of the terminal, in cells.
 const COLUMNS: u16 = 100;

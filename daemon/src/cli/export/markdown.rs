@@ -1,9 +1,9 @@
-//! A conversation as a transcript in Markdown. Pure.
+//! Renders a conversation as a Markdown transcript. Pure.
 
+use cohab_store::sessions::event::{Approval, Call, Event};
 use cohab_text::sanitize::{one_line, sanitize};
 
 use super::{super::record, Exported};
-use crate::store::sessions::event::{Approval, Call, Event};
 
 /// The shortest fence.
 const FENCE: usize = 3;

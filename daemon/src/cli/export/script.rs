@@ -1,9 +1,9 @@
-//! The commands of a conversation as a script that runs them again. Pure.
+//! Renders the commands of a conversation as a script that runs them again. Pure.
 
+use cohab_store::sessions::event::{Approval, Event};
 use cohab_text::sanitize::{one_line, sanitize};
 
 use super::{super::record, Exported, record::command::Command};
-use crate::store::sessions::event::{Approval, Event};
 
 /// Longest comment, in columns.
 const COMMENT_COLUMNS: usize = 100;

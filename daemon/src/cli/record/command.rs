@@ -1,11 +1,10 @@
-//! The assistant's commands, with what stood around them. Pure.
+//! Finds the assistant's commands in stored events, each with the events around it. Pure.
 
-use serde_json::{Value, json};
-
-use crate::store::sessions::{
+use cohab_store::sessions::{
     EventRow,
     event::{Approval, Call, CallResult, Event},
 };
+use serde_json::{Value, json};
 
 /// A command.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! How long ago. Pure.
+//! Formats points in time and durations for people. Pure.
 
 use jiff::{Timestamp, tz::TimeZone};
 

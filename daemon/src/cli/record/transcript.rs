@@ -1,12 +1,12 @@
-//! A conversation as plain text. Pure.
+//! Renders a conversation as plain text. Pure.
 
-use cohab_text::sanitize::sanitize;
-
-use super::time;
-use crate::store::sessions::{
+use cohab_store::sessions::{
     EventRow,
     event::{Approval, CallResult, Event},
 };
+use cohab_text::sanitize::sanitize;
+
+use super::time;
 
 /// Of the output of one command, so many last lines are shown.
 const OUTPUT_LINES: usize = 12;

@@ -1,8 +1,9 @@
-//! The list of sessions, a line each.
+//! Prints the list of sessions, one per line.
 
 use std::{io::Write, path::Path};
 
 use cohab_protocol::Paths;
+use cohab_store::sessions::{SessionRow, StateStore, id};
 use cohab_text::sanitize::{escaped_json, one_line};
 use jiff::Zoned;
 use serde_json::{Value, json};
@@ -11,7 +12,6 @@ use super::{
     super::{Failure, record},
     ListArgs,
 };
-use crate::store::sessions::{SessionRow, StateStore, id};
 
 /// Widest folder, in columns.
 const FOLDER_COLUMNS: usize = 24;

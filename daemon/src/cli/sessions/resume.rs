@@ -1,5 +1,5 @@
-//! Going on with a conversation: in a new shell, which the client opens. In a shell that cohab opened the client takes the line
-//! itself, so whoever gets here typed it elsewhere.
+//! Resumes a conversation in a new shell, which the client opens. In a shell that cohab opened the client handles the line itself, so
+//! this code runs only for lines that were typed elsewhere.
 
 use std::{
     io::{IsTerminal, Write},
@@ -9,10 +9,10 @@ use std::{
 };
 
 use cohab_protocol::Paths;
+use cohab_store::sessions::{StateStore, id};
 use jiff::Timestamp;
 
 use super::super::{Failure, record};
-use crate::store::sessions::{StateStore, id};
 
 /// Names the terminal of a shell that cohab opened.
 const INSIDE_VARIABLE: &str = "COHAB_TTY";

@@ -1,4 +1,4 @@
-//! Statistics as a table of at most 80 columns, as a list where that is too wide, or as JSON.
+//! Renders statistics as a table of at most 80 columns, as a list where that is too wide, or as JSON.
 
 use std::collections::BTreeMap;
 

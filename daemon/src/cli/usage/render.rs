@@ -1,18 +1,16 @@
-//! A report as a table of at most 80 columns, or as JSON.
+//! Renders a usage report as a table of at most 80 columns, or as JSON.
 
+use cohab_model_api::calibration::Learned;
 use cohab_protocol::amount;
+use cohab_runtime::middleware::budget::Kind;
+use cohab_store::row::ModelKey;
 use cohab_text::sanitize;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use super::{Grouping, Shown};
-use crate::{
-    context::learned::Learned,
-    middleware::budget::Kind,
-    store::{
-        report::{Subject, Sum},
-        row::ModelKey,
-    },
+use super::{
+    Grouping, Shown,
+    report::{Subject, Sum},
 };
 
 /// Widest first column.

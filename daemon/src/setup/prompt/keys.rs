@@ -1,4 +1,4 @@
-//! Bytes of a keyboard to keys. Pure.
+//! Decodes keyboard bytes into keys. Pure.
 
 /// A key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

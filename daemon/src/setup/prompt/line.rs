@@ -1,4 +1,4 @@
-//! A line that is written. Pure.
+//! Edits a line of input. Pure.
 
 use super::keys::Key;
 

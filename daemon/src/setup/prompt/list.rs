@@ -1,4 +1,4 @@
-//! A list that is filtered by typing. Pure.
+//! Filters a list by the typed text. Pure.
 
 use super::{Row, keys::Key};
 

@@ -1,5 +1,5 @@
-//! Questions at a terminal: a list to choose from, a line, a secret. One trait, two ways to ask: a live area, and plain numbered
-//! lines where the terminal cannot move its cursor or the user wants it so.
+//! Prompts ask questions at a terminal: a list to choose from, a line, a secret. One trait has two implementations: a live area, and
+//! plain numbered lines for terminals that cannot move their cursor and for users who prefer them.
 
 mod keys;
 mod line;

@@ -1,4 +1,4 @@
-//! Questions as numbered lines: for terminals that cannot move their cursor, and for screen readers.
+//! Asks questions as numbered lines: for terminals that cannot move their cursor, and for screen readers.
 
 use std::io::{self, BufRead as _, Read as _};
 

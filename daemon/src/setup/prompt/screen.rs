@@ -1,4 +1,4 @@
-//! Questions in a live area, which an answer leaves without a trace.
+//! Asks questions in a live area that disappears after the answer.
 
 use cohab_text::sanitize::one_line;
 use secrecy::SecretString;

@@ -1,4 +1,4 @@
-//! The terminal that is asked at: its modes, its size, its keys.
+//! The prompt's terminal: its modes, its size, its keys.
 
 use std::{
     io::{self, Write},

@@ -1,6 +1,9 @@
-//! A command for a shell, its outcome, and why it did not run.
+//! Types for a command for a shell, its outcome, and the reason for a command that did not run.
 
 use std::{path::PathBuf, time::Duration};
+
+/// Stands for the value of a variable that looks secret.
+pub const MASKED: &str = "<masked>";
 
 /// A command to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,16 +12,16 @@ pub struct CommandRequest {
     pub id: String,
     /// The exact text, any number of lines.
     pub text: String,
-    /// From the start of the command; then the outcome is `Ending::StillRunning`.
+    /// Counted from the start of the command; when it is over the outcome is `Ending::StillRunning`.
     pub timeout: Duration,
     /// Whether to report what changed in the exported environment.
     pub wants_env_delta: bool,
 }
 
-/// How a command went.
+/// The outcome of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandOutcome {
-    /// What ended it.
+    /// The reason for its end.
     pub ending: Ending,
     /// Exit status as the shell reports it, 0 to 255; absent if it did not end.
     pub status: Option<i32>,
@@ -30,31 +33,31 @@ pub struct CommandOutcome {
     pub total_bytes: u64,
     /// Bytes left out between head and tail.
     pub truncated_bytes: u64,
-    /// From its start to its end.
+    /// Time from its start to its end.
     pub duration: Duration,
-    /// Where it ran.
+    /// The shell it ran in.
     pub mode: Mode,
-    /// What its shell does now.
+    /// The state of its shell now.
     pub state_after: StateAfter,
-    /// What changed in the exported environment, in order of name. Empty if not asked for.
+    /// Changes in the exported environment, in order of name. Empty if not asked for.
     pub env_delta: Vec<EnvChange>,
 }
 
 /// One changed variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnvChange {
-    /// Its name.
+    /// The variable's name.
     pub name: String,
-    /// Its new value; absent if it was unset.
+    /// The new value; absent if the variable was unset.
     pub value: Option<String>,
 }
 
-/// What ended a command.
+/// The reason for the end of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// By itself.
+    /// The command ended by itself.
     Exited,
-    /// By SIGINT or cancellation.
+    /// SIGINT or a cancellation ended the command.
     Interrupted {
         /// The party that interrupted it.
         by: Interrupter,
@@ -63,7 +66,7 @@ pub enum Ending {
     Stopped,
     /// The timeout passed; it still runs.
     StillRunning,
-    /// It ended the shell.
+    /// The command ended the shell.
     ShellExited,
 }
 
@@ -78,21 +81,21 @@ pub enum Interrupter {
     TimeLimit,
 }
 
-/// Where a command ran.
+/// The shell that ran a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// In the user's shell: `cd` and `export` stuck.
     Live,
-    /// In a subshell of it: nothing stuck.
+    /// In a subshell of the user's shell: nothing stuck.
     Subshell,
-    /// In a shell of its own: nothing stuck.
+    /// In a separate shell: nothing stuck.
     Isolated,
 }
 
-/// What a shell does once the outcome of a command is told.
+/// The state of a shell once the outcome of a command is reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StateAfter {
-    /// It waits for the next command.
+    /// The shell waits for the next command.
     Prompt,
     /// A program has it: what is typed goes there, and nothing else can run.
     InFront {
@@ -101,7 +104,7 @@ pub enum StateAfter {
         /// Whether it has the whole screen.
         is_full_screen: bool,
     },
-    /// It has ended.
+    /// The shell has ended.
     Ended,
 }
 
@@ -131,7 +134,7 @@ pub enum RelayError {
     /// The shell did not answer in time; the command may run.
     #[error("the shell did not answer: {reason}")]
     TimedOut {
-        /// What was waited for.
+        /// The awaited event.
         reason: String,
     },
     /// The shell has ended.
@@ -140,13 +143,13 @@ pub enum RelayError {
     /// The operating system refused.
     #[error("the terminal failed: {0}")]
     Pty(String),
-    /// It may have run, but the connection to the client broke before its result came.
+    /// The command may have run, but the connection to the client broke before its result came.
     #[error("the connection broke while the command ran; whether it finished is unknown")]
     Unknown,
 }
 
 impl RelayError {
-    /// What is told beside [`code`](Self::code): the sentence without what the code says already.
+    /// The sentence to report in addition to [`code`](Self::code), without the facts that the code states already.
     #[must_use]
     pub fn detail(&self) -> String {
         match self {

@@ -1,14 +1,14 @@
-//! Which programs may run unasked behind the lock.
+//! Names the programs that may run unasked behind the lock.
 
 use std::str::FromStr;
 
 /// Programs that run unasked where the kernel keeps them from writing and sending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ConfinedPrograms {
-    /// Those that the policy's tables know.
+    /// Programs that the policy's tables know.
     #[default]
     Known,
-    /// Also those that are in no table; what the lock stops is asked.
+    /// Also programs that are in no table; if the lock stops one, the user is asked.
     All,
 }
 

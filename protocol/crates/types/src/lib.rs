@@ -2,6 +2,7 @@
 //!
 //! - [`command`]: a command for a shell, its outcome, and why it did not run.
 //! - [`confined_programs`]: which programs run unasked behind the lock.
+//! - [`environment`]: the variables of a client.
 //! - [`reasoning`]: how much a model thinks.
 //! - [`sandbox_profile`]: what a shell of the daemon's may do.
 //!
@@ -9,5 +10,6 @@
 
 pub mod command;
 pub mod confined_programs;
+pub mod environment;
 pub mod reasoning;
 pub mod sandbox_profile;

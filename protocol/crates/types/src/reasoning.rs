@@ -1,12 +1,12 @@
-//! How much a model thinks.
+//! The amount of reasoning that a model does.
 
 use serde::Deserialize;
 
-/// How much a model should think before it answers.
+/// The amount of reasoning that a model should do before it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReasoningEffort {
-    /// Not at all, where the model lets that be chosen.
+    /// No reasoning, if the model offers that choice.
     Off,
     /// A little.
     Low,

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-/// What a command may do.
+/// The permissions of a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
     /// Read and start programs.
@@ -10,7 +10,7 @@ pub enum Profile {
     /// Also write below the workspace and in a folder for temporary files.
     #[default]
     WorkspaceWrite,
-    /// Whatever the user may.
+    /// Everything that the user may do.
     Full,
 }
 
@@ -18,7 +18,7 @@ impl Profile {
     /// Their names in the settings, in order.
     pub const WORDS: &[&str] = &["read-only", "workspace-write", "full"];
 
-    /// Its name in the settings.
+    /// The profile's name in the settings.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

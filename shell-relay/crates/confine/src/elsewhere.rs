@@ -1,4 +1,4 @@
-//! Systems without Landlock, seccomp or seatbelt confine nothing.
+//! Confines nothing on systems without Landlock, seccomp or seatbelt.
 
 use std::io;
 

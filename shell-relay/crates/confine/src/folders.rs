@@ -1,4 +1,4 @@
-//! Listings of folders, each read once.
+//! Lists folders, each once.
 
 use std::{
     collections::BTreeMap,

@@ -1,7 +1,7 @@
-//! The file system around secrets, as whole hierarchies.
+//! Splits the file system around secrets into whole hierarchies.
 //!
-//! Landlock takes permissions and no exceptions: what lies next to a secret is permitted piece by piece, all else as a whole. A
-//! folder on the way to a secret is listed once; what is made in it later cannot be read.
+//! Landlock takes permissions and no exceptions: the neighbours of a secret are permitted one by one, everything else as a whole. A
+//! folder on the way to a secret is listed once; files made in it later cannot be read.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

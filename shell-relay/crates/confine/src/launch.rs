@@ -149,7 +149,7 @@ fn ready(file: &Path, request: &Request, table: &str, temporary: Option<PathBuf>
         variables.extend(line::variables(temporary.as_deref()));
     }
     variables.extend(temporary.map(|folder| ("TMPDIR", folder.into_os_string())));
-    // bash tells each program its own path.
+    // bash passes each program its own path.
     let told = env::var_os("_").and_then(|path| PathBuf::from(path).file_name().map(OsStr::to_owned));
     if told.is_some_and(|name| name == NAME) {
         variables.push(("_", file.into()));

@@ -1,14 +1,14 @@
-//! Confinement of a process by its kernel: a second lock behind the policy that depends on no table of programs.
+//! Confines a process by its kernel: a second lock behind the policy that depends on no table of programs.
 //!
 //! The program `cohab-confine -- PROGRAM ARGS` restricts itself and then becomes `PROGRAM`: same process, same terminal, same
-//! signals and status, no process in between. A confined program reads what its user may read, but for the places of secrets, and
-//! writes to its terminal and to a private folder for temporary files. It reaches no network, no service of the user's, and no
-//! process that it did not start; of the system's services only those that know users' names.
+//! signals and status, no process in between. A confined program reads the files that its user may read, except the places of
+//! secrets, and writes to its terminal and to a private folder for temporary files. It reaches no network, no service of the user's,
+//! and no process that it did not start; of the system's services it reaches only those that know users' names.
 //!
 //! `cohab-confine --line SHELL LINE` does the same to a shell that runs one line without its user's settings.
 //!
 //! - [`launch`] does that, step by step; the crate's program passes it the places of secrets, so this library knows no policy.
-//! - [`enforce`] binds the calling thread by [`Rules`]. The sandbox of `cohab ask` uses it with rules of its own.
+//! - [`enforce`] binds the calling thread by [`Rules`]. The sandbox of `cohab ask` uses it with separate rules.
 //! - [`secrets`] finds the places of secrets that exist; [`hierarchies`] names all that lies around them, since the kernel takes
 //!   permissions and no exceptions.
 //! - [`names`] connects confined programs with the services that know users' names, from a process that is not confined.

@@ -1,5 +1,5 @@
-//! A line that a shell of its own runs: without the user's settings, so that the line means what it says, and without pagers, which
-//! would wait for a key.
+//! Prepares a line that a separate shell runs: without the user's settings, so that the line means what it says, and without pagers,
+//! which would wait for a key.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -16,7 +16,7 @@ use rustix::{
 
 /// Shells, and the options in front of a line.
 const SHELLS: &[(&str, &[&str])] = &[("bash", &["-p", "-c"]), ("zsh", &["-f", "-c"]), ("fish", &["--no-config", "-c"])];
-/// Set for the shell: nothing waits for a key, and git writes no notes of its own.
+/// Variables set for the shell: nothing waits for a key, and git writes no optional files.
 const VARIABLES: &[(&str, &str)] = &[
     ("AWS_PAGER", ""),
     ("BAT_PAGER", ""),

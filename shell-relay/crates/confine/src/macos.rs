@@ -1,4 +1,4 @@
-//! macOS: a profile of the system's own sandbox. It binds the whole process, and its language can deny paths.
+//! Confines a process on macOS by a profile of the system's sandbox. It binds the whole process, and its language can deny paths.
 
 use std::{
     io,

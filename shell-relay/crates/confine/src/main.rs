@@ -1,8 +1,8 @@
-//! `cohab-confine -- PROGRAM ARGS`: becomes PROGRAM, which may read and do nothing else. `cohab-confine --line SHELL LINE`: the same with a
-//! shell that runs one line.
+//! `cohab-confine -- PROGRAM ARGS` confines itself and becomes PROGRAM, which may then only read. `cohab-confine --line SHELL LINE` does
+//! the same with a shell that runs one line.
 //!
-//! It starts without the runtime of Rust: that would change how the program takes SIGPIPE, and half of what is left of the time to
-//! start is saved.
+//! The program starts without the runtime of Rust: the runtime would change the handling of SIGPIPE, and leaving it out saves half of
+//! the remaining start time.
 #![no_main]
 
 use std::{
@@ -49,7 +49,7 @@ fn run(words: impl Iterator<Item = OsString>) -> u8 {
         }
         Err(failure) => failure,
     };
-    // Who misses a program is told as by a shell.
+    // A missing program is reported as by a shell.
     let speaker = if failure.status == launch::NOT_CONFINED { "cohab-confine: " } else { "" };
     complain(&format!("{speaker}{}\n", failure.message));
     failure.status

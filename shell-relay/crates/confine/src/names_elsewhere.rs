@@ -1,4 +1,4 @@
-//! Systems where no program is confined by calls have no connections to make for one.
+//! Stands in for the server of names on systems without a filter of calls. It makes no connections.
 
 use std::{
     io,
@@ -13,7 +13,7 @@ pub const VARIABLE: &str = "COHAB_NAMES";
 pub struct Mediator(());
 
 impl Mediator {
-    /// There is none.
+    /// Always `None`.
     #[must_use]
     pub fn of_environment() -> Option<Self> {
         None

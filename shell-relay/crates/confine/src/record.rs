@@ -1,7 +1,7 @@
-//! What a program was confined by, and what of its failure comes from that.
+//! Records the rules that confined a program, and explains its failure by them.
 //!
-//! The kernel tells no one which call it refused. The launcher writes down the rules that held, and a failure is explained by
-//! comparing them with the last words of the program. An explanation is a likely cause, never a proof.
+//! The kernel does not report which call it refused. The launcher writes down the rules that held, and a failure is explained by
+//! comparing them with the last output of the program. An explanation is a likely cause, never a proof.
 
 use std::{
     fs::OpenOptions,

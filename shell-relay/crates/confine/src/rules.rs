@@ -1,4 +1,4 @@
-//! What a confined thread or process may do.
+//! The permissions of a confined thread or process.
 
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
-//! The places of secrets that exist on this system, links resolved.
+//! Finds the places of secrets that exist on this system, links resolved.
 //!
-//! Looked for are: known places below the homes and below the working folder and the folders above it, places from the root, and
+//! The search covers known places below the homes and below the working folder and the folders above it, places from the root, and
 //! names of files in the same folders and in the nearest folders below the working folder. The rest of the disk
 //! is not searched: a program that starts has a millisecond.
 

@@ -1,4 +1,4 @@
-//! What this system has to confine a program with.
+//! Detects the means of confinement that this system has.
 
 /// The means of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

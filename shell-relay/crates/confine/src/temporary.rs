@@ -1,7 +1,7 @@
-//! Private folders for temporary files, one for each confined program.
+//! Makes private folders for temporary files, one for each confined program.
 //!
-//! They lie in one folder of the user's and carry the number of their process, which stays the same as the launcher becomes the
-//! program. Who could remove them when the program ends has become the program: the next launcher does, and only then.
+//! All of them are in one folder of the user's. Their names contain the number of their process, which stays the same when the launcher
+//! becomes the program. No launcher is left to remove a folder when its program ends, so the next launcher removes it.
 
 use std::{
     io,
@@ -18,7 +18,7 @@ use rustix::{
 
 /// How the folder that holds them all is called, before the number of its user.
 const PREFIX: &str = "cohab-confined-";
-/// Nobody but the owner.
+/// Permissions for the owner only.
 const PRIVATE: Mode = Mode::RWXU;
 
 /// The user's folder in `place`.
@@ -38,7 +38,7 @@ pub fn make(place: &Path) -> io::Result<PathBuf> {
     {
         return Err(error.into());
     }
-    // What is checked is what is used, whatever takes the name meanwhile.
+    // The checked folder is the one that is used, even if another takes the name meanwhile.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = open(&shared, flags, Mode::empty())?;
     let found = fstat(&opened)?;

@@ -1,7 +1,7 @@
 //! Data that the policy and the launcher of confined programs share.
 //!
 //! - [`sensitive_paths`]: the policy asks about lines that name such a path; the launcher keeps programs from reading the secret ones.
-//! - [`VARIABLES`]: what a shell that runs one confined line gets of its caller's environment.
+//! - [`VARIABLES`]: the variables of the caller's environment that a shell for one confined line inherits.
 //!
 //! This crate holds no code and depends on nothing, so that the launcher, which starts with each confined program, stays small.
 

@@ -1,4 +1,4 @@
-//! Paths that hold secrets, that start programs or that belong to the system.
+//! Lists paths that hold secrets, that start programs or that belong to the system.
 //!
 //! Each entry is a run of path components with `*` and `?`.
 
@@ -291,10 +291,10 @@ pub const SECRET_EXACT_NAMES: &[&str] = &[
     "wp-config.php",
 ];
 
-/// Plain although they look secret or stand beside secrets.
+/// Plain names, although they look secret or stand next to secrets.
 pub const PLAIN_NAMES: &[&str] = &["*.pub", "known_hosts", ".env.example", ".env.sample", ".env.template"];
 
-/// Below these, a process shows its files through links that the text of a path does not tell.
+/// Below these, a process shows its files through links that the text of a path does not show.
 pub const PROCESS_LINKS: &[&str] = &[
     "proc/*/fd",
     "proc/*/root",

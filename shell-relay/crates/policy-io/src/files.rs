@@ -1,4 +1,4 @@
-//! Where the paths of a line really lead: the policy's eyes in the file system.
+//! Resolves the paths of a line in the file system, for the policy.
 
 use std::{
     collections::VecDeque,
@@ -20,7 +20,7 @@ const MAX_LINKS: usize = 40;
 const MAX_SEARCH_NAMES: usize = 20_000;
 /// Groups of the system, such as `staff`, may own folders of programs.
 const FIRST_GROUP_OF_PEOPLE: u32 = 1_000;
-/// Folders of what others have made: examples of keys there are nobody's secret.
+/// Folders of files made by others: examples of keys there are not secret.
 const SKIPPED_FOLDERS: &[&str] = &[".git", "node_modules", "target", "vendor", ".venv", "venv", "testdata"];
 
 /// More folders of PATH are not known.

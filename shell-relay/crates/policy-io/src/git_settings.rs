@@ -1,4 +1,4 @@
-//! Asks git what is set in a folder, before it is started there unasked: the eyes for `policy::planted`. `git config` itself starts
+//! Reads git's settings in a folder before git is started there unasked; `policy::planted` judges them. `git config` itself starts
 //! no program.
 
 use std::{
@@ -19,7 +19,7 @@ use rustix::{
     io::Errno,
 };
 
-/// Git tells its settings within this time, or they count as not known.
+/// Git reports its settings within this time, or they count as unknown.
 pub const LIMIT: Duration = Duration::from_secs(2);
 /// More settings than this, in bytes, are not read.
 const LISTING_BYTES: usize = 1024 * 1024;
@@ -37,7 +37,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// As the shell told it.
+    /// The environment as the shell reported it.
     #[must_use]
     pub fn of_shell(shell: &Snapshot) -> Self {
         let value = |name: &'static str| Some((name, joined(shell.get(&Item::Exported(name.into()))?)));
@@ -98,7 +98,7 @@ fn why_not_in(folder: &Path, environment: &Environment, deadline: Instant) -> Op
     why_planted(&settings, &top)
 }
 
-/// What git tells of its settings in `folder`, or why it does not.
+/// Git's output about its settings in `folder`, or the reason for its failure.
 fn listing(folder: &Path, environment: &Environment, deadline: Instant) -> Result<Vec<u8>, &'static str> {
     let mut command = Command::new("git");
     command.env_clear().envs(environment.variables.iter().map(|(name, value)| (name, value))).env("LC_ALL", "C");
@@ -146,7 +146,7 @@ fn wait_readable(output: &impl AsFd, deadline: Instant) -> Result<(), &'static s
     }
 }
 
-/// The nearest folder with a `.git` in it, `folder` itself if there is none.
+/// The nearest folder with a `.git` in it, otherwise `folder` itself.
 fn top(folder: &Path) -> PathBuf {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let top = folder.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok());

@@ -1,8 +1,8 @@
-//! What the policy asks of the machine.
+//! Looks up facts about the machine for the policy.
 //!
-//! The policy itself is pure; it names what it wants to know by traits, which are implemented here.
+//! The policy itself is pure; it names the facts that it needs by traits, which are implemented here.
 //!
-//! - [`files`] looks up where paths really lead and which programs a name stands for.
+//! - [`files`] resolves paths and finds the programs that a name stands for.
 //! - [`git_settings`] reads the settings of a repository that make git run programs.
 //! - [`rules_file`] reads and writes the files of the user's rules.
 //!

@@ -1,4 +1,4 @@
-//! The files of rules: read when they have changed, the user's written as a whole.
+//! Reads files of rules when they have changed, and writes the user's file as a whole.
 
 mod book;
 
@@ -86,7 +86,7 @@ impl RulesFile {
         let folder = path.parent().unwrap_or(Path::new("/"));
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let lock = File::open(folder)?;
-        // Whoever holds it writes a few kilobytes; the system frees it when they die.
+        // A holder of the lock writes a few kilobytes; the system frees the lock when the holder dies.
         rustix::fs::flock(&lock, FlockOperation::LockExclusive).map_err(io::Error::from)?;
         let text = read(&path, Origin::Own)?.map(|(_, text)| text).unwrap_or_default();
         let (changed, told) = edit(&text)?;
@@ -98,7 +98,7 @@ impl RulesFile {
 }
 
 impl RulesFile {
-    /// Its rules as of now. What cannot be read holds no rules, and is told.
+    /// Its current rules. A file that cannot be read holds no rules, and is reported.
     #[must_use]
     pub fn loaded(&self) -> Arc<Loaded> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Scores a table of lines: how many of each shell the policy allows, with the lock and without it.
+//! Scores a table of lines: counts the lines of each shell that the policy allows, with the lock and without it.
 //!
 //! `cargo run -p cohab-policy --example score -- [--asked | --allowed] TABLE...`, where each row of a table is `SHELL<TAB>CLASS<TAB>LINE`
 //! and rows that begin with `## ` are comments. `--asked` and `--allowed` list such lines, judged with the lock, with their reasons.

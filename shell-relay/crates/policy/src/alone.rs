@@ -1,10 +1,11 @@
-//! Lines that a shell of its own runs, which can write nothing and knows nothing of the user's shell but its folder and its environment.
+//! Checks lines that a separate shell runs. That shell can write nothing; of the user's shell it has only the folder and the
+//! environment.
 
 use cohab_shell_state::state::{AliasKind, Item, Snapshot};
 
 use super::{Context, command::SimpleCommand, names::why_not_itself, structure::Structure, typed};
 
-/// What these tell is of the shell that runs them.
+/// Commands that report on the shell that runs them.
 const TELL_OF_THE_SHELL: &[&str] = &[
     "abbr",
     "alias",
@@ -48,10 +49,10 @@ const TELL_OF_THE_SHELL: &[&str] = &[
     "zstyle",
 ];
 
-/// They wait for keys unless they are typed in another way, which a shell of its own does not do.
+/// They wait for keys unless they are typed in another way, which a separate shell does not do.
 const WAIT_FOR_KEYS: &[&str] = &["less"];
 
-/// Why a shell of its own cannot run all of these; `None` if it can.
+/// Why a separate shell cannot run all of these; `None` if it can.
 pub(super) fn why_not(commands: &[SimpleCommand]) -> Option<&'static str> {
     let names = || commands.iter().map(|command| command.words[0].text.as_str());
     if names().any(|name| TELL_OF_THE_SHELL.contains(&name)) {
@@ -66,10 +67,10 @@ pub(super) fn why_not(commands: &[SimpleCommand]) -> Option<&'static str> {
     None
 }
 
-/// These tell what a name is.
+/// Commands that report the meaning of a name.
 const TELL_OF_NAMES: &[&str] = &["command", "type", "whence", "where", "which"];
 
-/// Why what a shell of its own tells is not true of the user's.
+/// Why the output of a separate shell is not true of the user's shell.
 pub(super) fn why_differs(
     structure: &Structure,
     commands: &[SimpleCommand],

@@ -1,6 +1,6 @@
-//! The raw text of a line: characters that have no place in a command, and the structure whitelist as far as single characters
-//! and reserved words decide it. What fails here never reaches a parser: parsers follow nesting on the stack, and an overflow of it
-//! cannot be caught, so nothing that nests may get to them.
+//! Checks the raw text of a line: characters that have no place in a command, and those parts of the structure whitelist that single
+//! characters and reserved words decide. A line that fails here never reaches a parser: parsers follow nesting on the stack, and a
+//! stack overflow cannot be caught, so no nested text may reach them.
 
 use cohab_text::sanitize::is_invisible;
 
@@ -61,7 +61,7 @@ pub(super) fn why_not_plain(line: &str) -> Option<&'static str> {
             },
             (Some(_), '!') => return Some("uses `!` outside single quotes"),
             (Some(_), _) => {}
-            // What `find` and `xargs` put names in the place of.
+            // `find` and `xargs` put names in the place of these signs.
             (None, '{') if is_lone_pair(line, chars.as_str()) => drop(chars.next()),
             (None, '{') => match revision_braces(previous, chars.as_str()) {
                 Some(inside) => chars = chars.as_str()[inside.len() + 1..].chars(),
@@ -69,7 +69,7 @@ pub(super) fn why_not_plain(line: &str) -> Option<&'static str> {
             },
             (None, '}') => return Some("uses braces"),
             (None, '(' | ')') => return Some("uses a subshell, function or array"),
-            // What follows is text, not commands: it is not looked at.
+            // Text follows, not commands: it is not examined.
             (None, '<') if next == Some('<') => {
                 let is_string = chars.as_str().starts_with("<<");
                 return Some(if is_string { "uses a here-string" } else { "uses a here-document" });
@@ -86,7 +86,7 @@ pub(super) fn why_not_plain(line: &str) -> Option<&'static str> {
                 separators += 1;
                 begins_command = true;
             }
-            // It ends a command, or belongs to a redirection: then no harm is done.
+            // The sign ends a command, or belongs to a redirection: then no harm is done.
             (None, '&') => begins_command = true,
             (None, _) => {}
         }
@@ -136,8 +136,8 @@ fn is_lone_pair(line: &str, rest: &str) -> bool {
         && after.is_some_and(|next| next.is_none_or(|c| c.is_whitespace() || matches!(c, ';' | '|')))
 }
 
-/// What stands in braces that no shell takes for a list, where `rest` begins behind the first one: `stash@{0}`, `HEAD^{tree}`, as git
-/// names revisions. (zsh with `brace_ccl` makes a word of each letter, which are such names again.)
+/// The contents of braces that no shell takes for a list, where `rest` begins behind the first brace: `stash@{0}`, `HEAD^{tree}`, as git
+/// names revisions. (zsh with `brace_ccl` makes a word of each letter; these words are such names again.)
 pub(super) fn revision_braces(before: char, rest: &str) -> Option<&str> {
     let (inside, _) = rest.split_once('}').filter(|_| matches!(before, '@' | '^'))?;
     let is_plain = inside.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.'));

@@ -1,7 +1,7 @@
-//! Programs whose output others may have written though it is no file of theirs: logs, names on the air, buffers, containers, other
-//! processes, clients of a host.
+//! Lists programs whose output others may have written although it is not from a file: logs, network names, buffers, containers,
+//! other processes, clients of a host.
 
-/// Whatever they are told, others may have written what they print.
+/// With any arguments, others may have written their output.
 const ALWAYS: &[&str] = &[
     "adb",
     "atuin",
@@ -44,7 +44,7 @@ const ALWAYS: &[&str] = &[
     "xsel",
     "pbpaste",
 ];
-/// With these words others may have written what they print.
+/// With these words the programs print text that others may have written.
 const WITH_WORDS: &[(&str, &[&str])] = &[
     ("docker", CONTAINERS),
     ("docker-compose", CONTAINERS),

@@ -1,6 +1,6 @@
-//! What the parsers make of a plain line: simple commands of literal words.
+//! The parsed form of a plain line: simple commands of literal words.
 
-/// How a command is joined to the one before it.
+/// The connection of a command with the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Join {
     /// After `;`, a line break, or first of the line.
@@ -16,17 +16,17 @@ pub(super) enum Join {
 /// A word with its quotes removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Word {
-    /// What the command gets, before globs and `~` are expanded.
+    /// The word as the command gets it, before globs and `~` are expanded.
     pub text: String,
     /// No quote and no escape was in it.
     pub is_bare: bool,
     /// An unquoted `*` or `?` is in it.
     pub has_glob: bool,
-    /// It begins with an unquoted `~`.
+    /// The word begins with an unquoted `~`.
     pub has_tilde: bool,
 }
 
-/// What a redirection does.
+/// The effect of a redirection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RedirectKind {
     /// `<`

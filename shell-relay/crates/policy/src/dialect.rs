@@ -1,5 +1,5 @@
-//! The part of the language that bash, zsh and fish read alike. The parsers read bash; what they allow is allowed in another shell
-//! only if its text consists of nothing but what is known to mean the same there, with every option of that shell a user is
+//! Checks that bash, zsh and fish read a line alike. The parsers read bash; a line that they allow is allowed in another shell
+//! only if its text consists entirely of forms known to mean the same there, with every option of that shell a user is
 //! likely to have set (zsh: `extended_glob`, `rc_quotes`, `glob_star_short`, `magic_equal_subst`).
 
 mod fish;
@@ -150,7 +150,7 @@ fn why_double_quoted_differs(shell: Shell, text: &str) -> Option<&'static str> {
     (shell == Shell::Fish && text.contains("\\`")).then_some("fish keeps a backslash here that bash drops")
 }
 
-/// Where a piece of a word stands, and whose word it is.
+/// The place of a piece in a word, and the command of the word.
 #[derive(Clone, Copy)]
 struct Place {
     is_first: bool,
@@ -158,7 +158,7 @@ struct Place {
     is_git: bool,
 }
 
-/// Judges text outside quotes. Whatever is not known to be the same is not.
+/// Judges text outside quotes. Text that is not known to be the same counts as different.
 fn why_bare_differs(shell: Shell, text: &str, place: Place) -> Option<&'static str> {
     if place.is_first && place.is_last && matches!(text, "=" | "!" | "!=" | "[" | "]" | "{}" | "-I{}") {
         return None;

@@ -1,6 +1,6 @@
-//! Programs that change the inside of the lines of a file: what they print is known to no search for secrets.
+//! Lists programs that change the inside of the lines of a file. No search for secrets recognizes their output.
 
-/// Whatever they are told.
+/// With any arguments.
 const ALWAYS: &[&str] = &[
     "base32", "base64", "basenc", "column", "colrm", "fmt", "fold", "hd", "hexdump", "iconv", "numfmt", "od",
     "openssl", "pr", "recode", "rev", "sdiff", "string", "tr", "uconv", "uuencode", "xxd",
@@ -29,7 +29,7 @@ const RESHAPING: &[&str] = &[
     "match", "scan", "encode",
 ];
 
-/// Whether a program, told `arguments`, may print a text otherwise than it stands in a file.
+/// Whether a program with these `arguments` may print a text in another form than in its file.
 pub(super) fn changes_lines(verb: &str, arguments: &[&str]) -> bool {
     match verb {
         "sed" => !scripts(arguments).all(only_selects),

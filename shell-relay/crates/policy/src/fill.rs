@@ -1,8 +1,8 @@
-//! Puts values back where their placeholders stand in a line for a shell: quoted for just that place, or not at all. Pure.
+//! Puts values back in the place of their placeholders in a line for a shell: quoted for just that place, or not at all. Pure.
 //!
-//! Only lines are taken that can be read with certainty: words, the three kinds of quoting, pipes, lists and redirections. Nobody sees
-//! the value before it is typed, so it must not be able to do more than stand there: it is no name of a program or file, no option, and
-//! where another program reads the text as code once more it has no signs that mean anything there.
+//! Only lines that can be read with certainty are filled: words, the three kinds of quoting, pipes, lists and redirections. No one sees
+//! the value before it is typed, so it must act only as text in its place: it is no name of a program or file, no option, and
+//! where another program reads the text as code again it contains no sign with a meaning there.
 
 mod place;
 

@@ -1,4 +1,4 @@
-//! Secrets that a line would get: which, and who gets them. By its text alone; what they are nobody here knows.
+//! Finds secret placeholders in a line and the programs that receive each. Works on the text alone; never sees values.
 
 use cohab_secrets::{Placeholder, placeholders};
 
@@ -10,7 +10,7 @@ use super::{
     verdict::Findings,
 };
 
-/// How each such reason begins.
+/// The beginning of each such reason.
 pub(super) const FILLS_IN: &str = "fills in the ";
 
 /// Adds what is to be asked about the placeholders of `line`, which `words` has as words.
@@ -29,7 +29,8 @@ pub(super) fn find(line: &str, words: &str, findings: &mut Findings) {
     }
 }
 
-/// Programs that are told `name`, the hosts they are told, and variables that get it; also what reads the output of those programs.
+/// Programs that receive `name`, the hosts in their arguments, and variables that get it; also the programs that read the output of those
+/// programs.
 fn receivers(commands: &[LooseCommand], name: &str) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
     let mut tells = vec![false; commands.len()];
@@ -72,7 +73,7 @@ pub fn hands_code_on(line: &str) -> bool {
     scan.is_incomplete || scan.commands.iter().any(hands)
 }
 
-/// Programs with a language of their own that are no interpreters for the danger rules.
+/// Programs with a language that are not interpreters for the danger rules.
 const READERS: &[&str] = &[
     "awk",
     "bc",

@@ -1,4 +1,4 @@
-//! Shell patterns of `*` and `?`.
+//! Matches shell patterns of `*` and `?`.
 
 /// Whether some text matches both patterns. As in the shell, a leading wildcard of `glob` matches no leading dot.
 pub(super) fn overlaps(glob: &str, pattern: &str) -> bool {

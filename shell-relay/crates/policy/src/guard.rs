@@ -1,10 +1,10 @@
-//! A check that fails must not let a line through, nor end the shell it stands in front of. Parsers of others read what a model
-//! wrote; so a panic in one is caught where it is called, and counts as "not understood". What cannot be caught is an overflow of
-//! the stack: that is kept away by `bytes`, which lets nothing that nests get to a parser.
+//! Catches a panic in a check, so that a failing check neither lets a line through nor ends the shell in front of which it runs.
+//! Foreign parsers read text that a model wrote; a panic in one is caught at the call and counts as "not understood". A stack overflow
+//! cannot be caught; `bytes` prevents it by keeping nested text from the parsers.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What `step` returns; `None` if it panics. Whatever it was about to change must be sound, or made anew, after every statement.
+/// The result of `step`; `None` if it panics. Data that `step` was about to change must be sound, or rebuilt, after every statement.
 pub(super) fn caught<T>(step: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(step)).ok()
 }

@@ -1,4 +1,4 @@
-//! Which hosts a line names, for people: an address can be written so that another host seems to be meant.
+//! Finds the hosts that a line names, for people: an address can be written so that it seems to mean another host.
 
 use super::{
     danger::is_loopback,
@@ -8,8 +8,8 @@ use super::{
 /// Their operands may be `HOST:PATH`.
 const COPIERS: &[&str] = &["scp", "rsync", "sftp", "git"];
 
-/// The hosts of the addresses in `line`, each once, as they are written; this machine is none. What stands before an `@`, behind a
-/// colon or behind the path's beginning is not the host.
+/// The hosts of the addresses in `line`, each once, as they are written; this machine is not one of them. The text before an `@`, behind
+/// a colon or behind the beginning of the path is not the host.
 #[must_use]
 pub fn hosts(line: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();

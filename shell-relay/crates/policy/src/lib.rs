@@ -1,15 +1,15 @@
-//! May this line run? Pure: no file is touched, no program started.
+//! Judges shell lines: [`Verdict`] says whether a line may run. Pure: no file is touched, no program started.
 //!
 //! Allow is a whitelist: of structure (`parse`, on which two parsers must agree), of names and options (`options`, a table), of
-//! what some programs do with their own small languages (`rules`), and of paths (`paths`). Everything else is asked. Apart
-//! from that, `danger` walks all of the text, also what is nested or broken, and looks for known harm; it only ever makes the
+//! the small languages of some programs (`rules`), and of paths (`paths`). Everything else is asked. Apart
+//! from that, `danger` walks all of the text, nested and broken parts included, and looks for known harm; it only ever makes the
 //! question louder.
 //!
-//! The parsers read bash. In zsh and fish the same text may mean something else: there a line is allowed only if it stays within
-//! what all three read alike (`dialect`).
+//! The parsers read bash. In zsh and fish the same text may mean something else: there a line is allowed only if all three shells read
+//! it alike (`dialect`).
 //!
-//! Where links lead and which files a pattern matches is asked of [`Files`]. What the text alone cannot tell is left to whoever
-//! types the line: what a name resolves to in that shell, and whether a repository's own git configuration starts programs.
+//! [`Files`] resolves links and lists the files that a pattern matches. Two facts do not follow from the text and are left to the
+//! caller that types the line: the meaning of a name in that shell, and programs that a repository's git configuration starts.
 
 mod alone;
 mod bytes;
@@ -66,16 +66,17 @@ pub use typed::typed_form;
 pub use typed::{Lock, Unasked, keeps_shell, needs_lock, unasked};
 use verdict::Findings;
 
-/// So long a yes to one run holds, for client and daemon alike. A question may stand as long as it likes: the time counts from the yes.
+/// The time for which a yes to one run holds, for client and daemon alike. A question may stand for any time: the time counts from the
+/// yes.
 pub const YES_HOLDS: Duration = Duration::from_secs(10 * 60);
 
 /// More directories than this that a line may be in are not followed.
 const MAX_PLACES: usize = 4;
-/// What a shell computes in such a line is not known beforehand, so it must not be able to do harm.
+/// The values that a shell computes in such a line are not known beforehand, so it must not be able to do harm.
 const NEEDS_LOCK: &str =
     "has loops, conditions or substitutions, which run unasked only where programs are kept from writing";
 
-/// What the policy says, from lax to strict.
+/// The level of a verdict, from lax to strict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Plainly read-only: runs at once.
@@ -84,12 +85,12 @@ pub enum Level {
     Ask,
     /// Known to do harm; asked loudly, never remembered.
     Danger,
-    /// Not run.
+    /// The line is not run.
     Deny,
 }
 
 impl Level {
-    /// Its word in files and outputs.
+    /// The level's word in files and outputs.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -129,7 +130,7 @@ impl Verdict {
     }
 }
 
-/// What the text of a path does not tell. The policy itself touches no file; whoever types the line can look.
+/// File facts that the text of a path does not show. The policy itself touches no file; the caller that types the line can look.
 pub trait Files: std::fmt::Debug + Sync {
     /// The real paths of the files that `path` leads to: links are followed, `*` and `?` match names as in the shell. What does
     /// not exist is left out. `None` if there are too many.
@@ -164,14 +165,14 @@ pub trait Files: std::fmt::Debug + Sync {
     }
 }
 
-/// What a line is judged against.
+/// The facts against which a line is judged.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// Working directory of the shell.
     pub cwd: &'a Path,
     /// The user's home.
     pub home: &'a Path,
-    /// Where paths lead; without it they are judged by their text alone.
+    /// Resolves paths; without it they are judged by their text alone.
     pub files: Option<&'a dyn Files>,
     /// The shell that will read a line.
     pub shell: Shell,
@@ -179,7 +180,7 @@ pub struct Context<'a> {
     pub own: &'a [PathBuf],
     /// Folders of PATH, as far as they are known: what is written there may be run by its name. Absolute.
     pub programs: &'a [PathBuf],
-    /// What starts the programs of a line that runs unasked.
+    /// The launcher of the programs of a line that runs unasked.
     pub lock: Option<Lock<'a>>,
 }
 
@@ -214,7 +215,7 @@ impl<'a> Context<'a> {
         Self { programs, ..self }
     }
 
-    /// Whether a program of this name can only read, whatever it is told.
+    /// Whether a program of this name can only read, with any arguments.
     fn confines(self, name: &str) -> bool {
         self.lock.is_some() && typed::confines(name, self.shell)
     }
@@ -233,7 +234,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Judges a shell line of any number of commands. Whatever it is, there is a verdict: a check that fails is none that is passed.
+/// Judges a shell line of any number of commands. Always returns a verdict; a check that fails counts as not passed.
 #[must_use]
 pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
     let mut findings = Findings::default();
@@ -246,7 +247,7 @@ pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
     if guard::caught(|| find_what_is_not_plain(&reading, context, &mut findings)).is_none() {
         findings.ask("could not be checked: the check itself failed");
     }
-    // Of loops and substitutions only the commands count that they come to, where all of them only read.
+    // If a line with loops and substitutions only reads, just the commands that it runs count.
     let judged = if reading.structure.is_some() && findings.level() == Level::Allow { &reading.text } else { line };
     let mut harm = Findings::default();
     bytes::find_hidden_characters(line, &mut harm);
@@ -262,7 +263,7 @@ pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
 
 fn find_harm(line: &str, context: Context<'_>, findings: &mut Findings) {
     danger::find(line, context, findings);
-    // What is longer is danger already.
+    // A longer line is danger already.
     if line.len() <= scan::MAX_SCAN_BYTES
         && let Some(own_reading) = dialect::as_bash(context.shell, line)
     {
@@ -278,7 +279,7 @@ fn find_what_is_not_plain(reading: &Reading, context: Context<'_>, findings: &mu
     };
     assess_commands(&commands, context, findings);
     if context.files.is_some() && findings.level() == Level::Ask {
-        // A rule tells its first objection: a question about a file must not stand for the danger that the text alone tells.
+        // A rule reports its first objection: a question about a file must not hide the danger that the text alone shows.
         let mut by_text = Findings::default();
         assess_commands(&commands, context.without_files(), &mut by_text);
         findings.add_dangers(by_text);

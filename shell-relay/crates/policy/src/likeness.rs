@@ -1,11 +1,11 @@
-//! How surely a name that may hold wildcards is a listed one. Pure.
+//! Compares a name that may hold wildcards with a listed one. Pure.
 
 use super::glob;
 
 /// No file system has longer names.
 pub(super) const MAX_NAME_BYTES: usize = 255;
 
-/// How surely a path is a listed one.
+/// The likeness of a path to a listed one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Likeness {
     No,
@@ -42,7 +42,7 @@ pub(super) fn like(component: &str, wanted: &str) -> Likeness {
     if literals >= 2 { Likeness::Sure } else { Likeness::Maybe }
 }
 
-/// A file name, also given as `lower` in lower case, against a secret one. A pattern that says little of its end (`*`, `README*`) is
+/// Compares a file name, also given as `lower` in lower case, with a secret one. A pattern that leaves its end open (`*`, `README*`) is
 /// no search for `*.pem`.
 pub(super) fn like_name(name: &str, lower: &str, wanted: &str) -> Likeness {
     if has_wildcard(name) {

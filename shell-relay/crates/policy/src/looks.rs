@@ -1,4 +1,4 @@
-//! Looks at files in the check of one line: each question is asked once, and there are only so many.
+//! Caches and limits the questions about files while one line is judged. Each question is asked once.
 
 use std::{
     collections::HashMap,
@@ -13,7 +13,7 @@ const MAX_LOOKUPS: usize = 1_000;
 /// A pattern takes as long as so many names.
 const PATTERN_LOOKUPS: usize = 20;
 
-/// What was asked of a path.
+/// The question about a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Wanted {
     Targets,

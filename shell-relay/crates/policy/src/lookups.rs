@@ -1,5 +1,5 @@
-//! Words that a program asks a name server or another host for. One list for what runs unasked and for what tells another host
-//! something.
+//! Finds words that a program asks a name server or another host for. Lines that run unasked and lines that send data to another host
+//! are judged by one list.
 
 use core::net::IpAddr;
 
@@ -77,12 +77,12 @@ const FILTER_WORDS: &[&str] = &[
     "|",
     "||",
 ];
-/// They open an address as readily as a file.
+/// Programs that open an address as readily as a file.
 const OPENERS: &[&str] = &[
     "convert", "ffmpeg", "ffplay", "ffprobe", "gio", "identify", "magick", "mpv", "play", "sox", "soxi", "vlc",
     "xmllint", "xsltproc",
 ];
-/// What stands in front of an address of another host.
+/// The schemes in front of an address of another host.
 const SCHEMES: &[&str] = &[
     "dav", "davs", "ftp", "ftps", "gopher", "http", "https", "mms", "rtmp", "rtp", "rtsp", "scp", "sftp", "smb", "srt",
     "ssh", "tcp", "tls", "udp",
@@ -125,7 +125,7 @@ fn is_port(text: &str) -> bool {
     text == "*" || (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-,_".contains(&byte)))
 }
 
-/// What the options `-i` of `lsof` name.
+/// The sockets that the options `-i` of `lsof` name.
 fn sockets_of_lsof<'a>(words: &[&'a str]) -> Vec<&'a str> {
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! What the names in a line stand for in the live shell: its aliases, functions and programs, as the shell told them. Pure; programs
-//! are looked at through `Files`.
+//! Resolves the names in a line as the live shell does: its reported aliases, functions and programs. Pure; programs
+//! are looked up through `Files`.
 
 use std::{
     collections::HashSet,
@@ -13,12 +13,12 @@ use cohab_shell_state::{
 
 use super::{Context, alone, dialect, options, parse, rules::fed, shell_options};
 
-/// What is known of a program's file.
+/// The known facts about a program's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// Where links lead.
+    /// The file's real path, links resolved.
     pub real: PathBuf,
-    /// It belongs to root or the user.
+    /// The file belongs to root or the user.
     pub is_trusted: bool,
     /// Others can write it, or put another one in its place.
     pub is_open: bool,
@@ -31,9 +31,9 @@ const BUILTINS: &[&str] = &[
 ];
 /// Functions that fish itself brings along.
 const FISH_OWN: &[&str] = &["cd", "diff", "dirs", "egrep", "fgrep", "grep", "help", "history", "ls", "man"];
-/// Programs that have rules of their own instead of a line in the table of options.
+/// Programs that have special rules instead of a line in the table of options.
 const RULED: &[&str] = &["find", "sed", "awk", "gawk", "mawk", "git", "ip", "ps", "man", "xargs"];
-/// Where the system keeps programs.
+/// The folders in which the system keeps programs.
 const SYSTEM_FOLDERS: &[&str] =
     &["/usr", "/bin", "/sbin", "/opt", "/snap", "/nix/store", "/run/current-system", "/home/linuxbrew"];
 /// Programs that stand in for others and run what a project's files name.
@@ -156,7 +156,7 @@ fn why_not_the_named(name: &str, shell: &Snapshot, context: Context<'_>) -> Opti
     why_not_the_program(name, path, context)
 }
 
-/// Whether fish has read a function from a file of its own.
+/// Whether fish has read a function from one of its own files.
 fn comes_with_the_system(definition: &Value) -> bool {
     let origin = definition.get(1).map(|path| String::from_utf8_lossy(path));
     origin.is_some_and(|path| path.starts_with("embedded:") || is_of_the_system(Path::new(path.as_ref())))

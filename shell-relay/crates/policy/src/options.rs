@@ -1,15 +1,15 @@
-//! Allowed options as data. The notation of a table line is `verbs | options | operands`:
+//! Reads the table of allowed options. The notation of a table line is `verbs | options | operands`:
 //!
 //! - `-abc` flags, which may be joined; `-n#` `-k:` `-f@` take a number, a text, a path, attached or as the next word; `-I[]` may
 //!   have an attached text; `-#` is a dash and a number;
 //! - `--(x y=: z[=])` long options: a flag, one with a value (`=:` text, `=#` number, `=@` path), one with an optional value;
 //!   `-(x y=:)` the same with one dash in front;
-//! - operands: `@*` paths, `@?` at most one, `@:*` a path and texts, `:*` texts, `:?` at most one, `#*` numbers, `0` none, `!x` what
-//!   the rule of that name says.
+//! - operands: `@*` paths, `@?` at most one, `@:*` a path and texts, `:*` texts, `:?` at most one, `#*` numbers, `0` none, `!x` the
+//!   operands that the rule of that name allows.
 //!
 //! Every other word that begins with `-` is not allowed, abbreviations of long options included. In the table of subcommands the
-//! verbs are phrases with commas between, `a/b` in one stands for either word, and what a program alone is allowed may stand in
-//! front of its subcommands, too.
+//! verbs are phrases with commas between; `a/b` in one stands for either word. Options that a program allows alone may also precede
+//! its subcommands.
 
 use std::{
     collections::HashMap,
@@ -20,7 +20,7 @@ use cohab_shell_state::shell::Shell;
 
 use super::command::Word;
 
-/// What an option takes.
+/// The value of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Value {
     Nothing,
@@ -30,7 +30,7 @@ pub(super) enum Value {
     OptionalText,
 }
 
-/// What a verb takes besides options.
+/// The operands of a verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operands {
     Paths,
@@ -43,7 +43,7 @@ pub(super) enum Operands {
     Rule(&'static str),
 }
 
-/// What is allowed to one verb.
+/// The options and operands that one verb is allowed.
 #[derive(Clone, Debug)]
 pub(super) struct Spec {
     short: HashMap<char, Value>,
@@ -64,7 +64,7 @@ pub(super) struct Arguments<'a> {
     pub operands: Vec<&'a Word>,
     /// `--` stood before the operands from this one on.
     pub literal_from: Option<usize>,
-    /// How many of the options stand in front of the first operand.
+    /// The number of options in front of the first operand.
     in_front: usize,
     /// Words with options behind an operand: programs that stop at the first operand take them for operands.
     pub behind: Vec<&'a Word>,
@@ -88,7 +88,7 @@ impl Arguments<'_> {
 
 type Table = HashMap<&'static str, Spec>;
 
-/// Options with a pattern of names as their value: whatever text stands there chooses files by their names.
+/// Options with a pattern of names as their value: any text there chooses files by their names.
 const CHOOSE_BY_NAME: &[&str] =
     &["I", "P", "exclude", "exclude-dir", "g", "glob", "hide", "iglob", "ignore", "ignore-glob", "include"];
 /// Words of the longest phrase behind a program's name.
@@ -100,7 +100,7 @@ static SUBCOMMANDS: LazyLock<HashMap<String, Arc<Spec>>> =
 static OF_SHELLS: LazyLock<HashMap<String, Arc<Spec>>> = LazyLock::new(|| parse_phrases(include_str!("shells.table")));
 static GIT_SUBCOMMANDS: LazyLock<Table> = LazyLock::new(|| parse_table(include_str!("git.table")));
 
-/// What is allowed to a program; `None` if it is not known to be read-only.
+/// The allowed options and operands of a program; `None` if it is not known to be read-only.
 pub(super) fn verb(name: &str) -> Option<&'static Spec> {
     if is_removed(name) { None } else { VERBS.get(name) }
 }
@@ -141,10 +141,10 @@ pub(super) fn reads_operands(name: &str) -> bool {
     })
 }
 
-/// What is allowed to a program with the subcommand, of a few words, that `words` begin with; and the words behind it.
+/// The allowed options and operands of a program with the subcommand, of a few words, that `words` begin with; and the words behind it.
 ///
 /// # Errors
-/// Which option in front of the subcommand is not allowed.
+/// The option in front of the subcommand that is not allowed.
 pub(super) fn subcommand<'a>(name: &str, words: &'a [Word]) -> Result<Option<(&'static Spec, &'a [Word])>, String> {
     if is_removed(name) {
         return Ok(None);
@@ -162,14 +162,14 @@ pub(super) fn subcommand<'a>(name: &str, words: &'a [Word]) -> Result<Option<(&'
     Ok(found)
 }
 
-/// Whether some words behind this program's name have a row of their own.
+/// Whether some words behind this program's name have a separate row.
 pub(super) fn has_phrases(name: &str) -> bool {
     SUBCOMMANDS
         .keys()
         .any(|phrase| phrase.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
 }
 
-/// What is allowed to a command that only this shell has, or has with other options; and the words behind it.
+/// The allowed options and operands of a command that only this shell has, or has with other options; and the words behind it.
 pub(super) fn own<'a>(shell: Shell, name: &str, words: &'a [Word]) -> Option<(&'static Spec, &'a [Word])> {
     let alone = format!("{} {name}", shell.name());
     let with_word = words.first().and_then(|word| OF_SHELLS.get(&format!("{alone} {}", word.text)));
@@ -185,7 +185,7 @@ pub(super) fn is_own(shell: Shell, name: &str) -> bool {
     OF_SHELLS.keys().any(own)
 }
 
-/// What is allowed to a git subcommand.
+/// The allowed options and operands of a git subcommand.
 pub(super) fn git_subcommand(name: &str) -> Option<&'static Spec> {
     GIT_SUBCOMMANDS.get(name)
 }
@@ -305,7 +305,7 @@ impl Spec {
         }
     }
 
-    /// How many of `words` are options, with their values, in front of the first operand.
+    /// Counts the words that are options, with their values, in front of the first operand.
     fn count_leading(&self, words: &[Word]) -> Result<usize, String> {
         let mut count = 0;
         while words.get(count).is_some_and(|word| word.text.starts_with('-') && word.text.len() > 1) {
@@ -319,7 +319,7 @@ impl Spec {
         Ok(count)
     }
 
-    /// Splits `words` (without the verb) into allowed options and operands, or says what is not allowed.
+    /// Splits `words` (without the verb) into allowed options and operands, or names the one that is not allowed.
     pub(super) fn split<'a>(&self, words: &'a [Word]) -> Result<Arguments<'a>, String> {
         let mut arguments = Arguments::default();
         let mut words = words.iter();

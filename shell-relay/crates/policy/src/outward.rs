@@ -1,5 +1,5 @@
-//! Lines that tell another host something, by their text alone: what goes where, as far as it says so. Such a line is asked about each
-//! time, whatever was agreed to: where data goes is decided when it goes.
+//! Finds lines that send data to another host, with the data and the destination as far as the text shows them. Such a line is asked
+//! about each time, regardless of rules and agreements: a destination is decided on when data is sent.
 
 use cohab_secrets::as_words;
 
@@ -11,27 +11,27 @@ use super::{
 
 /// Destinations and files that are named; more are left out.
 const MAX_NAMED: usize = 4;
-/// What stands behind them is where git goes.
+/// Subcommands of git with the destination behind them.
 const GIT_VERBS: &[&str] = &["push", "fetch", "clone", "ls-remote", "pull", "remote", "submodule", "lfs"];
 
-/// What a line tells another host.
+/// The data that a line sends to another host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outward {
     /// The program that does it; empty if only an address stands there.
     pub program: String,
-    /// Where to, as written; empty if the line does not say so.
+    /// Destinations, as written; empty if the line does not name any.
     pub destinations: Vec<String>,
     /// Files that it may send, as written.
     pub files: Vec<String>,
 }
 
-/// Whether `line` may tell another host something.
+/// Whether `line` may send data to another host.
 #[must_use]
 pub fn reaches_out(line: &str) -> bool {
     outward(line).is_some()
 }
 
-/// What `line` tells another host, if it may. What cannot be followed to its end may.
+/// The data that `line` may send to another host. A line that cannot be followed to its end may send data.
 #[must_use]
 pub fn outward(line: &str) -> Option<Outward> {
     let scan = scan::scan(&as_words(line));
@@ -77,7 +77,8 @@ fn of_command(command: &LooseCommand) -> Option<Outward> {
     })
 }
 
-/// The operands that say where to, surest first: addresses, `host:path` and `user@host`; else names with dots; else the first one.
+/// The operands that name the destination, surest first: addresses, `host:path` and `user@host`; otherwise names with dots; otherwise the
+/// first one.
 fn destinations<'a>(operands: &[&'a str]) -> Vec<&'a str> {
     let is_sure = |word: &&str| is_address(word) || !word.starts_with(['.', '/', '~']) && word.contains([':', '@']);
     let is_name = |word: &&str| !word.starts_with(['.', '/', '~']) && word.contains('.') && !word.contains('=');

@@ -1,4 +1,4 @@
-//! The commands of a line one by one, for people.
+//! Splits a line into its commands, for people.
 
 use cohab_secrets::as_words;
 
@@ -13,7 +13,7 @@ use super::{
 pub struct Part {
     /// The command.
     pub text: String,
-    /// How it is judged by itself, by its text alone.
+    /// The verdict on the command by itself, by its text alone.
     pub level: Level,
     /// Why, strictest first.
     pub reasons: Vec<String>,
@@ -32,7 +32,7 @@ pub fn parts(line: &str, context: Context<'_>) -> Vec<Part> {
         let text = text_of(command);
         let verdict = super::assess_line(&text, context.without_files());
         let (level, reasons) = (verdict.level, verdict.reasons);
-        // What waits for the keyboard alone reads from the pipe here.
+        // A command that waits for the keyboard when it is alone reads from the pipe here.
         let is_fed = command.join == Join::Pipe && level == Level::Ask && super::reads_only_when_fed(command, context);
         if is_fed { Part { text, level: Level::Allow, reasons: Vec::new() } } else { Part { text, level, reasons } }
     };

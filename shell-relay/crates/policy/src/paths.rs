@@ -1,4 +1,4 @@
-//! Which files are secret, and which decide what runs: by their text, and where `Files` can be asked by where that leads.
+//! Recognizes secret files and files that decide which programs run: by their text, and by their real place if `Files` can resolve it.
 
 mod shape;
 mod written;
@@ -23,7 +23,7 @@ pub(super) type PathRisk = Option<(Level, String)>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PlainPath {
     components: Vec<String>,
-    /// Absolute, but with each `..` where it was written: behind a link it leads elsewhere than the text says.
+    /// The absolute path, with each `..` where it was written: behind a link `..` leads to another place than the text says.
     written: PathBuf,
 }
 
@@ -94,7 +94,7 @@ impl PlainPath {
         other.components.starts_with(&self.components)
     }
 
-    /// How surely the path is at or below `place`.
+    /// The likeness of the path to `place` or a path below it.
     fn place_at(&self, start: usize, place: &str) -> Likeness {
         let mut likeness = Likeness::Sure;
         let mut own = self.components.iter().skip(start);
@@ -107,23 +107,23 @@ impl PlainPath {
         likeness
     }
 
-    /// How surely the path is at or below one of `places`, each told from the root.
+    /// The likeness of the path to one of `places`, each given from the root, or to a path below it.
     fn place_in(&self, places: &[&str]) -> Likeness {
         places.iter().map(|place| self.place_at(0, place)).max().unwrap_or(Likeness::No)
     }
 
-    /// How surely one of `places`, which all begin with a dot, is in the path. A pattern matches no leading dot either.
+    /// The likeness of a part of the path to one of `places`, which all begin with a dot. A pattern matches no leading dot either.
     fn anywhere_in(&self, places: &[&str]) -> Likeness {
         self.below_any(|component| component.starts_with('.') || component == "Library", places)
     }
 
-    /// How surely the path names a secret of a system's `etc`: of the running one, or of a copy that stands elsewhere.
+    /// The likeness of the path to a secret of a system's `etc`: of the running system, or of a copy in another place.
     fn in_some_etc(&self) -> Likeness {
         let is_etc = |component: &str| like(component, "etc") == Likeness::Sure;
         self.place_in(SECRET_IN_ETC).max(self.below_any(is_etc, SECRET_IN_ETC))
     }
 
-    /// How surely one of `places` is in the path and begins with a component that `may_begin`.
+    /// The likeness of a part of the path to one of `places`, if it begins with a component that `may_begin`.
     fn below_any(&self, may_begin: impl Fn(&str) -> bool, places: &[&str]) -> Likeness {
         let starts = self.components.iter().enumerate().filter(|(_, component)| may_begin(component));
         starts
@@ -132,7 +132,7 @@ impl PlainPath {
             .unwrap_or(Likeness::No)
     }
 
-    /// How surely the path is at or below a folder of ours.
+    /// The likeness of the path to a folder of ours or a path below it.
     fn ours(&self, own: &[PathBuf]) -> Likeness {
         own.iter().map(|folder| self.at_or_below(folder).0).max().unwrap_or(Likeness::No)
     }
@@ -146,7 +146,7 @@ impl PlainPath {
         folders.iter().any(is_in)
     }
 
-    /// How surely the path is at or below `folder`, which is absolute, and how many names further.
+    /// The likeness of the path to `folder`, which is absolute, or a path below it, and the number of further names.
     fn at_or_below(&self, folder: &Path) -> (Likeness, usize) {
         let mut components = self.components.iter();
         let names = folder.components().filter(|part| matches!(part, Component::Normal(_)));
@@ -256,7 +256,7 @@ pub(super) fn hoard_risk(
     is_read: &dyn Fn(&str) -> bool,
     context: Context<'_>,
 ) -> PathRisk {
-    // Only names are told: `shadow` may be that of a copied `etc`.
+    // Only names are known: `shadow` may be that of a copied `etc`.
     let is_secret = |name: &str| {
         let file = PlainPath { components: vec![name.to_owned()], written: PathBuf::new() };
         let is_named = || SECRET_IN_ETC.iter().any(|place| place.strip_prefix("etc/") == Some(name));

@@ -1,5 +1,5 @@
-//! Where that comes from which a line prints: from the workspace and the system, or from elsewhere. Only the text is looked at;
-//! in doubt between the two it is elsewhere where a name or path says so, else the workspace's own.
+//! Finds the origin of the text that a line prints: the workspace and the system, or elsewhere. Only the text is examined;
+//! in doubt the origin is elsewhere if a name or path says so, otherwise the workspace.
 
 use std::{
     ops::Range,
@@ -18,7 +18,7 @@ use super::{
     scan::{self, LooseCommand, LooseWord},
 };
 
-/// What belongs to the system's owner. Logs do not: others write what stands in them.
+/// Places that belong to the system's owner. Logs do not: others write their text.
 const SYSTEM: &[&str] = &[
     "/etc",
     "/usr",
@@ -34,22 +34,22 @@ const SYSTEM: &[&str] = &[
     "/opt",
     "/nix/store",
 ];
-/// They make or remove what they name, with these letters as options, and tell nothing of what is in it or below.
+/// Programs that make or remove their operands, with these letters as options, and report nothing of the contents in or below them.
 const MAKERS: &[(&str, &str)] =
     &[("mkdir", "p"), ("touch", "acm"), ("rmdir", "p"), ("rm", "f"), ("unlink", ""), ("tee", "ai")];
 /// The same of the last name, to which they take what the others name.
 const PLACERS: &[(&str, &str)] = &[("cp", "aflnpPrRsu"), ("mv", "fnu"), ("ln", "fns"), ("install", "CDp")];
-/// They change the folder that the shell is in.
+/// Commands that change the shell's folder.
 const CHANGING_FOLDER: &[&str] = &["cd", "pushd"];
-/// What code that is handed on names when it asks the network.
+/// Words in handed-on code that asks the network.
 const NETWORK_WORDS: &[&str] =
     &["urllib", "requests", "httpx", "aiohttp", "socket", "http.client", "fetch", "TCPSocket", "Net::HTTP", "LWP"];
 
 /// Words of a line that are followed to where they lead; more are taken by their text.
 const MAX_FOLLOWED: usize = 200;
 
-/// What outside of `workspace`, a folder, the output of `line` may hold: a name for people, such as `curl` or `/tmp/notes`. `None`
-/// if all of it is the workspace's or the system's own.
+/// A source outside of `workspace`, a folder, of the text in the output of `line`: a name for people, such as `curl` or `/tmp/notes`.
+/// `None` if all of the text is the workspace's or the system's own.
 #[must_use]
 pub fn outside_source(line: &str, context: Context<'_>, workspace: &Path) -> Option<String> {
     let scan = scan::scan(&dialect::reading(context.shell, &as_words(line)).text);
@@ -60,9 +60,9 @@ pub fn outside_source(line: &str, context: Context<'_>, workspace: &Path) -> Opt
     scan.commands.iter().find_map(|command| reach.of_command(command))
 }
 
-/// Why a line that is harmless in itself is asked about once somebody else's text was read; `None` if it is not. Encoders carry secrets
-/// past any search for them; a folder outside of the workspace may have hooks that run when it is entered; and what tells another host
-/// something may have been told to by that text.
+/// Why a line that is harmless in itself is asked about after somebody else's text was read; `None` if it is not. Encoders carry secrets
+/// past any search for them; a folder outside of the workspace may have hooks that run on entry; and a line that sends data to another
+/// host may have been suggested by that text.
 #[must_use]
 pub fn why_asked_under_taint(line: &str, context: Context<'_>, workspace: Option<&Path>) -> Option<String> {
     if reaches_out(line) {
@@ -87,8 +87,8 @@ pub fn why_asked_under_taint(line: &str, context: Context<'_>, workspace: Option
     })
 }
 
-/// Whether a file is outside of `workspace` and not the system's, by its path and by where that leads if `context` can tell. Both
-/// are absolute.
+/// Whether a file is outside of `workspace` and not the system's, by its path and by the target of its links if `context` knows it. Both
+/// paths are absolute.
 #[must_use]
 pub fn leads_outside(path: &Path, context: Context<'_>, workspace: &Path) -> bool {
     if is_outside(path, workspace) {
@@ -112,11 +112,11 @@ fn is_outside(path: &Path, workspace: &Path) -> bool {
     !path.starts_with(workspace) && !SYSTEM.iter().any(|root| path.starts_with(root))
 }
 
-/// What is known while the commands of a line are gone through.
+/// The state of the walk through the commands of a line.
 struct Reach<'a> {
     context: Context<'a>,
     workspace: &'a Path,
-    /// Where the line is by now, as far as its text tells.
+    /// The current folder of the line, as far as its text shows.
     cwd: PathBuf,
     followed: usize,
 }
@@ -159,7 +159,7 @@ impl Reach<'_> {
         if says_so && is_outside(&path, self.workspace) {
             return true;
         }
-        // In quotes `*` is a letter, of what a search looks for.
+        // In quotes `*` is a sign of the pattern of a search.
         let is_text = part.is_empty() || part.starts_with('-') || is_quoted && part.contains(['*', '?']);
         if is_text || self.followed == MAX_FOLLOWED {
             return false;
@@ -204,7 +204,7 @@ fn outside_program(words: &[LooseWord], input: Option<&str>) -> Option<String> {
     program_that(words, input, &|verb, arguments| talks_to_network(verb, arguments) || carries(verb, arguments))
 }
 
-/// The program of a command, or one that it is told to run, of which `is_meant` holds with its arguments.
+/// The program of a command, or a program that it runs, for which `is_meant` holds with its arguments.
 pub(super) fn program_that(
     words: &[LooseWord],
     input: Option<&str>,

@@ -1,5 +1,5 @@
-//! Whether a repository's own settings, or the shell's environment, would make git start programs on commands that only read. Pure:
-//! git itself tells the settings, `cohab_policy_io::git_settings` asks it.
+//! Judges the settings of a repository, and the shell's environment, that would make git start programs on commands that only read.
+//! Pure: `cohab_policy_io::git_settings` asks git for the settings.
 
 use std::path::{Path, PathBuf};
 
@@ -51,7 +51,7 @@ const DECIDING: &[&str] = &[
     "trailer.*",
     "url.*.insteadof",
 ];
-/// Scopes that a repository, or whoever started the shell, decides. The others are the user's and the system's own files.
+/// Scopes decided by a repository, or by the program that started the shell. The others are the user's and the system's own files.
 const FOREIGN_SCOPES: &[&str] = &["local", "worktree", "command"];
 /// Variables of git's that no command which only reads looks at, or that the words it is typed with overrule.
 const PLAIN_VARIABLES: &[&str] =
@@ -59,13 +59,13 @@ const PLAIN_VARIABLES: &[&str] =
 const PLAIN_VARIABLE_GROUPS: &[&str] = &["GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_PS1_"];
 /// Settings and variables that are named; more are counted.
 const NAMED_MAX: usize = 4;
-/// Of a value that is shown, in characters.
+/// Longest part of a value that is shown, in characters.
 const VALUE_CHARS: usize = 60;
 
 /// One of git's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// As git tells it: small letters but for the middle part.
+    /// As git prints it: small letters except in the middle part.
     pub key: String,
     /// Empty if it has none.
     pub value: String,
@@ -137,7 +137,7 @@ fn decides(key: &str, value: &str) -> bool {
     })
 }
 
-/// What is said of such settings of the repository at `top`; nothing if there are none.
+/// A warning about such settings of the repository at `top`; `None` without such settings.
 #[must_use]
 pub fn why_planted(settings: &[Setting], top: &Path) -> Option<String> {
     let named = |setting: &Setting| {
@@ -149,7 +149,7 @@ pub fn why_planted(settings: &[Setting], top: &Path) -> Option<String> {
     Some(format!("the repository's own git settings can start programs: {named}, in {top}"))
 }
 
-/// What is said of variables of the shell's environment that decide what git does; nothing if there are none.
+/// A warning about variables of the shell's environment that change git's behaviour; `None` without such variables.
 #[must_use]
 pub fn git_variables(shell: &Snapshot) -> Option<String> {
     let deciding = |name: &str| {

@@ -1,5 +1,5 @@
-//! All commands that a text may run, also nested, broken or hidden ones, for the warning only. It reads what the plain parsers
-//! refuse, never fails, and prefers to see a command too much.
+//! Finds all commands that a text may run, also nested, broken or hidden ones, for the warning only. It reads text that the plain
+//! parsers refuse, never fails, and prefers to report one command too many.
 
 use cohab_text::cut::head;
 
@@ -18,20 +18,20 @@ pub(super) struct LooseWord {
     pub text: String,
     /// A `$` or backtick expansion or a process substitution is in it.
     pub expands: bool,
-    /// It was written with quotes or escapes in or around it.
+    /// The word was written with quotes or escapes in or around it.
     pub is_quoted: bool,
     /// A command substitution or process substitution is in it.
     pub runs_code: bool,
 }
 
-/// Where a command's input comes from or its output goes.
+/// The source of a command's input or the target of its output.
 #[derive(Clone, Debug)]
 pub(super) struct LooseRedirect {
     pub writes: bool,
     pub target: LooseWord,
 }
 
-/// One command as far as it can be told.
+/// One command, as far as it is known.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LooseCommand {
     pub assignments: Vec<(String, String)>,
@@ -45,7 +45,7 @@ pub(super) struct LooseCommand {
     pub defines_function: bool,
 }
 
-/// What a text may run.
+/// The commands that a text may run.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     pub commands: Vec<LooseCommand>,
@@ -141,7 +141,7 @@ impl Scanner {
         }
     }
 
-    /// Ends a command. `pipes` tells whether the next one reads its output.
+    /// Ends a command. `pipes` says whether the next one reads its output.
     fn close(&mut self, command: &mut LooseCommand, pipes: bool) {
         let is_empty = command.words.is_empty() && command.assignments.is_empty() && command.redirects.is_empty();
         let done = std::mem::take(command);

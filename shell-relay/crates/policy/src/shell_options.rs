@@ -1,5 +1,5 @@
-//! Options and variables of the live shell by which a plain line means more than its text: patterns match hidden files, `cd` goes
-//! elsewhere.
+//! Checks options and variables of the live shell that change the meaning of a plain line: patterns match hidden files, `cd` changes
+//! to another folder.
 
 use cohab_shell_state::state::{Item, OptionKind, Snapshot};
 
@@ -8,20 +8,20 @@ use super::{
     dialect::MAY_LACK_OPERANDS,
 };
 
-/// With these a pattern matches hidden files, too, or leaves others out.
+/// Options with which a pattern matches hidden files, too, or leaves others out.
 const OF_PATTERNS: &[(OptionKind, &str)] = &[(OptionKind::Shopt, "dotglob"), (OptionKind::Set, "globdots")];
 /// The same of variables.
 const VARIABLES_OF_PATTERNS: &[&str] = &["GLOBIGNORE"];
-/// With these a pattern that matches nothing is no word.
+/// Options with which a pattern that matches nothing makes no word.
 const OF_NULL_PATTERNS: &[(OptionKind, &str)] =
     &[(OptionKind::Shopt, "nullglob"), (OptionKind::Set, "nullglob"), (OptionKind::Set, "cshnullglob")];
-/// With these a relative `cd` goes to what a variable names.
+/// Options with which a relative `cd` goes to the folder that a variable names.
 const OF_CD: &[(OptionKind, &str)] = &[(OptionKind::Shopt, "cdable_vars"), (OptionKind::Set, "cdablevars")];
-/// With these `..` leads to where a link came from.
+/// Options with which `..` leads to the place that a link came from.
 const OF_PARENTS: &[(OptionKind, &str)] =
     &[(OptionKind::Set, "physical"), (OptionKind::Set, "chaselinks"), (OptionKind::Set, "chasedots")];
 
-/// Why `commands` mean something else in this shell than their text says.
+/// Reasons why `commands` mean something else in this shell than their text says.
 pub(super) fn why_read_otherwise(commands: &[SimpleCommand], shell: &Snapshot) -> Vec<String> {
     let mut words = commands.iter().flat_map(|command| &command.words);
     let of_patterns = words.any(|word| word.has_glob).then(|| why_patterns_match_more(shell)).flatten();

@@ -1,9 +1,9 @@
-//! Loops, conditions, groups, variables and substitutions, as the plain commands that they come to: what a line runs, each command once for
-//! every word that a loop names. The rest of the policy judges these. What the line computes only when it runs has a sample in its
-//! place, and a mark.
+//! Reduces loops, conditions, groups, variables and substitutions to the plain commands that a line runs, each command once for
+//! every word that a loop names. The rest of the policy judges these. A value that the line computes only when it runs is represented
+//! by a sample and a mark.
 //!
-//! Such a line runs unasked only in a shell of its own that can write nothing, so a line that is read otherwise than the shell does can
-//! show what it should not, and do no more.
+//! Such a line runs unasked only in a separate shell that can write nothing. A line that is read otherwise than the shell reads it can
+//! therefore show something it should not, and do no more.
 
 mod assignments;
 mod expansions;
@@ -23,7 +23,7 @@ use reader::{Changing, Reader};
 
 /// A longer line of this kind is not followed. It bounds how deep the parsers of the line may have to go.
 const MAX_BYTES: usize = 4096;
-/// Such a line comes to at most so many bytes of plain commands.
+/// Longest plain text of such a line, in bytes.
 const MAX_TEXT_BYTES: usize = 8 * 1024;
 
 /// A line as plain commands.
@@ -31,11 +31,11 @@ const MAX_TEXT_BYTES: usize = 8 * 1024;
 pub(super) struct Structure {
     /// The plain commands, one behind the other.
     pub text: String,
-    /// Where `text` has a sample.
+    /// The places of samples in `text`.
     pub computed: Vec<Computed>,
     /// Variables of the environment that it uses.
     pub environment: Vec<String>,
-    /// Where the line goes on behind what changes the folder at its front, in bytes.
+    /// The start of the rest of the line, behind the command at its front that changes the folder, in bytes.
     pub behind_cd: usize,
 }
 
@@ -47,30 +47,30 @@ pub(super) struct Computed {
     pub kind: Kind,
 }
 
-/// What a computed value can be.
+/// The kind of a computed value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A number in digits, or nothing.
     Number,
-    /// What its text says, but for blanks in names of files that match.
+    /// The value is known from its text, except for blanks in names of matching files.
     Known,
     /// Anything.
     Any,
 }
 
-/// The plain commands of `line`, which has more than these, as `shell` reads it.
+/// Reduces `line`, which has more than plain commands, to plain commands, as `shell` reads it.
 ///
 /// # Errors
-/// What in it is not known to be read for sure, where there is more to say than that it is no plain line.
+/// The part of the line that is not known to be read for sure, if that says more than that the line is not plain.
 pub(super) fn read(shell: Shell, line: &str) -> Result<Structure, Option<&'static str>> {
     if line.len() > MAX_BYTES {
         return Err(Some("too long to be checked in full"));
     }
-    // What is joined by a line break would be taken apart.
+    // Text that is joined by a line break would be split.
     if shell == Shell::Other || line.contains("\\\n") || line.ends_with('\\') {
         return Err(None);
     }
-    // The first time tells which variables are given a value more than once.
+    // The first pass finds the variables that are given a value more than once.
     let changing = Reader::new(shell, line, Changing::new()).read()?.changing();
     Reader::new(shell, line, changing).read()?.finish()
 }

@@ -29,8 +29,8 @@ fn locked() -> Context<'static> {
     Context { lock: Some(Lock::UNNAMED), ..context() }
 }
 
-/// Whether the user's own shell may run a line unasked. What a shell of its own runs that can write nothing is run for real by the
-/// end-to-end tests.
+/// Whether the user's own shell may run a line unasked. The end-to-end tests run the lines of a separate shell that can write nothing for
+/// real.
 fn is_allowed_in_this_shell(line: &str, context: Context<'_>) -> bool {
     assess_line(line, context).level == Level::Allow && dialect::reading(context.shell, line).structure.is_none()
 }
@@ -103,7 +103,7 @@ fn are_at_most(percent: usize, (found, all): (Vec<String>, usize)) -> usize {
     all
 }
 
-/// None of these lines is allowed, but where a shell of its own runs it that can write nothing; how many there are.
+/// Asserts that none of these lines is allowed, except in a separate shell that can write nothing; returns their number.
 #[track_caller]
 fn none_is_allowed(lines: impl Iterator<Item = String>) -> usize {
     let all: Vec<_> = lines.collect();

@@ -1,5 +1,5 @@
-//! How a line is typed that runs unasked: with words that keep the programs of a line from starting others, from reading settings
-//! that somebody else wrote, and from waiting at a pager. It is the line's own text with these words put in between, and nothing else.
+//! Hardens a line that runs unasked: adds words that keep its programs from starting others, from reading settings
+//! that somebody else wrote, and from waiting at a pager. The result is the line's text with these words inserted, and nothing else.
 
 mod lock;
 pub(super) mod places;
@@ -24,21 +24,21 @@ pub(super) use lock::{confines, holds, needs_more};
 /// Said where the words cannot be put in for sure.
 const NOT_TYPED: &str = "it cannot be typed with the words that keep it read-only";
 
-/// What a pager that has no option for it is typed in front of, so that it writes all and ends.
+/// The program behind a pager that has no option for it, so that the pager writes all and ends.
 const PRINTER: &str = "cat";
 
 /// A line that runs unasked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unasked {
-    /// What is typed.
+    /// The typed text.
     pub text: String,
-    /// What is typed in its place where there is a second lock: the launcher starts the programs.
+    /// The typed text with a second lock: the launcher starts the programs.
     pub locked: Option<String>,
     /// Folders in which it starts git: what is set there may name programs.
     pub git_folders: Vec<PathBuf>,
 }
 
-/// How `line` is typed where nobody is asked about it. A line that is not plainly read-only was agreed to as it stands.
+/// The typed form of `line` if it runs unasked. A line that is not plainly read-only was agreed to as it stands.
 ///
 /// # Errors
 /// Why it has to be asked about.
@@ -123,7 +123,7 @@ fn with_words(line: &str, reading: &Reading, mut commands: Vec<SimpleCommand>, s
     (text == line || reads_as(&text, shell, &commands)).then_some(text)
 }
 
-/// What is put into a line, by the byte in front of which it goes.
+/// Insertions into a line, by the byte in front of which each goes.
 #[derive(Debug, Default)]
 struct Edits(BTreeMap<usize, String>);
 
@@ -141,7 +141,7 @@ impl Edits {
     }
 }
 
-/// Whatever the places are worth: the result has to read as these commands, to both parsers.
+/// The result has to read as these commands, to both parsers, even if the places are wrong.
 fn reads_as(text: &str, shell: Shell, commands: &[SimpleCommand]) -> bool {
     let reading = dialect::reading(shell, text);
     parse::parse_plain(&reading.text)

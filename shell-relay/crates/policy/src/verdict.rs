@@ -1,4 +1,4 @@
-//! Collects what was found about a line.
+//! Collects the findings about a line.
 
 use cohab_text::cut::head;
 
@@ -19,7 +19,7 @@ pub(super) fn shortened(mut reason: String) -> String {
     reason
 }
 
-/// What was found so far. Nothing found is `Allow`.
+/// The findings so far. Without findings the level is `Allow`.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     found: Vec<(Level, String)>,
@@ -48,13 +48,13 @@ impl Findings {
         }
     }
 
-    /// Tells what `others` have first.
+    /// Puts the findings of `others` first.
     pub(super) fn put_in_front(&mut self, others: Self) {
         let later = std::mem::replace(&mut self.found, others.found);
         later.into_iter().for_each(|(level, reason)| self.add(level, reason));
     }
 
-    /// What of `others` is more than a question.
+    /// Adds the findings of `others` that are more than a question.
     pub(super) fn add_dangers(&mut self, others: Self) {
         let dangers = others.found.into_iter().filter(|(level, _)| *level > Level::Ask);
         dangers.for_each(|(level, reason)| self.add(level, reason));

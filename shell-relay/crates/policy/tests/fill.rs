@@ -1,4 +1,4 @@
-//! Values go back where their placeholders stand: exactly there, exactly they, or not at all.
+//! Tests that values replace their placeholders exactly, or not at all.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! The policy against the real shells: what it allows in zsh or fish, that shell reads as bash does; what runs live leaves the
+//! Tests the policy against the real shells: zsh and fish read each line allowed there as bash does; lines that run live leave the
 //! shell alive.
 
 #![expect(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests; a skipped test says why")]

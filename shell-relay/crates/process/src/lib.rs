@@ -1,4 +1,6 @@
-//! Processes and their groups: the few system calls that all shells share.
+//! Processes and their groups: the few system calls that all shells share. [`memory`] sets up the allocator of this process.
+
+pub mod memory;
 
 pub mod surroundings;
 
@@ -47,7 +49,7 @@ pub enum ControllingTerminal {
     None,
 }
 
-/// Makes the program the leader of a session of its own, and so of a process group.
+/// Makes the program the leader of a separate session, and so of a process group.
 pub fn lead_session(command: &mut Command, terminal: ControllingTerminal) {
     let become_leader = move || {
         rustix::process::setsid()?;

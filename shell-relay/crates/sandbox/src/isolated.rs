@@ -1,4 +1,4 @@
-//! Commands in a shell of their own: no terminal, no memory of the command before.
+//! Runs commands in separate shells: no terminal, no memory of the command before.
 
 use std::{
     ffi::OsString,
@@ -38,8 +38,8 @@ const CANCEL_LADDER: [(Signal, Duration); 3] = [
     (Signal::Kill, Duration::from_secs(1)),
 ];
 
-/// Runs each command in a fresh shell in the same directory: its own session, no terminal, nothing to read. What it changes (`cd`,
-/// `export`) ends with it. When its time is up it is ended, since nobody could ever look after it.
+/// Runs each command in a fresh shell in the same directory: its own session, no terminal, nothing to read. Its changes (`cd`, `export`)
+/// end with it. When its time is up it is ended, since no one could look after it later.
 #[derive(Clone, Debug)]
 pub struct DaemonShell {
     program: PathBuf,

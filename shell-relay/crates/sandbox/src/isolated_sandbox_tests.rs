@@ -1,4 +1,4 @@
-//! What the kernel really refuses. Where it has no landlock or no seccomp, the cases that need it end at once.
+//! Tests for the refusals of the real kernel. If it has no Landlock or no seccomp, the cases that need it end at once.
 
 use std::{fs, net::TcpListener, os::unix::fs::MetadataExt};
 

@@ -1,4 +1,4 @@
-//! The second lock of this machine: whether programs that run unasked can be started by the launcher, and where it lies.
+//! Finds the second lock of this machine: the launcher for programs that run unasked, and the kernel's support for it.
 
 use std::{
     env,
@@ -77,12 +77,12 @@ fn refused_at(path: &Path, context: Context<'_>) -> Option<String> {
     } else {
         return None;
     };
-    // A program wrote it: whatever it is, it is to be read as a name.
+    // A program wrote the path: it must be read as a name only.
     let shown = path.strip_prefix(context.cwd).unwrap_or(path).to_string_lossy().replace('`', "'");
     Some(format!("{what} `{}`", sanitize::one_line(&shown, PATH_COLUMNS)))
 }
 
-/// The launcher beside the running program. Some system calls each time, nothing that waits.
+/// The launcher next to the running program. Makes some system calls each time; none of them waits.
 ///
 /// # Errors
 /// Why it cannot be used.
@@ -91,8 +91,8 @@ pub fn launcher() -> Result<PathBuf, NoLock> {
     usable(path, profile::present())
 }
 
-/// Connects programs behind the lock with the services that know users' names, by a socket at `file`; `None` where there is no such
-/// service, or no lock. [`NAMES_VARIABLE`] tells the launcher of it.
+/// Connects programs behind the lock with the services that know users' names, by a socket at `file`; `None` without such a service or
+/// without a lock. [`NAMES_VARIABLE`] passes the socket to the launcher.
 #[must_use]
 pub fn name_server(file: &Path) -> Option<Server> {
     let services = Services::of_system()?;

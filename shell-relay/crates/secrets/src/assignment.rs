@@ -1,4 +1,4 @@
-//! `NAME=value` in all the ways in which files and commands write it. Pure.
+//! Finds `NAME=value` in all the notations of files and commands. Pure.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ const SHORT_VALUE: usize = 16;
 /// Floor for values of hexadecimal digits, bits a byte.
 const HEX_FLOOR: f32 = 2.75;
 
-/// Words that sound secret only as a part of their own: not in `monkey`, `author` or `rapid`.
+/// Words that sound secret only as a separate part: not in `monkey`, `author` or `rapid`.
 const WEAK_WORDS: &[&str] = &["key", "api", "auth", "access", "creds", "pass", "psk", "pwd"];
 /// What may stand directly before a weak word, other than the begin of a part.
 const BEFORE_WEAK: &[&str] = &[
@@ -155,7 +155,7 @@ pub(super) fn ends_value(rest: &[u8]) -> bool {
 }
 
 impl Assignment<'_> {
-    /// Whether a value of a service's own format is one: no word, no number beside which a service happens to be named.
+    /// Whether the value has the service's own format: not a word, not a number that happens to stand next to the name of a service.
     pub(super) fn takes(&self, value: &[u8], floor: f32) -> bool {
         let has_signs = value.iter().any(|byte| b":.-".contains(byte));
         let is_random = likely::has_digit(value) || has_signs || likely::is_mixed(value);

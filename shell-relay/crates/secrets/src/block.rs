@@ -1,4 +1,4 @@
-//! Private keys: from the line that begins one to the line that ends it. Pure.
+//! Finds private keys, from their first line to their last. Pure.
 
 /// Longest block, in bytes; the rest of a longer one is dropped as long as it looks like one.
 pub const MOST_BLOCK_BYTES: usize = 64 * 1024;
@@ -39,8 +39,8 @@ pub(super) enum Ending {
 }
 
 impl Block {
-    /// A block that begins with the literal at `start`, if the line goes on as it has to. `bytes` reaches behind that line or to the
-    /// end of the stream.
+    /// A block that begins with the literal at `start`, if the line continues as required. `bytes` reaches behind that line or to the end
+    /// of the stream.
     pub(super) fn begin(bytes: &[u8], start: usize, kind: &'static str, order: usize) -> Option<Self> {
         let line = &bytes[start..bytes.len().min(start + MOST_MARK_BYTES)];
         let is_putty = !line.starts_with(b"-----");

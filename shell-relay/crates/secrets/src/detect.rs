@@ -1,4 +1,4 @@
-//! What the rules of a literal say about the text around it. Pure.
+//! Applies the rules of a literal to the text around it. Pure.
 
 use std::{cell::OnceCell, ops::Range};
 
@@ -13,9 +13,9 @@ use super::{
 
 /// Longest escape that may stand before a token, in bytes.
 const MOST_BOUND_BYTES: usize = 12;
-/// How far a token may be from a word that it only counts beside, in bytes.
+/// Largest distance of a token from a word, for tokens that count only near such a word, in bytes.
 const NEAR_BYTES: usize = 128;
-/// Characters that a token goes on with when it is longer than the window.
+/// Characters that continue a token that is longer than the window.
 fn is_of_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_-.+/=%~".contains(&byte)
 }
@@ -30,7 +30,7 @@ pub(super) struct Find {
     pub(super) order: usize,
     pub(super) end: usize,
     pub(super) kind: &'static str,
-    /// What it goes on with, beyond the window.
+    /// The kind of characters that continue it beyond the window.
     pub(super) goes_on: Option<GoesOn>,
 }
 
@@ -197,7 +197,8 @@ impl<'a> Window<'a> {
     }
 }
 
-/// Whether a token may begin at `at`. An escape before it ends in a letter and is none of its own: `\n`, `\u0022`, `%3D`, `ESC [31m`.
+/// Whether a token may begin at `at`. An escape before it ends in a letter that is not part of the token: `\n`, `\u0022`, `%3D`, `ESC
+/// [31m`.
 fn is_bound_before(bytes: &[u8], at: usize) -> bool {
     let Some((&last, before)) = bytes[..at].split_last() else { return true };
     if !(last.is_ascii_alphanumeric() || last == b'_') {

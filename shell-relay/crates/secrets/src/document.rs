@@ -1,10 +1,10 @@
-//! Formats that are more than one line or one pattern: manifests, cookies, netrc, files that are secret by their name. Pure.
+//! Finds secrets in formats of more than one line or pattern: manifests, cookies, netrc, files that are secret by their name. Pure.
 
 use std::ops::Range;
 
 use super::likely;
 
-/// How far from `data:` the kind of its document may be told, in bytes.
+/// Largest distance between `data:` and the kind of its document, in bytes.
 const MOST_DOCUMENT: usize = 3 * 1024;
 /// How far before its password a machine is named, in bytes.
 const MOST_NETRC_ENTRY: usize = 200;

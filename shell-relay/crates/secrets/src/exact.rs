@@ -1,4 +1,4 @@
-//! Values that are secret whatever they look like: those of the environment and our own keys. Pure.
+//! Finds known values, which are secret in any form: those of the environment and our own keys. Pure.
 
 use std::{collections::BTreeSet, ffi::OsString, fmt, os::unix::ffi::OsStrExt};
 
@@ -39,7 +39,7 @@ impl ExactValues {
         let variables: Vec<(bool, OsString)> =
             variables.map(|(name, value)| (holds_secret(&name.to_string_lossy(), Stake::Sought), value)).collect();
         let secret = variables.iter().filter(|(is_secret, _)| *is_secret).map(|(_, value)| value.as_bytes());
-        // The password of an address is a value by itself, whatever the variable is called.
+        // The password of an address is a value by itself, under any name of the variable.
         let passwords = variables.iter().filter_map(|(_, value)| password_of_address(value.as_bytes()));
         Self::new(secret.chain(passwords))
     }

@@ -1,4 +1,4 @@
-//! How likely is it that a value is a secret, by its looks? Pure.
+//! Estimates from the form of a value whether it is a secret. Pure.
 
 /// Pairs of letters that words are made of: for each first letter a bit a second one. The pairs that make up 95 % of the words in
 /// the documentation of common libraries.

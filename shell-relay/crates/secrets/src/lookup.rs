@@ -1,4 +1,4 @@
-//! Looks up the values that placeholders stand for, and watches for those that were handed out.
+//! Looks up the values of placeholders, and watches for values that were handed out.
 
 use std::fmt;
 
@@ -47,7 +47,7 @@ impl Scrubber {
     /// The value that a placeholder stands for: one line of text. It is secret.
     ///
     /// # Errors
-    /// If there is none, or none that can be written into a line.
+    /// If there is no such value, or it cannot be written into a line.
     pub fn value(&self, placeholder: &Placeholder<'_>) -> Result<&str, NoValue> {
         if !placeholder.can_be_filled() {
             return Err(NoValue::NeverKept);

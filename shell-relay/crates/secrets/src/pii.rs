@@ -1,4 +1,4 @@
-//! Personal data: off unless asked for. Pure.
+//! Finds personal data, if the settings ask for it. Pure.
 
 use std::{net::Ipv6Addr, str::FromStr, sync::OnceLock};
 
@@ -15,7 +15,7 @@ pub struct PersonalData {
     pub card: bool,
     /// International bank account numbers, by their check digits.
     pub iban: bool,
-    /// National identity and tax numbers that can be told from other numbers.
+    /// National identity and tax numbers that differ recognizably from other numbers.
     pub national_id: bool,
     /// Addresses of the internet protocol, but those of the machine itself.
     pub ip: bool,
@@ -67,7 +67,7 @@ impl PersonalData {
     }
 }
 
-/// A kind: when it is looked for, what it looks like, and what tells it from other numbers.
+/// A kind of personal data: the setting that enables it, its form, and the check that separates it from other numbers.
 struct Form {
     kind: &'static str,
     is_on: fn(PersonalData) -> bool,

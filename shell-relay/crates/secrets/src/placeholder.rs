@@ -1,4 +1,5 @@
-//! What stands where a secret was: `<secret:KIND#N>`, and `<secret:KIND#N-MARK>` from a scrubber that can fill it in again. Pure.
+//! Reads and writes the placeholders of secrets: `<secret:KIND#N>`, and `<secret:KIND#N-MARK>` from a scrubber that can fill it in
+//! again. Pure.
 
 use std::{
     borrow::Cow,
@@ -12,7 +13,7 @@ use std::{
 pub(super) const START: &str = "<secret:";
 /// What stands for that where a text of others has something that looks like a placeholder.
 const ESCAPED_START: &str = "<quoted-secret:";
-/// Values of a conversation that are told apart; further ones are all number 0.
+/// Values of a conversation with separate numbers; further ones are all number 0.
 const MOST_VALUES: usize = 65_536;
 /// Longest kind, in bytes, that a look-alike may have.
 const MOST_KIND_BYTES: usize = 40;
@@ -22,12 +23,12 @@ const MARK_BYTES: usize = 8;
 /// What a mark is written in: letters and digits that are not taken for each other.
 const MARK_LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 
-/// Which scrubber a placeholder is of. Nobody can guess it: a placeholder with a mark was written by its scrubber, or copied.
+/// The scrubber of a placeholder. The mark cannot be guessed: a placeholder with a mark was written by its scrubber, or copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark([u8; MARK_BYTES]);
 
 impl Mark {
-    /// A mark of nobody else's.
+    /// A mark that no other scrubber has.
     #[must_use]
     pub fn fresh() -> Self {
         // The last 62 bits of such an id are random.
@@ -102,7 +103,7 @@ pub(super) struct Form {
     pub(super) is_marked: bool,
 }
 
-/// What `rest`, which begins with [`START`] in any case, has of a placeholder, if it goes on as one does.
+/// The part of a placeholder in `rest`, which begins with [`START`] in any case, if the rest continues like one.
 pub(super) fn form_of(rest: &[u8]) -> Option<Form> {
     let (length, is_marked) = name_of(rest.get(START.len()..)?)?;
     Some(Form { length: START.len() + length, is_marked })
@@ -131,7 +132,7 @@ pub struct Placeholder<'a> {
     pub kind: &'a str,
     /// Which of the scrubber's values.
     pub number: &'a str,
-    /// Of the scrubber that can fill it in; empty where nobody can.
+    /// The mark of the scrubber that can fill it in; empty if no scrubber can.
     pub mark: &'a str,
     /// It was escaped: it stood in what another scrubber has cleaned, or pretends to.
     pub is_quoted: bool,

@@ -1,4 +1,4 @@
-//! How much of what was taken out. Pure.
+//! Counts the values that were removed, by kind. Pure.
 
 use std::{collections::BTreeMap, fmt};
 

@@ -1,4 +1,4 @@
-//! The table of formats, read once. Pure.
+//! Reads the table of formats, once. Pure.
 
 use std::sync::OnceLock;
 
@@ -45,7 +45,7 @@ pub(super) enum Place {
     Cookie,
     Netrc,
     LookAlike,
-    /// Told by the name of the file, not by any literal.
+    /// Recognized by the name of the file, not by any literal.
     File,
 }
 

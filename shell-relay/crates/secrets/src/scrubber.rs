@@ -1,4 +1,4 @@
-//! The memory of one conversation: which secrets it has met, and their placeholders.
+//! Remembers the secrets of one conversation and their placeholders.
 
 use std::{borrow::Cow, fmt, sync::Arc};
 
@@ -9,9 +9,9 @@ use crate::{ExactValues, Mark, PersonalData, Report, Stream, placeholder::Number
 /// What to look for besides the formats that are known.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// Values that are secret whatever they look like.
+    /// Known values, which are secret in any form.
     pub exact: Arc<ExactValues>,
-    /// Which personal data to take out; none unless told.
+    /// The personal data to remove; none by default.
     pub personal: PersonalData,
     /// Stands in the placeholders of a scrubber that is to fill them in again.
     pub mark: Option<Mark>,

@@ -1,9 +1,9 @@
-//! Which variables hold secrets, by their names. One table for all who ask; they ask for different reasons. Pure.
+//! Recognizes variables that hold secrets by their names. All callers share one table; it distinguishes their uses. Pure.
 
 /// What is at stake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stake {
-    /// Its value would be told or shown: better one too many is hidden.
+    /// Its value would be reported or shown: one hidden value too many is better.
     Told,
     /// Its value is looked for and replaced in every text: a place or a setting would make holes everywhere.
     Sought,
@@ -23,7 +23,7 @@ enum At {
 }
 use At::{Anywhere, Behind, End, Nowhere};
 
-/// Parts of names, and where each counts if the value is told, sought, inherited.
+/// Parts of names, and the positions in which each counts if the value is shown, searched for, inherited.
 const PARTS: &[(&str, At, At, At)] = &[
     ("KEY", Anywhere, Anywhere, End),
     ("APIKEY", Anywhere, Anywhere, Anywhere),
@@ -86,7 +86,7 @@ pub fn holds_secret(name: &str, stake: Stake) -> bool {
 mod tests {
     use super::*;
 
-    /// Told, sought, inherited.
+    /// Shown, searched for, inherited.
     fn stakes(name: &str) -> [bool; 3] {
         [Stake::Told, Stake::Sought, Stake::Inherited].map(|stake| holds_secret(name, stake))
     }

@@ -1,7 +1,7 @@
-//! Bytes in, clean bytes out, a piece at a time. Pure.
+//! Removes secrets from a stream of bytes, piece by piece. Pure.
 //!
-//! A hit of a literal is looked at when [`AHEAD_BYTES`] behind it are there, and what lies up to [`BACK_BYTES`] before a hit that was
-//! not looked at is held back. So every decision is made on the same bytes, wherever the stream was cut.
+//! A hit of a literal is examined when [`AHEAD_BYTES`] behind it have arrived. The bytes up to [`BACK_BYTES`] before a hit that was
+//! not examined are held back. So every decision is made on the same bytes, wherever the stream was cut.
 
 use super::{
     Scrubber,
@@ -21,7 +21,7 @@ pub(super) const AHEAD_BYTES: usize = 3 * 1024;
 pub(super) const BACK_BYTES: usize = 256;
 /// What a rule sees before a literal, in bytes.
 pub(super) const CONTEXT_BYTES: usize = 4 * 1024;
-/// Fewer new bytes are not looked at but at the end: looking has a price of its own.
+/// Fewer new bytes are examined only at the end: each examination has a fixed price.
 const BATCH_BYTES: usize = 4 * 1024 - AHEAD_BYTES - BACK_BYTES;
 /// The most that a stream holds back, in bytes, unless a private key has begun (then [`MOST_BLOCK_BYTES`] more).
 pub const HELD_BACK_BYTES: usize = AHEAD_BYTES + BACK_BYTES + BATCH_BYTES;
@@ -155,7 +155,7 @@ impl Stream {
     fn settle_placeholder(&self, scrubber: &Scrubber, find: &mut Find) {
         let is_placeholder = match find.rank {
             Rank::LookAlike => self.has_placeholders,
-            // Whoever has a mark knows that nothing from elsewhere may bear one.
+            // A scrubber with a mark accepts no marked placeholder from elsewhere.
             Rank::Placeholder => self.has_placeholders || scrubber.settings.mark.is_none(),
             _ => return,
         };
@@ -222,7 +222,7 @@ impl Stream {
             let mut end = members[0].end;
             let mut own_end = if members[0].rank == Rank::Placeholder { end } else { start };
             while let Some(next) = finds.next_if(|next| next.start < end && end - start < MOST_CLUSTER_BYTES) {
-                // What a placeholder itself is written with is nobody's secret.
+                // The text of a placeholder itself is not secret.
                 if next.end <= own_end {
                     continue;
                 }
@@ -269,7 +269,7 @@ impl Stream {
         is_over
     }
 
-    /// Lets go of what nobody will look at again.
+    /// Drops data that will not be examined again.
     fn forget(&mut self) {
         let spare = self.emitted.min(self.scanned).saturating_sub(CONTEXT_BYTES);
         if spare >= PIECE_BYTES {

@@ -1,4 +1,4 @@
-//! The table of formats is whole. What the scrubber does is tested in `tests/scrub`.
+//! Tests that the table of formats is complete. The scrubber is tested in `tests/scrub`.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What the placeholders of a scrubber stand for. It is kept in memory only, and wiped when it goes. Pure.
+//! Keeps the values of a scrubber's placeholders, in memory only, and wipes them when it is dropped. Pure.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 const MOST_KEPT: usize = 1024;
 /// All of them together, in bytes.
 const MOST_KEPT_BYTES: usize = 512 * 1024;
-/// Longer ones are not kept: nobody types them.
+/// Longer values are not kept: no user types them.
 const MOST_VALUE_BYTES: usize = 8 * 1024;
 
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! Kinds of shells, how they start, and what state they are in.
+//! Describes kinds of shells, their start, and their state.
 //!
 //! - [`shell`]: bash, zsh, fish; their arguments and startup files, with the integration scripts of `assets/`.
 //! - [`state`]: a [`state::Snapshot`] of variables, options, aliases and functions, the [`state::StateChange`] between two of them,

@@ -1,4 +1,4 @@
-//! Kinds of shells: which one is this, and how is it started with the integration?
+//! Recognizes the kind of a shell and prepares its start with the integration.
 
 use std::{
     ffi::{OsStr, OsString},

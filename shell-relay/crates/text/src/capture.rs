@@ -1,4 +1,4 @@
-//! What a command wrote: kept at its head and its tail, and rendered as text for the model. Pure.
+//! Keeps the head and the tail of a command's output, and renders them as text for the model. Pure.
 
 use memchr::memmem;
 use unicode_width::UnicodeWidthChar;
@@ -70,8 +70,8 @@ impl Capture {
         ends_in_mid_line(&end[end.len().saturating_sub(PARTIAL_LINE_MAX_BYTES)..])
     }
 
-    /// Takes back what zsh writes at last before its hooks run, to get to a row of its own: a mark, a row of blanks, the way back.
-    /// Whether it was there.
+    /// Removes zsh's last output before its hooks run, with which it moves to a new row: a mark, a row of blanks, the way back. Returns
+    /// whether it was there.
     pub fn cut_way_to_next_row(&mut self) -> bool {
         let from_tail = self.tail.len().min(WAY_MAX_BYTES);
         let from_head = self.head.len().min(WAY_MAX_BYTES - from_tail);
@@ -144,7 +144,7 @@ fn partial_line(tail: &[u8]) -> usize {
     memchr::memchr(b'\n', &tail[..tail.len().min(PARTIAL_LINE_MAX_BYTES)]).map_or(0, |at| at + 1)
 }
 
-/// Whether a terminal's cursor stands behind visible text after these bytes, as far as their end tells.
+/// Whether a terminal's cursor stands behind visible text after these bytes, as far as their end shows.
 #[must_use]
 pub fn ends_in_mid_line(bytes: &[u8]) -> bool {
     const LEAVE_ALTERNATE: &[u8] = b"\x1b[?1049l";
@@ -166,7 +166,7 @@ pub fn render(pieces: &[&[u8]]) -> String {
     page.text()
 }
 
-/// A shorter rest of a cut secret tells too little to be taken out.
+/// A shorter rest of a cut secret reveals too little to be taken out.
 const MIN_CUT_SECRET_BYTES: usize = 8;
 
 /// Stands in place of a secret.

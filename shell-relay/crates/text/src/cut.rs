@@ -1,4 +1,4 @@
-//! Cutting text to size, in whole characters.
+//! Cuts text to size, in whole characters.
 
 /// The longest start of `text` that has at most `max_bytes`.
 #[must_use]

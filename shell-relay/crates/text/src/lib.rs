@@ -1,4 +1,4 @@
-//! Text that comes from programs and models, made safe to print, to keep and to send.
+//! Makes text from programs and models safe to print, to keep and to send.
 //!
 //! - [`sanitize`] replaces control and invisible characters in text for the model and for the screen.
 //! - [`terminal_safe_writer`] writes lines to a terminal without letting an escape sequence through.

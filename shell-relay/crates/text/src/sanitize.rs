@@ -1,8 +1,8 @@
-//! Untrusted text to harmless text. Pure.
+//! Turns untrusted text into harmless text. Pure.
 //!
-//! What is clean is decided per character, without looking at its neighbours. So clean text stays clean when it is cut, joined or
-//! cleaned again. That is why emoji lose their joiners (U+200D) and variation selectors (U+FE0F): a family emoji shows as its
-//! members. Keeping them "inside emoji" would need a look at the neighbours, and orders for a model have been hidden there.
+//! Each character is judged without its neighbours. So clean text stays clean when it is cut, joined or
+//! cleaned again. Emoji therefore lose their joiners (U+200D) and variation selectors (U+FE0F): a family emoji shows as its
+//! members. Keeping them "inside emoji" would require looking at the neighbours, and orders for a model have been hidden there.
 
 use std::fmt::Write as _;
 
@@ -79,7 +79,7 @@ pub fn visible_controls(text: &str) -> String {
     out
 }
 
-/// Letters beyond ASCII that nobody takes for an ASCII character.
+/// Letters beyond ASCII that no reader takes for an ASCII character.
 fn is_unmistakable_letter(c: char) -> bool {
     match c {
         '×' | '÷' => false,
@@ -106,8 +106,8 @@ pub fn is_invisible(c: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// How many characters of `text` could carry words that nobody sees, or turn the order of others: all invisible ones but a mark at its
-/// beginning, soft hyphens, and what emoji are made of.
+/// Counts the characters of `text` that could carry invisible words, or turn the order of others: all invisible ones except a mark at its
+/// beginning, soft hyphens, and the parts of emoji.
 #[must_use]
 pub fn hidden_chars(text: &str) -> usize {
     let is_usual = |c: &char| matches!(c, '\u{ad}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}');
@@ -115,7 +115,7 @@ pub fn hidden_chars(text: &str) -> usize {
     text.chars().filter(|c| is_invisible(*c) && !is_usual(c)).count()
 }
 
-/// What a model is told in place of so many hidden characters; `None` if there were none.
+/// The note for a model in place of so many hidden characters; `None` if there were none.
 #[must_use]
 pub fn note_of_hidden(count: usize) -> Option<String> {
     let what = match count {
@@ -149,7 +149,7 @@ enum State {
         /// Whether BEL ends it, as it does OSC.
         ends_at_bell: bool,
     },
-    /// After ESC in a payload: `\` ends it, anything else begins a sequence of its own.
+    /// After ESC in a payload: `\` ends it, any other byte begins a separate sequence.
     PayloadEscape,
 }
 

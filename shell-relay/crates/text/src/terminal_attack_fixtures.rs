@@ -1,4 +1,4 @@
-//! What terminals obey or hide, one row for each kind of harm, and what is left of it in shown text.
+//! Sequences and characters that terminals obey or hide, one row for each kind of harm, with the text that remains when shown.
 
 /// One kind.
 pub struct Hostile {

@@ -1,5 +1,5 @@
-//! The last net under what our programs print: a writer that takes out what a terminal would obey. Each field is cleaned where it is
-//! put together; this is for the one that was forgotten, and for texts of others as a whole, such as a log.
+//! Wraps a writer and removes sequences that a terminal would obey. It is the last net under the output of our programs: each field is
+//! cleaned where it is put together; this writer is for a forgotten field, and for whole texts of others, such as a log.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! Whatever happens, in whatever order.
+//! Tests with random events in random order.
 
 use std::collections::BTreeMap;
 

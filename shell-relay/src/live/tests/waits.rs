@@ -1,4 +1,4 @@
-//! Where the shell does not answer in time, or not yet.
+//! Tests for a shell that does not answer in time, or not yet.
 
 use super::*;
 

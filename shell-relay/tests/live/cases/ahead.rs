@@ -1,4 +1,4 @@
-//! Lines typed ahead into a command of the agent's that does not read them.
+//! Cases with lines typed ahead into a command of the agent's that does not read them.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ case!(case_311_an_unfinished_line_typed_ahead_within_an_answer_gets_its_rest [ba
     t.wait_started(&id);
     t.keys("for i in 1 2; do\r");
     t.result(&id).expect("it runs");
-    // zsh has painted its continuation prompt by the time it tells of it.
+    // zsh has painted its continuation prompt by the time it reports it.
     t.settle_for(Duration::from_millis(400));
     t.events.clear();
     t.keys("echo n$i; done\r");

@@ -1,4 +1,4 @@
-//! What is written while the assistant has the terminal: jobs' lines are handed to it, what the line editor paints is not.
+//! Cases with output while the assistant has the terminal: jobs' lines are handed to it, the line editor's painting is not.
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use cohab_shell_relay::live::LiveEvent;
 
 use crate::terminal::{Kind, Options, Terminal};
 
-/// A shell whose line editor paints its prompt anew all the time, as prompts with a clock or with the state of a repository do. Each
-/// time a letter is added to `paints`.
+/// A shell whose line editor repaints its prompt all the time, as prompts with a clock or with the state of a repository do. Each time a
+/// letter is added to `paints`.
 fn restless(kind: Kind) -> Terminal {
     let restless = match kind {
         Kind::Zsh => {
@@ -60,7 +60,7 @@ case!(case_301_a_jobs_lines_within_an_answer_are_handed_over [bash zsh fish fish
     std::fs::write(t.home_path().join("go"), "").unwrap();
     t.wait("the job's lines", |t| background(t).contains("red"));
     t.settle_for(Duration::from_millis(300));
-    // Behind them the shell may tell that the job has ended, and then paints its prompt anew.
+    // Behind them the shell may report that the job has ended, and then repaints its prompt.
     let shown = background(&t).replace('\r', "");
     assert!(shown.starts_with("one\n\ntwo \x1b[31mred\x1b[0m\n"), "{shown:?}");
     assert!(!shown.contains('$') && shown.matches('\x1b').count() == 2, "a prompt in {shown:?}");

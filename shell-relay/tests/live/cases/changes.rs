@@ -1,4 +1,4 @@
-//! What a command changes in the shell stays changed.
+//! Cases with commands whose changes to the shell persist.
 
 use std::{fs, process::Command};
 

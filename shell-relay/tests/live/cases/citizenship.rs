@@ -1,4 +1,4 @@
-//! The terminal remains the user's: queries, keyboard protocol, clipboard, the directory it is told, time and rows.
+//! Cases in which the terminal remains the user's: queries, keyboard protocol, clipboard, the reported directory, time and rows.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use cohab_shell_relay::live::LiveEvent;
 
 use crate::terminal::{Kind, Terminal};
 
-/// Asks the terminal with its first argument, printed by `printf`, and tells what came up to the byte that is its second.
+/// Asks the terminal with its first argument, printed by `printf`, and prints the answer up to the byte that is its second.
 const ASK: &str =
     "stty raw -echo; printf \"$1\"; IFS= read -rd \"$2\" answer; stty sane; printf 'answer: %q\\n' \"$answer\"\n";
 

@@ -1,4 +1,4 @@
-//! Texts that would end, stop or leave the shell.
+//! Cases with texts that would end, stop or leave the shell.
 
 use std::time::Duration;
 

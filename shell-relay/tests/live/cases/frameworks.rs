@@ -1,4 +1,4 @@
-//! Frameworks and plugins that live in the prompt and in the line editor, too.
+//! Cases with frameworks and plugins that also use the prompt and the line editor.
 
 use std::{path::Path, time::Duration};
 
@@ -123,7 +123,7 @@ case!(case_083_suggestions_and_highlighting [zsh]: |kind| {
     t.keys("\r");
     t.wait_text("\nsugg\n$");
     t.settle_for(Duration::from_millis(250));
-    // Nor is it part of the line that is told.
+    // It is not part of the reported line either.
     t.events.clear();
     t.keys("echo sugges");
     t.wait("the suggestion", |t| t.text().ends_with("\n$ echo suggested-word"));

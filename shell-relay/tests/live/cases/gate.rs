@@ -1,4 +1,4 @@
-//! What happens when Enter or another key that takes the line is pressed: questions are taken before it acts.
+//! Cases with Enter or another key that takes the line: questions are taken before the key acts.
 
 use std::time::Duration;
 
@@ -218,7 +218,7 @@ case!(case_106_enter_bound_by_the_user [bash zsh fish fish4] |kind| {
 });
 
 case!(case_106_a_question_before_the_users_own_enter [bash fish fish4] |kind| {
-    // Not in zsh: there the widget has changed the line before it is told.
+    // Not in zsh: there the widget has changed the line before it is reported.
     let mut t = with_rc(kind, own_enter(kind));
     t.keys("? why\r");
     wait_answer(&mut t);

@@ -1,4 +1,4 @@
-//! A command is handed over although there is no folder, no file, and at most once.
+//! Cases of the hand-over: without a folder, without a file, and at most once.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! The user's history: no trace of what the relay types, and nothing else of it changed.
+//! Cases of the user's history: no trace of the relay's typing, and no other change.
 
 use std::{fs, os::unix::fs::MetadataExt};
 

@@ -1,4 +1,4 @@
-//! A command is stopped by the user's Ctrl-C or by a cancel.
+//! Cases with commands stopped by the user's Ctrl-C or by a cancel.
 
 use cohab_shell_relay::live::LiveEvent;
 use cohab_types::command::{CommandOutcome, Ending};

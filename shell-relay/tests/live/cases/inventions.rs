@@ -1,4 +1,4 @@
-//! Shapes of commands that were thought out to break the relay.
+//! Cases with commands invented to break the relay.
 
 use std::fs;
 
@@ -80,7 +80,7 @@ case!(case_204_trap_of_the_interrupt [bash zsh] |kind| {
     t.wait_foreground("sleep");
     t.keys("\x03");
     let outcome = t.result(&id).unwrap();
-    // As ever: bash goes on without the trap, as the program took the signal.
+    // As without the relay: bash continues without the trap, as the program took the signal.
     assert!(outcome.output.contains(if kind == Kind::Bash { "after" } else { "trapped" }), "{outcome:?}");
     t.settle();
     t.run("trap - INT");

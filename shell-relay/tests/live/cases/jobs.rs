@@ -1,4 +1,4 @@
-//! Jobs, time, and commands that wait for one another.
+//! Cases of jobs, time, and commands that wait for one another.
 
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ case!(case_050_stopped_job_of_the_user [bash zsh fish fish4] |kind| {
     t.wait_foreground("sleep");
     t.keys("\x03");
     let outcome = t.result(&id).unwrap();
-    // fish's `fg` succeeds whatever becomes of the job.
+    // fish's `fg` succeeds regardless of the end of the job.
     let expected = if kind.is_fish() { (Ending::Exited, Some(0)) } else { (BY_USER, Some(130)) };
     assert_eq!((outcome.ending, outcome.status), expected, "{outcome:?}");
     t.settle();

@@ -1,4 +1,4 @@
-//! What the user is typing when a command comes.
+//! Cases with a line that the user is typing when a command comes.
 
 use std::time::Duration;
 

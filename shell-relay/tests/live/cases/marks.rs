@@ -1,4 +1,4 @@
-//! Forged marks, secrets, and the terminal that a command has.
+//! Cases of forged marks, secrets, and the terminal of a command.
 
 use cohab_shell_relay::live::LiveEvent;
 

@@ -1,4 +1,4 @@
-//! The numbered cases that the relay must satisfy, each in every shell it applies to ([`table`]).
+//! The numbered cases of the relay, each in every shell it applies to ([`table`]).
 //!
 //! `case!(case_NNN_name [shells] |kind| { .. })` makes one test a shell: `case_NNN_name::shell`. A shell in which the case cannot hold
 //! is named after `except`, with the reason. One shell alone takes a colon (`[zsh]: |kind|`), or it would be formatted as an

@@ -1,4 +1,4 @@
-//! Something else than our shell reads the keys.
+//! Cases with keys that another program than our shell reads.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The user's options, `$?`, `$_` and history stay the user's.
+//! Cases in which the user's options, `$?`, `$_` and history stay the user's.
 
 use cohab_shell_relay::live::LiveEvent;
 use cohab_types::command::Mode;

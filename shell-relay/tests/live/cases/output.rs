@@ -1,4 +1,4 @@
-//! What a command writes: kept exactly, shown as it is, told as it is seen.
+//! Cases of a command's output: kept exactly, shown unchanged, reported as it appears.
 
 use std::{
     fs,
@@ -67,7 +67,7 @@ case!(case_030_nul_and_bell [bash zsh fish fish4] |kind| {
     assert_eq!(bells(&String::from_utf8_lossy(&t.shown)), 1);
 });
 
-/// Bells that ring: fish 4 ends sequences of its own with one.
+/// Bells that ring: fish 4 ends some of its sequences with one.
 fn bells(shown: &str) -> usize {
     let mut pieces = shown.split("\x1b]");
     let text = pieces.next().unwrap_or("");

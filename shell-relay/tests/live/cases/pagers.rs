@@ -1,4 +1,5 @@
-//! While a command of the agent's runs nothing pages: who asked a question did not ask for a pager. Afterwards all is as it was.
+//! Cases without pagers while a command of the agent's runs: a user who asked a question did not ask for a pager. Afterwards the
+//! settings are as before.
 
 use super::by;
 use crate::terminal::{Kind, Options, Terminal};

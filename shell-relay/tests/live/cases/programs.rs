@@ -1,4 +1,4 @@
-//! Programs that need the terminal and the keyboard.
+//! Cases with programs that need the terminal and the keyboard.
 
 use std::{fs, os::unix::fs::PermissionsExt, process::Command, time::Duration};
 

@@ -1,4 +1,4 @@
-//! The user's prompt and the hooks around it, also when they change while the shell runs.
+//! Cases of the user's prompt and the hooks around it, also when they change while the shell runs.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ fn with_rc(kind: Kind, more: &str) -> Terminal {
     Terminal::with(&Options { kind, rc: &rc, ..Options::default() })
 }
 
-/// Types a line; its end need not be told.
+/// Types a line; its end need not be reported.
 fn change(t: &mut Terminal, line: &str) {
     t.events.clear();
     t.keys(format!("{line}\r"));
@@ -19,13 +19,13 @@ fn change(t: &mut Terminal, line: &str) {
     t.settle_for(Duration::from_millis(200));
 }
 
-/// Types a line of whose end no mark tells.
+/// Types a line whose end no mark reports.
 fn untold(t: &mut Terminal, line: &str) {
     t.keys(format!("{line}\r"));
     t.settle_for(Duration::from_millis(300));
 }
 
-/// All that a user has of us: commands, the line, questions, the end of commands of their own.
+/// All functions of the relay for a user: commands, the line, questions, the end of the user's commands.
 fn works_on(t: &mut Terminal) {
     for status in [9, 0] {
         let outcome = t.run(&format!("echo on; sh -c 'exit {status}'"));
@@ -75,7 +75,7 @@ case!(case_079_prompts_that_do_not_expand [bash]: |kind| {
     t.keys("shopt -u promptvars\r");
     t.settle_for(Duration::from_millis(500));
     asks(&mut t);
-    // The beginning of a command is not told, and so not its end.
+    // The beginning of a command is not reported, and so not its end.
     untold(&mut t, "echo one");
     asks(&mut t);
     for status in [9, 0] {

@@ -1,4 +1,4 @@
-//! The shell's own output goes elsewhere.
+//! Cases with a shell whose own output is redirected.
 
 use crate::terminal::Terminal;
 

@@ -1,4 +1,4 @@
-//! A shell on another machine.
+//! Cases with a shell on another machine.
 
 use std::{fs, path::Path, process::Command};
 
@@ -6,8 +6,8 @@ use cohab_shell_relay::live::LiveEvent;
 
 use crate::terminal::{Terminal, has};
 
-/// Files for `ssh -F FOLDER/config there`: it starts an `sshd` of its own for the one connection, over a pipe, so that there is no port
-/// and nothing to end. `false`, and a word about it, if that cannot be.
+/// Files for `ssh -F FOLDER/config there`: it starts a separate `sshd` for the one connection, over a pipe, so that there is no port and
+/// nothing to end. If that is not possible, prints a note and returns `false`.
 fn set_up(folder: &Path) -> bool {
     let path = folder.to_str().unwrap();
     for key in ["host_key", "user_key"] {

@@ -1,4 +1,4 @@
-//! What a command does in the shell, and the status it gives.
+//! Cases of the effects of a command in the shell, and of its status.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Surroundings that were thought out to break the relay: output that ends in the middle of a sequence, variables, signals.
+//! Cases with surroundings invented to break the relay: output that ends in the middle of a sequence, variables, signals.
 
 use std::time::Duration;
 

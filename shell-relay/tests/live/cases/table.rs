@@ -1,4 +1,4 @@
-//! Which cases there must be, and in which shells.
+//! Lists the required cases and their shells.
 
 use std::{collections::BTreeMap, fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! Size, modes, start and end of the terminal's shell.
+//! Cases of size, modes, start and end of the terminal's shell.
 
 use cohab_shell_relay::live::LiveEvent;
 use cohab_types::command::EnvChange;

@@ -1,4 +1,4 @@
-//! Any text is one unit, taken literally.
+//! Cases in which any text is one unit, taken literally.
 
 use std::time::{Duration, Instant};
 
@@ -94,7 +94,7 @@ fn fails_at_once(kind: Kind, texts: &[&str]) {
 
 case!(case_102_longest_text [bash zsh fish fish4] |kind| {
     let mut t = half_typed(kind);
-    // Whoever else uses the machine may take a try's time.
+    // Other users of the machine may slow a try down.
     let times = (0..5).map(|_| {
         let begun = Instant::now();
         let id = t.begin(&assignment(kind, 1024 * 1024));

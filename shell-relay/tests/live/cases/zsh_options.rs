@@ -1,4 +1,4 @@
-//! zsh changes its language with its options: none of them may reach our script.
+//! Cases of zsh's options, which change its language: none of them may reach our script.
 
 use std::time::Duration;
 

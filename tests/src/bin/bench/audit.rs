@@ -1,12 +1,12 @@
-//! How long an action waits until it is on record, and what its end costs beside it.
+//! Measures the wait of an action for its audit record, and the cost of recording its end.
 
 use std::time::Instant;
 
-use cohab_e2e::Home;
-use cohabd::audit::{
+use cohab_audit::{
     AuditLog, Kept, Places,
     record::{Consent, Deed, Event, Note},
 };
+use cohab_e2e::Home;
 use jiff::Timestamp;
 
 use crate::report::{Report, Samples};

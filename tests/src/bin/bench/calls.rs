@@ -1,4 +1,4 @@
-//! Memory of the daemon while a model makes calls with long arguments, and what it keeps of it afterwards.
+//! Measures the daemon's memory while a model makes calls with long arguments, and afterwards.
 
 use std::{io, path::Path, thread, time::Duration};
 

@@ -1,5 +1,5 @@
-//! Many clients at once on one daemon: how late the pieces of their answers are, what they cost, and what one costs the others that
-//! does not read.
+//! Measures many clients at once on one daemon: the delay of their answers' pieces, their cost, and the effect of one client that does
+//! not read on the others.
 //!
 //! Each piece of an answer is the time at which the model server made it, so a reader needs nothing else.
 

@@ -1,4 +1,4 @@
-//! What it costs that a program is confined.
+//! Measures the cost of confining a program.
 
 use std::{
     fs,

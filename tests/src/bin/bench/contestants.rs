@@ -1,4 +1,4 @@
-//! The programs that are measured side by side.
+//! The programs under comparison.
 
 use cohab_e2e::{Home, binaries, home::PROMPT};
 use portable_pty::CommandBuilder;

@@ -1,19 +1,16 @@
-//! What a question costs before it is sent: looking around, putting the prompt together, making it fit, on top of a long
-//! conversation.
+//! Measures the preparation of a question on top of a long conversation: reading the surroundings, building the prompt, making it fit.
 
 use std::{hint::black_box, path::Path, time::Instant};
 
+use cohab_context::trust::TrustedFolders;
+use cohab_context::{
+    fit::fit_request,
+    query::{Query, Runtime},
+    sections::system_prompt,
+    workspace::Surroundings,
+};
 use cohab_e2e::binaries::workspace_root;
 use cohab_model_api::{AssistantMessage, JsonObject, Message, ModelRequest, ToolCall, ToolResult};
-use cohabd::{
-    context::{
-        fit::fit_request,
-        query::{Query, Runtime},
-        sections::system_prompt,
-        surroundings::Surroundings,
-    },
-    safety::trust::TrustedFolders,
-};
 
 use crate::report::{Report, Samples};
 

@@ -1,4 +1,4 @@
-//! From a key to its echo.
+//! Measures the time from a key to its echo.
 
 use std::{
     thread,

@@ -1,4 +1,4 @@
-//! Much output.
+//! Measures programs with much output.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! How long the gate takes for a line, and for a line of a megabyte.
+//! Measures the gate on a usual line and on a line of a megabyte.
 
 use std::{hint::black_box, time::Instant};
 

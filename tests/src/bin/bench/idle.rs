@@ -1,4 +1,4 @@
-//! What cohab costs while nobody does anything.
+//! Measures the cost of an idle cohab.
 
 use std::{thread, time::Duration};
 

@@ -1,4 +1,4 @@
-//! How much cohab costs: figures beside raw bash and a minimal proxy, and beside their bars.
+//! The bench measures the cost of cohab: figures next to those of raw bash and of a minimal proxy, and next to their bars.
 
 mod audit;
 mod calls;

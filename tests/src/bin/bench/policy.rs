@@ -1,4 +1,4 @@
-//! How long the command policy takes for a line of its own test tables, for a hostile one, and for a start of `cohab policy`.
+//! Measures the command policy on a line of its test tables, on a hostile line, and for a start of `cohab policy`.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! What the system tells about a process.
+//! Reads the system's figures about a process.
 
 use std::{fs, path::Path};
 

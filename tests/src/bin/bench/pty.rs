@@ -1,4 +1,4 @@
-//! A program in a PTY, read by the thread that measures: nothing stands between the bytes and the clock.
+//! Runs a program in a PTY and reads it on the measuring thread: nothing stands between the bytes and the clock.
 
 use std::{
     io::{Read, Write},

@@ -1,4 +1,4 @@
-//! Figures, their bars, and the table of both.
+//! The report holds figures and their bars, and prints the table of both.
 
 use std::{
     io::{self, Write},

@@ -1,4 +1,4 @@
-//! From the start of the program to its first prompt.
+//! Measures the time from the start of the program to its first prompt.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! From a chunk at the model server to its glyph on the terminal; from Enter to the request at the model server.
+//! Measures the time from a chunk at the model server to its glyph on the terminal, and from Enter to the request at the model server.
 
 use std::{
     num::NonZeroU16,

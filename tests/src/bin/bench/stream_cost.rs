@@ -1,4 +1,4 @@
-//! What an answer costs: processor time of client and daemon together, bytes for the terminal.
+//! Measures the cost of an answer: processor time of client and daemon together, bytes for the terminal.
 
 use cohab_e2e::{Answer, Home, ModelServer, Wire, home::PROMPT};
 

@@ -1,4 +1,4 @@
-//! An asciicast v2: a header, then an event a line.
+//! Reads and writes an asciicast v2: a header, then one event per line.
 
 use serde_json::{Value, json};
 

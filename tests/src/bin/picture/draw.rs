@@ -1,5 +1,5 @@
-//! A screen as an SVG: text and rectangles, the terminal's 16 colours on a dark ground of its own, so that it can be read on a
-//! light page and on a dark one. No font is embedded: each run of letters is told how wide it is.
+//! Draws a screen as an SVG: text and rectangles, the terminal's 16 colours on a separate dark ground, so that it is readable on light
+//! and dark pages. No font is embedded: each run of letters has an explicit width.
 
 use std::num::NonZeroU16;
 

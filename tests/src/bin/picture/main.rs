@@ -1,4 +1,4 @@
-//! The picture of the README: records a real session of cohab, and draws a recording. `scripts/picture` runs both.
+//! The picture of the README: records a real session of cohab, and draws the recording. `scripts/picture` runs both.
 
 mod cast;
 mod draw;

@@ -1,4 +1,4 @@
-//! A session in a prepared folder, driven as a person would. Its times are made up, so that it plays well whatever this machine does.
+//! Records a session in a prepared folder, driven as a person would. Its times are made up, so that it plays well on any machine.
 
 use cohab_e2e::{Home, Size, Terminal, binaries, keys};
 

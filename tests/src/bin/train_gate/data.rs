@@ -1,4 +1,4 @@
-//! Labelled lines and their parts.
+//! Reads labelled lines and splits them into parts.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! How many lines are decided right.
+//! Measures the share of correctly decided lines.
 
 use std::fmt::Write as _;
 

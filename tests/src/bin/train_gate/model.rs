@@ -1,4 +1,4 @@
-//! Logistic regression by stochastic descent with a step of its own for each weight.
+//! Logistic regression by stochastic descent, with a separate step for each weight.
 
 use cohab_line_classifier::{
     builtins::EVERYWHERE,

@@ -1,4 +1,4 @@
-//! Names of programs, as the commands show them.
+//! Collects names of programs from the commands.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Further lines made of those that are learned from: sentences as people begin and end them, commands with short names for placeholders.
+//! Makes further lines from the training lines: sentences with other beginnings and ends, commands with short names for placeholders.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Made-up machines: which names resolve there, and which are not known at all.
+//! Simulates machines: which names resolve there, and which are unknown.
 
 use cohab_line_classifier::{
     Names,

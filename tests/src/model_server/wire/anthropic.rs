@@ -1,4 +1,4 @@
-//! Messages.
+//! Anthropic's Messages API.
 
 use serde_json::{Value, json};
 

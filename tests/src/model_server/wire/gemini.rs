@@ -1,4 +1,4 @@
-//! `streamGenerateContent`.
+//! Gemini's `streamGenerateContent`.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! An answer as the events of a wire, and a request of a wire as neutral facts. Pure. One wire a file.
+//! The wires render an answer as events and read a request as neutral facts. Pure. One wire per file.
 
 mod anthropic;
 mod gemini;

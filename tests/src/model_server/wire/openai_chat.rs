@@ -1,4 +1,4 @@
-//! Chat Completions.
+//! OpenAI's Chat Completions API.
 
 use serde_json::{Value, json};
 

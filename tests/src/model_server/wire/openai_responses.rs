@@ -1,4 +1,4 @@
-//! Responses.
+//! OpenAI's Responses API.
 
 use serde_json::{Value, json};
 

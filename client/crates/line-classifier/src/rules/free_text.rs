@@ -1,22 +1,22 @@
-//! Commands that take words as they are, such as `echo`.
+//! The rule for commands that take any words: all text after `echo` belongs to it.
 
 use super::{Case, Opinion, has_predicate, shell_for};
 use crate::line::Shape;
 
-/// All that follows is theirs.
+/// Commands that take all of the following text.
 const SPEAKERS: &[&str] =
     &["cowsay", "echo", "espeak", "figlet", "logger", "lolcat", "notify-send", "printf", "toilet", "wall"];
-/// What follows is theirs, unless it is clearly a sentence.
+/// Commands that take the following text, unless it is clearly a sentence.
 const RUNNERS: &[&str] = &[
     "apt", "apt-get", "aptitude", "brew", "dnf", "doas", "flatpak", "nix-env", "pacman", "pip", "pip3", "snap", "sudo",
     "yay", "yum", "zypper",
 ];
-/// So many determiners and pronouns make a sentence.
+/// Number of determiners and pronouns that make a sentence.
 const SENTENCE: usize = 2;
 
 pub(super) fn opinion(case: &Case<'_>) -> Opinion {
     let first = case.line.first()?;
-    // Not everybody's `say` is a program.
+    // `say` is not a program on every machine.
     if SPEAKERS.contains(&first.text) || (first.text == "say" && case.standing.resolves) {
         return shell_for(first.text, "takes any text");
     }

@@ -1,4 +1,4 @@
-//! The grammar of keywords, where it is complete: `for NAME in`, `if [`, `case WORD in`, `function NAME`, `do echo $NAME`.
+//! The rule for keywords with complete grammar: `for NAME in`, `if [`, `case WORD in`, `function NAME`, `do echo $NAME`.
 
 use super::{Case, Opinion, shell};
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     line::{Shape, Token},
 };
 
-/// They continue a compound command, or stand in front of another command.
+/// Keywords that continue a compound command, or precede another command.
 const CONTINUATIONS: &[&str] = &["and", "begin", "do", "else", "not", "or", "then"];
 
 pub(super) fn opinion(case: &Case<'_>) -> Opinion {
@@ -29,13 +29,13 @@ pub(super) fn opinion(case: &Case<'_>) -> Opinion {
     if is_grammar { shell("is grammar of the shell") } else { None }
 }
 
-/// A variable's name that is no function word: `for each file in` is English.
+/// Whether a word can be a variable's name: a function word is not, since `for each file in` is English.
 fn is_name(token: &Token<'_>) -> bool {
     token.text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         && (token.text.len() == 1 || !token.is_strong())
 }
 
-/// A test, or a command whose arguments do not read as a sentence.
+/// Whether a test follows, or a command with arguments that do not read as a sentence.
 fn is_condition(case: &Case<'_>, second: &Token<'_>) -> bool {
     if matches!(second.text, "[" | "[[" | "!") || second.text.starts_with("((") {
         return true;
@@ -45,8 +45,8 @@ fn is_condition(case: &Case<'_>, second: &Token<'_>) -> bool {
     is_short_or_signed && case.line.strong_count() == 0 && !case.line.is_question() && case.is_command(second.text)
 }
 
-/// `do echo $name`, `then git commit -m text`: a command follows that is written as only commands are. `do the tests pass` is English,
-/// and so may be `do find out what is wrong`.
+/// Whether a clear command follows, as in `do echo $name`, `then git commit -m text`. `do the tests pass` is English, and so may be `do
+/// find out what is wrong`.
 fn continues_with_command(case: &Case<'_>, second: &Token<'_>) -> bool {
     if matches!(second.text, "[" | "[[" | "{" | "!" | "((") || is_assignment(second.text) {
         return true;

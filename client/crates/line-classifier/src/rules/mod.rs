@@ -1,5 +1,5 @@
-//! The rules, which decide without weights. Each file holds one rule. The rules are asked in the order of [`RULES`]; the first rule
-//! with an opinion decides.
+//! The rules, which decide without weights. Each file holds one rule. The rules are asked in the order of [`RULES`]; the first rule with
+//! an opinion decides. Lines without an opinion are left to the linear model.
 
 mod free_text;
 mod keywords;
@@ -14,34 +14,34 @@ mod verbs;
 
 use super::{Decision, Names, first_word::Standing, line::Line, reason::Reason, weights::Weights};
 
-/// A line and what is known about it.
+/// A line and the known facts about it.
 #[derive(Clone, Copy)]
 pub struct Case<'a> {
-    /// As it was read.
+    /// The parsed line.
     pub line: &'a Line<'a>,
-    /// As it was typed.
+    /// The line as it was typed.
     pub whole: &'a str,
-    /// What is known of its first word.
+    /// Facts about its first word.
     pub standing: Standing,
-    /// What the words of the line are in the user's shell.
+    /// Looks up words in the user's shell.
     pub names: &'a dyn Names,
-    /// What was learned.
+    /// The learned weights.
     pub weights: &'a Weights,
 }
 
 impl Case<'_> {
-    /// Whether this word would be run: by the user's shell, or by that of someone who has the program.
+    /// Whether the word is a command: of the user's shell, or a program that is not installed.
     fn is_command(&self, word: &str) -> bool {
         super::builtins::is_builtin_somewhere(word) || self.weights.knows(word) || self.names.resolves(word)
     }
 }
 
-/// `docker is slow`, `apt says no`: the second word says something about the first.
+/// Whether the second word is a predicate of the first: `docker is slow`, `apt says no`.
 fn has_predicate(case: &Case<'_>) -> bool {
     case.line.tokens.get(1).is_some_and(|second| super::words::is_predicate(second.word))
 }
 
-/// What a rule thinks.
+/// The opinion of a rule, if it has one.
 pub type Opinion = Option<(Decision, Reason)>;
 
 /// A rule.
@@ -61,7 +61,7 @@ pub const RULES: &[(&str, Rule)] = &[
     ("verbs", verbs::opinion),
 ];
 
-/// The first opinion there is, and the name of its rule.
+/// The first opinion, with the name of its rule.
 #[must_use]
 pub fn first_opinion(case: &Case<'_>) -> Option<(&'static str, Decision, Reason)> {
     RULES.iter().find_map(|(name, rule)| rule(case).map(|(decision, reason)| (*name, decision, reason)))

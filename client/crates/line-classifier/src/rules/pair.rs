@@ -1,9 +1,9 @@
-//! Two words with a command in front: `git status`, `make install`, and `ehco one`.
+//! The rule for two words that begin with a command: `git status`, `make install`, and `ehco one`.
 
 use super::{Case, Opinion, has_predicate, shell_for};
 use crate::{builtins::is_keyword, line::Token};
 
-/// Second words that are never given to a command.
+/// Second words that are not arguments of commands.
 const SAID: &[&str] = &[
     "anything",
     "everything",
@@ -42,7 +42,7 @@ pub(super) fn opinion(case: &Case<'_>) -> Opinion {
     }
 }
 
-/// Two neighbouring letters of a command's name exchanged: seldom a word of any language, if it is not short.
+/// Whether two neighbouring letters of a command's name are exchanged: unless short, the result is seldom a word of any language.
 fn is_mistyped(case: &Case<'_>, first: &Token<'_>) -> bool {
     let letters = first.text.as_bytes();
     let is_word = (4..=16).contains(&letters.len()) && letters.iter().all(u8::is_ascii_lowercase);

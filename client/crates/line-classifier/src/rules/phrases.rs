@@ -1,8 +1,8 @@
-//! Whole lines that everybody says, and the few English sentences that are commands.
+//! The rule for whole lines that are common phrases, and for the few English sentences that are commands.
 
 use super::{Case, Opinion, assistant, shell};
 
-/// Sorted.
+/// Common phrases. Sorted.
 pub(super) const SAID: &[&str] = &[
     "all good",
     "all right",
@@ -63,7 +63,7 @@ pub(super) const SAID: &[&str] = &[
 /// Commands that read as English.
 const COMMANDS: &[&str] = &["who am i", "who mom likes"];
 
-/// The longest of them, in bytes.
+/// Length of the longest phrase, in bytes.
 const MAX_BYTES: usize = 24;
 
 pub(super) fn opinion(case: &Case<'_>) -> Opinion {
@@ -74,7 +74,7 @@ pub(super) fn opinion(case: &Case<'_>) -> Opinion {
     if text.len() > MAX_BYTES {
         return None;
     }
-    // Somebody's own `hi`, and not a program such as `go`.
+    // The user's own `hi`, as opposed to a program such as `go`.
     if case.standing.resolves && !case.standing.is_well_known {
         return None;
     }

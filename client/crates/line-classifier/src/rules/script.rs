@@ -1,4 +1,4 @@
-//! Lines in a script that is not Latin: names of programs are not written so.
+//! The rule for lines in a non-Latin script: names of programs are Latin.
 
 use super::{Case, Opinion, assistant};
 use crate::{line::Shape, words::asks_in_another_script};
@@ -34,7 +34,7 @@ pub(super) fn foreign_letters(text: &str) -> usize {
     text.chars().filter(|char| *char > '\u{24f}' && char.is_alphabetic() && !is_latin_extension(*char)).count()
 }
 
-/// How many of them make a word: two where one letter is a syllable.
+/// Number of such letters that make a word: two in scripts with a syllable per letter.
 pub(super) fn letters_needed(text: &str) -> usize {
     if text.chars().any(|char| matches!(char, '\u{2e80}'..='\u{d7ff}' | '\u{20000}'..='\u{3ffff}')) { 2 } else { 3 }
 }

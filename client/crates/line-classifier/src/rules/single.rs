@@ -1,9 +1,9 @@
-//! One word alone: a command, talk, or a command that is not there.
+//! The rule for one word alone: a command, talk, or an unknown command.
 
 use super::{Case, Opinion, assistant, shell_for};
 use crate::{line::Shape, words::is_chat};
 
-/// Builtins that do nothing at a prompt, and are said to an assistant.
+/// Builtins that do nothing at a prompt, and are common replies to an assistant.
 const IDLE_BUILTINS: &[&str] = &["continue"];
 
 pub(super) fn opinion(case: &Case<'_>) -> Opinion {

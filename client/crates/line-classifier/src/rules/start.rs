@@ -1,4 +1,4 @@
-//! The first characters: nothing, a blank, a sign that only shells begin with.
+//! The rule for the first characters of a line: nothing, whitespace, or a sign that only shells use there.
 
 use super::{Case, Opinion, assistant, shell};
 
@@ -31,7 +31,7 @@ pub(super) fn opinion(case: &Case<'_>) -> Opinion {
     }
 }
 
-/// `(so far) it works`: the bracket closes before the end, and what follows could not follow a subshell.
+/// Whether a parenthesis is a remark, as in `(so far) it works`: it closes before the end, and the next words could not follow a subshell.
 fn is_remark(case: &Case<'_>) -> bool {
     let tokens = &case.line.tokens;
     let Some(close) = tokens.iter().take(8).position(|token| token.text.ends_with(')')) else { return false };

@@ -20,7 +20,7 @@ pub(super) fn opinion(case: &Case<'_>) -> Opinion {
     found.iter().find(|(holds, _)| *holds).and_then(|(_, reason)| shell(reason))
 }
 
-/// The first word is a path; `and/or`, `start/stop` in front of a sentence is not.
+/// Whether the first word is a path; `and/or`, `start/stop` before a sentence is not.
 fn is_path(case: &Case<'_>) -> bool {
     let Some(first) = case.line.first().filter(|first| first.shape == Shape::Path && first.text.contains('/')) else {
         return false;

@@ -1,4 +1,4 @@
-//! Tools with sub-commands or with names of files as operands, where no word of a sentence stands.
+//! The rule for tools with subcommands or file names as operands, if no word of a sentence is in their place.
 
 use super::{Case, Opinion, has_predicate, shell_for};
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     line::{Shape, Token},
 };
 
-/// Their operands are names. Sorted.
+/// Tools with names as operands. Sorted.
 pub(super) const OPERANDS: &[&str] = &[
     "adduser",
     "bat",
@@ -53,7 +53,7 @@ pub(super) const OPERANDS: &[&str] = &[
     "xz",
 ];
 
-/// Tools and their sub-commands.
+/// Tools and their subcommands.
 const SUB_COMMANDS: &[(&str, &[&str])] = &[
     (
         "cargo",

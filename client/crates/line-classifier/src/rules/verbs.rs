@@ -1,4 +1,4 @@
-//! `delete a.txt`: a verb of requests in front that is no command anywhere.
+//! The rule for lines like `delete a.txt`: they begin with a verb of requests that is not a command anywhere.
 
 use super::{Case, Opinion};
 use crate::{

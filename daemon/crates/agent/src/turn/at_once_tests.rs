@@ -4,7 +4,7 @@ use cohab_model_api::ToolResult;
 
 use super::*;
 
-/// A read that takes a second; notes when reads begin and end, and how many ran at the same time.
+/// A read that takes a second; records the starts and ends of reads, and how many ran at the same time.
 #[derive(Default)]
 struct Look {
     log: Arc<Mutex<Vec<String>>>,
@@ -39,7 +39,7 @@ impl Tool for Look {
     }
 }
 
-/// Needs time to think about each call; ends the turn at `end`.
+/// Middleware that takes time for each call and ends the turn at `end`.
 struct Slow {
     log: Arc<Mutex<Vec<String>>>,
     end: &'static str,
@@ -72,7 +72,7 @@ fn turn(mut calls: Vec<ModelEvent>) -> (Turn, Arc<Look>) {
     (turn, look)
 }
 
-/// Numbers of the steps that began, and of those that ended.
+/// Numbers of the steps that began, and of the steps that ended.
 fn steps(turn: &Turn) -> (Vec<u32>, Vec<u32>) {
     let (mut began, mut ended) = (Vec::new(), Vec::new());
     for event in turn.events() {

@@ -4,7 +4,7 @@ use cohab_model_api::ToolResult;
 
 use super::*;
 
-/// Answers in the model's place, or ends the turn before its n-th step; notes how it ended.
+/// Middleware that answers in the model's place, or ends the turn before its n-th step; records the end of the turn.
 #[derive(Default)]
 struct Shape {
     answer: Option<&'static str>,
@@ -78,12 +78,12 @@ async fn a_hook_may_shorten_the_conversation_before_a_model_call_only() {
     assert_eq!(turn.run().await, Ok(StopReason::Answered));
     let sent: Vec<usize> =
         turn.provider.requests.lock().unwrap().iter().map(|request| request.messages.len()).collect();
-    // The call waited for its result when the hook was asked before it: it was not taken away.
+    // The call waited for its result when the hook was asked before it: the call was not removed.
     assert_eq!(sent, [1, 1]);
     assert_eq!(turn.echo.0.lock().unwrap().len(), 1);
 }
 
-/// Cuts the turn off at once.
+/// Middleware that cuts the turn off immediately.
 struct Late;
 
 #[async_trait]
@@ -100,7 +100,7 @@ async fn a_turn_that_is_cut_off_ends_in_the_middle_of_a_step_and_says_why() {
     assert!(turn.state.pending_calls().is_empty());
 }
 
-/// Notes how calls went.
+/// Middleware that records the outcomes of calls.
 #[derive(Default)]
 struct Ends(Arc<Mutex<Vec<(String, StepResult, bool)>>>);
 

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Tells one thing before each model call, as long as there is one.
+/// Middleware that returns one note before each model call, as long as there is one.
 struct Tells(Mutex<VecDeque<Option<&'static str>>>);
 
 impl Middleware for Tells {

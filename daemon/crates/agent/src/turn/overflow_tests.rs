@@ -14,7 +14,7 @@ fn too_long() -> ModelEvent {
     })
 }
 
-/// Leaves out all but the last message, and notes what it is told.
+/// Middleware that drops all but the last message, and records the sizes it receives.
 #[derive(Default)]
 struct Shorten(Mutex<Vec<Overflow>>);
 
@@ -28,7 +28,7 @@ impl Middleware for Arc<Shorten> {
     }
 }
 
-/// A turn with something said before.
+/// A turn with a history.
 fn turn(scripts: Vec<Vec<ModelEvent>>) -> (Turn, Arc<Shorten>) {
     let shorten = Arc::new(Shorten::default());
     let mut turn = Turn::new(scripts).with(Arc::clone(&shorten));
@@ -98,7 +98,7 @@ async fn calls_of_a_later_step_may_be_too_long_as_well() {
     assert_eq!(turn.ran(), ["1", "2"], "no call runs twice");
 }
 
-/// Prices each answer that has tokens.
+/// Middleware that prices each answer with tokens.
 struct Price;
 
 impl Middleware for Price {

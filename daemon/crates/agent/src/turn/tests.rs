@@ -23,7 +23,7 @@ use crate::{
     port::{Activity, Effect, Intent, StepResult, ToolContext, ToolOutput, TurnEvent},
 };
 
-/// Answers with one script after the other; after a script without a terminal event the stream hangs.
+/// Provider that answers with one script after the other; after a script without a terminal event the stream hangs.
 struct Scripted {
     scripts: Mutex<VecDeque<Vec<ModelEvent>>>,
     requests: Mutex<Vec<ModelRequest>>,
@@ -45,7 +45,7 @@ impl ModelProvider for Scripted {
     }
 }
 
-/// Says what it was called with. `hang` never returns, `fail` fails.
+/// Tool that reports its arguments. `hang` never returns, `fail` fails.
 #[derive(Default)]
 struct Echo(Mutex<Vec<String>>);
 
@@ -84,7 +84,7 @@ impl CommandRunner for NoShell {
     }
 }
 
-/// Records events, and cancels when the text it waits for has come.
+/// Records events, and cancels when the expected text has come.
 #[derive(Default)]
 struct Recorder {
     events: Mutex<Vec<TurnEvent>>,
@@ -265,7 +265,7 @@ async fn a_stream_that_just_ends_is_incomplete() {
 
 #[tokio::test]
 async fn a_model_that_stands_in_is_named_with_its_answer() {
-    /// Another one as soon as it was asked.
+    /// Provider that changes its model as soon as it was asked.
     #[derive(Default)]
     struct Changing(Mutex<u32>);
     impl ModelProvider for Changing {

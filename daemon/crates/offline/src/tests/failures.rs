@@ -1,4 +1,4 @@
-//! Explanations of failed commands, from messages as bash, zsh, fish and common programs write them.
+//! Tests for explanations of failed commands, with messages of bash, zsh, fish and common programs.
 
 use super::{bash, done, play};
 
@@ -14,7 +14,7 @@ fn asked(line: &str, status: i32, output: &str, question: &str) -> String {
     format!("{}<question>\n{question}\n</question>", history(line, status, output))
 }
 
-/// What a machine answers on which git, docker and python3 are installed and nothing else matters.
+/// The output of a machine that has git, docker and python3, and otherwise nothing relevant.
 fn machine(command: &str) -> (String, bool) {
     let text = match command.split(' ').next().unwrap_or_default() {
         "printenv" => "/usr/local/bin:/usr/bin:/bin",
@@ -38,7 +38,7 @@ fn machine(command: &str) -> (String, bool) {
     done(text)
 }
 
-/// `(line, status, output, what the answer says)`.
+/// `(line, status, output, parts of the answer)`.
 type Case = (&'static str, i32, &'static str, &'static [&'static str]);
 
 fn explain_all(cases: &[Case]) {

@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 
 use super::names;
 
-/// `phrasing <TAB> intent`; `a|b` where either is right, `none` where nothing may be claimed. Written before the patterns were
-/// improved; of its misses only the intents were looked at, never the phrasings.
+/// `phrasing <TAB> intent`; `a|b` where either is right, `none` where no intent may match. Written before the patterns were improved; of
+/// its misses only the intents were used, never the phrasings.
 const TABLE: &str = include_str!("heldout.txt");
-/// The same, written after all of that.
+/// A second table, written after all improvements.
 const FRESH: &str = include_str!("fresh.txt");
-/// Right answers in thousandths of all lines. Fewer is a step back.
+/// Right answers in thousandths of all lines. Fewer is a regression.
 const RIGHT_PER_MILLE: usize = 940;
-/// Answers to something else than was asked, in thousandths of all lines. More is a step back.
+/// Answers to a different question, in thousandths of all lines. More is a regression.
 const WRONG_PER_MILLE: usize = 15;
-/// The same two for the fresh table.
+/// The same two limits for the fresh table.
 const FRESH_PER_MILLE: (usize, usize) = (950, 30);
 
-/// Intents that hand over to each other, so that both do what was asked for: what was meant, and what may be claimed instead.
+/// Pairs of intents that hand over to each other, so that both do the requested work: the right intent, and the accepted one.
 const HAND_OVER: &[(&str, &str)] = &[
     ("archives.list", "files.list"),
     ("archives.list", "files.show"),
@@ -31,7 +31,7 @@ struct Score {
     lines: usize,
     right: usize,
     wrong: usize,
-    /// Intent that was meant, and what was claimed instead: no phrasings, so that none of them finds its way into the patterns.
+    /// The right intent and the matched one. Holds no phrasings, so that none of them gets into the patterns.
     misses: BTreeMap<(&'static str, String), usize>,
 }
 

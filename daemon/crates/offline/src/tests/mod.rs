@@ -15,13 +15,15 @@ use cohab_model_api::{AssistantMessage, ToolResult, ToolSpec};
 
 use super::*;
 
-/// `intent | phrasing | first command`; the patterns were made with these in mind.
+/// `intent
+/// phrasing
+/// first command`; the patterns were made for these.
 const PHRASINGS: &str = include_str!("phrasings.txt");
-/// Questions for nobody here: knowledge, code, small talk.
+/// Questions that the assistant cannot answer: knowledge, code, small talk.
 const BEYOND: &str = include_str!("beyond.txt");
 /// `intent | phrasing`, written after the patterns and not used to improve them.
 const UNSEEN: &str = include_str!("unseen.txt");
-/// Hits on the unseen table, in percent, when it was written. Fewer is a step back.
+/// Hits on the unseen table, in percent, at the time of writing. Fewer is a regression.
 const UNSEEN_HITS_PERCENT: usize = 88;
 
 fn request(messages: Vec<Message>) -> ModelRequest {
@@ -34,12 +36,12 @@ fn user(text: &str) -> Message {
     Message::User { text: text.into() }
 }
 
-/// Plays the conversation; `answer` gives the content of each call and whether it is an error. Returns commands and answer.
+/// Plays the conversation; `answer` returns the content of each call's result and whether it is an error. Returns commands and answer.
 fn play(question: &str, answer: impl FnMut(&str) -> (String, bool)) -> (Vec<String>, String) {
     converse(&[question], answer)
 }
 
-/// Several questions one after the other. Returns all commands and the last answer.
+/// Plays several questions one after the other. Returns all commands and the last answer.
 fn converse(questions: &[&str], mut answer: impl FnMut(&str) -> (String, bool)) -> (Vec<String>, String) {
     let mut messages = Vec::new();
     let mut commands = Vec::new();
@@ -86,7 +88,7 @@ fn turn(
     panic!("the plan does not end: {commands:?}");
 }
 
-/// As the tool reports success.
+/// Output in the form in which the tool reports success.
 fn done(output: &str) -> (String, bool) {
     (format!("{output}\n[exit 0; cwd /w; 0.01 s]"), false)
 }
@@ -274,7 +276,7 @@ const HOSTILE: &[&str] = &[
     "!!",
 ];
 
-/// Every line that any quoted-name intent makes of a hostile name runs in a real shell and never starts another command.
+/// Lines that quote a hostile name run in a real shell and never start another command, for every such intent.
 #[test]
 fn hostile_names_stay_names_in_a_real_shell() {
     let templates = [

@@ -1,5 +1,5 @@
-//! Questions that only read are answered without a card, and whatever changes something is asked about: the real policy judges the
-//! commands of the plans as bash, zsh and fish read them.
+//! Tests for the plans under the real policy: questions that only read run without a card, and changes are asked about. The policy judges
+//! the commands as bash, zsh and fish read them.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -65,7 +65,7 @@ const ACTING: &[&str] = &[
     "text.replace",
 ];
 
-/// Commands that only read and are asked all the same, by how they begin.
+/// Commands that only read and are still asked about, by their first letters.
 const ASKED_ALL_THE_SAME: &[(&str, &str)] = &[
     ("ping ", "sends to another machine"),
     ("curl ", "sends to another machine"),
@@ -75,7 +75,7 @@ const ASKED_ALL_THE_SAME: &[(&str, &str)] = &[
     ("printenv PATHEXT", "a variable that nobody knows may be secret"),
 ];
 
-/// The same where it is so only in one shell.
+/// The same for commands that are asked about in one shell only.
 const ASKED_IN: &[(Shell, &str, &str)] = &[
     (Shell::Zsh, "typeset +x", "the policy knows the names of variables only in bash"),
     (Shell::Zsh, "help ", "no command of zsh"),
@@ -95,7 +95,7 @@ fn is_excepted(command: &str, shell: Shell) -> bool {
         || ASKED_IN.iter().any(|(there, begin, _)| *there == shell && command.starts_with(begin))
 }
 
-/// Output that most plans can go on with.
+/// Output with which most plans can continue.
 fn helpful(command: &str) -> (String, bool) {
     let text = match command.split(' ').next().unwrap_or_default() {
         "command" => "/usr/bin/apt",
@@ -132,7 +132,7 @@ fn is_acting(names: &str) -> bool {
     names.split('+').any(|name| ACTING.contains(&name))
 }
 
-/// Every intent by its example, in every shell; every phrasing of the table in bash, judged for every shell.
+/// Runs every intent by its example, in every shell, and every phrasing of the table in bash, judged for every shell.
 #[test]
 fn whatever_only_reads_runs_unasked_in_every_shell() {
     let mut judged: BTreeSet<(String, &str)> = BTreeSet::new();
@@ -169,7 +169,7 @@ fn whatever_changes_something_is_asked_about_in_every_shell() {
             let commands = commands_in(intent.example, name);
             let last = commands.last().unwrap_or_else(|| panic!("{} does nothing", intent.example));
             assert!(!is_allowed(last, shell), "{name}: {}: {commands:?}", intent.example);
-            // What comes before only looks.
+            // The commands before the last one only read.
             for look in &commands[..commands.len() - 1] {
                 assert!(is_allowed(look, shell), "{name}: {}: {look}", intent.example);
             }

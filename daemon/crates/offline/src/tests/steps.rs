@@ -1,4 +1,4 @@
-//! Plans that list and then act, and words that point back.
+//! Tests for plans that list and then act, and for words that refer to earlier answers.
 
 use super::{bash, converse, done, play};
 

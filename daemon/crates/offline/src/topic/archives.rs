@@ -1,4 +1,4 @@
-//! Archives.
+//! Intents about archives: listing, unpacking, packing.
 
 use super::super::{
     answer::{block, code, counted},
@@ -9,7 +9,7 @@ use super::super::{
     slots::Slots,
 };
 
-/// Names shown of an archive.
+/// Most names of an archive that are shown.
 const MAX_LISTED: usize = 200;
 
 pub(super) const INTENTS: &[Intent] = &[
@@ -56,7 +56,7 @@ pub(super) const INTENTS: &[Intent] = &[
     },
 ];
 
-/// What is inside, by the listing mode of the right program.
+/// Lists the content of an archive with the matching program.
 pub(super) fn list_archive(name: &str, run: &mut Run<'_>) -> Step {
     let line = match kind(name) {
         Some(Kind::Tar) => format!("tar -tf {}", path(name)),
@@ -74,7 +74,7 @@ pub(super) fn list_archive(name: &str, run: &mut Run<'_>) -> Step {
     Ok(Reply::about(name, format!("{head}\n\n{}", block(&lines, "text"))))
 }
 
-/// The name in a row `length date time name` of `unzip -l`; frame and totals are none.
+/// The name in a row `length date time name` of `unzip -l`; heading and totals are not names.
 fn zip_entry(line: &str) -> Option<&str> {
     let (length, rest) = super::split_first(line)?;
     let (date, rest) = super::split_first(rest)?;
@@ -143,7 +143,7 @@ fn create(slots: &Slots, run: &mut Run<'_>) -> Step {
         Some(Kind::Zip) => format!("zip -r {} {}", path(&archive), path(&source)),
         None => return unknown(&archive),
     };
-    // Neither program asks before it replaces an archive.
+    // Both programs replace an archive without asking.
     if !run.attempt(&format!("ls -d {} 2> /dev/null", path(&archive)))?.failed {
         return Ok(Reply::new(format!("{} is already there; I did not replace it.", code(&archive))));
     }

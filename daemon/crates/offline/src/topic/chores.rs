@@ -1,4 +1,4 @@
-//! Chores in two steps: list what is meant, then ask for one line that acts on just that.
+//! Intents in two steps: list the matching files, then ask for one line that acts on exactly those.
 
 use super::{
     super::{
@@ -13,7 +13,7 @@ use super::{
     NO_CONTROL, split_first,
 };
 
-/// What "old" means where no age is given, in days.
+/// The age of "old" files in days, if the question names no age.
 const OLD_DAYS: u64 = 7;
 
 pub(super) const INTENTS: &[Intent] = &[
@@ -86,7 +86,7 @@ pub(super) const INTENTS: &[Intent] = &[
     },
 ];
 
-/// The line that lists the files in the place that the question speaks of, without subfolders unless they are asked for.
+/// The line that lists the files at the question's place, without subfolders unless the question includes them.
 fn listing(slots: &Slots, tests: &str, kind: char) -> String {
     let depth = if slots.is_deep { "" } else { " -maxdepth 1" };
     format!(
@@ -96,7 +96,7 @@ fn listing(slots: &Slots, tests: &str, kind: char) -> String {
     )
 }
 
-/// What the line finds, as far as one command may be made of it.
+/// Returns the names that the line lists, at most as many as fit into one command.
 fn found(run: &mut Run<'_>, line: &str, slots: &Slots) -> Result<Vec<String>, Halt> {
     let output = run.shell(&format!("{line} 2> /dev/null | head -n {}", MAX_ACTED + 1))?;
     if output.is_cut {
@@ -130,7 +130,7 @@ fn delete_old(slots: &Slots, run: &mut Run<'_>) -> Step {
             let slots = Slots { span: Some(Span::OlderThan(OLD_DAYS, Unit::Day)), ..slots.clone() };
             delete_found(&slots, &format!(" (I took \"old\" for not changed in {OLD_DAYS} days)"), run)
         }
-        // "Delete the files of the last week" and "older than" are easily mixed up, and the new ones are the dear ones.
+        // "Delete the files of the last week" and "older than" are easily mixed up, and the new files are the valuable ones.
         Some(_) => {
             Ok(Reply::new("I only delete by age what is older than something: `delete files older than 2 weeks`."))
         }
@@ -158,7 +158,7 @@ fn biggest_file(slots: &Slots, run: &mut Run<'_>) -> Result<(u64, String), Halt>
     biggest(output.lines().into_iter().filter_map(split_first), 1, slots.folder())
 }
 
-/// Sizes are asked for by name, so that no name can pass for two.
+/// `du` gets the folders by name, so that no name can pass for two.
 fn biggest_folder(slots: &Slots, run: &mut Run<'_>) -> Result<(u64, String), Halt> {
     let slots = Slots { is_deep: false, ..slots.clone() };
     let names = found(run, &listing(&slots, "", 'd'), &slots)?;
@@ -168,12 +168,11 @@ fn biggest_folder(slots: &Slots, run: &mut Run<'_>) -> Result<(u64, String), Hal
     biggest(rows, 1024, slots.folder())
 }
 
-/// The shell replaces `~`, so the name of a home folder comes back longer.
 fn is_one_of(shown: &str, names: &[String]) -> bool {
     names.iter().any(|name| name == shown)
 }
 
-/// The first of the rows `(size, name)` in units of so many bytes, unless another is as big.
+/// The first of the rows `(size, name)`, with sizes in units of `unit_bytes`, unless another is equally big.
 fn biggest<'a>(
     rows: impl Iterator<Item = (&'a str, &'a str)>,
     unit_bytes: u64,
@@ -193,7 +192,7 @@ fn biggest<'a>(
     }
 }
 
-/// Moves or copies all files of a kind into a folder that must be there.
+/// Moves or copies all files of a kind into an existing folder.
 fn gather(slots: &Slots, run: &mut Run<'_>, verb: &str, done: &str) -> Step {
     let into = slots.target().trim_end_matches('/').to_owned();
     let here = Slots { place: None, names: Vec::new(), ..slots.clone() };

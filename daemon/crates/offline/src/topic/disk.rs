@@ -1,4 +1,4 @@
-//! Disk space: the biggest files and folders, free space, mounts.
+//! Intents about disk space: the biggest files and folders, free space, mounts.
 
 use super::{
     super::{
@@ -178,7 +178,7 @@ fn usage_rows(text: &str) -> Vec<Vec<String>> {
 
 fn is_same_folder(shown: &str, asked: &str) -> bool {
     let bare = |text: &str| text.trim_end_matches('/').trim_start_matches("./").to_owned();
-    // The shell replaces `~`, so the total of a home folder is the row that is no child of any other.
+    // The shell expands `~`, so the total of a home folder is the row that is not below any other.
     bare(shown) == bare(asked)
         || shown == asked
         || asked.strip_prefix('~').is_some_and(|below| shown.starts_with('/') && ends_at(shown, below))
@@ -201,7 +201,7 @@ pub(super) fn biggest_subfolder(folder: &str, run: &mut Run<'_>) -> Result<(Stri
     }
 }
 
-/// A name with a line break could smuggle another path into the listing; only plain children are followed.
+/// Follows only direct children, since a name with a line break could smuggle another path into the listing.
 fn is_below(shown: &str, folder: &str) -> bool {
     let is_child = folder.starts_with('~') || shown.starts_with(path_start(folder).as_str());
     is_child && !shown.split('/').any(|part| part == "..")

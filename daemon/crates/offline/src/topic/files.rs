@@ -1,4 +1,4 @@
-//! Finding files by what they are called, when they changed, what they are.
+//! Intents about finding files by name, time of change, or kind.
 
 use super::{
     super::{
@@ -11,7 +11,7 @@ use super::{
     list_files, show, split_first,
 };
 
-/// Versions nobody looks for by hand.
+/// Excludes the files of git, which users do not search for by hand.
 pub(super) const NOT_GIT: &str = "-not -path '*/.git/*'";
 
 pub(super) const INTENTS: &[Intent] = &[
@@ -191,7 +191,7 @@ fn folders_by_name(slots: &Slots, run: &mut Run<'_>) -> Step {
 
 fn named(slots: &Slots, run: &mut Run<'_>, kind: &str, what: &str) -> Step {
     let name = slots.name();
-    // A star is meant as one; without it any name that contains the text is meant.
+    // A star is a wildcard; without a star any name that contains the text matches.
     let pattern = if name.contains(['*', '?']) { name.to_owned() } else { format!("*{}*", escape_pattern(name)) };
     let line = format!("find {} {kind} -iname {} {NOT_GIT} 2> /dev/null", path(slots.folder()), word(&pattern));
     list_files(run, &line, what)
@@ -279,14 +279,14 @@ fn list_folder(slots: &Slots, run: &mut Run<'_>) -> Step {
     )
 }
 
-/// Whether the name ends like an archive.
+/// Whether the name has the extension of an archive.
 pub(super) fn is_archive(name: &str) -> bool {
     [".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".tar.zst", ".jar", ".7z"]
         .iter()
         .any(|end| name.to_lowercase().ends_with(end))
 }
 
-/// Whether the name ends as names of files do and names of folders rarely.
+/// Whether the name has an ending that is common for files and rare for folders.
 fn is_document(name: &str) -> bool {
     const LETTERS: std::ops::RangeInclusive<usize> = 1..=5;
     let last = name.rsplit('/').next().unwrap_or(name);

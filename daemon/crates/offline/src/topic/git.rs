@@ -1,4 +1,4 @@
-//! Git: what only reads. What changes something is in `git_changes`.
+//! Git intents that only read. The changing ones are in `git_changes`.
 
 use super::{
     super::{

@@ -1,4 +1,4 @@
-//! Git: what changes something. Each looks first, and asks for one line.
+//! Git intents that change something. Each reads first, and asks for one line.
 
 use super::super::{
     answer::{block, code, counted, list},
@@ -9,7 +9,7 @@ use super::super::{
     slots::Slots,
 };
 
-/// Branches that nobody means when cleaning up.
+/// Branches that a cleanup never removes.
 const KEPT_BRANCHES: [&str; 6] = ["main", "master", "develop", "dev", "trunk", "release"];
 
 pub(super) const INTENTS: &[Intent] = &[
@@ -217,7 +217,7 @@ pub(super) const INTENTS: &[Intent] = &[
     },
 ];
 
-/// A line that changes something; what git said is shown below the outcome.
+/// Runs a line that changes something; git's output is shown below the outcome.
 fn act(run: &mut Run<'_>, line: &str, outcome: &str) -> Step {
     let output = run.shell(line)?;
     let said = output.lines();
@@ -244,7 +244,7 @@ fn commit(slots: &Slots, run: &mut Run<'_>) -> Step {
     Ok(Reply::new(format!("I committed {}:\n\n{}", counted(files.len(), "file", "files"), list(&files))))
 }
 
-/// Only a commit that nobody else has is undone; its changes stay.
+/// Undoes only a commit that is on no remote; its changes stay.
 fn undo_commit(_: &Slots, run: &mut Run<'_>) -> Step {
     let last = run.shell("git log --oneline --decorate -n 1")?;
     let title = last.first().unwrap_or_default().to_owned();
@@ -290,14 +290,14 @@ fn commit_all(slots: &Slots, run: &mut Run<'_>) -> Step {
     Ok(Reply::new(format!("I committed {}:\n\n{}", counted(changed.len(), "file", "files"), list(&changed))))
 }
 
-/// Whether a line of `git status --short` tells of a conflict.
+/// Whether a line of `git status --short` marks a conflict.
 pub(super) fn is_conflict(line: &str) -> bool {
     matches!(line.as_bytes(), [b'U', _, ..] | [_, b'U', ..] | [b'A', b'A', ..] | [b'D', b'D', ..])
 }
 
 fn delete_merged(_: &Slots, run: &mut Run<'_>) -> Step {
     let output = run.shell("git branch --merged")?;
-    // `*` marks the current branch, `+` one that another folder has checked out.
+    // `*` marks the current branch, `+` one that is checked out in another folder.
     let merged: Vec<&str> = output
         .text
         .lines()

@@ -1,4 +1,4 @@
-//! Help on commands, and on the assistant itself.
+//! Intents for help on commands, and on the assistant itself.
 
 use super::super::{
     answer::{block, code, list},
@@ -9,13 +9,13 @@ use super::super::{
     slots::Slots,
 };
 
-/// Commands of the shell itself, which have no manual of their own.
+/// Commands of the shell itself, which have no separate manual.
 const BUILTINS: &[&str] = &[
     "alias", "bg", "bind", "cd", "declare", "dirs", "disown", "eval", "exec", "export", "fg", "getopts", "hash",
     "history", "jobs", "let", "local", "popd", "pushd", "read", "set", "shift", "shopt", "source", "trap", "type",
     "ulimit", "umask", "unalias", "unset", "wait",
 ];
-/// Lines of a manual that are fetched.
+/// Lines fetched of a manual.
 const MANUAL_LINES: usize = 120;
 
 pub(super) const INTENTS: &[Intent] = &[
@@ -144,7 +144,7 @@ fn option(slots: &Slots, run: &mut Run<'_>) -> Step {
     Ok(Reply::new(format!("The manual of {} on {asked}:\n\n{}", code(name), block(&lines, "text"))))
 }
 
-/// `-xz` may be one option or two.
+/// The spellings of an option: `-xz` may be one option or two.
 fn spellings(flag: &str) -> Vec<String> {
     const MAX_JOINED: usize = 5;
     let letters =
@@ -154,7 +154,7 @@ fn spellings(flag: &str) -> Vec<String> {
     [flag.to_owned()].into_iter().chain(each).collect()
 }
 
-/// Name, synopsis and the start of the description.
+/// Extracts name, synopsis and the start of the description.
 fn from_manual(name: &str, text: &str) -> String {
     const DESCRIPTION_LINES: usize = 14;
     let lines: Vec<&str> = text.lines().collect();
@@ -192,7 +192,7 @@ fn whatis(slots: &Slots, run: &mut Run<'_>) -> Step {
     command(slots, run)
 }
 
-/// Without the ending of a plural or a third person, which manuals seldom use.
+/// Removes the ending of a plural or a third person, which manuals seldom use.
 fn stem(word: &str) -> String {
     let stem = word.strip_suffix("ies").map(|stem| format!("{stem}y"));
     stem.unwrap_or_else(|| {
@@ -219,7 +219,7 @@ fn apropos(slots: &Slots, run: &mut Run<'_>) -> Step {
         output = run.attempt(&format!("apropos {}", words.join(" ")))?;
     }
     let mut lines: Vec<&str> = output.lines().into_iter().filter(|line| line.contains(" - ")).collect();
-    // Those that mention more of the words come first.
+    // Lines that mention more of the words come first.
     lines
         .sort_by_key(|line| std::cmp::Reverse(words.iter().filter(|word| line.to_lowercase().contains(*word)).count()));
     lines.truncate(MAX_FOUND);

@@ -1,4 +1,5 @@
-//! The intents, one topic per file, and the shapes of answer they share.
+//! The intents of all topics, one topic per file, and the shapes of answer that they share. Matching and running are in `matching` and
+//! `run`.
 
 mod archives;
 mod chores;
@@ -27,9 +28,9 @@ use super::{
     run::{Output, Reply, Run, Step},
 };
 
-/// Lines a listing command hands over at most.
+/// Most lines that a listing command returns.
 const MAX_LISTED: usize = 200;
-/// Leaves out names that would look like several in a listing by lines. Only for listings that are acted on.
+/// Excludes names that would look like several in a listing by lines. Only for listings that are acted on.
 const NO_CONTROL: &str = "-not -path '*[[:cntrl:]]*'";
 
 /// All intents. Of equally good ones the first wins.
@@ -60,7 +61,7 @@ pub(super) fn intents() -> impl Iterator<Item = &'static Intent> {
     .flatten()
 }
 
-/// Runs a line and shows all it printed under a sentence.
+/// Runs a line and shows all of its output under a sentence.
 fn show(run: &mut Run<'_>, line: &str, head: &str, empty: &str) -> Step {
     let output = run.shell(line)?;
     Ok(Reply::new(shown(&output, head, empty)))
@@ -87,7 +88,7 @@ fn list_files(run: &mut Run<'_>, line: &str, kind: &str) -> Step {
     Ok(Reply::listing(lines.into_iter().map(str::to_owned).collect(), Some(again), text))
 }
 
-/// Splits a line at its first blanks into a head and the rest, which may hold blanks.
+/// Splits a line at its first spaces into a head and the rest, which may contain spaces.
 fn split_first(line: &str) -> Option<(&str, &str)> {
     let (head, rest) = line.trim_start().split_once(char::is_whitespace)?;
     Some((head, rest.trim_start()))

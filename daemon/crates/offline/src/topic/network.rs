@@ -1,4 +1,4 @@
-//! Ports and network.
+//! Intents about the network: connections, interfaces, reachability, names, downloads.
 
 use super::{
     super::{
@@ -241,7 +241,7 @@ fn http(url: &str, run: &mut Run<'_>) -> Step {
     }))
 }
 
-/// A URL that curl may get; only the two web schemes.
+/// A URL that curl may fetch; only the two web schemes.
 fn web_address(text: &str) -> Option<String> {
     let url = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
     let is_web = ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme));

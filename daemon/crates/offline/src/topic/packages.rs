@@ -1,4 +1,4 @@
-//! Software packages. Which package manager there is, is asked of the shell.
+//! Intents about software packages. The shell is asked for the installed package manager.
 
 use super::{
     super::{
@@ -11,7 +11,7 @@ use super::{
     show,
 };
 
-/// Package managers in the order they are looked for, and their verbs.
+/// Package managers in the order in which they are looked for, and their verbs.
 const MANAGERS: [PackageManager; 4] = [
     PackageManager {
         program: "apt",
@@ -200,7 +200,7 @@ fn manager(run: &mut Run<'_>) -> Result<&'static PackageManager, Halt> {
         .ok_or_else(|| Halt::Over("I found no package manager (apt, dnf, pacman, brew).".to_owned()))
 }
 
-/// The name of a package or program that can stand in a line without meaning anything else.
+/// The name of a package or program, if it has no other meaning in a line.
 fn plain(slots: &Slots) -> Result<&str, Halt> {
     let name = slots.target();
     if is_plain_name(name) {

@@ -1,4 +1,4 @@
-//! Users and their environment: accounts, logins, variables.
+//! Intents about users and their environment: accounts, logins, variables.
 
 use super::{
     super::{
@@ -158,7 +158,7 @@ fn who_am_i(_: &Slots, run: &mut Run<'_>) -> Step {
     Ok(Reply::new(format!("You are {} (user id {id}), in the groups {}.", code(&user), groups.join(", "))))
 }
 
-/// Names only: values may be secret, and what a command prints goes further than its terminal.
+/// Lists names only: values may be secret, and the output of a command does not stay in its terminal.
 fn environment(_: &Slots, run: &mut Run<'_>) -> Step {
     let line = match run.question.dialect {
         Dialect::Bash => "compgen -e",

@@ -1,4 +1,4 @@
-//! File permissions and owners.
+//! Intents about file permissions and owners.
 
 use super::super::{
     answer::{block, code},
@@ -9,7 +9,7 @@ use super::super::{
     slots::Slots,
 };
 
-/// Files shown that everybody may write.
+/// Most files with public write permission that are shown.
 const MAX_OPEN: usize = 100;
 
 pub(super) const INTENTS: &[Intent] = &[
@@ -162,7 +162,7 @@ pub(super) fn details(line: &str) -> Option<(&str, &str, &str)> {
     Some((mode, words.next()?, words.next()?))
 }
 
-/// What everybody may write, but for links, whose own mode means nothing.
+/// Lists what every user may write, except links, whose own mode means nothing.
 fn open_to_all(slots: &Slots, run: &mut Run<'_>) -> Step {
     let folder = slots.folder();
     let line = format!("find {} -not -type l -perm -2 2> /dev/null | head -n {}", path(folder), MAX_OPEN + 1);
@@ -207,7 +207,7 @@ fn may(slots: &Slots, run: &mut Run<'_>, test: &str, verb: &str) -> Step {
     Ok(Reply::about(name, format!("{answer} {verb} {}.", code(name))))
 }
 
-/// What `755` allows.
+/// Explains a mode like `755`.
 fn explain_number(number: u64) -> String {
     let digits = format!("{number:03}");
     if digits.len() != 3 || digits.contains(['8', '9']) {

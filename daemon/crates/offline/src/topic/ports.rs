@@ -1,4 +1,4 @@
-//! Ports of this machine: who listens.
+//! Intents about listening programs and their ports on this machine.
 
 use super::{
     super::{
@@ -63,7 +63,7 @@ fn port(slots: &Slots, run: &mut Run<'_>) -> Step {
     let port = slots.number.unwrap_or_default();
     let output = run.attempt("ss -l -t -u -n -p")?;
     if output.failed {
-        // No ss here, as on macOS.
+        // There is no ss, as on macOS.
         return show(
             run,
             &format!("lsof -n -P -i :{port}"),

@@ -1,4 +1,4 @@
-//! Processes: listing, resource use, ending.
+//! Intents about processes: listing, resource use, ending.
 
 use super::super::{
     answer::{block, code, counted, table},
@@ -11,7 +11,7 @@ use super::super::{
 };
 
 const ROWS: usize = 10;
-/// Process ids that are the system itself.
+/// Lowest process id that is not the system itself.
 const FIRST_ORDINARY_PID: u64 = 2;
 
 pub(super) const INTENTS: &[Intent] = &[
@@ -174,7 +174,7 @@ fn by_use(slots: &Slots, run: &mut Run<'_>, column: &str, noun: &str) -> Step {
     Ok(Reply::about_processes(pids, text))
 }
 
-/// Rows of so many columns; the last one keeps its blanks.
+/// Rows of `columns` columns; the last one keeps its spaces.
 fn rows(output: &Output, columns: usize) -> Vec<Vec<String>> {
     output.text.lines().filter_map(|line| columns_of(line, columns)).collect()
 }
@@ -191,7 +191,7 @@ fn columns_of(line: &str, columns: usize) -> Option<Vec<String>> {
     Some(row)
 }
 
-/// A command line as in a table: without the folder of its program, and not endless.
+/// A command line for a table: without the folder of its program, and shortened.
 fn brief(command: &str) -> String {
     const MAX_CHARS: usize = 70;
     let (program, rest) = command.split_at(command.find(' ').unwrap_or(command.len()));
@@ -201,7 +201,7 @@ fn brief(command: &str) -> String {
     if line.chars().count() <= MAX_CHARS { line } else { line.chars().take(MAX_CHARS - 1).chain(['…']).collect() }
 }
 
-/// Without the threads of the kernel, which stand in brackets.
+/// Leaves out the threads of the kernel, which have brackets.
 fn tree(_: &Slots, run: &mut Run<'_>) -> Step {
     let output = run.shell("ps -e -o pid,user,args --forest")?;
     let is_kernel = |line: &str| {
@@ -217,7 +217,7 @@ fn matching(name: &str, run: &mut Run<'_>) -> Result<Vec<Vec<String>>, Halt> {
     Ok(rows(&output, 2))
 }
 
-/// The name as a regular expression that means just it.
+/// The name as a regular expression that matches only the name.
 fn literal(name: &str) -> String {
     name.chars()
         .flat_map(
@@ -275,14 +275,14 @@ fn kill_pids(pids: &[u64], what: &str, run: &mut Run<'_>) -> Step {
     Ok(Reply::new(format!("I asked {what} to end ({}).", spelled.join(", "))))
 }
 
-/// Only what stands out: a machine at rest has a busiest process, too.
+/// Ends only a process with a significant share: an idle machine has a busiest process, too.
 fn kill_hog(_: &Slots, run: &mut Run<'_>) -> Step {
     const MIN_PERCENT: f64 = 5.0;
     let words = super::super::words::tokenize(&run.question.text);
     let (column, noun) =
         if words.iter().any(|word| word.concept == Some("memory")) { ("%mem", "memory") } else { ("%cpu", "CPU") };
     let output = run.shell(&format!("ps -e -o {column}=,pid=,user=,args= --sort=-{column} | head -n 5"))?;
-    // The listing itself is the busiest for a moment, and we are no hog.
+    // The listing itself is the busiest for a moment, and cohab's own processes do not count.
     let is_ours = |command: &str| {
         command.starts_with("ps -e -o ")
             || command.split_whitespace().next().is_some_and(|program| ["cohab", "cohabd"].contains(&program))

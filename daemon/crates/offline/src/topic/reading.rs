@@ -1,4 +1,4 @@
-//! Looking into files.
+//! Intents that look into files: content, type, checksum, differences.
 
 use super::{
     super::{
@@ -202,7 +202,7 @@ fn tally(slots: &Slots, run: &mut Run<'_>, option: &str, noun: &str) -> Step {
     })
 }
 
-/// Counts what is in files of a kind: `grep -c ''` names each file with its lines, whatever their names hold.
+/// Counts the lines of files of a kind: `grep -c ''` prints each file's count after its name, so any name is safe.
 fn code_lines(slots: &Slots, run: &mut Run<'_>) -> Step {
     const CODE: [&str; 26] = [
         "rs", "py", "js", "mjs", "ts", "tsx", "jsx", "java", "kt", "go", "rb", "c", "h", "cpp", "cc", "hpp", "cs",

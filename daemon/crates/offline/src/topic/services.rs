@@ -1,4 +1,4 @@
-//! Services and the log of the system.
+//! Intents about services, timers and the system log.
 
 use super::{
     super::{

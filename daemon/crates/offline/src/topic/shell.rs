@@ -1,4 +1,4 @@
-//! Changes to the shell or the folder tree: moving around, variables, making, deleting, moving.
+//! Intents that change the shell or the folder tree: moving around, variables, making, deleting, moving.
 
 use super::{
     super::{
@@ -193,7 +193,7 @@ pub(super) const INTENTS: &[Intent] = &[
     },
 ];
 
-/// A copy beside the original; nothing is replaced.
+/// Makes a copy next to the original; nothing is replaced.
 fn backup(slots: &Slots, run: &mut Run<'_>) -> Step {
     let named = slots.target();
     let source = match named {
@@ -211,7 +211,7 @@ fn backup(slots: &Slots, run: &mut Run<'_>) -> Step {
     Ok(Reply::about(&copy, format!("{} was copied to {}.", code(&source), code(&copy))))
 }
 
-/// The outcome, unless the command ran where nothing of it lasts.
+/// The outcome, unless the command ran in a separate shell, where nothing of it lasts.
 fn stuck(output: &Output, outcome: String) -> String {
     if output.sticks {
         outcome
@@ -285,7 +285,7 @@ fn make_file(slots: &Slots, run: &mut Run<'_>) -> Step {
     Ok(Reply::about(&name, format!("The file {} is there.", code(&name))))
 }
 
-/// "make a folder x in y" means `y/x`.
+/// The path of a name at a place: "make a folder x in y" means `y/x`.
 fn below_place(slots: &Slots) -> String {
     match (slots.names.first(), slots.place.as_deref()) {
         (Some(name), Some(place)) if place != "." => format!("{}/{name}", place.trim_end_matches('/')),
@@ -307,10 +307,10 @@ fn write(slots: &Slots, run: &mut Run<'_>) -> Step {
     Ok(Reply::about(name, format!("I wrote {}.", code(name))))
 }
 
-/// Looks first, so that the question for consent names what exists, and a folder is not taken for a file.
+/// Looks first, so that the question for consent names existing files, and a folder is not taken for a file.
 fn delete(slots: &Slots, run: &mut Run<'_>) -> Step {
     let names = match (slots.names.is_empty(), &slots.place) {
-        // "Delete the first one in src" has both; what is shown counts.
+        // "Delete the first one in src" has both; the files shown before count.
         (true, Some(_)) => pointed_files_now(&Slots { place: None, ..slots.clone() }, run)?,
         _ => pointed_files_now(slots, run)?,
     };
@@ -333,7 +333,7 @@ fn delete(slots: &Slots, run: &mut Run<'_>) -> Step {
     Ok(Reply::new(format!("{spelled} is gone.")))
 }
 
-/// Whole trees nobody means when naming a file.
+/// Whole trees, which no name of a file means.
 fn is_precious(name: &str) -> bool {
     let bare = name.trim_end_matches(['/', '*']);
     ["", ".", "..", "~"].contains(&bare) || bare.split('/').all(|part| ["", ".", ".."].contains(&part))
@@ -342,21 +342,21 @@ fn is_precious(name: &str) -> bool {
 fn transfer(slots: &Slots, run: &mut Run<'_>, verb: &str, outcome: &str) -> Step {
     let [from, to] = slots.names.as_slice() else { return transfer_pointed(slots, run, verb, outcome) };
     let output = run.shell(&format!("{verb} {} {}", path(from), path(to)))?;
-    // These verbs tell what they did; silence means that something of that name was in the way.
+    // These verbs report each action; silence means that the name is already taken.
     if output.lines().is_empty() {
         return Ok(Reply::new(format!("Nothing was done: {} is already there.", code(to))));
     }
     Ok(Reply::about(to, format!("{} {outcome} {}.", code(from), code(to))))
 }
 
-/// "Move them into archive": what was shown before, to the place or the one name.
+/// "Move them into archive": moves the files shown before to the place or the one name.
 fn transfer_pointed(slots: &Slots, run: &mut Run<'_>, verb: &str, outcome: &str) -> Step {
     let Some(to) = slots.names.first().or(slots.place.as_ref()).cloned() else {
         return Ok(Reply::new("Please name both: from what, to what."));
     };
     let pointed = Slots { names: Vec::new(), place: None, ..slots.clone() };
     let names = pointed_files_now(&pointed, run)?;
-    // Several files need a folder, and the slash makes sure that it is one.
+    // Several files need a folder, and the slash ensures that the target is one.
     let target = if names.len() > 1 { format!("{}/", path(to.trim_end_matches('/'))) } else { path(&to) };
     let output = run.shell(&format!("{verb} {} {target}", paths(&names)))?;
     if output.lines().is_empty() {

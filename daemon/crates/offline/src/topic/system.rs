@@ -1,4 +1,4 @@
-//! The machine itself.
+//! Intents about the machine itself: system, hardware, uptime, time.
 
 use super::{
     super::{
@@ -206,7 +206,7 @@ fn cpu(_: &Slots, run: &mut Run<'_>) -> Step {
     )))
 }
 
-/// `up 1 hour, 2 minutes` in a sentence.
+/// Puts `up 1 hour, 2 minutes` into a sentence.
 fn uptime(_: &Slots, run: &mut Run<'_>) -> Step {
     let output = run.shell("uptime -p")?;
     let time = output.first().and_then(|line| line.strip_prefix("up "));

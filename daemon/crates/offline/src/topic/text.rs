@@ -1,4 +1,4 @@
-//! Searching and replacing text.
+//! Intents that search and replace text.
 
 use super::super::{
     answer::{block, code, counted, table},
@@ -8,9 +8,9 @@ use super::super::{
     slots::Slots,
 };
 
-/// Folders that hold what was made, not what was written.
+/// Folders with generated files.
 const SKIPPED: &str = "--exclude-dir=.git --exclude-dir=target --exclude-dir=node_modules";
-/// Hits that are fetched.
+/// Most hits that are fetched.
 const MAX_HITS: usize = 60;
 
 pub(super) const INTENTS: &[Intent] = &[
@@ -100,7 +100,7 @@ fn find(slots: &Slots, run: &mut Run<'_>) -> Step {
     search(slots, run, text, "-F", &code(text))
 }
 
-/// The first or last lines of those that hold a text.
+/// The first or last lines that contain a text.
 fn edge(slots: &Slots, run: &mut Run<'_>, verb: &str, word: &str) -> Step {
     let (text, count) = (slots.text.as_deref().unwrap_or_default(), slots.count_or(10));
     let output = run.attempt(&format!("{} | {verb} -n {count}", grep(slots, "-n -I -F", text)))?;
@@ -120,7 +120,7 @@ pub(super) fn grep(slots: &Slots, options: &str, text: &str) -> String {
     format!("grep -r {options} {SKIPPED}{includes} -e {} {} 2> /dev/null", word(text), path(slots.folder()))
 }
 
-/// Where `text` stands, which is called `wanted` in the answer; `kind` says how it is read.
+/// Searches for `text`, which the answer calls `wanted`; `kind` is the option that says how to read it.
 fn search(slots: &Slots, run: &mut Run<'_>, text: &str, kind: &str, wanted: &str) -> Step {
     let output = run.attempt(&format!("{} | head -n {MAX_HITS}", grep(slots, &format!("-n -I -H {kind}"), text)))?;
     let hits: Vec<(&str, &str, &str)> = output.text.lines().filter_map(read_hit).collect();
@@ -140,7 +140,7 @@ fn search(slots: &Slots, run: &mut Run<'_>, text: &str, kind: &str, wanted: &str
     Ok(Reply::about(first.0, format!("{head}\n\n{}", table(&["Where", "Line"], &rows))))
 }
 
-/// `name:line:text`; a colon in the name makes the number move right.
+/// Reads `name:line:text`; a colon in the name moves the number to the right.
 fn read_hit(line: &str) -> Option<(&str, &str, &str)> {
     line.match_indices(':').find_map(|(at, _)| {
         let (number, text) = line[at + 1..].split_once(':')?;
@@ -182,7 +182,7 @@ fn count(slots: &Slots, run: &mut Run<'_>) -> Step {
     Ok(Reply::new(format!("{head}\n\n{}", table(&["Lines", "File"], &rows))))
 }
 
-/// Shows what would change before it asks to change it.
+/// Shows the change before asking to make it.
 fn replace(slots: &Slots, run: &mut Run<'_>) -> Step {
     let [old, new] = slots.names.as_slice() else { return Ok(Reply::new("Please name both texts and the file.")) };
     let file = slots.folder();

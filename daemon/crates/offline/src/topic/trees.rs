@@ -1,4 +1,4 @@
-//! Whole folder trees: their shape, and what is in them twice.
+//! Intents about whole folder trees: their shape, and duplicate files in them.
 
 use super::{
     super::{
@@ -29,11 +29,11 @@ pub(super) const INTENTS: &[Intent] = &[
     },
 ];
 
-/// Equal size first, then equal content: reading only what can be equal.
+/// Compares sizes first, then content, so that only possible duplicates are read.
 fn duplicates(slots: &Slots, run: &mut Run<'_>) -> Step {
     const MAX_CANDIDATES: usize = 200;
     let folder = path(slots.folder());
-    // Sizes of fixed width, so that uniq can compare them and only candidates are printed.
+    // Sizes have a fixed width, so that uniq can compare them and only candidates are printed.
     let line = format!(
         "find {folder} -type f -size +0{} {NOT_GIT} -printf '%15s %p\\n' 2> /dev/null | sort -rn | uniq -D -w 15 | head -n {MAX_CANDIDATES}",
         slots.find_tests()

@@ -1,6 +1,6 @@
 //! Concepts and their synonyms.
 
-/// A concept and the words for it. A word stands under one concept only.
+/// A concept and the words for it. Each word belongs to one concept only.
 pub(super) const CONCEPTS: &[(&str, &str)] = &[
     ("address", "address addresses adresse"),
     ("all", "all every each everything alle"),

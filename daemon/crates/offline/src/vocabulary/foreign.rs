@@ -1,6 +1,6 @@
-//! Words of questions that only a language model, or nobody, could answer.
+//! Words of questions that at most a language model could answer.
 
-/// Where one of these is left unexplained, the question is about something else: knowledge, code, or life.
+/// A question with one of these unexplained is about another subject: knowledge, code, or life.
 pub(super) const FOREIGN: &str = "function functions method methods algorithm algorithms recursion implement implementation refactor \
     optimize optimise translate summarize summarise poem haiku joke jokes story stories essay song songs lyrics recipe recipes \
     president capital country countries continent city cities river mountain movie movies book books flight flights hotel hotels \

@@ -1,6 +1,6 @@
-//! Kinds of files and the ends of their names.
+//! Kinds of files and their extensions.
 
-/// Words, separated by blanks, and the extensions they mean.
+/// Words, separated by spaces, and the extensions that they mean.
 pub(super) const EXTENSIONS: &[(&str, &[&str])] = &[
     ("rust rs", &["rs"]),
     ("python py", &["py"]),

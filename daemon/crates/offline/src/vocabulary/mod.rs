@@ -1,4 +1,4 @@
-//! Words: which of them mean the same, which say nothing, and which are names of programs. The data is below, by kind.
+//! Looks up words: synonyms, fillers, and names of programs. The data is in the submodules, by kind. Patterns of intents are not here.
 
 mod concepts;
 mod foreign;
@@ -23,7 +23,7 @@ static WORD_CONCEPTS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
     let pairs = CONCEPTS.iter().flat_map(|(concept, words)| words.split_whitespace().map(move |word| (word, *concept)));
     pairs.chain(CONCEPTS.iter().map(|(concept, _)| (*concept, *concept))).collect()
 });
-/// The words long enough for typos, by their first letter, which is never the wrong one.
+/// The words long enough for typos, by their first letter; a typo never changes the first letter.
 static TYPO_WORDS: LazyLock<HashMap<char, Vec<(&str, &str)>>> = LazyLock::new(|| {
     let mut words: HashMap<char, Vec<(&str, &str)>> = HashMap::new();
     for (concept, known) in
@@ -43,10 +43,10 @@ static WEAK_CONCEPTS: LazyLock<HashSet<&str>> = LazyLock::new(|| WEAK.split_whit
 
 /// Shortest word in which a typo is forgiven.
 const MIN_TYPO_CHARS: usize = 5;
-/// Bytes by which a word with a typo may be longer or shorter.
+/// Most bytes by which a word with a typo may be longer or shorter.
 const MAX_TYPO_BYTES: usize = 4;
 
-/// The concept a lower-case word stands for, exactly or by a plural or one typo.
+/// The concept of a lower-case word, by an exact match, a plural or one typo.
 pub(super) fn concept_of(word: &str) -> Option<&'static str> {
     if let Some(concept) = WORD_CONCEPTS.get(word) {
         return Some(concept);
@@ -71,12 +71,12 @@ pub(super) fn is_weak(concept: &str) -> bool {
     WEAK_CONCEPTS.contains(concept)
 }
 
-/// Whether a lower-case word says nothing.
+/// Whether a lower-case word is without meaning here.
 pub(super) fn is_filler(word: &str) -> bool {
     FILLER_WORDS.contains(word)
 }
 
-/// Whether a lower-case word belongs to a question that is none of ours.
+/// Whether a lower-case word belongs to a question that the assistant cannot answer.
 pub(super) fn is_foreign(word: &str) -> bool {
     FOREIGN_WORDS.contains(word)
 }
@@ -86,7 +86,7 @@ pub(super) fn is_program(word: &str) -> bool {
     PROGRAM_NAMES.contains(word)
 }
 
-/// One letter added, left out, changed, or two neighbours swapped; the first letter is right.
+/// Whether one letter was added, left out or changed, or two neighbours swapped; the first letter is right.
 fn is_one_typo_away(word: &str, known: &str) -> bool {
     let (word, known): (Vec<char>, Vec<char>) = (word.chars().collect(), known.chars().collect());
     if known.len() < MIN_TYPO_CHARS || word.len().abs_diff(known.len()) > 1 || word.first() != known.first() {

@@ -1,4 +1,4 @@
-//! Expressions of several words.
+//! Expressions of several words, and the words that replace them.
 
 /// Expressions of several words that are read as one. Applied in order, on lower-case text.
 pub(in super::super) const PHRASES: &[(&str, &str)] = &[

@@ -1,4 +1,4 @@
-//! Words that say nothing here, and names of programs.
+//! Words without meaning here, and names of programs.
 
 /// Words without meaning here.
 pub(super) const FILLERS: &str = "a an the this that these those my your our me i you we us is are was were be been am do does did can could \
@@ -11,7 +11,7 @@ pub(super) const FILLERS: &str = "a an the this that these those my your our me 
     within inside under below hast hat haben sich meine mein meinen meiner dieser diesem diesen dieses know see check \
     keep saved appear appears occur occurs still clean somewhere machine's computer's lot lots long went ok okay hm hmm well cheers already still really again somehow hereby quickly already quick easily simply perhaps maybe doing else ever say";
 
-/// Programs whose name alone makes a question about them plausible.
+/// Programs with names that suffice to make a question about them plausible.
 pub(super) const PROGRAMS: &str = "alias apt apt-get awk base64 bash bat brew bzip2 cargo cat cd chgrp chmod chown clang cmake comm cp cron \
     crontab curl cut date dd df diff dig dnf docker du echo env exa export fd ffmpeg find fish fold free fzf gcc gdb git go grep \
     gunzip gzip head htop iconv id ifconfig ip iptables java jobs join journalctl jq kill killall kubectl less ln locate ls lsblk \
@@ -22,7 +22,7 @@ pub(super) const PROGRAMS: &str = "alias apt apt-get awk base64 bash bat brew bz
     sftp shred sort split ss ssh ssh-keygen stat strace su sudo systemctl tac tail tar tcpdump tee tmux top touch tr traceroute \
     tree truncate tsort tty ufw uname uniq unzip uptime useradd vi vim vmstat watch wc wget which who xargs xxd xz yes yq zip zsh zstd";
 
-/// Words one letter away from a key word that mean something else.
+/// Words one letter away from a key word, with another meaning.
 pub(super) const NO_TYPOS: &str = "posts poets sports spots shall small tiles miles piles fires fines wiles notes mates gates paths baths \
     bright lights night knight while white whale slash crash trash horse house mouse place plate world story model title table \
     table cable fable sizer prize maize order older elder holder folded stage state stats stare share shape brand bland \

@@ -1,4 +1,4 @@
-//! The content blocks of an answer, rebuilt from their start and deltas so that they can go back unchanged.
+//! Rebuilds the content blocks of an answer from their starts and deltas, so that they can go back unchanged.
 
 use cohab_model_api::{BrokenArguments, JsonObject};
 use serde_json::{Map, Value, json};
@@ -8,7 +8,7 @@ use crate::tool_arguments::RawArguments;
 /// A block being received.
 #[derive(Debug)]
 pub(super) struct Block {
-    /// The wire's number; the newest block with it is meant.
+    /// The wire's number; of several blocks with the same number the newest counts.
     pub(super) index: u64,
     start: Map<String, Value>,
     text: String,
@@ -19,21 +19,21 @@ pub(super) struct Block {
     compaction: String,
 }
 
-/// What a delta shows.
+/// The visible part of a delta.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Shown {
     /// Text.
     Text(String),
     /// Reasoning.
     Reasoning(String),
-    /// Part of a tool's input, or of a block that is kept unseen.
+    /// Part of a tool's input, or of a block that is not shown.
     Hidden,
-    /// Nothing.
+    /// Nothing new.
     Nothing,
 }
 
 impl Block {
-    /// From `content_block`.
+    /// Makes a block from a `content_block`.
     pub(super) fn new(index: u64, start: Map<String, Value>) -> Self {
         let text = |key: &str| start.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         Self {
@@ -58,17 +58,17 @@ impl Block {
         start.as_object().cloned().map(|start| Self::new(index, start))
     }
 
-    /// Its type.
+    /// The type of the block.
     pub(super) fn kind(&self) -> &str {
         self.start.get("type").and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// A text of its start: `id`, `name`.
+    /// A text of the block's start: `id`, `name`.
     pub(super) fn field(&self, key: &str) -> &str {
         self.start.get(key).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// What its start shows already.
+    /// The part that the block's start already shows.
     pub(super) fn shown_at_start(&self) -> Shown {
         match self.kind() {
             "text" => shown(&self.text, Shown::Text),
@@ -77,7 +77,7 @@ impl Block {
         }
     }
 
-    /// Takes a delta.
+    /// Applies a delta.
     pub(super) fn push(&mut self, delta: &Value) -> Shown {
         let piece = |key: &str| delta.get(key).and_then(Value::as_str).unwrap_or_default();
         match delta.get("type").and_then(Value::as_str).unwrap_or_default() {
@@ -109,13 +109,13 @@ impl Block {
         }
     }
 
-    /// Takes a piece of text.
+    /// Appends a piece of text.
     pub(super) fn push_text(&mut self, piece: String) -> Shown {
         self.text.push_str(&piece);
         if piece.is_empty() { Shown::Nothing } else { Shown::Text(piece) }
     }
 
-    /// A tool's input: the joined pieces, else what stood in the start.
+    /// A tool's input: the joined pieces, else the input in the block's start.
     pub(super) fn input(&self) -> Result<JsonObject, BrokenArguments> {
         if !self.partial_json.text().trim().is_empty() {
             return self.partial_json.parse();
@@ -130,13 +130,13 @@ impl Block {
         self.partial_json.text().len()
     }
 
-    /// Whether the neutral form of a message says all that it says.
+    /// Whether the neutral form of a message holds all of the block's content.
     pub(super) fn is_plain(&self) -> bool {
         matches!(self.kind(), "text" | "tool_use") && self.citations.is_empty()
     }
 
-    /// The block as it goes back, with `id` where the wire's own could not be used; `None` when it is empty and would be
-    /// refused.
+    /// The block in the form that goes back, with `id` if the wire's own could not be used; `None` if it is empty, since the service would
+    /// refuse it.
     pub(super) fn rebuild(&self, id: Option<&str>) -> Option<Value> {
         let mut block = self.start.clone();
         match self.kind() {

@@ -1,4 +1,4 @@
-//! The usual event: a piece of text.
+//! Reads the most frequent event of a Messages answer: a piece of text.
 
 use serde::Deserialize;
 
@@ -22,7 +22,7 @@ struct Delta<'a> {
     text: String,
 }
 
-/// The piece of text and the block that it belongs to, if `data` is a usual event.
+/// The piece of text and the number of its block, if `data` is such an event.
 pub(super) fn text_of(data: &str) -> Option<(u64, String)> {
     let event: Event<'_> = fast_path::read(data)?;
     let is_text = event.kind == "content_block_delta" && event.delta.kind == "text_delta";

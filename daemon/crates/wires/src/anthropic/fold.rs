@@ -18,7 +18,7 @@ use crate::{
 /// Most content blocks in one answer.
 const MAX_BLOCKS: usize = 4 * MAX_CALLS;
 
-/// An answer being read.
+/// The state of an answer that is being read.
 #[derive(Debug, Default)]
 pub(super) struct MessageFold {
     ids: CallIds,
@@ -31,7 +31,7 @@ pub(super) struct MessageFold {
 }
 
 impl MessageFold {
-    /// Starts with the call ids of the conversation, which new ones must not repeat.
+    /// Starts with the call ids of the conversation; new ids must not repeat them.
     pub(super) fn beside<'a>(taken: impl IntoIterator<Item = &'a str>) -> Self {
         Self { ids: CallIds::beside(taken), ..Self::default() }
     }
@@ -112,7 +112,7 @@ impl MessageFold {
         explanation.filter(|_| reason == "refusal").map(|text| Folded::Refusal(text.to_owned()))
     }
 
-    /// The numbers are totals so far; a field that is absent keeps its last value.
+    /// Takes token counts. The numbers are totals so far; an absent field keeps its last value.
     fn on_usage(&mut self, usage: Option<&Value>) -> Option<Folded> {
         let usage = usage.filter(|usage| usage.is_object())?;
         let count = |key: &str| usage.get(key).and_then(Value::as_u64);
@@ -123,7 +123,7 @@ impl MessageFold {
         Some(Folded::Usage(self.usage))
     }
 
-    /// A whole answer where a stream was asked for.
+    /// Handles a whole answer that arrives in place of a stream.
     fn on_whole(&mut self, message: &Value) -> Vec<Folded> {
         let mut all = self.on_start(message);
         let content = message.get("content").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
@@ -144,9 +144,9 @@ impl MessageFold {
             _ if has_calls => StopClass::Tool,
             _ => StopClass::End,
         };
-        // A cut or refused answer may end inside a tool's input even when that parses.
+        // A cut or refused answer may end inside a tool's input even if the input parses.
         let has_void_calls = has_calls && matches!(class, StopClass::Length | StopClass::Refusal);
-        // What the neutral form says as well is not held twice if it is long.
+        // Long content that the neutral form holds as well is not held twice.
         let length: usize = self.blocks.iter().map(Block::input_bytes).sum();
         let is_plain = self.blocks.iter().all(Block::is_plain);
         let has_own_form = !has_void_calls && (!is_plain || length <= tool_arguments::LONG_BYTES);

@@ -91,7 +91,7 @@ fn call(id: &str, name: &str, args: &str) -> (String, String, String) {
     (id.to_owned(), name.to_owned(), args.to_owned())
 }
 
-/// A list of events with the end mark behind it.
+/// A list of events followed by the end mark.
 fn with_stop(events: Vec<Value>, reason: &str) -> Vec<Value> {
     events.into_iter().chain(stop(reason)).collect()
 }

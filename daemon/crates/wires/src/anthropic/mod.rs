@@ -1,4 +1,4 @@
-//! Wire `anthropic`: the Messages API.
+//! The wire `anthropic` implements the Messages API: request bodies and folds. It does not send or retry.
 //!
 //! Terminal mark: `message_stop`.
 
@@ -21,7 +21,7 @@ use super::{
     wire::{self, Fold, Model, Options, Quirk, VENDOR, Vendor, Wire},
 };
 
-/// The wire.
+/// The Messages API.
 pub(crate) struct Anthropic;
 
 const NAME: &str = "anthropic";

@@ -1,4 +1,4 @@
-//! A neutral request as a Messages body.
+//! Builds the body of a Messages request from a neutral request.
 
 use cohab_model_api::{AssistantMessage, ModelRequest, ToolResult};
 use cohab_types::reasoning::ReasoningEffort;
@@ -10,15 +10,15 @@ use crate::{
     wire::{Options, Quirk},
 };
 
-/// Longest answer when the settings name none; the wire demands a number, and every current model takes this one.
+/// Longest answer if the settings name none; the wire requires a number, and every current model accepts this one.
 pub(super) const DEFAULT_MAX_TOKENS: u32 = 8_000;
 
-/// Least room for the answer after the thinking.
+/// Least number of tokens for the answer after the thinking.
 const MIN_ANSWER_TOKENS: u32 = 4_000;
-/// Highest temperature that it takes.
+/// Highest temperature that the service accepts.
 const MAX_TEMPERATURE: f64 = 1.0;
 
-/// Builds the body. Cache breakpoints stand on the last tool, the system prompt and the last user message.
+/// Builds the body. Cache breakpoints are on the last tool, the system prompt and the last user message.
 pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
     let mut messages = messages(request, options);
     let mut tools: Vec<Value> = request
@@ -31,7 +31,7 @@ pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
         system.push(json!({"type": "text", "text": request.system}));
     }
     if !options.has(Quirk::NoCacheControl) {
-        // Never on a block of the assistant: those go back unchanged, also after a pause.
+        // Never on a block of the assistant: those blocks go back unchanged, also after a pause.
         let last_question = messages.iter_mut().rfind(|message| message["role"] == "user");
         let last_block =
             last_question.and_then(|message| message["content"].as_array_mut()).and_then(|blocks| blocks.last_mut());
@@ -47,7 +47,7 @@ pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
     if let Some(budget) = thinking_tokens {
         body.insert("thinking".to_owned(), json!({"type": "enabled", "budget_tokens": budget}));
     } else if let Some(temperature) = options.temperature() {
-        // Who thinks chooses its words by itself; the range ends at 1 here.
+        // A thinking model chooses its words by itself; the range ends at 1 here.
         body.insert("temperature".to_owned(), json!(temperature.min(MAX_TEMPERATURE)));
     }
     if !system.is_empty() {
@@ -64,7 +64,7 @@ pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
     Value::Object(body)
 }
 
-/// How many tokens the model may think. Without a wish none are named, and the model does not think.
+/// Number of tokens that the model may think. Without an effort in the settings the request names no budget, and the model does not think.
 fn thinking_budget(options: &Options<'_>) -> Option<u32> {
     match options.reasoning_effort.filter(|_| !options.has(Quirk::NoReasoningEffort))? {
         ReasoningEffort::Off => None,
@@ -74,7 +74,7 @@ fn thinking_budget(options: &Options<'_>) -> Option<u32> {
     }
 }
 
-/// Thinking cannot begin inside a turn: where tools ran, the turn's first answer must begin with a thought that goes back.
+/// Thinking cannot begin inside a turn: if tools ran, the turn's first answer must begin with a thought that goes back.
 fn may_think(messages: &[Value]) -> bool {
     let is_question = |message: &Value| message["role"] == "user" && message["content"][0]["type"] != "tool_result";
     let turn_start = messages.iter().rposition(is_question).map_or(0, |at| at + 1);
@@ -91,7 +91,7 @@ fn messages(request: &ModelRequest, options: &Options<'_>) -> Vec<Value> {
             Entry::Assistant(assistant) => ("assistant", assistant_blocks(assistant, options)),
             Entry::Results(rows) => ("user", rows.iter().map(|row| result_block(row)).collect()),
         };
-        // Roles alternate: a question right after results joins their message, behind them.
+        // Roles alternate: a question right after results is appended to their message.
         match messages.last_mut().filter(|message| message["role"] == role).map(|message| &mut message["content"]) {
             Some(Value::Array(content)) => content.extend(blocks),
             _ if blocks.is_empty() => {}
@@ -101,7 +101,7 @@ fn messages(request: &ModelRequest, options: &Options<'_>) -> Vec<Value> {
     messages
 }
 
-/// The blocks as the service wrote them where the message has not changed since: signatures must come back to the byte.
+/// The blocks as the service wrote them, if the message has not changed since: signatures must go back byte for byte.
 fn assistant_blocks(assistant: &AssistantMessage, options: &Options<'_>) -> Vec<Value> {
     let own = history::own_form(assistant, NAME, options).and_then(Value::as_array);
     if let Some(own) = own.filter(|own| is_unchanged(own, assistant)) {

@@ -1,4 +1,4 @@
-//! Reads what services send when they refuse or fail, whatever its form.
+//! Reads the body of an error, in any of the forms that services send.
 
 use std::time::Duration;
 
@@ -7,22 +7,22 @@ use serde_json::Value;
 /// Longest text that is kept.
 const MAX_TEXT_BYTES: usize = 8 * 1024;
 
-/// An error as a service reported it, whatever its form.
+/// An error that a service reported, in any form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErrorBody {
     /// HTTP status, or the status named inside an event.
     pub status: Option<u16>,
-    /// `code`, `type` and `status` words, lower case, separated by blanks.
+    /// `code`, `type` and `status` words, lower case, separated by spaces.
     pub codes: String,
     /// Text for people, in one line.
     pub text: String,
-    /// A web page and no answer of an API.
+    /// Whether the body is a web page and not an answer of an API.
     pub is_html: bool,
-    /// Wait asked for inside the body.
+    /// Wait that the body asks for.
     pub retry_after: Option<Duration>,
-    /// Tokens of the prompt, if a field of the body tells.
+    /// Tokens of the prompt, if a field of the body names them.
     pub prompt_tokens: Option<u64>,
-    /// Tokens of the model's context, if a field of the body tells.
+    /// Tokens of the model's context, if a field of the body names them.
     pub window_tokens: Option<u64>,
 }
 
@@ -30,7 +30,7 @@ impl ErrorBody {
     /// Reads the body of an answer with `status`.
     pub fn from_bytes(status: u16, bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes);
-        // Gateways answer a request for a stream with a stream, also where there is only a failure to tell.
+        // Gateways answer a request for a stream with a stream, even if it holds only an error.
         let event = || text.lines().find_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data:")?).ok());
         let mut body = match serde_json::from_slice::<Value>(bytes).ok().or_else(event) {
             Some(value) => Self::from_value(&value),
@@ -55,11 +55,11 @@ impl ErrorBody {
             value.as_str(),
         ];
         let text = candidates.into_iter().flatten().find(|text| !text.trim().is_empty()).unwrap_or_default();
-        // Gateways hand on the body of the service behind them as text.
+        // Gateways pass on the body of the service behind them as text.
         let nested = text.trim_start().starts_with('{').then(|| serde_json::from_str::<Value>(text).ok()).flatten();
         let mut body =
             nested.map_or_else(|| Self { text: one_line(text), ..Self::default() }, |nested| Self::from_value(&nested));
-        // Such lists name the field beside the complaint, and say of every unknown one the same.
+        // Such lists name the field in a separate place, and describe every unknown field with the same text.
         if let Some(field) = detail.and_then(|list| list.pointer("/0/loc")).and_then(field_of)
             && !body.text.contains(field)
         {
@@ -122,7 +122,7 @@ fn retry_info(error: &Value) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok().filter(|delay| !delay.is_zero())
 }
 
-/// `text` without tags and control characters, blanks run together; not all of it where it is longer than any message.
+/// `text` without tags and control characters, with whitespace collapsed; cut if it is longer than any message.
 fn one_line(text: &str) -> String {
     let mut line = String::new();
     let mut in_tag = false;

@@ -1,11 +1,11 @@
-//! Which family a failure belongs to.
+//! Sorts errors into families.
 
 use cohab_model_api::ProviderErrorKind as Kind;
 
 use super::ErrorBody;
 
 impl ErrorBody {
-    /// The family of the failure. The order matters: the first that fits.
+    /// The family of the error. The order of the checks matters: the first one that fits decides.
     pub fn kind(&self) -> Kind {
         let status = self.status.unwrap_or(0);
         if self.has_code(&["tool_use_failed"]) {
@@ -35,7 +35,7 @@ impl ErrorBody {
         }
         let is_server_code =
             self.has_code(&["api_error", "server_error", "internal_server_error", "timeout_error", "internal"]);
-        // A status of the client's fault is clearer than a code that gateways put on everything.
+        // A 4xx status is more reliable than a code that gateways put on every error.
         if matches!(status, 408 | 409 | 500..)
             || (is_server_code && !matches!(status, 400..500))
             || (status == 0 && !self.has_code(&["invalid_request_error"]))
@@ -73,7 +73,7 @@ impl ErrorBody {
                 || (text.contains("model") && text.contains("does not exist")))
     }
 
-    /// Whether a filter in front of the model refused the question: an answer of sorts, and no fault.
+    /// Whether a filter in front of the model refused the question: an answer, not an error.
     pub fn is_refusal(&self) -> bool {
         match self.status {
             Some(400) => self.has_code(&["content_filter", "content_policy_violation"]),
@@ -82,7 +82,7 @@ impl ErrorBody {
         }
     }
 
-    /// Whether the text or codes speak of a model. A 404 that does not comes from a wrong base URL.
+    /// Whether the text or codes mention a model. A 404 that does not mention one comes from a wrong base URL.
     pub(super) fn mentions_model(&self, model: &str) -> bool {
         let text = self.text.to_ascii_lowercase();
         !self.is_html

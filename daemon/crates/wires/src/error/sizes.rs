@@ -1,6 +1,6 @@
-//! What services say of sizes when a request does not fit: how long the prompt is, how much the model takes.
+//! Reads sizes from errors about too long requests: the length of the prompt, and the limits of the model.
 //!
-//! All in data, since wordings age. `{}` stands for a number.
+//! All wordings are data, since they change over time. `{}` stands for a number.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use regex::Regex;
 
 use super::ErrorBody;
 
-/// With less room than this for an answer the prompt is what is too long.
+/// With less room than this for an answer, the prompt is too long.
 const MIN_ANSWER_TOKENS: u64 = 1024;
 
 /// Texts and codes of prompts that are too long, lower case.
@@ -43,7 +43,7 @@ const TOO_LONG: &[&str] = &[
     "`inputs` tokens + `max_new_tokens` must be",
 ];
 
-/// The same, but with status 429 they are about tokens per minute.
+/// The same texts, except that with status 429 they are about tokens per minute.
 const TOO_LONG_UNLESS_429: &[&str] = &["too many tokens"];
 
 /// Tokens of the model's context.
@@ -96,7 +96,7 @@ static PROMPT: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 static ALL: LazyLock<Vec<Regex>> =
     LazyLock::new(|| forms(&["requested about {} tokens", "requested {} tokens", "requested {}"]));
 
-/// The answer's share of them.
+/// The answer's share of these tokens.
 static ANSWER: LazyLock<Vec<Regex>> = LazyLock::new(|| forms(&["{} in the completion", "{} in the output"]));
 
 /// Longest answer that the model can give.
@@ -115,7 +115,7 @@ fn forms(texts: &[&str]) -> Vec<Regex> {
     texts.iter().map(|text| Regex::new(&pattern(text)).expect("an escaped text is a pattern")).collect()
 }
 
-/// The number in the first form that fits. Nobody means zero.
+/// The number in the first form that fits. A zero is not a size.
 fn number(forms: &[Regex], text: &str) -> Option<u64> {
     let found = forms.iter().find_map(|form| form.captures(text)?.get(1))?;
     let digits: String = found.as_str().chars().filter(char::is_ascii_digit).collect();
@@ -141,7 +141,7 @@ impl ErrorBody {
             || (room.is_some() && text.contains("exceed context limit"))
     }
 
-    /// The sizes that it names.
+    /// The sizes that the error names.
     pub fn sizes(&self) -> Overflow {
         let text = self.text.to_ascii_lowercase();
         let all_but_answer = || number(&ALL, &text).map(|all| all.saturating_sub(number(&ANSWER, &text).unwrap_or(0)));
@@ -151,15 +151,15 @@ impl ErrorBody {
         }
     }
 
-    /// The longest answer that the model gives, in tokens, when more was asked for.
+    /// The longest possible answer of the model, in tokens, if the request asked for more.
     pub fn longest_answer_tokens(&self) -> Option<u32> {
         self.as_limit(number(&LONGEST_ANSWER, &self.text.to_ascii_lowercase()))
     }
 
-    /// What is left for the answer, in tokens, when the prompt fits and only the answer might not.
+    /// The room for the answer, in tokens, if the prompt fits and only the answer might not.
     pub fn answer_room_tokens(&self) -> Option<u32> {
         let room = self.room().filter(|room| *room >= MIN_ANSWER_TOKENS);
-        // Some services count only roughly what they refuse.
+        // Some services count only roughly.
         self.as_limit(room.map(|room| room - room / 16))
     }
 
@@ -167,7 +167,7 @@ impl ErrorBody {
         tokens.filter(|_| matches!(self.status, Some(400 | 422))).and_then(|tokens| u32::try_from(tokens).ok())
     }
 
-    /// What the window has left beside the prompt, if both are named.
+    /// The window minus the prompt, if both are named.
     fn room(&self) -> Option<u64> {
         let sizes = self.sizes();
         Some(sizes.window_tokens?.saturating_sub(sizes.prompt_tokens?))

@@ -8,7 +8,7 @@ fn says(status: u16, text: &str) -> ErrorBody {
     ErrorBody::from_bytes(status, body.to_string().as_bytes())
 }
 
-/// A text, and the tokens of prompt and window that it names.
+/// A text, and the tokens of prompt and window in it.
 type Case = (&'static str, Option<u64>, Option<u64>);
 
 const TOO_LONG_PROMPTS: &[Case] = &[

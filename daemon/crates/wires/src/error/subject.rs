@@ -1,4 +1,4 @@
-//! Errors in words, with what helps.
+//! Writes the messages and hints of provider errors.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::ErrorBody;
 
 /// Longest text taken over from a service, in characters.
 const MAX_TEXT_CHARS: usize = 300;
-/// Shorter keys are no keys; taking them out of a text would garble it.
+/// A shorter text is not a key; removing it would garble a message.
 const MIN_KEY_BYTES: usize = 8;
 
 fn cut(text: &str) -> String {
@@ -19,7 +19,7 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// Whom an error is about, for its sentence and hint.
+/// The service, model and key that an error is about, for its sentence and hint.
 #[derive(Clone, Debug)]
 pub struct Subject {
     /// Service for people: `Anthropic`, `openai-chat`.
@@ -28,24 +28,24 @@ pub struct Subject {
     pub host: String,
     /// Model name.
     pub model: String,
-    /// Where the key comes from, or would come from: a variable or a setting.
+    /// The actual or expected place of the key: a variable or a setting.
     pub key_place: String,
     /// The key that was sent; no error shows it.
     pub key: Option<SecretString>,
-    /// What else no error shows: secrets inside the base URL.
+    /// Other secrets that no error shows: those in the base URL.
     pub secrets: Vec<SecretString>,
-    /// Whether it runs on this machine.
+    /// Whether the service runs on this machine.
     pub is_local: bool,
 }
 
 impl Subject {
-    /// An error in words: `what` continues "Service (host) ...".
+    /// Makes an error: `what` continues "Service (host) ...".
     pub fn error(&self, kind: Kind, what: &str, hint: Option<String>) -> ProviderError {
         let message = format!("{} ({}) {}", self.service, self.host, self.without_key(what));
         ProviderError { kind, message, hint, retry_after: None, overflow: None }
     }
 
-    /// Services repeat the key that they refuse.
+    /// Removes keys from a text: services repeat the key that they refuse.
     pub fn without_key(&self, text: &str) -> String {
         let secrets = self.key.iter().chain(&self.secrets).map(|secret| secret.expose_secret().trim());
         secrets
@@ -53,12 +53,12 @@ impl Subject {
             .fold(text.to_owned(), |text, secret| text.replace(secret, "[key]"))
     }
 
-    /// The service's own words, short and without a key. JSON that could not be read is not for people.
+    /// The service's own message, short and without a key. JSON that could not be read is left out.
     pub fn words_of(&self, body: &ErrorBody) -> String {
         if body.text.starts_with(['{', '[']) { String::new() } else { cut(&self.without_key(&body.text)) }
     }
 
-    /// A reported error in words, with what helps.
+    /// Makes an error, with its hint, from a reported one.
     pub fn reported(&self, body: &ErrorBody) -> ProviderError {
         let kind = body.kind();
         let is_wrong_url = kind == Kind::ModelNotFound && !body.mentions_model(&self.model);
@@ -79,7 +79,7 @@ impl Subject {
             message = format!("{what} {:?}", self.model);
         }
         if kind == Kind::ContextOverflow {
-            // Nobody's fault: the service's own words would only hide what to do.
+            // The service's own message would only hide the advice.
             return self.overflowed(body.sizes());
         }
         let status = body.status.map(|status| format!("status {status}"));
@@ -97,7 +97,7 @@ impl Subject {
         error
     }
 
-    /// The conversation is too long for the model.
+    /// Makes the error for a conversation that is too long for the model.
     pub fn overflowed(&self, sizes: Overflow) -> ProviderError {
         let kind = Kind::ContextOverflow;
         let what = "says that the conversation is too long for the model";
@@ -126,29 +126,29 @@ impl Subject {
         })
     }
 
-    /// The connection broke inside the answer.
+    /// Makes the error for a connection that broke during the answer.
     pub fn cut_off(&self, reason: &str) -> ProviderError {
         let hint = "ask again; if it stays so, something between here and the service cuts connections";
         self.error(Kind::Network, &format!("was cut off: {reason}"), Some(hint.to_owned()))
     }
 
-    /// The answer breaks the protocol: `what` continues "Service (host) ...".
+    /// Makes the error for an answer that breaks the protocol: `what` continues "Service (host) ...".
     pub fn protocol(&self, what: &str) -> ProviderError {
         self.error(Kind::Protocol, what, self.hint(Kind::Protocol, false))
     }
 
-    /// No connection, or it broke before the answer began.
+    /// Makes the error for a connection that failed, or broke before the answer began.
     pub fn network(&self, cause: &str) -> ProviderError {
         self.error(Kind::Network, &format!("cannot be reached: {cause}"), self.hint(Kind::Network, false))
     }
 
-    /// A certificate that cannot be trusted.
+    /// Makes the error for a certificate that cannot be trusted.
     pub fn untrusted(&self, cause: &str) -> ProviderError {
         let hint = "if that is a service of your own, name a file with its certificate in SSL_CERT_FILE";
         self.error(Kind::Network, &format!("cannot be trusted: {cause}"), Some(hint.to_owned()))
     }
 
-    /// The time limit `setting` of `limit` passed while `waiting`.
+    /// Makes the error for the time limit `setting` of `limit` that passed while `waiting`.
     pub fn timeout(&self, waiting: &str, setting: &str, limit: Duration) -> ProviderError {
         let what = format!("{waiting} for {limit:?} (limit `{setting}`)");
         let hint = format!("raise `{setting}` under [model.timeouts] if the service needs longer");

@@ -1,26 +1,26 @@
-//! Arguments of a call that come piece by piece, each with the place where it belongs.
+//! Joins the arguments of a call from pieces, each with its place.
 
 use cohab_model_api::BrokenArguments;
 use serde_json::{Map, Value, json};
 
 use crate::tool_arguments;
 
-/// Deepest place.
+/// Deepest place, in steps.
 const MAX_STEPS: usize = 64;
 
 /// Arguments under construction.
 #[derive(Debug, Default)]
 pub(super) struct PartialArguments {
     root: Map<String, Value>,
-    /// Where the last piece said that more of its text follows.
+    /// The place of the last piece, if the piece announced more text.
     open_path: Option<Vec<Step>>,
-    /// What is wrong with the pieces, for the model, and what is kept of them then.
+    /// The error of the pieces, for the model, with the part of them that is kept.
     broken: Option<BrokenArguments>,
     /// Length of the pieces.
     bytes: usize,
 }
 
-/// One step down.
+/// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
     Key(String),
@@ -28,12 +28,12 @@ enum Step {
 }
 
 impl PartialArguments {
-    /// Takes whole arguments that stand beside or in front of the pieces.
+    /// Takes whole arguments that arrive with or before the pieces.
     pub(super) fn start_with(&mut self, args: &Map<String, Value>) {
         self.root.extend(args.iter().map(|(name, value)| (name.clone(), value.clone())));
     }
 
-    /// Takes one element of `partialArgs`. The first one that makes no sense spoils the call.
+    /// Takes one element of `partialArgs`. The first invalid one makes the call invalid.
     pub(super) fn push(&mut self, piece: &Value) {
         if self.broken.is_some() {
             return;
@@ -50,10 +50,10 @@ impl PartialArguments {
         }
     }
 
-    /// The whole.
+    /// Returns the whole arguments.
     ///
     /// # Errors
-    /// What is wrong with it, for the model.
+    /// The error of the pieces, for the model.
     pub(super) fn finish(self) -> Result<Map<String, Value>, BrokenArguments> {
         self.broken.map_or(Ok(self.root), Err)
     }
@@ -81,7 +81,7 @@ impl PartialArguments {
     }
 }
 
-/// `$.a['b c'][0]` as steps; `None` for anything that does not name exactly one place below the root.
+/// Splits `$.a['b c'][0]` into steps; `None` for anything that does not name exactly one place below the root.
 fn steps(path: &str) -> Option<Vec<Step>> {
     let mut rest = path.strip_prefix('$')?;
     let mut steps = Vec::new();
@@ -111,7 +111,7 @@ fn steps(path: &str) -> Option<Vec<Step>> {
     (!steps.is_empty()).then_some(steps)
 }
 
-/// A name up to its closing quote and bracket, and what follows.
+/// A name up to its closing quote and bracket, and the rest.
 fn quoted(text: &str, quote: char) -> Option<(Step, &str)> {
     let mut name = String::new();
     let mut chars = text.char_indices();
@@ -125,7 +125,7 @@ fn quoted(text: &str, quote: char) -> Option<(Step, &str)> {
     None
 }
 
-/// The place at `steps`, made if it is not there: `null` then. Lists grow by one only.
+/// The value at `steps`, created as `null` if it is missing. Lists grow by one only.
 fn slot<'a>(root: &'a mut Map<String, Value>, steps: &[Step]) -> Option<&'a mut Value> {
     let (Step::Key(first), rest) = steps.split_first()? else { return None };
     let mut place = root.entry(first.clone()).or_insert(Value::Null);
@@ -147,7 +147,7 @@ fn slot<'a>(root: &'a mut Map<String, Value>, steps: &[Step]) -> Option<&'a mut 
     Some(place)
 }
 
-/// The service has only one kind of number, and some gateways write 50 as 50.0.
+/// Converts whole floats to integers: the service has only one kind of number, and some gateways write 50 as 50.0.
 pub(super) fn whole_numbers(value: Value) -> Value {
     const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
     match value {
@@ -209,7 +209,7 @@ mod tests {
             vec![json!({"jsonPath": "$['a", "stringValue": "x"})],
             vec![json!({"jsonPath": "$[0]", "stringValue": "x"})],
             vec![json!({"jsonPath": format!("${}", ".a".repeat(100)), "stringValue": "x"})],
-            // Twice at one place, without the first saying that more follows.
+            // Two pieces at one place, the first without an announcement of more.
             vec![json!({"jsonPath": "$.a", "stringValue": "x"}), json!({"jsonPath": "$.a", "stringValue": "y"})],
             vec![json!({"jsonPath": "$.a", "stringValue": "x"}), json!({"jsonPath": "$.a.b", "stringValue": "y"})],
         ] {

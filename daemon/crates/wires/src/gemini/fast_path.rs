@@ -1,4 +1,4 @@
-//! The usual chunk: one piece of text, and the counts so far.
+//! Reads the most frequent chunk of a Gemini answer: one piece of text, and the counts so far.
 
 use serde::Deserialize;
 
@@ -30,14 +30,14 @@ struct Content {
     parts: [Part; 1],
 }
 
-/// A thought or a signature beside the text makes it another part.
+/// A text part without further fields. A thought or a signature would make it another kind of part.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Part {
     text: String,
 }
 
-/// The piece of text and the counts, if `data` is a usual chunk.
+/// The piece of text and the counts, if `data` is such a chunk.
 pub(super) fn text_of(data: &str) -> Option<(String, Option<Counts>)> {
     let Chunk { candidates: [candidate], usage_metadata, .. } = fast_path::read(data)?;
     let Content { parts: [part] } = candidate.content;

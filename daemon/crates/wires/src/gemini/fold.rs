@@ -1,4 +1,4 @@
-//! Folds the chunks of an answer into neutral events.
+//! Folds the chunks of a generateContent answer into neutral events.
 
 use cohab_model_api::{StopClass, TokenUsage};
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use crate::{
     wire::{End, Fold, Folded, Progress, Stopped},
 };
 
-/// Stops by a filter.
+/// Reasons of stops by a filter.
 const FILTERS: &[&str] = &[
     "SAFETY",
     "RECITATION",
@@ -23,13 +23,13 @@ const FILTERS: &[&str] = &[
     "IMAGE_PROHIBITED_CONTENT",
     "IMAGE_RECITATION",
 ];
-/// Stops since the model wrote a call that the service could not read.
+/// Reasons of stops after a call that the service could not read.
 const REJECTED_CALLS: &[&str] =
     &["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE"];
-/// The code by which the agent knows that the model should write its call again.
+/// The code that makes the agent ask the model to write its call again.
 const REJECTED_CODE: &str = "tool_use_failed";
 
-/// An answer being read.
+/// The state of an answer that is being read.
 #[derive(Debug, Default)]
 pub(super) struct ContentFold {
     ids: CallIds,
@@ -39,7 +39,7 @@ pub(super) struct ContentFold {
     has_failed: bool,
 }
 
-/// Tokens as the service counts them; an absent field keeps its last value.
+/// Token counts of the service; an absent field keeps its last value.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub(super) struct Counts {
     #[serde(rename = "promptTokenCount")]
@@ -53,7 +53,7 @@ pub(super) struct Counts {
 }
 
 impl ContentFold {
-    /// Starts with the call ids of the conversation, which new ones must not repeat.
+    /// Starts with the call ids of the conversation; new ids must not repeat them.
     pub(super) fn beside<'a>(taken: impl IntoIterator<Item = &'a str>) -> Self {
         Self { ids: CallIds::beside(taken), ..Self::default() }
     }
@@ -67,7 +67,7 @@ impl ContentFold {
         if chunk.get("error").is_some_and(|error| !error.is_null()) {
             return self.fail(Folded::Error(ErrorBody::from_value(chunk)), folded);
         }
-        // Before the parts: what they end in may be a failure, and its tokens count.
+        // Usage comes before the parts: the parts may end in a failure, and its tokens count.
         folded.extend(self.on_usage(chunk.get("usageMetadata")));
         let candidates = chunk.get("candidates").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         for candidate in candidates {
@@ -128,7 +128,7 @@ impl ContentFold {
             thoughts: new.thoughts.or(thoughts),
         };
         let Counts { prompt, cached, candidates, thoughts } = self.usage;
-        // The wire counts cached tokens as part of the prompt, but thoughts not as part of the answer.
+        // The wire includes cached tokens in the prompt, but does not include thoughts in the answer.
         Folded::Usage(TokenUsage {
             input: prompt.map(|prompt| prompt.saturating_sub(cached.unwrap_or(0))),
             output: [candidates, thoughts].into_iter().flatten().reduce(u64::saturating_add),
@@ -176,7 +176,7 @@ impl Fold for ContentFold {
         }
         let event = EventText::new(data);
         match serde_json::from_str::<Value>(data) {
-            // The whole answer, where no stream was asked for or a gateway does not know one.
+            // The whole answer, if no stream was requested or a gateway does not support streams.
             Ok(Value::Array(chunks)) => {
                 for chunk in chunks {
                     if !self.has_failed {

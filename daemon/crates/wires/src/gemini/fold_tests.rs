@@ -111,7 +111,7 @@ fn arguments_in_pieces_are_one_call_with_and_without_its_end_mark() {
         assert_eq!(own[0]["thoughtSignature"], "c2ln");
         assert_eq!(own[0]["functionCall"].to_string(), format!(r#"{{"name":"bash","args":{args}}}"#));
     }
-    // Two calls, the first without its end mark; then nothing tells that the answer is over.
+    // Two calls, the first without its end mark, and no mark for the end of the answer.
     let two = [&[start.clone()][..], &pieces[..2], std::slice::from_ref(&start), &pieces[..1], &[end, finish("STOP")]]
         .concat();
     let commands =

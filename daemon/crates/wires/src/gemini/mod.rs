@@ -1,4 +1,4 @@
-//! Wire `gemini`: generateContent of Google's Gemini API.
+//! The wire `gemini` implements generateContent of Google's Gemini API: request bodies and folds. It does not send or retry.
 //!
 //! Terminal mark: a `finishReason`, or a `promptFeedback.blockReason`.
 
@@ -22,11 +22,11 @@ use super::{
     wire::{self, Fold, Model, Options, Quirk, VENDOR, Vendor, Wire},
 };
 
-/// The wire.
+/// The Gemini API.
 pub(crate) struct Gemini;
 
 const NAME: &str = "gemini";
-/// As many models a page of the list has at most.
+/// Most models on a page of the list.
 const PAGE_SIZE: &str = "1000";
 
 static VENDORS: &[Vendor] = &[Vendor {
@@ -113,7 +113,7 @@ fn model(row: &Value) -> Option<Model> {
     (!id.is_empty()).then(|| Model { id, context_window_tokens, ..Model::default() })
 }
 
-/// `base` down to its version folder. Users also give the address of the list, or that of Google's other API.
+/// Shortens `base` to its version folder. Users also enter the address of the list, or of Google's other API.
 fn version_folder(base: &Url) -> Url {
     let mut url = base.clone();
     let stem = base.path().trim_end_matches('/');

@@ -1,4 +1,4 @@
-//! The parts of an answer, kept so that each can go back as it came: a signature belongs to its own part and no other.
+//! Collects the parts of an answer in the form in which each can go back: a signature belongs to its own part only.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use crate::{
     wire::{Folded, MAX_CALLS},
 };
 
-/// Most parts in one answer, neighbouring texts counted as one.
+/// Most parts in one answer; neighbouring texts count as one.
 const MAX_PARTS: usize = 8 * MAX_CALLS;
-/// Parts that are nothing but text.
+/// Keys of parts with text only.
 const TEXT_KEYS: &[&str] = &["text", "thought"];
 
 /// All parts so far, in order.
@@ -25,7 +25,7 @@ pub(super) struct Parts {
 
 #[derive(Debug)]
 enum Part {
-    /// Text, a thought, or something of the service's own.
+    /// Text, a thought, or a part specific to the service.
     Plain(Map<String, Value>),
     Call(Box<Call>),
 }
@@ -33,12 +33,12 @@ enum Part {
 /// A call under construction.
 #[derive(Debug)]
 struct Call {
-    /// The part beside its `functionCall`: the signature.
+    /// The part without its `functionCall`: the signature.
     beside: Map<String, Value>,
-    /// The `functionCall` without what builds its arguments.
+    /// The `functionCall` without the fields that build its arguments.
     function: Map<String, Value>,
     args: Args,
-    /// More of it is announced.
+    /// Whether more of the call is announced.
     is_open: bool,
 }
 
@@ -49,10 +49,10 @@ enum Args {
 }
 
 impl Parts {
-    /// Takes one part of `event` and gives what it shows.
+    /// Takes one part of `event` and returns its visible content.
     ///
     /// # Errors
-    /// What the service did wrong; continues "Service (host) ...".
+    /// The service's mistake; continues "Service (host) ...".
     pub(super) fn push(&mut self, part: &Map<String, Value>, event: &EventText<'_>) -> Result<Option<Folded>, String> {
         self.check_room()?;
         if let Some(function) = part.get("functionCall").and_then(Value::as_object) {
@@ -69,7 +69,7 @@ impl Parts {
         })
     }
 
-    /// Takes a part that is nothing but text.
+    /// Takes a part with text only.
     ///
     /// # Errors
     /// As [`push`](Self::push).
@@ -92,7 +92,7 @@ impl Parts {
         if is_full { Err(format!("sent more than {MAX_PARTS} parts")) } else { Ok(()) }
     }
 
-    /// Text that comes in pieces is one part again, unless one of them carries more than its text.
+    /// Joins pieces of text into one part, unless a piece carries more than its text.
     fn push_plain(&mut self, part: &Map<String, Value>, text: &str) {
         if let Some(Part::Plain(last)) = self.parts.last_mut()
             && is_only_text(last)
@@ -120,7 +120,7 @@ impl Parts {
                 return Ok(());
             }
             if function.is_empty() {
-                // The end mark of a call that was whole already.
+                // The end mark of a call that was already whole.
                 return Ok(());
             }
         }
@@ -152,7 +152,7 @@ impl Parts {
         self.calls > 0
     }
 
-    /// Whether text arrived that is no thought.
+    /// Whether text arrived that is not a thought.
     pub(super) fn has_text(&self) -> bool {
         self.parts.iter().any(|part| match part {
             Part::Plain(part) => !is_thought(part) && !text_of(part, "text").is_empty(),
@@ -160,12 +160,12 @@ impl Parts {
         })
     }
 
-    /// The calls, and the parts in the form in which they go back.
+    /// The calls, and the parts in the form that goes back.
     pub(super) fn finish(self, ids: &mut CallIds) -> (Vec<ToolCall>, Value) {
         let (mut calls, mut own) = (Vec::new(), Vec::new());
         for part in self.parts {
             match part {
-                // Thoughts without a signature mean nothing to the service, and it refuses parts without content.
+                // The service ignores thoughts without a signature, and refuses parts without content.
                 Part::Plain(part)
                     if is_only_text(&part) && (is_thought(&part) || text_of(&part, "text").is_empty()) => {}
                 Part::Plain(part) => own.push(Value::Object(part)),

@@ -1,4 +1,4 @@
-//! A neutral request as a generateContent body.
+//! Builds the body of a generateContent request from a neutral request.
 
 use cohab_model_api::{AssistantMessage, ModelRequest, ToolCall, ToolResult};
 use cohab_types::reasoning::ReasoningEffort;
@@ -10,14 +10,14 @@ use crate::{
     wire::{Options, Quirk},
 };
 
-/// Stands in for the signature of a call that another model made; "skip_thought_signature_validator" in base64.
+/// The signature for calls that another model made; "skip_thought_signature_validator" in base64.
 const STAND_IN_SIGNATURE: &str = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I=";
 /// Both spellings of the field.
 const SIGNATURE_KEYS: [&str; 2] = ["thoughtSignature", "thought_signature"];
-/// From here on, models think by levels and want the calls of a turn signed.
+/// First generation of models that think by levels and require signed calls within a turn.
 const FIRST_SIGNING_GENERATION: u32 = 3;
 
-/// Builds the body. The model stands in the address.
+/// Builds the body. The model is part of the address.
 pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
     let mut body = Map::new();
     if !request.system.trim().is_empty() {
@@ -53,7 +53,7 @@ pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
     Value::Object(body)
 }
 
-/// Newer models take a level, older ones tokens. No level means "not at all".
+/// Newer models take a level, older ones a number of tokens. No level means "not at all".
 fn thinking(effort: ReasoningEffort, model: &str) -> Value {
     let (level, budget_tokens) = match effort {
         ReasoningEffort::Off => ("low", 0),
@@ -69,7 +69,7 @@ fn thinking(effort: ReasoningEffort, model: &str) -> Value {
     config
 }
 
-/// By the number in its name; a name without one is taken for a new model.
+/// Decides by the number in the model's name; a name without a number counts as a new model.
 fn signs_calls(model: &str) -> bool {
     let number = model.rsplit('/').next().and_then(|name| name.strip_prefix("gemini-"));
     let digits: Option<String> = number.map(|number| number.chars().take_while(char::is_ascii_digit).collect());
@@ -78,7 +78,7 @@ fn signs_calls(model: &str) -> bool {
 
 fn contents(request: &ModelRequest, options: &Options<'_>) -> Vec<Value> {
     let mut contents = Vec::new();
-    // The calls as they were sent: results repeat their names, and their ids where they have any.
+    // The calls as sent: results repeat their names, and their ids if they have any.
     let mut called: Vec<Value> = Vec::new();
     for entry in history::entries(&request.messages, NAME, options) {
         let (role, parts) = match entry {
@@ -99,7 +99,7 @@ fn contents(request: &ModelRequest, options: &Options<'_>) -> Vec<Value> {
     contents
 }
 
-/// The parts as the service wrote them where the message has not changed since, else built anew.
+/// The parts as the service wrote them if the message has not changed since, else rebuilt.
 fn model_parts(assistant: &AssistantMessage, options: &Options<'_>) -> Vec<Value> {
     let own = history::own_form(assistant, NAME, options).and_then(Value::as_array);
     let own = own.filter(|own| is_unchanged(own, assistant));
@@ -113,7 +113,7 @@ fn model_parts(assistant: &AssistantMessage, options: &Options<'_>) -> Vec<Value
     }
     let is_foreign = own.is_none() && signs_calls(options.model) && !is_refused;
     if is_foreign || options.has(Quirk::StandInSignatures) {
-        // The first call of an answer stands for all of them.
+        // A signature on the first call of an answer covers all of its calls.
         let first = parts.iter_mut().find(|part| part.get("functionCall").is_some());
         let unsigned = first.filter(|part| SIGNATURE_KEYS.iter().all(|key| part.get(*key).is_none()));
         if let Some(part) = unsigned {
@@ -123,7 +123,7 @@ fn model_parts(assistant: &AssistantMessage, options: &Options<'_>) -> Vec<Value
     parts
 }
 
-/// A part that was there for its signature only, or that means nothing without it.
+/// Whether a part holds only a signature, or means nothing without one.
 fn is_blank(part: &Value) -> bool {
     let is_text = part.get("text").is_some();
     let has_text = part.get("text").and_then(Value::as_str).is_some_and(|text| !text.is_empty());

@@ -1,9 +1,9 @@
-//! JSON schemas in the part of OpenAPI that every version of the service takes. Newer ones also take plain JSON schema, in a
-//! field that older ones and gateways refuse.
+//! Converts JSON schemas to the subset of OpenAPI that every version of the service accepts. Newer versions also accept plain JSON schema,
+//! in a field that older versions and gateways refuse.
 
 use serde_json::{Map, Value, json};
 
-/// What the service knows of a schema, beside `properties` and what holds schemas itself. It refuses anything else.
+/// Keywords that the service knows, in addition to `properties` and the keywords that hold schemas. It refuses all others.
 const KEYWORDS: &[&str] = &[
     "type",
     "title",
@@ -18,11 +18,10 @@ const KEYWORDS: &[&str] = &[
     "maximum",
     "pattern",
 ];
-/// Schemas within schemas deeper than this become "anything".
+/// Deepest nesting of schemas; deeper schemas become "anything".
 const MAX_DEPTH: usize = 32;
 
-/// `schema`, that of a tool's arguments, as far as the service understands it; `None` when there are no arguments, since it
-/// refuses an object without properties.
+/// Converts the schema of a tool's arguments; `None` without arguments, since the service refuses an object without properties.
 pub(super) fn parameters(schema: &Value) -> Option<Value> {
     let schema = cleaned(schema, MAX_DEPTH);
     schema.get("properties").is_some().then_some(schema)

@@ -1,4 +1,4 @@
-//! The usual line: a piece of the content.
+//! Reads the most frequent line of an Ollama answer: a piece of the content.
 
 use serde::Deserialize;
 
@@ -22,7 +22,7 @@ struct Message {
     _tool_calls: Option<Unusual>,
 }
 
-/// The piece of text, if `data` is one usual line.
+/// The piece of text, if `data` is such a line.
 pub(super) fn text_of(data: &str) -> Option<String> {
     let line: Line = fast_path::read(data)?;
     (!line.done && !line.message.content.is_empty()).then_some(line.message.content)

@@ -1,4 +1,4 @@
-//! Folds the lines of an answer into neutral events.
+//! Folds the lines of an Ollama chat answer into neutral events.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use crate::{
     wire::{End, Fold, Folded, MAX_CALLS, Options, Progress, Stopped},
 };
 
-/// A context counts as nearly full with this part of it used, in percent. What no longer fits is cut without a word.
+/// Used part of a context, in percent, from which it counts as nearly full. The server cuts the rest without a notice.
 const FULL_PERCENT: u64 = 90;
 
-/// An answer being read.
+/// The state of an answer that is being read.
 #[derive(Debug, Default)]
 pub(super) struct LineFold {
     ids: CallIds,
-    /// What the request asked for.
+    /// Size of the context in the request.
     context_window_tokens: u64,
     thinking: String,
     calls: Vec<ToolCall>,
@@ -66,7 +66,7 @@ impl LineFold {
         }
     }
 
-    /// Calls come whole, their ids only from newer servers.
+    /// Takes a call. Calls arrive whole; only newer servers send ids.
     fn on_call(&mut self, call: &Value, line: &EventText<'_>) {
         let text = |pointer: &str| call.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let args = line.arguments(call.pointer("/function/arguments"));
@@ -77,7 +77,7 @@ impl LineFold {
         });
     }
 
-    /// A prompt whose beginning is still in the server's memory is not counted at all.
+    /// Takes the counts. The server does not count a prompt whose beginning is still in its memory.
     fn on_counts(&mut self, line: &Value, folded: &mut Vec<Folded>) {
         let count = |key: &str| line.get(key).and_then(Value::as_u64);
         let (input, output) = (count("prompt_eval_count"), count("eval_count"));
@@ -117,7 +117,7 @@ impl Fold for LineFold {
             return vec![Folded::Text(content)];
         }
         let mut folded = Vec::new();
-        // One line, or all of them where something in between holds an answer back until it is whole.
+        // One line, or all lines if a proxy holds the answer back until it is whole.
         let mut lines = serde_json::Deserializer::from_str(data).into_iter::<Value>();
         while self.progress() == Progress::Open {
             let start = lines.byte_offset();

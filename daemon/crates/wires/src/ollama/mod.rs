@@ -1,4 +1,5 @@
-//! Wire `ollama`: Ollama's own chat API. Its OpenAI route takes no context size, and cuts longer prompts without a word.
+//! The wire `ollama` implements Ollama's own chat API: request bodies and folds. It does not send or retry. Ollama's OpenAI route takes no
+//! context size, and cuts longer prompts without a notice.
 //!
 //! Terminal mark: `done`.
 
@@ -21,11 +22,11 @@ use super::{
     wire::{self, Fold, Framing, Model, Options, Quirk, VENDOR, Vendor, Wire},
 };
 
-/// The wire.
+/// Ollama's chat API.
 pub(crate) struct Ollama;
 
 const NAME: &str = "ollama";
-/// Size of the context in tokens when the settings name none: a compromise between memory and forgetting.
+/// Size of the context in tokens if the settings name none: a compromise between memory and length of history.
 pub(crate) const DEFAULT_CONTEXT_WINDOW_TOKENS: u64 = 32_768;
 
 static VENDORS: &[Vendor] = &[Vendor {
@@ -101,7 +102,7 @@ impl Wire for Ollama {
     }
 }
 
-/// `base` without the paths of calls, and without that of the OpenAI route, which many have in their settings.
+/// `base` without the paths of calls, and without the path of the OpenAI route, which many users have in their settings.
 fn root(base: &Url) -> Url {
     let mut stem = base.path().trim_end_matches('/');
     for end in ["/chat", "/tags", "/chat/completions", "/api", "/v1"] {

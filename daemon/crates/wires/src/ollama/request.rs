@@ -1,4 +1,4 @@
-//! A neutral request as the body of a chat.
+//! Builds the body of an Ollama chat request from a neutral request.
 
 use cohab_model_api::{AssistantMessage, ModelRequest, ToolResult};
 use cohab_types::reasoning::ReasoningEffort;
@@ -10,15 +10,15 @@ use crate::{
     wire::{ERROR_PREFIX, Options, Quirk},
 };
 
-/// How long the model stays in memory after an answer. People think between two questions.
+/// Time that the model stays in memory after an answer. Users think between two questions.
 const KEEP_ALIVE: &str = "30m";
 
-/// Builds the body. What makes the server load the model anew is the same in every request.
+/// Builds the body. Options that would make the server load the model again are the same in every request.
 pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
     let mut body = Map::new();
     body.insert("model".to_owned(), json!(options.model));
     body.insert("messages".to_owned(), Value::Array(messages(request, options)));
-    // There is no way to forbid calls but not to offer any.
+    // The API can omit tools, but cannot forbid calls.
     if request.allow_tools && !request.tools.is_empty() && !options.has(Quirk::NoTools) {
         let tools = request.tools.iter().map(|tool| {
             let function = json!({"name": tool.name, "description": tool.description, "parameters": tool.parameters});
@@ -42,7 +42,7 @@ pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
     Value::Object(body)
 }
 
-/// Size of the context that every request asks for.
+/// Size of the context in every request.
 pub(super) fn context_window_tokens(options: &Options<'_>) -> u64 {
     options.context_window_tokens.unwrap_or(DEFAULT_CONTEXT_WINDOW_TOKENS)
 }
@@ -73,7 +73,7 @@ fn messages(request: &ModelRequest, options: &Options<'_>) -> Vec<Value> {
     messages
 }
 
-/// With the thoughts that led to its calls, where this model had them.
+/// The message with the thoughts that led to its calls, if this model had them.
 fn assistant_message(assistant: &AssistantMessage, options: &Options<'_>) -> Value {
     let mut message = json!({"role": "assistant", "content": assistant.text});
     if assistant.tool_calls.is_empty() {

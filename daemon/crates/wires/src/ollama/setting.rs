@@ -1,15 +1,15 @@
-//! `OLLAMA_HOST`, as Ollama itself reads it.
+//! Reads `OLLAMA_HOST` in the way that Ollama itself does.
 
 use url::Url;
 
 const DEFAULT_HOST: &str = "127.0.0.1";
 const DEFAULT_PORT: u16 = 11434;
 
-/// The address that `setting` means: a host, a port (`:8080`), both, or a URL. A server that listens everywhere is asked on
-/// this machine. What cannot be understood comes back as it is, to be complained about.
+/// Converts `setting` to an address: a host, a port (`:8080`), both, or a URL. A server that listens on all interfaces is reached on this
+/// machine. An invalid setting is returned unchanged, so that the caller can report it.
 pub fn base_of_setting(setting: &str) -> String {
     let setting = setting.trim();
-    // Where the scheme is named, its own port is meant.
+    // A named scheme implies its own port.
     let (scheme, place, port) = match setting.split_once("://") {
         Some((scheme @ "https", place)) => (scheme, place, 443),
         Some((scheme @ "http", place)) => (scheme, place, 80),

@@ -1,4 +1,4 @@
-//! The usual chunk: a piece of the content, and nothing else that counts.
+//! Reads the most frequent chunk of a Chat Completions answer: a piece of the content, and nothing else of meaning.
 
 use serde::Deserialize;
 
@@ -39,7 +39,7 @@ struct Delta {
     _tool_calls: Option<Unusual>,
 }
 
-/// The piece of text, if `data` is a usual chunk.
+/// The piece of text, if `data` is such a chunk.
 pub(super) fn text_of(data: &str) -> Option<String> {
     let Chunk { choices: [choice], .. } = fast_path::read(data)?;
     (choice.index == 0).then_some(choice.delta.content)

@@ -18,7 +18,7 @@ use crate::{
     wire::{End, Fold, Folded, MAX_CALLS, Options, Progress, Quirk, Stopped},
 };
 
-/// An answer being read.
+/// The state of an answer that is being read.
 #[derive(Debug, Default)]
 pub(super) struct ChatFold {
     ids: CallIds,
@@ -27,7 +27,7 @@ pub(super) struct ChatFold {
     splitter: ThinkSplitter,
     text: String,
     refused: bool,
-    /// Joined `reasoning_content`, once that key was seen.
+    /// Joined `reasoning_content`, once that key occurred.
     reasoning_content: Option<String>,
     reasoning_details: Vec<Value>,
     slots: Slots,
@@ -127,7 +127,7 @@ impl ChatFold {
         }
     }
 
-    /// A typed part of the content, as some reasoning services send it.
+    /// Takes a typed part of the content, which some reasoning services send.
     fn on_part(&mut self, part: &Value, folded: &mut Vec<Folded>) {
         let thinking = part.get("thinking");
         if let Some(text) = part.get("text").and_then(Value::as_str) {
@@ -169,10 +169,10 @@ impl ChatFold {
             _ if !self.slots.is_empty() => StopClass::Tool,
             _ => StopClass::End,
         };
-        // A cut or filtered answer may end inside the arguments even when they parse.
+        // A cut or filtered answer may end inside the arguments even if they parse.
         let has_void_calls = matches!(class, StopClass::Length | StopClass::Refusal) && !self.slots.is_empty();
         let slots = if has_void_calls { Vec::new() } else { self.slots.take() };
-        // What the neutral form says as well is not held twice if it is long.
+        // Long content that the neutral form holds as well is not held twice.
         let length: usize = slots.iter().map(|slot| slot.args.text().len()).sum();
         let is_plain = self.reasoning_content.is_none() && self.reasoning_details.is_empty();
         let has_own_form = !has_void_calls && (!is_plain || length <= tool_arguments::LONG_BYTES);
@@ -276,7 +276,7 @@ fn push_reasoning(text: &str, folded: &mut Vec<Folded>) {
     }
 }
 
-/// The wire counts cached tokens as part of the prompt.
+/// Reads token counts. The wire includes cached tokens in the prompt.
 fn token_usage(usage: &Value) -> TokenUsage {
     let count = |pointer: &str| usage.pointer(pointer).and_then(Value::as_u64);
     let cache_read = count("/prompt_tokens_details/cached_tokens").or_else(|| count("/prompt_cache_hit_tokens"));

@@ -4,7 +4,7 @@ use cohab_model_api::{AssistantMessage, Message, TokenUsage, ToolSpec};
 
 use super::*;
 
-/// Everything an answer comes to.
+/// The complete result of an answer.
 #[derive(Debug, Default, PartialEq)]
 struct Answer {
     text: String,
@@ -64,7 +64,7 @@ fn asked(ids: &[&str], allow_tools: bool) -> ModelRequest {
     ModelRequest { tools: vec![spec], allow_tools, ..ModelRequest::of(vec![Message::Assistant(message)]) }
 }
 
-/// The answer of a service with these deviations.
+/// The answer of a service with these quirks.
 fn fold_of(quirks: &[Quirk], events: &[Value]) -> Answer {
     let quirks: BTreeSet<Quirk> = quirks.iter().copied().collect();
     let options = Options { model: "m", quirks: &quirks, ..Options::default() };

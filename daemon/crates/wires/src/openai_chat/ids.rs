@@ -1,17 +1,17 @@
-//! Call ids as they are sent. A conversation may hold ids of other services, which not every service takes: too long, with dots and
-//! colons, or not of exactly nine letters and digits.
+//! Chooses the call ids to send. A conversation may hold ids of other services that not every service accepts: too long, with dots and
+//! colons, or not exactly nine letters and digits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::history;
 
-/// Longest id that all services take, but for those of the short kind.
+/// Longest id that all services accept, except those with short ids.
 const MAX_ID_BYTES: usize = 40;
-/// Length of the short kind.
+/// Length of a short id.
 const SHORT_ID_BYTES: usize = 9;
 const BASE_62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// The ids of a conversation, from its start. A longer conversation gives the same ids to its first messages.
+/// The ids of a conversation, from its start. A longer conversation gives its first messages the same ids.
 #[derive(Debug, Default)]
 pub(crate) struct SentIds {
     is_short: bool,
@@ -20,12 +20,12 @@ pub(crate) struct SentIds {
 }
 
 impl SentIds {
-    /// None yet; all will be of nine letters and digits if `is_short`.
+    /// Starts without ids; with `is_short`, all ids will have nine letters and digits.
     pub(crate) fn new(is_short: bool) -> Self {
         Self { is_short, ..Self::default() }
     }
 
-    /// The id to send for the next call. An own one of the service stays as it is.
+    /// Chooses the id for the next call. The service's own id stays the same.
     pub(crate) fn claim(&mut self, id: &str, is_own: bool) -> String {
         let mut wish = self.wish(id, is_own);
         for salt in 0_u64.. {
@@ -44,7 +44,7 @@ impl SentIds {
         self.sent.get(id).map_or(id, String::as_str)
     }
 
-    /// `id` as near as possible to what it is.
+    /// The acceptable id nearest to `id`, if there is one.
     fn wish(&self, id: &str, is_own: bool) -> Option<String> {
         if self.is_short {
             let is_fit = id.len() == SHORT_ID_BYTES && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -54,9 +54,9 @@ impl SentIds {
         (is_own || wish.len() <= MAX_ID_BYTES).then_some(wish)
     }
 
-    /// Another one, always the same for the same `id` and `salt`.
+    /// A replacement, always the same for the same `id` and `salt`.
     fn made(&self, id: &str, salt: u64) -> String {
-        // FNV-1a: nothing secret is at stake, and it is the same on every machine.
+        // FNV-1a: the id is not a secret, and the hash is the same on every machine.
         let seed = 0xcbf2_9ce4_8422_2325_u64 ^ salt;
         let mut hash = id.bytes().fold(seed, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
         let mut made = String::from(if self.is_short { "" } else { "call_" });

@@ -1,6 +1,7 @@
-//! Wire `openai-chat`: Chat Completions of OpenAI and of the many services and local servers that speak its dialects.
+//! The wire `openai-chat` implements Chat Completions of OpenAI, and the dialects of many services and local servers: request bodies and
+//! folds. It does not send or retry.
 //!
-//! Terminal mark: a `finish_reason`, or `[DONE]` with every call's arguments parsing.
+//! Terminal mark: a `finish_reason`, or `[DONE]` if every call's arguments parse.
 
 mod fast_path;
 mod fold;
@@ -27,7 +28,7 @@ use super::{
     wire::{self, Fold, Model, Options, Quirk, Vendor, Wire},
 };
 
-/// The wire.
+/// The Chat Completions API.
 pub(crate) struct OpenAiChat;
 
 const NAME: &str = "openai-chat";
@@ -98,7 +99,7 @@ impl Wire for OpenAiChat {
     }
 }
 
-/// Words of refusals, in lower case, and what helps.
+/// Words of refusals, in lower case, and the quirk to apply.
 const REMEDIES: &[(&str, Quirk)] = &[
     ("max_completion_tokens", Quirk::MaxCompletionTokens),
     ("stream_options", Quirk::NoStreamOptions),
@@ -120,10 +121,10 @@ pub(super) fn refuses_tools(status: Option<u16>, text: &str) -> bool {
     matches!(status, Some(400 | 404 | 422)) && WORDS.iter().any(|word| text.contains(word))
 }
 
-/// Paths of calls, which a base URL may have at its end by mistake or by a service's own documentation.
+/// Paths of calls, which a base URL may end with by mistake or by a service's own documentation.
 const CALL_PATHS: &[&str] = &["/chat/completions", "/responses"];
 
-/// Where `path` is called. A base without any path gets the usual version folder, unless `is_bare`.
+/// The URL of `path`. A base without a path gets the standard version folder, unless `is_bare`.
 pub(super) fn url_at(base: &Url, path: &str, is_bare: bool) -> Url {
     let mut base = base.clone();
     let stem = base.path().trim_end_matches('/').to_owned();
@@ -136,21 +137,21 @@ pub(super) fn url_at(base: &Url, path: &str, is_bare: bool) -> Url {
     wire::append_path(&base, &if has_folder { path.to_owned() } else { format!("{folder}/{path}") })
 }
 
-/// Whether a refusal, in lower case, is about how much to think.
+/// Whether a refusal, in lower case, is about the reasoning effort.
 pub(super) fn refuses_effort(text: &str) -> bool {
     let names_values = text.contains("supported values are") && text.contains("'medium'");
     names_values || ["reasoning_effort", "reasoning.effort", "effort level"].iter().any(|name| text.contains(name))
 }
 
-/// What the service says that the answer costs: a number of US dollars, or an object with their sum.
+/// The cost that the service reports: a number of US dollars, or an object with their sum.
 pub(super) fn cost_microusd(usage: &Value) -> Option<u64> {
     let dollars = usage.get("cost").and_then(|cost| cost.as_f64().or_else(|| cost.get("total_cost")?.as_f64()))?;
     let micros = (dollars * 1e6).round();
-    // From here on floats cannot count single units; nobody pays that much.
+    // Larger floats cannot count single units, and no real cost is as high.
     (0.0..=9e15).contains(&micros).then_some(micros as u64)
 }
 
-/// The key as both wires of OpenAI send it.
+/// The key in the form that both OpenAI wires send.
 pub(super) fn bearer(key: Option<&SecretString>) -> HeaderMap {
     let mut headers = HeaderMap::new();
     if let Some(key) = key {

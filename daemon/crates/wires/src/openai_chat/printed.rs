@@ -1,9 +1,9 @@
-//! Recognises a tool call that a model wrote into its text, as small ones do whose server does not translate them. It is shown and
-//! never run: only what the service itself calls a tool call is one.
+//! Recognizes a tool call that a model wrote into its text, as small models do if their server does not translate calls. Such a call is
+//! shown and never run: only calls that the service itself marks as calls run.
 
 use serde_json::Value;
 
-/// What the templates of models put in front of a call, at the start of a line.
+/// Texts that chat templates put before a call, at the start of a line.
 const MARKS: &[&str] = &[
     "<tool_call>",
     "<function_call>",
@@ -13,13 +13,13 @@ const MARKS: &[&str] = &[
     "[TOOL_CALLS]",
     "<\u{ff5c}tool\u{2581}calls\u{2581}begin\u{ff5c}>",
 ];
-/// A longer text is no call.
+/// Longest text that is checked; a longer text is not a call.
 const MAX_CALL_BYTES: usize = 64 * 1024;
-/// What the user is told.
+/// The notice for the user.
 pub(super) const NOTICE: &str = "The model wrote a tool call as text, and nothing was run: switch on tool calling in its server \
     (llama.cpp: --jinja, vLLM: --enable-auto-tool-choice) or choose another model.";
 
-/// Whether there is a call of one of `tools` in `text`.
+/// Whether `text` contains a call of one of `tools`.
 pub(super) fn has_call(text: &str, tools: &[String]) -> bool {
     !tools.is_empty() && (has_mark(text) || is_call(text.trim(), tools))
 }
@@ -36,7 +36,7 @@ fn has_mark(text: &str) -> bool {
     false
 }
 
-/// Nothing but a call, in a code fence or without.
+/// Whether the text is only a call, with or without a code fence.
 fn is_call(text: &str, tools: &[String]) -> bool {
     let fenced = text.strip_prefix("```").and_then(|text| text.strip_suffix("```"));
     let text = fenced.map_or(text, |text| text.trim_start_matches(char::is_alphabetic).trim());

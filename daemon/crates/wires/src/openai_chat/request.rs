@@ -1,4 +1,4 @@
-//! A neutral request as a Chat Completions body.
+//! Builds the body of a Chat Completions request from a neutral request.
 
 use cohab_model_api::{AssistantMessage, ModelRequest, ToolResult};
 use cohab_types::reasoning::ReasoningEffort;
@@ -10,7 +10,7 @@ use crate::{
     wire::{ERROR_PREFIX, Options, Quirk},
 };
 
-/// Models that take cache breakpoints, at a service that hands them on.
+/// Models that take cache breakpoints, at a service that passes them on.
 const BREAKPOINT_MODELS: &str = "anthropic/";
 
 /// Builds the body.
@@ -91,8 +91,8 @@ fn messages(request: &ModelRequest, options: &Options<'_>) -> Vec<Value> {
     messages
 }
 
-/// On the system prompt, which covers the tools, and on the last question. Both kinds of messages have parts then, always, so
-/// that their bytes stay the same but for the mark.
+/// Sets breakpoints on the system prompt, which covers the tools, and on the last question. Both kinds of messages then always have parts,
+/// so that only the mark changes their bytes.
 fn set_breakpoints(messages: &mut [Value]) {
     let last_question = messages.iter().rposition(|message| message["role"] == "user");
     for (at, message) in messages.iter_mut().enumerate() {
@@ -108,8 +108,8 @@ fn set_breakpoints(messages: &mut [Value]) {
     }
 }
 
-/// The message as the service wrote it where nothing has changed since, so that its prompt cache and its reasoning fields
-/// hold; else built anew.
+/// The message as the service wrote it if it has not changed since, so that the service's prompt cache and reasoning fields stay valid;
+/// else rebuilt.
 fn assistant_message(assistant: &AssistantMessage, options: &Options<'_>, ids: &mut SentIds) -> Value {
     let own = history::own_form(assistant, NAME, options).filter(|own| is_unchanged(own, assistant));
     let sent: Vec<String> = assistant.tool_calls.iter().map(|call| ids.claim(&call.id, own.is_some())).collect();
@@ -140,7 +140,7 @@ fn neutral_message(assistant: &AssistantMessage) -> Value {
     let content = if assistant.text.is_empty() { Value::Null } else { json!(assistant.text) };
     message.insert("content".to_owned(), content);
     let calls = assistant.tool_calls.iter().map(|call| {
-        // Broken arguments would break the service's own template; the result tells the model what was wrong.
+        // Broken arguments would break the service's own template; the result reports the error to the model.
         let args = call.args.as_ref().map_or_else(|_| "{}".to_owned(), |args| json!(args).to_string());
         call_value(&call.id, &call.name, &args)
     });

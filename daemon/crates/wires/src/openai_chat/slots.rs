@@ -1,5 +1,5 @@
-//! Puts the fragments of streamed tool calls together. Services differ in what identifies a fragment: an index, an id, both or
-//! nothing, and some of it wrong.
+//! Joins the fragments of streamed tool calls. Services differ in the identification of a fragment: an index, an id, both or neither, and
+//! sometimes a wrong one.
 
 use serde_json::Value;
 
@@ -9,15 +9,15 @@ use crate::{tool_arguments::RawArguments, wire::MAX_CALLS};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Slot {
     index: Option<u64>,
-    /// First id that was not empty.
+    /// First nonempty id.
     pub(super) id: String,
-    /// First name that was not empty.
+    /// First nonempty name.
     pub(super) name: String,
     /// Joined arguments.
     pub(super) args: RawArguments,
 }
 
-/// All calls of an answer, in order of appearance.
+/// All calls of an answer, in order of arrival.
 #[derive(Debug, Default)]
 pub(super) struct Slots(Vec<Slot>);
 
@@ -26,7 +26,7 @@ pub(super) struct Slots(Vec<Slot>);
 pub(super) struct TooManyCalls;
 
 impl Slots {
-    /// Takes one element of `tool_calls`. Tells whether it carried anything.
+    /// Takes one element of `tool_calls`. Returns whether it carried anything.
     pub(super) fn push(&mut self, fragment: &Value) -> Result<bool, TooManyCalls> {
         let function = fragment.get("function");
         let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -61,8 +61,8 @@ impl Slots {
         Ok(carries)
     }
 
-    /// Some servers count every call as 0: a new id with a name on a used index is another call. An id alone is not, since
-    /// others make a new one for each fragment.
+    /// Finds a call by its index. Some servers give every call the index 0: a new id with a name on a used index is another call. An id
+    /// alone is not, since other servers make a new id for each fragment.
     fn by_index(&self, index: u64, id: &str, name: &str) -> Option<usize> {
         let newest = self.0.iter().rposition(|slot| slot.index == Some(index))?;
         let slot = &self.0[newest];

@@ -1,78 +1,77 @@
-//! Parts the reasoning that local models write between `<think>` tags into their text from the answer. Streaming: a tag may
-//! come in pieces.
+//! Separates the reasoning that local models write between `<think>` tags from the answer. Works on a stream: a tag may arrive in pieces.
 //!
-//! Some servers' templates swallow the opening tag, and only `</think>` comes. Text is never held back for that: the first time,
-//! what stood before the tag has been shown as text, and stays; but from then on the answers of this model are taken as reasoning
-//! until the tag comes. If it does not come, what was shown as reasoning was the answer, and comes as text at the end.
+//! The templates of some servers swallow the opening tag, and only `</think>` arrives. Text is never held back for that case: the first
+//! time, the text before the tag was shown as an answer, and stays; from then on the answers of this model count as reasoning until the
+//! tag arrives. If it does not arrive, the text shown as reasoning was the answer, and is sent as text at the end.
 
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 const FENCES: [&str; 2] = ["```", "~~~"];
-/// Behind more blanks than this no tag and no code fence is looked for.
+/// After more leading whitespace than this, no tag and no code fence is searched for.
 const MAX_LEADING_BLANKS_BYTES: usize = 1024;
 
-/// A piece of the answer.
+/// A piece of the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Piece {
-    /// For the reader.
+    /// Text of the answer.
     Text(String),
-    /// Between the tags.
+    /// Text between the tags.
     Reasoning(String),
 }
 
-/// Splits a text that comes in pieces.
+/// Splits a text that arrives in pieces.
 #[derive(Debug, Default)]
 pub(super) struct ThinkSplitter {
     state: State,
     held: String,
-    /// The opening tag is known to be swallowed.
+    /// Whether the opening tag is known to be swallowed.
     assumes_reasoning: bool,
-    /// All that was taken as reasoning without an opening tag.
+    /// All text that was taken as reasoning without an opening tag.
     assumed: String,
     has_bare_close: bool,
     in_fence: bool,
-    /// The end of the text so far, where an opening tag may have begun.
+    /// The end of the text so far, which may hold the start of an opening tag.
     tail: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
-    /// Nothing but blanks so far: an opening tag counts only here, since later it is what the model talks about.
+    /// Only whitespace so far: an opening tag counts only here, since later it is part of the model's subject.
     #[default]
     Start,
     Thinking,
-    /// Thinking, if a closing tag comes.
+    /// Reasoning, if a closing tag arrives.
     Assumed,
-    /// After a closing tag: blanks before the answer are dropped.
+    /// After a closing tag: whitespace before the answer is dropped.
     AfterThinking,
     /// At the start of a line of the answer: a closing tag alone, outside of code, ends reasoning whose opening tag was
     /// swallowed.
     Line,
     /// Inside a line of the answer.
     Text,
-    /// In the answer, nothing to look for.
+    /// In the answer, with no tag to search for.
     Plain,
 }
 
 impl ThinkSplitter {
-    /// For a model whose opening tag is known to be swallowed.
+    /// Starts for a model whose opening tag is known to be swallowed.
     pub(super) fn without_opening_tag() -> Self {
         Self { assumes_reasoning: true, ..Self::default() }
     }
 
-    /// The service parts reasoning from text by itself: nothing to look for.
+    /// Turns the search off: the service separates reasoning from text by itself.
     pub(super) fn leave_to_service(&mut self) {
         if self.state == State::Start && self.held.is_empty() {
             self.state = State::Plain;
         }
     }
 
-    /// Whether a closing tag came without an opening one.
+    /// Whether a closing tag arrived without an opening one.
     pub(super) fn has_bare_close(&self) -> bool {
         self.has_bare_close
     }
 
-    /// Takes a piece; gives what is decided.
+    /// Takes a piece; returns the pieces that are decided.
     pub(super) fn push(&mut self, text: &str) -> Vec<Piece> {
         if self.state == State::Plain {
             return text_piece(text.to_owned());
@@ -83,8 +82,8 @@ impl ThinkSplitter {
         pieces
     }
 
-    /// Ends the text: what is held back is no tag. Reasoning without any tag was the answer, unless `has_other` says that the
-    /// answer is something else, or cut.
+    /// Ends the text: the held-back part is not a tag. Reasoning without any tag was the answer, unless `has_other` says that the answer
+    /// is another part, or cut.
     pub(super) fn finish(&mut self, has_other: bool) -> Vec<Piece> {
         let rest = std::mem::take(&mut self.held);
         match std::mem::replace(&mut self.state, State::Plain) {
@@ -94,7 +93,7 @@ impl ThinkSplitter {
         }
     }
 
-    /// Decides about the start of what is held; false when more is needed.
+    /// Decides about the start of the held text; false if it needs more text.
     fn step(&mut self, pieces: &mut Vec<Piece>) -> bool {
         match self.state {
             State::Start => self.at_start(),
@@ -155,7 +154,7 @@ impl ThinkSplitter {
         true
     }
 
-    /// Passes on the rest of the line, as far as it is there.
+    /// Passes on the rest of the line, as far as it has arrived.
     fn in_text(&mut self, pieces: &mut Vec<Piece>) -> bool {
         let end = self.held.find('\n').map_or(self.held.len(), |at| at + 1);
         let rest = self.held.split_off(end);
@@ -189,7 +188,7 @@ fn reasoning_piece(text: String) -> Vec<Piece> {
     if text.is_empty() { Vec::new() } else { vec![Piece::Reasoning(text)] }
 }
 
-/// Where `tag` starts in `text`, and true; or where a beginning of it ends `text`, or the end of `text`, and false.
+/// Start of `tag` in `text`, and true; or start of a partial tag at the end of `text`, or the end of `text`, and false.
 fn tag_or_its_start(text: &str, tag: &str) -> (usize, bool) {
     if let Some(at) = text.find(tag) {
         return (at, true);

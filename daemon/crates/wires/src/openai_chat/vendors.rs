@@ -1,12 +1,11 @@
-//! Who speaks Chat Completions, and what is particular to each. One row a vendor. Where the keys of several are set, their ranks
-//! decide.
+//! Lists the vendors of Chat Completions and their quirks, one row for each. If the keys of several vendors are set, their ranks decide.
 
 use crate::wire::{Quirk, VENDOR, Vendor};
 
-/// Domains of Azure. Each customer has a host of his own there.
+/// Domains of Azure. Each customer has a separate host there.
 pub(super) const AZURE_DOMAINS: &[&str] = &["openai.azure.com", "services.ai.azure.com", "cognitiveservices.azure.com"];
 
-/// Services, then servers on this machine. A model is named only where the name has lasted so far.
+/// Services, then servers on this machine. A default model is named only if the vendor has kept the name for long.
 pub(super) static VENDORS: &[Vendor] = &[
     Vendor {
         id: "openai",

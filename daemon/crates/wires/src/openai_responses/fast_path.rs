@@ -1,4 +1,4 @@
-//! The usual event: a piece of the text of a message.
+//! Reads the most frequent event of a Responses answer: a piece of the text of a message.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -15,7 +15,7 @@ struct Event<'a> {
     delta: String,
 }
 
-/// A piece of text and the item that it belongs to.
+/// A piece of text and the item of it.
 pub(super) struct TextDelta<'a> {
     pub(super) index: Option<u64>,
     pub(super) item_id: &'a str,
@@ -23,7 +23,7 @@ pub(super) struct TextDelta<'a> {
 }
 
 impl<'a> TextDelta<'a> {
-    /// From any event with a `delta`.
+    /// Reads any event with a `delta`.
     pub(super) fn of(event: &'a Value) -> Self {
         let text = |key: &str| event.get(key).and_then(Value::as_str).unwrap_or_default();
         let index = event.get("output_index").and_then(Value::as_u64);
@@ -31,7 +31,7 @@ impl<'a> TextDelta<'a> {
     }
 }
 
-/// The piece of text, if `data` is a usual event.
+/// The piece of text, if `data` is such an event.
 pub(super) fn text_of(data: &str) -> Option<TextDelta<'_>> {
     let Event { kind, output_index: index, item_id, delta: text } = fast_path::read(data)?;
     (kind == "response.output_text.delta").then_some(TextDelta { index, item_id, text })

@@ -16,7 +16,7 @@ use crate::{
     wire::{End, Fold, Folded, MAX_CALLS, Progress, Stopped},
 };
 
-/// An answer being read.
+/// The state of an answer that is being read.
 #[derive(Debug, Default)]
 pub(super) struct ResponseFold {
     ids: CallIds,
@@ -24,14 +24,14 @@ pub(super) struct ResponseFold {
     has_text: bool,
     has_reasoning: bool,
     is_refused: bool,
-    /// Why the service did not complete the answer.
+    /// The service's reason for an incomplete answer.
     incomplete_reason: Option<String>,
     is_ended: bool,
     has_failed: bool,
 }
 
 impl ResponseFold {
-    /// Starts with the call ids of the conversation, which new ones must not repeat.
+    /// Starts with the call ids of the conversation; new ids must not repeat them.
     pub(super) fn beside<'a>(taken: impl IntoIterator<Item = &'a str>) -> Self {
         Self { ids: CallIds::beside(taken), ..Self::default() }
     }
@@ -58,7 +58,7 @@ impl ResponseFold {
             | "response.failed"
             | "response.cancelled"
             | "response.done" => self.on_end(kind, event.get("response").unwrap_or(event)),
-            // A whole answer where a stream was asked for.
+            // A whole answer that arrives in place of a stream.
             "" if event.get("output").is_some_and(Value::is_array) => self.on_end(kind, event),
             _ if kind == "error" || event.get("error").is_some_and(|error| !error.is_null()) => {
                 Ok(self.fail(Folded::Error(ErrorBody::from_value(event))))
@@ -79,7 +79,7 @@ impl ResponseFold {
         Ok(self.shown(&delta.text, is_refusal, is_first))
     }
 
-    /// Several messages in one answer are told apart by a blank line.
+    /// Shows text; a blank line separates several messages in one answer.
     fn shown(&mut self, text: &str, is_refusal: bool, is_first: bool) -> Vec<Folded> {
         if text.is_empty() {
             return Vec::new();
@@ -148,7 +148,7 @@ impl ResponseFold {
         folded
     }
 
-    /// The terminal object. What the events have not shown is taken from its items, once.
+    /// Takes the terminal object. Content that the events have not shown is taken from its items, once.
     fn on_end(&mut self, kind: &str, response: &Value) -> Result<Vec<Folded>, TooManyItems> {
         let status = text_of(response, "status");
         if kind.is_empty() && matches!(status, "in_progress" | "queued") {
@@ -191,7 +191,7 @@ impl ResponseFold {
             None if has_calls => StopClass::Tool,
             None => StopClass::End,
         };
-        // A cut or refused answer may end inside the arguments even when they parse.
+        // A cut or refused answer may end inside the arguments even if they parse.
         let has_void_calls = has_calls && matches!(class, StopClass::Length | StopClass::Refusal);
         let mut folded = Vec::new();
         let mut own = Vec::new();
@@ -214,18 +214,18 @@ impl ResponseFold {
     }
 }
 
-/// What of a whole item was not shown before.
+/// The content of a whole item that was not shown before.
 #[derive(Debug, Default)]
 struct Unshown {
     reasoning: Option<String>,
-    /// Whether each is a refusal, and its text.
+    /// The texts, each with whether it is a refusal.
     parts: Vec<(bool, String)>,
-    /// Nothing of the text was shown before.
+    /// Whether none of the text was shown before.
     is_first: bool,
 }
 
 impl Unshown {
-    /// Counts it as shown.
+    /// Takes the content that was not shown, and marks it as shown.
     fn take(item: &mut Item) -> Self {
         let reasoning = item.unshown_reasoning().filter(|_| item.kind() == REASONING);
         let parts = item.unshown_parts().into_iter().map(|(kind, text)| (kind == "refusal", text.to_owned()));
@@ -281,7 +281,7 @@ fn failure(response: &Value) -> ErrorBody {
     body
 }
 
-/// The wire counts cached tokens as part of the input.
+/// Reads token counts. The wire includes cached tokens in the input.
 fn token_usage(usage: Option<&Value>) -> Option<TokenUsage> {
     let usage = usage.filter(|usage| usage.is_object())?;
     let count = |pointer: &str| usage.pointer(pointer).and_then(Value::as_u64);

@@ -51,7 +51,7 @@ fn completed(output: Value) -> Value {
     event
 }
 
-/// Reasoning, text and a call, as a service streams them that leaves nothing out.
+/// Reasoning, text and a call, in the stream of a service that leaves nothing out.
 fn full_stream() -> Vec<Value> {
     let output = json!([reasoning_item("Think."), message("Look."), call_item("c1", "bash", "{\"command\":\"ls\"}")]);
     vec![
@@ -315,7 +315,7 @@ fn an_error_comes_once_whatever_its_form_and_wins_over_text() {
         vec![text(), failed.clone(), json!({"type": "error", "message": "again"})],
         vec![text(), failed["response"].clone()],
     ] {
-        // The last form is a whole object, known by its output.
+        // The last form is a whole object, recognized by its output.
         let events: Vec<Value> = events
             .into_iter()
             .map(|mut event| {

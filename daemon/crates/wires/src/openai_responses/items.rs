@@ -1,4 +1,4 @@
-//! The output items of an answer: put together from events that name them in different ways, and sent back later.
+//! Collects the output items of an answer from events that name them in different ways, in the form that goes back later.
 
 use cohab_model_api::AssistantMessage;
 use serde_json::{Map, Value, json};
@@ -7,10 +7,10 @@ use crate::{tool_arguments::RawArguments, wire::MAX_CALLS};
 
 /// Most items in one answer.
 pub(super) const MAX_ITEMS: usize = 4 * MAX_CALLS;
-/// Between two messages of one answer, and between two parts of its reasoning.
+/// Separates two messages of one answer, and two parts of its reasoning.
 pub(super) const GAP: &str = "\n\n";
 
-/// The kinds of items that mean something here; the others are kept as they are.
+/// A message. Other kinds than the three here are kept as they are.
 pub(super) const MESSAGE: &str = "message";
 /// A tool call.
 pub(super) const CALL: &str = "function_call";
@@ -23,22 +23,22 @@ pub(super) struct Item {
     index: Option<u64>,
     id: String,
     kind: String,
-    /// The item as the service gave it last.
+    /// The latest form of the item from the service.
     json: Map<String, Value>,
-    /// The service gave it whole.
+    /// Whether the service sent the item whole.
     pub(super) is_done: bool,
-    /// Text and refusals that were shown.
+    /// Text and refusals shown so far.
     pub(super) shown_text: String,
-    /// Reasoning that was shown.
+    /// Reasoning shown so far.
     pub(super) shown_reasoning: String,
-    /// Number of the reasoning's part that was shown last.
+    /// Number of the part of the reasoning that was shown last.
     pub(super) reasoning_part: u64,
     /// Joined arguments.
     pub(super) args: RawArguments,
 }
 
 impl Item {
-    /// What kind of item it is.
+    /// The kind of the item.
     pub(super) fn kind(&self) -> &str {
         &self.kind
     }
@@ -48,7 +48,7 @@ impl Item {
         text_at(&self.json, key)
     }
 
-    /// Takes the item from a later event, which knows more. A whole one stays as it is.
+    /// Takes the item from a later event, which is more complete. A whole item stays the same.
     pub(super) fn take(&mut self, json: &Map<String, Value>, is_done: bool) {
         if self.is_done {
             return;
@@ -61,11 +61,11 @@ impl Item {
             Some(object @ Value::Object(_)) => self.args.set_object(object),
             _ => return,
         }
-        // They stand apart, and are put back here when the item goes back.
+        // The arguments are kept separately, and put back here when the item goes back.
         self.json.insert("arguments".to_owned(), Value::Null);
     }
 
-    /// What of the item's text no delta has shown, as `(kind of part, text)`.
+    /// The parts of the item's text that no delta has shown, as `(kind of part, text)`.
     pub(super) fn unshown_parts(&self) -> Vec<(&str, &str)> {
         let mut shown = self.shown_text.as_str();
         let mut rest = Vec::new();
@@ -98,14 +98,14 @@ impl Item {
         [joined("summary"), joined("content")].into_iter().find(|text| !text.is_empty())
     }
 
-    /// The item as it goes back, with `call_id` if it is a call; `None` when it never came whole and cannot be made so.
+    /// The item in the form that goes back, with `call_id` if it is a call; `None` if it never arrived whole and cannot be completed.
     pub(super) fn rebuild(&self, call_id: Option<&str>) -> Option<Value> {
         let mut json = self.json.clone();
         match (self.kind.as_str(), call_id) {
             (CALL, Some(call_id)) => {
                 json.insert("type".to_owned(), json!(CALL));
                 json.insert("call_id".to_owned(), json!(call_id));
-                // Broken arguments would break the service's own template; the result tells the model what was wrong.
+                // Broken arguments would break the service's own template; the result reports the error to the model.
                 let is_sound = !self.args.text().trim().is_empty() && self.args.parse().is_ok();
                 json.insert("arguments".to_owned(), json!(if is_sound { self.args.text() } else { "{}" }));
             }
@@ -124,7 +124,7 @@ impl Item {
     }
 }
 
-/// All items of an answer, in order of appearance.
+/// All items of an answer, in order of arrival.
 #[derive(Debug, Default)]
 pub(super) struct Items(Vec<Item>);
 
@@ -133,17 +133,17 @@ pub(super) struct Items(Vec<Item>);
 pub(super) struct TooManyItems;
 
 impl Items {
-    /// All of them.
+    /// All items.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Item> {
         self.0.iter()
     }
 
-    /// The item that an event about a part of it means; an item of `kind` is begun if there is none.
+    /// The item of an event about one of its parts; begins an item of `kind` if none exists.
     pub(super) fn of_part(&mut self, event: &Value, kind: &str) -> Result<&mut Item, TooManyItems> {
         self.of_named_part(index_of(event), event.get("item_id").and_then(Value::as_str).unwrap_or_default(), kind)
     }
 
-    /// The same, with the number and the id that the event names.
+    /// The same, for an explicit number and id.
     pub(super) fn of_named_part(
         &mut self,
         index: Option<u64>,
@@ -151,7 +151,7 @@ impl Items {
         kind: &str,
     ) -> Result<&mut Item, TooManyItems> {
         let found = self.position(index, id, kind);
-        // An event that names nothing known, from a service that changes its ids, means the newest item.
+        // An event with unknown names, from a service that changes its ids, means the newest item.
         let newest = || self.0.iter().rposition(|item| index.is_none() && item.kind == kind && !item.is_done);
         match found.or_else(newest) {
             Some(position) => Ok(&mut self.0[position]),
@@ -159,7 +159,7 @@ impl Items {
         }
     }
 
-    /// The item that an event with an `item` means, its first or (`is_done`) its last; it is begun if there is none.
+    /// The item of an event with an `item`, the item's first event or (`is_done`) its last; begins the item if none exists.
     pub(super) fn of_item(
         &mut self,
         event: &Value,
@@ -169,7 +169,7 @@ impl Items {
         let (id, kind) = (text_at(json, "id"), text_at(json, "type"));
         let index = index_of(event);
         let call_id = text_at(json, "call_id");
-        // Without a number and with an id that nobody has: calls are known by their own id, of the others the open one is meant.
+        // Without a number and with an unknown id: calls are found by their own id, of the other kinds the open item is meant.
         let unnumbered = || match kind {
             _ if index.is_some() => None,
             CALL => self.0.iter().rposition(|item| !call_id.is_empty() && item.field("call_id") == call_id),
@@ -181,8 +181,8 @@ impl Items {
         }
     }
 
-    /// The item that `json` of the terminal object means: the same call, else the one with the same place among its kind,
-    /// since neither numbers nor ids there are those of the events everywhere.
+    /// The item for `json` of the terminal object: the same call, else the item with the same place among its kind, since the numbers and
+    /// ids there may differ from those of the events.
     pub(super) fn of_terminal(&mut self, json: &Map<String, Value>, place: usize) -> Result<&mut Item, TooManyItems> {
         let (kind, call_id) = (text_at(json, "type"), text_at(json, "call_id"));
         let same_call = self.0.iter().position(|item| !call_id.is_empty() && item.field("call_id") == call_id);
@@ -193,7 +193,7 @@ impl Items {
         }
     }
 
-    /// A number is worth more than an id: some services write another id in each event.
+    /// Finds an item. A number is more reliable than an id: some services write another id in each event.
     fn position(&self, index: Option<u64>, id: &str, kind: &str) -> Option<usize> {
         let by_index = || self.0.iter().rposition(|item| item.index == index && item.kind == kind);
         let by_id = || {
@@ -231,8 +231,8 @@ fn parts(json: &Map<String, Value>) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// As much of `own` as goes back in place of `assistant`, if that still is the same message. Reasoning that nothing follows, or
-/// that the service could not read again, would be refused.
+/// The part of `own` that goes back in place of `assistant`, if that is still the same message. The service would refuse reasoning that
+/// nothing follows, or that it could not read again.
 pub(super) fn to_send_back<'a>(own: &'a [Value], assistant: &AssistantMessage) -> Option<&'a [Value]> {
     let objects = || own.iter().filter_map(Value::as_object);
     let calls = objects().filter(|item| text_at(item, "type") == CALL).map(|item| text_at(item, "call_id"));

@@ -1,5 +1,6 @@
-//! Wire `openai-responses`: the Responses API of OpenAI and of the services and servers that follow it. Nothing is stored there:
-//! each request carries the whole conversation, with the encrypted reasoning of the answers before.
+//! The wire `openai-responses` implements the Responses API of OpenAI and of the services and servers that follow it: request bodies and
+//! folds. It does not send or retry. The service stores nothing: each request carries the whole conversation, with the encrypted reasoning
+//! of the earlier answers.
 //!
 //! Terminal mark: `response.completed`, `response.incomplete` or `response.failed`.
 
@@ -22,12 +23,12 @@ use super::{
     wire::{self, Fold, Model, Options, Quirk, VENDOR, Vendor, Wire},
 };
 
-/// The wire.
+/// The Responses API.
 pub(crate) struct OpenAiResponses;
 
 const NAME: &str = "openai-responses";
 
-/// The key of OpenAI means the wire `openai-chat`, which stands before this one, unless this one is named.
+/// OpenAI's key selects the wire `openai-chat`, which is listed before this one, unless the settings name this one.
 static VENDORS: &[Vendor] = &[Vendor {
     id: NAME,
     name: "OpenAI",

@@ -1,4 +1,4 @@
-//! A neutral request as a Responses body.
+//! Builds the body of a Responses request from a neutral request.
 
 use cohab_model_api::{AssistantMessage, ModelRequest, ToolResult};
 use cohab_types::reasoning::ReasoningEffort;
@@ -29,7 +29,7 @@ pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
     }
     body.insert("input".to_owned(), Value::Array(input));
     if !request.tools.is_empty() && !options.has(Quirk::NoTools) {
-        // Without `strict` the service holds the schema to rules that ours do not follow.
+        // Without an explicit `strict` the service applies rules to the schema that ours do not follow.
         let tools = request.tools.iter().map(|tool| {
             json!({"type": "function", "name": tool.name, "description": tool.description,
                 "parameters": tool.parameters, "strict": false})
@@ -71,7 +71,7 @@ fn reasoning(options: &Options<'_>) -> Option<Value> {
     Some(reasoning)
 }
 
-/// The items as the service wrote them where nothing has changed since, reasoning in its place; else built anew, without it.
+/// The items as the service wrote them if nothing has changed since, with reasoning in its place; else rebuilt without reasoning.
 fn assistant_items(assistant: &AssistantMessage, options: &Options<'_>, ids: &mut SentIds) -> Vec<Value> {
     let own = history::own_form(assistant, NAME, options).and_then(Value::as_array);
     let own = own.and_then(|own| items::to_send_back(own, assistant));

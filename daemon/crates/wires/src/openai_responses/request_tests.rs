@@ -70,7 +70,7 @@ fn own() -> Value {
     ])
 }
 
-/// What lies between the question and the result in the next request.
+/// The items between the question and the result in the next request.
 fn sent(assistant: Message) -> Vec<Value> {
     let body = build(vec![user("hi"), assistant, result(false)]);
     let input = body["input"].as_array().cloned().expect("a list");

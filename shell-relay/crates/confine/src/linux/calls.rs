@@ -1,8 +1,8 @@
-//! The calls that are refused, and under which arguments some are not.
+//! Lists the refused system calls, and the arguments under which some of them are permitted.
 //!
-//! The list is held against the kernel's own table of calls: every number below [`FIRST_UNKNOWN`](super::filter::FIRST_UNKNOWN)
-//! that is missing here reads, works on the process itself, or goes through a check of Landlock's. Newer calls are unknown to
-//! the program, so it takes an older one.
+//! The list was compared with the kernel's own table of calls: every number below [`FIRST_UNKNOWN`](super::filter::FIRST_UNKNOWN)
+//! that is missing here reads, works on the process itself, or is checked by Landlock. Newer calls are refused as unknown, so the
+//! program uses an older one.
 
 use super::{
     filter::{self, Action, errno},
@@ -109,7 +109,7 @@ const LOOKING: &[Row] = &[
     ("modify_ldt", 154, NONE),
     ("unshare", 272, 97),
     ("setns", 308, 268),
-    // Memory, queues and counters that programs share by a number or a name of their own.
+    // Memory, queues and counters that programs share by a number or a name that is not a path.
     ("shmget", 29, 194),
     ("shmat", 30, 196),
     ("shmctl", 31, 195),

@@ -1,4 +1,4 @@
-//! The kernel is asked itself: a filter binds a thread, which ends with its test.
+//! Tests the filter with the kernel itself: a filter binds a thread, which ends with its test.
 
 use std::thread;
 
@@ -125,7 +125,7 @@ fn builds_change_modes_and_times_and_no_owners() {
     let chmod = u32::try_from(libc::SYS_fchmodat).unwrap();
     let chown = u32::try_from(libc::SYS_fchownat).unwrap();
     for (calls, expected) in [(Calls::Building, libc::EBADF), (Calls::Reading, libc::EPERM), (CONFINED, libc::EPERM)] {
-        // A relative name below a descriptor that is none.
+        // A relative name below an invalid descriptor.
         let name = c"x".as_ptr() as i64;
         assert_eq!(errno_of(calls, chmod, [-1, name, 0]), expected, "{calls:?}");
         assert_eq!(errno_of(calls, chown, [-1, name, 0]), libc::EPERM, "{calls:?}");

@@ -1,4 +1,4 @@
-//! Capabilities: root without them is a user who owns many files.
+//! Drops capabilities. Without them root is a user who owns many files.
 
 use std::io;
 
@@ -15,8 +15,8 @@ use crate::Calls;
 /// One more than the kernel can name.
 const NAMES: u32 = 64;
 
-/// Gives up the capabilities of the calling thread, and of every program that it starts, for good. Where nothing but reading is possible,
-/// root goes on reading the files of others: a program that leaves them out would give wrong answers.
+/// Gives up the capabilities of the calling thread, and of every program that it starts, for good. If only reading is possible, root
+/// keeps the permission to read the files of others: a program that leaves them out would give wrong answers.
 ///
 /// # Errors
 /// If they cannot be given up.

@@ -1,4 +1,4 @@
-//! Landlock: where files can be read and written.
+//! Restricts reading and writing of files by Landlock.
 
 use std::{
     io,

@@ -1,7 +1,7 @@
-//! A seccomp filter, assembled from a table of calls.
+//! Assembles a seccomp filter from a table of calls.
 //!
-//! The kernel tries a new filter with every number there is, so the numbers are a tree: a hundred refused calls cost eight
-//! comparisons. Only the lower half of an argument is looked at, as the kernel does with the arguments that are looked at here.
+//! The kernel runs a new filter once for every call number, so the numbers form a tree: a hundred refused calls cost eight
+//! comparisons. The filter reads only the lower half of an argument, as the kernel does with the arguments checked here.
 
 use seccompiler::sock_filter;
 
@@ -92,7 +92,7 @@ fn choice(rows: &[Row], otherwise: &Action) -> Vec<sock_filter> {
 /// Values that share an action, by their first one.
 type Run<'a> = (u32, &'a Action);
 
-/// Begins a run, unless the one before goes on.
+/// Begins a run, unless the previous run continues.
 fn begin<'a>(runs: &mut Vec<Run<'a>>, start: u32, action: &'a Action) {
     runs.pop_if(|(last, _)| *last == start);
     if runs.last().is_none_or(|(_, last)| !last.is_same(action)) {
@@ -144,7 +144,7 @@ impl Block {
         }
     }
 
-    /// A comparison with this outcome goes on where the code ends now.
+    /// Makes a comparison with this outcome jump to the current end of the code.
     fn lead(&mut self, at: usize, outcome: bool) {
         let distance = u8::try_from(self.code.len() - at - 1);
         self.is_too_long |= distance.is_err();

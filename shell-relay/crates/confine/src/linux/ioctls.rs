@@ -1,4 +1,4 @@
-//! The device and file requests that a confined program can make: those that look, and those of line editing and job control.
+//! Lists the permitted device and file requests of a confined program: those that read, and those of line editing and job control.
 //!
 //! All others are refused. Some type into a terminal (`TIOCSTI`, `TIOCLINUX`), some change files without a writable descriptor
 //! (flags and attributes of files, snapshots of btrfs). Numbers are those of x86-64, arm64 and riscv64.

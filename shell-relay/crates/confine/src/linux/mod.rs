@@ -1,6 +1,6 @@
-//! Linux: Landlock for files, TCP and signals, seccomp for what Landlock does not see, and no capabilities.
+//! Confines a thread on Linux: Landlock for files, TCP and signals, seccomp for calls that Landlock does not cover, no capabilities.
 //!
-//! All of it binds a thread and whatever it starts from then on.
+//! All of it binds a thread and everything the thread starts afterwards. This module chooses no rules; the caller passes them.
 
 mod calls;
 mod capabilities;

@@ -1,4 +1,4 @@
-//! Nothing is changed, reached or read that a confined program must not: `harm.lines`, and what shells cannot do.
+//! Tests that a confined program cannot change, reach or read anything it must not: `harm.lines`, and calls that shells cannot make.
 
 use std::{
     collections::BTreeMap,
@@ -23,7 +23,7 @@ const LINES: &str = include_str!("harm.lines");
 /// So many of the lines have an effect here, at least: others lack their program or their rights.
 const EFFECTIVE: usize = 35;
 
-/// A process outside of any confinement, in a group of its own.
+/// A process outside of any confinement, in a separate group.
 struct Outsider(Child);
 
 impl Outsider {
@@ -51,7 +51,7 @@ fn picture(folder: &Path) -> BTreeMap<PathBuf, String> {
     while let Some(path) = waiting.pop() {
         let seen = fs::symlink_metadata(&path).unwrap();
         let content = if seen.is_file() { fs::read(&path).unwrap() } else { Vec::new() };
-        // git writes its index anew when it may, with the same meaning.
+        // git rewrites its index when it may, with the same meaning.
         let is_index = path.ends_with(".git/index") || path.ends_with(".git");
         let times = if is_index { (0, 0) } else { (seen.mtime(), seen.mtime_nsec()) };
         let head = content.len().min(4096);
@@ -195,7 +195,7 @@ fn places_that_the_caller_names_are_secret_too() {
 
 type Deed<'a> = Box<dyn Fn() -> std::io::Result<()> + 'a>;
 
-/// What only a program of its own can try: prints the names of what succeeded.
+/// Attempts that need a separate program, which prints the names of those that succeeded.
 #[test]
 #[ignore = "runs inside of the confinement, started by the test below"]
 fn inside() {

@@ -1,4 +1,4 @@
-//! The launcher becomes the program, and says what held.
+//! Tests that the launcher becomes the program and records the rules that held.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! A confined program reaches the services of names, and by the way to them nothing else.
+//! Tests that a confined program reaches the services of names, and nothing else through their server.
 
 use std::{
     fs,
@@ -36,7 +36,7 @@ const ANSWER: &str = "me\n";
 /// So often an address is changed while it is asked for.
 const CHANGES: usize = 400;
 
-/// A service that says the same to all, one that nobody may reach, and the server between.
+/// A service with the same answer for all clients, a service that no one may reach, and the server between.
 struct Scene {
     bench: Bench,
     service: PathBuf,
@@ -122,7 +122,7 @@ fn ask_with(flags: SocketFlags) -> io::Result<()> {
     answer(socket.into())
 }
 
-/// The plain call, whatever the arguments.
+/// The plain call, with any arguments.
 #[expect(unsafe_code, reason = "the kernel looks at the arguments, which may be wrong")]
 fn connect_raw(socket: i32, address: *const libc::sockaddr_un, length: u32) -> io::Result<()> {
     let result = unsafe { libc::connect(socket, address.cast(), length) };

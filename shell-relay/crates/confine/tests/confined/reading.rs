@@ -1,4 +1,4 @@
-//! Lines that only read behave as they do unconfined: `reading.lines`.
+//! Tests that lines that only read behave as they do unconfined: `reading.lines`.
 
 use std::process::{Command, Output, Stdio};
 

@@ -1,4 +1,4 @@
-//! A home, a repository in it, and commands there, confined and not.
+//! A test fixture: a home, a repository in it, and commands there, confined and not.
 
 use std::{
     env, fs,

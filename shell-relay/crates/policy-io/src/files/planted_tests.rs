@@ -1,4 +1,4 @@
-//! Files that were put into a folder so that a harmless line does harm by their names, links or neighbours.
+//! Tests with planted files: their names, links or neighbours would make a harmless line do harm.
 
 use std::{fs, os::unix::fs::symlink, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! Where paths lead, in folders that the tests make.
+//! Tests for the resolution of paths, in folders that the tests make.
 
 use std::os::unix::fs::symlink;
 

@@ -1,4 +1,4 @@
-//! All files of rules that hold in a folder: the system's, the user's, and those of the projects around it.
+//! Reads all files of rules that hold in a folder: the system's, the user's, and those of the projects around it.
 
 use std::{
     path::{Path, PathBuf},
@@ -15,7 +15,7 @@ const SYSTEM_FILE: &str = "/etc/cohab/rules.toml";
 const PROJECT_FILE: &str = ".cohab/rules.toml";
 /// Folders above one another in which a project's file is looked for.
 const MAX_FOLDERS: usize = 40;
-/// Files of projects that are kept as read; beyond, all are read anew.
+/// Project files that are kept after reading; if there are more, all are read again.
 const MAX_PROJECTS: usize = 64;
 
 /// The rules of all files.

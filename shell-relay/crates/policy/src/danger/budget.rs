@@ -1,4 +1,4 @@
-//! How much of a line is looked at, so that a hostile one takes no longer than a long one. Pure counts: no clock.
+//! Limits the work on a line, so that a hostile line takes no longer than a long one. Pure counts: no clock.
 
 use super::super::{
     bytes::MAX_LINE_BYTES,
@@ -14,12 +14,12 @@ const MAX_WORDS: usize = MAX_LINE_BYTES / 2 + MAX_LINE_BYTES / BYTES_A_WORD;
 /// Bytes of all texts together, the line itself and what is handed on.
 const MAX_BYTES: usize = 4 * MAX_SCAN_BYTES;
 
-/// What is left of it.
+/// The remaining budget.
 #[derive(Debug)]
 pub(super) struct Budget {
     words: usize,
     bytes: usize,
-    /// How often text was handed on on the way to where the walk is.
+    /// Number of texts that were handed on between the line and the current place.
     hand_overs: usize,
 }
 

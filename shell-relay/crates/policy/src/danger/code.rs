@@ -1,4 +1,4 @@
-//! Programs that run code they are given.
+//! Recognizes programs that run code they are given.
 
 use super::super::{options, scan::LooseWord, verdict::Findings};
 
@@ -58,7 +58,7 @@ const INTERPRETERS: &[&str] = &[
     "parallel",
     "crontab",
 ];
-/// Their words are shown or searched, and run by nobody.
+/// Their words are shown or searched, and never run.
 const TEXT_ONLY: &[&str] = &[
     "echo",
     "printf",
@@ -232,7 +232,7 @@ pub(super) fn is_interpreter(verb: &str) -> bool {
     is_shell(verb) || INTERPRETERS.contains(&verb) || verb.starts_with("python3.")
 }
 
-/// They run what comes through a pipe unless they are told something else; their operand is a database.
+/// They run the text that comes through a pipe unless their arguments say otherwise; their operand is a database.
 const DATABASES: &[&str] = &["psql", "mysql", "mariadb", "sqlite3", "mongo", "mongosh", "clickhouse-client", "duckdb"];
 
 /// Whether the program's code comes from its input: no script is among its arguments.

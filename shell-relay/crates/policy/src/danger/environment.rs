@@ -1,4 +1,4 @@
-//! Variables and builtins that decide what later commands mean.
+//! Recognizes variables and builtins that change the meaning of later commands.
 
 use super::super::{
     glob,
@@ -105,7 +105,7 @@ const ASSIGNING: &[&str] =
 /// Builtins that give a value to a variable that is one of their words.
 const FILLING: &[&str] = &["read", "mapfile", "readarray", "getopts", "vared", "sysread"];
 
-/// Options of `set` in fish that tell of a variable.
+/// Options of `set` in fish that report a variable.
 const SHOWING: &[&str] = &["-q", "--query", "-S", "--show"];
 
 /// Builtins whose words are evaluated as arithmetic, in which a subscript may hold a command.

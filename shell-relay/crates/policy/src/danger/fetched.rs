@@ -1,4 +1,4 @@
-//! Files that a line gets from the network and then runs.
+//! Finds files that a line gets from the network and then runs.
 
 use super::{
     super::scan::{LooseWord, Scan},
@@ -23,7 +23,7 @@ pub(super) fn is_run(scan: &Scan) -> bool {
             has_cloned = true;
             continue;
         }
-        // Which folder a path is in by then is not followed.
+        // The folder of a path at that time is not followed.
         let is_of_folder =
             |word: &LooseWord| !word.text.starts_with('/') && word.text.contains('/') && !word.text.contains(':');
         let runs_cloned = is_of_folder(name)
@@ -48,13 +48,13 @@ fn is_script(word: &LooseWord) -> bool {
         && [".py", ".sh", ".rb", ".pl", ".js", ".mjs", ".ts", ".php", ".lua"].iter().any(|end| word.text.ends_with(end))
 }
 
-/// Names that a fetcher may write to, as far as its words tell.
+/// Names that a fetcher may write to, as far as its words show.
 fn outputs(arguments: &[LooseWord]) -> impl Iterator<Item = &str> {
     arguments.iter().flat_map(|word| {
         let text = word.text.as_str();
         let attached = text.strip_prefix("-o").or_else(|| text.strip_prefix("-O"));
         let long = text.strip_prefix("--").and_then(|option| option.split_once('=')).map(|(_, value)| value);
-        // Of an address its last part, which names the file where nothing else does.
+        // The last part of an address names the file if nothing else does.
         let last = text.rsplit('/').next().filter(|_| text.contains("://"));
         let whole = (!text.starts_with('-')).then_some(text);
         [attached, long, last, whole].into_iter().flatten().map(plain).filter(|name| !name.is_empty())

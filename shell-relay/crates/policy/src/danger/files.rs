@@ -1,4 +1,4 @@
-//! Files that a command reads or writes, as far as its words and the links in them tell.
+//! Finds the files that a command reads or writes, by its words and the links in them.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ const WITH_PATTERN: &[&str] =
     &["grep", "egrep", "fgrep", "rg", "sed", "awk", "gawk", "mawk", "jq", "fd", "fdfind", "ag", "ack"];
 /// Their last operand is written.
 const WRITE_LAST: &[&str] = &["cp", "mv", "ln", "install", "rsync", "scp", "gcp", "gmv", "uniq"];
-/// All their operands are written or removed.
+/// Programs that write or remove all their operands.
 const WRITE_ALL: &[&str] = &[
     "rm", "tee", "touch", "truncate", "shred", "unlink", "rmdir", "mkdir", "chmod", "chown", "chgrp", "sponge",
     "patch", "mkfifo", "mknod", "chattr",
@@ -59,17 +59,17 @@ const CREDENTIAL_PATTERNS: &[&str] = &[
 /// Their stated places are where configuration lies.
 const CONFIGURATION_ROOTS: &[&str] = &["/etc", "/root", "/home", "/var", "/opt", "/proc", "/"];
 
-/// Where the files of a line may lie.
+/// The places in which the files of a line may lie.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Places<'a> {
-    /// Of the line, with the folder in which it begins.
+    /// The context of the line, with the folder in which it begins.
     pub context: Context<'a>,
     /// The folders in which a command of it may run, the likeliest last.
     pub folders: &'a [PathBuf],
 }
 
 impl<'a> Places<'a> {
-    /// What `text` may mean, as long as it is a path that is known.
+    /// The possible meanings of `text`, if it is a known path.
     pub(super) fn paths(self, text: &str) -> impl Iterator<Item = PlainPath> {
         let text = text.strip_prefix("file://").unwrap_or(text);
         let from_home = ["$HOME", "${HOME}"].iter().find_map(|name| text.strip_prefix(name));
@@ -151,7 +151,7 @@ fn judge_reads(verb: &str, arguments: &[LooseWord], places: Places<'_>, findings
     }
 }
 
-/// Whether the next word is a pattern or text whatever it looks like.
+/// Whether the next word is a pattern or text, even if it looks like a file.
 fn is_text_option(verb: &str, option: &str) -> bool {
     match verb {
         "find" => option.starts_with('-') && option.contains("name") || matches!(option, "-path" | "-ipath" | "-regex"),
@@ -210,13 +210,13 @@ fn judge_writes<'w>(verb: &str, arguments: &'w [LooseWord], places: Places<'_>, 
             add_danger(Some(risk), findings);
         }
     }
-    // One of them says enough.
+    // One of them is enough.
     if let Some((level, reason)) = elsewhere {
         findings.add(level, reason);
     }
 }
 
-/// What options of `verb` name as its output: in the next word, behind a `=`, or joined to a letter.
+/// The outputs named by options of `verb`: in the next word, behind a `=`, or joined to a letter.
 fn outputs<'w>(verb: &str, arguments: &'w [LooseWord]) -> impl Iterator<Item = &'w str> {
     let options =
         OUTPUT_OPTIONS.iter().find(|(verbs, _)| verbs.contains(&verb)).map_or(&[][..], |(_, options)| *options);

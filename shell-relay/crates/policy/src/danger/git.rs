@@ -1,4 +1,4 @@
-//! What git is told in front of its subcommand, and settings that make it start programs.
+//! Reads git's options in front of its subcommand, and settings that make it start programs.
 
 use super::super::{rules::git::HARMLESS_SETTINGS, scan::LooseWord, verdict::Findings};
 

@@ -1,8 +1,8 @@
-//! Loops that never end and use something up.
+//! Finds loops that never end and use something up.
 
 use super::super::scan::Scan;
 
-/// How loops begin that do not end by themselves.
+/// The beginnings of loops that do not end by themselves.
 const ENDLESS: &[&str] =
     &["while true", "while :", "until false", "while [ 1 ]", "while ((1))", "for ((;;))", "for (( ; ; ))"];
 /// Each time they leave something behind.

@@ -1,5 +1,5 @@
-//! Known harm in a line, wherever it stands: also nested, quoted, broken or handed to another program. Only makes the question
-//! louder; what is not found here is still asked.
+//! Finds known harm anywhere in a line: also nested, quoted, broken or handed to another program. This module never allows a line and
+//! only makes the question louder; a line without known harm is still asked about.
 
 mod budget;
 mod code;
@@ -31,7 +31,7 @@ pub(super) fn find(text: &str, context: Context<'_>, findings: &mut Findings) {
     Judge { context, folders: vec![context.cwd.to_owned()], findings, budget: Budget::new() }.judge_text(text);
 }
 
-/// Whether it runs what it is told in its arguments.
+/// Whether a program runs the command or code in its arguments.
 pub(super) fn hands_on(verb: &str) -> bool {
     code::is_interpreter(verb) || is_wrapper(verb) || matches!(verb, "eval" | "source" | ".")
 }
@@ -119,7 +119,7 @@ pub(super) fn is_there_to_act(name: &str) -> bool {
 
 struct Judge<'a, 'f> {
     context: Context<'a>,
-    /// Where a command may run: behind a `cd` there, or still here.
+    /// The folders in which a command may run: behind a `cd` there, or still here.
     folders: Vec<PathBuf>,
     findings: &'f mut Findings,
     budget: Budget,
@@ -230,7 +230,7 @@ impl Judge<'_, '_> {
         }
     }
 
-    /// What comes later may run in another folder.
+    /// Records that later commands may run in another folder.
     fn follow_change(&mut self, verb: &str, arguments: &[LooseWord]) {
         if !matches!(verb, "cd" | "pushd") {
             return;
@@ -246,7 +246,7 @@ impl Judge<'_, '_> {
         }
     }
 
-    /// Classes what a program is told to run.
+    /// Classes the commands that a program is asked to run.
     fn follow_code(&mut self, verb: &str, arguments: &[LooseWord], around: &LooseCommand) {
         if let Some(inner) = wrappers::inner_command(verb, arguments) {
             if self.budget.hand_over() {

@@ -1,4 +1,4 @@
-//! Data that leaves the machine.
+//! Recognizes commands that use the network: data that leaves the machine, and text that comes from another host.
 
 use super::super::{
     lookups,
@@ -6,7 +6,7 @@ use super::super::{
     verdict::Findings,
 };
 
-/// They connect to what their operands name.
+/// Programs that connect to the hosts in their operands.
 const CONNECTING: &[&str] = &[
     "curl",
     "wget",
@@ -35,7 +35,7 @@ const CONNECTING: &[&str] = &[
     "rclone",
 ];
 
-/// Besides those: whatever they are told to do, it may come from another host.
+/// Further programs whose output may come from another host, with any arguments.
 const ASKING: &[&str] = &[
     "nc",
     "ncat",
@@ -71,7 +71,7 @@ const ASKING: &[&str] = &[
     "rlogin",
     "rsh",
 ];
-/// They tell another host something with these words.
+/// Programs that send data to another host with these words.
 const TELLING: &[(&str, &[&str])] = &[
     ("brew", &["search"]),
     ("flatpak", &["install", "remote-add", "remote-info", "remote-ls", "search", "update"]),
@@ -105,9 +105,9 @@ const TELLING: &[(&str, &[&str])] = &[
         ],
     ),
 ];
-/// What `git remote` and `git submodule` only list.
+/// Words with which `git remote` and `git submodule` only list.
 const LISTING: &[&str] = &["-v", "--verbose", "get-url", "status", "--recursive", "--cached"];
-/// They do some of their work here, and some with what a host says.
+/// Programs that do some of their work here, and some with data from a host.
 const PACKAGERS: &[&str] = &[
     "npm",
     "npx",
@@ -147,9 +147,9 @@ const ASKING_WORDS: &[&str] = &[
     "clone",
 ];
 
-/// The words with which they tell another host something.
+/// The words with which they send data to another host.
 const TELLING_WORDS: &[&str] = &["login", "publish", "push", "upload"];
-/// They ask the host that their operand names for a page.
+/// Programs that ask the host in their operand for a page.
 const PAGE_READERS: &[&str] = &["curl", "wget", "http", "https", "xh", "lynx", "w3m"];
 
 /// Whether what it prints may come from another host. `arguments` may be words of a text that is handed on.
@@ -163,7 +163,8 @@ pub(in super::super) fn talks_to_network(verb: &str, arguments: &[&str]) -> bool
         || tells_network(verb, arguments)
 }
 
-/// Whether it tells another host something: where it connects to is told at least. This machine is no other host.
+/// Whether a program sends data to another host: at least the address of the connection is visible there. This machine is not another
+/// host.
 pub(in super::super) fn tells_network(verb: &str, arguments: &[&str]) -> bool {
     let has = |words: &[&str]| arguments.iter().any(|argument| words.contains(argument));
     if lookups::name_asked(verb, arguments).is_some() || TELLING.iter().any(|(name, words)| *name == verb && has(words))

@@ -1,4 +1,4 @@
-//! Known harm as data. The notation stands at the top of the table.
+//! Reads the table of known harm. The notation is described at the top of the table.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -69,7 +69,7 @@ pub(super) fn reasons(verb: &str, arguments: &[LooseWord]) -> impl Iterator<Item
 
 impl Part {
     fn holds(&self, arguments: &[LooseWord]) -> bool {
-        // Behind `--` nothing is an option.
+        // No word behind `--` is an option.
         let options = arguments.iter().position(|word| word.text == "--").unwrap_or(arguments.len());
         match self {
             Self::Always => true,
@@ -102,7 +102,7 @@ impl Part {
     }
 }
 
-/// Programs that change disks or keys unless they are told to tell something, with the words that tell them so.
+/// Programs that change disks or keys unless these words restrict them to reporting.
 const TELLING: &[(&str, &[&str])] = &[
     ("fdisk", &["-l", "--list"]),
     ("sfdisk", &["-l", "--list"]),
@@ -116,7 +116,7 @@ const TELLING: &[(&str, &[&str])] = &[
     ("ssh-keygen", &["-lf", "-lvf"]),
 ];
 
-/// Whether a program of [`TELLING`] is told just that, and of which files or devices.
+/// Whether a program of [`TELLING`] only reports, and on which files or devices.
 pub(super) fn only_tells(verb: &str, arguments: &[LooseWord]) -> bool {
     let Some((option, rest)) = arguments.split_first() else { return false };
     let is_told = TELLING.iter().any(|(name, options)| *name == verb && options.contains(&option.text.as_str()));

@@ -1,4 +1,4 @@
-//! Programs that run the command in their arguments.
+//! Unwraps programs that run the command in their arguments.
 
 use super::super::{options, scan::LooseWord};
 
@@ -91,7 +91,7 @@ pub(crate) fn is_wrapper(verb: &str) -> bool {
     WRAPPERS.iter().any(|(name, ..)| *name == verb)
 }
 
-/// Whether `find` is told to run something else than a program that reads what is found.
+/// Whether `find` runs anything else than a program that reads the found files.
 pub(super) fn runs_what_it_finds(verb: &str, arguments: &[LooseWord]) -> bool {
     let names = arguments.windows(2).filter(|pair| pair[0].text == "-exec").map(|pair| pair[1].text.as_str());
     let is_last = arguments.last().is_some_and(|word| word.text == "-exec");

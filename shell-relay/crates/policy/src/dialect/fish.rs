@@ -1,6 +1,6 @@
-//! A text for fish in the words of bash, as far as the search for known harm needs it.
+//! Rewrites a fish text in bash syntax, as far as the search for known harm needs it.
 
-/// Quotes end where they end in fish, and command substitutions are told as such. Any text gives one; a broken one, a broken one.
+/// Quotes end where they end in fish, and command substitutions are recognized. Any text gives one; a broken text gives a broken one.
 pub(super) fn as_bash(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let mut chars = text.chars().peekable();
@@ -13,7 +13,7 @@ pub(super) fn as_bash(text: &str) -> String {
                 None => out.push('\\'),
             },
             (_, '\\') => match chars.next() {
-                // What it stands for is hidden from a reader as well.
+                // The character that it stands for is hidden from a reader as well.
                 Some('x' | 'X') if quote.is_none() => {
                     let digits: String = (0..2).map_while(|_| chars.next_if(char::is_ascii_hexdigit)).collect();
                     out.push_str(&format!("$'\\x{digits}'"));

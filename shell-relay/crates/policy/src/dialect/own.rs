@@ -1,5 +1,5 @@
-//! What only zsh or fish writes this way, in the words of bash: a text of the same commands, for the parsers. What is not surely
-//! the same stays as it is, and is asked.
+//! Rewrites syntax of zsh or fish alone in bash syntax: a text of the same commands, for the parsers. A form that is not surely
+//! the same is left unchanged, and the line is asked about.
 
 pub(crate) mod qualifiers;
 mod words;
@@ -20,11 +20,11 @@ pub(crate) use qualifiers::MAY_LACK_OPERANDS;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reading {
     pub text: String,
-    /// What stands for what of the line: in `text`, or where there is a structure in what it was made from.
+    /// The parts of the line and their replacements: in `text`, or with a structure in its source text.
     pieces: Vec<Piece>,
-    /// What more than plain commands the line has.
+    /// The part of the line beyond plain commands.
     pub structure: Option<Structure>,
-    /// Why there is none, where the line has more than plain commands.
+    /// Why `structure` is absent, if the line has more than plain commands.
     pub refused: Option<&'static str>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Reading {
 const JOINERS: &[&str] = &["and", "or", "not"];
 /// Words of fish that begin a block or give a variable a value; in bash they would be commands.
 const BLOCKS: &[&str] = &["begin", "set ", "switch "];
-/// These tell where a program lies or what it is; a path in the place of a name is nothing else to them.
+/// Programs that report the place or kind of a program; a path in the place of a name means nothing else to them.
 const TELLS_OF_PROGRAMS: &[&str] = &["echo", "file", "ls", "md5sum", "readlink", "realpath", "sha256sum", "stat"];
 /// A word becomes at most so many.
 const MAX_CHOICES: usize = 20;
@@ -42,7 +42,7 @@ struct Of<'a> {
     name: &'a str,
     /// No other word stands behind this one.
     is_last: bool,
-    /// What it prints may be words of another command.
+    /// The program's output may be words of another command.
     hands_on: bool,
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn reading(shell: Shell, line: &str) -> Reading {
 
 fn in_words_of_bash(shell: Shell, line: &str) -> (String, Vec<Piece>) {
     let changes = match shell {
-        // What is longer is never allowed.
+        // A longer line is never allowed.
         Shell::Zsh | Shell::Fish if line.len() <= MAX_LINE_BYTES => {
             spans(line).map(|spans| changes(shell, line, &spans)).unwrap_or_default()
         }
@@ -142,10 +142,10 @@ impl Reading {
     }
 }
 
-/// What to put in the place of which bytes, in order and apart.
+/// The replacements and the bytes that they replace, in order and without overlap.
 fn changes(shell: Shell, line: &str, spans: &[RawSpan]) -> Vec<(Range<usize>, String)> {
     let mut found = Vec::new();
-    // What is printed is a list of words there: none may be left out, or another one than it is judged as.
+    // The output is a list of words there: no word may be left out, or differ from its judged form.
     let hands_on = line.contains("xargs");
     let mut is_name = true;
     let mut name = "";
@@ -172,7 +172,7 @@ fn changes(shell: Shell, line: &str, spans: &[RawSpan]) -> Vec<(Range<usize>, St
             found.push((span.range.clone(), text));
         }
         if is_name && !span.is_target {
-            // Behind the launcher stands the name.
+            // The name follows the launcher.
             let word = |at: usize| spans.get(at).map_or("", |span| &line[span.range.clone()]);
             name = if raw.starts_with('/') && word(at + 1) == "--" { word(at + 2) } else { raw };
             is_name = false;

@@ -1,20 +1,20 @@
-//! The raw words of a plain line with their quotes, as bash splits them.
+//! Splits a plain line into raw words with their quotes, as bash does.
 
 /// A piece of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
     Word(RawWord<'a>),
-    /// What ends a simple command.
+    /// The end of a simple command.
     Separator,
     /// A redirection without its target.
     Redirect {
         text: &'a str,
-        /// What is joined to its left.
+        /// The text joined to its left.
         before: &'a str,
-        /// What is joined to its right.
+        /// The character joined to its right.
         after: Option<char>,
     },
-    /// What no plain line has.
+    /// A sign that no plain line has.
     Unknown,
 }
 
@@ -121,7 +121,7 @@ fn ends_word(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')')
 }
 
-/// Where the first character that is an end stands; a backslash protects the one behind it, if it is one of escape.
+/// The place of the first character that is an end; a backslash protects the character behind it, if it is an escape character.
 fn end_of(text: &str, has_escapes: bool, is_end: impl Fn(char) -> bool) -> usize {
     let mut is_escaped = false;
     let end = text.char_indices().find_map(|(at, c)| {

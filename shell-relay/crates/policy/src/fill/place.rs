@@ -1,4 +1,4 @@
-//! Where in a line a placeholder stands: bare, in single or in double quotes. Pure.
+//! Finds the place of a placeholder in a line: bare, in single or in double quotes. Pure.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ const IS_BESIDE_QUOTE: &str = "it stands directly beside a quotation or another 
 const IS_DOUBLE_QUOTE: &str = "this line holds two single quotes in a row";
 const NO_SHELL: &str = "the quoting of this shell is not known";
 
-/// How the text around a place is quoted.
+/// The quoting of the text around a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quoting {
     Bare,
@@ -83,7 +83,7 @@ struct Reader<'a> {
     ranges: &'a [Range<usize>],
     shell: Shell,
     at: usize,
-    /// Where the word began that is being read.
+    /// The start of the current word.
     word: Option<usize>,
     /// Nothing but quotes was read of it.
     word_is_bare: bool,
@@ -191,7 +191,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// From the quote at hand to behind the one that closes it.
+    /// Reads from the quote at hand to behind its closing quote.
     fn quotation(&mut self, quote: u8) -> Result<(), &'static str> {
         self.begin_word();
         let is_double = quote == b'"';
@@ -213,7 +213,7 @@ impl Reader<'_> {
             }
         }
         self.at += 1;
-        // With an option of zsh's that is a quote within the quotation.
+        // With an option of zsh's these two signs are a quote within the quotation.
         if !is_double && self.shell == Shell::Zsh && self.peek(0) == Some(b'\'') {
             return Err(IS_DOUBLE_QUOTE);
         }

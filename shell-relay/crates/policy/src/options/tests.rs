@@ -1,4 +1,4 @@
-//! The tables are read as they are written.
+//! Tests for the reading of the tables.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The first reading, by `brush-parser`.
+//! Parses a line by `brush-parser`: the first reading.
 
 use brush_parser::{
     ParserOptions,

@@ -1,4 +1,4 @@
-//! A plain line as a list of simple commands, on which two independent parsers must agree.
+//! Parses a plain line into a list of simple commands. Two independent parsers must agree on it.
 
 mod brush;
 mod tree;

@@ -1,4 +1,4 @@
-//! The second reading, by `tree-sitter-bash`. Its grammar and its quirks are independent of the first parser's.
+//! Parses a line by `tree-sitter-bash`: the second reading. Its grammar and its quirks are independent of the first parser's.
 
 use std::cell::RefCell;
 
@@ -88,7 +88,7 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// `typeset -f x`: to this grammar a kind of its own.
+    /// `typeset -f x`: a separate kind in this grammar.
     fn add_declaration(&mut self, node: Node<'_>, join: Join) -> Option<()> {
         let read = |child: Node<'_>| match child.kind() {
             "variable_name" => self.bare(child),
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
         }
         for child in children(node) {
             match child.kind() {
-                // To this grammar the home directory is the complement of what is in it.
+                // In this grammar `~` is the complement of its operand.
                 "unary_expression" if child.child(0).is_some_and(|sign| sign.kind() == "~") => {
                     words.push(self.bare(child)?);
                 }
@@ -172,7 +172,7 @@ impl<'a> Reader<'a> {
 
     fn add_to_word(&self, node: Node<'_>, word: &mut Word) -> Option<()> {
         let text = self.text(node);
-        // To this grammar a pair of braces is two words in one.
+        // In this grammar a pair of braces is two words in one.
         if matches!(text, "{}" | "-I{}") {
             return word.add_bare(text);
         }
@@ -189,7 +189,7 @@ impl<'a> Reader<'a> {
                 }
                 word.add_double_quoted(text.strip_prefix('"')?.strip_suffix('"')?)
             }
-            // To this grammar the braces of a revision are words of their own.
+            // In this grammar the braces of a revision are separate words.
             "concatenation" if text.contains('{') && !text.contains(['\'', '"']) => word.add_bare(text),
             "concatenation" => {
                 let mut end = node.start_byte();

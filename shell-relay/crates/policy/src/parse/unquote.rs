@@ -1,4 +1,4 @@
-//! Quote removal for literal words. What could expand makes no word.
+//! Removes the quotes of literal words. Text that could expand makes no word.
 
 use super::super::{bytes::revision_braces, command::Word};
 

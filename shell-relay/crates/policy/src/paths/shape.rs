@@ -1,5 +1,5 @@
-//! Files that may hold secrets by the shape of their path: what programs keep in hidden folders of a home, and names that say so. The
-//! lists of [`cohab_policy_data::sensitive_paths`] are of those that surely do.
+//! Recognizes files that may hold secrets by the shape of their path: files in hidden folders of a home, and telltale names. The
+//! lists of [`cohab_policy_data::sensitive_paths`] name the files that surely hold secrets.
 
 use std::{collections::BTreeMap, path::Path, sync::LazyLock};
 
@@ -34,7 +34,7 @@ pub(super) fn risk(path: &PlainPath, context: Context<'_>) -> PathRisk {
     (tells || is_kept).then(|| (Level::Ask, format!("may read secrets: {}", path.shown())))
 }
 
-/// Whether a name says, by the patterns of this list, that a secret is in the file.
+/// Whether a name matches a pattern of this list, by which its file holds a secret.
 fn says_secret(name: &str, telling: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let ending = lower.split_once('.').map_or("", |(_, ending)| ending);
@@ -44,7 +44,7 @@ fn says_secret(name: &str, telling: &str) -> bool {
         && list(telling).iter().any(|pattern| glob::matches(&lower, pattern))
 }
 
-/// Whether a name says so wherever it lies.
+/// Whether a name shows a secret file in any folder.
 pub(super) fn tells_anywhere(name: &str) -> bool {
     says_secret(name, "telling")
 }

@@ -1,4 +1,4 @@
-//! What it means to write a file: where that lands, and what it decides.
+//! Judges writing to a file: by its real place, and by the programs or settings that the file decides.
 
 use std::path::{Path, PathBuf};
 
@@ -7,15 +7,15 @@ use cohab_policy_data::sensitive_paths::{START_PLACES, SYSTEM_ROOTS};
 use super::{PathRisk, PlainPath};
 use crate::{Context, Files, Level, likeness::Likeness};
 
-/// How the reason begins where something is written neither in the working directory nor in its repository.
+/// The beginning of the reason if something is written neither in the working directory nor in its repository.
 pub(crate) const WRITES_ELSEWHERE: &str = "writes outside the working directory:";
 
-/// What becomes of a link that stands at the end of a path.
+/// The treatment of a link at the end of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LastLink {
-    /// What it leads to is changed.
+    /// The target of the link is changed.
     Followed,
-    /// It is removed, moved or replaced itself.
+    /// The link itself is removed, moved or replaced.
     Itself,
 }
 
@@ -35,7 +35,7 @@ fn weight(risk: &(Level, String)) -> (Level, bool) {
     (risk.0, is_elsewhere(risk))
 }
 
-/// The worst of the places that are really changed, if they are others than the text says.
+/// The worst of the places that are really changed, if they differ from the text.
 fn landing_risk(path: &PlainPath, last: LastLink, context: Context<'_>) -> PathRisk {
     let files = context.files?;
     let Some(landings) = files.landings(&path.written, last == LastLink::Followed) else {
@@ -64,7 +64,7 @@ fn risk_by_text(path: &PlainPath, context: Context<'_>) -> (Level, String) {
     content_risk(path, context).unwrap_or_else(|| place_risk(path, context))
 }
 
-/// What a file decides or keeps, wherever it lies.
+/// The risk of the file's contents, in any folder.
 fn content_risk(path: &PlainPath, context: Context<'_>) -> PathRisk {
     let what = if path.ours(context.own) > Likeness::No {
         "changes cohab's own files"
@@ -78,7 +78,7 @@ fn content_risk(path: &PlainPath, context: Context<'_>) -> PathRisk {
     Some((Level::Danger, format!("{what}: {}", path.shown())))
 }
 
-/// What the place means in which a file lies.
+/// The risk of the folder in which a file lies.
 fn place_risk(path: &PlainPath, context: Context<'_>) -> (Level, String) {
     let shown = path.shown();
     let home = PlainPath::from_path(context.home, context);
@@ -101,7 +101,7 @@ fn place_risk(path: &PlainPath, context: Context<'_>) -> (Level, String) {
     (Level::Ask, format!("{place} {shown}"))
 }
 
-/// Whether `path` lies in the repository of the working directory. One that is the home, or holds it, is none.
+/// Whether `path` lies in the repository of the working directory. A repository that is the home, or holds it, does not count.
 fn is_in_project(path: &PlainPath, context: Context<'_>) -> bool {
     let Some(files) = context.files else { return false };
     let mut folders = context.cwd.ancestors().take_while(|folder| !context.home.starts_with(folder));

@@ -1,4 +1,4 @@
-//! The words of a line that can be remembered: one simple command of literal words.
+//! Reads the words of a line that can be remembered: one simple command of literal words.
 
 use cohab_shell_state::shell::Shell;
 
@@ -35,7 +35,7 @@ const NEVER: &[&str] = &[
     "su",
     "sg",
 ];
-/// Programs that talk to the network or bring something from it, beside those that only connect.
+/// Programs that talk to the network or bring something from it, in addition to those that only connect.
 const FETCHING: &[&str] = &[
     "nc",
     "ncat",

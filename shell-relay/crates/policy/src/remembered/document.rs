@@ -1,4 +1,4 @@
-//! The file of rules as text. What the user wrote into it, comments included, stays.
+//! Reads and edits the text of the file of rules. The user's own text in it, comments included, stays.
 
 use std::ops::Range;
 
@@ -11,22 +11,22 @@ use crate::{Context, Level, danger};
 
 /// More rules than this are not kept.
 const MAX_RULES: usize = 1_000;
-/// More mistakes than this are not told one by one.
+/// Mistakes beyond this number are not reported one by one.
 const MAX_REFUSED: usize = 1_000;
-/// So much is told of a command or a mistake, in bytes.
+/// Longest reported text of a command or a mistake, in bytes.
 const MAX_TOLD_BYTES: usize = 1_000;
-/// What a new file begins with.
+/// The beginning of a new file.
 const HEADING: &str = "# Commands that cohab runs without asking: exactly these words, in this folder or in any.\n\
 # The keys `d` and `a` of a question write here. Danger is asked all the same.\n";
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Loaded {
     /// The rules in force.
     pub rules: Rules,
     /// Rules that are not, and why.
     pub refused: Vec<Refusal>,
-    /// How careful the assistant is to be.
+    /// The assistant's caution.
     pub safety: SafetySettings,
 }
 
@@ -39,9 +39,9 @@ pub struct Refusal {
     pub column: usize,
     /// Whether it may have made something stricter: without it nothing runs unasked.
     pub may_tighten: bool,
-    /// The command it is about, as far as it can be told.
+    /// The command it is about, as far as it is known.
     pub name: String,
-    /// What is wrong with it, in a few words.
+    /// The mistake, in a few words.
     pub reason: String,
 }
 
@@ -71,7 +71,7 @@ impl Loaded {
         }
     }
 
-    /// Tells of a rule that is not in force. Of very many only some are told, but one that may tighten is always among them.
+    /// Reports a rule that is not in force. If there are very many, only some are reported, but always one that may tighten.
     fn refuse(&mut self, (line, column): (usize, usize), may_tighten: bool, name: String, reason: String) {
         if self.refused.len() < MAX_REFUSED || (may_tighten && !self.refused.iter().any(|known| known.may_tighten)) {
             let cut = |text: String| head(&text, MAX_TOLD_BYTES).to_owned();
@@ -83,7 +83,7 @@ impl Loaded {
 /// Why a text cannot be changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
-    /// It is no TOML.
+    /// The text is not TOML.
     #[error("line {line} of it cannot be read: {reason}")]
     Broken {
         /// Line, from 1.
@@ -108,7 +108,7 @@ pub enum Origin {
     Project,
 }
 
-/// Reads the text of the user's file, whatever the day is. A rule that is not sound is refused by itself; the others hold.
+/// Reads the text of the user's file, regardless of the date. A rule that is not sound is refused alone; the others hold.
 #[must_use]
 pub fn parse(text: &str) -> Loaded {
     parse_on(text, Origin::Own, "")
@@ -144,7 +144,7 @@ pub fn parse_on(text: &str, origin: Origin, today: &str) -> Loaded {
     loaded
 }
 
-/// Where the lines of a text begin: a file may hold as many mistakes as lines.
+/// The beginnings of the lines of a text: a file may hold as many mistakes as lines.
 struct Places<'a> {
     text: &'a str,
     line_starts: Vec<usize>,
@@ -246,7 +246,7 @@ fn sets(table: &Table) -> Option<Vec<Vec<String>>> {
     table.get("prefix")?.as_array()?.iter().map(set).collect()
 }
 
-/// The examples tell whether the rule is what whoever wrote it meant.
+/// Checks by the examples that the rule means what its author intended.
 fn check_examples(rule: &Rule, table: &Table) -> Result<(), (&'static str, String)> {
     let cwd = rule.folder.clone().unwrap_or_else(|| "/".into());
     let only = Rules(vec![rule.clone()]);
@@ -288,7 +288,7 @@ pub fn with_rule(text: &str, rule: &Rule) -> Result<String, DocumentError> {
         "" => HEADING.to_owned(),
         _ => format!("{}\n", text.trim_end()),
     };
-    // Behind what is there: comments stay where the user put them.
+    // The new rule goes behind the present text: comments stay where the user put them.
     let changed = format!("{start}\n{}", table_of(rule));
     sound(&changed).map(|_| changed)
 }
@@ -322,7 +322,7 @@ pub fn without_rule(text: &str, number: usize) -> Result<(String, Rule), Documen
     let rules = rules.ok_or(DocumentError::NoSuchRule(number))?;
     let at = rules.iter().enumerate().filter(|(_, table)| read_rule(table).is_ok()).nth(number - 1);
     let (at, _) = at.ok_or(DocumentError::NoSuchRule(number))?;
-    // What stands above the rule may be about the whole file: it stays.
+    // The text above the rule may be about the whole file: it stays.
     let above = rules.get(at).and_then(|table| text_of(table.decor().prefix())).unwrap_or_default();
     rules.remove(at);
     let is_last = rules.get(at).is_none();

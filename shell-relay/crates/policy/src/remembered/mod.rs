@@ -1,6 +1,6 @@
-//! Rules: what the user allowed for good, and what is stricter here than elsewhere. They match the words of commands, never text. An
-//! allow rule lowers `Ask` only, danger stays danger; of several rules the strictest counts. The files they stand in are read and
-//! written by `cohab_policy_io::rules_file`.
+//! Applies rules: permanent permissions of the user, and stricter settings for a place. They match the words of commands, never text.
+//! An allow rule lowers `Ask` only, danger stays danger; of several rules the strictest counts. This module does not read or write the
+//! files of the rules; `cohab_policy_io::rules_file` does.
 
 mod argv;
 mod document;
@@ -24,12 +24,12 @@ use super::{
     verdict::{MAX_REASONS, shortened},
 };
 
-/// How the reason begins where a rule is stricter than the policy.
+/// The beginning of the reason if a rule is stricter than the policy.
 pub(super) const STRICTER: &str = "a rule is stricter here:";
 
-/// Whoever knows the rules in force.
+/// A source of the rules in force.
 pub trait Remembered: std::fmt::Debug + Send + Sync {
-    /// The rules as of now for commands in the folder `cwd`. What cannot be read holds no rules, and is told.
+    /// The current rules for commands in the folder `cwd`. A file that cannot be read holds no rules, and is reported.
     fn loaded(&self, cwd: &Path) -> Arc<Loaded>;
 }
 
@@ -48,14 +48,14 @@ impl Remembered for Nothing {
 pub struct Rules(Vec<Rule>);
 
 impl Rules {
-    /// All of them.
+    /// All rules.
     #[must_use]
     pub fn all(&self) -> &[Rule] {
         &self.0
     }
 
-    /// The rule that allows `line` in the folder `cwd`, as `shell` reads it. Whoever asks must know that it is neither danger nor denied,
-    /// and no stricter rule holds.
+    /// The rule that allows `line` in the folder `cwd`, as `shell` reads it. The caller must know that the line is neither danger nor
+    /// denied, and that no stricter rule holds.
     #[must_use]
     pub fn find(&self, line: &str, cwd: &Path, shell: Shell) -> Option<&Rule> {
         self.find_in(line, Context::new(cwd, cwd).in_shell(shell))
@@ -69,7 +69,7 @@ impl Rules {
         self.0.iter().find(|rule| rule.allows(&argv, context))
     }
 
-    /// The rules that make `line` stricter. Where not all its commands can be told, each may be meant.
+    /// The rules that make `line` stricter. If not all commands of the line are known, each rule may apply.
     fn that_tighten<'a>(&'a self, line: &str, cwd: &'a Path) -> impl Iterator<Item = &'a Rule> {
         let has_any = self.0.iter().any(|rule| rule.decision > Level::Allow);
         let commands = if has_any { danger::commands(line) } else { Commands::default() };
@@ -84,14 +84,14 @@ impl Rules {
 /// A verdict with the rules in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ruled<'a> {
-    /// As strict as the strictest rule.
+    /// The verdict, as strict as the strictest rule.
     pub verdict: Verdict,
     /// The rule that lets it run unasked all the same.
     pub allowed_by: Option<&'a Rule>,
 }
 
 impl Loaded {
-    /// What the rules make of the policy's `verdict` on `line`.
+    /// Applies the rules to the policy's `verdict` on `line`.
     #[must_use]
     pub fn apply(&self, line: &str, context: Context<'_>, mut verdict: Verdict) -> Ruled<'_> {
         let mut is_tightened = false;

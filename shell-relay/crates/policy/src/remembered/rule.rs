@@ -1,4 +1,4 @@
-//! One rule, and what it holds for.
+//! One rule, and the commands that it matches.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use cohab_shell_state::shell::Shell;
 use super::argv;
 use crate::{Context, Level, paths, quoted, scan::LooseWord};
 
-/// Which words may stand behind those that a rule names.
+/// The words that may follow those of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operands {
     /// None: the words of the rule are the whole command.
@@ -27,7 +27,7 @@ pub struct Rule {
     pub decision: Level,
     /// The words of the command, quotes removed, each one of a set; the name first.
     pub words: Vec<Vec<String>>,
-    /// What may follow.
+    /// The words that may follow.
     pub operands: Operands,
     /// The working directory it holds in; absent: any.
     pub folder: Option<PathBuf>,
@@ -44,7 +44,7 @@ impl Rule {
         if let Some(reason) = rule.why_never() {
             return Err(reason);
         }
-        // It is written down as a line with other quotes: that must be the same command.
+        // The rule is written as a line with other quotes, which must be the same command.
         let is_same = argv::argv_of(&rule.line(), Shell::Bash).is_ok_and(|again| again == argv);
         if is_same { Ok(rule) } else { Err("has words that cannot be written down") }
     }
@@ -125,7 +125,7 @@ impl Rule {
             let name = word.text.rsplit('/').next().unwrap_or_default();
             set.iter().any(|wanted| *wanted == word.text || (index == 0 && wanted == name))
         });
-        // What an expansion makes of a word may be what is meant.
+        // The result of an expansion may be the word of the rule.
         let may_be_named =
             || command.iter().zip(&self.words).all(|(word, set)| word.expands || set.contains(&word.text));
         let is_whole = self.operands != Operands::None || command.len() == self.words.len();

@@ -1,4 +1,4 @@
-//! How careful the assistant is with texts, and with what it does after it has read them: the table `[safety]` of a file of rules.
+//! Reads the table `[safety]` of a file of rules: the assistant's caution with texts, and with its actions after it has read them.
 //!
 //! ```toml
 //! [safety]
@@ -25,35 +25,35 @@ use toml_edit::{Item, TableLike};
 
 use super::document::Origin;
 
-/// How careful, in one word.
+/// The degree of caution, in one word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SafetyLevel {
     /// Nothing but what is never switched off.
     Permissive,
-    /// As delivered.
+    /// The default.
     #[default]
     Balanced,
-    /// All there is.
+    /// All precautions.
     Strict,
 }
 
-/// What follows from a text from elsewhere that reads like instructions to the model.
+/// The consequence of a text from elsewhere that reads like instructions to the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Injection {
     /// Nothing: no text is looked at.
     Off,
-    /// User and model are told, and what the user allowed before is asked about again.
+    /// User and model are informed, and actions that the user allowed before are asked about again.
     Note,
-    /// From then on everything that does anything is asked about, also what is allowed.
+    /// From then on every action is asked about, also an allowed one.
     Ask,
 }
 
 /// Whether the automatic mode answers for the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Guard {
-    /// It answers what is no danger.
+    /// The automatic mode answers questions without danger.
     Usual,
-    /// It answers nothing: what would be asked about is.
+    /// The automatic mode answers nothing: each question goes to the user.
     Firm,
 }
 
@@ -67,7 +67,7 @@ const WITHHELD: &[(&str, bool)] = &[("keep", false), ("redact", true)];
 const KINDS: usize = PersonalData::NAMES.len();
 
 impl SafetyLevel {
-    /// As files say it.
+    /// The word in files.
     #[must_use]
     pub fn word(self) -> &'static str {
         word(LEVELS, self)
@@ -75,7 +75,7 @@ impl SafetyLevel {
 }
 
 impl Injection {
-    /// As files say it.
+    /// The word in files.
     #[must_use]
     pub fn word(self) -> &'static str {
         word(INJECTIONS, self)
@@ -83,7 +83,7 @@ impl Injection {
 }
 
 impl Guard {
-    /// As files say it.
+    /// The word in files.
     #[must_use]
     pub fn word(self) -> &'static str {
         word(GUARDS, self)
@@ -94,7 +94,7 @@ fn word<T: Copy + PartialEq>(words: &[(&'static str, T)], value: T) -> &'static 
     words.iter().find(|(_, known)| *known == value).map_or("", |(word, _)| word)
 }
 
-/// What files ask for; `None` where they say nothing.
+/// The settings in files; `None` for keys that are not set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SafetySettings {
     level: Option<SafetyLevel>,
@@ -103,16 +103,16 @@ pub struct SafetySettings {
     personal: [Option<bool>; KINDS],
 }
 
-/// What holds.
+/// The settings in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Safety {
     /// The level, as far as one was asked for.
     pub level: SafetyLevel,
-    /// What follows from a text that reads like instructions.
+    /// The consequence of a text that reads like instructions.
     pub injection: Injection,
     /// Whether the automatic mode answers.
     pub guard: Guard,
-    /// What does not leave for a model.
+    /// Personal data that does not leave for a model.
     pub personal: PersonalData,
 }
 
@@ -123,7 +123,7 @@ impl Default for Safety {
 }
 
 impl Safety {
-    /// What a level means.
+    /// The settings of a level.
     #[must_use]
     pub fn at(level: SafetyLevel) -> Self {
         let (injection, guard, personal) = match level {
@@ -135,7 +135,7 @@ impl Safety {
     }
 }
 
-/// In one line, without an end.
+/// Writes one line, without a line end.
 impl fmt::Display for Safety {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { level, injection, guard, personal } = self;
@@ -147,7 +147,7 @@ impl fmt::Display for Safety {
 }
 
 impl SafetySettings {
-    /// All of it: what could not be read may have asked for that.
+    /// All precautions: a file that could not be read may have asked for them.
     #[must_use]
     pub fn strictest() -> Self {
         Self::default().filled_up(SafetyLevel::Strict)
@@ -163,7 +163,7 @@ impl SafetySettings {
         }
     }
 
-    /// What holds by them.
+    /// The settings in force by these files.
     #[must_use]
     pub fn in_force(&self) -> Safety {
         let usual = Safety::default();
@@ -177,7 +177,7 @@ impl SafetySettings {
         }
     }
 
-    /// What is not set is as the level has it.
+    /// Fills keys that are not set with the values of the level.
     fn filled_up(mut self, level: SafetyLevel) -> Self {
         let at = Safety::at(level);
         self.level.get_or_insert(level);
@@ -190,7 +190,7 @@ impl SafetySettings {
     }
 }
 
-/// What is wrong with a key: its name, where it stands in bytes, whether it may have asked for more care, and why.
+/// A mistake in a key: its name, its place in bytes, whether it may have asked for more care, and the reason.
 pub(super) struct Wrong {
     pub name: String,
     pub span: Option<Range<usize>>,

@@ -357,7 +357,7 @@ fn a_hostile_file_of_rules_is_told_by_its_place_and_loosens_nothing() {
         assert_ne!(judged(&text, "pwd"), Level::Allow);
         assert_ne!(judged(&text, "ls"), Level::Allow, "a rule that cannot be read may have been about it");
     }
-    // Mistakes of rules that only allow come first: the one that may tighten is told all the same.
+    // Mistakes of rules that only allow come first: the one that may tighten is reported all the same.
     let many = "[[rule]]\ndecision = \"allow\"\n".repeat(1_500) + "[[rule]]\ndecision = \"deny\"\n";
     assert_eq!(judged(&many, "ls"), Level::Ask);
     let long = format!("[[rule]]\ndecision = \"ask\"\nprefix = [[{words}\"ls\"]]\n");

@@ -1,4 +1,4 @@
-//! Archives and compressed files that are listed or tested.
+//! Allows listing and testing of archives and compressed files.
 
 use super::{
     super::{Context, options::Arguments, paths},
@@ -18,11 +18,11 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
         "inspect" if !only_inspects(arguments) => ask("does more than list, test or print"),
         "jar" | "unrar" => assess_letters(rule, arguments, context),
         "inspect" => read(usize::MAX),
-        // To some, `@` in front makes a list of archives of a file.
+        // Some programs take a file with `@` in front for a list of archives.
         "zipinfo" if arguments.operands.iter().any(|word| word.text.starts_with('@')) => {
             ask("takes the names of archives from a file")
         }
-        // Behind the archive stand names within it.
+        // Names within the archive follow it.
         _ => read(1),
     }
 }

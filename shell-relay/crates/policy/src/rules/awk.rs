@@ -1,4 +1,4 @@
-//! `awk`: programs that only print. A program that a simple lexer could misread is refused.
+//! Allows `awk` programs that only print. A program that a simple lexer could misread is refused.
 
 use super::{
     super::{Context, command::Word, paths},
@@ -45,7 +45,7 @@ pub(super) fn assess(words: &[Word], context: Context<'_>) -> Result<(), Refusal
     let Some((program, files)) = words.split_first() else { return ask("`awk` without a program") };
     check_literal(program)?;
     check_program(&program.text, Slash::AsItStands)?;
-    // Where a pattern holds a quote, it must be harmless as a string, too, that begins there.
+    // If a pattern holds a quote, the text must also be harmless as a string that begins there.
     if has_quoted_pattern(&program.text) {
         check_program(&program.text, Slash::Divides)?;
     }
@@ -53,7 +53,7 @@ pub(super) fn assess(words: &[Word], context: Context<'_>) -> Result<(), Refusal
         if file.text.contains('=') || file.text.starts_with('-') || matches!(file.text.as_str(), "*" | "?*" | "*=*") {
             return ask("an operand of awk that may set a variable");
         }
-        // To gawk these are connections.
+        // gawk takes these for connections.
         if file.text.starts_with("/inet") {
             return ask("an operand of awk that may be another host");
         }
@@ -71,10 +71,10 @@ fn check_value(text: &str) -> Result<(), Refusal> {
     }
 }
 
-/// How a `/` is read.
+/// The meaning of a `/`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Slash {
-    /// By what stands before it.
+    /// By the text before it.
     AsItStands,
     Divides,
 }
@@ -91,7 +91,7 @@ fn check_program(program: &str, slash: Slash) -> Result<(), Refusal> {
     }
     let mut parens = 0_usize;
     let mut braces = 0_usize;
-    // What stood before: decides whether `/` divides.
+    // The token before it decides whether `/` divides.
     let mut before = Before::Start;
     let mut chars = program.chars().peekable();
     while let Some(c) = chars.next() {
@@ -157,7 +157,7 @@ enum Before {
     Start,
     /// `/` divides.
     Operand,
-    /// It depends on the version of awk.
+    /// The meaning depends on the version of awk.
     Unclear,
 }
 

@@ -1,4 +1,4 @@
-//! Objects of containers and clouds, of which only what is no secret is shown.
+//! Allows views of container and cloud objects that show no secrets.
 
 use super::{super::options::Arguments, Refusal, ask};
 

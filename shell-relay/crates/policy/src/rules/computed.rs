@@ -1,6 +1,6 @@
-//! Words that are known only when a line runs. Such a line runs where nothing can be written, so it is harmless whatever a word says;
-//! but what a program shows of files may be secret all the same. The places of secrets are hidden from it; others are known by their
-//! names.
+//! Judges words that are known only when a line runs. Such a line runs in a shell that can write nothing, so no word can do harm; but
+//! the contents of a file that a program shows may still be secret. The places of secrets are hidden from the program; other secret
+//! files are recognized by their names.
 
 use super::{
     super::{
@@ -31,7 +31,7 @@ pub(crate) fn assess(command: &SimpleCommand, at: usize, computed: &Computed, pl
         && fed::shows_contents(name)
         && !NO_FILES.contains(&name)
         && !fed::HARMLESS_WITH_ANY_OPTION.contains(&name);
-    // What is known is judged as it is written.
+    // A known word is judged as it is written.
     if !shows_files || computed.kind != Kind::Any || is_value(name, words, at) {
         return Ok(());
     }
@@ -42,7 +42,7 @@ pub(crate) fn assess(command: &SimpleCommand, at: usize, computed: &Computed, pl
     check_hoard(".", false, true, place.context)
 }
 
-/// Whether a word can be nothing but a text or a value of an option to this program, whatever it says.
+/// Whether a word, with any value, can only be a text or a value of an option to this program.
 fn is_value(name: &str, words: &[Word], at: usize) -> bool {
     let before = at.checked_sub(2).and_then(|at| words.get(at)).map(|word| word.text.as_str()).unwrap_or_default();
     let is_operand = |word: &&Word| !word.text.starts_with('-');

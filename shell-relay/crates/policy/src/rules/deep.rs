@@ -1,4 +1,4 @@
-//! Patterns that look into all folders below: `**/*.c` in zsh, `**.c` in fish. They are judged like a search there.
+//! Judges patterns that match in all folders below, as a search there: `**/*.c` in zsh, `**.c` in fish.
 
 use cohab_shell_state::shell::Shell;
 
@@ -7,7 +7,7 @@ use super::{
     LISTERS, Refusal, ask, check_path_text, operands,
 };
 
-/// They show the names that a pattern matches, and nothing of what is in the files.
+/// Programs that show the names that a pattern matches, and no contents of the files.
 const PRINTERS: &[&str] = &["echo", "print"];
 
 /// Judges the patterns among the words of a program that look into all folders below.

@@ -1,5 +1,5 @@
-//! Commands that run on names which another one finds: those of `find -exec`, and of `xargs`. Such a command is judged as if the
-//! places stood there in which the names are found.
+//! Judges commands that run on names found by another command: those of `find -exec`, and of `xargs`. Such a command is judged as if
+//! the searched places were its operands.
 
 mod feed;
 
@@ -18,7 +18,7 @@ const TAKEN_APART: &str = "names of files with blanks or quotes may be taken apa
 const AVOIDS_LINKS: &str = "; `-type f` leaves links out";
 /// Stands for a name that is found.
 const PLACEHOLDER: &str = "{}";
-/// They show names, sizes and times of whatever they are given, and have no option that does more.
+/// Programs that show names, sizes and times of their operands, and have no option that does more.
 const NAMERS: &[&str] = &[
     "ls", "dir", "stat", "wc", "du", "file", "basename", "dirname", "echo", "readlink", "realpath", "test", "[",
     "printf", "namei", "lsattr",
@@ -113,9 +113,9 @@ fn with_word(operands: &[Word], placeholder: &str, word: &Word) -> Result<Vec<Wo
 
 /// `xargs`, as far as its own options go.
 struct Call<'a> {
-    /// What parts the names, of `-0` or `-d`; without them any blank does.
+    /// The separator of the names, from `-0` or `-d`; without these options any blank separates names.
     separator: Option<char>,
-    /// Of `-I`.
+    /// The value of `-I`.
     placeholder: Option<&'a str>,
     command: &'a [Word],
 }
@@ -125,7 +125,7 @@ impl Call<'_> {
     fn keeps(&self, separator: char, count: usize) -> bool {
         match self.separator {
             Some(wanted) => wanted == separator,
-            // With a placeholder each line is one.
+            // With a placeholder each line is one name.
             None => separator == '\n' || (separator == ' ' && (self.placeholder.is_none() || count == 1)),
         }
     }
@@ -162,7 +162,7 @@ pub(super) fn assess_xargs(words: &[Word], place: Place<'_>) -> Result<(), Refus
             if has_links {
                 roots.iter().try_for_each(|root| check_links(root, place.context, AVOIDS_LINKS))?;
             }
-            // Behind a placeholder of one's own a name may be an option.
+            // With a chosen placeholder a name may be an option.
             let is_parted = is_exact && call.separator == Some('\0') && call.placeholder.is_none();
             check_parting(&roots, is_parted, is_chosen, place)?;
             assess_on_files(&command, placeholder, &roots, place)
@@ -229,7 +229,7 @@ fn assess_on_anything(
     super::assess_words(&name.text, &with_word(&command[1..], placeholder, &any)?, place, true)
 }
 
-/// What only counts, or tells kinds, once none of its operands is an option.
+/// Whether a program only counts or reports kinds, once none of its operands is an option.
 fn takes_end_of_options(name: &str) -> bool {
     !shows_contents(name) && !matches!(name, "test" | "[" | "printf" | "echo")
 }
@@ -244,7 +244,7 @@ pub(crate) fn ends_options(words: &[Word]) -> bool {
     })
 }
 
-/// The program that `xargs` or `find` runs, for whoever asks what a name stands for.
+/// The programs that `xargs` or `find` runs, for callers that resolve names.
 pub(crate) fn programs_run(words: &[Word]) -> Vec<&Word> {
     match words.split_first() {
         Some((name, words)) if name.text == "xargs" => {

@@ -1,4 +1,4 @@
-//! `find`: tests and output only.
+//! Allows `find` with tests and output only.
 
 use super::{
     super::{command::Word, paths},
@@ -117,7 +117,7 @@ pub(super) fn finds_links(words: &[Word]) -> bool {
     actions.next().is_some() || tests.iter().any(has_ways_around) || !tests.windows(2).any(is_files)
 }
 
-/// Where it searches, of the words behind its name.
+/// The places to search, among the words behind its name.
 pub(super) fn roots(words: &[Word]) -> &[Word] {
     let words = &words[count_options(words)..];
     &words[..count_roots(words)]

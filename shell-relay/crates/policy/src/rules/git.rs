@@ -1,5 +1,5 @@
-//! `git`: subcommands that only read. Whether a repository's own configuration would start programs on them cannot be told from
-//! the text; whoever types the line checks that.
+//! Allows `git` subcommands that only read. The text does not show whether a repository's configuration would start programs on them;
+//! the caller that types the line checks that.
 
 use std::{
     cell::Cell,
@@ -33,7 +33,7 @@ pub(super) fn assess(words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
     };
     // A folder above is asked about its settings like the one that the shell is in.
     let is_above = place.context.cwd == place.origin && place.origin.starts_with(&directory);
-    // Where `cd` to a folder above leads is the shell's to say: it may have come through a link.
+    // Only the shell knows the result of `cd` to a folder above: it may have come through a link.
     let is_another = !place.origin.starts_with(&directory) && is_plainly_at_home(&directory, context);
     if !(directory.starts_with(place.origin) || is_above || is_another) {
         return ask("runs git in another directory, whose configuration may start programs");
@@ -94,9 +94,9 @@ pub(crate) const HARMLESS_SETTINGS: &[&str] = &[
     "log.showSignature=false",
 ];
 
-/// What follows the word `git`.
+/// The words behind `git`.
 pub(crate) struct Invocation<'a> {
-    /// Of `-C`.
+    /// The value of `-C`.
     pub directory: Option<&'a Word>,
     /// The subcommand and what follows it.
     pub words: &'a [Word],
@@ -218,7 +218,7 @@ fn assess_config(arguments: &Arguments<'_>, operands: &[&str]) -> Result<(), Ref
     if let Some(key) = operands.first().filter(|key| may_name_secret(key)) {
         return danger(format!("may show a password or token: `git config {key}`"));
     }
-    // Git takes what stands behind a name for its new value, whatever it looks like.
+    // Git takes any text behind a name for its new value.
     if !arguments.behind.is_empty() {
         return ask("`git config` that may change settings");
     }
@@ -234,7 +234,7 @@ fn assess_config(arguments: &Arguments<'_>, operands: &[&str]) -> Result<(), Ref
     if reads_one || lists || is_short_read { Ok(()) } else { ask("`git config` that may change settings") }
 }
 
-/// Of a variable of git's configuration.
+/// Whether a variable of git's configuration may hold a secret, by its name.
 fn may_name_secret(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     ["extraheader", "token", "pass", "secret", "credential", "insteadof", "proxy"].iter().any(|part| key.contains(part))
@@ -253,7 +253,7 @@ fn check_revision(word: &Word, context: Context<'_>) -> Result<(), Refusal> {
         return ask("a pattern may match a file that is named like an option; `./` in front avoids it");
     }
     check_path(word, context, paths::list_risk)?;
-    // What is left out only makes less of it.
+    // A part that is left out only makes less of it.
     if let Some(rest) = [":!", ":^", ":(exclude)"].iter().find_map(|sign| word.text.strip_prefix(sign))
         && !rest.starts_with([':', '(', '!', '^'])
     {

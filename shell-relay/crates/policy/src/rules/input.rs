@@ -1,8 +1,8 @@
-//! Commands that do not end by themselves: they follow a file, or wait for the keyboard, which nobody expects of them.
+//! Finds commands that do not end by themselves: they follow a file, or unexpectedly wait for the keyboard.
 
 use super::super::{command::Word, options};
 
-/// They read standard input when no file is named, and where a file is named `-`.
+/// Programs that read standard input when no file is named, or when a file is named `-`.
 const FILTERS: &[&str] = &[
     "cat",
     "tac",
@@ -53,10 +53,10 @@ const FILTERS: &[&str] = &[
     "addr2line",
     "c++filt",
 ];
-/// They tell the sums of what is in files, or of standard input.
+/// Programs that print the sums of the contents of files, or of standard input.
 pub(super) const SUMMERS: &[&str] =
     &["md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum", "cksum", "sum", "shasum"];
-/// They read standard input only where a file is named `-`.
+/// Programs that read standard input only when a file is named `-`.
 const COMPARERS: &[&str] = &["join", "comm", "diff", "cmp", "sdiff", "diff3", "colordiff"];
 const SEARCHERS: &[&str] = &["grep", "egrep", "fgrep"];
 
@@ -112,7 +112,7 @@ fn names_no_file(operands: &[&str]) -> bool {
     operands.is_empty() || operands.contains(&"-")
 }
 
-/// What stands behind the script of `sed`.
+/// The words behind the script of `sed`.
 fn sed_operands<'a>(words: &[&'a str]) -> Vec<&'a str> {
     let (mut operands, mut has_script) = (Vec::new(), false);
     let mut words = words.iter();

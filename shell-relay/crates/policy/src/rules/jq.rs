@@ -1,4 +1,4 @@
-//! `jq` and `yq`: filters that read only their input.
+//! Allows `jq` and `yq` filters that read only their input.
 
 use super::{
     super::{Context, options::Arguments, paths},
@@ -23,7 +23,7 @@ pub(super) fn assess(arguments: &Arguments<'_>, context: Context<'_>) -> Result<
     arguments.operands[files..].iter().try_for_each(|word| check_path(word, context, paths::read_risk))
 }
 
-/// Both programs of that name: one hands its filter to `jq`, the other has operators of its own that read files and variables, run
+/// Both programs of that name: one hands its filter to `jq`, the other has additional operators that read files and variables, run
 /// programs, or make filters of texts.
 pub(super) fn assess_yq(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
     let operands = match &arguments.operands[..] {

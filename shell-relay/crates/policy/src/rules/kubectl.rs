@@ -1,4 +1,4 @@
-//! `kubectl`: tables, descriptions and histories that show no values of variables.
+//! Allows `kubectl` tables, descriptions and histories that show no values of variables.
 
 use super::{super::options::Arguments, Refusal, ask};
 
@@ -139,7 +139,7 @@ fn shows_plain_fields(output: &str) -> bool {
     let Some((kind, paths)) = output.split_once('=') else { return false };
     let is_path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '[' | ']' | '*' | '_');
     let is_plain = |path: &str| {
-        // What stands in front of a filter is not shown itself.
+        // The part in front of a filter is not shown itself.
         let last = path.rsplit('.').next().unwrap_or_default();
         last.ends_with('[') || PLAIN_FIELDS.contains(&last.trim_end_matches("[*]"))
     };

@@ -1,4 +1,4 @@
-//! Verbs of the option table.
+//! Judges the programs of the option table.
 
 use cohab_shell_state::shell::Shell;
 
@@ -47,7 +47,7 @@ pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'
     let operands = &arguments.operands;
     match spec.operands {
         Operands::Paths => {
-            // Where a program stops at the first operand, an option behind it is one, too.
+            // If a program stops at the first operand, an option behind it is an operand, too.
             let all = operands.iter().chain(&arguments.behind).filter(|word| word.text != "-");
             all.into_iter().try_for_each(|word| check_path(word, context, risk))
         }
@@ -127,8 +127,7 @@ fn opens(word: &Word) -> bool {
     word.has_glob && word.text.starts_with(['*', '?'])
 }
 
-/// How many of the words behind the name stand in front of a pattern that may match a file named like an option, if a `--` belongs
-/// there.
+/// The number of words between the name and a pattern that may match a file named like an option, if a `--` belongs there.
 pub(crate) fn options_end(name: &str, words: &[Word]) -> Option<usize> {
     if !ENDS_OPTIONS.contains(&name) {
         return None;

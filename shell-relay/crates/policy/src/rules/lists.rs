@@ -1,4 +1,4 @@
-//! Programs that do much else, and only list where they are told so.
+//! Allows programs that can do much else if their options restrict them to listing.
 
 use super::{
     super::{Context, command::Word, options::Arguments, paths},
@@ -46,7 +46,7 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
 
 /// Only allowed with one of the options in `wanted`, between commas.
 pub(super) fn assess_needed(wanted: &str, arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
-    // Behind an operand many programs read no option.
+    // Many programs read no option behind an operand.
     if !wanted.split(',').any(|name| arguments.has_in_front(&[name])) {
         return ask("does more than list");
     }

@@ -1,11 +1,11 @@
-//! Pictures, sounds and documents of which something is told.
+//! Allows programs that describe pictures, sounds and documents.
 
 use super::{
     super::{Context, command::Word, options::Arguments, paths},
     Refusal, ask, check_path,
 };
 
-/// What `identify` reads without the help of another program.
+/// Formats that `identify` reads without the help of another program.
 const PICTURES: &[&str] = &["bmp", "gif", "ico", "jpeg", "jpg", "png", "tif", "tiff", "webp"];
 
 /// Judges the operands of the program that `rule` names.

@@ -1,4 +1,6 @@
-//! Whether one simple command is plainly read-only.
+//! Judges whether one simple command is plainly read-only.
+//!
+//! These rules do not judge the structure of a line or search it for known harm.
 
 mod archives;
 mod awk;
@@ -40,15 +42,15 @@ use super::{
 /// The longest wait that needs no question, in seconds.
 const MAX_WAIT_SECONDS: f64 = 30.0;
 
-/// Where a command stands.
+/// The place of a command.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     pub(super) context: Context<'a>,
     /// Directory of the shell before the line.
     pub(super) origin: &'a std::path::Path,
-    /// Its output goes into a pipe, never to the terminal.
+    /// The command's output goes into a pipe, never to the terminal.
     pub(super) feeds_pipe: bool,
-    /// What stands in front of it in its pipe.
+    /// The commands in front of it in its pipe.
     pub(super) fed_by: &'a [SimpleCommand],
 }
 
@@ -99,12 +101,12 @@ pub(crate) fn lists_names(name: &str) -> bool {
     LISTERS.contains(&name)
 }
 
-/// Whether of the files that `openssl` is told to read only certificates are shown.
+/// Whether `openssl` shows only certificates of the files that it reads.
 pub(crate) fn shows_certificates<'a>(name: &str, mut words: impl Iterator<Item = &'a str>) -> bool {
     name == "openssl" && matches!(words.next(), Some("x509" | "crl" | "verify"))
 }
 
-/// To these, a file named like an option does no harm.
+/// Programs to which a file named like an option does no harm.
 const HARMLESS_WITH_ANY_OPTION: &[&str] = &[
     "ls", "dir", "cat", "tac", "head", "nl", "cut", "paste", "stat", "df", "cmp", "basename", "dirname", "od",
     "readlink", "realpath", "echo", "count", "path",
@@ -157,7 +159,7 @@ pub(super) fn assess(command: &SimpleCommand, place: Place<'_>, findings: &mut F
 
 /// The directories a `cd` may lead to; `None` if the command is no `cd` or its target is not known.
 pub(super) fn cd_target(command: &SimpleCommand, context: Context<'_>) -> Option<PathBuf> {
-    // `-P` leads to where the links lead, which the text does not tell.
+    // `-P` leads to the targets of links, which the text does not show.
     if command.words.iter().any(|word| matches!(word.text.as_str(), "-" | "--") || is_physical(&word.text)) {
         return None;
     }
@@ -196,7 +198,7 @@ fn assess_redirect(redirect: &Redirect, reads_nothing: bool, context: Context<'_
     }
 }
 
-/// What is not allowed of a command: how bad it is, and why.
+/// The reason why a command is not allowed, and its level.
 type Refusal = (Level, String);
 
 fn ask<T>(reason: impl Into<String>) -> Result<T, Refusal> {
@@ -229,7 +231,7 @@ fn assess_words(name: &str, words: &[Word], place: Place<'_>, has_input: bool) -
         "ip" => return small::assess_ip(words),
         "ps" => return processes::assess(words),
         "man" if small::is_search_of_pages(words) => return Ok(()),
-        // It is typed in front of a program that prints, so that it starts no pager.
+        // `man` is typed in front of a program that prints, so that it starts no pager.
         "man" => return small::assess_man(words),
         _ if small::may_start_pager(name, words, place.feeds_pipe) => {
             return ask(format!("takes over the whole screen: `{name}`"));

@@ -1,5 +1,5 @@
-//! Operands with a language of their own: lists of words in a file, pipes, addresses, encoded signs. What is a plain name to the
-//! programs of coreutils is something else to others. Also what a pattern of file names makes of an operand.
+//! Judges operands with a small language: lists of words in a file, pipes, addresses, encoded signs. A plain name to the
+//! programs of coreutils can be something else to others. Also judges the operands that a pattern of file names produces.
 
 use super::{
     super::{
@@ -11,7 +11,7 @@ use super::{
     Refusal, ask,
 };
 
-/// They open what an operand names, whatever is in the name.
+/// They open the file that an operand names, with any signs in the name.
 const LITERAL: &[&str] = &[
     "[",
     "b2sum",
@@ -138,7 +138,7 @@ const SCRIPTS: &[&str] = &[
     "zgrep",
     "zstdgrep",
 ];
-/// Those that hand names to a shell as they are: a pattern or a search may find any.
+/// Programs that hand names unquoted to a shell: a pattern or a search may find any name.
 const HAND_ON_NAMES: &[&str] = &["cloc"];
 /// Rules of programs whose operands are names of files.
 const RULES_OF_FILES: &[&str] = &[
@@ -146,7 +146,7 @@ const RULES_OF_FILES: &[&str] = &[
     "unrar", "unzip", "xmllint", "zipinfo",
 ];
 
-/// Whether it opens what an operand names, whatever is in the name.
+/// Whether the program opens the file that an operand names, with any signs in the name.
 pub(super) fn is_literal(name: &str) -> bool {
     LITERAL.contains(&name)
 }
@@ -166,7 +166,7 @@ pub(super) fn check(name: &str, spec: &Spec, arguments: &Arguments<'_>) -> Resul
         Operands::Rule("pattern") => usize::from(!arguments.has(&["e", "regexp", "f", "file"])),
         Operands::Rule(rule) if RULES_OF_FILES.contains(&rule) || rule.starts_with("needs:") => 0,
         _ if SCRIPTS.contains(&name) => 0,
-        // It tells a bucket from another address itself.
+        // It distinguishes a bucket from another address itself.
         Operands::Rule("aws") => return Ok(()),
         _ => {
             let address = arguments.operands.iter().find(|word| word.text.contains("://"));

@@ -1,4 +1,4 @@
-//! Managers of packages that are asked what there is.
+//! Allows queries of package managers.
 
 use super::{
     super::{Context, options::Arguments, paths},
@@ -43,7 +43,7 @@ pub(super) fn assess(
         }
         "dpkgquery" if arguments.has(&["l", "L", "s", "S", "p", "list", "listfiles", "search", "status"]) => Ok(()),
         "pacman" if is_query_of_pacman(arguments) => Ok(()),
-        // In a folder that sets another registry, npm would tell that one what is asked.
+        // In a folder that sets another registry, npm would send the query there.
         "global" if arguments.has(&["g", "global"]) => Ok(()),
         "goenv" if !operands.is_empty() && operands.iter().all(|name| GO_VARIABLES.contains(name)) => Ok(()),
         "aptfile" if matches!(operands, ["search" | "list" | "find" | "show", _]) => Ok(()),
@@ -63,7 +63,7 @@ fn assess_rpm(arguments: &Arguments<'_>, operands: &[&str], context: Context<'_>
     operands.iter().try_for_each(|path| check_path_text(path, false, context, paths::read_risk))
 }
 
-/// What is installed, or what the lists that are there tell.
+/// Whether it asks for installed packages, or for the contents of the local lists.
 fn is_query_of_pacman(arguments: &Arguments<'_>) -> bool {
     let is_installed = arguments.has(&["Q", "query"]);
     let is_listed =

@@ -1,4 +1,4 @@
-//! The patterns of `sed` and `awk`, as far as their end must be found.
+//! Finds the end of a pattern of `sed` or `awk`.
 
 /// Skips to behind the delimiter that ends a pattern. False if the text ends first, or if versions of these programs may find
 /// the end at different places: at a delimiter inside a bracket expression, or at a `]` that may be a member of it.

@@ -1,4 +1,4 @@
-//! `printf`: its format is read to the end, and holds nothing that sets a variable or is evaluated.
+//! Allows `printf` with a format that is read to its end and neither sets a variable nor is evaluated.
 
 use cohab_shell_state::shell::Shell;
 
@@ -7,7 +7,7 @@ use super::{super::command::Word, Refusal, ask, check_literal};
 /// Letters behind a backslash that stand for one sign in every shell.
 const ESCAPES: &[char] = &['a', 'b', 'e', 'f', 'n', 'r', 't', 'v', '\\', '"', '\''];
 
-/// What a conversion makes of its value.
+/// The use of a value by a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Conversion {
     Text,
@@ -35,7 +35,7 @@ pub(super) fn assess(words: &[Word], shell: Shell) -> Result<(), Refusal> {
     }
 }
 
-/// The conversions of a format in order; `None` if one is none of the plain ones.
+/// The conversions of a format in order; `None` if one is not a plain conversion.
 fn conversions(format: &str) -> Option<Vec<Conversion>> {
     let mut found = Vec::new();
     let mut rest = format;
@@ -65,14 +65,14 @@ fn conversions(format: &str) -> Option<Vec<Conversion>> {
     Some(found)
 }
 
-/// What stands behind a number of at most five digits: a longer one would fill the memory of the shell.
+/// The text behind a number of at most five digits: a longer one would fill the memory of the shell.
 fn behind_width(text: &str) -> Option<&str> {
     let behind = text.trim_start_matches(|c: char| c.is_ascii_digit());
     (text.len() - behind.len() <= 5).then_some(behind)
 }
 
-/// What stands behind the mark or first digit of an escape that gives a sign by its octal or hexadecimal number; `None` if it is no such
-/// escape, or could be a percent sign: shells differ in how many digits they read, and cut too high a number to eight bits.
+/// The text behind the mark or first digit of an escape that gives a sign by its octal or hexadecimal number; `None` if it is not such an
+/// escape, or could be a percent sign: shells differ in the number of digits they read, and cut too high a number to eight bits.
 fn behind_number(escape: &str) -> Option<&str> {
     let (digits, radix, most) = match escape.strip_prefix('x') {
         Some(digits) => (digits, 16, 2),

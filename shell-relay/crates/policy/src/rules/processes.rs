@@ -1,5 +1,5 @@
-//! `ps`: lines that show no environment. It reads its words in one of three styles, and where one fails, all of them again in the old
-//! one, in which `e` shows the environments of processes.
+//! Allows `ps` lines that show no environment. `ps` reads its words in one of three styles; if one style fails, it reads all of them
+//! again in the old style, in which `e` shows the environments of processes.
 
 use super::{
     super::{command::Word, options},

@@ -1,4 +1,4 @@
-//! Programs that are only asked for their version or help, whatever else they could do.
+//! Allows requests for the version or help of programs, even of those that could do anything else.
 
 use std::{collections::HashSet, sync::LazyLock};
 
@@ -15,7 +15,7 @@ static QUESTIONS: LazyLock<HashSet<(&str, &str)>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Whether `name` with just these words tells about itself and ends.
+/// Whether `name` with just these words describes itself and ends.
 pub(super) fn is_plain(name: &str, words: &[Word]) -> bool {
     match words {
         [only] => QUESTIONS.contains(&(name, only.text.as_str())),

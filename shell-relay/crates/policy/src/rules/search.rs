@@ -1,4 +1,4 @@
-//! `grep`, `rg`, `fd`: a pattern, then where to search.
+//! Judges `grep`, `rg` and `fd`: a pattern, then the places to search.
 
 use super::{
     super::{Context, options::Arguments, paths},
@@ -27,7 +27,7 @@ pub(super) fn assess(name: &str, arguments: &Arguments<'_>, context: Context<'_>
     if let Some(pattern) = pattern {
         check_literal(pattern)?;
     }
-    // What such a pattern can do beyond matching is not known of every version.
+    // The abilities of such a pattern beyond matching are not known for every version.
     let runs = |text: &str| ["(?{", "(??", "(?C", "(*"].iter().any(|sign| text.contains(sign));
     if arguments.has(&["P", "perl-regexp", "pcre2"])
         && (pattern.is_some_and(|pattern| runs(&pattern.text))

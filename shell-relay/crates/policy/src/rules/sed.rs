@@ -1,4 +1,4 @@
-//! `sed`: scripts that only change the text that passes. A script that is not understood to its end is refused.
+//! Allows `sed` scripts that only change the text that passes. A script that is not understood to its end is refused.
 
 use super::{
     super::{Context, command::Word, paths},
@@ -58,7 +58,7 @@ pub(super) fn assess(words: &[Word], context: Context<'_>) -> Result<(), Refusal
     })
 }
 
-/// Joined flags, the last of which may be `e` with a script. Tells whether the next word was taken.
+/// Reads joined flags, the last of which may be `e` with a script. Returns whether the next word was taken.
 fn take_flags<'a>(text: &'a str, next: &'a [Word], scripts: &mut Vec<&'a str>) -> Result<bool, Refusal> {
     for (at, flag) in text.char_indices().skip(1) {
         match (flag, &text[at + flag.len_utf8()..], next.first()) {

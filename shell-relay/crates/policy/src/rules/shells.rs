@@ -1,4 +1,4 @@
-//! Commands that zsh or fish has of its own.
+//! Judges builtin commands of zsh and fish.
 
 use super::{
     super::{
@@ -9,9 +9,9 @@ use super::{
     Refusal, ask, check_literal, listed, printf, small, split,
 };
 
-/// Arrays that zsh and fish keep beside variables that hold no secret.
+/// Arrays of zsh and fish that mirror variables without secrets.
 const PLAIN_ARRAYS: &[&str] = &["cdpath", "fpath", "manpath", "path"];
-/// What is not known of every version in a pattern of fish.
+/// Groups in a pattern of fish that are not known for every version.
 const ODD_GROUPS: &[&str] = &["(?P", "(?'", "(?C", "(*"];
 
 /// Judges the words behind a phrase of `shells.table`.

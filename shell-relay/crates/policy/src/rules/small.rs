@@ -1,4 +1,4 @@
-//! Programs with a few words of their own.
+//! Judges programs that need only a few words of special treatment.
 
 use super::{
     super::{
@@ -45,7 +45,7 @@ const PRINTABLE_VARIABLES: &[&str] = &[
     "VISUAL",
     "WAYLAND_DISPLAY",
 ];
-/// What `systemctl` is asked.
+/// Queries of `systemctl`.
 const SYSTEMCTL_VERBS: &[&str] = &[
     "cat",
     "get-default",
@@ -152,7 +152,7 @@ const PAGES_HELP: &[&str] = &[
     "systemd-inhibit",
     "timedatectl",
 ];
-/// What `xdg-user-dir` knows.
+/// Folders that `xdg-user-dir` knows.
 const USER_DIRS: &[&str] =
     &["DESKTOP", "DOCUMENTS", "DOWNLOAD", "MUSIC", "PICTURES", "PUBLICSHARE", "TEMPLATES", "VIDEOS"];
 const UNARY_TESTS: &str = "bcdefghkLnNOGprsStuwxz";
@@ -221,7 +221,7 @@ pub(super) fn is_plain_word(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
 }
 
-/// Where a pager begins: the end, a line, or a text that is searched.
+/// Whether this is a start position of a pager: the end, a line, or a text that is searched.
 fn is_place_in_text(place: &str) -> bool {
     let is_text = |byte: u8| byte.is_ascii_alphanumeric() || b"_ .:-".contains(&byte);
     place == "G"
@@ -245,7 +245,7 @@ fn assess_seq(arguments: &Arguments<'_>, operands: &[&str]) -> Result<(), Refusa
     ask("`seq` with something else than numbers and signs")
 }
 
-/// An interval in seconds and a count; without a count it goes on.
+/// An interval in seconds and a count; without a count the program does not end.
 fn assess_rounds(operands: &[&str]) -> Result<(), Refusal> {
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| *number >= 0.0);
     match operands {
@@ -269,7 +269,7 @@ pub(super) fn may_start_pager(name: &str, words: &[Word], feeds_pipe: bool) -> b
     match name {
         "bat" | "batcat" => {
             let mut said = words.iter().filter_map(|word| word.text.strip_prefix("--paging"));
-            // Where nothing is said, it is typed with a word that forbids it.
+            // Without such an option, it is typed with a word that forbids the pager.
             !said.all(|value| value == "=never")
         }
         "udevadm" => says("info") && !(feeds_pipe || says("--no-pager")),
@@ -279,7 +279,7 @@ pub(super) fn may_start_pager(name: &str, words: &[Word], feeds_pipe: bool) -> b
     }
 }
 
-/// Whether it lies, as its text says, where only the system puts programs.
+/// Whether the path lies, by its text, in a folder where only the system puts programs.
 fn is_system_program(path: &str) -> bool {
     const PLACES: &[&str] =
         &["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"];
@@ -330,7 +330,7 @@ pub(super) fn assess_ip(words: &[Word]) -> Result<(), Refusal> {
     let is_read = match rest[..] {
         [] => true,
         [object, ref rest @ ..] if IP_OBJECTS.contains(&object) => match *rest {
-            // What stands behind only chooses what is shown.
+            // The words behind it only choose the shown part.
             ["show" | "list" | "ls" | "lst" | "sh", ref chosen @ ..] => chosen.iter().all(|word| is_plain(word)),
             ["s", ref chosen @ ..] => !matches!(object, "l" | "link") && chosen.iter().all(|word| is_plain(word)),
             [] => true,

@@ -1,12 +1,12 @@
-//! Programs that are in no table: asked about, unless the user lets the lock alone keep them from harm.
+//! Judges programs that are in no table: asked about, unless the user lets the lock alone keep them from harm.
 
 use super::{
     super::{Context, command::Word, danger, options, paths},
     Refusal, ask, check_path_text,
 };
 
-/// Judges a program without a row. With `approval.confined = "all"` it runs behind the lock, where it cannot change or send anything; what
-/// it would be told to read must be no secret.
+/// Judges a program without a row. With `approval.confined = "all"` it runs behind the lock, where it cannot change or send anything; a
+/// file that it would read must not be secret.
 pub(super) fn assess(name: &str, words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
     if let Some(reason) = why_never(name) {
         return ask(reason);
@@ -18,7 +18,7 @@ pub(super) fn assess(name: &str, words: &[Word], context: Context<'_>) -> Result
     words.iter().try_for_each(|word| check_word(word, context))
 }
 
-/// What the lock does not help against; `None` if nothing is known of it.
+/// A problem that the lock does not prevent; `None` if none is known.
 fn why_never(name: &str) -> Option<String> {
     match name {
         "vi" | "vim" | "nvim" | "nano" | "emacs" | "more" | "most" | "htop" | "btop" | "mc" | "ranger" | "tmux"
@@ -29,7 +29,7 @@ fn why_never(name: &str) -> Option<String> {
     }
 }
 
-/// All of a word that may be a path: the word, what stands behind `=`, and behind an option of one letter.
+/// Checks all parts of a word that may be a path: the word, the text behind `=`, and behind an option of one letter.
 fn check_word(word: &Word, context: Context<'_>) -> Result<(), Refusal> {
     let check = |text: &str, has_tilde| check_path_text(text, has_tilde, context, paths::read_risk);
     check(&word.text, word.has_tilde)?;

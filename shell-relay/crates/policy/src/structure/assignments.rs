@@ -1,4 +1,4 @@
-//! Commands that give variables values, and functions of the line.
+//! Reads commands that give variables values, and functions of the line.
 
 use cohab_shell_state::shell::Shell;
 
@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
                 self.may_be_a_file(&word);
             }
             let raw = self.text(word.raw.clone());
-            // A named folder of zsh's would tell what a variable holds.
+            // A named folder of zsh's would show the value of a variable.
             if word.text.starts_with('~') && !word.text.starts_with("~/") {
                 return Err(NOT_READ);
             }
@@ -79,7 +79,7 @@ impl<'a> Reader<'a> {
             let is_open = word.expands && (word.text == "." || word.text.ends_with("~/."));
             let is_list = self.shell == Shell::Fish && word.text.contains(['*', '?']);
             let value = match word.mark {
-                // What follows could belong to the name of the folder; a pattern of fish may match nothing.
+                // The following text could belong to the name of the folder; a pattern of fish may match nothing.
                 None if is_open || is_list => Value::Computed(Source::Any),
                 Some(source) => Value::Computed(source),
                 None => value_of(&word.text),
@@ -93,7 +93,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// `read -r a b` and `mapfile -t a`, which say nothing.
+    /// Reads `read -r a b` and `mapfile -t a`, which print nothing.
     pub(super) fn run_read(&mut self, simple: &Simple) -> Read<()> {
         let mut words = simple.words[1..].iter();
         let mut names = Vec::new();
@@ -153,7 +153,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What a variable holds that is given a word in which nothing is computed.
+/// The value of a variable that is given a word in which nothing is computed.
 pub(super) fn value_of(text: &str) -> Value {
     match written(text) {
         Some(_) => Value::Text(text.to_owned()),

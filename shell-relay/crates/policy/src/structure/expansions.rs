@@ -1,4 +1,4 @@
-//! Variables, substitutions and arithmetic in a word.
+//! Reads variables, substitutions and arithmetic in a word.
 
 use cohab_shell_state::shell::Shell;
 
@@ -9,7 +9,7 @@ use super::{
 };
 
 const VARIABLE: &str = "expands a variable";
-/// What stands for one sign behind a `$`.
+/// The forms of one sign behind a `$`.
 const ONE_SIGN: &[&str] = &[r"'\t'", r"'\n'", r"'\0'", r"'\r'"];
 /// Programs with words that make them print one number, and how many more words they may have.
 const PRINT_NUMBERS: &[(&str, usize)] = &[
@@ -28,12 +28,12 @@ const PRINT_NUMBERS: &[(&str, usize)] = &[
 const PLAIN_FLAGS: &str = "@fFoOnuUiaLCMkvtqSIR";
 
 impl Reader<'_> {
-    /// What begins with `$` or a backtick.
+    /// Reads an expansion that begins with `$` or a backtick.
     pub(super) fn expansion(&mut self, word: &mut Word, before: &str, is_quoted: bool) -> Read<()> {
         (word.expands, self.has_more) = (true, true);
         if self.eat("`") {
             let end = self.rest().find('`').ok_or(Some("has an open quote"))?;
-            // With a quote or another sign in it, what stands there is not what is run.
+            // With a quote or another such sign in it, the written text differs from the text that runs.
             if self.rest()[..end].contains(['\\', '"', '$']) {
                 return Err(Some("uses a substitution"));
             }
@@ -71,7 +71,7 @@ impl Reader<'_> {
         let tells_number = is_zsh && (self.eat("#") || self.eat("+"));
         let is_spread = is_zsh && self.eat("^");
         if let Some(sign) = self.next().filter(|c| c.is_ascii_digit() || matches!(c, '@' | '*' | '?' | '#')) {
-            // Of a function of the line; and the status is that of a command of the line, if there was one.
+            // The arguments are those of a function of the line; the status is that of a command of the line, if there was one.
             if sign == '?' && self.out.commands.is_empty() || self.functions.is_empty() && !matches!(sign, '?' | '#') {
                 return Err(Some(VARIABLE));
             }
@@ -115,7 +115,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The variable is one of the line's, or says nothing secret.
+    /// Checks that the variable is one of the line's, or shows nothing secret.
     fn known(&mut self, name: &str) -> Read<()> {
         if self.variables.contains_key(name) {
             return Ok(());
@@ -129,7 +129,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// What stands behind a variable's name within `${...}` or `[...]`, up to `end`: it changes a text, or chooses some of a list.
+    /// Reads the text behind a variable's name within `${...}` or `[...]`, up to `end`: it changes a text, or chooses some of a list.
     fn changed(&mut self, end: &str) -> Read<()> {
         self.go_deeper(2 * MAX_DEPTH)?;
         while !self.eat(end) {
@@ -150,7 +150,7 @@ impl Reader<'_> {
                 }
                 // A list of commands, or what is evaluated.
                 '<' | '>' | ';' | '&' | '\n' | '{' => return Err(Some(VARIABLE)),
-                // It may get another value here.
+                // The variable may get another value here.
                 ':' if self.rest().starts_with(":=") || self.rest().starts_with("::=") => return Err(Some(VARIABLE)),
                 // `${name@P}` runs code.
                 '@' if !self.text(0..self.at).ends_with('[') => return Err(Some(VARIABLE)),
@@ -191,7 +191,7 @@ impl Reader<'_> {
             return false;
         };
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        // In bash these two are anything.
+        // In bash these two words can be anything.
         let is_of_fish = |start: &str| !matches!(start, "count" | "math") || self.shell == Shell::Fish;
         PRINT_NUMBERS.iter().filter(|(start, _)| is_of_fish(start)).any(|(start, more)| {
             let start: Vec<&str> = start.split(' ').collect();
@@ -228,7 +228,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Whether the path that a variable holds ends here, or goes on below it.
+    /// Whether the path that a variable holds ends here; otherwise it continues below.
     fn is_whole_name(&self) -> bool {
         let behind = self.rest().strip_prefix('"').unwrap_or(self.rest());
         behind.chars().next().is_none_or(|c| c == '/' || ENDS_WORD.contains(c))
@@ -238,7 +238,7 @@ impl Reader<'_> {
         let splits = !is_quoted && self.shell == Shell::Bash;
         let is_pattern = text.contains(['*', '?']);
         if is_pattern && (self.is_text || takes_file(before)) {
-            // Which file it is makes no difference to a text, and a value is one word.
+            // The file makes no difference to a text, and a value is one word.
             self.aside(format!("true <{text}"));
             word.text.push_str("./x");
             join(word, Source::Matches);
@@ -300,7 +300,7 @@ impl Reader<'_> {
                 return self.variable(name, word, before, is_quoted);
             }
             self.known(name)?;
-            // It may get another value here.
+            // The variable may get another value here.
             if self.rest().trim_start_matches(':').starts_with('=') {
                 return Err(Some(VARIABLE));
             }
@@ -318,7 +318,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Takes an expression up to `end`. What it computes is a number, whatever stands in it.
+    /// Takes an expression up to `end`. Its result is a number in any case.
     pub(super) fn arithmetic(&mut self, end: &str) -> Read<()> {
         self.go_deeper(2 * MAX_DEPTH)?;
         while !self.eat(end) {
@@ -372,7 +372,7 @@ fn takes_file(option: &str) -> bool {
     option.starts_with('-') && !option.starts_with("--") && option.ends_with(['C', 'd', 'f', 'p'])
 }
 
-/// What a word is marked with that has one more part which is computed.
+/// Marks a word that has one more computed part.
 fn join(word: &mut Word, source: Source) {
     word.mark = Some(match (word.mark, source) {
         (None, source) => source,

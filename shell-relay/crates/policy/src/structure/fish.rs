@@ -1,11 +1,11 @@
-//! A line of fish in the words of bash: blocks, substitutions in parentheses, and `set`. What it means is the same; the parsers and the
+//! Rewrites a fish line in bash syntax: blocks, substitutions in parentheses, and `set`. The meaning is the same; the parsers and the
 //! reader know bash.
 
 use std::ops::Range;
 
 use super::{MAX_BYTES, out::Piece, reader::MAX_DEPTH};
 
-/// What a block is, and what stands at its end in bash.
+/// The kind of a block, and its end in bash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Block {
     If,
@@ -16,7 +16,7 @@ enum Block {
     Parenthesis,
 }
 
-/// What the next separator is in bash.
+/// The bash form of the next separator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Head {
     /// No head of a block: the separator itself.
@@ -31,7 +31,7 @@ enum Head {
     Pattern,
 }
 
-/// The line in words of bash, and what stands there for what; `None` if something in it is not known to be the same.
+/// The line in bash syntax, and the map of its pieces; `None` if a part of it is not known to mean the same.
 pub(crate) fn in_bash(line: &str) -> Option<(String, Vec<Piece>)> {
     if line.len() > MAX_BYTES {
         return None;
@@ -112,7 +112,7 @@ impl<'a> Translator<'a> {
         matches!(self.heads[..], [Head::None | Head::Blank]).then_some(())
     }
 
-    /// What stands at the beginning of a command; whether one begins behind it.
+    /// Reads the beginning of a command; returns whether another command begins behind it.
     fn begin(&mut self) -> Option<bool> {
         let word = self.bare_word();
         match word {
@@ -264,7 +264,7 @@ impl<'a> Translator<'a> {
         self.separator()
     }
 
-    /// `read -l name`, without what says where the name holds.
+    /// Reads `read -l name`, without the options for the scope of the name.
     fn read(&mut self) -> Option<()> {
         self.copy("read".len());
         loop {
@@ -337,7 +337,7 @@ impl<'a> Translator<'a> {
             '$' => self.variable()?,
             '\'' => {
                 let end = self.rest()[1..].find('\'')? + 2;
-                // It would hide the quote, or itself.
+                // The text would hide the quote, or itself.
                 let inside = &self.rest()[..end];
                 if inside.contains("\\\\") || inside.ends_with("\\'") {
                     return None;
@@ -393,7 +393,7 @@ impl<'a> Translator<'a> {
         let rest = &self.rest()[1..];
         let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
         super::values::is_name(&rest[..end]).then_some(())?;
-        // Of the line's commands: one status, or those of a pipe.
+        // The status of the line's commands: one status, or those of a pipe.
         if matches!(&rest[..end], "status" | "pipestatus") {
             self.put("$?", 1 + end);
             return self.skip_index();
@@ -402,10 +402,10 @@ impl<'a> Translator<'a> {
             self.put("$@", 1 + end);
             return self.skip_index();
         }
-        // In bash what follows could belong to the name.
+        // In bash the following text could belong to the name.
         let start = self.text.len();
         let has_index = rest[end..].starts_with('[');
-        // There may be nothing at that place of the list, so it is none that the line tells.
+        // That place of the list may be empty, so the line does not show the value.
         self.text.extend(["${", &rest[..end], if has_index { "[1]}" } else { "}" }]);
         self.add(start, self.at..self.at + 1 + end, false);
         self.at += 1 + end;
@@ -440,7 +440,7 @@ impl<'a> Translator<'a> {
         Some(())
     }
 
-    /// What parts commands; whether one begins behind it.
+    /// Reads a separator of commands; returns whether a command begins behind it.
     fn separator(&mut self) -> Option<bool> {
         let rest = self.rest();
         let bytes = rest.len() - rest.trim_start_matches([' ', '\t', ';', '\n']).len();
@@ -448,7 +448,7 @@ impl<'a> Translator<'a> {
         let behind = rest[bytes..].split([' ', '\t', '\n', ';', ')']).next().unwrap_or_default();
         let head = std::mem::replace(self.heads.last_mut()?, Head::None);
         let text = match head {
-            // A condition goes on.
+            // A condition continues.
             Head::Then | Head::Do if matches!(behind, "and" | "or") => {
                 *self.heads.last_mut()? = head;
                 if behind == "and" { " && " } else { " || " }

@@ -1,10 +1,10 @@
-//! The text of plain commands, as it is put together.
+//! Builds the text of plain commands.
 
 use std::ops::Range;
 
 use super::{MAX_TEXT_BYTES, reader::Read, values::Source};
 
-/// What a piece of the text stands for.
+/// The source of a piece of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub in_text: Range<usize>,
@@ -55,7 +55,7 @@ impl Out {
         self.text.push_str(text);
     }
 
-    /// A text; what it says is known only when the line runs if there is a `mark`.
+    /// Appends a text; with a `mark` its value is known only when the line runs.
     pub(super) fn put(&mut self, text: &str, mark: Option<Source>) {
         let start = self.text.len();
         self.text.push_str(text);

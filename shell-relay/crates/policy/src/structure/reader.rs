@@ -1,4 +1,4 @@
-//! Reads a line of bash or zsh from left to right, and writes down the plain commands that it comes to.
+//! Reads a line of bash or zsh from left to right, and writes the plain commands that it runs.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -18,9 +18,9 @@ pub(super) const MAX_DEPTH: usize = 6;
 /// More commands are not followed, those of a loop counted each time.
 pub(super) const MAX_STEPS: usize = 1000;
 
-/// What ends a word outside of quotes.
+/// The signs that end a word outside of quotes.
 pub(super) const ENDS_WORD: &str = " \t\n;&|<>()";
-/// Nothing is known that would say it better than the line itself.
+/// No known reason would say more than the line itself.
 pub(super) const NOT_READ: Refused = None;
 pub(super) const FOLDER_CHANGES: &str = "changes to directories that are not known beforehand";
 
@@ -31,7 +31,7 @@ pub(super) type Refused = Option<&'static str>;
 /// Variables that are given a value more than once, and whether it is a number each time.
 pub(super) type Changing = BTreeMap<String, bool>;
 
-/// What ends a list of commands.
+/// The end of a list of commands.
 #[derive(Clone, Copy)]
 pub(super) enum Until<'a> {
     End,
@@ -59,7 +59,7 @@ pub(super) struct Reader<'a> {
     /// Names of commands so far.
     pub called: BTreeSet<String>,
     pub changing: Changing,
-    /// Where each variable is given a value, and whether it is a number there.
+    /// The places where each variable is given a value, and whether it is a number there.
     pub assigned: BTreeMap<String, BTreeMap<usize, bool>>,
     /// The variables in the order in which they were given values, and whether they had one of the line's before.
     pub log: Vec<(String, bool)>,
@@ -70,12 +70,12 @@ pub(super) struct Reader<'a> {
     pub steps: usize,
     /// A pipe leads to the next command.
     pub is_piped: bool,
-    /// What stands in the pipe so far is more than simple commands.
+    /// The pipe so far holds more than simple commands.
     pub has_compound: bool,
     pub has_xargs: bool,
     /// There are groups, conditions or loops.
     pub has_blocks: bool,
-    /// Where the line goes on behind what changes the folder at its front.
+    /// The start of the rest of the line, behind the command at its front that changes the folder.
     pub behind_cd: usize,
     /// The command means nothing else with fewer words.
     pub may_lack: bool,
@@ -191,7 +191,7 @@ impl<'a> Reader<'a> {
         if self.eat_word(word) { Ok(()) } else { Err(NOT_READ) }
     }
 
-    /// One level further down; whoever calls it goes up again.
+    /// Goes one level further down; the caller goes up again.
     pub(super) fn go_deeper(&mut self, most: usize) -> Read<()> {
         self.depth += 1;
         if self.depth > most { Err(Some("nests too deep to be checked")) } else { Ok(()) }
@@ -238,7 +238,7 @@ impl<'a> Reader<'a> {
             if !(self.eat("&&") || self.eat("||")) {
                 break;
             }
-            // What stands in front may not have run.
+            // The commands in front may not have run.
             self.leave(scope);
             self.skip_space();
             self.pipe()?;
@@ -265,7 +265,7 @@ impl<'a> Reader<'a> {
                 return Err(NOT_READ);
             }
             self.skip_space();
-            // Each command of a pipe runs in a shell of its own.
+            // Each command of a pipe runs in a separate shell.
             self.leave(scope);
             self.is_piped = self.out.text.len() > start;
             self.command()?;
@@ -276,8 +276,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Behind what may not have run, or ran in a shell of its own: the variables that were given values since `scope`, a length of the
-    /// log, may hold what they held before.
+    /// Leaves a part that may not have run, or ran in a separate shell: the variables that were given values since `scope`, a length of
+    /// the log, may hold their earlier values.
     pub(super) fn leave(&mut self, scope: usize) {
         for (name, had_value) in &self.log[scope..] {
             if !(*had_value && self.changing.get(name) == Some(&true)) {
@@ -324,7 +324,8 @@ impl<'a> Reader<'a> {
         self.assign_from(name, at, value, true);
     }
 
-    /// The same; a value that `is_own` is none of another variable, which may hold something else the next time.
+    /// As [`assign`](Self::assign); a value that `is_own` does not come from another variable, which may hold another value the next
+    /// time.
     pub(super) fn assign_from(&mut self, name: &str, at: usize, value: Value, is_own: bool) {
         let is_number = matches!(&value, Value::Computed(source) if source.is_number())
             || matches!(&value, Value::Text(text) if text.bytes().all(|byte| byte.is_ascii_digit()));
@@ -341,7 +342,7 @@ impl<'a> Reader<'a> {
         self.variables.insert(name.to_owned(), value);
     }
 
-    /// What stands at these bytes of the line.
+    /// The text at these bytes of the line.
     pub(super) fn text(&self, range: Range<usize>) -> &'a str {
         &self.line[range]
     }

@@ -1,4 +1,4 @@
-//! Groups, conditions and loops.
+//! Reads groups, conditions and loops.
 
 use cohab_shell_state::shell::Shell;
 
@@ -78,7 +78,7 @@ impl Reader<'_> {
         }
         (self.has_compound, self.has_more, self.has_blocks) = (true, true, true);
         let redirects = self.redirects()?;
-        // A redirection that fails leaves all of it out; in fish a block may have variables of its own.
+        // A redirection that fails leaves all of it out; in fish a block may have local variables.
         if !redirects.is_empty() || self.shell == Shell::Fish {
             self.leave(scope);
         }
@@ -86,7 +86,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// What looks and compares runs no command.
+    /// Records a statement that only looks and compares, and runs no command.
     fn nothing(&mut self) {
         self.aside("true".into());
     }
@@ -149,7 +149,7 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    /// What a loop runs: between `do` and `done`; in zsh also in braces, or one command.
+    /// Reads the body of a loop: between `do` and `done`; in zsh also in braces, or one command.
     fn body(&mut self) -> Read<()> {
         self.skip_space();
         if self.eat_word("do") {
@@ -263,7 +263,7 @@ impl Reader<'_> {
             }
             values
         };
-        // With more than one name, which value each gets is not followed.
+        // With more than one name, the value of each is not followed.
         let values = if names.len() > 1 { vec![Value::Computed(Source::Any)] } else { values };
         self.loops += 1;
         let scope = self.log.len();
@@ -302,7 +302,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// What a loop goes through, each once; of numbers only one.
+    /// The values of a loop, each once; of numbers only one.
     fn values(&mut self) -> Read<Vec<Value>> {
         let mut values: Vec<Value> = Vec::new();
         // Words that are never used are looked at all the same.

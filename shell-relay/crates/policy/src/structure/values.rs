@@ -1,4 +1,4 @@
-//! What variables hold, as far as a line tells it.
+//! Tracks the values of variables, as far as a line shows them.
 
 use cohab_policy_data::VARIABLES;
 use cohab_shell_state::shell::Shell;
@@ -11,7 +11,7 @@ fn is_in(row: &str, name: &str) -> bool {
     rows.flat_map(|(_, names)| names.split(' ')).any(|known| known == name)
 }
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     /// A number in digits, or nothing.
@@ -28,7 +28,7 @@ impl Source {
     }
 }
 
-/// What a variable holds.
+/// The value of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Value {
     /// A word as it is written: one of [`Written`]'s kinds.
@@ -36,7 +36,7 @@ pub(super) enum Value {
     Computed(Source),
 }
 
-/// What kind of word a text is, with its quotes.
+/// The kind of a word, with its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Written {
     /// The same wherever it is put.
@@ -64,7 +64,7 @@ pub(super) fn written(word: &str) -> Option<Written> {
     }
 }
 
-/// What a variable of the shell's environment holds; `None` if it may be secret, or is not known.
+/// The value of a variable of the shell's environment; `None` if it may be secret, or is not known.
 pub(super) fn of_environment(name: &str, shell: Shell) -> Option<Value> {
     let is_number = is_in("number", name) && shell != Shell::Fish;
     (is_in("harmless", name) || is_in("own", name)).then_some(Value::Computed(if is_number {
@@ -79,7 +79,7 @@ pub(super) fn is_inherited(name: &str) -> bool {
     !is_in("own", name)
 }
 
-/// Whether a name is one that a line may give to a variable of its own: nothing but the line looks at it.
+/// Whether a line may use this name for a variable: only the line itself reads such a variable.
 pub(super) fn is_own_name(name: &str) -> bool {
     is_name(name)
         && !["harmless", "own", "given", "special"].iter().any(|row| is_in(row, name))

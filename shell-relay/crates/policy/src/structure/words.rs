@@ -1,4 +1,4 @@
-//! Words with what expands in them, redirections, and simple commands.
+//! Reads words with their expansions, redirections, and simple commands.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::dialect::{MAY_LACK_OPERANDS, only_choose};
 /// Variables that a line may set for one program: they change the language it speaks, the order it sorts in, and the time it shows.
 const OF_A_PROGRAM: &[&str] =
     &["COLUMNS", "LANG", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME", "NO_COLOR", "TZ"];
-/// To these all their words are texts.
+/// Programs to which all their words are texts.
 const TEXTS: &[&str] = &["[", "basename", "dirname", "echo", "print", "printf", "test"];
 
 /// A word of the line, and its text among plain commands.
@@ -27,26 +27,26 @@ pub(super) struct Word {
     pub mark: Option<Source>,
 }
 
-/// What a simple command is put together from.
+/// The parts of a simple command.
 #[derive(Debug, Default)]
 pub(super) struct Simple {
     pub assignments: Vec<(String, usize, Word)>,
     pub words: Vec<Word>,
-    /// As text, with the word in it.
+    /// Redirections as text, with their words.
     pub redirects: Vec<(String, Word)>,
-    /// What a here-string says.
+    /// The text of a here-string.
     pub input: Option<Word>,
     /// Variables got lists.
     pub has_lists: bool,
 }
 
 impl<'a> Reader<'a> {
-    /// A word; the line goes on with what ends it.
+    /// Reads a word; the sign that ends it stays in the line.
     pub(super) fn word(&mut self, before: &str) -> Read<Word> {
         let start = self.at;
         let mut word = Word::default();
         if self.eat("<(") {
-            // Nobody waits for it: a loop would start more and more.
+            // Nothing waits for it: a loop would start more and more.
             if self.loops > 0 {
                 return Err(Some("starts commands that nobody waits for from a loop"));
             }
@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
         }
         let end = self.at + inside.len() + 2;
         self.at = end;
-        // A word that goes on would be another one.
+        // A word that continues would be another one.
         if self.next().is_none_or(|c| ENDS_WORD.contains(c)) { Ok(()) } else { Err(NOT_READ) }
     }
 
@@ -278,7 +278,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What is redirected without a program that it is judged with.
+    /// Adds a command that stands for redirections without a program, so that they are judged.
     pub(super) fn stand_for_redirects(&mut self, redirects: &[(String, Word)]) {
         for (sign, target) in redirects {
             self.aside(format!("true {sign}{}", target.text));
@@ -327,7 +327,7 @@ impl<'a> Reader<'a> {
                 word.text = "./x".into();
             }
             Some(_) if sign == "<" => {
-                // As if a program showed it.
+                // Recorded as if a program showed it.
                 self.lists.push(Out::reading(&word.text));
                 word.text = "./x".into();
             }

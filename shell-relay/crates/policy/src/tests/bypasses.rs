@@ -1,4 +1,4 @@
-//! Known ways around a policy, by kind: no line of the table is allowed in any shell, and what stands behind `!! ` is danger.
+//! Tests known ways around a policy, by kind: no line of the table is allowed in any shell, and text behind `!! ` is danger.
 
 use super::*;
 

@@ -1,4 +1,5 @@
-//! Tables that were written before the rules they judge and are not tuned to: see `docs/decisions/0007-policy.md`.
+//! Tests with tables that were written before the rules they judge; the rules are not tuned to them. See
+//! `docs/decisions/0007-policy.md`.
 
 use super::*;
 
@@ -55,7 +56,7 @@ fn allowed_in_this_shell(table: &'static str, context: Context<'_>) -> (Vec<&'st
     (allowed.into_iter().filter(runs_here).collect(), all)
 }
 
-/// All lines that `{{a|b}}` in `line` stands for.
+/// All lines that result from `{{a|b}}` in `line`.
 fn alternatives(line: &str) -> Vec<String> {
     let Some((before, rest)) = line.split_once("{{") else { return vec![line.to_owned()] };
     let (choices, after) = rest.split_once("}}").expect("closed");
@@ -159,7 +160,7 @@ fn the_users_shell_runs_no_line_unasked_that_does_harm_by_loops_conditions_and_s
     }
 }
 
-/// How many of an unseen table are allowed, in bash, zsh and fish.
+/// The number of allowed lines of an unseen table, in bash, zsh and fish.
 fn allowed_of_each_shell(table: &'static str, context: Context<'_>) -> [usize; 3] {
     let (allowed, _) = allowed_in_its_shell(table, context);
     ["bash\t", "zsh\t", "fish\t"].map(|shell| allowed.iter().filter(|row| row.starts_with(shell)).count())
@@ -202,7 +203,8 @@ fn a_pattern_may_match_an_option_where_a_program_cannot_write() {
 
 #[test]
 fn of_seven_thousand_more_unseen_lines_the_users_shell_runs_a_handful_unasked() {
-    // A clipboard's sequence is kept from the terminal, an option is none, and the rest tells what a service or the disk has.
+    // The clipboard's sequences do not reach the terminal, an apparent option is not one, and the rest reports the contents of a service
+    // or the disk.
     let doubtful = [
         "sort -t, -k2,2no sorted.csv data.csv",
         "grep -n password config/database.yml",
@@ -238,7 +240,7 @@ fn of_the_seventh_list_only_changes_of_the_folder_and_looks_at_this_machine_are_
     }
 }
 
-/// What these tell comes from a service or from another host, by the user's own settings.
+/// The output of these programs comes from a service or from another host, by the user's own settings.
 fn asks_a_service(line: &str) -> bool {
     let name = line.split(' ').next().unwrap_or_default();
     ["aws", "docker", "doctl", "dnf", "gcloud", "gh", "hcloud", "helm", "kubectl", "lxc", "yum", "zypper"]

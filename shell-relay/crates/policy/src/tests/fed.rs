@@ -1,4 +1,4 @@
-//! Commands that run on what another one finds: `find -exec` and `xargs`.
+//! Tests for commands that run on names found by another command: `find -exec` and `xargs`.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! Texts made to break what reads them: nested, endless, broken, hidden. Each has a verdict that is not `Allow`, within bounds of
-//! size and on a small stack. (That no time grows faster than the text is for `scripts/bench policy` and the fuzz target.)
+//! Tests with texts made to break their readers: nested, endless, broken, hidden. Each has a verdict that is not `Allow`, within bounds
+//! of size and on a small stack. (`scripts/bench policy` and the fuzz target check that no time grows faster than the text.)
 
 use super::*;
 
@@ -225,7 +225,7 @@ fn what_a_parser_may_end_early_at_hides_nothing() {
     for line in ["# rm -rf x", "#", "ls # the files", "ls #", "", " ", "\n", "\t"] {
         assert_eq!(level(line), Level::Ask, "{line:?}");
     }
-    // Such a line goes over by file; its blanks mean what they say.
+    // Such a line is handed over by file, so its blanks keep their meaning.
     assert_eq!(level("ls\t-la\nwc -l\tx"), Level::Allow);
 }
 

@@ -1,4 +1,4 @@
-//! What only zsh or only fish writes its own way: it is allowed there as far as it only reads.
+//! Tests for syntax of zsh or fish alone: it is allowed there as far as it only reads.
 
 use cohab_shell_state::state::{Item, Snapshot};
 

@@ -1,4 +1,4 @@
-//! Lines that list and tell, of many programs; and their siblings that do more.
+//! Tests for lines of many programs that only list and report, and for similar lines that do more.
 
 use super::*;
 

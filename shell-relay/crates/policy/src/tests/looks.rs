@@ -1,4 +1,4 @@
-//! What a look at the files does to a verdict.
+//! Tests for the effect of the file system on a verdict.
 
 use super::*;
 
@@ -21,7 +21,7 @@ impl Files for Disk {
     }
 }
 
-/// One with so many files that nobody looks at them all.
+/// A folder with too many files to look at them all.
 #[derive(Debug)]
 struct Crowd;
 

@@ -1,4 +1,4 @@
-//! The places that are stated as secret, as starting something or as plain, through whole lines.
+//! Tests for the places that are listed as secret, as starting something or as plain, through whole lines.
 
 use std::path::PathBuf;
 
@@ -99,7 +99,7 @@ fn every_stated_place_is_judged_as_stated() {
         ] {
             assert_eq!(level(&line), Level::Danger, "{line}");
         }
-        // That a file is there is no secret.
+        // The existence of a file is no secret.
         for line in [format!("test -f {path}"), format!("[ ! -f {path} ]"), format!("[ x -nt {path} ]")] {
             assert_eq!(level(&line), Level::Allow, "{line}");
         }
@@ -144,7 +144,7 @@ fn what_is_written_to_a_folder_of_path_is_danger_whatever_it_is_called() {
         assert_eq!(level(line), Level::Danger, "{line}");
         assert_eq!(assess_line(line, context()).level, Level::Ask, "{line}");
     }
-    // What lies deeper is not found by its name.
+    // A deeper file is not found by its name.
     for line in ["cp x ~/tools/src/main.rs", "cp x ~/tool", "touch /srv/scripts.txt"] {
         assert_eq!(level(line), Level::Ask, "{line}");
     }

@@ -1,9 +1,9 @@
-//! What a pattern matches is chosen by others: a line that is allowed where a file has a hostile name is allowed with that name in the
-//! place of its pattern, too.
+//! Tests for hostile file names that a pattern matches: a line that is allowed in a folder with such a file is also allowed with the
+//! name in the place of its pattern.
 
 use super::*;
 
-/// What others may put into a name.
+/// Pieces that others may put into a name.
 const PIECES: &[&str] = &[
     "-R",
     "-delete",
@@ -60,7 +60,7 @@ impl Files for Planted {
     }
 }
 
-/// The line with a name in the place of each word with a pattern; `None` if there is none.
+/// The line with a name in the place of each word with a pattern; `None` without such a word.
 fn with_names(line: &str, disk: &Planted) -> Option<String> {
     let is_pattern =
         |word: &&str| word.contains(['*', '?']) && !word.contains(['\'', '"', '\\', '~', ';', '|', '&', '<', '>']);

@@ -1,4 +1,4 @@
-//! Rows of the tables only allow: without those of one program no line is allowed more.
+//! Tests that rows of the tables only allow: without the rows of one program no further line is allowed.
 
 use super::super::options::{REMOVED, programs};
 use super::*;

@@ -1,5 +1,5 @@
-//! The verdict of every line of every table in this folder, with its reasons. A change of code that is meant to change none leaves
-//! the snapshot as it is; a change of wording changes the hashes, a change of judgement also the counts.
+//! Snapshot of the verdict of every line of every table in this folder, with its reasons. A change of code that is meant to change no
+//! verdict leaves the snapshot as it is; a change of wording changes the hashes, a change of judgement also the counts.
 
 use std::{fmt::Write as _, fs, path::Path};
 

@@ -1,6 +1,6 @@
-//! The second lock: the programs of a line that runs unasked are started by the launcher, after which they can only read; a line of more
-//! than plain commands is run by a shell of its own that the launcher starts. It knows
-//! no option of any program, so it holds where the policy's tables have a hole. What the shell runs by itself stays as it is, and so
+//! Applies the second lock: the launcher starts the programs of a line that runs unasked, after which they can only read; a line of
+//! more than plain commands runs in a separate shell that the launcher starts. The lock knows
+//! no option of any program, so it holds where the policy's tables have a hole. Builtins of the shell stay as they are, and so
 //! do the programs of `lock.table`, which could do nothing behind the lock; for these the policy alone answers.
 
 use std::{collections::HashSet, path::Path, sync::LazyLock};
@@ -16,7 +16,7 @@ use crate::command::Word;
 const TABLE: &str = include_str!("lock.table");
 /// Rows of the table that hold what a shell runs by itself.
 const SHELLS: [(&str, Shell); 3] = [("bash", Shell::Bash), ("zsh", Shell::Zsh), ("fish", Shell::Fish)];
-/// What functions that come with fish add to a program of their name.
+/// Options that functions that come with fish add to a program of their name.
 const COLOURED_BY_FISH: &[&str] = &["diff", "egrep", "fgrep", "grep", "ls"];
 const COLOUR: &str = "--color=auto";
 
@@ -25,7 +25,7 @@ const COLOUR: &str = "--color=auto";
 static WITHOUT: LazyLock<HashSet<&str>> =
     LazyLock::new(|| rows().filter(|(who, _)| shell_of(who).is_none()).flat_map(|(_, names)| names).collect());
 
-/// What starts programs that can only read.
+/// The launcher, which starts programs that can only read.
 #[derive(Clone, Copy, Debug)]
 pub struct Lock<'a> {
     launcher: &'a str,
@@ -37,8 +37,8 @@ impl<'a> Lock<'a> {
     /// One that somebody else will put in front: for judging, not for typing.
     pub const UNNAMED: Self = Self { launcher: "/cohab-confine", shell: None, takes_unknown: false };
 
-    /// With the launcher's file. `shell` is the live one, whose aliases add options to programs: behind the launcher they are not
-    /// looked up. `None` where a shell may read the file's path otherwise than it stands.
+    /// Takes the launcher's file. `shell` is the live one, whose aliases add options to programs: behind the launcher they are not looked
+    /// up. `None` if a shell may read the file's path otherwise than it stands.
     #[must_use]
     pub fn new(launcher: &'a Path, shell: Option<&'a Snapshot>) -> Option<Self> {
         let launcher = launcher.to_str().filter(|path| path.starts_with('/') && path.bytes().all(is_plain))?;
@@ -88,15 +88,15 @@ fn added(name: &str, shell: Shell, lock: Lock<'_>) -> Option<Vec<String>> {
     (words.next() == Some(name)).then(|| words.map(str::to_owned).collect())
 }
 
-/// The line, of which all behind the byte `behind_cd` is run by a shell of its own that the launcher starts.
+/// The line, in which a separate shell that the launcher starts runs everything behind the byte `behind_cd`.
 pub(super) fn alone(line: &str, behind_cd: usize, shell: Shell, lock: Lock<'_>) -> String {
     let (in_front, rest) = line.split_at(behind_cd);
     let rest = String::from_utf8_lossy(&shell.quoted(rest.as_ref())).into_owned();
     format!("{in_front}{} --line {} {rest}", lock.launcher, shell.name())
 }
 
-/// Whether a program of this name could do nothing behind the lock: it asks a service, a device or another host. One that looks into other
-/// processes tells less, and says so.
+/// Whether a program of this name could do nothing behind the lock: it asks a service, a device or another host. A program that inspects
+/// other processes shows less there, and says so.
 pub(crate) fn needs_more(name: &str) -> bool {
     let rows = rows().filter(|(who, _)| shell_of(who).is_none() && !matches!(*who, "prints" | "process"));
     rows.flat_map(|(_, names)| names).any(|known| known == name)
@@ -110,8 +110,8 @@ pub(super) struct Locked {
     pub leaves_out: bool,
 }
 
-/// The line, which is allowed as it is, with the launcher in front of each program; the line itself where there is none. `None` where
-/// it cannot be typed for sure.
+/// The line, which is allowed as it is, with the launcher in front of each program; the line itself without a launcher. `None` if it
+/// cannot be typed for sure.
 pub(super) fn locked(line: &str, shell: Shell, lock: Lock<'_>) -> Option<Locked> {
     let reading = dialect::reading(shell, line);
     let mut commands = parse::parse_plain(&reading.text).ok()?;
@@ -142,7 +142,7 @@ pub(crate) fn holds(command: &SimpleCommand, word: usize, shell: Shell) -> bool 
     program(command, shell).is_some_and(|at| at < word)
 }
 
-/// Which word of a command is the program that it starts, if that can be locked.
+/// The number of the word of a command that is the program it starts, if that can be locked.
 fn program(command: &SimpleCommand, shell: Shell) -> Option<usize> {
     // `command NAME` runs the program of that name.
     let at = usize::from(command.words.first()?.text == "command");
@@ -167,7 +167,7 @@ fn put_in(command: &mut SimpleCommand, at: usize, launcher: &str, added: &[Strin
     command.words.splice(at..at, words);
 }
 
-/// All shells read it as itself.
+/// Whether all shells read the byte as itself.
 fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_' | b'-' | b'+')
 }

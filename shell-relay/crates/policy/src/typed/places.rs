@@ -1,4 +1,4 @@
-//! Where the words of a plain line stand. It is no parser: whoever uses it looks at the result.
+//! Finds the places of the words in a plain line. It is no parser: the caller checks the result.
 
 use std::ops::Range;
 

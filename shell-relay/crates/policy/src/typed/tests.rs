@@ -120,7 +120,7 @@ fn each_folder_in_which_git_may_start_is_told_as_the_system_finds_it() {
     assert!(folders("git --version").is_empty());
 }
 
-/// What was put into a line, taken out again.
+/// The line without the inserted words.
 fn without_words(typed: &str) -> String {
     let inserted = typed.replace(&GIT["git".len()..], "");
     [

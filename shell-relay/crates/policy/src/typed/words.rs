@@ -1,4 +1,4 @@
-//! Which words keep which program read-only, and where they go: the list of them.
+//! Lists the words that keep programs read-only, and their place in a command.
 
 use super::super::{
     command::{Join, SimpleCommand, Word},
@@ -8,13 +8,13 @@ use super::super::{
 /// Words that go in behind a word of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Insertion {
-    /// Which word; 0 is the program.
+    /// The number of the word; 0 is the program.
     pub after: usize,
     pub words: &'static [&'static str],
 }
 
-/// In front of each subcommand of git: no pager, no lock, no program or hook that the repository names, and what `log -p` tells of a
-/// repository within this one is told without starting git there.
+/// In front of each subcommand of git: no pager, no lock, no program or hook that the repository names; and `log -p` reports a repository
+/// within this one without starting git there.
 const GIT: &[&str] = &[
     "--no-pager",
     "--no-optional-locks",
@@ -35,7 +35,7 @@ const NO_PROGRAMS: &[&str] = &["--no-ext-diff", "--no-textconv"];
 const NO_SUBMODULES: &[&str] = &["--ignore-submodules=all"];
 const NEITHER: &[&str] = &["--no-ext-diff", "--no-textconv", "--ignore-submodules=all"];
 
-/// What goes into a command that was judged read-only, in order; empty where nothing is known to be needed.
+/// The insertions for a command that was judged read-only, in order; empty if none is known to be needed.
 pub(super) fn insertions(words: &[Word]) -> Vec<Insertion> {
     let Some((name, operands)) = words.split_first() else { return Vec::new() };
     let is_question = matches!(operands, [only] if matches!(only.text.as_str(), "--help" | "--version"));
@@ -85,7 +85,7 @@ pub(super) fn pages_to_the_terminal(commands: &[SimpleCommand]) -> bool {
     commands.first().is_some_and(is_pager) && !commands.get(1).is_some_and(is_piped)
 }
 
-/// Of the words behind `git`.
+/// The insertions for the words behind `git`.
 fn of_git(words: &[Word]) -> Vec<Insertion> {
     let rest = git::invocation(words).words;
     let Some((subcommand, operands)) = rest.split_first() else { return Vec::new() };

@@ -1,5 +1,5 @@
 //! Makes command lines from rows: each option alone, in front of and behind operands, in pairs, joined, abbreviated, and mixed at
-//! random. What the policy does not allow is left out by the caller.
+//! random. The caller leaves out lines that the policy does not allow.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Runs lines for real: as an unprivileged user without a network, in folders of their own, under `strace`.
+//! Runs lines for real: as an unprivileged user without a network, in separate folders, under `strace`.
 
 use std::{
     fs::{self, File, Permissions},

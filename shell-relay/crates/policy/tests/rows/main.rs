@@ -1,8 +1,8 @@
-//! Runs what the policy's tables allow for real, and looks at each system call: nothing is written, nothing of somebody else's is
+//! Runs the lines that the policy's tables allow for real, and checks each system call: nothing is written, no foreign program is
 //! run, no other host or service is reached, and no other process gets a signal.
 //!
 //! Lines are made from the tables themselves, so a new row is tested without a change here; it needs a place in `packages.table`, and
-//! in `operands.table` where a word of its own is wanted. A program that is not installed is counted and named.
+//! in `operands.table` if it needs a special word. A program that is not installed is counted and named.
 
 #![expect(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests; a test tells what it left out")]
 

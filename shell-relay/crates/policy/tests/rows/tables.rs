@@ -1,4 +1,4 @@
-//! The policy's tables as data for making lines: which words, options and kinds of operands a row allows.
+//! Reads the policy's tables as data for making lines: the words, options and kinds of operands that a row allows.
 //!
 //! Reads the notation that `policy/options.rs` describes, more loosely: a line that is made of a misread row is not allowed, and
 //! `main.rs` counts the options that occur in no allowed line.
@@ -160,7 +160,7 @@ pub fn askers() -> Vec<&'static str> {
     unlocked(&["service", "screen", "network"])
 }
 
-/// Programs that write notes of their own into the user's home before they answer.
+/// Programs that write files into the user's home before they answer.
 pub fn note_takers() -> Vec<&'static str> {
     unlocked(&["settings"])
 }

@@ -1,4 +1,4 @@
-//! Reads what `strace` wrote: which calls of which line changed something, ran something, or reached out.
+//! Reads the output of `strace` and finds the calls of each line that changed something, ran something, or reached out.
 
 use std::{collections::HashSet, sync::LazyLock};
 
@@ -79,7 +79,7 @@ static ROW: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#""bash", "-c", .*"ro
 static QUOTED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#""((?:[^"\\]|\\.)*)""#).expect("a pattern"));
 static HELD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"<([^>]*)>").expect("a pattern"));
 
-/// What `strace -e trace=` is told; `?` in front of what another architecture lacks.
+/// The value of `strace -e trace=`; `?` precedes calls that another architecture lacks.
 pub fn traced_calls() -> String {
     let all = [OPENING, CHANGING, RUNNING, REACHING, SIGNALLING, POWER].concat();
     all.iter().map(|call| format!("?{call}")).collect::<Vec<_>>().join(",")

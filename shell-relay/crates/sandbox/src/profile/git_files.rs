@@ -1,5 +1,5 @@
-//! What of a repository decides which programs git runs: hooks and settings. A confined command may write below the workspace, and
-//! landlock has no exceptions below a folder; so both are looked at before and after it, and what has changed is taken back.
+//! Protects the files of a repository that decide which programs git runs: hooks and settings. A confined command may write below the
+//! workspace, and Landlock has no exceptions below a folder; so both are read before and after the command, and changes are reverted.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,7 +11,7 @@ use std::{
 
 use rustix::fs::OFlags;
 
-/// Larger files, and more of them, are not kept; that they changed is told.
+/// Larger files, and more of them, are not kept; only their change is reported.
 const FILE_MAX_BYTES: u64 = 256 * 1024;
 const MAX_FILES: usize = 200;
 /// What a command may change of a repository's settings: nothing of it names a program. Section and key; `*` is any key.
@@ -61,7 +61,7 @@ enum Kept {
 }
 
 impl GitFiles {
-    /// Those of the repository whose root is `workspace`; nothing if it is none, or its files lie elsewhere. Blocks.
+    /// The files of the repository whose root is `workspace`; empty if it is not a repository or its files lie elsewhere. Blocks.
     #[must_use]
     pub fn of(workspace: &Path) -> Option<Self> {
         let folder = workspace.join(".git");
@@ -116,7 +116,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes the whole file anew beside its place: what is there now may be a link.
+/// Rewrites the whole file next to its place: the present file may be a link.
 fn restore(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::NotFound)?;
     if !fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir()) {
@@ -148,14 +148,14 @@ fn is_harmless(before: Option<&Kept>, after: Option<&Kept>) -> bool {
     };
     match (entries(before), entries(after)) {
         (Some(before), Some(after)) => before.symmetric_difference(&after).all(|(section, key, line)| {
-            // A line that goes on in the next one may hide what section that is.
+            // A line that continues in the next one may hide the section.
             !line.ends_with('\\') && HARMLESS.iter().any(|(of, name)| of == section && (*name == "*" || name == key))
         }),
         _ => false,
     }
 }
 
-/// Section, key and line of each setting; a line that is none of that has neither.
+/// Section, key and line of each setting; a line of any other kind has neither section nor key.
 fn entries(text: &str) -> BTreeSet<(String, String, String)> {
     let mut section = String::new();
     let mut entries = BTreeSet::new();
@@ -167,7 +167,7 @@ fn entries(text: &str) -> BTreeSet<(String, String, String)> {
         }
         if !rest.is_empty() {
             let key = rest.split(['=', ' ', '\t']).next().unwrap_or_default().to_ascii_lowercase();
-            // A setting behind its header, or a bracket in it: nobody knows what git makes of it.
+            // A setting behind its header, or a bracket in it: git's reading of it is unknown.
             let section = if line.contains('[') && rest != line { String::new() } else { section.clone() };
             entries.insert((section, key, line.to_owned()));
         }

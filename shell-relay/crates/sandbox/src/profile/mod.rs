@@ -1,9 +1,9 @@
-//! What the kernel lets a command do that runs in a shell of its own. A second wall behind the policy: it holds for whatever the
-//! command starts, and nothing that runs inside can take it down. The live shell is the user's and is never confined; programs
-//! that run unasked there have a lock of their own (`lock.rs`).
+//! Restricts a command in a separate shell by the kernel. The profile is a second wall behind the policy: it holds for everything the
+//! command starts, and no program inside can remove it. The live shell is the user's and is never confined; programs
+//! that run unasked there have a separate lock (`lock.rs`).
 //!
-//! The kernel does what it can: landlock keeps writes to a few folders, seccomp refuses sockets. [`Support`] says what there is, so
-//! that nobody is promised more.
+//! Landlock limits writes to a few folders, seccomp refuses sockets. [`Support`] reports the parts that this kernel has, so
+//! that messages promise no more.
 
 mod git_files;
 
@@ -19,7 +19,7 @@ use cohab_confine::{Calls, REFUSALS, Rules};
 pub use cohab_confine::Support;
 pub use git_files::GitFiles;
 
-/// Below these of the root nothing is a workspace, whatever was checked out there.
+/// Below these folders of the root nothing is a workspace, even if a repository was checked out there.
 const SYSTEM_FOLDERS: [&str; 13] =
     ["etc", "usr", "boot", "sys", "proc", "dev", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "run"];
 /// So much of the end of an output is searched for them, in bytes.
@@ -42,9 +42,9 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// For commands of `workspace`, whose user's home is `home`; both with links resolved. A workspace that holds the home, or is a
-    /// part of the system, is none: nothing in it can be written then. `way_out` tells a model what to do when it is in the way, a
-    /// sentence.
+    /// For commands of `workspace`, whose user's home is `home`; both with links resolved. A workspace that holds the home, or is a part
+    /// of the system, does not count: nothing in it can be written then. `way_out` is a sentence that advises a model when the profile is
+    /// in the way.
     #[must_use]
     pub fn new(profile: Profile, workspace: &Path, home: &Path, kernel: Support, way_out: &'static str) -> Self {
         let is_writing = profile == Profile::WorkspaceWrite && is_workspace(workspace, home);
@@ -110,7 +110,7 @@ impl Sandbox {
         self.workspace.as_deref().filter(|_| self.confines()).and_then(GitFiles::of)
     }
 
-    /// What is told of files of git that were taken back, one line.
+    /// A report of the files of git that were taken back, one line.
     #[must_use]
     pub fn note_taken_back(&self, files: &[String]) -> String {
         let files = files.join(", ");
@@ -120,7 +120,7 @@ impl Sandbox {
         )
     }
 
-    /// What may be told of a command that failed, one line; `None` if the sandbox had nothing to do with it.
+    /// An explanation of the failure of a command, one line; `None` if the sandbox had nothing to do with it.
     #[must_use]
     pub fn note(&self, status: i32, output: &str) -> Option<String> {
         let end = &output.as_bytes()[output.len().saturating_sub(SEARCHED_BYTES)..];

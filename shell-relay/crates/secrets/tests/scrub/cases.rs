@@ -1,4 +1,4 @@
-//! What a person or a program meets, one by one. Whatever looks like a secret here is made when the test runs.
+//! Single cases of a person or a program. All text here that looks like a secret is made when the test runs.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! However a stream is cut, what comes out is the same, and what has to wait is bounded.
+//! Tests that the cuts of a stream do not change its result, and that the bytes held back are bounded.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What the scrubber finds, what it leaves alone, and that it does not matter how its input is cut.
+//! Tests for the finds of the scrubber, for texts it must not change, and for cuts of its input.
 
 mod bars;
 mod cases;

@@ -1,5 +1,5 @@
-//! What has no secrets stays as it is. The lines are those of this repository, of the sources of its dependencies where they lie on
-//! the machine, and lines that were drawn in the shapes of common listings.
+//! Tests that text without secrets stays as it is. The lines are those of this repository, of the sources of its dependencies if they
+//! are on the machine, and lines generated in the shapes of common listings.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! Tokens that stand in public documentation, put together here so that no scanner takes them for a leak.
+//! Tokens from public documentation, put together here so that no scanner takes them for a leak.
 
 use std::io::{self, Write};
 
@@ -43,7 +43,7 @@ const PUBLISHED: &[(&str, &[&str])] = &[
     ("git manual: password in an address", &["https://username:", "pa55-w0rd@example.com/repository.git"]),
 ];
 
-/// By design too plain to be told from words: letters alike, a word of the dictionary.
+/// By design too plain to differ from words: letters alike, a word of the dictionary.
 const TOO_PLAIN: &[&str] = &["Slack, documentation of webhooks", "PostgreSQL manual: password in an address"];
 
 /// What of a text with a token in it is secret.

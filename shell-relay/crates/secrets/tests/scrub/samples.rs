@@ -1,4 +1,4 @@
-//! Secrets that were drawn from what `formats.table` says of them, by a seeded generator.
+//! Generates secrets from their description in `formats.table`, with a seeded generator.
 
 /// A generator of numbers that is the same everywhere.
 pub struct Dice(u64);

@@ -1,5 +1,5 @@
-//! What a listing tells of definitions: of variables, traps, functions, completions. Only a hash is kept of each, to see that it
-//! changed. Names come from elsewhere where a text could lie about them: what is cut wrongly shows as a change of a neighbour.
+//! Reads the definitions in a listing: variables, traps, functions, completions. Only a hash of each is kept, to detect changes.
+//! Names come from another part of the listing where a text could forge them: a wrong cut shows as a change of a neighbour.
 
 use std::{
     hash::{BuildHasher as _, RandomState},
@@ -12,13 +12,13 @@ use super::{
     word::fish_word,
 };
 
-/// Nobody can look for a second text with the same hash. Holds for one run of the program.
+/// Prevents a search for a second text with the same hash. Holds for one run of the program.
 static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
-/// What zsh tells of a search path for `cd` that is not set.
+/// zsh's listing of a search path for `cd` that is not set.
 const EMPTY_CDPATH: &[u8] = b" CDPATH cdpath=(  )";
-/// A key of ours that is bound anew as it is pressed.
+/// A key of ours that is bound again as it is pressed.
 const PASSING_KEY: &[u8] = b"[7391;b~";
-/// Functions of which fish tells where they come from, in the order of `state.fish`; a listing with more or fewer is not believed.
+/// Functions whose origin fish reports, in the order of `state.fish`; a listing with more or fewer is not believed.
 const ORIGINS: [&str; 16] = [
     "cd",
     "diff",
@@ -87,7 +87,7 @@ pub(super) fn fish_variables(text: &[u8], snapshot: &mut Snapshot) {
     }
 }
 
-/// Lines `trap -- CODE SIGNAL`, of code that may have lines of its own; in zsh the functions that are traps, too.
+/// Lines `trap -- CODE SIGNAL`, of code that may have several lines; in zsh the functions that are traps, too.
 pub(super) fn traps(text: &[u8], snapshot: &mut Snapshot) {
     let begins = |line: &[u8]| (line.starts_with(b"trap -- ") || line.starts_with(b"TRAP")).then(String::new);
     for (_, piece) in pieces(text, begins) {
@@ -128,7 +128,7 @@ pub(super) fn completions(text: &[u8], snapshot: &mut Snapshot) {
     }
 }
 
-/// Kinds of events in lines of their own, then a line with an event and its function for each.
+/// Kinds of events in separate lines, then a line with an event and its function for each.
 pub(super) fn handlers(text: &[u8], snapshot: &mut Snapshot) {
     let mut kind = "";
     for line in names(text, b'\n') {
@@ -141,7 +141,7 @@ pub(super) fn handlers(text: &[u8], snapshot: &mut Snapshot) {
     }
 }
 
-/// Where functions come from, a line each. Where a line end in a path could shift them nothing is told.
+/// Origins of functions, a line each. If a line end in a path could shift them, none is recorded.
 pub(super) fn origins(text: &[u8], snapshot: &mut Snapshot) {
     let lines: Vec<&[u8]> = text.trim_ascii_end().split(|byte| *byte == b'\n').collect();
     if lines.len() != ORIGINS.len() {

@@ -1,4 +1,4 @@
-//! What a shell writes about itself, taken apart.
+//! Splits a shell's listing of itself into parts.
 
 use super::{Item, OptionKind, Snapshot, StateChange, reading::read_part};
 use crate::shell::Shell;
@@ -73,7 +73,7 @@ impl Part {
             Self::Exported | Self::Variables | Self::TypedVariables | Self::Definitions | Self::FishDefinitions => {
                 Some(Group::Variables)
             }
-            // Which of them matter tells PATH.
+            // PATH decides which of them matter.
             Self::HashCommands | Self::HashTable => Some(Group::Variables),
             Self::Functions | Self::Origins | Self::Bodies | Self::JoinedBodies | Self::FishBodies => {
                 Some(Group::Functions)
@@ -180,7 +180,7 @@ impl Listing {
     fn parts(&self) -> Option<Parts<'_>> {
         let kinds = layout(self.shell);
         let mut texts = self.bytes.split(|byte| *byte == 0).collect::<Vec<_>>();
-        // The end tells that nothing is cut off.
+        // The end shows that nothing is cut off.
         if kinds.is_empty() || texts.len() <= kinds.len() || texts.pop() != Some(b".") {
             return None;
         }

@@ -1,7 +1,7 @@
-//! What a shell is like, and what a command changed about it: for receipts and undo. Pure.
+//! Compares the state of a shell before and after a command, for receipts and undo. Pure: it starts no shell and reads no file.
 //!
 //! The shell writes a [`Listing`] with builtins only, by the function `__cohab_state` of [`script`]. Two listings give a
-//! [`StateChange`]; a change and what the shell is like now give an [`Undo`].
+//! [`StateChange`]; a change and the shell's current state give an [`Undo`].
 
 mod definitions;
 mod listing;
@@ -25,8 +25,8 @@ pub enum Item {
     Exported(String),
     /// `PS1` or `RPS1`, if not exported.
     Prompt(String),
-    /// A variable that is not exported. Its value is nobody's business: it is only there, or not. Of one by which a shell decides what
-    /// runs the value is a hash.
+    /// A variable that is not exported. Its value is private: the variable is only present or absent. If a variable decides which
+    /// programs the shell runs, its value is kept as a hash.
     Variable(String),
     /// An alias; in zsh of a kind.
     Alias(AliasKind, String),
@@ -61,7 +61,7 @@ pub enum Item {
 }
 
 impl Item {
-    /// Whether nothing of ours brings it back, whoever has changed it since.
+    /// Whether no undo of ours brings it back, even if another command has changed it since.
     #[must_use]
     pub fn is_only_seen(&self) -> bool {
         match self {

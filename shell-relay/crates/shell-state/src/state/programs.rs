@@ -1,4 +1,4 @@
-//! What a listing tells of the shell's own ways to find what a name runs: its table of programs, its builtins.
+//! Reads from a listing how the shell resolves the name of a program: its table of programs, its builtins.
 
 use super::{
     Item, Snapshot,

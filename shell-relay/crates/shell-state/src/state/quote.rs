@@ -1,4 +1,4 @@
-//! Any bytes as one word of a shell, in ASCII. Pure.
+//! Quotes any bytes as one word of a shell, in ASCII. Pure.
 
 use std::fmt::Write;
 

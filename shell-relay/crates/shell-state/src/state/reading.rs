@@ -1,4 +1,4 @@
-//! The parts of a listing, read one by one.
+//! Reads the parts of a listing, one by one.
 
 use super::{
     AliasKind, Item, OptionKind, Snapshot, Value, definitions,
@@ -48,7 +48,7 @@ const OWN_OPTIONS: [&str; 9] =
 /// What our script adds to the prompts of bash.
 const PROMPT_REFERENCES: [&str; 3] = ["${__cohab_b-}", "${__cohab_p2-}", "${__cohab_c-}"];
 
-/// Adds what a part tells. `None` if it is none.
+/// Adds the contents of a part. `None` if the text is not such a part.
 pub(super) fn read_part(kind: Part, text: &[u8], is_fish: bool, snapshot: &mut Snapshot) -> Option<()> {
     match kind {
         Part::Folder => insert(snapshot, Item::Folder, vec![text.to_vec()]),
@@ -118,7 +118,7 @@ fn insert_names<'a>(snapshot: &mut Snapshot, names: impl Iterator<Item = &'a str
     }
 }
 
-/// The prompts are told by their values.
+/// The prompts are recorded by their values.
 fn insert_variables<'a>(snapshot: &mut Snapshot, names: impl Iterator<Item = &'a str>) {
     insert_names(snapshot, names.filter(|name| !matches!(*name, "PS1" | "RPS1")), Item::Variable);
 }
@@ -142,8 +142,8 @@ pub(super) fn is_reported(name: &str) -> bool {
     !["__cohab_", "__fish_"].iter().any(|own| name.starts_with(own)) && !OWN_VARIABLES.contains(&name)
 }
 
-/// Lines of bash's `export -p`, `declare -x NAME="value"` with more letters beside the `x`, or in posix mode `export
-/// NAME="value"`; or of zsh `NAME='value'`. Names without a value are left out.
+/// Lines of bash's `export -p`, `declare -x NAME="value"` with more letters next to the `x`, or in posix mode `export NAME="value"`; or
+/// of zsh `NAME='value'`. Names without a value are left out.
 fn read_exported(mut text: &[u8], snapshot: &mut Snapshot) -> Option<()> {
     while !text.is_empty() {
         text = match text.strip_prefix(b"export ") {

@@ -1,4 +1,4 @@
-//! How a change of a shell is taken back: what can be, and what cannot. Pure.
+//! Writes the lines that take back a change of a shell, and lists the parts that cannot be taken back. Pure.
 
 use super::{AliasKind, Item, OptionKind, Snapshot, StateChange, Value, quote::quoted};
 use crate::shell::Shell;
@@ -32,7 +32,7 @@ impl Undo {
                 continue;
             }
             if is_now != step.after.as_ref() {
-                // A prompt is often made anew each time it is drawn.
+                // A prompt is often rebuilt each time it is drawn.
                 if !matches!(item, Item::Prompt(_) | Item::Job(_)) {
                     undo.changed_since.push(item.clone());
                 }
@@ -113,7 +113,7 @@ fn statement(shell: Shell, item: &Item, value: Option<&Value>, was_variable: boo
     }
 }
 
-/// Whatever happens in a statement, the next one comes: an assignment to a read-only variable would end the whole text in zsh.
+/// The next statement runs even if this one fails: an assignment to a read-only variable would end the whole text in zsh.
 fn guarded(shell: Shell, statement: &str) -> String {
     match shell {
         Shell::Fish => format!("begin; {statement}; end >/dev/null 2>&1\n"),

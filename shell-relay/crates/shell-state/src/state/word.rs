@@ -1,4 +1,4 @@
-//! Words as shells write them so that they can read them again. Pure.
+//! Reads words that a shell has quoted for its own input. Pure.
 
 /// A word and what follows it. It ends before a blank, a line end or the end of the text. `None` if a quote is not closed or an
 /// escape is unknown.

@@ -1,4 +1,4 @@
-//! The real client with daemon and model server: a command that the agent runs, against one that is typed; endless output.
+//! Measures the real client with daemon and model server: a command of the agent against a typed one, and endless output.
 
 use std::{
     thread,

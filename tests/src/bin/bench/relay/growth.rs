@@ -1,4 +1,4 @@
-//! A thousand relays leave nothing behind.
+//! Checks that a thousand relays leave nothing behind.
 
 use cohab_e2e::Home;
 

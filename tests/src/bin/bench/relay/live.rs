@@ -1,4 +1,4 @@
-//! A shell with the relay, driven as the client drives it, but without a model, a daemon or a terminal behind it.
+//! A shell with the relay, driven as the client drives it, but without a model, a daemon or a terminal.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Much of everything: a long command, much output, endless output.
+//! Measures the relay under load: a long command, much output, endless output.
 
 use std::{path::PathBuf, time::Duration};
 

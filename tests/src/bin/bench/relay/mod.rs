@@ -1,4 +1,4 @@
-//! Commands of the agent's in a live shell, against the same shell without us: shell by shell, in one run.
+//! Compares the agent's commands in a live shell with the same shell without cohab: shell by shell, in one run.
 
 mod client;
 mod growth;

@@ -1,4 +1,4 @@
-//! What a relayed `true` takes from prompt to prompt, and what the integration adds to the start of a shell.
+//! Measures a relayed `true` from prompt to prompt, and the integration's share of a shell's start.
 
 use std::time::Instant;
 

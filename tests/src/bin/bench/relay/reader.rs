@@ -1,4 +1,4 @@
-//! A shell in a PTY and what it wrote last: the same reader for shells with and without the relay.
+//! Reads a shell in a PTY and keeps the end of its output: the same reader for shells with and without the relay.
 
 use std::{
     ffi::OsString,

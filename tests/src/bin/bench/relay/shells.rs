@@ -1,4 +1,4 @@
-//! The shells that are measured, and a home with a plain prompt for all of them.
+//! The measured shells, and a home with a plain prompt for all of them.
 
 use std::{
     path::{Path, PathBuf},

@@ -1,5 +1,5 @@
-//! What a step of a turn costs beyond model and tool: both answer at once here, and all is recorded; each call waits until its
-//! intent is on disk, as what has effects does.
+//! Measures the cost of a step beyond model and tool: both answer at once here, and everything is recorded. Each call waits until its
+//! intent is on disk, as every step with effects does.
 
 use std::{
     collections::BTreeMap,
@@ -17,18 +17,18 @@ use cohab_agent::{
     port::{Effect, EventSink, Intent, Tool, ToolContext, ToolOutput, TurnEvent},
     runner::CommandRunner,
 };
+use cohab_guard::sanitize_results::Inbound;
 use cohab_model_api::{JsonObject, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall, ToolSpec};
-use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
-use cohabd::{
+use cohab_runtime::{
     middleware::{checkpoint::Checkpoint, spans::Spans},
     recording::{
         Opening, RecordingSink, SessionRecord, TurnRecorder,
-        hooks::{Calls, Proposals},
-        step_hooks::{Intents, Steps},
+        hooks::{ApprovedCallRecorder, ProposedCallRecorder},
+        step_hooks::{IntentJournal, Steps},
     },
-    safety::inbound::Inbound,
-    store::sessions::{Archive, Limits},
 };
+use cohab_store::sessions::{Archive, Limits};
+use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use futures::{
     StreamExt,
     stream::{self, BoxStream},
@@ -124,12 +124,12 @@ async fn turn(archive: &Archive, round: usize) -> Option<f64> {
         tools: BTreeMap::from([("tool".to_owned(), Arc::new(Nothing) as Arc<dyn Tool>)]),
         middleware: vec![
             Arc::new(Steps { recorder: Arc::clone(&recorder), provider: Arc::clone(&provider) as _ }),
-            Arc::new(Proposals(Arc::clone(&recorder))),
+            Arc::new(ProposedCallRecorder(Arc::clone(&recorder))),
             Arc::new(Checkpoint::new(Arc::default())),
             Arc::new(Inbound),
             Arc::new(Spans::new(provider, "bench".into())),
-            Arc::new(Calls::new(Arc::clone(&recorder), Box::new(|| true))),
-            Arc::new(Intents(Arc::clone(&recorder))),
+            Arc::new(ApprovedCallRecorder::new(Arc::clone(&recorder), Box::new(|| true))),
+            Arc::new(IntentJournal(Arc::clone(&recorder))),
         ],
         runner: Arc::new(Nothing),
         system: "You are a benchmark.".into(),

@@ -1,9 +1,9 @@
-//! A long turn on record: how long its steps wait for their intents, and how long it takes to go on with it in another life.
+//! Measures a long recorded turn: the wait of its steps for their intents, and the time to continue it in a new daemon.
 
 use std::time::Instant;
 
 use cohab_model_api::{AssistantMessage, Message, ToolCall, ToolResult};
-use cohabd::store::sessions::{
+use cohab_store::sessions::{
     Archive, Entry, Limits,
     steps::{AgentState, AgentStatus, Checkpoint, Metadata, Step, StepStatus, StepType, Turn},
 };

@@ -1,4 +1,4 @@
-//! What is kept: how long it takes to keep and to find it, and what it costs the daemon.
+//! Measures the session store: the time to store and to find entries, and the cost for the daemon.
 
 mod agent_loop;
 mod long_turn;
@@ -10,12 +10,10 @@ use std::{
 };
 
 use cohab_e2e::{Answer, Home, ModelServer, Wire};
-use cohabd::{
-    safety::secrets::Secrets,
-    store::sessions::{
-        Entry, Limits, SqliteStore, StateStore,
-        event::{Approval, Call, Event},
-    },
+use cohab_model_api::Secrets;
+use cohab_store::sessions::{
+    Entry, Limits, SqliteStore, StateStore,
+    event::{Approval, Call, Event},
 };
 use jiff::Timestamp;
 
@@ -85,7 +83,7 @@ fn event(number: usize) -> Entry {
     Entry::Event { session, turn, at: Timestamp::now(), event }
 }
 
-fn fill(path: &Path) -> Result<SqliteStore, cohabd::store::StoreError> {
+fn fill(path: &Path) -> Result<SqliteStore, cohab_store::StoreError> {
     let mut store = SqliteStore::create(path)?;
     let secrets = Secrets::default();
     store.append(&(0..SESSIONS).map(|number| secrets.scrubbed(turn(number))).collect::<Vec<_>>())?;
@@ -94,7 +92,7 @@ fn fill(path: &Path) -> Result<SqliteStore, cohabd::store::StoreError> {
     Ok(store)
 }
 
-fn figures(report: &mut Report, store: &mut SqliteStore, rounds: usize) -> Result<(), cohabd::store::StoreError> {
+fn figures(report: &mut Report, store: &mut SqliteStore, rounds: usize) -> Result<(), cohab_store::StoreError> {
     let mut append = Samples::default();
     for number in 0..APPENDS {
         let entry = [Secrets::default().scrubbed(event(EVENTS + number))];
@@ -106,7 +104,7 @@ fn figures(report: &mut Report, store: &mut SqliteStore, rounds: usize) -> Resul
     }
     report.samples(MEASURE, "an event to the disk", "ms", &append);
     report.at_most(MEASURE, "an event to the disk, p99", append.quantile(0.99), APPEND_MS, "ms");
-    let mut find = |subject: &str, look: &dyn Fn() -> Result<usize, cohabd::store::StoreError>| {
+    let mut find = |subject: &str, look: &dyn Fn() -> Result<usize, cohab_store::StoreError>| {
         let mut samples = Samples::default();
         for _ in 0..rounds.max(20) {
             let started = Instant::now();
@@ -116,7 +114,7 @@ fn figures(report: &mut Report, store: &mut SqliteStore, rounds: usize) -> Resul
             samples.push(started.elapsed());
         }
         report.at_most(MEASURE, &format!("{subject}, p95"), samples.quantile(0.95), FIND_MS, "ms");
-        Ok::<(), cohabd::store::StoreError>(())
+        Ok::<(), cohab_store::StoreError>(())
     };
     let word = vec!["word77".to_owned()];
     find("100k events: sessions", &|| Ok(store.sessions(&[], LISTED)?.len()))?;

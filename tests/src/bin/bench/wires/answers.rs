@@ -1,4 +1,4 @@
-//! Long answers as the services write them: with everything that they put around a word.
+//! Builds long answers in the services' format, with all the fields around each word.
 
 /// An answer of a wire: what stands before all words, around each, and after all.
 pub(super) struct Form {

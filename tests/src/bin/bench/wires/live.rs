@@ -1,4 +1,5 @@
-//! From the model server through the daemon to a client. The client is `cohab ask --json`, which writes an event as it comes.
+//! Measures the path from the model server through the daemon to a client. The client is `cohab ask --json`, which writes each event as
+//! it comes.
 
 use std::{
     io::{BufRead, BufReader},

@@ -1,4 +1,4 @@
-//! Reading answers: bytes to events in this process, and from the model server to the client through the daemon.
+//! Measures the reading of answers: bytes to events in this process, and from the model server to the client through the daemon.
 
 mod answers;
 mod live;

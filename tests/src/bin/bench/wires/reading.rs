@@ -1,9 +1,9 @@
-//! Bytes to events, without a network.
+//! Measures the conversion of bytes to events, without a network.
 
 use std::time::{Duration, Instant};
 
 use cohab_model_api::ModelEvent;
-use cohabd::provider::replay::{self, Replay};
+use cohab_models::replay::{self, Replay};
 
 use super::{
     MEASURE,

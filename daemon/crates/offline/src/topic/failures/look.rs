@@ -1,4 +1,4 @@
-//! A look at what a message speaks of. All of these lines only read.
+//! Inspects the files, ports and disks that a message names. All of its command lines only read.
 
 use super::{
     super::{
@@ -18,21 +18,21 @@ use super::{
     read,
 };
 
-/// A line that mends what is wrong, and what to say then.
+/// A line that fixes the problem, and the sentence for afterwards.
 #[derive(Debug)]
 pub(super) struct Remedy {
     pub(super) line: String,
     pub(super) done: String,
 }
 
-/// What the look has shown.
+/// The findings of a look.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// Goes on after the explanation; begins with a blank or a new paragraph.
+    /// Follows the explanation; begins with a space or a new paragraph.
     pub(super) text: String,
-    /// Only where it is sure.
+    /// The remedy, only if it is certain.
     pub(super) remedy: Option<Remedy>,
-    /// What "it" means then.
+    /// The meaning of a following "it".
     pub(super) subject: Subject,
 }
 
@@ -42,7 +42,7 @@ impl Seen {
     }
 }
 
-/// Looks; `line` is the message.
+/// Inspects the cause of a failure; `line` is the message.
 pub(super) fn look(what: Look, line: &str, failed: &PastCommand, run: &mut Run<'_>) -> Result<Seen, Halt> {
     match what {
         Look::Nothing => Ok(Seen::default()),
@@ -62,7 +62,7 @@ pub(super) fn look(what: Look, line: &str, failed: &PastCommand, run: &mut Run<'
     }
 }
 
-/// Where the message's file is, seen from the shell's folder now.
+/// The path of the message's file, relative to the shell's current folder.
 fn located(name: &str, failed: &PastCommand, run: &Run<'_>) -> String {
     let moved = failed.cwd.as_deref().filter(|cwd| run.question.cwd.as_deref().is_some_and(|now| now != *cwd));
     match moved {
@@ -156,7 +156,7 @@ fn port(line: &str, failed: &PastCommand, run: &mut Run<'_>) -> Result<Seen, Hal
     })
 }
 
-/// File systems that are as good as full, by space and else by files.
+/// File systems that are nearly full, by space or else by number of files.
 fn space(run: &mut Run<'_>) -> Result<Seen, Halt> {
     for (line, what) in [("df -h", "space"), ("df -i -h", "room for more files (inodes)")] {
         let Some(output) = glance(run, line)? else { return Ok(Seen::default()) };
@@ -177,7 +177,7 @@ fn full_row(line: &str) -> Option<Vec<String>> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let share = words.get(4)?;
     let is_full = share.trim_end_matches('%').parse::<u32>().is_ok_and(|percent| percent >= FULL_PERCENT);
-    // Images of read-only packages are full by nature.
+    // Images of read-only packages are always full.
     let is_image = words[0].starts_with("/dev/loop") || words.get(5).is_some_and(|mount| mount.starts_with("/snap"));
     (is_full && !is_image).then(|| vec![(*share).to_owned(), words[3].to_owned(), words[5..].join(" ")])
 }
@@ -205,7 +205,7 @@ fn interpreter(line: &str, failed: &PastCommand, run: &mut Run<'_>) -> Result<Se
     let Some(output) = glance(run, &format!("head -n 1 {} | od -A n -c", path(&place)))? else {
         return Ok(Seen::default());
     };
-    // `#   !   /   b   i   n   /   s   h  \r  \n`: the letters one by one, blanks lost.
+    // `#   !   /   b   i   n   /   s   h  \r  \n`: the letters one by one, without spaces.
     let letters: String = output.text.split_whitespace().collect();
     if letters.contains("\\r") {
         let remedy = Remedy {
@@ -274,7 +274,7 @@ fn first_error(failed: &PastCommand) -> Seen {
     Seen::text(format!(" Begin with the first error: {}{place}.", code(&line)))
 }
 
-/// Some programs name the remedy themselves, in the line of the marker or the one after it.
+/// Some programs name the remedy themselves, in the line of the marker or in the next one.
 fn told_remedy(marker: &str, failed: &PastCommand) -> Seen {
     let Some(at) = failed.output.iter().position(|line| line.contains(marker)) else { return Seen::default() };
     let line = failed.output[at].trim();
@@ -282,7 +282,7 @@ fn told_remedy(marker: &str, failed: &PastCommand) -> Seen {
     let told = if ends_there { failed.output.get(at + 1).map_or(line, |next| next.trim()) } else { line };
     let told = told.trim_end_matches('.');
     let similar = (marker == "most similar command").then(|| failed.line.split_whitespace().nth(1)).flatten();
-    // What a program printed becomes part of a line only if it is a plain word.
+    // Output of a program becomes part of a line only if it is a plain word.
     match similar.filter(|_| is_plain_name(told)).and_then(|typed| corrected(&failed.line, typed, told)) {
         Some(line) => Seen {
             text: format!(" It takes {} for meant.", code(told)),

@@ -1,5 +1,5 @@
-//! "What went wrong?" and "fix it": reads the last failed command of the shell's history, looks at what the message speaks of, and
-//! proposes a remedy where there is a sure one.
+//! Explains failed commands: reads the last failed command of the shell's history, inspects what its message names, and proposes a remedy
+//! if there is a certain one.
 
 mod look;
 mod messages;
@@ -62,7 +62,7 @@ pub(super) const INTENTS: &[Intent] = &[
     },
 ];
 
-/// A message that was recognised.
+/// A recognized message.
 struct Finding<'a> {
     line: &'a str,
     advice: &'static str,
@@ -101,14 +101,14 @@ fn explain(_: &Slots, run: &mut Run<'_>) -> Step {
     Ok(Reply { text, subject: seen.subject })
 }
 
-/// The first line of the output with a message that is known; of several in one line the most specific.
+/// The first output line with a known message; of several messages in one line the most specific.
 fn finding(failed: &PastCommand) -> Option<Finding<'_>> {
     let known = |line: &str| {
         let lower = line.to_lowercase();
         MESSAGES.iter().position(|(parts, ..)| parts.iter().any(|part| lower.contains(part)))
     };
     let found: Vec<(usize, &String)> = failed.output.iter().filter_map(|line| Some((known(line)?, line))).collect();
-    // "Error" and "no such file" stand in many messages that say something better elsewhere.
+    // "Error" and "no such file" occur in many outputs that have a better message in another line.
     let is_vague = |row: usize| matches!(MESSAGES[row].2, Look::Code | Look::Missing);
     let (row, line) =
         found.iter().find(|(row, _)| !is_vague(*row)).or_else(|| found.iter().min_by_key(|(row, _)| *row))?;
@@ -136,7 +136,7 @@ fn describe(failed: &PastCommand, finding: Option<&Finding<'_>>) -> String {
     text
 }
 
-/// Runs a line that only adds to the explanation: where it may not run, the explanation goes without.
+/// Runs a line that only adds to the explanation: if the line may not run, the explanation omits its result.
 fn glance(run: &mut Run<'_>, line: &str) -> Result<Option<Output>, Halt> {
     match run.attempt(line) {
         Ok(output) => Ok(Some(output)),

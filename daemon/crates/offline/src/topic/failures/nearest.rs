@@ -1,4 +1,4 @@
-//! Names that are nearly the one that was typed.
+//! Finds names that are similar to the typed one.
 
 use super::{
     super::super::{
@@ -9,21 +9,21 @@ use super::{
     glance,
 };
 
-/// Folders of the search path that are looked into.
+/// Most folders of the search path that are searched.
 const MAX_FOLDERS: usize = 40;
-/// Names that are fetched.
+/// Most names that are fetched.
 const MAX_NAMES: usize = 600;
-/// Proposals.
+/// Most proposals.
 const MAX_SHOWN: usize = 3;
 
-/// Commands of the shells themselves, which stand in no folder.
+/// Commands of the shells themselves, which are in no folder.
 const BUILTINS: &[&str] = &[
     "alias", "bg", "bind", "builtin", "cd", "command", "declare", "dirs", "disown", "echo", "eval", "exec", "exit",
     "export", "fg", "function", "hash", "history", "jobs", "kill", "local", "popd", "printf", "pushd", "pwd", "read",
     "return", "set", "source", "test", "time", "trap", "type", "ulimit", "umask", "unalias", "unset", "wait",
 ];
 
-/// Letters added, left out, changed, or swapped with their neighbour to get from one word to the other.
+/// Number of added, omitted, changed, or swapped letters between two words.
 pub(super) fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut before_last: Vec<usize> = Vec::new();
@@ -43,12 +43,12 @@ pub(super) fn distance(a: &str, b: &str) -> usize {
     last[b.len()]
 }
 
-/// How far a name may be off to be meant: short ones have many neighbours.
+/// Largest distance of a proposal: short names have many neighbours.
 fn tolerance(name: &str) -> usize {
     if name.chars().count() <= 4 { 1 } else { 2 }
 }
 
-/// The names that are nearest, the likeliest first.
+/// The nearest names, the likeliest first.
 pub(super) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let letters = |text: &str| {
         let mut letters: Vec<char> = text.to_lowercase().chars().collect();
@@ -73,7 +73,7 @@ pub(super) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> V
         .collect();
     ranked.sort_unstable();
     ranked.dedup_by(|a, b| a.4 == b.4);
-    // One that has all letters, or that everybody knows, is meant; the others only look alike.
+    // A name with all the letters, or a well-known one, is likely meant; the others only look alike.
     if let Some(&(distance, is_other, is_unknown, ..)) = ranked.first() {
         ranked.retain(|other| {
             other.0 == distance && (other.1 == is_other || is_other) && (other.2 == is_unknown || is_unknown)
@@ -82,7 +82,7 @@ pub(super) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> V
     ranked.into_iter().take(MAX_SHOWN).map(|(.., other)| other.to_owned()).collect()
 }
 
-/// Commands of a similar name. Lines that bash, zsh and fish read alike.
+/// Commands of a similar name. The lines mean the same in bash, zsh and fish.
 pub(super) fn nearest_commands(name: &str, run: &mut Run<'_>) -> Result<Vec<String>, Halt> {
     let Some(output) = glance(run, "printenv PATH")? else { return Ok(Vec::new()) };
     let mut folders: Vec<&str> = output
@@ -110,7 +110,7 @@ pub(super) fn nearest_commands(name: &str, run: &mut Run<'_>) -> Result<Vec<Stri
     ))
 }
 
-/// What every name near enough fits: about the length, and beginning with one of the first letters.
+/// A pattern that every near name matches: about the same length, and one of the first letters at the start.
 fn rough_pattern(name: &str) -> String {
     let first: String = name.chars().take(tolerance(name) + 1).filter(char::is_ascii_alphanumeric).collect();
     let length = name.chars().count();
@@ -118,7 +118,7 @@ fn rough_pattern(name: &str) -> String {
     format!("[{first}].{{{},{}}}", shortest - 1, length + tolerance(name) - 1)
 }
 
-/// The line with one name in place of another, if that stands in it exactly once.
+/// Replaces a name in the line, if the name occurs in it exactly once.
 pub(super) fn corrected(line: &str, from: &str, to: &str) -> Option<String> {
     let is_part = |letter: char| letter.is_alphanumeric() || "_-./".contains(letter);
     let hits: Vec<usize> = line

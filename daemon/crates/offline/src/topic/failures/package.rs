@@ -1,4 +1,4 @@
-//! A look at programs and modules that are missing: what is nearly called so, and which package has it.
+//! Inspects missing programs and modules: finds similar names, and packages that have them.
 
 use super::{
     super::super::{
@@ -25,7 +25,7 @@ const PYTHON_PACKAGES: [(&str, &str); 8] = [
     ("Crypto", "pycryptodome"),
 ];
 
-/// Programs that know which package has a command: the name, and the line to ask, `{}` for the command.
+/// Programs that find the package of a command: their name, and the line to run, `{}` for the command.
 const FINDERS: [(&str, &str); 5] = [
     ("apt-file", "apt-file search -x -l 'bin/{}$'"),
     ("pkgfile", "pkgfile {}"),
@@ -62,7 +62,7 @@ pub(super) fn command(line: &str, failed: &PastCommand, run: &mut Run<'_>) -> Re
     Ok(seen)
 }
 
-/// The package that the shell's own handler named: `sudo apt install htop`.
+/// The package that the shell's own handler names: `sudo apt install htop`.
 fn told_package(failed: &PastCommand) -> Option<String> {
     failed.output.iter().find_map(|line| {
         let (_, rest) = line.split_once("install ").filter(|(before, _)| {
@@ -73,7 +73,7 @@ fn told_package(failed: &PastCommand) -> Option<String> {
     })
 }
 
-/// Asks the first finder there is. Where none is, nothing is said.
+/// Asks the first finder that is installed. Without a finder the answer names no package.
 fn find_package(name: &str, run: &mut Run<'_>) -> Result<Option<String>, Halt> {
     let finders: Vec<&str> = FINDERS.iter().map(|(program, _)| *program).collect();
     let Some(there) = glance(run, &format!("command -v {}", finders.join(" ")))? else { return Ok(None) };
@@ -81,7 +81,7 @@ fn find_package(name: &str, run: &mut Run<'_>) -> Result<Option<String>, Halt> {
     let Some((program, line)) = FINDERS.iter().find(|(program, _)| is_there(program)) else { return Ok(None) };
     let Some(output) = glance(run, &line.replace("{}", name))?.filter(|output| !output.failed) else { return Ok(None) };
     let found = match *program {
-        // `htop:` and below it `Candidate: 3.2.2-2`; an unknown name prints nothing.
+        // `htop:`, then in a later line `Candidate: 3.2.2-2`; an unknown name prints nothing.
         "apt-cache" => output
             .text
             .lines()

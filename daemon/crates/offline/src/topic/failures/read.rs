@@ -1,4 +1,4 @@
-//! Names in messages: which program, file, port, host or module they speak of. Pure.
+//! Reads names in messages: the program, file, port, host or module in question. Pure.
 
 use super::super::super::shell_line::is_plain_name;
 
@@ -16,7 +16,7 @@ fn quoted(line: &str) -> Option<&str> {
         .map(|(_, text)| text)
 }
 
-/// The text right before `marker` up to the colon before it: `cat: NAME: Permission denied`.
+/// The text before `marker`, from the previous colon: `cat: NAME: Permission denied`.
 fn before<'a>(line: &'a str, marker: &str) -> Option<&'a str> {
     let at = find_ignoring_case(line, marker)?;
     let head = line[..at].trim_end().strip_suffix(':')?;
@@ -24,7 +24,7 @@ fn before<'a>(line: &'a str, marker: &str) -> Option<&'a str> {
     (!name.is_empty()).then_some(name)
 }
 
-/// The text behind `marker` and a colon: `zsh: permission denied: NAME`.
+/// The text after `marker` and a colon: `zsh: permission denied: NAME`.
 fn after<'a>(line: &'a str, marker: &str) -> Option<&'a str> {
     let at = find_ignoring_case(line, marker)? + marker.len();
     let name = line[at..].strip_prefix(':')?.trim();
@@ -32,14 +32,14 @@ fn after<'a>(line: &'a str, marker: &str) -> Option<&'a str> {
 }
 
 fn find_ignoring_case(line: &str, marker: &str) -> Option<usize> {
-    // The markers are ASCII, and this keeps the positions.
+    // The markers are ASCII, so lower case keeps the positions.
     line.to_ascii_lowercase().find(marker)
 }
 
-/// The program a shell did not find.
+/// The program that a shell did not find.
 pub(super) fn missing_program(line: &str) -> Option<&str> {
     let markers = ["command not found", "unknown command", "befehl nicht gefunden", "kommando nicht gefunden"];
-    // Ubuntu says: Command 'x' not found, did you mean ...
+    // Ubuntu prints: Command 'x' not found, did you mean ...
     if let Some(name) = line.strip_prefix("Command '").and_then(|rest| rest.split('\'').next()) {
         return Some(name).filter(|name| is_plain_name(name));
     }
@@ -49,7 +49,7 @@ pub(super) fn missing_program(line: &str) -> Option<&str> {
     Some(name.trim_matches(['\'', '‘', '’'])).filter(|name| is_plain_name(name))
 }
 
-/// The file a message is about.
+/// The file in a message.
 pub(super) fn file(line: &str) -> Option<&str> {
     const MARKERS: [&str; 7] = [
         "permission denied",
@@ -72,7 +72,7 @@ pub(super) fn file(line: &str) -> Option<&str> {
         .filter(is_file)
 }
 
-/// The script of which the interpreter is missing.
+/// The script with a missing interpreter.
 pub(super) fn script<'a>(line: &'a str, command: &'a str) -> Option<String> {
     let told = line.split(": ").map(|part| part.trim_matches(['\'', '‘', '’', '“', '”'])).find(|part| {
         part.contains('/') && !part.contains(' ') && !part.starts_with("/usr/bin/env") && !part.starts_with("/bin/")
@@ -82,7 +82,7 @@ pub(super) fn script<'a>(line: &'a str, command: &'a str) -> Option<String> {
     first().or_else(|| named.or(told).map(str::to_owned))
 }
 
-/// A port in a message or a command: behind a colon, "port", or an option.
+/// A port in a message or a command: after a colon, "port", or an option.
 pub(super) fn port(text: &str) -> Option<u64> {
     let lower = text.to_ascii_lowercase();
     let behind = |marker: &str| {
@@ -101,7 +101,7 @@ pub(super) fn port(text: &str) -> Option<u64> {
     })
 }
 
-/// The module a message misses, without the path of its file.
+/// The missing module in a message, without the path of its file.
 pub(super) fn module(line: &str) -> Option<&str> {
     let lower = line.to_ascii_lowercase();
     let name = if lower.contains("cannot load such file") {
@@ -119,13 +119,13 @@ pub(super) fn module(line: &str) -> Option<&str> {
     (!name.is_empty() && name.chars().all(is_sound)).then_some(name)
 }
 
-/// The library a loader misses.
+/// The missing library in a loader's message.
 pub(super) fn library(line: &str) -> Option<&str> {
     line.split([':', ' ', '\'', '"'])
         .find(|part| part.starts_with("lib") && (part.contains(".so") || part.contains(".dylib")))
 }
 
-/// The first line that names an error and where it is, with the place if it stands on its own line.
+/// The first line that names an error, with its place if the place has a separate line.
 pub(super) fn first_error(output: &[String]) -> Option<(String, Option<String>)> {
     let is_error = |line: &str| {
         let lower = line.trim_start().to_ascii_lowercase();
@@ -157,7 +157,7 @@ pub(super) fn first_error(output: &[String]) -> Option<(String, Option<String>)>
         });
         return Some((output[index].trim().to_owned(), place));
     }
-    // Python tells the error last, and where it was right above.
+    // Python prints the error last, with its place right above.
     let last = output.iter().rev().find(|line| {
         let name = line.split(':').next().unwrap_or_default();
         !line.starts_with(' ')

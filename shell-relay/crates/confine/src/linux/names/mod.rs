@@ -1,13 +1,13 @@
 //! Lets confined programs ask the services that know the names of users and groups.
 //!
-//! A filter sees no path, so a confined program makes no connection. Here it asks for one: `connect` waits for a [`Server`] outside of
-//! the confinement, which copies the address, compares it with [`Services`], connects a socket of its own, and puts that in the place
-//! of the program's. The address is never read again, so it does not matter what becomes of it meanwhile.
+//! A filter sees no path, so a confined program makes no connection. It asks for one instead: its `connect` waits for a [`Server`]
+//! outside the confinement. The server copies the address, compares it with [`Services`], connects a separate socket, and puts that
+//! socket in the place of the program's. The address is never read again, so later changes to it have no effect.
 //!
-//! The server is a thread of a process that lives on, and no process of its own: nothing is left behind, holds a terminal or a pipe, or
-//! can be sent a signal. If it ends, connections are refused as without it.
+//! The server is a thread of a process that continues to live, not a separate process: nothing is left behind, holds a terminal or a
+//! pipe, or can receive a signal. When the server ends, connections are refused as without it.
 //!
-//! Not done here: what is asked of a service. So the table holds only services that do nothing but answer.
+//! This module does not check the requests sent to a service. The table therefore holds only services that do nothing but answer.
 
 mod request;
 mod server;
@@ -36,7 +36,7 @@ pub const VARIABLE: &str = "COHAB_NAMES";
 pub struct Mediator(UnixDatagram);
 
 impl Mediator {
-    /// The one that the environment names; `None` if there is none, or it does not live.
+    /// The server that the environment names; `None` if there is no server or it is dead.
     #[must_use]
     pub fn of_environment() -> Option<Self> {
         let file = env::var_os(VARIABLE)?;
@@ -45,7 +45,7 @@ impl Mediator {
         Some(Self(socket))
     }
 
-    /// Passes on what requests arrive by. Does not wait: a server that takes nothing is none.
+    /// Passes on the descriptor on which requests arrive. Does not wait: a server that takes nothing counts as absent.
     pub(super) fn hand_over(&self, requests: &OwnedFd) -> io::Result<()> {
         let passed = [requests.as_fd()];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];

@@ -1,4 +1,4 @@
-//! Requests of confined programs for a connection, as the kernel hands them over.
+//! Receives the kernel's notifications of connections that confined programs ask for.
 
 use std::{
     fs::{self, File},
@@ -40,7 +40,7 @@ pub(super) struct Asking {
 }
 
 impl Requests {
-    /// The next one. Waits only if there is none.
+    /// The next request. Waits only if no request is pending.
     pub(super) fn next(&self) -> rustix::io::Result<Request> {
         let data = libc::seccomp_data { nr: 0, arch: 0, instruction_pointer: 0, args: [0; 6] };
         let mut notice = libc::seccomp_notif { id: 0, pid: 0, flags: 0, data };

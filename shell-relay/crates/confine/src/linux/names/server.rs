@@ -1,4 +1,4 @@
-//! Makes the connections that confined programs ask for, in a thread.
+//! Makes the connections for confined programs, in a thread.
 
 use std::{
     io::{self, IoSliceMut},
@@ -31,7 +31,7 @@ use super::{
 const PROGRAMS_MAX: usize = 256;
 const STACK_BYTES: usize = 128 * 1024;
 
-/// Serves the confined programs that were told of its socket, as long as it lives.
+/// Serves the confined programs that know its socket, for its lifetime.
 #[derive(Debug)]
 pub struct Server {
     arrivals: UnixDatagram,

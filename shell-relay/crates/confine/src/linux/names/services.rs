@@ -1,4 +1,4 @@
-//! The services that confined programs can ask.
+//! Lists the services available to confined programs.
 
 use std::{
     ffi::OsStr,
@@ -57,7 +57,7 @@ impl Services {
         self.is_believable(&real).then_some(real)
     }
 
-    /// Whether nobody but the service or root can have put a socket there.
+    /// Whether only the service or root can have put a socket there.
     fn is_believable(&self, socket: &Path) -> bool {
         let Ok(real) = socket.canonicalize() else { return false };
         let is_owned = |path: &Path| fs::symlink_metadata(path).ok().filter(|found| found.uid() <= self.last_owner);

@@ -1,10 +1,10 @@
-//! Qualifiers of zsh's patterns that only choose and sort: `*(.om[1,5])`.
+//! Reads qualifiers of zsh's patterns that only choose and sort: `*(.om[1,5])`.
 
 use super::Of;
 
 /// Letters that choose by kind, right or owner.
 const KINDS: &str = "./@=p*%rwxAIERWXsStUGF-^,";
-/// By what `o` and `O` sort: never by code (`oe`, `o+`).
+/// The keys of `o` and `O`: never code (`oe`, `o+`).
 const ORDERS: &str = "nLlamcd";
 /// Without an operand these only wait for text, or list the working directory. Others would search all that is below it.
 pub(crate) const MAY_LACK_OPERANDS: &[&str] = &[
@@ -44,7 +44,7 @@ pub(super) fn without<'a>(raw: &'a str, command: &Of<'_>) -> Option<&'a str> {
     let may_lack = MAY_LACK_OPERANDS.contains(&command.name);
     let may_be_left_out = match super::has_wildcard(name) {
         true => may_lack || !kinds.contains('N'),
-        // It is taken for a plain name.
+        // The word is taken for a plain name.
         false => may_lack && command.is_last,
     };
     (!inside.is_empty() && are_plain && only_choose(kinds) && may_be_left_out).then_some(pattern)
@@ -69,14 +69,14 @@ pub(crate) fn only_choose(mut rest: &str) -> bool {
     true
 }
 
-/// What stands behind a number with a sign.
+/// The text behind a number with a sign.
 fn amount(text: &str) -> Option<&str> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let rest = digits.trim_start_matches(|c: char| c.is_ascii_digit());
     (rest.len() < digits.len()).then_some(rest)
 }
 
-/// What stands behind `1,5]`. Anything else would be evaluated.
+/// The text behind `1,5]`. Anything else would be evaluated.
 fn subscript(text: &str) -> Option<&str> {
     let (inside, rest) = text.split_once(']')?;
     inside.split(',').all(|number| amount(number) == Some("")).then_some(rest)

@@ -1,4 +1,4 @@
-//! The words of a line with their places, for zsh and fish: parentheses behind a word belong to it.
+//! Splits a line of zsh or fish into words with their places. Parentheses behind a word belong to it.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RawSpan {
     pub range: Range<usize>,
-    /// It is the first of a command, or of the redirection that begins one.
+    /// The word is the first of a command, or of the redirection that begins one.
     pub begins_command: bool,
     /// A redirection leads to it or comes from it.
     pub is_target: bool,
@@ -70,7 +70,7 @@ fn end_of_double(bytes: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// Where the group ends that nothing is quoted or nested in.
+/// The end of a group in which nothing is quoted or nested.
 fn end_of_group(bytes: &[u8]) -> Option<usize> {
     let end = bytes.iter().position(|byte| *byte == b')')?;
     let is_plain = bytes[..end].iter().all(|byte| byte.is_ascii_alphanumeric() || b"_.,-+/@=%*^[]:|".contains(byte));

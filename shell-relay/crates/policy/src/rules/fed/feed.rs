@@ -1,4 +1,4 @@
-//! What the commands in front of `xargs` give it, by their text: names of files below some places, numbers, or words.
+//! Determines the input of `xargs` from the text of the commands before it: names of files below some places, numbers, or words.
 
 use super::super::{
     super::{
@@ -89,7 +89,7 @@ const CHANGES_NAMES: &[&str] = &[
     "field-match-separator",
 ];
 
-/// What comes through the pipe to `xargs`.
+/// The input of `xargs` from its pipe.
 pub(in crate::rules) enum Feed {
     /// Names of files below these places; exact if they are parted by a sign that no name has.
     Files {
@@ -108,7 +108,7 @@ pub(in crate::rules) enum Feed {
     Unknown,
 }
 
-/// What the commands in front of `xargs` give it.
+/// The output of the commands in front of `xargs`.
 pub(in crate::rules) fn feed(fed_by: &[SimpleCommand]) -> Feed {
     let mut commands = fed_by.iter().rev().skip_while(|command| is_filter(command));
     let Some(producer) = commands.next().filter(|_| commands.next().is_none()) else { return Feed::Unknown };
@@ -140,7 +140,7 @@ pub(in crate::rules) fn is_filter(command: &SimpleCommand) -> bool {
     };
     let Some(Ok(arguments)) = options::verb(&name.text).map(|spec| spec.split(words)) else { return false };
     let is_search = name.text.ends_with("grep");
-    // What a search looks for.
+    // The pattern of a search.
     let patterns = usize::from(is_search && !arguments.has(&["e", "regexp"]));
     arguments.operands.len() == patterns
         && arguments.operands.iter().all(|word| !word.has_glob)
@@ -177,13 +177,13 @@ fn or_here(roots: Vec<Word>) -> Vec<Word> {
     if roots.is_empty() { vec![Word { text: ".".into(), is_bare: true, ..Word::default() }] } else { roots }
 }
 
-/// What `echo` prints; `None` if a sign of it may stand for another.
+/// The output of `echo`; `None` if a sign of it may stand for another.
 fn echoed(words: &[Word], separator: char) -> Option<Feed> {
     let plain = words.iter().position(|word| word.text != "-n").map_or(&[][..], |at| &words[at..]);
     let is_plain = |word: &Word| {
         !word.has_glob && !word.has_tilde && !word.text.contains(|c: char| c.is_control() || "\\%'\"".contains(c))
     };
-    // Behind other options a backslash is more than one.
+    // Behind other options a backslash has a special meaning.
     let is_option = |word: &Word| {
         word.text.strip_prefix('-').is_some_and(|letters| letters.chars().all(|letter| "neE".contains(letter)))
     };
@@ -199,7 +199,7 @@ fn echoed(words: &[Word], separator: char) -> Option<Feed> {
     Some(Feed::Words { words, separator })
 }
 
-/// What `printf` prints with a format that puts each of its words into a line.
+/// The output of `printf` with a format that puts each of its words into a line.
 fn printed(words: &[Word]) -> Option<Feed> {
     let (format, words) = words.split_first()?;
     let separator = match format.text.as_str() {

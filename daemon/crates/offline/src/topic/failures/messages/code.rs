@@ -1,4 +1,4 @@
-//! Compilers, tests, shells and interpreters.
+//! Messages of compilers, tests, shells and interpreters, and their meanings.
 
 use super::{Look, Message};
 

@@ -1,4 +1,4 @@
-//! Files, rights and wrong use.
+//! Messages about files, permissions and wrong usage, and their meanings.
 
 use super::{Look, Message};
 

@@ -1,4 +1,4 @@
-//! Messages of git and their meanings.
+//! Messages of git, and their meanings.
 
 use super::{Look, Message};
 

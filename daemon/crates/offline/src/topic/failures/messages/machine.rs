@@ -1,4 +1,4 @@
-//! Ports, space, network and packages.
+//! Messages about ports, space, network and packages, and their meanings.
 
 use super::{Look, Message};
 

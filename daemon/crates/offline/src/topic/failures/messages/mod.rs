@@ -1,4 +1,4 @@
-//! Meanings of messages of common programs: pure data, grouped by subject.
+//! The meanings of messages of common programs: pure data, grouped by subject. Nothing here reads output; that is in `super`.
 
 mod code;
 mod files;
@@ -8,48 +8,48 @@ mod programs;
 
 use std::sync::LazyLock;
 
-/// What to look at to say more than the message does.
+/// The inspection that adds to the message's own text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look {
-    /// The message says it all.
+    /// None: the message is sufficient.
     Nothing,
     /// Programs of a similar name, and the package that has it.
     Command,
-    /// Who may do what with the file.
+    /// The permissions of the file.
     Denied,
     /// Files of a similar name.
     Missing,
-    /// Who holds the port.
+    /// The process that holds the port.
     Port,
-    /// Which file system is full.
+    /// The file system that is full.
     Space,
-    /// Which files are in conflict.
+    /// The files in conflict.
     Conflict,
-    /// What the project says about its modules.
+    /// The project's own list of modules.
     Module,
     /// The first line of the script.
     Interpreter,
     /// Other versions of the library.
     Library,
-    /// Whether there is a network at all.
+    /// The state of the network.
     Network,
-    /// Whether anything listens there.
+    /// The port, which may have no listener.
     Refused,
     /// The first error of a compiler or interpreter, with its place.
     Code,
-    /// The line itself holds the remedy, behind this text.
+    /// The line itself holds the remedy, after this text.
     Remedy(&'static str),
 }
 
-/// Parts of a message, in lower case; what it means; what else to look at.
+/// Parts of a message, in lower case; its meaning; the inspection that adds to it.
 pub(super) type Message = (&'static [&'static str], &'static str, Look);
 
-/// The messages, the specific first: of two that fit the same line the upper one counts. Modules stand before files, as their
-/// messages name files, too; files stand last, as their words stand in many messages.
+/// The messages, specific ones first: of two that fit the same line the upper one counts. Modules precede files, since their messages name
+/// files, too; files are last, since their words occur in many messages.
 pub(super) static MESSAGES: LazyLock<Vec<Message>> =
     LazyLock::new(|| [programs::MESSAGES, machine::MESSAGES, git::MESSAGES, code::MESSAGES, files::MESSAGES].concat());
 
-/// What an exit status means by convention.
+/// The conventional meaning of an exit status.
 pub(super) fn status_meaning(status: i32) -> Option<&'static str> {
     Some(match status {
         2 => "Status 2 often means a wrong use of the command.",

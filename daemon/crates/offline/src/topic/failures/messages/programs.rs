@@ -1,4 +1,4 @@
-//! Programs that do not start, and modules that are missing.
+//! Messages about programs that do not start and missing modules, and their meanings.
 
 use super::{Look, Message};
 
@@ -59,7 +59,7 @@ pub(super) const MESSAGES: &[Message] = &[
         "`sudo` needs your password and could not ask for it.",
         Look::Nothing,
     ),
-    // fish begins it with "Unknown command".
+    // fish begins this message with "Unknown command".
     (&["exists but is not an executable"], "The file is there but may not be run.", Look::Denied),
     (
         &["command not found", "unknown command", "' not found, ", "befehl nicht gefunden", "kommando nicht gefunden"],

@@ -1,0 +1,45 @@
+//! What others need to know of the built-in tools: their names, the longest line of a result, how a result ends. Pure.
+
+use std::borrow::Cow;
+
+/// Name of the tool that runs commands in the user's own shell, where there is one.
+pub const LIVE: &str = "bash";
+/// Name of the tool that runs commands without the sandbox. The user is asked for each, whatever is remembered.
+pub const UNCONFINED: &str = "bash_unconfined";
+/// Longest line of a file that is shown whole.
+pub const LINE_MAX_BYTES: usize = 2_000;
+
+/// A result as it would be had the call taken another time: its last line without the part that is a duration.
+#[must_use]
+pub fn without_duration(result: &str) -> Cow<'_, str> {
+    let (before, last) =
+        result.rsplit_once('\n').map_or(("", result), |(before, last)| (&result[..=before.len()], last));
+    let Some(status) = last.strip_prefix('[').and_then(|last| last.strip_suffix(']')) else {
+        return Cow::Borrowed(result);
+    };
+    let parts: Vec<&str> = status.split("; ").filter(|part| !is_duration(part)).collect();
+    Cow::Owned(format!("{before}[{}]", parts.join("; ")))
+}
+
+fn is_duration(text: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let Some(number) = text.strip_suffix(" s") else { return false };
+    number.split(" min ").all(is_number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_is_known_again_whatever_time_the_call_took() {
+        for took in ["0.00 s", "11.0 s", "1 min 15 s"] {
+            let result = format!("[a; 1.0 s]\n3.0 s\n[exit 0; cwd /x; {took}; 5 of 9 bytes of output left out]");
+            let timeless = "[a; 1.0 s]\n3.0 s\n[exit 0; cwd /x; 5 of 9 bytes of output left out]";
+            assert_eq!(without_duration(&result), timeless);
+        }
+        for other in ["", "0.04 s", "a; 0.04 s; b", "[exit 0\n0.04 s]"] {
+            assert_eq!(without_duration(other), other);
+        }
+    }
+}

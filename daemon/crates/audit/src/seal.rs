@@ -1,0 +1,97 @@
+//! Seals: HMAC-SHA-256 over the bytes of a line. Pure.
+
+use std::fmt;
+
+use aws_lc_rs::hmac;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+
+/// Length of a key, in bytes.
+pub(super) const KEY_BYTES: usize = 32;
+/// Length of a seal, in bytes.
+const MAC_BYTES: usize = 32;
+/// Stands before the seal in a line.
+const BEFORE: &str = ",\"mac\":\"";
+/// Stands behind it.
+const BEHIND: &str = "\"}";
+
+/// The key of the seals.
+#[derive(Clone)]
+pub(super) struct Key(hmac::Key);
+
+/// A seal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mac([u8; MAC_BYTES]);
+
+/// The sealed object. The seal of one kind is never valid for the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Record,
+    Head,
+}
+
+impl Key {
+    pub fn new(bytes: &[u8; KEY_BYTES]) -> Self {
+        Self(hmac::Key::new(hmac::HMAC_SHA256, bytes))
+    }
+
+    fn mac(&self, purpose: Purpose, body: &str) -> Mac {
+        let mut context = hmac::Context::with_key(&self.0);
+        context.update(match purpose {
+            Purpose::Record => b"record\n",
+            Purpose::Head => b"head\n",
+        });
+        context.update(body.as_bytes());
+        let mut mac = Mac::default();
+        for (to, from) in mac.0.iter_mut().zip(context.sign().as_ref()) {
+            *to = *from;
+        }
+        mac
+    }
+
+    /// `body`, a JSON object, as a line with its seal, and the seal.
+    pub fn sealed(&self, purpose: Purpose, body: &str) -> (String, Mac) {
+        let mac = self.mac(purpose, body);
+        let open = body.strip_suffix('}').unwrap_or(body);
+        (format!("{open}{BEFORE}{mac}{BEHIND}\n"), mac)
+    }
+
+    /// The body and the seal of a line without its end; `None` if any byte of it was changed.
+    pub fn opened(&self, purpose: Purpose, line: &[u8]) -> Option<(String, Mac)> {
+        let line = std::str::from_utf8(line).ok()?;
+        let rest = line.strip_suffix(BEHIND)?;
+        let (rest, digits) = rest.split_at_checked(rest.len().checked_sub(2 * MAC_BYTES)?)?;
+        let body = format!("{}}}", rest.strip_suffix(BEFORE)?);
+        let mac = self.mac(purpose, &body);
+        // Compared as written: digits of another case are another byte.
+        (mac.to_string() == digits).then_some((body, mac))
+    }
+}
+
+impl fmt::Display for Mac {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// Bytes written as pairs of lower-case hexadecimal digits; `None` for anything else.
+pub(super) fn from_hex<const N: usize>(digits: &str) -> Option<[u8; N]> {
+    let is_hex = digits.len() == 2 * N && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let mut bytes = [0; N];
+    for (index, byte) in bytes.iter_mut().enumerate().filter(|_| is_hex) {
+        *byte = u8::from_str_radix(digits.get(2 * index..2 * index + 2)?, 16).ok()?;
+    }
+    is_hex.then_some(bytes)
+}
+
+impl Serialize for Mac {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Mac {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let digits = String::deserialize(deserializer)?;
+        from_hex(&digits).map(Self).ok_or_else(|| D::Error::custom("no seal"))
+    }
+}

@@ -1,0 +1,7 @@
+//! Quotes the text that was piped in.
+
+use crate::query::Query;
+
+pub(super) fn text(query: &Query<'_>) -> String {
+    query.piped_input.unwrap_or_default().to_owned()
+}

@@ -1,0 +1,7 @@
+//! Quotes the repository's notes for assistants.
+
+use crate::query::Query;
+
+pub(super) fn text(query: &Query<'_>) -> String {
+    query.project_notes.unwrap_or_default().to_owned()
+}

@@ -1,0 +1,207 @@
+//! Stores the folders that the user trusts to instruct the assistant: one path per line, in a private file.
+//!
+//! The texts of a project are data, no matter who wrote them. Two kinds of them do more than inform: identity files describe the
+//! assistant's behaviour, skills describe procedures. They are used in trusted folders only. No project can set endpoints, keys, hooks
+//! and settings, trusted or not.
+
+use std::{
+    ffi::OsStr,
+    fs::{self, DirBuilder, Metadata},
+    io,
+    os::unix::{
+        ffi::OsStrExt as _,
+        fs::{DirBuilderExt, MetadataExt},
+    },
+    path::{Path, PathBuf},
+};
+
+use cohab_files::{self, Expected, FileError};
+
+/// More than this is no file of ours, in bytes.
+const MAX_FILE_BYTES: u64 = 256 * 1024;
+/// Folders that can be trusted.
+const MAX_FOLDERS: usize = 1_000;
+/// What others may not have of the file.
+const OTHERS_MODE: u32 = 0o077;
+/// Others may not change a trusted folder.
+const OTHERS_WRITE: u32 = 0o022;
+
+/// Why a folder is not trusted, or trust not taken back. A sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum TrustError {
+    /// It is not there, or cannot be looked at.
+    #[error("{}: {source}", path.display())]
+    Folder {
+        /// Which.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// It would cover too much, or somebody else can change it.
+    #[error("{} cannot be trusted: {reason}", path.display())]
+    Unfit {
+        /// Which.
+        path: PathBuf,
+        /// A phrase.
+        reason: &'static str,
+    },
+    /// It is trusted because another one is.
+    #[error("{} is trusted because {} is", path.display(), by.display())]
+    Covered {
+        /// Which.
+        path: PathBuf,
+        /// The one above.
+        by: PathBuf,
+    },
+    /// It was not trusted.
+    #[error("{} is not trusted", .0.display())]
+    Unknown(PathBuf),
+    /// The list cannot be read or written, or others may.
+    #[error("{}: {reason}", path.display())]
+    List {
+        /// Its file.
+        path: PathBuf,
+        /// A phrase.
+        reason: String,
+    },
+}
+
+/// The list of trusted folders.
+#[derive(Clone, Debug)]
+pub struct TrustedFolders {
+    file: PathBuf,
+    home: PathBuf,
+}
+
+impl TrustedFolders {
+    /// Kept at `file`, which need not exist, for the user whose home is `home`, its links resolved.
+    #[must_use]
+    pub fn new(file: PathBuf, home: PathBuf) -> Self {
+        Self { file, home }
+    }
+
+    /// Whether `folder`, which has its links resolved, or one above it is trusted. A list that cannot be read trusts nothing. Blocks.
+    #[must_use]
+    pub fn covers(&self, folder: &Path) -> bool {
+        self.read().is_ok_and(|(folders, _)| self.covering(&folders, folder).is_some())
+    }
+
+    /// All of them, sorted. Blocks.
+    ///
+    /// # Errors
+    /// `List`.
+    pub fn list(&self) -> Result<Vec<PathBuf>, TrustError> {
+        self.read().map(|(folders, _)| folders)
+    }
+
+    /// Trusts a folder and all below; tells where it really is. Blocks.
+    ///
+    /// # Errors
+    /// As [`TrustError`] says.
+    pub fn add(&self, folder: &Path) -> Result<PathBuf, TrustError> {
+        let real = real(folder)?;
+        self.fit(&real)?;
+        let (mut folders, old) = self.read()?;
+        if self.covering(&folders, &real).is_some() {
+            return Ok(real);
+        }
+        if folders.len() >= MAX_FOLDERS {
+            return Err(
+                self.fault(format!("it names {MAX_FOLDERS} folders already; `cohab trust --remove` makes room"))
+            );
+        }
+        folders.push(real.clone());
+        self.write(folders, old.as_ref())?;
+        Ok(real)
+    }
+
+    /// No longer trusts a folder, which may be gone by now; tells which it was. Blocks.
+    ///
+    /// # Errors
+    /// As [`TrustError`] says.
+    pub fn remove(&self, folder: &Path) -> Result<PathBuf, TrustError> {
+        let real = real(folder).unwrap_or_else(|_| folder.to_owned());
+        let (mut folders, old) = self.read()?;
+        match self.covering(&folders, &real).map(Path::to_owned) {
+            Some(by) if by == real || folders.contains(&real) => {
+                folders.retain(|one| *one != real);
+                self.write(folders, old.as_ref())?;
+                Ok(real)
+            }
+            Some(by) => Err(TrustError::Covered { path: real, by }),
+            None => Err(TrustError::Unknown(real)),
+        }
+    }
+
+    /// Entries that could not be made are none, whoever wrote them.
+    fn covering<'a>(&self, folders: &'a [PathBuf], folder: &Path) -> Option<&'a Path> {
+        let mut valid = folders.iter().map(PathBuf::as_path).filter(|one| self.reaches_too_far(one).is_none());
+        valid.find(|one| folder.starts_with(one))
+    }
+
+    fn reaches_too_far(&self, folder: &Path) -> Option<&'static str> {
+        match folder {
+            _ if folder.parent().is_none() => Some("it is the root of everything"),
+            _ if folder == self.home => Some("it is your home; name a project in it"),
+            _ if self.home.starts_with(folder) => Some("your home is in it"),
+            _ => None,
+        }
+    }
+
+    fn fit(&self, folder: &Path) -> Result<(), TrustError> {
+        let unfit = |reason| TrustError::Unfit { path: folder.to_owned(), reason };
+        let metadata = fs::metadata(folder).map_err(|source| TrustError::Folder { path: folder.to_owned(), source })?;
+        if let Some(reason) = self.reaches_too_far(folder) {
+            return Err(unfit(reason));
+        }
+        let is_own = metadata.uid() == 0 || metadata.uid() == rustix::process::geteuid().as_raw();
+        match () {
+            () if !metadata.is_dir() => Err(unfit("it is no folder")),
+            () if !is_own => Err(unfit("it belongs to another user")),
+            () if metadata.mode() & OTHERS_WRITE != 0 => Err(unfit("others may write to it")),
+            () if folder.as_os_str().as_bytes().iter().any(u8::is_ascii_control) => {
+                Err(unfit("its name holds control characters"))
+            }
+            () => Ok(()),
+        }
+    }
+
+    fn read(&self) -> Result<(Vec<PathBuf>, Option<Metadata>), TrustError> {
+        let (bytes, metadata) = match cohab_files::read_regular(&self.file, MAX_FILE_BYTES) {
+            Ok(read) => read,
+            Err(FileError::Missing) => return Ok((Vec::new(), None)),
+            Err(error) => return Err(self.fault(error.to_string())),
+        };
+        if metadata.mode() & OTHERS_MODE != 0 || metadata.uid() != rustix::process::geteuid().as_raw() {
+            return Err(self.fault("it is not yours alone; `chmod 600` it".into()));
+        }
+        let lines = bytes.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"/"));
+        let mut folders: Vec<PathBuf> = lines.map(|line| PathBuf::from(OsStr::from_bytes(line))).collect();
+        folders.sort();
+        Ok((folders, Some(metadata)))
+    }
+
+    fn write(&self, mut folders: Vec<PathBuf>, old: Option<&Metadata>) -> Result<(), TrustError> {
+        folders.sort();
+        let lines = folders.iter().flat_map(|folder| [folder.as_os_str().as_bytes(), b"\n"]);
+        let text = lines.collect::<Vec<_>>().concat();
+        if let Some(folder) = self.file.parent() {
+            let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+            made.map_err(|error| self.fault(error.to_string()))?;
+        }
+        let expected = old.map_or(Expected::Absent, Expected::Same);
+        cohab_files::replace(&self.file, &text, expected, Some(0o600)).map_err(|error| self.fault(error.to_string()))
+    }
+
+    fn fault(&self, reason: String) -> TrustError {
+        TrustError::List { path: self.file.clone(), reason }
+    }
+}
+
+fn real(folder: &Path) -> Result<PathBuf, TrustError> {
+    folder.canonicalize().map_err(|source| TrustError::Folder { path: folder.to_owned(), source })
+}
+
+#[cfg(test)]
+#[path = "trust_tests.rs"]
+mod tests;

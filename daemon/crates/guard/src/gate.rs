@@ -1,0 +1,491 @@
+//! The gate decides about a tool call: by the policy, then by stored rules, then by the session's consents, then by asking the user.
+
+mod batch;
+mod data_flow;
+mod git_settings_check;
+mod standard;
+
+use std::{
+    borrow::Cow,
+    collections::HashSet,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use async_trait::async_trait;
+use batch::{Changes, Decided};
+use cohab_policy::{
+    Context, Level, Lock, Verdict, reaches_out,
+    remembered::{Guard, Nothing, Remembered, Safety},
+};
+use cohab_protocol::ApprovalMode;
+use cohab_secrets::holds_placeholder;
+use cohab_shell_state::shell::Shell;
+use serde_json::Value;
+use tokio::time::Instant;
+
+pub use standard::standard_policy;
+
+use cohab_agent::{
+    Denial, Middleware, PlannedCall,
+    builtin_tools::UNCONFINED,
+    hook::BY_RULE,
+    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Lasts},
+};
+use cohab_model_api::{Channel, JsonObject, Secrets};
+
+use super::{
+    expired_approvals::is_too_old,
+    pipeline::{self, Action, Item, Outcome, ScanContext, reading::Suspicions},
+    repository::RepositorySettings,
+    taint::Taint,
+};
+
+/// Consents that one session remembers; the oldest goes when there are more.
+const MAX_REMEMBERED: usize = 256;
+/// The argument that holds the text of a command.
+const COMMAND_ARGUMENT: &str = "command";
+
+/// Judges effects. A function, so that tests need no real policy.
+pub type Policy = fn(&Effect, Context<'_>) -> Verdict;
+
+/// What the user agreed to for the life of a session: exactly these effects, in exactly this folder; for a change of a file
+/// further changes of just that file. What was agreed to before a text from elsewhere came is suspended from then on.
+#[derive(Clone, Debug, Default)]
+pub struct Consents {
+    agreed: Arc<Mutex<Vec<Consent>>>,
+    taint: Taint,
+    suspicions: Suspicions,
+    /// Reasons that a yes has settled: each names what it is about, and another value is another reason.
+    settled: Arc<Mutex<HashSet<String>>>,
+}
+
+#[derive(Debug)]
+struct Consent {
+    effect: Effect,
+    cwd: PathBuf,
+    approval: Option<String>,
+    /// The user knew of a text from elsewhere.
+    is_under_taint: bool,
+}
+
+impl Consent {
+    fn covers(&self, effect: &Effect, cwd: &Path) -> bool {
+        match (&self.effect, effect) {
+            (Effect::Write { path: agreed, .. }, Effect::Write { path, .. }) => agreed == path,
+            (agreed, effect) => agreed == effect && self.cwd == cwd,
+        }
+    }
+}
+
+impl Consents {
+    /// What the conversation was touched by.
+    #[must_use]
+    pub fn taint(&self) -> &Taint {
+        &self.taint
+    }
+
+    /// What of the conversation read like instructions to the model.
+    #[must_use]
+    pub fn suspicions(&self) -> &Suspicions {
+        &self.suspicions
+    }
+
+    /// Whether the user has said yes to just this already.
+    #[must_use]
+    pub fn is_settled(&self, reason: &str) -> bool {
+        self.settled.lock().unwrap_or_else(PoisonError::into_inner).contains(reason)
+    }
+
+    /// The user knows of these and agrees, as long as the session lives.
+    pub fn settle(&self, reasons: Vec<String>) {
+        let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = MAX_REMEMBERED.saturating_sub(settled.len());
+        settled.extend(reasons.into_iter().take(room));
+    }
+
+    fn recall(&self, effect: &Effect, cwd: &Path) -> Option<Option<String>> {
+        let is_tainted = self.taint.source().is_some();
+        let agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
+        let holds = |one: &&Consent| one.covers(effect, cwd) && (one.is_under_taint || !is_tainted);
+        agreed.iter().find(holds).map(|one| one.approval.clone())
+    }
+
+    fn remember(&self, mut effect: Effect, cwd: PathBuf, approval: Option<String>) {
+        if let Effect::Write { diff, .. } = &mut effect {
+            *diff = Arc::default(); // it may be long, and never comes twice
+        }
+        let is_under_taint = self.taint.source().is_some();
+        let mut agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
+        if agreed.len() == MAX_REMEMBERED {
+            agreed.remove(0);
+        }
+        agreed.push(Consent { effect, cwd, approval, is_under_taint });
+    }
+
+    /// Why the user is asked again about what they agreed to, if they did.
+    fn suspended(&self, effect: &Effect, cwd: &Path) -> Option<String> {
+        let source = self.taint.source()?;
+        let agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
+        agreed.iter().any(|one| one.covers(effect, cwd)).then(|| asked_again(&source))
+    }
+}
+
+fn as_read(source: &str) -> String {
+    format!("the assistant has read {source}, which may hold somebody else's instructions")
+}
+
+fn asked_again(source: &str) -> String {
+    format!("asked again: {}", as_read(source))
+}
+
+/// The gate of one turn.
+pub struct Gate {
+    policy: Policy,
+    mode: Arc<dyn Fn() -> ApprovalMode + Send + Sync>,
+    approver: Arc<dyn Approver>,
+    consents: Consents,
+    home: PathBuf,
+    shell: Shell,
+    refused: Mutex<Vec<(Effect, PathBuf, String)>>,
+    remembered: Arc<dyn Remembered>,
+    decided: Mutex<Vec<Decided>>,
+    must_ask: MustAsk,
+    changes: Mutex<Changes>,
+    outputs: Option<PathBuf>,
+    own_folders: Vec<PathBuf>,
+    program_folders: Vec<PathBuf>,
+    workspace: Option<PathBuf>,
+    secrets: Arc<Secrets>,
+    settings: Option<RepositorySettings>,
+    lock: Option<Lock<'static>>,
+}
+
+/// Why calls of a tool are asked about although they are harmless, if they are.
+pub type MustAsk = Box<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
+impl Gate {
+    /// A gate for one turn whose commands `shell` reads. `mode` is asked anew for every call, since the user may change it
+    /// meanwhile.
+    #[must_use]
+    pub fn new(
+        policy: Policy,
+        mode: Arc<dyn Fn() -> ApprovalMode + Send + Sync>,
+        approver: Arc<dyn Approver>,
+        consents: Consents,
+        home: PathBuf,
+        shell: Shell,
+    ) -> Self {
+        let (refused, decided, changes) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let remembered = Arc::new(Nothing);
+        let (own_folders, program_folders) = (Vec::new(), Vec::new());
+        let (outputs, workspace, must_ask) = (None, None, Box::new(|_: &str| None));
+        Self {
+            policy,
+            mode,
+            approver,
+            consents,
+            home,
+            shell,
+            refused,
+            remembered,
+            decided,
+            changes,
+            must_ask,
+            outputs,
+            own_folders,
+            program_folders,
+            workspace,
+            secrets: Arc::default(),
+            settings: None,
+            lock: None,
+        }
+    }
+
+    /// The same gate, which looks at git's settings, as for a shell of its own, where nobody else does.
+    #[must_use]
+    pub fn with_repository_settings(self, settings: Option<RepositorySettings>) -> Self {
+        Self { settings, ..self }
+    }
+
+    /// The same gate, which knows these secrets.
+    #[must_use]
+    pub fn with_secrets(self, secrets: Arc<Secrets>) -> Self {
+        Self { secrets, ..self }
+    }
+
+    /// The same gate, which lets everything below `folder`, a path without links, be read unasked: we wrote it for that.
+    #[must_use]
+    pub fn with_outputs(self, folder: PathBuf) -> Self {
+        Self { outputs: Some(folder), ..self }
+    }
+
+    /// The same gate, which keeps tools out of these folders of ours, paths without links and with them.
+    #[must_use]
+    pub fn with_own_folders(self, own_folders: Vec<PathBuf>) -> Self {
+        Self { own_folders, ..self }
+    }
+
+    /// The same gate, where PATH names these folders: what is written there may be run by its name.
+    #[must_use]
+    pub fn with_program_folders(self, program_folders: Vec<PathBuf>) -> Self {
+        Self { program_folders, ..self }
+    }
+
+    /// The same gate, where `lock` keeps the programs of what runs unasked from writing.
+    #[must_use]
+    pub fn with_lock(self, lock: Option<Lock<'static>>) -> Self {
+        Self { lock, ..self }
+    }
+
+    /// The same gate, which knows the folder of the user's own work.
+    #[must_use]
+    pub fn in_workspace(self, folder: PathBuf) -> Self {
+        Self { workspace: Some(folder), ..self }
+    }
+
+    /// The same gate, which knows what the user allowed for good.
+    #[must_use]
+    pub fn with_remembered(self, remembered: Arc<dyn Remembered>) -> Self {
+        Self { remembered, ..self }
+    }
+
+    /// The same gate, which asks about more than the policy does.
+    #[must_use]
+    pub fn that_asks(self, must_ask: MustAsk) -> Self {
+        Self { must_ask, ..self }
+    }
+
+    fn judge(&self, call: &PlannedCall) -> Verdict {
+        if let (Effect::Read { path }, Some(folder)) = (&call.intent.effect, &self.outputs)
+            && path.starts_with(folder)
+        {
+            return Verdict { level: Level::Allow, reasons: Vec::new() };
+        }
+        let context = Context::new(&call.cwd, &self.home).in_shell(self.shell);
+        let context =
+            Context { lock: self.lock, ..context.with_own(&self.own_folders).with_programs(&self.program_folders) };
+        let mut verdict = (self.policy)(&call.intent.effect, context);
+        if let Effect::RunCommand { command } = &call.intent.effect {
+            self.look_elsewhere(command, context, &mut verdict);
+            verdict = self.remembered.loaded(&call.cwd).apply(command, context, verdict).verdict;
+        }
+        if call.tool == UNCONFINED {
+            verdict.level = verdict.level.max(Level::Ask);
+            verdict.reasons.push("it runs outside of the sandbox: it may write anywhere and use the network".into());
+        }
+        self.judge_filling(&call.intent.effect, &mut verdict);
+        if let Some(reason) = (self.must_ask)(&call.tool) {
+            verdict.level = verdict.level.max(Level::Ask);
+            verdict.reasons.push(reason);
+        }
+        let outcome = self.look(call, verdict.level);
+        verdict.level = outcome.level(verdict.level);
+        verdict.reasons.extend(outcome.objections().map(str::to_owned));
+        verdict
+    }
+
+    /// A secret may be filled in where the user agrees, but leaves by no command of a model that may act for somebody else.
+    fn judge_filling(&self, effect: &Effect, verdict: &mut Verdict) {
+        if !is_filled_in(effect) {
+            return;
+        }
+        verdict.level = verdict.level.max(if is_outward(effect) { Level::Danger } else { Level::Ask });
+        if let Some(source) = self.consents.taint.source().filter(|_| is_outward(effect)) {
+            verdict.level = Level::Deny;
+            let reason = format!("no secret is told to another host after the assistant has read {source}");
+            verdict.reasons.insert(0, reason);
+        }
+    }
+
+    /// How careful the assistant is where the call runs.
+    fn safety(&self, call: &PlannedCall) -> Safety {
+        self.remembered.loaded(&call.cwd).safety.in_force()
+    }
+
+    /// What the pipeline says of a call on which the policy says `level`.
+    fn look(&self, call: &PlannedCall, level: Level) -> Outcome {
+        let care = ScanContext { safety: self.safety(call), secrets: &self.secrets };
+        let suspect = self.consents.suspicions.source();
+        let (channel, text) = match &call.intent.effect {
+            Effect::Internal => (Channel::MemoryWrite, Cow::Owned(strings_of(&call.args))),
+            Effect::RunCommand { command } => (Channel::ToolArguments, Cow::Borrowed(&**command)),
+            // Nothing of it leaves.
+            Effect::Read { .. } | Effect::Write { .. } => (Channel::ToolArguments, Cow::default()),
+        };
+        let action = Action { level, reaches_out: is_outward(&call.intent.effect), suspect: suspect.as_deref() };
+        pipeline::check(&Item { channel, text: &text, hides_letters: false, action: Some(action) }, &care)
+    }
+
+    /// What goes into the session's notes holds nothing that is kept back.
+    fn clean_notes(&self, call: &mut PlannedCall) {
+        if call.intent.effect == Effect::Internal {
+            let personal = self.safety(call).personal;
+            self.secrets.arguments(Channel::MemoryWrite, &mut call.args, personal);
+        }
+    }
+
+    /// Whether the automatic mode answers the question: it is nobody's express wish, and nothing from elsewhere was read.
+    fn is_lifted(&self, verdict: &Verdict, call: &PlannedCall) -> bool {
+        !verdict.is_firm()
+            && !is_asked_each_time(call)
+            && (self.must_ask)(&call.tool).is_none()
+            && self.consents.taint.source().is_none()
+            && !is_outward(&call.intent.effect)
+            && self.safety(call).guard == Guard::Usual
+            && self.look(call, Level::Allow).verdict < pipeline::Verdict::Ask
+    }
+
+    /// Whether a person has the last word in mode `all`, too: where a secret goes, and what somebody else's words may send elsewhere.
+    fn is_asked_in_every_mode(&self, effect: &Effect) -> bool {
+        is_filled_in(effect) || is_outward(effect) && self.consents.taint.source().is_some()
+    }
+
+    /// Whether a rule of the user's allows this command here, and nothing suspends it.
+    fn is_remembered(&self, effect: &Effect, cwd: &Path) -> bool {
+        self.consents.taint.source().is_none() && !is_outward(effect) && self.has_rule(effect, cwd)
+    }
+
+    fn has_rule(&self, effect: &Effect, cwd: &Path) -> bool {
+        let Effect::RunCommand { command } = effect else { return false };
+        let context = Context::new(cwd, &self.home).in_shell(self.shell);
+        let verdict = Verdict { level: Level::Ask, reasons: Vec::new() };
+        self.remembered.loaded(cwd).apply(command, context, verdict).allowed_by.is_some()
+    }
+
+    /// Why something that the user allowed once is asked about again; else what was read before it that they should know of.
+    fn suspended(&self, effect: &Effect, cwd: &Path) -> Option<String> {
+        let by_rule =
+            || self.consents.taint.source().filter(|_| self.has_rule(effect, cwd)).map(|source| asked_again(&source));
+        self.consents.suspended(effect, cwd).or_else(by_rule).or_else(|| self.what_was_read())
+    }
+
+    /// Asks, unless the user has said already what they think; `is_each_time`: whatever they said before.
+    async fn ask(&self, call: &mut PlannedCall, verdict: Verdict, is_each_time: bool) -> Result<(), Denial> {
+        let effect = call.intent.effect.clone();
+        let is_dangerous = verdict.level >= Level::Danger;
+        if let Some(reason) = self.earlier_refusal(&effect, &call.cwd) {
+            return Err(refusal(format!("the user refused exactly this in this turn already: {reason}")));
+        }
+        let is_once = is_dangerous || is_each_time;
+        if !is_once && let Some(approval) = self.consents.recall(&effect, &call.cwd) {
+            call.approval = approval;
+            return Ok(());
+        }
+        let beforehand = self.take_decided(&effect, &call.cwd).filter(|_| !is_once);
+        let (answer, answered_at) = match beforehand {
+            Some(answer) => answer,
+            None => {
+                let mut reasons = verdict.reasons;
+                reasons.extend(self.suspended(&effect, &call.cwd));
+                reasons.extend(self.place_among_changes(&effect));
+                let subject = ApprovalSubject::Effect { tool: call.tool.clone(), effect: effect.clone() };
+                let question = ApprovalQuestion { subject, is_dangerous, reasons, is_each_time };
+                (self.approver.ask(question).await, Instant::now())
+            }
+        };
+        call.agreed_at = Some(answered_at);
+        match answer {
+            ApprovalAnswer::Approved { approval, lasts } => {
+                if lasts != Lasts::Once && !is_once && !is_outward(&effect) {
+                    self.consents.remember(effect, call.cwd.clone(), approval.clone());
+                }
+                call.approval = approval;
+                Ok(())
+            }
+            ApprovalAnswer::Edited { command, approval } => {
+                let args = Arc::make_mut(&mut call.args);
+                args.insert(COMMAND_ARGUMENT.into(), Value::String(command.clone()));
+                call.intent.title.clone_from(&command);
+                call.note = Some(format!("the user changed the command; what ran instead: {command}"));
+                call.intent.effect = Effect::RunCommand { command: command.into() };
+                call.approval = approval;
+                Ok(())
+            }
+            ApprovalAnswer::Refused { reason } => {
+                let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+                refused.push((effect, call.cwd.clone(), reason.clone()));
+                Err(refusal(reason))
+            }
+            ApprovalAnswer::CancelTurn => Err(Denial::CancelTurn),
+        }
+    }
+
+    fn earlier_refusal(&self, effect: &Effect, cwd: &Path) -> Option<String> {
+        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.iter().find(|(one, place, _)| one == effect && place == cwd).map(|(.., reason)| reason.clone())
+    }
+}
+
+#[async_trait]
+impl Middleware for Gate {
+    async fn before_tools(&self, calls: &[PlannedCall]) -> ControlFlow<()> {
+        self.ask_together(calls).await
+    }
+
+    async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
+        let verdict = self.judge(call);
+        self.clean_notes(call);
+        call.verdict = Some(verdict.clone());
+        let reasons = verdict.reasons.join("; ");
+        match (verdict.level, (self.mode)()) {
+            (Level::Deny, _) => Err(refusal(format!("never allowed, do not try it again: {reasons}"))),
+            (Level::Allow, _) => self.look_at_settings(call).await,
+            (_, ApprovalMode::All) if !self.is_asked_in_every_mode(&call.intent.effect) => Ok(()),
+            (_, ApprovalMode::ReadOnly) => {
+                Err(refusal(format!("not run: only plainly read-only things are allowed here ({reasons})")))
+            }
+            (Level::Ask, ApprovalMode::Auto) if self.is_lifted(&verdict, call) => Ok(()),
+            // A rule lowers a question only, never danger.
+            (Level::Ask, ApprovalMode::Ask | ApprovalMode::Auto)
+                if !is_asked_each_time(call) && self.is_remembered(&call.intent.effect, &call.cwd) =>
+            {
+                call.approval = Some(BY_RULE.into());
+                Ok(())
+            }
+            (_, ApprovalMode::Ask | ApprovalMode::Auto | ApprovalMode::All) => {
+                let is_each_time = is_asked_each_time(call);
+                self.ask(call, verdict, is_each_time).await
+            }
+        }
+    }
+}
+
+/// Whether no consent to a command holds for the next one: what was agreed to for the sandbox was not for outside, and where a secret
+/// goes is decided when it goes.
+fn is_asked_each_time(call: &PlannedCall) -> bool {
+    call.tool == UNCONFINED || is_filled_in(&call.intent.effect)
+}
+
+/// Whether the user's terminal would fill a secret into it.
+fn is_filled_in(effect: &Effect) -> bool {
+    matches!(effect, Effect::RunCommand { command } if holds_placeholder(command))
+}
+
+/// Whether it tells another host something: that is asked about each time.
+fn is_outward(effect: &Effect) -> bool {
+    matches!(effect, Effect::RunCommand { command } if reaches_out(command))
+}
+
+/// All texts among arguments, a line each.
+fn strings_of(args: &JsonObject) -> String {
+    fn collect(value: &Value, lines: &mut Vec<String>) {
+        match value {
+            Value::String(text) => lines.push(text.clone()),
+            Value::Array(values) => values.iter().for_each(|value| collect(value, lines)),
+            Value::Object(object) => object.values().for_each(|value| collect(value, lines)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    let mut lines = Vec::new();
+    args.values().for_each(|value| collect(value, &mut lines));
+    lines.join("\n")
+}
+
+fn refusal(reason: String) -> Denial {
+    Denial::Refused { reason }
+}
+
+#[cfg(test)]
+mod tests;

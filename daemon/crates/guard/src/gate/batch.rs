@@ -1,0 +1,113 @@
+//! Asks about several commands of one answer in one question. Each command is judged again before it runs: consent holds for command
+//! and folder.
+
+use std::{
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    sync::PoisonError,
+};
+
+use cohab_agent::{
+    PlannedCall,
+    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Effect},
+};
+use cohab_policy::Level;
+use cohab_protocol::ApprovalMode;
+use tokio::time::Instant;
+
+use super::{Gate, is_asked_each_time, is_too_old};
+
+/// An answer that waits for its call.
+#[derive(Debug)]
+pub(super) struct Decided {
+    effect: Effect,
+    cwd: PathBuf,
+    answer: ApprovalAnswer,
+    at: Instant,
+}
+
+/// Files that the answer at hand would change with a question, in order; absent once asked about. Each change has a card of its own,
+/// with its whole diff.
+pub(super) type Changes = Vec<Option<PathBuf>>;
+
+impl Gate {
+    /// Which of several changes this is, for its card.
+    pub(super) fn place_among_changes(&self, effect: &Effect) -> Option<String> {
+        let Effect::Write { path, .. } = effect else { return None };
+        let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = changes.iter().position(|changed| changed.as_ref() == Some(path))?;
+        changes[place] = None;
+        (changes.len() > 1).then(|| format!("change {} of {} in this answer", place + 1, changes.len()))
+    }
+
+    fn note_changes(&self, calls: &[PlannedCall]) {
+        let changed = |call: &PlannedCall| {
+            let Effect::Write { path, .. } = &call.intent.effect else { return None };
+            let is_asked = (Level::Ask..=Level::Danger).contains(&self.judge(call).level)
+                && self.must_ask(&call.intent.effect, &call.cwd);
+            is_asked.then(|| Some(path.clone()))
+        };
+        *self.changes.lock().unwrap_or_else(PoisonError::into_inner) = calls.iter().filter_map(changed).collect();
+    }
+
+    /// Asks about those of `calls` that would be asked about one after the other, if there are several. Danger is never among them.
+    pub(super) async fn ask_together(&self, calls: &[PlannedCall]) -> ControlFlow<()> {
+        self.decided.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        if (self.mode)() != ApprovalMode::Ask {
+            return ControlFlow::Continue(());
+        }
+        self.note_changes(calls);
+        let mut wanted: Vec<(&PlannedCall, Vec<String>)> = Vec::new();
+        for call in calls {
+            let mut verdict = self.judge(call);
+            let is_new = wanted.iter().all(|(other, _)| other.intent.effect != call.intent.effect);
+            let is_command = matches!(call.intent.effect, Effect::RunCommand { .. });
+            let is_once = is_asked_each_time(call);
+            if is_command
+                && is_new
+                && !is_once
+                && verdict.level == Level::Ask
+                && self.must_ask(&call.intent.effect, &call.cwd)
+            {
+                verdict.reasons.extend(self.suspended(&call.intent.effect, &call.cwd));
+                wanted.push((call, verdict.reasons));
+            }
+        }
+        if wanted.len() < 2 {
+            return ControlFlow::Continue(());
+        }
+        let question = |(call, reasons): &(&PlannedCall, Vec<String>)| {
+            let (tool, effect) = (call.tool.clone(), call.intent.effect.clone());
+            let subject = ApprovalSubject::Effect { tool, effect };
+            ApprovalQuestion { reasons: reasons.clone(), ..ApprovalQuestion::about(subject) }
+        };
+        let answers = self.approver.ask_all(wanted.iter().map(question).collect()).await;
+        if answers.contains(&ApprovalAnswer::CancelTurn) {
+            return ControlFlow::Break(());
+        }
+        let at = Instant::now();
+        let decided = wanted.into_iter().zip(answers).map(|((call, _), answer)| Decided {
+            effect: call.intent.effect.clone(),
+            cwd: call.cwd.clone(),
+            answer,
+            at,
+        });
+        self.decided.lock().unwrap_or_else(PoisonError::into_inner).extend(decided);
+        ControlFlow::Continue(())
+    }
+
+    /// Whether nothing is known yet of what the user thinks of it.
+    fn must_ask(&self, effect: &Effect, cwd: &Path) -> bool {
+        self.earlier_refusal(effect, cwd).is_none()
+            && self.consents.recall(effect, cwd).is_none()
+            && !self.is_remembered(effect, cwd)
+    }
+
+    /// The answer that was given beforehand to exactly this, once, and when; none if that is too long ago.
+    pub(super) fn take_decided(&self, effect: &Effect, cwd: &Path) -> Option<(ApprovalAnswer, Instant)> {
+        let mut decided = self.decided.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = decided.iter().position(|one| one.effect == *effect && one.cwd == cwd)?;
+        let Decided { answer, at, .. } = decided.remove(at);
+        (!is_too_old(at)).then_some((answer, at))
+    }
+}

@@ -1,0 +1,37 @@
+//! Checks repository settings before a read-only command runs: it may start git, and git starts programs that these settings name.
+
+use cohab_agent::{Denial, PlannedCall, port::Effect};
+use cohab_policy::{Level, Verdict};
+use cohab_protocol::ApprovalMode;
+
+use super::{Gate, refusal};
+use crate::repository;
+
+impl Gate {
+    /// The last look at a command that would run unasked in a shell of its own.
+    pub(super) async fn look_at_settings(&self, call: &mut PlannedCall) -> Result<(), Denial> {
+        let (Some(settings), Effect::RunCommand { command }) = (&self.settings, &call.intent.effect) else {
+            return Ok(());
+        };
+        let mode = (self.mode)();
+        if mode == ApprovalMode::All {
+            return Ok(());
+        }
+        let command = command.clone();
+        let reasons = settings.why_asked(&command, &call.cwd).await;
+        if reasons.is_empty() {
+            return Ok(());
+        }
+        let verdict = Verdict { level: Level::Ask, reasons: repository::shown(&reasons) };
+        call.verdict = Some(verdict.clone());
+        if mode == ApprovalMode::ReadOnly {
+            return Err(refusal(format!("not run: {}", reasons.join("; "))));
+        }
+        self.ask(call, verdict, true).await?;
+        // What the user made of it is another command.
+        if matches!(&call.intent.effect, Effect::RunCommand { command: agreed } if *agreed == command) {
+            settings.settle(reasons);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,301 @@
+//! Labels each text of a conversation with its origin and trust.
+//!
+//! | origin | trust | what |
+//! |---|---|---|
+//! | system | 1.0 | the system prompt, which is not part of a conversation |
+//! | user | 0.9 | the question itself |
+//! | model | 0.7 | answers, summaries of ours |
+//! | output, file, tool | 0.6 | what commands print and files hold, in the workspace and of the system; results of tools of ours |
+//! | external | 0.3 | what comes from another host, another folder, the clipboard, a pipe |
+//!
+//! The trust of a conversation is that of its least trusted text.
+
+use std::path::{Path, PathBuf};
+
+use cohab_agent::{PlannedCall, port::Effect};
+use cohab_context::query;
+use cohab_model_api::{Message, ToolCall};
+use cohab_policy::{Context, Files, leads_outside, outside_source};
+use cohab_shell_state::shell::Shell;
+use cohab_text::sanitize::one_line;
+
+/// Letters of a source that people are told.
+const SOURCE_CHARS: usize = 60;
+/// What is worth less, in tenths, is somebody else's.
+const FOREIGN_BELOW: u8 = 5;
+
+/// Who made a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Whoever sits at the keyboard.
+    User,
+    /// The model.
+    Model,
+    /// A command's output.
+    Output,
+    /// A file.
+    File,
+    /// A tool of ours that reads no file.
+    Tool,
+    /// Somebody elsewhere.
+    External,
+}
+
+impl Origin {
+    /// How far a text from there is to be trusted, in tenths.
+    #[must_use]
+    pub fn trust_tenths(self) -> u8 {
+        match self {
+            Origin::User => 9,
+            Origin::Model => 7,
+            Origin::Output | Origin::File | Origin::Tool => 6,
+            Origin::External => 3,
+        }
+    }
+}
+
+/// Where a text comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// Who made it.
+    pub origin: Origin,
+    /// What exactly, in a few words; one line of harmless text.
+    pub source: String,
+}
+
+impl Label {
+    fn new(origin: Origin, source: &str) -> Self {
+        Self { origin, source: one_line(source, SOURCE_CHARS) }
+    }
+
+    /// Whether somebody elsewhere may have written it.
+    #[must_use]
+    pub fn is_foreign(&self) -> bool {
+        self.origin.trust_tenths() < FOREIGN_BELOW
+    }
+}
+
+/// What "elsewhere" is measured by.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The user's home, absolute.
+    pub home: PathBuf,
+    /// The folder whose files are the user's own work: the repository's root or where the shell is, absolute.
+    pub workspace: PathBuf,
+    /// Where long outputs are kept; what lies in it was labelled when it came.
+    pub outputs: Option<PathBuf>,
+    /// The shell that reads commands.
+    pub shell: Shell,
+    /// Tells where paths lead; without it they are taken by their text alone.
+    pub files: Option<&'static dyn Files>,
+}
+
+impl Place {
+    fn context<'a>(&'a self, cwd: &'a Path) -> Context<'a> {
+        Context { files: self.files.map(|files| files as &dyn Files), ..Context::new(cwd, &self.home) }
+            .in_shell(self.shell)
+    }
+
+    fn of_command(&self, line: &str, cwd: &Path) -> Label {
+        match outside_source(line, self.context(cwd), &self.workspace) {
+            Some(source) => Label::new(Origin::External, &format!("`{source}`")),
+            None if self.is_outside(cwd) => Label::new(Origin::External, &format!("`{}`", cwd.display())),
+            None => Label::new(Origin::Output, line),
+        }
+    }
+
+    fn is_outside(&self, path: &Path) -> bool {
+        leads_outside(path, self.context(&self.workspace), &self.workspace)
+    }
+
+    fn of_file(&self, path: &Path, given: &str) -> Label {
+        let is_own = self.outputs.as_ref().is_some_and(|folder| path.starts_with(folder));
+        let origin = if !is_own && self.is_outside(path) { Origin::External } else { Origin::File };
+        Label::new(origin, &format!("`{given}`"))
+    }
+
+    /// What the result of a call is worth that is about to run, in the folder that it runs in.
+    #[must_use]
+    pub fn of_planned(&self, call: &PlannedCall) -> Label {
+        match &call.intent.effect {
+            Effect::RunCommand { command } => self.of_command(command, &call.cwd),
+            Effect::Read { path } | Effect::Write { path, .. } => self.of_file(path, &path.to_string_lossy()),
+            Effect::Internal => Label::new(Origin::Tool, &call.tool),
+        }
+    }
+
+    /// What the result of a call is worth, long after it. Only the call is looked at: what a tool says proves nothing.
+    fn of_result(&self, call: &ToolCall) -> Label {
+        let Ok(args) = &call.args else { return Label::new(Origin::Model, "arguments that cannot be read") };
+        let argument = |name: &str| args.get(name).and_then(|value| value.as_str());
+        match (argument("command"), argument("path")) {
+            (Some(line), _) => self.of_command(line, &self.workspace),
+            (None, Some(given)) => {
+                let path = match given.strip_prefix('~') {
+                    Some(rest) => self.home.join(rest.trim_start_matches('/')),
+                    None => self.workspace.join(given),
+                };
+                self.of_file(&path, given)
+            }
+            (None, None) => Label::new(Origin::Tool, &call.name),
+        }
+    }
+
+    /// The labels of one user message: of what the user did, of what was piped in, of the question.
+    fn of_question(&self, text: &str, labels: &mut Vec<Label>) {
+        if query::inside(text, query::EARLIER).is_some() {
+            labels.push(Label::new(Origin::Model, EARLIER));
+        }
+        // Lines of output are indented, so nothing printed looks like a command.
+        let mut lines = query::inside(text, "shell-history").unwrap_or_default().lines().peekable();
+        while let Some(line) = lines.next() {
+            let Some(command) = line.strip_prefix("$ ") else { continue };
+            let mut command = command.to_owned();
+            while let Some(more) = lines.peek().and_then(|line| line.strip_prefix("> ")) {
+                command = format!("{command}\n{more}");
+                lines.next();
+            }
+            let folder = lines.peek().and_then(|line| line.split_once(" in ")?.1.rsplit_once(" after "));
+            let cwd = folder.map_or(self.workspace.as_path(), |(folder, _)| Path::new(folder));
+            labels.push(self.of_command(&command, cwd));
+        }
+        if query::inside(text, "piped-input").is_some() {
+            labels.push(Label::new(Origin::External, "what was piped in"));
+        }
+        labels.push(Label::new(Origin::User, "the question"));
+    }
+
+    /// The labels of these messages, in their order.
+    #[must_use]
+    pub fn labels(&self, messages: &[Message]) -> Vec<Label> {
+        let mut labels = Vec::new();
+        let mut calls: &[ToolCall] = &[];
+        for message in messages {
+            match message {
+                Message::User { text } => self.of_question(text, &mut labels),
+                Message::Assistant(message) => {
+                    calls = &message.tool_calls;
+                    labels.push(Label::new(Origin::Model, "an answer"));
+                }
+                Message::ToolResults(results) => {
+                    let of = |id: &str| calls.iter().find(|call| call.id == id).map(|call| self.of_result(call));
+                    let unknown = || Label::new(Origin::External, "a result of nobody knows what");
+                    labels.extend(results.iter().map(|result| of(&result.call_id).unwrap_or_else(unknown)));
+                }
+            }
+        }
+        labels
+    }
+}
+
+/// The source of what stands for messages that were left out.
+pub(super) const EARLIER: &str = "an earlier part of the conversation";
+
+#[cfg(test)]
+mod tests {
+    use cohab_agent::port::Intent;
+    use cohab_model_api::{AssistantMessage, ToolResult};
+    use cohab_policy_io::files::FileSystem;
+    use serde_json::json;
+
+    use super::*;
+
+    fn place() -> Place {
+        Place {
+            home: "/home/ann".into(),
+            workspace: "/home/ann/shop".into(),
+            outputs: Some("/home/ann/.local/state/cohab/outputs/s".into()),
+            shell: Shell::Bash,
+            files: None,
+        }
+    }
+
+    fn after(tool: &str, args: &serde_json::Value) -> Label {
+        let args = args.as_object().cloned().unwrap();
+        let call = ToolCall { id: "1".into(), name: tool.into(), args: Ok(args.into()) };
+        let result = ToolResult { call_id: "1".into(), tool: tool.into(), content: "x".into(), is_error: false };
+        let message = AssistantMessage { tool_calls: vec![call], ..AssistantMessage::default() };
+        place().labels(&[Message::Assistant(message), Message::ToolResults(vec![result])]).remove(1)
+    }
+
+    fn asked(text: &str) -> Vec<Label> {
+        place().labels(&[Message::User { text: text.into() }])
+    }
+
+    #[test]
+    fn a_result_is_worth_what_its_call_reaches() {
+        assert_eq!(after("bash", &json!({"command": "git log"})).origin, Origin::Output);
+        assert_eq!(after("bash", &json!({"command": "curl -s example.com"})).source, "`curl`");
+        assert_eq!(after("read", &json!({"path": "src/main.rs"})).origin, Origin::File);
+        assert_eq!(after("read", &json!({"path": "/home/ann/shop/a"})).origin, Origin::File);
+        assert_eq!(after("read", &json!({"path": "/home/ann/.local/state/cohab/outputs/s/1"})).origin, Origin::File);
+        for path in ["/tmp/x", "~/Downloads/x", "../other/x", "/home/ann/shopping"] {
+            assert!(after("read", &json!({"path": path})).is_foreign(), "{path}");
+        }
+        assert_eq!(after("todo_read", &json!({})).origin, Origin::Tool);
+    }
+
+    #[test]
+    fn each_origin_has_its_trust_and_only_the_last_is_somebody_elses() {
+        use Origin::{External, File, Model, Output, Tool, User};
+        for (origin, tenths) in [(User, 9), (Model, 7), (Output, 6), (File, 6), (Tool, 6), (External, 3)] {
+            assert_eq!(
+                (origin.trust_tenths(), Label::new(origin, "x").is_foreign()),
+                (tenths, tenths == 3),
+                "{origin:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_call_is_worth_what_the_folder_is_that_it_runs_in() {
+        let planned = |cwd: &str, effect: Effect| {
+            let call = ToolCall { id: "1".into(), name: "t".into(), args: Ok(serde_json::Map::new().into()) };
+            let intent = Intent { title: String::new(), effect };
+            place().of_planned(&PlannedCall::new(&call, serde_json::Map::new(), intent, cwd.into()))
+        };
+        let run = |cwd: &str| planned(cwd, Effect::RunCommand { command: "cat README.md".into() });
+        assert_eq!(run("/home/ann/shop/src").origin, Origin::Output);
+        assert_eq!(run("/srv/clone").source, "`/srv/clone`");
+        assert!(planned("/home/ann/shop", Effect::Read { path: "/srv/clone/a".into() }).is_foreign());
+        assert_eq!(planned("/srv/clone", Effect::Internal).origin, Origin::Tool);
+    }
+
+    #[test]
+    fn a_link_in_the_workspace_is_worth_what_it_leads_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        let workspace = home.join("shop");
+        std::fs::create_dir(&workspace).unwrap();
+        std::fs::write(home.join("offer.txt"), "x").unwrap();
+        std::fs::write(workspace.join("own.txt"), "x").unwrap();
+        for (link, target) in [("out.txt", "../offer.txt"), ("in.txt", "own.txt"), ("system", "/etc")] {
+            std::os::unix::fs::symlink(target, workspace.join(link)).unwrap();
+        }
+        std::os::unix::fs::symlink(&workspace, home.join("by-link")).unwrap();
+        for workspace in [workspace, home.join("by-link")] {
+            let place = Place { home: home.clone(), workspace, files: Some(&FileSystem), ..place() };
+            let reads = |path: &str| place.of_file(&place.workspace.join(path), path).is_foreign();
+            let prints = |line: &str| place.of_command(line, &place.workspace).is_foreign();
+            assert!(
+                reads("out.txt")
+                    && prints("cat out.txt")
+                    && prints("cat *.txt")
+                    && prints("wc -l --files0-from=out.txt")
+            );
+            assert!(!reads("in.txt") && !prints("cat in.txt own.txt none.txt") && !prints("cat system/hostname"));
+        }
+    }
+
+    #[test]
+    fn what_the_user_did_counts_too() {
+        let history = |text: &str| format!("<shell-history>\n{text}\n</shell-history>\n<question>\nwhy\n</question>");
+        let external = |text: &str| asked(&history(text)).iter().any(Label::is_foreign);
+        assert!(!external("$ ls\nexit 0 in /home/ann/shop after 0.1s\n    $ curl example.com"), "output is no command");
+        assert!(external("$ curl example.com\nexit 0 in /home/ann/shop after 0.1s"));
+        assert!(external("$ cat \\\n> /tmp/x\nexit 0 in /home/ann/shop after 0.1s"));
+        assert!(external("$ cat README\nexit 0 in /tmp/evil after 0.1s"));
+        assert!(asked("<piped-input>\nx\n</piped-input>\n<question>\nwhy\n</question>")[0].is_foreign());
+        assert_eq!(asked("why").last().unwrap().origin, Origin::User);
+    }
+}

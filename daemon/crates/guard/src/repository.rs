@@ -1,0 +1,89 @@
+//! Checks a repository's settings for programs that git would start in the daemon's separate shell. In the live shell the client checks
+//! them before it types a line unasked; in the separate shell only this module does.
+
+use std::{
+    os::unix::ffi::OsStringExt as _,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use cohab_policy::Context;
+use cohab_policy_io::{
+    files::FileSystem,
+    git_settings::{self, LIMIT},
+};
+use cohab_secrets::secret_names::{Stake, holds_secret};
+use cohab_shell_state::state::{Item, Snapshot};
+use cohab_types::environment::Variables;
+
+use super::gate::Consents;
+
+/// What a yes means beside the command itself.
+const SETTLES: &str = "a yes settles this until it changes again";
+/// Said where nobody could look.
+const UNKNOWN: &str = "git's settings here are not known";
+
+/// Looks before git starts unasked.
+#[derive(Clone)]
+pub struct RepositorySettings {
+    home: PathBuf,
+    shell: Snapshot,
+    consents: Consents,
+}
+
+impl RepositorySettings {
+    /// For a shell that sees this `environment`, or the daemon's own if that is empty; what the user has settled is in `consents`.
+    #[must_use]
+    pub fn new(home: &Path, environment: &Variables, consents: Consents) -> Self {
+        let own = || std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_vec())));
+        let variables: Vec<(String, Vec<u8>)> = match environment.is_empty() {
+            true => own().collect(),
+            false => environment.iter().map(|(name, value)| (name.clone(), value.clone().into_bytes())).collect(),
+        };
+        // That shell does not see those either.
+        let seen = variables.into_iter().filter(|(name, _)| !holds_secret(name, Stake::Inherited));
+        let shell = seen.map(|(name, value)| (Item::Exported(name), vec![value])).collect();
+        Self { home: home.to_owned(), shell, consents }
+    }
+
+    /// Why `command`, which plainly only reads, is to be asked about in the folder `cwd`; empty if nothing speaks against it, or the
+    /// user has settled all that does.
+    pub async fn why_asked(&self, command: &str, cwd: &Path) -> Vec<String> {
+        let (this, command, cwd) = (self.clone(), command.to_owned(), cwd.to_owned());
+        let look = move || {
+            let context = Context::new(&cwd, &this.home).with_files(&FileSystem);
+            git_settings::why_asked(&command, context, &this.shell, Instant::now() + LIMIT)
+        };
+        let mut reasons = tokio::task::spawn_blocking(look).await.unwrap_or_else(|_| vec![UNKNOWN.to_owned()]);
+        reasons.retain(|reason| !self.consents.is_settled(reason));
+        reasons
+    }
+
+    /// The user has agreed although they know of `reasons`.
+    pub fn settle(&self, reasons: Vec<String>) {
+        self.consents.settle(reasons);
+    }
+}
+
+/// `reasons` as they are shown, with what a yes means.
+#[must_use]
+pub fn shown(reasons: &[String]) -> Vec<String> {
+    reasons.iter().cloned().chain([SETTLES.to_owned()]).collect()
+}
+
+/// For tests: repositories that are not to be trusted.
+#[cfg(any(test, feature = "testing"))]
+pub mod testing {
+    use std::{path::Path, process::Command};
+
+    /// Makes `folder` a repository whose settings name a program.
+    pub fn plant(folder: &Path) {
+        let git = |args: &[&str]| {
+            let mut command = Command::new("git");
+            command.env("HOME", "/nowhere").arg("-C").arg(folder).args(args);
+            assert!(command.output().expect("git runs").status.success(), "{args:?}");
+        };
+        git(&["init", "-q", "-b", "main"]);
+        git(&["config", "core.fsmonitor", "./evil"]);
+    }
+}

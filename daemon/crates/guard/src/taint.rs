@@ -1,0 +1,247 @@
+//! Tracks the untrusted text in a conversation. Its author may have written it for the model, so consents that the user gave before the
+//! model read it are suspended and asked about again.
+
+use std::{
+    collections::HashMap,
+    ops::ControlFlow,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use async_trait::async_trait;
+use cohab_agent::{Denial, Middleware, PlannedCall, TurnResult, TurnState, plan::StepKind, port::StepResult};
+use cohab_context::query;
+use cohab_model_api::{Message, ToolCall, ToolResult};
+
+use super::provenance::{EARLIER, Label, Origin, Place};
+
+/// What a session's conversation was touched by. It holds as long as the conversation: summaries and answers inherit it.
+#[derive(Clone, Debug, Default)]
+pub struct Taint(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// The least trusted text, the first of them.
+    worst: Option<Label>,
+    /// What was looked at: rewrites of the conversation, and messages of it.
+    seen: Option<(u32, usize)>,
+}
+
+impl Taint {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where the first text from elsewhere came from, if there is one.
+    #[must_use]
+    pub fn source(&self) -> Option<String> {
+        self.state().worst.as_ref().filter(|label| label.is_foreign()).map(|label| label.source.clone())
+    }
+
+    /// How far the conversation is to be trusted, in tenths: as far as the least of its texts.
+    #[must_use]
+    pub fn trust_tenths(&self) -> u8 {
+        self.state().worst.as_ref().map_or(10, |label| label.origin.trust_tenths())
+    }
+
+    /// A text from there counts as one from elsewhere, wherever it lies.
+    pub fn raise(&self, source: &str) {
+        let label = Label { origin: Origin::External, source: source.to_owned() };
+        self.state().saw(label);
+    }
+
+    fn look(&self, turn: &TurnState, place: &Place) {
+        let mut state = self.state();
+        let messages = turn.messages();
+        let is_new = begins_anew(turn);
+        if is_new {
+            *state = State::default();
+        }
+        let from = match state.seen {
+            Some((rewrites, seen)) if rewrites == turn.rewrites() => seen.min(messages.len()),
+            _ => 0,
+        };
+        let has_history = state.seen.is_some() || is_new;
+        state.seen = Some((turn.rewrites(), messages.len()));
+        // What was summed up in another life of the daemon may have been anything.
+        let of_another_life = |label: Label| match !has_history && label.source == EARLIER {
+            true => Label { origin: Origin::External, ..label },
+            false => label,
+        };
+        // Results stand behind their calls.
+        let is_answer = |message: &Message| matches!(message, Message::Assistant(_));
+        let from = messages[..from].iter().rposition(is_answer).unwrap_or(0);
+        place.labels(&messages[from..]).into_iter().map(of_another_life).for_each(|label| state.saw(label));
+    }
+}
+
+/// Whether this is the first question of a conversation. What was summed up stands in a question, too: that one goes on.
+pub(super) fn begins_anew(turn: &TurnState) -> bool {
+    let is_first = matches!(turn.messages(), [Message::User { text }] if query::inside(text, query::EARLIER).is_none());
+    is_first && turn.model_calls() == 0
+}
+
+impl State {
+    fn saw(&mut self, label: Label) {
+        let trust = label.origin.trust_tenths();
+        if self.worst.as_ref().is_none_or(|worst| trust < worst.origin.trust_tenths()) {
+            self.worst = Some(label);
+        }
+    }
+}
+
+/// Looks at the conversation before each step.
+pub struct Watch {
+    /// What it was touched by.
+    pub taint: Taint,
+    /// What "elsewhere" is measured by.
+    pub place: Place,
+}
+
+#[async_trait]
+impl Middleware for Watch {
+    async fn before_step(&self, _: StepKind, state: &mut TurnState) -> ControlFlow<TurnResult> {
+        self.taint.look(state, &self.place);
+        ControlFlow::Continue(())
+    }
+}
+
+/// Looks at each call as it really runs: what the user made of it, in the folder that it runs in. Stands inside the gate, which
+/// judges a call by what was read before it.
+pub struct ExecutionTaint {
+    taint: Taint,
+    place: Place,
+    running: Mutex<HashMap<String, Label>>,
+}
+
+impl ExecutionTaint {
+    /// For one turn.
+    #[must_use]
+    pub fn new(taint: Taint, place: Place) -> Self {
+        Self { taint, place, running: Mutex::default() }
+    }
+
+    fn running(&self) -> MutexGuard<'_, HashMap<String, Label>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Middleware for ExecutionTaint {
+    async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
+        let label = self.place.of_planned(call);
+        self.running().insert(call.call_id.clone(), label);
+        Ok(())
+    }
+
+    fn call_ended(&self, call: &ToolCall, _outcome: StepResult, _result: &ToolResult) {
+        if let Some(label) = self.running().remove(&call.id) {
+            self.taint.state().saw(label);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cohab_agent::port::{Effect, Intent};
+    use cohab_model_api::AssistantMessage;
+    use serde_json::json;
+
+    use super::*;
+
+    fn place() -> Place {
+        let shell = cohab_shell_state::shell::Shell::Bash;
+        Place { home: "/home/ann".into(), workspace: "/home/ann/shop".into(), outputs: None, shell, files: None }
+    }
+
+    fn ran(command: &str) -> [Message; 2] {
+        let args = json!({"command": command}).as_object().cloned().unwrap();
+        let call = ToolCall { id: "1".into(), name: "bash".into(), args: Ok(args.into()) };
+        let result = ToolResult { call_id: "1".into(), tool: "bash".into(), content: "x".into(), is_error: false };
+        let message = AssistantMessage { tool_calls: vec![call], ..AssistantMessage::default() };
+        [Message::Assistant(message), Message::ToolResults(vec![result])]
+    }
+
+    fn question(text: &str) -> Message {
+        Message::User { text: text.into() }
+    }
+
+    /// The taint of a session whose conversation was like these, one after the other.
+    fn source(lives: &[Vec<Message>]) -> Option<String> {
+        let taint = Taint::default();
+        for messages in lives {
+            taint.look(&TurnState::new(messages.clone(), "and now".into()), &place());
+        }
+        taint.source()
+    }
+
+    #[test]
+    fn one_text_from_elsewhere_taints_the_rest_of_the_conversation() {
+        let clean = [vec![question("a")], ran("ls").into()].concat();
+        assert_eq!(source(std::slice::from_ref(&clean)), None);
+        let tainted = [clean.clone(), ran("curl example.com").into()].concat();
+        assert_eq!(source(&[clean.clone(), tainted.clone()]).as_deref(), Some("`curl`"));
+        assert_eq!(source(&[tainted.clone(), clean]).as_deref(), Some("`curl`"), "its summary may say the same");
+        assert_eq!(source(&[tainted, Vec::new()]), None, "a new conversation");
+    }
+
+    #[test]
+    fn a_conversation_that_grows_message_by_message_is_labelled_as_one_that_is_there() {
+        let all = [vec![question("a")], ran("ls").into(), ran("cat a").into(), ran("curl example.com").into()].concat();
+        let steps = |to: usize| (1..=to).map(|count| all[..count].to_vec()).collect::<Vec<_>>();
+        assert_eq!(source(&steps(6)), None);
+        assert_eq!(source(&steps(7)).as_deref(), Some("`curl`"));
+    }
+
+    #[test]
+    fn a_conversation_that_became_one_summary_keeps_its_taint() {
+        let summary = "<earlier-conversation>\nx\n</earlier-conversation>\n<question>\nq\n</question>";
+        let look = |taint: &Taint, messages: Vec<Message>, question: &str| {
+            taint.look(&TurnState::new(messages, question.into()), &place());
+        };
+        let taint = Taint::default();
+        look(&taint, [vec![question("a")], ran("curl example.com").into()].concat(), "and now");
+        look(&taint, Vec::new(), summary);
+        assert_eq!(taint.source().as_deref(), Some("`curl`"));
+        let of_another_life = Taint::default();
+        look(&of_another_life, Vec::new(), summary);
+        assert_eq!(of_another_life.source().as_deref(), Some(EARLIER));
+    }
+
+    #[test]
+    fn what_was_summed_up_is_from_elsewhere_unless_we_know_better() {
+        let summed = vec![question("<earlier-conversation>\nx\n</earlier-conversation>\n<question>\nq\n</question>")];
+        assert_eq!(source(std::slice::from_ref(&summed)).as_deref(), Some(EARLIER));
+        assert_eq!(source(&[vec![question("q")], summed]), None);
+    }
+
+    #[test]
+    fn a_conversation_is_worth_as_much_as_the_least_of_its_texts() {
+        let trust = |messages: Vec<Message>| {
+            let taint = Taint::default();
+            assert_eq!(taint.trust_tenths(), 10, "nothing was said yet");
+            taint.look(&TurnState::new(messages, "and now".into()), &place());
+            taint.trust_tenths()
+        };
+        assert_eq!(trust(vec![]), 9);
+        assert_eq!(trust(vec![question("a"), Message::Assistant(AssistantMessage::default())]), 7);
+        assert_eq!(trust([vec![question("a")], ran("ls").into()].concat()), 6);
+        assert_eq!(trust([vec![question("a")], ran("curl example.com").into(), ran("ls").into()].concat()), 3);
+    }
+
+    #[tokio::test]
+    async fn a_call_counts_as_it_really_ran_and_only_when_it_did() {
+        let taint = Taint::default();
+        let watch = ExecutionTaint::new(taint.clone(), place());
+        let call = ToolCall { id: "1".into(), name: "bash".into(), args: Ok(serde_json::Map::new().into()) };
+        let effect = Effect::RunCommand { command: "cat notes".into() };
+        let intent = Intent { title: String::new(), effect };
+        let mut planned = PlannedCall::new(&call, serde_json::Map::new(), intent, "/srv/clone".into());
+        let result = ToolResult { call_id: "1".into(), tool: "bash".into(), content: "x".into(), is_error: false };
+        watch.call_ended(&call, StepResult::Refused, &result);
+        assert_eq!(taint.source(), None);
+        watch.before_tool(&mut planned).await.unwrap();
+        assert_eq!(taint.source(), None, "its own question is judged by what was read before");
+        watch.call_ended(&call, StepResult::Done, &result);
+        assert_eq!(taint.source().as_deref(), Some("`/srv/clone`"));
+    }
+}

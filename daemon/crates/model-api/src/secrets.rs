@@ -1,0 +1,229 @@
+//! Removes secrets from all text that leaves the daemon: to a model, into the session store, into the spool.
+
+use std::{
+    borrow::Cow,
+    collections::BTreeSet,
+    fmt,
+    ops::Deref,
+    os::unix::ffi::OsStringExt as _,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use cohab_secrets::{
+    ExactValues, PersonalData, Scrubber,
+    secret_names::{Stake, holds_secret},
+};
+use serde_json::Value;
+
+use crate::{AssistantMessage, BrokenArguments, JsonObject, Message, ModelRequest};
+
+/// Values that are known to be secret; further ones are found by their form only.
+const MOST_VALUES: usize = 256;
+
+/// Which way a text goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Channel {
+    /// From the user, and what goes along with a question.
+    UserInput,
+    /// From the model to a tool.
+    ToolArguments,
+    /// From a tool.
+    ToolResult,
+    /// From the model.
+    ModelOutput,
+    /// From the model into what it is told again later.
+    MemoryWrite,
+}
+
+/// What holds no secret any more: only [`Secrets`] makes it, and what leads out of the daemon takes nothing else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scrubbed<T>(T);
+
+impl<T> Scrubbed<T> {
+    /// What it is.
+    #[must_use]
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+impl<T> Deref for Scrubbed<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+/// What can be rid of secrets.
+pub trait Scrub {
+    /// Takes them out of all its texts.
+    fn scrub(&mut self, secrets: &Secrets);
+}
+
+/// A text by others.
+impl Scrub for String {
+    fn scrub(&mut self, secrets: &Secrets) {
+        secrets.text(self);
+    }
+}
+
+/// All texts of a request but the tools, which are ours.
+impl Scrub for ModelRequest {
+    fn scrub(&mut self, secrets: &Secrets) {
+        let personal = self.withheld;
+        secrets.redact(Channel::UserInput, &mut self.system, personal);
+        self.messages.iter_mut().for_each(|message| secrets.message(message, personal));
+    }
+}
+
+/// One for all conversations of the daemon: the same value has the same placeholder in all of them, and on disk.
+#[derive(Default)]
+pub struct Secrets {
+    scrubber: Mutex<Scrubber>,
+    known: Mutex<BTreeSet<Vec<u8>>>,
+}
+
+impl Secrets {
+    /// Knows what the variables of this process hold whose names sound secret.
+    #[must_use]
+    pub fn of_this_process() -> Self {
+        let secrets = Self::default();
+        let all = std::env::vars_os().filter(|(name, _)| holds_secret(&name.to_string_lossy(), Stake::Sought));
+        secrets.know(all.map(|(_, value)| value.into_vec()));
+        secrets
+    }
+
+    /// These are secret, too, whatever they look like.
+    pub fn know(&self, values: impl IntoIterator<Item = impl Into<Vec<u8>>>) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = known.len();
+        for value in values {
+            if known.len() < MOST_VALUES {
+                known.insert(value.into());
+            }
+        }
+        if known.len() > before {
+            let exact = ExactValues::new(known.iter().map(Vec::as_slice));
+            self.scrubber().know(Arc::new(exact));
+        }
+    }
+
+    fn scrubber(&self) -> MutexGuard<'_, Scrubber> {
+        self.scrubber.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes secrets, and this personal data, out of a text that goes this way. A model may name placeholders, others may not.
+    pub fn redact(&self, channel: Channel, text: &mut String, personal: PersonalData) {
+        // Long texts are not copied for nothing.
+        if let Cow::Owned(clean) = self.redacted(channel, text, personal) {
+            *text = clean;
+        }
+    }
+
+    fn redacted<'a>(&self, channel: Channel, text: &'a str, personal: PersonalData) -> Cow<'a, str> {
+        let mut scrubber = self.scrubber();
+        scrubber.look_for(personal);
+        match channel {
+            Channel::UserInput | Channel::ToolResult => scrubber.text(text),
+            Channel::ToolArguments | Channel::ModelOutput | Channel::MemoryWrite => scrubber.own_text(text),
+        }
+    }
+
+    /// The same in arguments, which stay shared where there is nothing to take out.
+    pub fn arguments(&self, channel: Channel, args: &mut Arc<JsonObject>, personal: PersonalData) {
+        if !args.values().all(|value| self.is_clean(channel, value, personal)) {
+            Arc::make_mut(args).values_mut().for_each(|value| self.redact_value(channel, value, personal));
+        }
+    }
+
+    fn is_clean(&self, channel: Channel, value: &Value, personal: PersonalData) -> bool {
+        match value {
+            Value::String(text) => matches!(self.redacted(channel, text, personal), Cow::Borrowed(_)),
+            Value::Array(values) => values.iter().all(|value| self.is_clean(channel, value, personal)),
+            Value::Object(object) => object.values().all(|value| self.is_clean(channel, value, personal)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => true,
+        }
+    }
+
+    /// The same in all strings of a value.
+    pub fn redact_value(&self, channel: Channel, value: &mut Value, personal: PersonalData) {
+        match value {
+            Value::String(text) => self.redact(channel, text, personal),
+            Value::Array(values) => values.iter_mut().for_each(|value| self.redact_value(channel, value, personal)),
+            Value::Object(object) => {
+                object.values_mut().for_each(|value| self.redact_value(channel, value, personal));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// Text by others, on its way to a disk: personal data stays where it is the user's own.
+    pub fn text(&self, text: &mut String) {
+        self.redact(Channel::ToolResult, text, PersonalData::default());
+    }
+
+    /// Text by a model, on its way to a disk.
+    pub fn own_text(&self, text: &mut String) {
+        self.redact(Channel::ModelOutput, text, PersonalData::default());
+    }
+
+    /// The same of a text that others hold, too; they keep theirs.
+    pub fn shared(&self, text: &mut Arc<str>) {
+        if let Cow::Owned(clean) = self.redacted(Channel::ModelOutput, text, PersonalData::default()) {
+            *text = clean.into();
+        }
+    }
+
+    /// All strings in a value by a model, on its way to a disk.
+    pub fn own_value(&self, value: &mut Value) {
+        self.redact_value(Channel::ToolArguments, value, PersonalData::default());
+    }
+
+    /// All texts of a message. Its provider's own form stays: it goes only where it came from.
+    pub fn message(&self, message: &mut Message, personal: PersonalData) {
+        match message {
+            Message::User { text } => self.redact(Channel::UserInput, text, personal),
+            Message::Assistant(AssistantMessage { text, tool_calls, provider_data: _ }) => {
+                self.redact(Channel::ModelOutput, text, personal);
+                for call in tool_calls {
+                    match &mut call.args {
+                        Ok(args) => self.arguments(Channel::ToolArguments, args, personal),
+                        Err(BrokenArguments { raw, error }) => {
+                            [raw, error]
+                                .into_iter()
+                                .for_each(|text| self.redact(Channel::ToolArguments, text, personal));
+                        }
+                    }
+                }
+            }
+            Message::ToolResults(results) => {
+                results.iter_mut().for_each(|result| self.redact(Channel::ToolResult, &mut result.content, personal));
+            }
+        }
+    }
+
+    /// `value` without secrets.
+    #[must_use]
+    pub fn scrubbed<T: Scrub>(&self, mut value: T) -> Scrubbed<T> {
+        value.scrub(self);
+        Scrubbed(value)
+    }
+
+    /// A text of ours or of a model's without secrets; placeholders stay.
+    #[must_use]
+    pub fn scrubbed_own(&self, mut text: String) -> Scrubbed<String> {
+        self.own_text(&mut text);
+        Scrubbed(text)
+    }
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Secrets")
+    }
+}
+
+#[cfg(test)]
+#[path = "secrets_tests.rs"]
+mod tests;

@@ -1,0 +1,78 @@
+//! The key of a service: stores its source and fetches it when a question needs it.
+
+use std::time::Duration;
+
+use cohab_config::model_settings::KeyStore;
+use secrecy::SecretString;
+use tokio::process::Command;
+
+use super::{
+    key_store::{KeyError, KeyStores},
+    limited_command::{self, Ended},
+};
+
+/// How long `key_command` may take, time to type a passphrase elsewhere included.
+const COMMAND_LIMIT: Duration = Duration::from_secs(10);
+
+/// Where a key comes from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// It is known already.
+    Here(SecretString),
+    /// The first line that this command prints.
+    Command(String),
+    /// `cohab setup` put it there.
+    Stored(KeyStore),
+}
+
+/// A key and where it comes from.
+#[derive(Clone, Debug)]
+pub struct Key {
+    /// How to get it.
+    pub source: Source,
+    /// The same for people: a variable or a setting.
+    pub(crate) place: String,
+}
+
+impl Key {
+    /// A key that is known.
+    pub(crate) fn here(secret: impl Into<SecretString>, place: impl Into<String>) -> Self {
+        Self { source: Source::Here(secret.into()), place: place.into() }
+    }
+
+    /// Gets it; runs a command if that is where it comes from. `account` is its name in the stores.
+    ///
+    /// # Errors
+    /// It cannot be had.
+    pub async fn secret(&self, stores: &KeyStores, account: &str) -> Result<SecretString, KeyError> {
+        let secret = match &self.source {
+            Source::Here(secret) => secret.clone(),
+            Source::Command(line) => from_command(line, &self.place, COMMAND_LIMIT).await?,
+            Source::Stored(store) => stores.load(*store, account).await?.ok_or_else(|| {
+                let message = format!("there is no key for {account} in {}", stores.name(*store));
+                KeyError::new(message, "`cohab setup` asks for it and keeps it there")
+            })?,
+        };
+        stores.tell(&secret);
+        Ok(secret)
+    }
+}
+
+async fn from_command(line: &str, place: &str, limit: Duration) -> Result<SecretString, KeyError> {
+    let mut command = Command::new("/bin/sh");
+    command.arg("-c").arg(line);
+    let failed = |what: String| {
+        KeyError::new(format!("{place} {what}"), "run the command by hand; it must print the key and need no terminal")
+    };
+    match limited_command::run(command, b"", limit).await {
+        Ok(Ended { is_success: true, output, .. }) => {
+            limited_command::first_line(&output).ok_or_else(|| failed("printed no key in its first line".to_owned()))
+        }
+        Ok(ended) => Err(failed(format!("failed: {}", ended.complaint()))),
+        Err(error) => Err(failed(error.to_string())),
+    }
+}
+
+#[cfg(test)]
+#[path = "key_tests.rs"]
+mod tests;

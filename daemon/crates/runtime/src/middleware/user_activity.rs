@@ -1,0 +1,26 @@
+//! Reports the user's commands since the last call to the model: it must not rely on an outdated state.
+
+use cohab_agent::Middleware;
+use cohab_context::{query::PastCommand, user_activity::note};
+
+/// Returns the commands that were not reported yet, oldest first, each once.
+pub type TakeCommands = Box<dyn Fn() -> Vec<PastCommand> + Send + Sync>;
+
+/// For one turn.
+pub struct Meanwhile {
+    take: TakeCommands,
+}
+
+impl Meanwhile {
+    /// Reports the commands that `take` returns.
+    #[must_use]
+    pub fn new(take: TakeCommands) -> Self {
+        Self { take }
+    }
+}
+
+impl Middleware for Meanwhile {
+    fn news(&self) -> Option<String> {
+        note(&(self.take)())
+    }
+}

@@ -1,0 +1,341 @@
+//! Serves one connection: handshake, then messages both ways until either side ends it.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::BytesMut;
+use cohab_protocol::{
+    Attach, Attached, BUILD, ClientMessage, CommandExecutionResult, DaemonMessage, ErrorSubject, FrameCodec,
+    FrameError, HANDSHAKE_TIMEOUT_MS, Hello, Misfit, PROTOCOL_VERSION, RequestId, SCHEMA_HASH, SessionAction,
+    SessionAnswer, SessionReply, SessionRequest, Welcome, WireError, WireErrorKind,
+};
+use futures::{SinkExt, StreamExt};
+use tokio::{
+    net::{
+        UnixStream,
+        unix::{OwnedReadHalf, OwnedWriteHalf},
+    },
+    sync::{mpsc, watch},
+    time::timeout,
+};
+use tokio_util::{
+    codec::{FramedRead, FramedWrite},
+    sync::CancellationToken,
+};
+
+use super::{
+    Daemon, convert, requests, resume,
+    session::Session,
+    turn_task::{self, Ask},
+};
+
+/// Answers that wait for the client to take them; a client that does not is not read from.
+const ANSWER_QUEUE: usize = 64;
+/// More room for what is written is given back when all of it is sent.
+const WRITE_BUFFER_BYTES: usize = 64 * 1024;
+/// A connection that ends gets this long to take what is left.
+const LAST_WORDS_WAIT: Duration = Duration::from_secs(1);
+
+type Reader = FramedRead<OwnedReadHalf, FrameCodec<ClientMessage, DaemonMessage>>;
+type Writer = FramedWrite<OwnedWriteHalf, FrameCodec<ClientMessage, DaemonMessage>>;
+
+/// Serves a client until it or the daemon ends.
+pub async fn serve(daemon: &Arc<Daemon>, stream: UnixStream, number: u64) {
+    let (read, write) = stream.into_split();
+    let mut reader = FramedRead::new(read, FrameCodec::new());
+    let mut writer = FramedWrite::new(write, FrameCodec::new());
+    if let Err(error) = handshake(&mut reader, &mut writer).await {
+        // Whoever only knocks, to see whether somebody is there, is no news.
+        if error.message == ENDED_EARLY {
+            tracing::debug!(connection = number, "nobody came in");
+        } else {
+            tracing::warn!(connection = number, error = error.message, "handshake failed");
+        }
+        let _ = timeout(LAST_WORDS_WAIT, writer.send(DaemonMessage::Error(error))).await;
+        return;
+    }
+    reader.decoder_mut().handshake_done();
+    writer.encoder_mut().handshake_done();
+    let (answers, queue) = mpsc::channel(ANSWER_QUEUE);
+    let (bound, session) = watch::channel(None);
+    let mut connection =
+        Connection { daemon: Arc::clone(daemon), number, answers, bound, superseded: CancellationToken::new() };
+    let mut writing = std::pin::pin!(write_all(&mut writer, queue, session, number));
+    tokio::select! {
+        () = &mut writing => {}
+        () = connection.read_all(&mut reader) => {}
+    }
+    if let Some(session) = connection.leave() {
+        daemon.retire(&session);
+    }
+    // What is queued still goes out; a client that does not take it is left behind.
+    drop(connection);
+    let _ = timeout(LAST_WORDS_WAIT, writing).await;
+}
+
+async fn handshake(reader: &mut Reader, writer: &mut Writer) -> Result<(), WireError> {
+    let hello = match timeout(Duration::from_millis(HANDSHAKE_TIMEOUT_MS), reader.next()).await {
+        Err(_) => return Err(protocol_error("no greeting came in time")),
+        Ok(None) => return Err(protocol_error(ENDED_EARLY)),
+        Ok(Some(Err(error))) => return Err(frame_error(&error)),
+        Ok(Some(Ok(ClientMessage::Hello(hello)))) => hello,
+        Ok(Some(Ok(_))) => return Err(protocol_error("the first message was no greeting")),
+    };
+    check_version(&hello)?;
+    tracing::debug!(pid = hello.pid, build = hello.build, "client connected");
+    let welcome = Welcome {
+        protocol_version: PROTOCOL_VERSION,
+        schema_hash: SCHEMA_HASH,
+        build: BUILD.into(),
+        pid: std::process::id(),
+    };
+    let sent = timeout(LAST_WORDS_WAIT, writer.send(DaemonMessage::Welcome(welcome))).await;
+    match sent {
+        Ok(Ok(())) => Ok(()),
+        _ => Err(protocol_error("the connection ended in its handshake")),
+    }
+}
+
+fn check_version(hello: &Hello) -> Result<(), WireError> {
+    if (hello.protocol_version, hello.schema_hash) == (PROTOCOL_VERSION, SCHEMA_HASH) {
+        return Ok(());
+    }
+    let Misfit { message, hint } = Misfit::between(&hello.build, BUILD);
+    Err(WireError { about: ErrorSubject::Connection, kind: WireErrorKind::Version, message, hint: Some(hint) })
+}
+
+/// Sends the connection's answers, then what its session has to say, until the queue closes or the client is gone.
+async fn write_all(
+    writer: &mut Writer,
+    mut queue: mpsc::Receiver<Arc<DaemonMessage>>,
+    mut session: watch::Receiver<Option<Arc<Session>>>,
+    number: u64,
+) {
+    loop {
+        let bound = session.borrow_and_update().clone();
+        let message = tokio::select! {
+            biased;
+            answer = queue.recv() => match answer {
+                Some(answer) => answer,
+                None => return,
+            },
+            Some(message) = next_of(bound.as_ref(), number) => message,
+            Ok(()) = session.changed() => continue,
+            else => match queue.recv().await {
+                Some(answer) => answer,
+                None => return,
+            },
+        };
+        if writer.send(&*message).await.is_err() {
+            return;
+        }
+        // A long message must not take its room as long as the connection lives.
+        if writer.write_buffer().capacity() > WRITE_BUFFER_BYTES {
+            *writer.write_buffer_mut() = BytesMut::new();
+        }
+    }
+}
+
+async fn next_of(session: Option<&Arc<Session>>, number: u64) -> Option<Arc<DaemonMessage>> {
+    session?.next_outgoing(number).await
+}
+
+struct Connection {
+    daemon: Arc<Daemon>,
+    number: u64,
+    answers: mpsc::Sender<Arc<DaemonMessage>>,
+    bound: watch::Sender<Option<Arc<Session>>>,
+    superseded: CancellationToken,
+}
+
+impl Connection {
+    async fn read_all(&mut self, reader: &mut Reader) {
+        loop {
+            let message = tokio::select! {
+                biased;
+                () = self.daemon.closing.cancelled() => return self.say_goodbye("the daemon is ending").await,
+                () = self.superseded.cancelled() => {
+                    return self.say_goodbye("another client took over this session").await;
+                }
+                message = reader.next() => message,
+            };
+            let handled = match message {
+                None => return,
+                Some(Ok(message)) => self.handle(message).await,
+                Some(Err(error)) => Err(frame_error(&error)),
+            };
+            if let Err(error) = handled {
+                let ends_connection = error.about == ErrorSubject::Connection;
+                if ends_connection {
+                    tracing::warn!(connection = self.number, error = error.message, "connection closed");
+                }
+                self.answer(DaemonMessage::Error(error)).await;
+                if ends_connection {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Leaves the session; `Some` if it has no client now.
+    fn leave(&self) -> Option<Arc<Session>> {
+        let session = self.session()?;
+        session.detach(self.number).then_some(session)
+    }
+
+    fn session(&self) -> Option<Arc<Session>> {
+        self.bound.borrow().clone()
+    }
+
+    async fn answer(&self, message: DaemonMessage) {
+        // The writer is gone only when the connection is.
+        let _ = self.answers.send(Arc::new(message)).await;
+    }
+
+    async fn say_goodbye(&self, reason: &str) {
+        if let Some(session) = self.session() {
+            // A client whose connection just ends offers to go on with the turn.
+            if session.has_left_turn() && session.can_go_on() {
+                return;
+            }
+            // What the session still has to say stands before it.
+            while let Some(message) = session.next_waiting(self.number) {
+                if self.answers.try_send(message).is_err() {
+                    break;
+                }
+            }
+        }
+        let _ = self.answers.try_send(Arc::new(DaemonMessage::Goodbye { reason: reason.into() }));
+    }
+
+    async fn handle(&mut self, message: ClientMessage) -> Result<(), WireError> {
+        match message {
+            ClientMessage::Hello(_) => return Err(protocol_error("a second greeting came")),
+            ClientMessage::SessionRequest(request) => return self.request(request).await,
+            ClientMessage::Shutdown => self.daemon.shutdown.cancel(),
+            other => {
+                let Some(session) = self.session() else {
+                    return Err(protocol_error("the client is not attached to a session"));
+                };
+                return self.tell_session(&session, other);
+            }
+        }
+        Ok(())
+    }
+
+    fn tell_session(&self, session: &Arc<Session>, message: ClientMessage) -> Result<(), WireError> {
+        match message {
+            ClientMessage::UserQuery(query) => return turn_task::start(&self.daemon, session, Ask::Query(query)),
+            ClientMessage::ResumeTurn(resume) => return turn_task::start(&self.daemon, session, Ask::Resume(resume)),
+            ClientMessage::CancelTurn { turn_id } => session.cancel_turn(Some(turn_id)),
+            ClientMessage::CommandOutput { call_id, .. } => session.command_started(call_id),
+            ClientMessage::CommandWaiting { call_id } => session.command_waits(call_id),
+            ClientMessage::CommandExecutionResult(result) => note_result(session, result),
+            ClientMessage::ApprovalReply(reply) => {
+                if !session.approval_replied(reply.approval_id, reply.decision) {
+                    tracing::debug!(approval = %reply.approval_id, "a reply to no open question");
+                }
+            }
+            ClientMessage::ShellEvent(event) => session.command_ran(event),
+            ClientMessage::PauseTurn { turn_id, is_paused } => session.pause_turn(turn_id, is_paused),
+            ClientMessage::Hello(_) | ClientMessage::SessionRequest(_) | ClientMessage::Shutdown => {}
+        }
+        Ok(())
+    }
+
+    async fn request(&mut self, request: SessionRequest) -> Result<(), WireError> {
+        let SessionRequest { request_id, action } = request;
+        let fail = |kind, message: &str, hint| convert::request_error(request_id, kind, message.to_owned(), hint);
+        let answer = match action {
+            SessionAction::Attach(attach) => return self.attach(request_id, attach).await,
+            SessionAction::Status => SessionAnswer::Status(self.daemon.status()),
+            action => {
+                let session = self.session().ok_or_else(|| fail(WireErrorKind::Protocol, NOT_ATTACHED, None))?;
+                if action == SessionAction::Compact {
+                    self.answer_later(session, request_id, action);
+                    return Ok(());
+                }
+                requests::answer(&self.daemon, &session, request_id, action).await?
+            }
+        };
+        self.answer(DaemonMessage::SessionReply(SessionReply { request_id, answer })).await;
+        Ok(())
+    }
+
+    /// Answers when it is done: a model may be asked for it, and the client has other things to say meanwhile.
+    fn answer_later(&self, session: Arc<Session>, request_id: RequestId, action: SessionAction) {
+        let (daemon, answers) = (Arc::clone(&self.daemon), self.answers.clone());
+        self.daemon.tasks.spawn(async move {
+            let answer = tokio::select! {
+                biased;
+                () = daemon.shutdown.cancelled() => return,
+                answer = requests::answer(&daemon, &session, request_id, action) => answer,
+            };
+            let message = match answer {
+                Ok(answer) => DaemonMessage::SessionReply(SessionReply { request_id, answer }),
+                Err(error) => DaemonMessage::Error(error),
+            };
+            // A client that is gone needs no answer.
+            let _ = answers.send(Arc::new(message)).await;
+        });
+    }
+
+    async fn attach(&mut self, request_id: RequestId, mut attach: Attach) -> Result<(), WireError> {
+        let resume::Resumed { title, left } = resume::find(&self.daemon, request_id, &mut attach).await?;
+        if self.session().is_some_and(|session| *session.key() != attach.session) {
+            let message = "this connection is attached to another session".into();
+            return Err(convert::request_error(request_id, WireErrorKind::Protocol, message, None));
+        }
+        let variables = attach.settings.iter().map(|setting| (setting.name.clone(), setting.value.clone())).collect();
+        let introduction = self.daemon.assembler.introduce(&variables).await.map_err(|error| {
+            convert::request_error(request_id, convert::error_kind(&error), error.to_string(), error.hint())
+        })?;
+        let session = self.daemon.session(&attach.session).ok_or_else(|| {
+            let hint = Some("close some of your shells".into());
+            convert::request_error(request_id, WireErrorKind::Busy, "the daemon has too many sessions".into(), hint)
+        })?;
+        let approval = attach.approval;
+        let model = convert::model_identity(introduction.model);
+        let is_resumed = session.attach(attach, approval, self.number, self.superseded.clone());
+        let is_joined = title.is_some();
+        if is_joined {
+            resume::restore(&self.daemon.archive, &session).await;
+        }
+        let attached = Attached { session: session.key().clone(), model, approval, is_resumed, title, left };
+        let attached = SessionAnswer::Attached(attached);
+        self.answer(DaemonMessage::SessionReply(SessionReply { request_id, answer: attached })).await;
+        // Who joins a session is told at once; the first prompt of a shell must not wait for the disk.
+        if let Some(unfinished) = resume::unfinished(&session).filter(|_| is_joined) {
+            self.answer(unfinished).await;
+        }
+        self.bound.send_replace(Some(Arc::clone(&session)));
+        if !is_joined {
+            let archive = self.daemon.archive.clone();
+            self.daemon.tasks.spawn(async move { resume::offer(&archive, &session).await });
+        }
+        Ok(())
+    }
+}
+
+const ENDED_EARLY: &str = "the connection ended before its greeting";
+const NOT_ATTACHED: &str = "the client is not attached to a session";
+
+fn note_result(session: &Session, result: CommandExecutionResult) {
+    let call_id = result.call_id;
+    if !session.command_ended(result) {
+        tracing::debug!(call = %call_id, "a result that nobody waits for");
+    }
+}
+
+fn protocol_error(message: &str) -> WireError {
+    let message = message.to_owned();
+    WireError { about: ErrorSubject::Connection, kind: WireErrorKind::Protocol, message, hint: None }
+}
+
+fn frame_error(error: &FrameError) -> WireError {
+    WireError {
+        about: ErrorSubject::Connection,
+        kind: WireErrorKind::Protocol,
+        message: format!("what came in is no message: {error}"),
+        hint: Some("if the client was updated, `cohab daemon restart`".into()),
+    }
+}

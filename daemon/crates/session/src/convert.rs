@@ -1,0 +1,205 @@
+//! Converts the agent's types to those of the wire, and back.
+
+use std::{path::Path, time::Duration};
+
+use cohab_agent::{
+    StopReason, TurnError,
+    port::{Activity, ApprovalAnswer, ApprovalSubject, Effect, Lasts, StepResult},
+};
+use cohab_context::{analysis::Analysis, query::PastCommand};
+use cohab_model_api::{ModelInfo, TokenUsage};
+use cohab_protocol as wire;
+use cohab_runtime::middleware::budget::{self, Gauge};
+use cohab_text::cut::{head, tail};
+
+/// What the client sees of who answers.
+#[must_use]
+pub fn model_identity(info: ModelInfo) -> wire::ModelIdentity {
+    wire::ModelIdentity { provider: info.wire, model: info.model, origin: info.origin, is_offline: info.is_offline }
+}
+
+/// How full the context is.
+#[must_use]
+pub fn context_room(analysis: Analysis) -> wire::ContextRoom {
+    let Analysis { max, system, messages, response_reserve, total, available, percent, fits } = analysis;
+    wire::ContextRoom { max, system, messages, response_reserve, total, available, percent, fits }
+}
+
+/// A command of the user, as context.
+#[must_use]
+pub fn past_command(event: wire::ShellEvent) -> PastCommand {
+    PastCommand {
+        line: event.line.map(|line| head(&line, wire::MAX_OUTPUT_TAIL_BYTES).to_owned()),
+        exit_code: event.exit_code,
+        cwd: event.cwd.to_path_buf(),
+        duration: Duration::from_millis(event.duration_ms),
+        output_tail: tail(&event.output_tail, wire::MAX_OUTPUT_TAIL_BYTES).to_owned(),
+    }
+}
+
+/// What a question for consent is about.
+#[must_use]
+pub fn approval_subject(subject: ApprovalSubject, cwd: &Path, mode: wire::RunMode) -> wire::ApprovalSubject {
+    match subject {
+        ApprovalSubject::Effect { effect: Effect::RunCommand { command }, .. } => {
+            wire::ApprovalSubject::Command { command: command.as_ref().into(), cwd: cwd.into(), mode }
+        }
+        ApprovalSubject::Effect { tool, effect: Effect::Read { path } } => {
+            wire::ApprovalSubject::FileRead { tool, path: path.into() }
+        }
+        ApprovalSubject::Effect { tool, effect: Effect::Write { path, diff } } => {
+            wire::ApprovalSubject::FileChange { tool, path: path.into(), diff: diff.as_ref().into() }
+        }
+        // The gate allows it; a policy that does not has nothing to show but its name.
+        ApprovalSubject::Effect { tool, effect: Effect::Internal } => {
+            wire::ApprovalSubject::FileRead { tool, path: cwd.into() }
+        }
+        ApprovalSubject::LocalServer { url, server, model } => {
+            wire::ApprovalSubject::LocalServer { url, server, model }
+        }
+        ApprovalSubject::GoOn { what } => wire::ApprovalSubject::GoOn { what },
+    }
+}
+
+/// What the user decided; `id` is the record of the consent.
+#[must_use]
+pub fn approval_answer(decision: wire::ApprovalDecision, id: wire::ApprovalId) -> ApprovalAnswer {
+    let approval = Some(id.to_string());
+    match decision {
+        wire::ApprovalDecision::Once => ApprovalAnswer::Approved { approval, lasts: Lasts::Once },
+        wire::ApprovalDecision::Session => ApprovalAnswer::Approved { approval, lasts: Lasts::Session },
+        wire::ApprovalDecision::Folder | wire::ApprovalDecision::Always => {
+            ApprovalAnswer::Approved { approval, lasts: Lasts::Rule }
+        }
+        wire::ApprovalDecision::Edited { command } => ApprovalAnswer::Edited { command, approval },
+        wire::ApprovalDecision::Refused { note } if note.trim().is_empty() => {
+            ApprovalAnswer::Refused { reason: "the user refused".into() }
+        }
+        wire::ApprovalDecision::Refused { note } => {
+            ApprovalAnswer::Refused { reason: format!("the user refused: {}", note.trim()) }
+        }
+        wire::ApprovalDecision::CancelTurn => ApprovalAnswer::CancelTurn,
+    }
+}
+
+/// What a step does.
+#[must_use]
+pub fn activity(activity: Activity) -> wire::StepActivity {
+    match activity {
+        Activity::ModelCall { model } => wire::StepActivity::ModelCall { model },
+        Activity::ToolCall { tool, title } => wire::StepActivity::ToolCall { tool, argument: title },
+        Activity::Compaction => wire::StepActivity::Compaction,
+    }
+}
+
+/// How a step went.
+#[must_use]
+pub fn outcome(result: StepResult) -> wire::StepOutcome {
+    match result {
+        StepResult::Done => wire::StepOutcome::Done,
+        StepResult::Failed => wire::StepOutcome::Failed,
+        StepResult::Refused => wire::StepOutcome::Refused,
+        StepResult::Cancelled => wire::StepOutcome::Cancelled,
+    }
+}
+
+/// Why a turn ended.
+#[must_use]
+pub fn end_reason(result: &Result<StopReason, TurnError>) -> wire::TurnEndReason {
+    match result {
+        Ok(StopReason::Answered) => wire::TurnEndReason::Answered,
+        Ok(StopReason::Cancelled) => wire::TurnEndReason::Cancelled,
+        Ok(StopReason::StepLimit) => wire::TurnEndReason::StepLimit,
+        Ok(StopReason::Refused) => wire::TurnEndReason::Refused,
+        Ok(StopReason::Length) => wire::TurnEndReason::Length,
+        Err(_) => wire::TurnEndReason::Failed,
+    }
+}
+
+/// Whose fault a failed turn is.
+#[must_use]
+pub fn error_kind(error: &TurnError) -> wire::WireErrorKind {
+    match error {
+        TurnError::Provider(_) | TurnError::Incomplete { .. } | TurnError::BrokenCalls { .. } => {
+            wire::WireErrorKind::Provider
+        }
+        TurnError::Settings { .. } | TurnError::Stopped { .. } => wire::WireErrorKind::Settings,
+        TurnError::Internal => wire::WireErrorKind::Internal,
+    }
+}
+
+/// Tokens and money; `is_cost_partial` if more was spent than is known.
+#[must_use]
+pub fn usage(usage: TokenUsage, is_cost_partial: bool) -> wire::Usage {
+    wire::Usage {
+        input_tokens: usage.input,
+        output_tokens: usage.output,
+        cache_read_tokens: usage.cache_read,
+        cache_write_tokens: usage.cache_write,
+        reasoning_tokens: usage.reasoning,
+        cost_microusd: usage.cost_microusd,
+        is_cost_partial,
+    }
+}
+
+/// How much of a budget is used.
+#[must_use]
+pub fn budget_used(turn_id: wire::TurnId, gauge: Gauge) -> wire::DaemonMessage {
+    let budget = match gauge.kind {
+        budget::Kind::TurnTokens => wire::BudgetKind::TurnTokens,
+        budget::Kind::DayTokens => wire::BudgetKind::DayTokens,
+        budget::Kind::DayCost => wire::BudgetKind::DayCost,
+        budget::Kind::TurnTime => wire::BudgetKind::TurnTime,
+    };
+    wire::DaemonMessage::BudgetUsed(wire::BudgetUsed { turn_id, budget, percent: gauge.percent() })
+}
+
+/// Adds `more` to `total`; what is unknown of one is left out of the sum.
+pub fn add_usage(total: &mut wire::Usage, more: &wire::Usage) {
+    for (total, more) in [
+        (&mut total.input_tokens, more.input_tokens),
+        (&mut total.output_tokens, more.output_tokens),
+        (&mut total.cache_read_tokens, more.cache_read_tokens),
+        (&mut total.cache_write_tokens, more.cache_write_tokens),
+        (&mut total.reasoning_tokens, more.reasoning_tokens),
+        (&mut total.cost_microusd, more.cost_microusd),
+    ] {
+        *total = match (*total, more) {
+            (Some(total), Some(more)) => Some(total.saturating_add(more)),
+            (total, more) => more.or(total),
+        };
+    }
+    total.is_cost_partial |= more.is_cost_partial;
+}
+
+/// An error about a turn.
+#[must_use]
+pub fn turn_error(
+    id: wire::TurnId,
+    kind: wire::WireErrorKind,
+    message: String,
+    hint: Option<String>,
+) -> wire::WireError {
+    wire::WireError { about: wire::ErrorSubject::Turn(id), kind, message, hint }
+}
+
+/// A notice.
+#[must_use]
+pub fn notice(turn_id: Option<wire::TurnId>, kind: wire::NoticeKind, text: String) -> wire::DaemonMessage {
+    wire::DaemonMessage::Notice(wire::Notice { turn_id, kind, text })
+}
+
+/// Milliseconds, as the wire counts.
+#[must_use]
+pub fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+pub(crate) fn request_error(
+    id: wire::RequestId,
+    kind: wire::WireErrorKind,
+    message: String,
+    hint: Option<String>,
+) -> wire::WireError {
+    wire::WireError { about: wire::ErrorSubject::Request(id), kind, message, hint }
+}

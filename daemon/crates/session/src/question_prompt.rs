@@ -1,0 +1,64 @@
+//! Builds the text of a session's next question.
+
+use std::path::PathBuf;
+
+use cohab_context::{
+    query::{Query, Runtime},
+    workspace::Surroundings,
+};
+use cohab_model_api::Message;
+use cohab_protocol::{MAX_PIPED_INPUT_BYTES, UserQuery};
+use cohab_text::cut::cut_middle;
+
+use super::{Daemon, session::Session};
+
+/// What is asked, and where.
+pub struct Asked<'a> {
+    /// What the user typed.
+    pub text: &'a str,
+    /// Where the shell is.
+    pub cwd: PathBuf,
+    /// Width of the terminal.
+    pub columns: u16,
+    /// What was piped in.
+    pub piped_input: Option<&'a str>,
+}
+
+impl<'a> Asked<'a> {
+    /// As a client asks.
+    pub fn by(query: &'a UserQuery) -> Self {
+        let piped_input = query.piped_input.as_deref();
+        Self { text: &query.text, cwd: query.cwd.to_path_buf(), columns: query.columns, piped_input }
+    }
+
+    /// A question without words, to see what would go along with one.
+    pub fn nothing(cwd: PathBuf) -> Self {
+        Self { text: "", cwd, columns: 0, piped_input: None }
+    }
+}
+
+/// The text, on top of a conversation.
+pub fn question(
+    daemon: &Daemon,
+    session: &Session,
+    surroundings: &Surroundings,
+    conversation: &[Message],
+    asked: &Asked<'_>,
+) -> String {
+    let piped_input = asked.piped_input.map(|text| cut_middle(text, MAX_PIPED_INPUT_BYTES));
+    let (history, tasks) = (session.history(), session.tasks().tasks());
+    let project_skills = surroundings.told_skills();
+    let mut query = Query {
+        environment: surroundings.environment(asked.cwd.clone(), session.live_shell(), asked.columns),
+        runtime: Some(Runtime::now(session.key().to_string(), daemon.channels())),
+        history: &history,
+        project_notes: surroundings.project_notes.as_deref(),
+        project_identity: surroundings.project_identity.as_deref(),
+        project_skills: project_skills.as_deref(),
+        tasks: &tasks,
+        piped_input: piped_input.as_deref(),
+        question: asked.text,
+    };
+    query.forget_told(conversation);
+    query.to_text()
+}

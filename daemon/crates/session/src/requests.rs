@@ -1,0 +1,114 @@
+//! Answers a client's requests about its session: its context, compaction, usage, undoing the last turn.
+
+use std::sync::PoisonError;
+
+use cohab_agent::TurnError;
+use cohab_context::{
+    compaction,
+    query::{EARLIER, inside, with_block, words},
+    report::{Row, analysis, rows},
+};
+use cohab_model_api::{Message, TokenUsage};
+use cohab_protocol::{
+    ContextReport, ContextSection, RequestId, SessionAction, SessionAnswer, WireError, WireErrorKind,
+};
+
+use super::{
+    Daemon, convert,
+    question_prompt::{self, Asked},
+    resume,
+    session::Session,
+};
+
+/// Answers a request of an attached client.
+///
+/// # Errors
+/// `Busy` while a turn runs, for what changes the conversation; `Settings` if it is not known who would answer.
+pub async fn answer(
+    daemon: &Daemon,
+    session: &Session,
+    id: RequestId,
+    action: SessionAction,
+) -> Result<SessionAnswer, WireError> {
+    if matches!(action, SessionAction::Context | SessionAction::Compact | SessionAction::Rewind) {
+        resume::restore(&daemon.archive, session).await;
+    }
+    let idle = |answer: Option<SessionAnswer>| answer.ok_or_else(|| busy(id));
+    match action {
+        SessionAction::Clear => {
+            let cleared = idle(session.clear().then_some(SessionAnswer::Done))?;
+            resume::forget(&daemon.archive, session);
+            Ok(cleared)
+        }
+        SessionAction::SetApproval { mode } => {
+            session.set_approval(mode);
+            Ok(SessionAnswer::Done)
+        }
+        SessionAction::Context => Ok(SessionAnswer::Context(context(daemon, session, id).await?)),
+        SessionAction::Compact => compact(daemon, session, id).await,
+        SessionAction::Usage => Ok(SessionAnswer::Usage(session.spent())),
+        SessionAction::Rewind => {
+            resume::give_up(&daemon.archive, session);
+            idle(session.between_turns(|messages| SessionAnswer::Rewound { question: rewind(messages) }))
+        }
+        // The connection answers these itself.
+        SessionAction::Attach(_) | SessionAction::Status => {
+            Err(convert::request_error(id, WireErrorKind::Protocol, "that is no request to a session".into(), None))
+        }
+    }
+}
+
+/// Shortens the conversation, unless a question comes meanwhile: a model may have to sum it up.
+async fn compact(daemon: &Daemon, session: &Session, id: RequestId) -> Result<SessionAnswer, WireError> {
+    let before = session.between_turns(|messages| messages.clone()).ok_or_else(|| busy(id))?;
+    let failed =
+        |error: TurnError| convert::request_error(id, convert::error_kind(&error), error.to_string(), error.hint());
+    let (shortened, usage) = daemon.assembler.shorten(session, &before).await.map_err(failed)?;
+    if usage != TokenUsage::default() {
+        session.spend(&convert::usage(usage, usage.cost_microusd.is_none()));
+    }
+    let (before_tokens, after_tokens) = (compaction::tokens(&before), compaction::tokens(&shortened.messages));
+    let is_taken = session.between_turns(|messages| {
+        let is_same = *messages == before;
+        if is_same {
+            *messages = shortened.messages;
+        }
+        is_same
+    });
+    let answer = SessionAnswer::Compacted { before_tokens, after_tokens };
+    is_taken.filter(|is_taken| *is_taken).map(|_| answer).ok_or_else(|| busy(id))
+}
+
+fn busy(id: RequestId) -> WireError {
+    let hint = Some("cancel it with Ctrl-C, or wait".into());
+    convert::request_error(id, WireErrorKind::Busy, "a question is being answered".into(), hint)
+}
+
+/// Forgets the last turn; its question. What is kept of it on disk is brought in line by the next turn.
+fn rewind(messages: &mut Vec<Message>) -> Option<String> {
+    let asked = |message: &Message| match message {
+        Message::User { text } => Some(words(text)).filter(|words| !words.trim().is_empty()),
+        _ => None,
+    };
+    let start = messages.iter().rposition(|message| asked(message).is_some())?;
+    let turn: Vec<Message> = messages.drain(start..).collect();
+    let Some(Message::User { text }) = turn.first() else { return None };
+    // What it tells of messages that were left out is true without it, too.
+    if let Some(earlier) = inside(text, EARLIER) {
+        messages.push(Message::User { text: with_block("", EARLIER, earlier) });
+    }
+    turn.first().and_then(asked)
+}
+
+async fn context(daemon: &Daemon, session: &Session, id: RequestId) -> Result<ContextReport, WireError> {
+    let failed = |error| convert::request_error(id, convert::error_kind(&error), error.to_string(), error.hint());
+    let surroundings = daemon.assembler.surroundings(session.cwd()).await;
+    let fixed = daemon.assembler.outlook(&session.variables(), &surroundings).await.map_err(failed)?;
+    let mut messages = session.conversation().lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let next = question_prompt::question(daemon, session, &surroundings, &messages, &Asked::nothing(session.cwd()));
+    messages.push(Message::User { text: next });
+    let rows = rows(&fixed, &messages);
+    let room = analysis(&fixed, &rows).map(convert::context_room);
+    let section = |row: Row| ContextSection { name: row.name.to_owned(), tokens: row.tokens };
+    Ok(ContextReport { sections: rows.into_iter().map(section).collect(), room })
+}

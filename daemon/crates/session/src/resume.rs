@@ -1,0 +1,182 @@
+//! Restores conversations of earlier daemons: on a client's request, and when a client of such a conversation returns.
+
+use std::{sync::PoisonError, time::Duration};
+
+use cohab_context::fit::fit;
+use cohab_protocol::{
+    Attach, DaemonMessage, EnvSetting, ErrorSubject, LeftState, RequestId, SessionKey, TurnUnfinished, WireError,
+    WireErrorKind,
+};
+use cohab_store::sessions::{
+    Archive, Entry, Found, SessionRow, Stored,
+    id::SHOWN_DIGITS,
+    steps::{Checkpoint, recover::Unfinished},
+};
+use cohab_text::sanitize::one_line;
+use tokio::{task::spawn_blocking, time::timeout};
+
+use super::{Daemon, session::Session};
+
+/// A conversation is kept up to about this size between turns.
+pub const MAX_CONVERSATION_TOKENS: u64 = 400_000;
+
+/// Of a question that is only named.
+const QUESTION_MAX_CHARS: usize = 40;
+/// What the name of a session begins with that is to be looked for by the start of its id.
+const RESUME: &str = "resume:";
+/// What it begins with if a copy is to be made of that.
+const FORK: &str = "fork:";
+/// A question waits so long at most for what an earlier daemon kept.
+const LOAD_WAIT: Duration = Duration::from_secs(2);
+
+/// What is told of a session that goes on.
+#[derive(Debug, Default)]
+pub struct Resumed {
+    /// Its title.
+    pub title: Option<String>,
+    /// How its shell was left.
+    pub left: Option<LeftState>,
+}
+
+/// Brings the conversation of a session back that an earlier daemon knew: the client outlived it. Once per session.
+pub async fn restore(archive: &Archive, session: &Session) {
+    let _alone = session.record().restoring().await;
+    if !session.record().restore_once() {
+        return;
+    }
+    let (archive, key) = (archive.clone(), session.key().to_string());
+    let loading = spawn_blocking(move || archive.load(&key));
+    match timeout(LOAD_WAIT, loading).await {
+        Ok(Ok(Ok(Some(stored)))) => take(session, stored),
+        Ok(Ok(Ok(None))) => {}
+        Ok(Ok(Err(error))) => tracing::warn!(%error, "what was said before is not known"),
+        Ok(Err(_)) | Err(_) => tracing::warn!("the store is slow; going on without what was said before"),
+    }
+}
+
+fn take(session: &Session, stored: Stored) {
+    let mut messages = stored.conversation;
+    fit(&mut messages, MAX_CONVERSATION_TOKENS);
+    let mut conversation = session.conversation().lock().unwrap_or_else(PoisonError::into_inner);
+    if conversation.is_empty() {
+        *conversation = messages;
+        session.record().go_on_from(stored.left);
+        stored.unfinished.into_iter().for_each(|unfinished| session.record().was_interrupted(unfinished));
+        // They were refused by nobody when they were kept.
+        let _ = session.tasks().replace(stored.tasks);
+    }
+}
+
+/// Tells a client that has come of the turn that an earlier daemon's end has interrupted, if there is one.
+pub async fn offer(archive: &Archive, session: &Session) {
+    if !session.can_go_on() {
+        return;
+    }
+    restore(archive, session).await;
+    if let Some(unfinished) = unfinished(session) {
+        session.tell(unfinished);
+    }
+}
+
+/// The same of a session that was restored.
+pub fn unfinished(session: &Session) -> Option<DaemonMessage> {
+    let Unfinished { turn, done, unknown, .. } = session.record().unfinished()?;
+    Some(DaemonMessage::TurnUnfinished(TurnUnfinished {
+        question: turn.question,
+        steps_done: u32::try_from(done).unwrap_or(u32::MAX),
+        unknown: unknown.into_iter().map(|step| step.metadata.title).collect(),
+    }))
+}
+
+/// How to go on with what was interrupted in another session; none if nothing was.
+pub async fn elsewhere(daemon: &Daemon) -> Option<String> {
+    let archive = daemon.archive.clone();
+    let looking = timeout(LOAD_WAIT, spawn_blocking(move || archive.interrupted()));
+    let mut found = looking.await.ok()?.ok()?.ok()?;
+    // What no shell has open goes first.
+    let is_open = |session: &SessionRow| daemon.is_attended(&SessionKey(session.key.clone()));
+    found.sort_by_key(|(session, _)| is_open(session));
+    let (session, Unfinished { turn, .. }) = found.first()?;
+    let (id, question) = (session.id.get(..SHOWN_DIGITS)?, one_line(&turn.question, QUESTION_MAX_CHARS));
+    let way = if is_open(session) {
+        format!("\"{question}\" was interrupted in another shell: `? /resume` there goes on")
+    } else {
+        format!("`cohab resume {id}` goes on with \"{question}\"")
+    };
+    let more = match found.len() - 1 {
+        0 => String::new(),
+        more => format!("; `cohab resume --list` lists {more} more"),
+    };
+    Some(way + &more)
+}
+
+/// An interrupted turn never goes on: something else was asked, or it was forgotten.
+pub fn give_up(archive: &Archive, session: &Session) {
+    if let Some(Unfinished { turn, .. }) = session.record().take_unfinished() {
+        archive.keep(Entry::Checkpoint(Box::new(Checkpoint::Turn(turn.given_up()))));
+    }
+}
+
+/// The conversation was forgotten: a later life must not know it either. What happened stays on record.
+pub fn forget(archive: &Archive, session: &Session) {
+    session.record().restore_once();
+    give_up(archive, session);
+    archive.keep(Entry::Conversation { session: session.key().to_string(), from: 0, messages: Vec::new() });
+    let _ = session.tasks().replace(Vec::new());
+    archive.keep(Entry::Tasks { session: session.key().to_string(), tasks: Vec::new() });
+}
+
+/// What `attach` asks to go on with: its name takes the place of the start of its id.
+///
+/// # Errors
+/// There is no such session, or several, or somebody else has it open.
+pub async fn find(daemon: &Daemon, request: RequestId, attach: &mut Attach) -> Result<Resumed, WireError> {
+    let Some((id, is_fork)) = wanted(&attach.session.0) else { return Ok(Resumed::default()) };
+    let fail = |message: String, hint: &str| WireError {
+        about: ErrorSubject::Request(request),
+        kind: WireErrorKind::NotFound,
+        message,
+        hint: Some(hint.to_owned()),
+    };
+    let (archive, prefix) = (daemon.archive.clone(), id.clone());
+    let looking = spawn_blocking(move || archive.find(&prefix));
+    let unreadable =
+        |error: String| fail(format!("the conversations cannot be read: {error}"), "`cohab sessions` may say more");
+    let found = looking.await.map_err(|error| unreadable(error.to_string()))?;
+    let session = match found.map_err(|error| unreadable(error.to_string()))? {
+        Found::One(session) => *session,
+        Found::None => return Err(fail(format!("no session begins with \"{id}\""), LISTS)),
+        Found::Several(_) => return Err(fail(format!("several sessions begin with \"{id}\""), LISTS)),
+    };
+    if is_fork {
+        let archive = daemon.archive.clone();
+        let copying = spawn_blocking(move || archive.fork(&session.key));
+        let copied = copying.await.map_err(|error| unreadable(error.to_string()))?;
+        let copy = copied.map_err(|error| unreadable(error.to_string()))?;
+        attach.session = SessionKey(copy.clone());
+        let left = load_left(daemon, copy).await;
+        return Ok(Resumed { title: Some(session.title), left });
+    }
+    let key = SessionKey(session.key.clone());
+    if daemon.is_attended(&key) {
+        let hint = format!("`cohab sessions fork {id}` goes on with a copy");
+        return Err(fail("this conversation is open in another shell".to_owned(), &hint));
+    }
+    attach.session = key;
+    let left = load_left(daemon, session.key).await;
+    Ok(Resumed { title: Some(session.title), left })
+}
+
+fn wanted(name: &str) -> Option<(String, bool)> {
+    let resumed = name.strip_prefix(RESUME).map(|id| (id.to_owned(), false));
+    resumed.or_else(|| name.strip_prefix(FORK).map(|id| (id.to_owned(), true)))
+}
+
+async fn load_left(daemon: &Daemon, key: String) -> Option<LeftState> {
+    let archive = daemon.archive.clone();
+    let stored = spawn_blocking(move || archive.load(&key)).await.ok()?.ok()??;
+    let environment = stored.left.environment.into_iter().map(|(name, value)| EnvSetting { name, value });
+    Some(LeftState { cwd: std::path::Path::new(&stored.left.cwd).into(), environment: environment.collect() })
+}
+
+const LISTS: &str = "`cohab sessions` lists them";

@@ -1,0 +1,495 @@
+//! A session is one conversation with the user of a shell. It lives on while its client is away.
+
+mod calls;
+mod environment;
+mod limits;
+mod reported_files;
+mod shutdown;
+mod user_activity;
+
+use std::{
+    collections::{HashMap, VecDeque},
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use cohab_agent::tasks::TaskBoard;
+use cohab_context::query::{MAX_HISTORY_EVENTS, PastCommand};
+use cohab_guard::gate::Consents;
+use cohab_protocol::{
+    ApprovalDecision, ApprovalId, ApprovalMode, Attach, CallId, ChunkDelta, DaemonMessage, NoticeKind, SessionKey,
+    ShellEvent, TurnId, Usage, WireError, WireErrorKind,
+};
+use cohab_runtime::{middleware::checkpoint::Conversation, recording::SessionRecord};
+use cohab_types::environment::Variables;
+use tokio::{
+    sync::{Notify, oneshot, watch},
+    time::{Instant, timeout},
+};
+use tokio_util::sync::CancellationToken;
+
+pub use calls::{OpenApproval, OpenCall, Progress};
+use calls::{PendingCall, is_moot};
+use cohab_model_api::Message;
+use environment::KnownEnvironment;
+use reported_files::Named;
+use user_activity::UnreportedCommands;
+
+use super::{
+    convert,
+    lease::Lease,
+    timeline::{Resumed, Timeline},
+};
+
+/// A client that lost its connection may come back within this time before what waits for it is given up.
+pub const RECONNECT_GRACE: Duration = Duration::from_secs(5);
+/// Consents that wait for their command; the record starts anew when there are more.
+const MAX_GRANTS: usize = 256;
+
+/// A conversation and what belongs to it.
+pub struct Session {
+    key: SessionKey,
+    state: Mutex<State>,
+    /// Wakes the connection's writer.
+    outgoing: Notify,
+    /// Wakes a turn that waits for room in the timeline.
+    room: Notify,
+    presence: watch::Sender<bool>,
+    lease: Lease,
+    conversation: Conversation,
+    consents: Consents,
+    record: Arc<SessionRecord>,
+    /// Whether the user wants the running turn to hold.
+    pause: watch::Sender<bool>,
+    tasks: Arc<TaskBoard>,
+    named: Named,
+}
+
+struct State {
+    client: Option<Client>,
+    detached_at: Instant,
+    variables: Variables,
+    environment: KnownEnvironment,
+    approval: ApprovalMode,
+    cwd: PathBuf,
+    history: VecDeque<PastCommand>,
+    untold: UnreportedCommands,
+    timeline: Timeline,
+    turn: Option<Turn>,
+    is_left: bool,
+    calls: HashMap<CallId, PendingCall>,
+    approvals: HashMap<ApprovalId, oneshot::Sender<ApprovalDecision>>,
+    grants: HashMap<Arc<str>, Grant>,
+    /// What its turns have taken.
+    spent: Usage,
+}
+
+struct Client {
+    connection: u64,
+    live_shell: Option<String>,
+    can_approve: bool,
+    has_lock: bool,
+    /// Ends the connection when another one takes over.
+    superseded: CancellationToken,
+}
+
+struct Turn {
+    id: TurnId,
+    cancel: CancellationToken,
+}
+
+struct Grant {
+    approval: ApprovalId,
+    is_lasting: bool,
+}
+
+impl Session {
+    /// A session that nobody has attached to yet.
+    #[must_use]
+    pub fn new(key: SessionKey) -> Self {
+        let state = State {
+            client: None,
+            detached_at: Instant::now(),
+            variables: Variables::new(),
+            environment: KnownEnvironment::default(),
+            approval: ApprovalMode::default(),
+            cwd: PathBuf::from("/"),
+            history: VecDeque::new(),
+            untold: UnreportedCommands::default(),
+            timeline: Timeline::default(),
+            turn: None,
+            is_left: false,
+            calls: HashMap::new(),
+            approvals: HashMap::new(),
+            grants: HashMap::new(),
+            spent: Usage::default(),
+        };
+        Self {
+            key,
+            state: Mutex::new(state),
+            outgoing: Notify::new(),
+            room: Notify::new(),
+            presence: watch::Sender::new(false),
+            lease: Lease::new(),
+            conversation: Conversation::default(),
+            consents: Consents::default(),
+            record: Arc::default(),
+            pause: watch::Sender::new(false),
+            tasks: Arc::default(),
+            named: Named::default(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn key(&self) -> &SessionKey {
+        &self.key
+    }
+
+    /// The conversation as of the last step.
+    #[must_use]
+    pub fn conversation(&self) -> &Conversation {
+        &self.conversation
+    }
+
+    /// What goes on record with the next question.
+    #[must_use]
+    pub fn record(&self) -> &Arc<SessionRecord> {
+        &self.record
+    }
+
+    /// What it means to do.
+    #[must_use]
+    pub fn tasks(&self) -> &Arc<TaskBoard> {
+        &self.tasks
+    }
+
+    /// What was told of files that cannot be used.
+    #[must_use]
+    pub fn named(&self) -> &Named {
+        &self.named
+    }
+
+    /// What may be done again without a question.
+    #[must_use]
+    pub fn consents(&self) -> &Consents {
+        &self.consents
+    }
+
+    /// The right to run in the shell.
+    #[must_use]
+    pub fn lease(&self) -> &Lease {
+        &self.lease
+    }
+
+    /// What may be done unasked.
+    #[must_use]
+    pub fn approval(&self) -> ApprovalMode {
+        self.lock().approval
+    }
+
+    /// Changes what may be done unasked.
+    pub fn set_approval(&self, mode: ApprovalMode) {
+        self.lock().approval = mode;
+    }
+
+    /// The client's environment, as far as settings come from it.
+    #[must_use]
+    pub fn variables(&self) -> Variables {
+        self.lock().variables.clone()
+    }
+
+    /// The environment for commands in a shell of their own; empty if it is not known.
+    #[must_use]
+    pub fn environment(&self) -> Variables {
+        self.lock().environment.variables().clone()
+    }
+
+    /// Where the shell is.
+    #[must_use]
+    pub fn cwd(&self) -> PathBuf {
+        self.lock().cwd.clone()
+    }
+
+    /// The client's live shell, if a client with one is there.
+    #[must_use]
+    pub fn live_shell(&self) -> Option<String> {
+        self.lock().client.as_ref().and_then(|client| client.live_shell.clone())
+    }
+
+    /// Whether a person can answer questions now.
+    #[must_use]
+    pub fn can_approve(&self) -> bool {
+        self.lock().client.as_ref().is_some_and(|client| client.can_approve)
+    }
+
+    /// Whether the client keeps programs that run unasked from writing.
+    #[must_use]
+    pub fn client_has_lock(&self) -> bool {
+        self.lock().client.as_ref().is_some_and(|client| client.has_lock)
+    }
+
+    /// What the user ran last, oldest first.
+    #[must_use]
+    pub fn history(&self) -> Vec<PastCommand> {
+        self.lock().history.iter().cloned().collect()
+    }
+
+    /// Notes a command of the user.
+    pub fn command_ran(&self, event: ShellEvent) {
+        let mut state = self.lock();
+        state.cwd = event.cwd.to_path_buf();
+        if state.history.len() == MAX_HISTORY_EVENTS {
+            state.history.pop_front();
+        }
+        let command = convert::past_command(event);
+        self.record.command_ran(&command);
+        if state.turn.is_some() {
+            state.untold.push(command.clone());
+        }
+        state.history.push_back(command);
+    }
+
+    // --- the client ---------------------------------------------------------------------------------------------------
+
+    /// Makes `connection` the client. A client that was there before is superseded. A running turn goes on if the new client
+    /// knows it, else it is cancelled: nobody waits for its answer, and its commands are not this client's. True if the turn of
+    /// `attach.resume` goes on.
+    pub fn attach(
+        &self,
+        attach: Attach,
+        approval: ApprovalMode,
+        connection: u64,
+        superseded: CancellationToken,
+    ) -> bool {
+        let mut state = self.lock();
+        let resumed = match (attach.resume, &state.client) {
+            (Some(from), _) => state.timeline.resume(from),
+            (None, Some(client)) if client.connection == connection => Resumed::Complete,
+            (None, _) => Resumed::OtherTurn,
+        };
+        match resumed {
+            Resumed::Complete => {}
+            Resumed::Gap => {
+                state.timeline.push(convert::notice(
+                    None,
+                    NoticeKind::Warning,
+                    "The start of the answer is lost.".into(),
+                ));
+            }
+            Resumed::OtherTurn => {
+                state.timeline.skip();
+                state.calls.clear();
+                if let Some(turn) = &state.turn {
+                    turn.cancel.cancel();
+                }
+            }
+        }
+        state.variables = attach.settings.into_iter().map(|setting| (setting.name, setting.value)).collect();
+        state.environment = KnownEnvironment::new(attach.environment);
+        state.approval = approval;
+        let Attach { live_shell, can_approve, has_lock, .. } = attach;
+        let client = Client { connection, live_shell, can_approve, has_lock, superseded };
+        if let Some(old) = state.client.replace(client).filter(|old| old.connection != connection) {
+            old.superseded.cancel();
+        }
+        drop(state);
+        self.presence.send_replace(true);
+        self.outgoing.notify_one();
+        self.room.notify_one();
+        attach.resume.is_some() && resumed != Resumed::OtherTurn
+    }
+
+    /// Notes that `connection` is gone. False if another one took over before.
+    pub fn detach(&self, connection: u64) -> bool {
+        let mut state = self.lock();
+        let is_client = state.client.as_ref().is_some_and(|client| client.connection == connection);
+        if is_client {
+            state.client = None;
+            state.detached_at = Instant::now();
+            drop(state);
+            self.presence.send_replace(false);
+        }
+        is_client
+    }
+
+    /// Since when no client is there.
+    #[must_use]
+    pub fn detached_since(&self) -> Option<Instant> {
+        let state = self.lock();
+        state.client.is_none().then_some(state.detached_at)
+    }
+
+    /// Whether a client is there, and every change of it.
+    #[must_use]
+    pub fn presence(&self) -> watch::Receiver<bool> {
+        self.presence.subscribe()
+    }
+
+    /// Completes when no client has been there for `patience`.
+    pub async fn abandoned(&self, patience: Duration) {
+        let mut presence = self.presence.subscribe();
+        loop {
+            // The sender lives in `self`, so neither wait can fail for its absence.
+            let _ = presence.wait_for(|present| !present).await;
+            if timeout(patience, presence.wait_for(|present| *present)).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Whether a client is there, or comes within `patience`.
+    pub async fn is_attended(&self, patience: Duration) -> bool {
+        let mut presence = self.presence.subscribe();
+        timeout(patience, presence.wait_for(|present| *present)).await.is_ok()
+    }
+
+    /// The next message for `connection`, or `None` once another one is the client.
+    pub async fn next_outgoing(&self, connection: u64) -> Option<Arc<DaemonMessage>> {
+        loop {
+            let ready = self.outgoing.notified();
+            if !self.is_client(connection) {
+                // The wake-up may have been meant for the new client's writer.
+                self.outgoing.notify_one();
+                return None;
+            }
+            if let Some(message) = self.next_waiting(connection) {
+                return Some(message);
+            }
+            ready.await;
+        }
+    }
+
+    /// The next message for `connection`, if one waits.
+    #[must_use]
+    pub fn next_waiting(&self, connection: u64) -> Option<Arc<DaemonMessage>> {
+        if !self.is_client(connection) {
+            return None;
+        }
+        let mut state = self.lock();
+        if state.is_left {
+            return None;
+        }
+        let State { timeline, calls, approvals, .. } = &mut *state;
+        let message = timeline.next(|message| is_moot(message, calls, approvals));
+        match message.as_deref() {
+            Some(DaemonMessage::ExecuteCommand(command)) => {
+                calls.entry(command.call_id).and_modify(PendingCall::sent);
+            }
+            Some(DaemonMessage::InterruptCommand { call_id, .. }) => {
+                calls.retain(|id, call| id != call_id || !call.is_abandoned());
+            }
+            _ => {}
+        }
+        self.room.notify_one();
+        message
+    }
+
+    fn is_client(&self, connection: u64) -> bool {
+        self.lock().client.as_ref().is_some_and(|client| client.connection == connection)
+    }
+
+    // --- the turn -----------------------------------------------------------------------------------------------------
+
+    /// Begins a turn.
+    ///
+    /// # Errors
+    /// `Busy` while another one runs.
+    pub fn begin_turn(&self, id: TurnId, cwd: PathBuf, cancel: CancellationToken) -> Result<(), WireError> {
+        let mut state = self.lock();
+        if state.turn.is_some() {
+            let message = "another question of this session is being answered".into();
+            return Err(convert::turn_error(
+                id,
+                WireErrorKind::Busy,
+                message,
+                Some("cancel it with Ctrl-C, or wait".into()),
+            ));
+        }
+        state.turn = Some(Turn { id, cancel });
+        state.cwd = cwd;
+        state.untold = UnreportedCommands::default();
+        state.timeline.begin(id);
+        self.pause.send_replace(false);
+        drop(state);
+        self.outgoing.notify_one();
+        Ok(())
+    }
+
+    /// Ends the running turn: `last` goes out, with the number of chunks filled in.
+    pub fn end_turn(&self, last: impl FnOnce(u64) -> Vec<DaemonMessage>) {
+        let mut state = self.lock();
+        state.turn = None;
+        let chunks = state.timeline.chunks();
+        for message in last(chunks) {
+            state.timeline.push(message);
+        }
+        drop(state);
+        self.outgoing.notify_one();
+    }
+
+    /// Cancels the turn, if it is the one that runs; any turn if `None`.
+    pub fn cancel_turn(&self, id: Option<TurnId>) {
+        let state = self.lock();
+        if let Some(turn) = state.turn.as_ref().filter(|turn| id.is_none_or(|id| id == turn.id)) {
+            turn.cancel.cancel();
+        }
+    }
+
+    /// Forgets the conversation. False while a turn runs.
+    #[must_use]
+    pub fn clear(&self) -> bool {
+        self.between_turns(Vec::clear).is_some()
+    }
+
+    /// Changes the conversation. `None` while a turn runs.
+    pub fn between_turns<T>(&self, change: impl FnOnce(&mut Vec<Message>) -> T) -> Option<T> {
+        let state = self.lock();
+        state.turn.is_none().then(|| change(&mut self.conversation.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// Adds what a turn took.
+    pub fn spend(&self, usage: &Usage) {
+        convert::add_usage(&mut self.lock().spent, usage);
+    }
+
+    /// What its turns have taken.
+    #[must_use]
+    pub fn spent(&self) -> Usage {
+        self.lock().spent
+    }
+
+    /// Whether a turn runs.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.lock().turn.is_some()
+    }
+
+    /// Sends a message, at once.
+    pub fn tell(&self, message: DaemonMessage) {
+        self.lock().timeline.push(message);
+        self.outgoing.notify_one();
+    }
+
+    /// Sends a piece of the answer, at once.
+    pub fn tell_delta(&self, delta: ChunkDelta) {
+        self.lock().timeline.push_delta(delta);
+        self.outgoing.notify_one();
+    }
+
+    /// Completes when less than the bound waits for the client.
+    pub async fn has_room(&self) {
+        loop {
+            let changed = self.room.notified();
+            if self.lock().timeline.has_room() {
+                return;
+            }
+            changed.await;
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Claims the results of commands that the client ran while no daemon was running.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use cohab_agent::runner::CommandRunner;
+use cohab_protocol::{CallId, CommandEnding, ExecuteCommand, TurnId};
+use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::live::{follow, outcome};
+use crate::session::{Progress, Session};
+
+/// A client answers at once whether it knows the command.
+const ANSWER_WAIT: Duration = Duration::from_secs(3);
+/// The words of a client whose shell never got the command: the turn was begun there and the command was not, or it was withdrawn
+/// before it was handed over. Other refusals are not as certain: the command may have run in another shell.
+const NEVER_BEGUN: [&str; 2] = ["turn_over", "cancelled"];
+
+/// The client's word on a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claimed {
+    /// It was never given to the client's shell.
+    NeverBegun,
+    /// It was begun and did not come to its own end.
+    NotFinished,
+    /// It ran to its end.
+    Ended,
+}
+
+impl Claimed {
+    fn of(ending: &CommandEnding) -> Option<Self> {
+        match ending {
+            CommandEnding::Refused { code, .. } => NEVER_BEGUN.contains(&code.as_str()).then_some(Self::NeverBegun),
+            CommandEnding::Interrupted { .. } | CommandEnding::Stopped | CommandEnding::StillRunning => {
+                Some(Self::NotFinished)
+            }
+            CommandEnding::Exited | CommandEnding::ShellExited => Some(Self::Ended),
+        }
+    }
+}
+
+/// "Runs" commands by asking the client what came of them. Nothing is ever run: to the client they are of a turn that is over, and
+/// of those it only tells results, those of commands that still run at their end.
+pub struct Claims {
+    session: Arc<Session>,
+    turn_id: TurnId,
+    claimed: OnceLock<Claimed>,
+}
+
+impl Claims {
+    /// Commands of this turn, which is over.
+    #[must_use]
+    pub fn new(session: Arc<Session>, turn_id: TurnId) -> Self {
+        Self { session, turn_id, claimed: OnceLock::new() }
+    }
+
+    /// The client's word on the command that was asked for; `None` if it had none that is certain.
+    #[must_use]
+    pub fn claimed(&self) -> Option<Claimed> {
+        self.claimed.get().copied()
+    }
+}
+
+#[async_trait]
+impl CommandRunner for Claims {
+    async fn run(&self, request: CommandRequest, cancel: &CancellationToken) -> Result<CommandOutcome, RelayError> {
+        let call_id = Uuid::try_parse(&request.id).map(CallId).map_err(|_| RelayError::Unknown)?;
+        let mut call = self.session.open_call(ExecuteCommand {
+            turn_id: self.turn_id,
+            call_id,
+            command: request.text,
+            timeout_ms: u64::try_from(request.timeout.as_millis()).unwrap_or(u64::MAX),
+            approval_id: None,
+        });
+        let answered = call.progress.wait_for(|progress| *progress != Progress::Sent);
+        if !matches!(timeout(ANSWER_WAIT, answered).await, Ok(Ok(_))) {
+            return Err(RelayError::Unknown);
+        }
+        let result = follow(&self.session, call, request.timeout, cancel).await?;
+        if let Some(claimed) = Claimed::of(&result.ending) {
+            // The first command's, if several are asked for.
+            let _ = self.claimed.set(claimed);
+        }
+        outcome(result, request.wants_env_delta)
+    }
+
+    fn cwd(&self) -> PathBuf {
+        self.session.cwd()
+    }
+}
+
+#[cfg(test)]
+#[path = "claim_tests.rs"]
+mod tests;

@@ -1,0 +1,135 @@
+//! Runs commands in the live shell, or in a separate shell where the live one cannot be used.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use async_trait::async_trait;
+use cohab_agent::{
+    builtin_tools::LIVE,
+    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect},
+    runner::CommandRunner,
+};
+use cohab_guard::repository::{self, RepositorySettings};
+use cohab_protocol::{ApprovalMode, DaemonMessage, Notice, NoticeKind, TurnId};
+use cohab_secrets::holds_placeholder;
+use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
+use cohab_types::environment::Variables;
+use tokio_util::sync::CancellationToken;
+
+use super::live::LiveRunner;
+use crate::session::Session;
+
+/// Makes a shell of its own, which starts in this folder with these variables; with the daemon's own if there are none. May block.
+pub type IsolatedShell = Arc<dyn Fn(&Path, &Variables) -> Arc<dyn CommandRunner> + Send + Sync>;
+
+/// Said beside what is asked about.
+const OWN_SHELL: &str = "it runs in a shell of its own, as the live one takes no commands now";
+
+/// Runs in the live shell of a session. Where that shell cannot take commands, and will not soon, a command runs in a shell of its
+/// own: in the folder for which it was judged, with the environment as far as it is known. User and model are told.
+pub struct LiveOrIsolated {
+    session: Arc<Session>,
+    turn_id: TurnId,
+    live: LiveRunner,
+    isolated_shell: IsolatedShell,
+    approver: Arc<dyn Approver>,
+    home: PathBuf,
+}
+
+impl LiveOrIsolated {
+    /// For one turn of `session`, whose user has this `home` and answers questions through `approver`.
+    #[must_use]
+    pub fn new(
+        session: Arc<Session>,
+        turn_id: TurnId,
+        isolated_shell: IsolatedShell,
+        approver: Arc<dyn Approver>,
+        home: PathBuf,
+    ) -> Self {
+        let live = LiveRunner::new(Arc::clone(&session), turn_id);
+        Self { live, session, turn_id, isolated_shell, approver, home }
+    }
+
+    fn tell(&self, error: &RelayError) {
+        let text = format!("The command runs in a shell of its own: {error}. What `cd` and `export` do there is lost.");
+        let notice = Notice { turn_id: Some(self.turn_id), kind: NoticeKind::Info, text };
+        self.session.tell(DaemonMessage::Notice(notice));
+    }
+
+    /// Asks about what the settings of a repository would make git start: the live shell's client had no part in this.
+    async fn ask_about_settings(&self, command: &str, cwd: &Path) -> Result<(), RelayError> {
+        let mode = self.session.approval();
+        if mode == ApprovalMode::All {
+            return Ok(());
+        }
+        let consents = self.session.consents().clone();
+        let settings = RepositorySettings::new(&self.home, &self.session.environment(), consents);
+        let reasons = settings.why_asked(command, cwd).await;
+        if reasons.is_empty() {
+            return Ok(());
+        }
+        if mode == ApprovalMode::ReadOnly {
+            return Err(not_approved(&reasons.join("; ")));
+        }
+        let effect = Effect::RunCommand { command: command.into() };
+        let subject = ApprovalSubject::Effect { tool: LIVE.to_owned(), effect };
+        let shown = repository::shown(&reasons).into_iter().chain([OWN_SHELL.to_owned()]).collect();
+        let question = ApprovalQuestion { reasons: shown, is_each_time: true, ..ApprovalQuestion::about(subject) };
+        let answer = self.approver.ask(question).await;
+        // The live shell is not to take it for a consent to run it there.
+        let _ = self.session.take_grant(command);
+        match answer {
+            ApprovalAnswer::Approved { .. } => {
+                settings.settle(reasons);
+                Ok(())
+            }
+            ApprovalAnswer::Edited { command, .. } => {
+                let _ = self.session.take_grant(&command);
+                Err(not_approved(&format!("the user would rather run this, so call it: {command}")))
+            }
+            ApprovalAnswer::Refused { reason } => Err(not_approved(&reason)),
+            ApprovalAnswer::CancelTurn => {
+                self.session.cancel_turn(Some(self.turn_id));
+                Err(not_approved("the user stopped the turn"))
+            }
+        }
+    }
+}
+
+fn not_approved(reason: &str) -> RelayError {
+    RelayError::NotAtPrompt { code: "not_approved", reason: format!("not run: {reason}") }
+}
+
+/// Whether the live shell is of no use for commands now. Where it is only busy, a refusal lets the model wait for it; where the
+/// client refuses for want of consent, or nobody is there to see it, nothing runs anywhere.
+fn is_out_of_reach(error: &RelayError) -> bool {
+    matches!(error.code(), "not_integrated" | "unsupported_shell" | "shell_replaced" | "nested" | "fullscreen_app")
+}
+
+#[async_trait]
+impl CommandRunner for LiveOrIsolated {
+    async fn run(&self, request: CommandRequest, cancel: &CancellationToken) -> Result<CommandOutcome, RelayError> {
+        let judged_in = self.session.cwd();
+        match self.live.run_it(&request, cancel).await {
+            // What a placeholder in it stands for only the terminal knows.
+            Err(error) if is_out_of_reach(&error) && !holds_placeholder(&request.text) => {
+                self.tell(&error);
+                self.ask_about_settings(&request.text, &judged_in).await?;
+                let (make, environment) = (Arc::clone(&self.isolated_shell), self.session.environment());
+                let making = tokio::task::spawn_blocking(move || make(&judged_in, &environment));
+                let shell = making.await.map_err(|error| RelayError::Pty(error.to_string()))?;
+                shell.run(request, cancel).await
+            }
+            result => result,
+        }
+    }
+
+    fn cwd(&self) -> PathBuf {
+        self.live.cwd()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,230 @@
+//! Runs one turn of a session, from the query to `TurnEnded`.
+
+use std::{
+    panic::AssertUnwindSafe,
+    path::PathBuf,
+    sync::{Arc, PoisonError},
+};
+
+use cohab_agent::{
+    StopReason, TurnError, TurnState,
+    port::{EventSink as _, TurnEvent},
+};
+use cohab_context::fit::fit;
+use cohab_process::memory;
+use cohab_protocol::{
+    DaemonMessage, MAX_QUERY_BYTES, NoticeKind, ResumeTurn, TurnEnded, TurnId, Usage, UserQuery, WireError,
+    WireErrorKind,
+};
+use cohab_runtime::{
+    middleware::uncertain_calls::UncertainCalls,
+    recording::{Opening, RecordingSink, TurnRecorder},
+};
+use cohab_store::sessions::steps::recover::Unfinished;
+use futures::FutureExt;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    Daemon, TurnParts, convert,
+    question_prompt::{self, Asked},
+    resume,
+    session::Session,
+    sink::SessionSink,
+    turn_recovery,
+};
+
+/// What a turn is begun with.
+pub enum Ask {
+    /// A question.
+    Query(UserQuery),
+    /// The wish to go on with the turn that an earlier daemon's end has interrupted.
+    Resume(ResumeTurn),
+}
+
+impl Ask {
+    fn turn_id(&self) -> TurnId {
+        match self {
+            Self::Query(query) => query.turn_id,
+            Self::Resume(resume) => resume.turn_id,
+        }
+    }
+
+    fn cwd(&self) -> PathBuf {
+        match self {
+            Self::Query(query) => query.cwd.to_path_buf(),
+            Self::Resume(resume) => resume.cwd.to_path_buf(),
+        }
+    }
+}
+
+/// Starts to answer. Everything else comes through the session.
+///
+/// # Errors
+/// `Busy` while another turn runs, `Protocol` if the query is too long, `NotFound` when the daemon is about to end.
+pub fn start(daemon: &Arc<Daemon>, session: &Arc<Session>, ask: Ask) -> Result<(), WireError> {
+    let id = ask.turn_id();
+    if matches!(&ask, Ask::Query(query) if query.text.len() > MAX_QUERY_BYTES) {
+        let message = format!("the question is longer than {MAX_QUERY_BYTES} bytes");
+        let hint = Some("put the text into a file and ask about that".into());
+        return Err(convert::turn_error(id, WireErrorKind::Protocol, message, hint));
+    }
+    if daemon.shutdown.is_cancelled() {
+        return Err(convert::turn_error(id, WireErrorKind::NotFound, "the daemon is ending".into(), None));
+    }
+    let cancel = CancellationToken::new();
+    session.begin_turn(id, ask.cwd(), cancel.clone())?;
+    let task = run(Arc::clone(daemon), Arc::clone(session), ask, cancel);
+    daemon.turns.spawn(task);
+    Ok(())
+}
+
+async fn run(daemon: Arc<Daemon>, session: Arc<Session>, ask: Ask, cancel: CancellationToken) {
+    let id = ask.turn_id();
+    tracing::info!(session = %session.key(), turn = %id, "turn begins");
+    // A panic ends this turn and nothing else; the conversation is then that of the last checkpoint.
+    let answering = AssertUnwindSafe(answer(&daemon, &session, ask, &cancel)).catch_unwind();
+    let leaving = async {
+        daemon.shutdown.cancelled().await;
+        // Before what runs is dropped: that would tell the client to stop it.
+        session.leave_turn();
+    };
+    let ended = tokio::select! {
+        biased;
+        ended = answering => ended,
+        () = leaving => {
+            tracing::info!(session = %session.key(), turn = %id, "turn is left as it is: the daemon ends");
+            return;
+        }
+    };
+    let (result, usage) = ended.unwrap_or((Err(TurnError::Internal), Usage::default()));
+    let reason = convert::end_reason(&result);
+    tracing::info!(session = %session.key(), turn = %id, ?reason, "turn ends");
+    session.spend(&usage);
+    for trouble in [daemon.archive.take_trouble(), daemon.assembler.store_trouble()].into_iter().flatten() {
+        session.tell(convert::notice(Some(id), NoticeKind::Warning, trouble));
+    }
+    session.end_turn(|chunks| {
+        let error = result.err().map(|error| {
+            let log_dir = || format!("details are in {}", daemon.facts.log_dir.display());
+            let hint = error.hint().or_else(|| Some(log_dir()));
+            DaemonMessage::Error(convert::turn_error(id, convert::error_kind(&error), error.to_string(), hint))
+        });
+        let ended = TurnEnded { turn_id: id, reason, usage, chunks };
+        error.into_iter().chain([DaemonMessage::TurnEnded(ended)]).collect()
+    });
+    memory::give_back();
+}
+
+async fn answer(
+    daemon: &Daemon,
+    session: &Arc<Session>,
+    ask: Ask,
+    cancel: &CancellationToken,
+) -> (Result<StopReason, TurnError>, Usage) {
+    let unfinished = match wanted(daemon, session, &ask).await {
+        Ok(unfinished) => unfinished,
+        Err(error) => return (Err(error), Usage::default()),
+    };
+    let turn_id = ask.turn_id();
+    if let Some(answered) = unfinished.as_ref().filter(|unfinished| unfinished.answer.is_some()) {
+        let sink = SessionSink::new(Arc::clone(session), turn_id, cancel.clone());
+        turn_recovery::tell_answer(&daemon.archive, answered, &sink).await;
+        return (Ok(StopReason::Answered), Usage::default());
+    }
+    let opening = opening(session, &ask, unfinished.as_ref());
+    let question = opening.question.clone();
+    let recorder = Arc::new(TurnRecorder::new(daemon.archive.clone(), Arc::clone(session.record()), opening));
+    let sink = SessionSink::new(Arc::clone(session), turn_id, cancel.clone());
+    let sink = Arc::new(RecordingSink::new(sink, Arc::clone(&recorder)));
+    let sink_of_parts = Arc::clone(&sink) as _;
+    let doubts = Arc::new(UncertainCalls::of(unfinished.as_ref().map_or(&[], |unfinished| &unfinished.unknown)));
+    let surroundings = daemon.assembler.surroundings(ask.cwd()).await;
+    for notice in session.named().notices(&surroundings) {
+        sink.emit(TurnEvent::Notice(notice)).await;
+    }
+    let parts = TurnParts {
+        session: Arc::clone(session),
+        turn_id,
+        question,
+        sink: sink_of_parts,
+        recorder: Arc::clone(&recorder),
+        doubts: Arc::clone(&doubts),
+        surroundings: Arc::clone(&surroundings),
+    };
+    let assembled = tokio::select! {
+        biased;
+        () = cancel.cancelled() => Err(None),
+        assembled = daemon.assembler.assemble(parts) => assembled.map_err(Some),
+    };
+    let agent = match assembled {
+        Ok(agent) => agent,
+        Err(error) => {
+            // It can be tried again.
+            unfinished.into_iter().for_each(|unfinished| session.record().was_interrupted(unfinished));
+            return (error.map_or(Ok(StopReason::Cancelled), Err), Usage::default());
+        }
+    };
+    let history = session.conversation().lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let mut state = match (&ask, unfinished) {
+        (_, Some(unfinished)) => {
+            let scene = turn_recovery::RecoveryContext {
+                archive: &daemon.archive,
+                session,
+                agent: &agent,
+                doubts: &doubts,
+                cancel,
+            };
+            scene.state(unfinished, history, sink.as_ref()).await
+        }
+        (Ask::Query(query), None) => {
+            let question = question_prompt::question(daemon, session, &surroundings, &history, &Asked::by(query));
+            TurnState::new(history, question)
+        }
+        (Ask::Resume(_), None) => return (Err(nothing_to_resume(daemon).await), Usage::default()),
+    };
+    recorder.history(state.messages());
+    let result = agent.run_turn(&mut state, sink.as_ref(), cancel).await;
+    recorder.end(&result, &state.usage());
+    let usage = convert::usage(state.usage(), state.is_cost_partial());
+    let mut messages = state.into_messages();
+    fit(&mut messages, resume::MAX_CONVERSATION_TOKENS);
+    *session.conversation().lock().unwrap_or_else(PoisonError::into_inner) = messages;
+    (result, usage)
+}
+
+/// What is to go on; none for a question, which gives that up.
+async fn wanted(daemon: &Daemon, session: &Session, ask: &Ask) -> Result<Option<Unfinished>, TurnError> {
+    resume::restore(&daemon.archive, session).await;
+    if matches!(ask, Ask::Query(_)) {
+        resume::give_up(&daemon.archive, session);
+        return Ok(None);
+    }
+    match session.record().take_unfinished() {
+        Some(unfinished) => Ok(Some(unfinished)),
+        None => Err(nothing_to_resume(daemon).await),
+    }
+}
+
+async fn nothing_to_resume(daemon: &Daemon) -> TurnError {
+    TurnError::Stopped {
+        message: "No answer of this session was interrupted; there is nothing to go on with.".to_owned(),
+        hint: Some(resume::elsewhere(daemon).await.unwrap_or_else(|| "ask anything".to_owned())),
+    }
+}
+
+fn opening(session: &Session, ask: &Ask, unfinished: Option<&Unfinished>) -> Opening {
+    let asked = unfinished.map(|unfinished| unfinished.turn.question.clone());
+    let (question, piped_bytes) = match ask {
+        Ask::Query(query) => (query.text.clone(), query.piped_input.as_ref().map_or(0, String::len)),
+        Ask::Resume(_) => (asked.unwrap_or_default(), 0),
+    };
+    Opening {
+        session: session.key().to_string(),
+        turn: ask.turn_id().to_string(),
+        question,
+        cwd: ask.cwd(),
+        shell: session.live_shell(),
+        piped_bytes,
+        resumed_from: unfinished.map(|unfinished| unfinished.turn.turn.clone()),
+    }
+}

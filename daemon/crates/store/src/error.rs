@@ -1,0 +1,77 @@
+//! Why a store cannot be used.
+
+use std::io;
+
+use rusqlite::ErrorCode;
+
+/// Why the store cannot be used. `Display` is a phrase.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// SQLite says no.
+    #[error("{0}")]
+    Sqlite(#[from] rusqlite::Error),
+    /// The system says no.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// A pipe, a folder, a device.
+    #[error("it is no regular file")]
+    Irregular,
+    /// Tables of somebody else.
+    #[error("it is the database of another program")]
+    Foreign,
+    /// Reading it has shown that it holds something that cannot be read.
+    #[error("a part of it cannot be read")]
+    Broken,
+    /// A later release has changed it.
+    #[error("it is of a later release of cohab (version {0})")]
+    TooNew(usize),
+}
+
+impl StoreError {
+    /// Whether the file holds something that SQLite cannot read.
+    #[must_use]
+    pub fn is_corruption(&self) -> bool {
+        match self {
+            Self::Sqlite(error) => {
+                matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+            }
+            Self::Broken => true,
+            Self::Io(_) | Self::Irregular | Self::Foreign | Self::TooNew(_) => false,
+        }
+    }
+
+    pub(super) fn is_busy(&self) -> bool {
+        matches!(self, Self::Sqlite(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy))
+    }
+
+    /// What helps against it, if anything does.
+    #[must_use]
+    pub fn remedy(&self) -> Option<&'static str> {
+        const BROKEN: &str = "with the next question the daemon begins a new one with all that can be read of it, and keeps this one \
+                              as `.broken` beside it";
+        const AWAY: &str = "move it away: a new one is begun then";
+        const OURS: &str = "make the file and its folder yours and writable";
+        const ROOM: &str = "make room on the disk; `cohab sessions rm --older-than 30d` makes some here";
+        let code = match self {
+            Self::TooNew(_) => return Some("use that release, or move the file away: a new one is begun then"),
+            Self::Irregular | Self::Foreign => return Some(AWAY),
+            Self::Broken => return Some(BROKEN),
+            Self::Io(error) => {
+                return match error.kind() {
+                    io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Some(OURS),
+                    io::ErrorKind::StorageFull => Some(ROOM),
+                    _ => None,
+                };
+            }
+            Self::Sqlite(error) => error.sqlite_error_code()?,
+        };
+        match code {
+            ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Some(BROKEN),
+            ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied => Some(OURS),
+            ErrorCode::DiskFull => Some(ROOM),
+            ErrorCode::SystemIoFailure => Some("look whether the disk is full or broken"),
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Some("another program has it open; try again"),
+            _ => None,
+        }
+    }
+}

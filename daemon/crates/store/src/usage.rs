@@ -1,0 +1,171 @@
+//! The store of usage: what model calls took, and what answers taught about their models.
+//!
+//! Answers never wait for the store. Jobs go to a thread that lives as long as there are jobs; a failed write is lost, with one line in
+//! the log. Learned facts are also in memory, and work without a file.
+
+use std::{
+    collections::HashMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use cohab_model_api::calibration::Learned;
+use jiff::{Timestamp, Zoned, civil::Date, tz::TimeZone};
+use tokio::{sync::watch, time::timeout};
+
+use crate::{
+    Database, StoreError,
+    daily_spend::{Spent, Today},
+    row::{CallRow, ModelKey},
+    worker::Worker,
+};
+
+/// A question waits so long at most for what was learned before, once in the daemon's life.
+const LOAD_WAIT: Duration = Duration::from_millis(200);
+/// The store of one user.
+pub struct Store {
+    /// Without a file everything stays in memory.
+    worker: Option<Worker<Job>>,
+    learned: Arc<Mutex<HashMap<ModelKey, Learned>>>,
+    today: Arc<Mutex<Today>>,
+    is_loaded: watch::Sender<bool>,
+}
+
+enum Job {
+    Load,
+    Call(Box<CallRow>),
+    Learned(ModelKey, Learned),
+}
+
+impl Store {
+    /// A store in this file, which need not exist. Nothing is touched before the first use.
+    #[must_use]
+    pub fn at(path: PathBuf) -> Self {
+        let (learned, today, is_loaded) = (Arc::default(), Arc::default(), watch::Sender::new(false));
+        let (known, spent, loaded) = (Arc::clone(&learned), Arc::clone(&today), is_loaded.clone());
+        let worker = Worker::new(path, "the count of tokens and cost is", move |path| {
+            let database = Database::create(path);
+            if database.is_err() {
+                // Nobody waits for a file that cannot be read.
+                loaded.send_replace(true);
+            }
+            let (mut database, loaded) = (database?, loaded.clone());
+            let (known, spent) = (Arc::clone(&known), Arc::clone(&spent));
+            Ok(Box::new(move |jobs| {
+                if jobs.is_empty() {
+                    // So little is written that there is nothing to tidy up.
+                    return Ok(());
+                }
+                let result = write(&mut database, jobs, &known, &spent);
+                loaded.send_replace(true);
+                result
+            }))
+        });
+        Self { worker: Some(worker), learned, today, is_loaded }
+    }
+
+    /// A store that forgets everything at its end.
+    #[must_use]
+    pub fn in_memory() -> Self {
+        Self { worker: None, learned: Arc::default(), today: Arc::default(), is_loaded: watch::Sender::new(true) }
+    }
+
+    /// Waits until what was learned in earlier lives is known, a short time at most.
+    pub async fn ready(&self) {
+        let mut is_loaded = self.is_loaded.subscribe();
+        if !*is_loaded.borrow() {
+            self.enqueue(Job::Load);
+            let loaded = is_loaded.wait_for(|is_loaded| *is_loaded);
+            if timeout(LOAD_WAIT, loaded).await.is_err() {
+                tracing::warn!("the store is slow; going on without it");
+            }
+        }
+    }
+
+    /// What is known of a model.
+    #[must_use]
+    pub fn learned(&self, key: &ModelKey) -> Learned {
+        lock(&self.learned).get(key).copied().unwrap_or_default()
+    }
+
+    /// Changes what is known of a model.
+    pub fn learn(&self, key: &ModelKey, change: impl FnOnce(&mut Learned)) {
+        let learned = {
+            let mut known = lock(&self.learned);
+            let learned = known.entry(key.clone()).or_default();
+            change(learned);
+            *learned
+        };
+        self.enqueue(Job::Learned(key.clone(), learned));
+    }
+
+    /// Keeps what a model call took.
+    pub fn record(&self, call: CallRow) {
+        let date = call.at.to_zoned(TimeZone::system()).date();
+        lock(&self.today).add(date, Spent::of(&call.usage));
+        self.enqueue(Job::Call(Box::new(call)));
+    }
+
+    /// What all model calls took on this day, which is today: in this life, and before it as soon as the store is
+    /// [`ready`](Store::ready).
+    #[must_use]
+    pub fn spent_on(&self, date: Date) -> Spent {
+        lock(&self.today).on(date)
+    }
+
+    /// Waits until all is written, a second at most. Blocks.
+    pub fn flush(&self) {
+        if let Some(worker) = &self.worker {
+            worker.flush();
+        }
+    }
+
+    /// What has gone wrong with the file since this was asked last, as a sentence for the user.
+    #[must_use]
+    pub fn take_trouble(&self) -> Option<String> {
+        self.worker.as_ref()?.take_trouble()
+    }
+
+    fn enqueue(&self, job: Job) {
+        if let Some(worker) = &self.worker {
+            worker.enqueue(job);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write(
+    database: &mut Database,
+    jobs: &[Job],
+    known: &Mutex<HashMap<ModelKey, Learned>>,
+    today: &Mutex<Today>,
+) -> Result<(), StoreError> {
+    if jobs.iter().any(|job| matches!(job, Job::Load)) {
+        // Nothing of this life is in the file yet: the first question waits for this before it is asked.
+        let (date, mut spent) = (Zoned::now().date(), Spent::default());
+        let start = date.to_zoned(TimeZone::system()).map_or(Timestamp::MAX, |start| start.timestamp());
+        database.calls_since(start, |call| spent.add(Spent::of(&call.usage)))?;
+        lock(today).load(date, spent);
+        let stored = database.learned()?;
+        let mut known = lock(known);
+        for (key, learned) in stored {
+            // What was learned in this life is newer.
+            known.entry(key).or_insert(learned);
+        }
+    }
+    database.write(|writer| {
+        jobs.iter().try_for_each(|job| match job {
+            Job::Load => Ok(()),
+            Job::Call(call) => writer.call(call),
+            Job::Learned(key, learned) => writer.learned(key, learned),
+        })
+    })
+}
+
+#[cfg(test)]
+#[path = "usage_tests.rs"]
+mod tests;

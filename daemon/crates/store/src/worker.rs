@@ -1,0 +1,277 @@
+//! The worker writes on a separate thread, so that no caller waits. The thread lives as long as there are jobs or holds.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread,
+    time::Duration,
+};
+
+use cohab_process::memory;
+use tokio::sync::oneshot;
+
+use super::{error::StoreError, recovery};
+
+/// Jobs that wait for the disk. Beyond, new ones are lost.
+const MAX_JOBS: usize = 1_024;
+/// The end of the daemon waits so long at most for what is not written yet.
+const END_WAIT: Duration = Duration::from_secs(1);
+/// Stack of the writing thread.
+const STACK_BYTES: usize = 512 * 1024;
+
+/// Does all of these jobs, or none, in an open file. Without jobs: nobody waits, so it is the time to tidy up.
+pub type Write<J> = Box<dyn FnMut(&[J]) -> Result<(), StoreError>>;
+/// Opens the file at this path.
+type Open<J> = Box<dyn Fn(&Path) -> Result<Write<J>, StoreError> + Send + Sync>;
+
+/// Takes jobs for one file.
+pub struct Worker<J> {
+    shared: Arc<Shared<J>>,
+}
+
+struct Shared<J> {
+    path: PathBuf,
+    /// What is not kept if it cannot be written, as in "... not kept".
+    subject: &'static str,
+    open: Open<J>,
+    state: Mutex<State<J>>,
+    /// There are jobs, or the last holder has gone.
+    has_changed: Condvar,
+    /// Nothing is left to be written.
+    became_idle: Condvar,
+}
+
+struct State<J> {
+    jobs: Vec<J>,
+    /// Who waits until the jobs so far are written.
+    waiting: Vec<oneshot::Sender<bool>>,
+    /// The thread lives.
+    is_working: bool,
+    is_writing: bool,
+    /// Those who are about to write more.
+    holders: usize,
+    has_complained: bool,
+    /// What is wrong with the file, until somebody tells the user.
+    trouble: Option<String>,
+}
+
+impl<J> State<J> {
+    fn is_busy(&self) -> bool {
+        !self.jobs.is_empty() || self.is_writing || (self.is_working && self.holders == 0)
+    }
+}
+
+/// Keeps the file open as long as it lives: what is written then is written at once.
+pub struct Hold<J>(Arc<Shared<J>>);
+
+impl<J> Drop for Hold<J> {
+    fn drop(&mut self) {
+        self.0.state().holders -= 1;
+        self.0.has_changed.notify_all();
+    }
+}
+
+impl<J: Send + 'static> Worker<J> {
+    /// A worker for this file, which need not exist. Nothing is touched before the first job.
+    pub fn new(
+        path: PathBuf,
+        subject: &'static str,
+        open: impl Fn(&Path) -> Result<Write<J>, StoreError> + Send + Sync + 'static,
+    ) -> Self {
+        let state = State {
+            jobs: Vec::new(),
+            waiting: Vec::new(),
+            is_working: false,
+            is_writing: false,
+            holders: 0,
+            has_complained: false,
+            trouble: None,
+        };
+        let shared = Shared {
+            path,
+            subject,
+            open: Box::new(open),
+            state: Mutex::new(state),
+            has_changed: Condvar::new(),
+            became_idle: Condvar::new(),
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Takes a job. Never waits.
+    pub fn enqueue(&self, job: J) {
+        self.add(job, None);
+    }
+
+    /// Takes a job, and tells when it is written, with all before it: true, or false if it could not be. Never waits itself.
+    pub fn enqueue_acknowledged(&self, job: J) -> oneshot::Receiver<bool> {
+        let (written, receiver) = oneshot::channel();
+        self.add(job, Some(written));
+        receiver
+    }
+
+    /// Keeps the file open from the next job on.
+    pub fn hold(&self) -> Hold<J> {
+        self.shared.state().holders += 1;
+        Hold(Arc::clone(&self.shared))
+    }
+
+    fn add(&self, job: J, written: Option<oneshot::Sender<bool>>) {
+        let shared = &self.shared;
+        let mut state = shared.state();
+        if state.jobs.len() >= MAX_JOBS {
+            drop(state);
+            return shared.complain("too much waits for the disk");
+        }
+        state.jobs.push(job);
+        state.waiting.extend(written);
+        if state.is_working {
+            return shared.has_changed.notify_all();
+        }
+        let worker = Arc::clone(shared);
+        let thread = thread::Builder::new().name("store".into()).stack_size(STACK_BYTES);
+        let work = move || {
+            worker.work();
+            // Nothing may follow for hours.
+            memory::give_back();
+        };
+        match thread.spawn(work) {
+            Ok(_) => state.is_working = true,
+            Err(error) => {
+                state.jobs.clear();
+                state.waiting.clear();
+                drop(state);
+                shared.complain(&error.to_string());
+            }
+        }
+    }
+
+    /// What has gone wrong with the file since this was asked last, as a sentence for the user.
+    pub fn take_trouble(&self) -> Option<String> {
+        self.shared.state().trouble.take()
+    }
+
+    /// Whether the last jobs could not be done.
+    #[cfg(test)]
+    pub fn has_complained(&self) -> bool {
+        self.shared.state().has_complained
+    }
+}
+
+impl<J> Worker<J> {
+    /// Waits until all is written, a second at most. Blocks.
+    pub fn flush(&self) {
+        let is_busy = |state: &mut State<J>| state.is_busy();
+        let waited = self.shared.became_idle.wait_timeout_while(self.shared.state(), END_WAIT, is_busy);
+        drop(waited);
+    }
+}
+
+impl<J> Drop for Worker<J> {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
+impl<J> Shared<J> {
+    fn state(&self) -> MutexGuard<'_, State<J>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes until there is nothing left to write. No connection outlives that, so an idle daemon holds no file.
+    fn work(&self) {
+        let mut open = None;
+        while let Some((jobs, waiting)) = self.next(&mut open) {
+            let result = self.write(&mut open, &jobs);
+            let mut state = self.state();
+            state.is_writing = false;
+            if result.is_ok() {
+                state.has_complained = false;
+            }
+            if !state.is_busy() {
+                self.became_idle.notify_all();
+            }
+            drop(state);
+            if let Err(error) = &result {
+                open = None;
+                self.complain(&told(error));
+            }
+            for written in waiting {
+                // Whoever does not wait any more needs no answer.
+                let _ = written.send(result.is_ok());
+            }
+            self.tidy_up(open.as_mut());
+        }
+    }
+
+    /// What takes time and can be done as well later, unless there is something to write. A failure shows at the next job.
+    fn tidy_up(&self, open: Option<&mut Write<J>>) {
+        let Some(write) = open.filter(|_| self.state().jobs.is_empty()) else { return };
+        if let Err(error) = write(&[]) {
+            tracing::debug!(%error, path = %self.path.display(), "the store is not tidied up");
+        }
+    }
+
+    /// The next jobs, waited for as long as there are holders; none at the end, when the file is closed.
+    fn next(&self, open: &mut Option<Write<J>>) -> Option<(Vec<J>, Vec<oneshot::Sender<bool>>)> {
+        let mut state = self.state();
+        loop {
+            if !state.jobs.is_empty() {
+                state.is_writing = true;
+                return Some((std::mem::take(&mut state.jobs), std::mem::take(&mut state.waiting)));
+            }
+            if state.holders > 0 {
+                state = self.has_changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            } else if open.is_some() {
+                // Closing writes, and nobody who has something to be written may wait for that.
+                drop(state);
+                *open = None;
+                state = self.state();
+            } else {
+                state.is_working = false;
+                self.became_idle.notify_all();
+                return None;
+            }
+        }
+    }
+
+    fn write(&self, open: &mut Option<Write<J>>, jobs: &[J]) -> Result<(), StoreError> {
+        match self.try_write(open, jobs) {
+            Err(error) if error.is_corruption() => {
+                *open = None;
+                tracing::warn!(%error, path = %self.path.display(), "the store is broken");
+                recovery::move_aside(&self.path)?;
+                self.try_write(open, jobs)?;
+                let path = self.path.display();
+                self.state().trouble = Some(format!(
+                    "{path} was damaged. What could be read of it is in a new one, the damaged file is kept as `.broken` beside it."
+                ));
+                Ok(())
+            }
+            result => result,
+        }
+    }
+
+    fn try_write(&self, open: &mut Option<Write<J>>, jobs: &[J]) -> Result<(), StoreError> {
+        match open {
+            Some(write) => write(jobs),
+            None => open.insert((self.open)(&self.path)?)(jobs),
+        }
+    }
+
+    /// One line in the log until something can be written again.
+    fn complain(&self, reason: &str) {
+        let mut state = self.state();
+        if !std::mem::replace(&mut state.has_complained, true) {
+            tracing::warn!(reason, "{} not kept", self.subject);
+            let (first, rest) = self.subject.split_at(1);
+            let subject = first.to_uppercase() + rest;
+            state.trouble = Some(format!("{subject} not kept: {}: {reason}.", self.path.display()));
+        }
+    }
+}
+
+/// What is wrong, and what helps.
+fn told(error: &StoreError) -> String {
+    error.remedy().map_or_else(|| error.to_string(), |remedy| format!("{error}; {remedy}"))
+}

@@ -1,0 +1,40 @@
+//! The tools that a model can call, one per file.
+//!
+//! - [`registry`] makes the tools that every session has, [`session_tools`] those that belong to one session and its question,
+//!   [`unconfined`] the tool that runs commands without the sandbox. [`ToolOptions`] is what they need to know of their user.
+//! - Commands (`bash`), files (`read`, `write`, `edit`), search (`glob`, `grep`), tasks (`todo_read`, `todo_write`), skills (`skill`).
+//!
+//! Arguments are typed structs; their schema is what the model sees and what every call is checked against. A failure is text for the
+//! model that says what to do instead.
+//!
+//! Invariants: what is judged is what is touched, as an intent names paths with their links resolved; `edit` and `write` change a file
+//! only if it still is what they showed; results are bounded.
+//!
+//! Nothing here asks for consent: the intent of a call says what would happen, and the caller decides.
+
+mod arguments;
+mod bash;
+mod bash_unconfined;
+mod blocking;
+mod change;
+mod edit;
+mod glob;
+mod grep;
+mod matches;
+mod options;
+mod path;
+mod read;
+mod render;
+mod skill;
+#[cfg(test)]
+mod testing;
+mod todo_read;
+mod todo_write;
+mod toolset;
+mod walk;
+mod write;
+
+pub use self::{
+    options::ToolOptions,
+    toolset::{KeepTasks, registry, session_tools, unconfined},
+};

@@ -1,0 +1,100 @@
+//! The tools of a session: those that all sessions have, and those that belong to one.
+
+use std::sync::Arc;
+
+use cohab_agent::{
+    port::Tool,
+    runner::CommandRunner,
+    tasks::{Task, TaskBoard},
+};
+use cohab_context::workspace::Surroundings;
+
+use crate::{ToolOptions, bash, bash_unconfined, edit, glob, grep, read, skill, todo_read, todo_write, write};
+
+/// All tools, sorted by name. Make one set per session: `write` and `edit` remember what they previewed.
+#[must_use]
+pub fn registry(options: &ToolOptions) -> Vec<Arc<dyn Tool>> {
+    // Paths are judged with links resolved, so the home they are compared with must be, too.
+    let home = options.home.canonicalize().unwrap_or_else(|_| options.home.clone());
+    let options = &ToolOptions { home, ..options.clone() };
+    vec![
+        Arc::new(bash::Bash::new(options)),
+        Arc::new(edit::Edit::new(options)),
+        Arc::new(glob::Glob::new(options)),
+        Arc::new(grep::Grep::new(options)),
+        Arc::new(read::Read::new(options)),
+        Arc::new(write::Write::new(options)),
+    ]
+}
+
+/// That tool, beside the `bash` among `tools`, for sessions whose shell is confined. Its commands run in `runner`.
+#[must_use]
+pub fn unconfined(tools: &[Arc<dyn Tool>], runner: Arc<dyn CommandRunner>) -> Option<Arc<dyn Tool>> {
+    let bash = tools.iter().find(|tool| tool.spec().name == "bash")?;
+    Some(Arc::new(bash_unconfined::BashUnconfined::new(Arc::clone(bash), runner)))
+}
+
+/// Takes a session's tasks whenever they are others.
+pub type KeepTasks = Box<dyn Fn(&[Task]) + Send + Sync>;
+
+/// Tools that belong to one session and its question.
+#[must_use]
+pub fn session_tools(board: &Arc<TaskBoard>, around: &Surroundings, keep: KeepTasks) -> Vec<Arc<dyn Tool>> {
+    let mut tools: Vec<Arc<dyn Tool>> = vec![
+        Arc::new(todo_read::TodoRead::new(Arc::clone(board))),
+        Arc::new(todo_write::TodoWrite::new(Arc::clone(board), keep)),
+    ];
+    let skills = around.skills();
+    if !skills.is_empty() {
+        tools.push(Arc::new(skill::ReadSkill::new(skills)));
+    }
+    tools
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing;
+
+    #[test]
+    fn the_registry_is_sorted_and_its_schemas_never_change_by_accident() {
+        let specs: Vec<_> = registry(&testing::options(Path::new("/home/me"))).iter().map(|tool| tool.spec()).collect();
+        let names: Vec<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
+        assert_eq!(names, ["bash", "edit", "glob", "grep", "read", "write"]);
+        assert_eq!(
+            specs[0].parameters,
+            json!({
+                "type": "object",
+                "additionalProperties": false,
+                "properties": {
+                    "command": {"type": "string", "description": "The shell line or script, as it would be typed."},
+                    "timeout_ms": {
+                        "type": "integer", "minimum": 1, "maximum": 3_600_000,
+                        "description": "How long to wait for its end, in milliseconds; it is not killed then.",
+                    },
+                },
+                "required": ["command"],
+            })
+        );
+        for (spec, again) in specs.iter().zip(registry(&testing::options(Path::new("/other")))) {
+            assert_eq!(spec.parameters.to_string(), again.spec().parameters.to_string());
+            assert_eq!(spec.parameters["type"], "object");
+            assert!(!spec.description.is_empty());
+        }
+    }
+
+    #[test]
+    fn every_tool_refuses_unknown_missing_and_mistyped_arguments() {
+        for tool in registry(&testing::options(Path::new("/home/me"))) {
+            for args in [json!({"no_such_thing": 1}), json!({}), json!({"command": 1, "path": 1, "pattern": []})] {
+                let args = args.as_object().expect("a literal object");
+                let error = tool.intent(args, Path::new("/")).expect_err("must be refused");
+                assert!(error.contains('`'), "{error}");
+            }
+        }
+    }
+}

@@ -1,7 +1,0 @@
-//! What was piped in.
-
-use crate::context::query::Query;
-
-pub(super) fn text(query: &Query<'_>) -> String {
-    query.piped_input.unwrap_or_default().to_owned()
-}

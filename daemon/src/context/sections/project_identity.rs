@@ -1,7 +1,0 @@
-//! Identity files of the workspace: whoever wrote the repository wrote them, so they are data as project notes are.
-
-use crate::context::query::Query;
-
-pub(super) fn text(query: &Query<'_>) -> String {
-    query.project_identity.unwrap_or_default().to_owned()
-}

@@ -1,7 +1,0 @@
-//! What the project's repository says to assistants.
-
-use crate::context::query::Query;
-
-pub(super) fn text(query: &Query<'_>) -> String {
-    query.project_notes.unwrap_or_default().to_owned()
-}

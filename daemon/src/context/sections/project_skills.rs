@@ -1,7 +1,0 @@
-//! Skills that the workspace offers, by name and description.
-
-use crate::context::query::Query;
-
-pub(super) fn text(query: &Query<'_>) -> String {
-    query.project_skills.unwrap_or_default().to_owned()
-}

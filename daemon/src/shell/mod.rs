@@ -1,6 +1,0 @@
-//! Shells for the tools.
-
-pub mod claim;
-pub mod fallback;
-pub mod isolated;
-pub mod live;

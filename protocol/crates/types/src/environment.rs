@@ -1,0 +1,6 @@
+//! The environment of a client, as far as it is told.
+
+use std::collections::BTreeMap;
+
+/// Variables of the client's environment that settings come from, by name. Values may be keys.
+pub type Variables = BTreeMap<String, String>;

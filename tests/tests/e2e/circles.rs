@@ -1,0 +1,219 @@
+//! Finds files of a crate that import each other in a circle, from the `use` lines of its sources.
+//!
+//! An import of a re-export counts as an import of the file that defines the name. A `pub use` itself is no import, and paths inside
+//! expressions are not read.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use cohab_e2e::binaries::workspace_root;
+
+/// Groups of files in a circle that are left, by package folder. A number may only fall.
+const LEFT: &[(&str, usize)] = &[("client", 7), ("daemon", 10), ("protocol", 0), ("shell-relay", 7), ("tests", 1)];
+/// A re-export of a re-export is followed so many times.
+const MOST_REEXPORTS: usize = 5;
+
+/// The path of a module below its crate.
+type Module = Vec<String>;
+
+/// The modules of one crate, with what they import and what they re-export.
+#[derive(Default)]
+struct Crate {
+    imports: BTreeMap<Module, Vec<Module>>,
+    reexports: BTreeMap<(Module, String), Module>,
+}
+
+/// Folders named `src` below this one.
+fn source_folders(folder: &Path, found: &mut Vec<PathBuf>) {
+    for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        match path.file_name().and_then(|name| name.to_str()) {
+            Some("src") => found.push(path),
+            Some(name) if path.is_dir() && name != "target" => source_folders(&path, found),
+            _ => {}
+        }
+    }
+}
+
+fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        if path.is_dir() {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+fn is_test(name: &str) -> bool {
+    name == "tests" || name.ends_with("_tests")
+}
+
+/// The names of an import tree, each with its whole path.
+fn leaves(tree: &str) -> Vec<String> {
+    let tree = tree.trim();
+    let Some((before, inner)) = tree.split_once('{') else {
+        return vec![tree.split(" as ").next().unwrap_or_default().trim().to_owned()];
+    };
+    let inner = inner.trim_end().strip_suffix('}').unwrap_or(inner);
+    let (mut parts, mut depth) = (vec![String::new()], 0_usize);
+    for c in inner.chars() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if c == ',' && depth == 0 {
+            parts.push(String::new());
+        } else if let Some(part) = parts.last_mut() {
+            part.push(c);
+        }
+    }
+    let parts = parts.iter().filter(|part| !part.trim().is_empty());
+    parts.flat_map(|part| leaves(part)).map(|leaf| format!("{}{leaf}", before.trim())).collect()
+}
+
+impl Crate {
+    fn read(source: &Path) -> Self {
+        let mut files = Vec::new();
+        rust_files(source, &mut files);
+        let named = files.into_iter().filter_map(|file| {
+            let relative = file.strip_prefix(source).ok()?.with_extension("");
+            let mut module: Module = relative.iter().map(|name| name.to_string_lossy().into_owned()).collect();
+            let is_code = !module.iter().any(|name| is_test(name));
+            if module.last().is_some_and(|last| ["lib", "main", "mod"].contains(&last.as_str())) {
+                module.pop();
+            }
+            is_code.then_some((module, file))
+        });
+        let files: BTreeMap<Module, PathBuf> = named.collect();
+        let mut all = Self::default();
+        for (module, file) in &files {
+            let text = fs::read_to_string(file).expect("sources are UTF-8");
+            let code = text.split("\n#[cfg(test)]\nmod ").next().unwrap_or_default();
+            let code = code.split("\n#[cfg(test)]\n#[path").next().unwrap_or_default();
+            all.add(module, code, &files);
+        }
+        all
+    }
+
+    fn add(&mut self, module: &Module, code: &str, files: &BTreeMap<Module, PathBuf>) {
+        let lines: Vec<&str> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        let mut imported = Vec::new();
+        for statement in lines.join("\n").split(';') {
+            let Some(start) = statement.rfind("use ").filter(|start| is_statement(&statement[..*start])) else {
+                continue;
+            };
+            let is_public =
+                statement[..start].lines().next_back().is_some_and(|line| line.trim_start().starts_with("pub"));
+            for leaf in leaves(&statement[start + "use ".len()..].replace('\n', " ")) {
+                let Some(path) = resolve(module, &leaf, files) else { continue };
+                match path.last() {
+                    Some(name) if is_public => drop(self.reexports.insert((module.clone(), name.clone()), path)),
+                    _ => imported.push(path),
+                }
+            }
+        }
+        self.imports.insert(module.clone(), imported);
+    }
+
+    /// The module that defines what this path names.
+    fn owner(&self, path: &[String], reexports: usize) -> Option<Module> {
+        let length = (0..=path.len()).rev().find(|length| self.imports.contains_key(&path[..*length]))?;
+        let (module, rest) = (path[..length].to_vec(), &path[length..]);
+        let next = rest.first().and_then(|name| self.reexports.get(&(module.clone(), name.clone())));
+        match next.filter(|_| reexports < MOST_REEXPORTS) {
+            Some(next) => self.owner(&[&next[..], &rest[1..]].concat(), reexports + 1),
+            None => Some(module),
+        }
+    }
+
+    /// Groups of modules of which each imports each other, directly or not.
+    fn circles(&self) -> BTreeSet<BTreeSet<Module>> {
+        let next: BTreeMap<&Module, BTreeSet<Module>> = self
+            .imports
+            .iter()
+            .map(|(module, paths)| (module, paths.iter().filter_map(|path| self.owner(path, 0)).collect()))
+            .collect();
+        let reached = |from: &Module| {
+            let (mut seen, mut open) = (BTreeSet::new(), vec![from.clone()]);
+            while let Some(module) = open.pop() {
+                let new = next[&module].iter().filter(|next| **next != module && seen.insert((*next).clone()));
+                open.extend(new.cloned());
+            }
+            seen
+        };
+        let reach: BTreeMap<&Module, BTreeSet<Module>> = next.keys().map(|module| (*module, reached(module))).collect();
+        let group =
+            |module: &Module| reach[module].iter().filter(|other| reach[other].contains(module)).cloned().collect();
+        let groups: BTreeSet<BTreeSet<Module>> = next.keys().map(|module| group(module)).collect();
+        groups.into_iter().filter(|group| group.len() > 1).collect()
+    }
+}
+
+/// Whether a `use` behind this text begins a statement: its line holds nothing before it but `pub`.
+fn is_statement(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or_default().trim();
+    line.is_empty() || line == "pub" || (line.starts_with("pub(") && line.ends_with(')'))
+}
+
+/// The path below the crate of what is imported; `None` if it is of another crate.
+fn resolve(module: &Module, leaf: &str, files: &BTreeMap<Module, PathBuf>) -> Option<Module> {
+    let names: Vec<String> = leaf.split("::").map(|name| name.trim().to_owned()).collect();
+    let (first, rest) = names.split_first()?;
+    match first.as_str() {
+        "crate" => Some(rest.to_vec()),
+        "self" => Some([module, rest].concat()),
+        "super" => {
+            let ups = names.iter().take_while(|name| *name == "super").count();
+            let base = &module[..module.len().checked_sub(ups)?];
+            Some([base, &names[ups..]].concat())
+        }
+        _ => {
+            let child = [&module[..], std::slice::from_ref(first)].concat();
+            files.contains_key(&child).then(|| [&module[..], &names[..]].concat())
+        }
+    }
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "the circles that are left are what this test tells")]
+fn files_that_import_each_other_become_fewer() {
+    let root = workspace_root();
+    for (package, left) in LEFT {
+        let mut folders = Vec::new();
+        source_folders(&root.join(package), &mut folders);
+        assert!(!folders.is_empty(), "{package} has no sources");
+        let mut found = Vec::new();
+        for folder in &folders {
+            for circle in Crate::read(folder).circles() {
+                let names: Vec<String> = circle
+                    .iter()
+                    .map(|module| if module.is_empty() { "lib".into() } else { module.join("::") })
+                    .collect();
+                found.push(format!("{}: {}", folder.strip_prefix(&root).unwrap_or(folder).display(), names.join(", ")));
+            }
+        }
+        let all = found.join("\n");
+        if !found.is_empty() {
+            println!("{all}");
+        }
+        assert!(found.len() <= *left, "{} circles of files in {package}, at most {left}:\n{all}", found.len());
+    }
+}
+
+#[test]
+fn a_circle_is_found_through_a_re_export() {
+    let mut one = Crate::default();
+    let module = |name: &str| vec![name.to_owned()];
+    let files: BTreeMap<Module, PathBuf> =
+        [vec![], module("a"), module("b"), module("c")].into_iter().map(|module| (module, PathBuf::new())).collect();
+    one.add(&vec![], "mod a;\nmod b;\nmod c;\n\npub use self::{a::A, b::B};", &files);
+    one.add(&module("a"), "use std::fmt;\n\nuse crate::B;", &files);
+    one.add(&module("b"), "use super::{\n    c,\n    a::{A, other},\n};", &files);
+    one.add(&module("c"), "// use crate::A;\nuse serde::Serialize;", &files);
+    let circle: BTreeSet<Module> = [module("a"), module("b")].into();
+    assert_eq!(one.circles(), [circle].into());
+}
