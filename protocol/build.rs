@@ -24,8 +24,8 @@ fn main() {
     println!("cargo::rustc-env=COHAB_BUILD_NAME={name}");
 }
 
-/// The commit of the repository that this folder belongs to, with its time: `1a2b3c4d5 of 2026-01-31 12:00 UTC`. A `+` stands behind the
-/// commit if files were changed since. A package that lies inside another repository is not named by that.
+/// The commit of the repository that this folder belongs to, with its time: `1a2b3c4d5 of 2026-01-31 12:00 UTC`. A `+` follows the commit
+/// if files were changed since. A package inside another repository is not named by that repository.
 pub(crate) fn repository_commit(folder: &Path) -> Option<String> {
     git(folder, &["ls-files", "--error-unmatch", "build.rs"])?;
     for file in ["HEAD", "logs/HEAD"] {

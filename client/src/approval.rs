@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_policy::{Part, remembered::Rule};
+use cohab_policy::{Part, user_rules::Rule};
 use cohab_protocol::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalSubject};
 use cohab_term::{
     input::{EditResult, InputText},

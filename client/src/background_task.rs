@@ -9,7 +9,7 @@ use std::{
     time::Instant,
 };
 
-use cohab_policy::remembered::Rule;
+use cohab_policy::user_rules::Rule;
 use cohab_policy_io::{
     git_settings::{self, Environment},
     rules_file::RulesFile,

@@ -8,7 +8,7 @@ use std::{
     time::Instant,
 };
 
-use cohab_policy::{self, Level, YES_HOLDS, remembered::Remembered};
+use cohab_policy::{self, Level, YES_HOLDS, user_rules::Remembered};
 use cohab_protocol::{ApprovalId, ApprovalMode, ExecuteCommand};
 use cohab_secrets::holds_placeholder;
 
@@ -158,7 +158,7 @@ impl Consents {
 mod tests {
     use std::{path::Path, time::Duration};
 
-    use cohab_policy::remembered::Nothing;
+    use cohab_policy::user_rules::Nothing;
     use cohab_protocol::{CallId, TurnId};
 
     use super::*;

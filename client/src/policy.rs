@@ -14,7 +14,7 @@ use clap::{Args, Subcommand};
 use cohab_daemon_link::config;
 use cohab_policy::{
     Context, Level, Lock, assess_line,
-    remembered::{Loaded, Remembered},
+    user_rules::{Loaded, Remembered},
 };
 use cohab_policy_io::{
     files::{FileSystem, program_folders},

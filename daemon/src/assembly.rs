@@ -48,7 +48,7 @@ use cohab_models::{
     resolution::{Choice, ChoiceError},
     scrubbed::{Withheld, WithheldProvider},
 };
-use cohab_policy::remembered::Remembered as _;
+use cohab_policy::user_rules::Remembered as _;
 use cohab_policy_io::rules_file::{RuleBook, RulesFile};
 use cohab_protocol::{ApprovalMode, Paths};
 use cohab_runtime::{
@@ -121,7 +121,7 @@ pub struct Guards {
     pub rules: Arc<Rules>,
     /// Steps in a row without anything new before the user is asked; 0 for any number.
     pub stalled_steps: u32,
-    /// Which programs run unasked behind the lock.
+    /// The programs that run unasked behind the lock.
     pub confined: ConfinedPrograms,
 }
 

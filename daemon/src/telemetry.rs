@@ -11,15 +11,15 @@ use tokio::{task::JoinHandle, time::timeout};
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::{Layer, Registry};
 
-/// At its end the daemon waits so long for what is not sent yet.
+/// Longest wait of the daemon's end for unsent spans.
 const END_WAIT: Duration = Duration::from_secs(1);
 
-/// Takes spans.
+/// Collects spans.
 pub type SpanLayer = Box<dyn Layer<Registry> + Send + Sync>;
-/// Sends what was taken until its token fires, then the rest.
+/// Sends the collected spans until its token fires, then the rest.
 type Export = Box<dyn FnOnce(CancellationToken) -> BoxFuture<'static, ()> + Send>;
 
-/// Why spans go nowhere whatever the settings say, and what helps; `None` if this build can send them.
+/// The reason why spans are never sent, and the remedy; `None` if this build can send them.
 #[must_use]
 pub fn missing() -> Option<&'static str> {
     const MISSING: &str = "`telemetry.otlp_endpoint` has no effect: this cohabd was built without OpenTelemetry export; \
@@ -27,7 +27,7 @@ pub fn missing() -> Option<&'static str> {
     (!cfg!(feature = "otlp")).then_some(MISSING)
 }
 
-/// What was set up, before it begins.
+/// Telemetry before its start.
 #[derive(Default)]
 pub struct Telemetry {
     export: Option<Export>,
@@ -42,7 +42,7 @@ pub struct Exporting {
 }
 
 impl Telemetry {
-    /// To the collector at this URL; to nobody if it is empty. The layer takes the spans.
+    /// Sends to the collector at this URL; nowhere if it is empty. The layer collects the spans.
     #[must_use]
     pub fn set_up(endpoint: &str) -> (Self, Option<SpanLayer>) {
         if endpoint.is_empty() {
@@ -65,7 +65,7 @@ impl Telemetry {
         Err(missing().unwrap_or_default().to_owned())
     }
 
-    /// Begins, in the daemon's runtime. What is in the way is told in the log: nobody's turn waits for it.
+    /// Starts sending, in the daemon's runtime. Faults go to the log: no turn waits for telemetry.
     #[must_use]
     pub fn start(self) -> Exporting {
         if let Some(complaint) = &self.complaint {

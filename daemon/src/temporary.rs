@@ -13,7 +13,7 @@ use std::{
 use cohab_protocol::{Paths, socket::secure_directory};
 use tempfile::{Builder, TempDir};
 
-/// Made when it is first needed, and removed with this.
+/// Created when it is first needed, and removed with this value.
 #[derive(Debug)]
 pub struct TemporaryFolder {
     shared: PathBuf,
@@ -21,13 +21,13 @@ pub struct TemporaryFolder {
 }
 
 impl TemporaryFolder {
-    /// For the daemon at these paths.
+    /// The folder for the daemon at these paths.
     #[must_use]
     pub fn new(paths: &Paths) -> Self {
         Self { shared: paths.temporary_dir(), own: Mutex::default() }
     }
 
-    /// Its path with links resolved; it is made again if somebody has removed it. Blocks.
+    /// Its path with links resolved; it is created again if it was removed. Blocks.
     #[must_use]
     pub fn path(&self) -> Option<PathBuf> {
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
@@ -38,7 +38,7 @@ impl TemporaryFolder {
     }
 
     fn make(&self) -> io::Result<TempDir> {
-        // Where somebody else has taken the name, a folder of another name does; it may be left behind.
+        // Where another user has taken the name, a folder of another name is used; it may be left behind.
         let place = if secure_directory(&self.shared).is_ok() { self.shared.clone() } else { std::env::temp_dir() };
         Builder::new().prefix("cohab-tmp-").permissions(fs::Permissions::from_mode(0o700)).tempdir_in(place)
     }
@@ -54,11 +54,12 @@ impl Drop for TemporaryFolder {
     }
 }
 
-/// What earlier daemons at these paths have left. To be called while no other one runs, and before this one makes anything there.
+/// The folders that earlier daemons at these paths left. To be called while no other one runs, and before this one creates anything
+/// there.
 #[must_use]
 pub fn leftovers(paths: &Paths) -> Vec<PathBuf> {
     let shared = paths.temporary_dir();
-    // A folder of another user's is left alone, and nothing is made to look.
+    // A folder of another user is left alone, and nothing is created for the check.
     if !shared.is_dir() || secure_directory(&shared).is_err() {
         return Vec::new();
     }
@@ -85,7 +86,7 @@ mod tests {
 
     use super::*;
 
-    /// Paths whose shared folder is nobody else's.
+    /// Paths whose shared folder belongs to this test alone.
     fn paths() -> (TempDir, Paths) {
         let home = tempfile::tempdir().expect("a temporary folder");
         let own = home.path().to_owned();

@@ -24,7 +24,7 @@ pub const LONG_CHARS: usize = 2_000;
 /// Characters of a question, below which it is short.
 pub const SHORT_CHARS: usize = 100;
 
-/// What a question asks for that is hard: a part of a pattern stands between word boundaries.
+/// Signs of hard work in a question: a part of a pattern stands between word boundaries.
 const HARD: [&str; 12] = [
     r"refactor(?:s|ed|ing)?",
     r"re-?architect(?:s|ed|ing)?|architecture",
@@ -40,7 +40,7 @@ const HARD: [&str; 12] = [
     r"(?:across|over|through) (?:all|the whole|the entire) \w+",
 ];
 
-/// What begins a question that is simple, or is one.
+/// Beginnings of simple questions, and whole ones.
 const SIMPLE: [&str; 7] = [
     r"hi|hello|hey|thanks|thank you|ok|okay|yes|no",
     r"what(?:'s| is| are| does)",
@@ -56,7 +56,7 @@ static HARD_PATTERN: LazyLock<Option<Regex>> =
 static SIMPLE_PATTERN: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(&format!(r"(?i)^\W*(?:{})\b", SIMPLE.join("|"))).ok());
 
-/// A question as the rules see it.
+/// The facts about a question for the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked<'a> {
     /// The user's own words.
@@ -65,7 +65,7 @@ pub struct Asked<'a> {
     pub tool_calls: usize,
     /// Messages so far in the conversation.
     pub messages: usize,
-    /// What the user wants.
+    /// The tier that the user wants.
     pub wish: TierWish,
 }
 

@@ -27,7 +27,7 @@ use cohab_types::environment::Variables;
 
 use crate::assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings};
 
-/// What the daemon of this user works with; `secrets` stay in it.
+/// The assembly for the daemon of this user; `secrets` stay in it.
 #[must_use]
 pub fn assembler(paths: &Paths, secrets: &Arc<Secrets>) -> Arc<dyn Assembler> {
     let home = home();
@@ -54,8 +54,8 @@ pub fn assembler(paths: &Paths, secrets: &Arc<Secrets>) -> Arc<dyn Assembler> {
     Arc::new(Assembly::new(paths.clone(), parts))
 }
 
-/// A shell whose commands see the user's `environment`, or the daemon's if that is not known, without what is a key by its name:
-/// what they print goes to the model.
+/// A shell whose commands see the user's `environment`, or the daemon's if that is unknown, without variables named like keys: the
+/// output goes to the model.
 fn keyless_shell(cwd: &Path, environment: &Variables) -> DaemonShell {
     let shell = DaemonShell::new(cwd.to_owned());
     if environment.is_empty() {
@@ -68,7 +68,7 @@ fn keyless_shell(cwd: &Path, environment: &Variables) -> DaemonShell {
     shell.with_environment(harmless.map(|(name, value)| (OsString::from(name), OsString::from(value))))
 }
 
-/// The user's home with links resolved: paths that are judged have theirs resolved, too.
+/// The user's home with links resolved: judged paths have theirs resolved, too.
 #[must_use]
 pub fn home() -> PathBuf {
     let home = std::env::home_dir().unwrap_or_else(|| PathBuf::from("/"));
@@ -124,10 +124,10 @@ fn jobs(settings: &Settings) -> Jobs {
     Jobs { tiers: settings.tiers.clone(), roles: settings.roles.clone(), profiles: profiles.collect() }
 }
 
-/// The settings in force and who answers by them and by `variables`, without asking anybody. What fails is not repeated.
+/// The settings in force and the model that they and `variables` choose, without asking the user. A failure is not retried.
 ///
 /// # Errors
-/// As for a turn: the settings are wrong, or what they name cannot work.
+/// As for a turn: the settings are wrong, or name something that cannot work.
 pub async fn configured_once(paths: &Paths, variables: &Variables) -> Result<(TurnSettings, Choice), TurnError> {
     let mut settings = load_settings(paths, variables, &home())?;
     settings.model.retries = Some(0);
@@ -151,7 +151,7 @@ impl ProviderChooser for Chooser {
     }
 }
 
-/// Learns from a client's environment what is secret before it chooses.
+/// Learns the secrets in a client's environment before it chooses.
 struct LearningChooser {
     inner: Chooser,
     secrets: Arc<Secrets>,

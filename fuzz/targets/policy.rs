@@ -5,7 +5,7 @@
 
 use std::{path::{Path, PathBuf}, time::{Duration, Instant}};
 
-use cohab_policy::{Context, Files, Level, assess_line, outside_source, parts, reaches_out, remembered::Rule};
+use cohab_policy::{Context, Files, Level, assess_line, outside_source, parts, reaches_out, user_rules::Rule};
 use cohab_shell_state::shell::Shell;
 use libfuzzer_sys::fuzz_target;
 

@@ -12,7 +12,7 @@ pub enum ApprovalMode {
     /// Plainly read-only things run, everything else is asked.
     #[default]
     Ask,
-    /// Everything runs. Shown in red wherever the mode is shown.
+    /// Everything runs. Every display of this mode is red.
     All,
     /// Runs everything except danger, lines that send data to another host and writes outside of the working directory, as long as the
     /// shell is as the user made it and no text from elsewhere was read.

@@ -13,9 +13,9 @@ pub struct ApprovalRequest {
     pub turn_id: TurnId,
     /// The proposed action.
     pub subject: ApprovalSubject,
-    /// Whether it is only new, or known to do harm.
+    /// Whether the action is known to do harm, or only new.
     pub is_dangerous: bool,
-    /// Why it is asked, a short sentence each.
+    /// Reasons for the question, a short sentence each.
     pub reasons: Vec<String>,
     /// Whether a yes counts for this one time only: no longer answer is worth offering.
     pub is_each_time: bool,
@@ -39,7 +39,7 @@ pub enum ApprovalSubject {
         tool: String,
         /// The file.
         path: WirePath,
-        /// Unified diff of what would change.
+        /// Unified diff of the change.
         diff: String,
     },
     /// Read a file that may hold secrets.
@@ -71,7 +71,7 @@ pub enum ApprovalSubject {
 /// One of several commands that are asked about together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProposedCommand {
-    /// Under which consent to this one is kept, and named in its `ExecuteCommand`.
+    /// The id under which consent to this command is kept, also named in its `ExecuteCommand`.
     pub approval_id: ApprovalId,
     /// The exact text.
     pub command: String,
@@ -79,6 +79,6 @@ pub struct ProposedCommand {
     pub cwd: WirePath,
     /// The live shell or a separate one.
     pub mode: RunMode,
-    /// Why it is asked.
+    /// Reasons for the question.
     pub reasons: Vec<String>,
 }

@@ -122,7 +122,7 @@ pub struct CommandExecutionResult {
 pub enum StateAfter {
     /// The shell waits for the next command.
     Prompt,
-    /// A program has it; nothing else can run there.
+    /// A program has the terminal; nothing else can run there.
     InFront {
         /// The program's name, one line.
         program: String,
@@ -151,9 +151,9 @@ pub enum CommandEnding {
     ShellExited,
     /// The command was not run.
     Refused {
-        /// Why, for programs: `shell_busy`, `nested`, `not_approved`, ... (`RelayError::code` of shell-relay).
+        /// The reason, for programs: `shell_busy`, `nested`, `not_approved`, ... (`RelayError::code` of shell-relay).
         code: String,
-        /// Why, as a sentence for the model and the user.
+        /// The reason, as a sentence for the model and the user.
         reason: String,
     },
 }
@@ -185,7 +185,7 @@ pub enum RunMode {
 pub struct EnvDelta {
     /// Variables with a new value.
     pub set: Vec<EnvChange>,
-    /// Names that are gone.
+    /// Names of unset variables.
     pub unset: Vec<String>,
 }
 
@@ -210,21 +210,21 @@ pub struct ApprovalReply {
 /// The user's decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ApprovalDecision {
-    /// Do it, this once.
+    /// Run it, this once.
     Once,
-    /// Do it, and this exact thing again without asking while the session lives.
+    /// Run it, and this exact action again without asking while the session lives.
     Session,
-    /// Do this instead.
+    /// Run this text instead.
     Edited {
         /// The command as the user changed it.
         command: String,
     },
     /// Do not run it. The model is informed and may continue.
     Refused {
-        /// A word to the model; may be empty.
+        /// A note to the model; may be empty.
         note: String,
     },
-    /// Don't, and end the turn.
+    /// Do not run it, and end the turn.
     CancelTurn,
     /// Run it, and this exact command in this folder unasked from now on, in every shell, until the user takes it back.
     Folder,
@@ -243,7 +243,7 @@ pub struct ShellEvent {
     pub cwd: WirePath,
     /// Wall time in milliseconds.
     pub duration_ms: u64,
-    /// The end of its output as plain text, at most `MAX_OUTPUT_TAIL_BYTES`.
+    /// The end of the command's output as plain text, at most `MAX_OUTPUT_TAIL_BYTES`.
     pub output_tail: String,
     /// Bytes the command wrote.
     pub output_bytes: u64,
@@ -267,7 +267,7 @@ pub enum SessionAction {
     Status,
     /// Forgets the conversation of the attached session.
     Clear,
-    /// Changes what the attached session may do unasked.
+    /// Changes the actions that the attached session may take unasked.
     SetApproval {
         /// The new mode.
         mode: ApprovalMode,
@@ -287,11 +287,11 @@ pub enum SessionAction {
 pub struct Attach {
     /// The session.
     pub session: SessionKey,
-    /// Whether this client can run commands in a live shell, and in which.
+    /// The kind of live shell in which this client can run commands; absent without one.
     pub live_shell: Option<String>,
     /// The actions that need no question, by the command line, the environment and the settings of the user who attaches.
     pub approval: ApprovalMode,
-    /// Whether a person can answer an `ApprovalRequest` here. If not, what would be asked is refused.
+    /// Whether a person can answer an `ApprovalRequest` here. If not, such actions are refused.
     pub can_approve: bool,
     /// Whether the programs of a command that runs unasked in the live shell are kept from writing.
     pub has_lock: bool,

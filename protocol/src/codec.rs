@@ -20,7 +20,7 @@ const FORMAT: Configuration<LittleEndian, Varint, Limit<MAX_FRAME_BYTES>> =
 /// Length of a frame's header.
 const HEADER_BYTES: usize = 4;
 
-/// Why a frame could not be read or written. Every variant ends the connection.
+/// The reason why a frame could not be read or written. Every variant ends the connection.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
     /// The transport failed, or ended inside a frame.
@@ -50,7 +50,7 @@ pub enum FrameError {
 #[derive(Debug)]
 pub struct FrameCodec<In, Out> {
     frames: LengthDelimitedCodec,
-    /// The length of a frame was read, its bytes are not all there yet.
+    /// The length of a frame was read; its bytes have not all arrived yet.
     is_inside_frame: bool,
     types: PhantomData<fn(Out) -> In>,
 }
@@ -107,7 +107,7 @@ impl<In, Out: Serialize> Encoder<Out> for FrameCodec<In, Out> {
     }
 }
 
-/// For messages that are kept: one may be megabytes, so it is written into the buffer without a copy in between.
+/// Encodes messages that are kept: one may be megabytes, so it is written into the buffer without a copy in between.
 impl<In, Out: Serialize> Encoder<&Out> for FrameCodec<In, Out> {
     type Error = FrameError;
 
@@ -149,7 +149,7 @@ pub fn to_bytes<T: Serialize>(message: &T) -> Result<Vec<u8>, FrameError> {
 /// One message from exactly these bytes.
 ///
 /// # Errors
-/// `Decode` if they are no such message, `Trailing` if some are left over.
+/// `Decode` if they are not such a message, `Trailing` if some are left over.
 pub fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, FrameError> {
     let (message, consumed) =
         bincode::serde::decode_from_slice(bytes, FORMAT).map_err(|error| FrameError::Decode(error.to_string()))?;

@@ -24,7 +24,8 @@ pub enum DaemonMessage {
     StepFinished(StepFinished),
     /// Run this in the live shell. Answered by one `CommandExecutionResult`.
     ExecuteCommand(ExecuteCommand),
-    /// Stop a command: SIGINT to its process group, then harder signals; one that has not begun is given up. Its result still comes.
+    /// Stop a command: SIGINT to its process group, then harder signals; a command that has not begun is given up. Its result still
+    /// comes.
     InterruptCommand {
         /// The command.
         call_id: CallId,
@@ -37,13 +38,13 @@ pub enum DaemonMessage {
     TurnEnded(TurnEnded),
     /// Answers `SessionRequest`.
     SessionReply(SessionReply),
-    /// Something the user should see that is no part of the answer.
+    /// A notice for the user that is not part of the answer.
     Notice(Notice),
-    /// Something failed.
+    /// A failure.
     Error(WireError),
     /// The daemon closes this connection.
     Goodbye {
-        /// Why, as a sentence.
+        /// The reason, as a sentence.
         reason: String,
     },
     /// The usage of the turn so far.
@@ -54,7 +55,7 @@ pub enum DaemonMessage {
     TurnPaused {
         /// The turn.
         turn_id: TurnId,
-        /// Whether it holds: nothing is asked of the model and no tool starts.
+        /// Whether the turn is paused: no request goes to the model and no tool starts.
         is_paused: bool,
     },
     /// The used share of the user's tightest budget; sent after a model call, if there is a budget.
@@ -66,7 +67,7 @@ pub enum DaemonMessage {
 pub struct TurnUnfinished {
     /// The question, one line.
     pub question: String,
-    /// Steps that are done, and are not done again.
+    /// Completed steps, which are not repeated.
     pub steps_done: u32,
     /// Actions that were begun and may have been completed, in short lines; they are not repeated automatically.
     pub unknown: Vec<String>,
@@ -101,7 +102,7 @@ pub struct AgentStreamChunk {
 pub enum ChunkDelta {
     /// Text of the answer.
     Text(String),
-    /// The model's visible reasoning, where it sends any.
+    /// The model's visible reasoning, if it sends any.
     Reasoning(String),
     /// The text since the last step is void: the request is repeated after a failure and will send it again.
     Reset,
@@ -176,7 +177,7 @@ pub struct ExecuteCommand {
     pub command: String,
     /// After this long without an end the result is `StillRunning`; the command is not killed.
     pub timeout_ms: u64,
-    /// The user's consent to exactly this text, where one was needed. The client checks it against its own record.
+    /// The user's consent to exactly this text, if it was needed. The client checks it against its own record.
     pub approval_id: Option<ApprovalId>,
 }
 
@@ -185,7 +186,7 @@ pub struct ExecuteCommand {
 pub struct TurnProgress {
     /// The turn.
     pub turn_id: TurnId,
-    /// Summed over its model calls until now.
+    /// The sum over its model calls until now.
     pub usage: Usage,
 }
 
@@ -218,7 +219,7 @@ pub enum BudgetKind {
 pub struct TurnEnded {
     /// The turn.
     pub turn_id: TurnId,
-    /// Why it ended.
+    /// The reason for its end.
     pub reason: TurnEndReason,
     /// The usage of the turn.
     pub usage: Usage,
@@ -226,7 +227,7 @@ pub struct TurnEnded {
     pub chunks: u64,
 }
 
-/// Why a turn ended.
+/// The reason for the end of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TurnEndReason {
     /// The model gave its answer.
@@ -243,10 +244,10 @@ pub enum TurnEndReason {
     Failed,
 }
 
-/// Tokens and money, as the provider counted them. Absent is unknown, not zero.
+/// Tokens and money, as the provider counted them. An absent value is unknown, not zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens sent, without those below.
+    /// Tokens sent, without those from or to the cache.
     pub input_tokens: Option<u64>,
     /// Tokens received.
     pub output_tokens: Option<u64>,
@@ -254,7 +255,7 @@ pub struct Usage {
     pub cache_read_tokens: Option<u64>,
     /// Tokens written to the provider's cache.
     pub cache_write_tokens: Option<u64>,
-    /// Tokens of reasoning, part of the output where the provider counts so.
+    /// Tokens of reasoning, part of the output if the provider counts so.
     pub reasoning_tokens: Option<u64>,
     /// The cost in millionths of a US dollar, as reported by the provider or by the user's own prices.
     pub cost_microusd: Option<u64>,
@@ -284,9 +285,9 @@ pub enum SessionAnswer {
     Context(ContextReport),
     /// Answers `Compact`: estimated tokens of the conversation.
     Compacted {
-        /// Before.
+        /// Tokens before.
         before_tokens: u64,
-        /// After.
+        /// Tokens after.
         after_tokens: u64,
     },
     /// Answers `Usage`.
@@ -320,7 +321,7 @@ pub struct Attached {
 pub struct LeftState {
     /// The shell's folder.
     pub cwd: WirePath,
-    /// Exported variables that the assistant's commands had set; none that looks secret.
+    /// Exported variables that the assistant's commands had set, except those that look secret.
     pub environment: Vec<crate::EnvSetting>,
 }
 
@@ -342,7 +343,7 @@ pub struct ContextRoom {
     pub system: u64,
     /// The conversation.
     pub messages: u64,
-    /// Kept free for the answer, and for errors of the estimate.
+    /// Tokens kept free for the answer, and for errors of the estimate.
     pub response_reserve: u64,
     /// Tokens sent, together.
     pub total: u64,
@@ -357,9 +358,9 @@ pub struct ContextRoom {
 /// One part of what the model would be sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextSection {
-    /// One or a few words.
+    /// A name of one or a few words.
     pub name: String,
-    /// Estimated.
+    /// Estimated tokens.
     pub tokens: u64,
 }
 
@@ -383,7 +384,7 @@ pub struct DaemonStatus {
     pub pid: u32,
     /// Release.
     pub build: String,
-    /// Since it started, in milliseconds.
+    /// Time since its start, in milliseconds.
     pub uptime_ms: u64,
     /// Connected clients, this one included.
     pub clients: u32,

@@ -2,15 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-/// Puts everything under one folder.
+/// The variable that puts everything under one folder.
 pub const HOME_VARIABLE: &str = "COHAB_HOME";
 
 /// The folders of one user. None of them need exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paths {
-    /// Holds `config.toml` and `models.toml`.
+    /// The folder of `config.toml` and `models.toml`.
     pub config_dir: PathBuf,
-    /// Logs, what the user agreed to, what model calls took.
+    /// The folder of logs, the user's permissions and the usage of model calls.
     pub state_dir: PathBuf,
     /// The folder of files that can be made again.
     pub cache_dir: PathBuf,
@@ -82,8 +82,8 @@ impl Paths {
         folders
     }
 
-    /// The folder for temporary files of the daemon's commands. Its name follows from the socket's, so the next daemon finds what one
-    /// that was killed has left.
+    /// The folder for temporary files of the daemon's commands. Its name follows from the socket's, so the next daemon finds the folder
+    /// that a killed daemon has left.
     #[must_use]
     pub fn temporary_dir(&self) -> PathBuf {
         let uid = rustix::process::getuid().as_raw();
@@ -97,19 +97,19 @@ impl Paths {
         self.config_dir.join("config.toml")
     }
 
-    /// Sizes and prices of models, as the user knows them.
+    /// The file of sizes and prices of models, as set by the user.
     #[must_use]
     pub fn models_file(&self) -> PathBuf {
         self.config_dir.join("models.toml")
     }
 
-    /// Commands that the user allowed for good.
+    /// The file of commands that the user allowed for good.
     #[must_use]
     pub fn rules_file(&self) -> PathBuf {
         self.config_dir.join("rules.toml")
     }
 
-    /// Folders whose own instructions for the assistant the user trusts.
+    /// The file of folders whose own instructions for the assistant the user trusts.
     #[must_use]
     pub fn trusted_folders_file(&self) -> PathBuf {
         self.state_dir.join("trusted-folders")
@@ -121,7 +121,7 @@ impl Paths {
         self.state_dir.join("usage.db")
     }
 
-    /// Conversations.
+    /// The file of conversations.
     #[must_use]
     pub fn sessions_file(&self) -> PathBuf {
         self.state_dir.join("sessions.db")

@@ -13,7 +13,7 @@ use crate::PROTOCOL_VERSION;
 /// `sun_path` holds 108 bytes on Linux and 104 on macOS, one of them the NUL.
 const MAX_SOCKET_PATH_BYTES: usize = 103;
 
-/// Why a socket cannot be used.
+/// The reason why a socket cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SocketError {
     /// The folder is not safely ours.
@@ -32,7 +32,7 @@ pub enum SocketError {
         /// The system's error.
         source: io::Error,
     },
-    /// Somebody else is at the other end.
+    /// Another user is at the other end.
     #[error("the process at the other end runs as uid {uid}, not as you")]
     ForeignPeer {
         /// The peer's user id.
@@ -54,7 +54,7 @@ pub fn socket_path(runtime_dir: &Path, uid: u32) -> PathBuf {
 /// Makes `path` a folder that only our user can enter.
 ///
 /// # Errors
-/// `UnsafeDirectory` if it is a link, somebody else's, or open to others; `Io` if it cannot be made.
+/// `UnsafeDirectory` if it is a link, another user's, or open to others; `Io` if it cannot be made.
 pub fn secure_directory(path: &Path) -> Result<(), SocketError> {
     let io = |source| SocketError::Io { path: path.to_owned(), source };
     if let Some(parent) = path.parent() {
@@ -98,7 +98,7 @@ pub fn listen(path: &Path) -> Result<UnixListener, SocketError> {
     Ok(listener)
 }
 
-/// Connects, and checks who listens.
+/// Connects, and checks the listener.
 ///
 /// # Errors
 /// `Io` if no daemon listens, `ForeignPeer` if the listener is another user's.

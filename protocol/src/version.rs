@@ -13,7 +13,7 @@ pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("COHAB_BUI
 /// refuse each other in the handshake instead of decoding nonsense.
 pub const SCHEMA_HASH: u64 = fnv1a(include_bytes!("../tests/golden.txt"));
 
-/// Why a client and a daemon of these builds do not work together.
+/// The reason why a client and a daemon of these builds do not work together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit {
     /// The difference, and the older side if that is known.
@@ -23,7 +23,7 @@ pub struct Misfit {
 }
 
 impl Misfit {
-    /// Between a client and a daemon whose builds are called so.
+    /// Compares a client and a daemon by the names of their builds.
     #[must_use]
     pub fn between(client: &str, daemon: &str) -> Self {
         let builds = format!("the client is cohab {client}, the daemon is cohab {daemon}");

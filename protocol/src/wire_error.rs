@@ -30,7 +30,7 @@ pub enum ErrorSubject {
     Call(CallId),
 }
 
-/// Families of failure, for exit codes and for what is worth another try.
+/// Kinds of failure, for exit codes and for the decision to try again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WireErrorKind {
     /// The two sides speak different versions.

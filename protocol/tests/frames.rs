@@ -118,7 +118,7 @@ fn a_claim_of_2_to_the_40_elements_allocates_nothing() {
     // A length of 2^40 in bincode's varint: marker 253, then eight bytes.
     let claim = [&[253][..], &(1_u64 << 40).to_le_bytes()].concat();
     let before = peak_bytes();
-    // Variant, then what comes before the first string, byte string or vector of the message.
+    // A variant, then the bytes before the first string, byte string or vector of the message.
     let hello = [&[0, 1, 2][..], &claim].concat();
     let output = [&[3, 16][..], &[7; 16], &claim].concat();
     let query = [&[1, 16][..], &[7; 16], &claim].concat();

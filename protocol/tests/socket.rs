@@ -176,7 +176,7 @@ fn held_by_somebody_else() {
     let _ = stream.read(&mut [0]);
 }
 
-/// The test above as another user. The program lies where that one can read it.
+/// Runs the test above as another user. The program lies in a place that this user can read.
 fn somebody_else(home: &Path, socket: &Path, listens: bool) -> std::process::Child {
     let program = home.join("program");
     fs::copy(std::env::current_exe().expect("this test"), &program).expect("a copy");

@@ -19,7 +19,7 @@ const LOCK: &str = "lock";
 /// Makes the caller the owner of `folder` for as long as it keeps the file.
 ///
 /// # Errors
-/// The file cannot be made, or the file system has no locks.
+/// If the file cannot be made, or the file system has no locks.
 pub(crate) fn claim(folder: &Path) -> io::Result<File> {
     let unnamed = folder.join("lock.new");
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unnamed)?;
@@ -70,7 +70,7 @@ mod tests {
         drop(claim(&other).unwrap());
         let owner = claim(&alive).unwrap();
         symlink(&dead, runtime.path().join("shell-link")).unwrap();
-        // A pipe would block, a link may lead to somebody's file.
+        // A pipe would block, a link may lead to another user's file.
         let linked = folder("shell-linked");
         symlink(other.join(LOCK), linked.join(LOCK)).unwrap();
         sweep(runtime.path());

@@ -32,7 +32,7 @@ pub enum Mark {
         /// The command's id.
         id: String,
     },
-    /// `C`: some command starts, the user's or ours.
+    /// `C`: a command starts, the user's or ours.
     Started,
     /// `O`: the next byte is the command's own output.
     OutputBegins {
@@ -41,7 +41,7 @@ pub enum Mark {
     },
     /// `E`: our command ended.
     Ended(Ended),
-    /// `D`: some command ended; an empty id means the user's.
+    /// `D`: a command ended; an empty id means the user's.
     Finished(Ended),
     /// `Q`: the line in the editor.
     Line(ReportedLine),
@@ -52,12 +52,12 @@ pub enum Mark {
         /// The editor's name.
         name: String,
     },
-    /// `K`: whether Enter is bound to something of the user's.
+    /// `K`: whether Enter is bound to a function of the user's.
     EnterOwner {
         /// Whether it is.
         is_users: bool,
     },
-    /// `V`: what the keys mean from now on, in fish.
+    /// `V`: the meaning of the keys from now on, in fish.
     Letters(Letters),
     /// `N`: Enter was pressed on this line, nothing is accepted yet.
     EnterPressed(ReportedLine),
@@ -66,7 +66,7 @@ pub enum Mark {
 /// The meaning of a letter to the line editor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Letters {
-    /// Itself.
+    /// Plain text.
     Text,
     /// A command of vi.
     Commands,
@@ -79,7 +79,7 @@ pub enum Letters {
 pub struct ReportedLine {
     /// Cursor, in characters.
     pub cursor: usize,
-    /// Absent if too long.
+    /// The text; absent if too long.
     pub text: Option<String>,
     /// Whether the shell knows the line's first word as a command; absent if it did not report it.
     pub is_command: Option<bool>,
@@ -163,7 +163,7 @@ impl MarkParser {
         None
     }
 
-    /// At the end of the stream: what was held back is ordinary output after all.
+    /// Ends the stream: held bytes are ordinary output after all.
     pub fn finish(&mut self) -> Vec<u8> {
         self.held.drain(..std::mem::take(&mut self.given_out));
         std::mem::take(&mut self.held)
@@ -203,7 +203,7 @@ impl MarkParser {
 enum Taken {
     Held,
     Mark(Mark),
-    /// Held to its end, but not one of ours.
+    /// The mark was held to its end, but is not one of ours.
     MalformedMark,
     /// The held bytes are output, except the last `keep`; the byte at hand has not been used.
     NotAMark {

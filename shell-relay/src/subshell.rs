@@ -12,10 +12,10 @@ use brush_parser::{
 };
 use cohab_shell_state::shell::{Shell, quoted};
 
-/// Longer texts, and those with more opened groups, are not parsed but taken at their words.
+/// Longest text that is parsed; longer texts, and those with more opened groups, are judged by their words.
 const PARSED_MAX_BYTES: usize = 64 * 1024;
 const GROUPS_MAX: usize = 200;
-/// `eval` within `eval` is followed this far.
+/// Deepest nesting of `eval` that is followed.
 const MAX_EVALS: usize = 8;
 
 /// The way to run a text so that the user's shell survives it unchanged.
@@ -47,7 +47,7 @@ pub fn containment(shell: Shell, text: &str) -> Containment {
     }
 }
 
-/// The quotes keep a bracket in the text from ending the subshell early, also where the text is broken.
+/// The quotes keep a bracket in the text from ending the subshell early, even in a broken text.
 fn in_subshell(text: &str) -> String {
     format!("( eval -- {} )", String::from_utf8_lossy(&quoted(text.as_ref())))
 }
@@ -57,7 +57,7 @@ fn in_subshell(text: &str) -> String {
 enum Sought {
     /// The end of the shell itself, or a lasting `errexit`.
     End,
-    /// `suspend`, wherever it would run.
+    /// `suspend`, in any place where it would run.
     Suspend,
 }
 
@@ -187,7 +187,7 @@ impl Reading {
             _ if self.sought == Sought::Suspend => name == "suspend",
             "exit" | "logout" => true,
             "bye" => self.is_zsh,
-            // Without a program it only redirects, and that is to stick; but a shell that loses its input ends.
+            // Without a program `exec` only redirects, which must persist; but a shell that loses its input ends.
             "exec" => !arguments.iter().all(|word| names_descriptor(word)) || redirects_input(command),
             "set" if self.is_zsh => zsh_sets_errexit("set", arguments),
             "set" => sets_errexit(arguments),
@@ -265,7 +265,7 @@ fn sets_errexit(arguments: &[String]) -> bool {
         || arguments.windows(2).any(|pair| pair[0].starts_with('-') && pair[0].ends_with('o') && pair[1] == "errexit")
 }
 
-/// zsh: names have any case and any `_`, `no` in front turns them round, patterns may name them.
+/// Names in zsh have any case and any `_`, `no` in front inverts them, patterns may name them.
 fn zsh_sets_errexit(builtin: &str, arguments: &[String]) -> bool {
     let mut sets = builtin != "unsetopt";
     for argument in arguments {
@@ -299,7 +299,7 @@ fn without_quotes(word: &str) -> String {
     word.chars().filter(|c| !matches!(c, '\\' | '\'' | '"')).collect()
 }
 
-/// The inside of a word that is quoted as a whole; else the word without all its quotes.
+/// The inside of a word that is quoted as a whole; otherwise the word without all its quotes.
 fn without_outer_quotes(word: &str) -> String {
     let inside = ['\'', '"'].iter().find_map(|quote| {
         let inside = word.strip_prefix(*quote)?.strip_suffix(*quote)?;

@@ -8,7 +8,7 @@ use std::{
 
 /// Long enough for a loaded machine; nothing waits this long when all is well.
 const DEADLINE: Duration = Duration::from_secs(20);
-/// Between two looks at something that nobody announces.
+/// Pause between two looks at a state without notification.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
 /// The deadline of every wait, times `COHAB_TEST_SLACK` if that is set.
@@ -27,7 +27,7 @@ fn slack() -> u32 {
     std::env::var("COHAB_TEST_SLACK").ok().and_then(|text| text.parse().ok()).filter(|slack| *slack > 0).unwrap_or(1)
 }
 
-/// Waits for something that nobody announces: a file, a process.
+/// Waits for a state without notification: a file, a process.
 ///
 /// # Panics
 /// With `what` if it does not hold in time.

@@ -9,7 +9,7 @@ use vt100::{Callbacks, Screen};
 pub struct Reports {
     /// Window title.
     pub title: String,
-    /// How often the bell rang.
+    /// Number of bells.
     pub bells: usize,
     /// Modes that vt100 does not know: `?1004` for DEC modes, `4` for ANSI modes, `>4` for the keyboard.
     pub modes: BTreeMap<String, String>,
@@ -21,7 +21,7 @@ pub struct Reports {
 #[derive(Default)]
 pub(crate) struct Emulation {
     pub(crate) reports: Reports,
-    /// What the terminal would answer; sent only where the terminal of a test shall answer.
+    /// The terminal's answers; sent only where the terminal of a test must answer.
     pub(crate) answers: Vec<u8>,
 }
 

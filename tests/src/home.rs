@@ -58,7 +58,7 @@ impl Home {
     /// If the temporary folder cannot be written.
     #[must_use]
     pub fn new() -> Self {
-        // What is told of a changed mask names the one before.
+        // The report of a changed mask names the one before.
         umask(Mode::from_raw_mode(0o022));
         // The short name leaves room for the socket's path.
         let folder = tempfile::Builder::new().prefix("ce-").tempdir().expect("a temporary folder");
@@ -71,7 +71,7 @@ impl Home {
         let environment = [
             ("HOME", root.join("home").display().to_string()),
             ("COHAB_HOME", root.join("cohab").display().to_string()),
-            // What a killed daemon leaves there goes with the home.
+            // Files that a killed daemon leaves there are removed with the home.
             ("TMPDIR", root.join("tmp").display().to_string()),
             ("PATH", path),
             ("SHELL", "/bin/bash".into()),
@@ -106,14 +106,14 @@ impl Home {
         ]
     }
 
-    /// Another value in the environment of everything that is started here.
+    /// Sets a variable in the environment of every process that is started here.
     #[must_use]
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.environment.insert(name.into(), value.into());
         self
     }
 
-    /// A variable less.
+    /// Removes a variable.
     #[must_use]
     pub fn without(mut self, name: &str) -> Self {
         self.environment.remove(name);
@@ -152,7 +152,7 @@ impl Home {
         Path::new(&self.environment["HOME"]).join(name)
     }
 
-    /// Where cohab keeps things here.
+    /// The paths of cohab in this home.
     #[must_use]
     pub fn paths(&self) -> Paths {
         let uid = rustix::process::getuid().as_raw();
@@ -177,7 +177,7 @@ impl Home {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
     }
 
-    /// Commands without a live shell may write in the home, which is no project and lies beside a folder of cohab's own.
+    /// Commands without a live shell may write in the home, which is no project and next to one of cohab's folders.
     pub fn open_sandbox(&self) {
         self.write_config("[sandbox]\nprofile = \"full\"\n");
     }
@@ -288,7 +288,7 @@ impl Home {
     /// Kills the daemon without warning, and waits until it is gone.
     ///
     /// # Panics
-    /// If there is none, or it does not die.
+    /// If there is no daemon, or it does not die.
     pub fn kill_daemon(&self) {
         let pids = self.daemon_pids();
         assert!(!pids.is_empty(), "no daemon runs");
@@ -316,14 +316,14 @@ impl Drop for Home {
     }
 }
 
-/// How a process ended.
+/// The result of a process.
 #[derive(Clone, Debug)]
 pub struct Finished {
     /// Its exit status; absent if a signal ended it.
     pub status: Option<i32>,
-    /// What it wrote to stdout.
+    /// Its stdout.
     pub stdout: String,
-    /// What it wrote to stderr.
+    /// Its stderr.
     pub stderr: String,
 }
 
@@ -359,7 +359,7 @@ fn kill_and_wait(pid: Pid) {
     eventually("the end of a killed process", || test_kill_process(pid).is_err() || is_zombie(pid));
 }
 
-/// Dead, but for being waited for. Its first thread may be so while another one still holds the sockets.
+/// Dead, but not yet waited for. The first thread may be so while another one still holds the sockets.
 fn is_zombie(pid: Pid) -> bool {
     let process = format!("/proc/{}", pid.as_raw_nonzero());
     let stat = fs::read_to_string(format!("{process}/stat")).unwrap_or_default();

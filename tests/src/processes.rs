@@ -2,14 +2,14 @@
 
 use std::{fs, path::Path};
 
-/// The process ids of what the process's first thread has started and that still lives.
+/// The process ids of the living children of the process's first thread.
 #[must_use]
 pub fn children(pid: u32) -> Vec<u32> {
     let listed = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
     listed.split_whitespace().filter_map(|child| child.parse().ok()).collect()
 }
 
-/// Whether every thread of the process and of all that it started sleeps: all that came is read, all that was to be said is written.
+/// Whether every thread of the process and of all its children sleeps: all input is read, all output is written.
 #[must_use]
 pub fn sleep(pid: u32) -> bool {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();

@@ -4,16 +4,16 @@ use std::{ops::Deref, time::Duration};
 
 use crate::{Home, Terminal, deadline::eventually, keys, processes};
 
-/// How the row of keys of an approval card begins.
+/// The beginning of the row of keys of an approval card.
 pub const CARD_KEYS: &str = "y once";
 /// The same of the card for several commands.
 const BATCH_KEYS: &str = "y all";
 
-/// A card may ignore keys that come so soon that they were meant for something else.
+/// A card may ignore keys that come so soon that they were meant for another program.
 const CARD_DEAF: Duration = Duration::from_millis(350);
 
-/// So many looks in a row must find all asleep: a single one may fall between a write and its read, as the kernel hands the bytes of a
-/// terminal on in a thread of its own.
+/// This many looks in a row must find all asleep: a single one may fall between a write and its read, as the kernel passes the bytes of
+/// a terminal on in a separate thread.
 const LOOKS: u32 = 25;
 
 /// A shell in a terminal, with the prompt it shows. It cannot outlive the home it was started in.
@@ -52,8 +52,8 @@ impl<'home> Session<'home> {
         self.wait_for("an empty prompt", |view| view.is_at_prompt(&self.prompt));
     }
 
-    /// Waits until the assistant, its daemon and the shell only wait for keys, messages or a model. What is on the screen says less: bash and fish lose a Ctrl-C that
-    /// comes while they paint, and zsh shows its prompt before it says that it stands.
+    /// Waits until the assistant, its daemon and the shell only wait for keys, messages or a model. The screen shows less: bash and
+    /// fish lose a Ctrl-C that comes while they paint, and zsh shows its prompt before it reports it.
     ///
     /// # Panics
     /// If they do not in time.
@@ -95,7 +95,7 @@ impl<'home> Session<'home> {
         mark
     }
 
-    /// Waits for the next prompt after what [`submit`](Self::submit) sent, and gives what came until then.
+    /// Waits for the next prompt after [`submit`](Self::submit), and returns the output until then.
     ///
     /// # Panics
     /// If it does not come.
@@ -151,12 +151,12 @@ impl<'home> Session<'home> {
         self.outwait_deaf_card();
     }
 
-    /// Until a card has listened to keys for sure.
+    /// Waits until a card accepts keys for sure.
     pub fn outwait_deaf_card(&self) {
         let _ = self.holds_within(CARD_DEAF, |_| false);
     }
 
-    /// From now on the prompt looks like this.
+    /// Expects this prompt from now on.
     pub fn expect_prompt(&mut self, prompt: &str) {
         self.prompt = prompt.into();
     }

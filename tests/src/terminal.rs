@@ -64,7 +64,7 @@ impl Size {
     }
 }
 
-/// What the terminal shows at one moment.
+/// The content of the terminal at one moment.
 pub struct View {
     parser: vt100::Parser<Emulation>,
     raw: Vec<u8>,
@@ -129,7 +129,7 @@ impl View {
         column == prompt.chars().count() && self.cursor_row() == prompt.trim_end()
     }
 
-    /// The row of the cursor, without the dim words at its right edge: a hint beside the line is not part of it.
+    /// The row of the cursor, without the dim words at its right edge: a hint next to the line is not part of it.
     #[must_use]
     pub fn cursor_row(&self) -> String {
         let (row, _) = self.parser.screen().cursor_position();
@@ -159,7 +159,7 @@ impl View {
         &self.parser.callbacks().reports
     }
 
-    /// How the program ended, once all it wrote is on the screen.
+    /// The end of the program, once all its output is on the screen.
     #[must_use]
     pub fn exit(&self) -> Option<&ExitStatus> {
         self.exit.as_ref().filter(|_| self.is_at_end)
@@ -290,13 +290,13 @@ impl Terminal {
         look(&lock(&self.shared.view))
     }
 
-    /// How many bytes came so far: a mark for [`raw_since`](Self::raw_since).
+    /// The number of bytes so far: a mark for [`raw_since`](Self::raw_since).
     #[must_use]
     pub fn mark(&self) -> usize {
         self.look(|view| view.raw().len())
     }
 
-    /// What came since a mark, as text.
+    /// The output since a mark, as text.
     #[must_use]
     pub fn raw_since(&self, mark: usize) -> String {
         self.look(|view| String::from_utf8_lossy(&view.raw()[mark..]).into_owned())
@@ -333,7 +333,7 @@ impl Terminal {
         self.shared.reader.get().map(PathBuf::as_path)
     }
 
-    /// Everything a person needs to see why a test failed.
+    /// All facts that a person needs to see why a test failed.
     #[must_use]
     pub fn dump(&self) -> String {
         self.look(|view| {

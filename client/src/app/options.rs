@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use cohab_policy::{Lock, remembered::Remembered};
+use cohab_policy::{Lock, user_rules::Remembered};
 use cohab_protocol::{ApprovalMode, TurnId};
 use cohab_secrets::ExactValues;
 use cohab_shell_state::state::Snapshot;

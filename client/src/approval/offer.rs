@@ -1,7 +1,7 @@
 //! The answers that a question offers. The client makes a separate judgement: a command that the client reads as danger is danger,
 //! even if the daemon says otherwise.
 
-use cohab_policy::{self, Level, Verdict, remembered::Rule};
+use cohab_policy::{self, Level, Verdict, user_rules::Rule};
 use cohab_protocol::{ApprovalRequest, ApprovalSubject, ProposedCommand, RunMode, TurnId};
 use cohab_secrets::holds_placeholder;
 

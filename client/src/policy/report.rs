@@ -4,7 +4,7 @@ use std::{fmt::Write as _, path::Path};
 
 use cohab_policy::{
     Context, Level, Part, assess_line, needs_lock, parts,
-    remembered::{Loaded, Rule, Ruled, Safety},
+    user_rules::{Loaded, Rule, Ruled, Safety},
 };
 use cohab_secrets::PersonalData;
 use cohab_term::visible::{visible, visible_command};

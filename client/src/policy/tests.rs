@@ -1,4 +1,4 @@
-use cohab_policy::remembered::{Origin, parse_on};
+use cohab_policy::user_rules::{Origin, parse_on};
 
 use super::*;
 

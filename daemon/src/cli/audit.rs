@@ -24,10 +24,10 @@ use super::{
     record::{self, paragraph, time},
 };
 
-/// Records that are looked through for those of the last turn.
+/// Most records that are searched for those of the last turn.
 const MAX_TURN_RECORDS: usize = 10_000;
 
-/// What the model is told of a refusal without a word of the user's.
+/// The recorded reason of a refusal without a word of the user.
 const NO_WORD: &str = "the user refused";
 
 /// `cohab audit`.
@@ -70,7 +70,7 @@ pub enum AuditCommand {
     },
 }
 
-/// Runs it. Exit status: 0 done, 1 the records are not whole or cannot be read, 3 nobody reads the output.
+/// Runs it. Exit status: 0 done, 1 the records are damaged or cannot be read, 3 the output is closed.
 pub fn run(args: &AuditArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
     let places = Places::of(paths);
     if let AuditCommand::Tail { number, follow: true, json } = args.command {
@@ -83,7 +83,7 @@ pub fn run(args: &AuditArgs, paths: &Paths, output: &mut dyn Write, errors: &mut
     super::finish(result, output, errors)
 }
 
-/// The last records, and then those that come.
+/// Prints the last records, and then new ones.
 fn tail(
     places: &Places,
     number: usize,
@@ -91,7 +91,7 @@ fn tail(
     output: &mut dyn Write,
     goes_on: &mut dyn FnMut() -> bool,
 ) -> Result<(), Failure> {
-    // Before the last ones are read: what comes between is told once.
+    // Created before the last ones are read: records written in between are printed once.
     let follower = Follower::at_the_end(places.clone()).map_err(|error| unreadable(&error))?;
     let records = verify::last(places, number).map_err(|error| unreadable(&error))?;
     let after = records.last().map_or(0, |record| record.n);
@@ -123,7 +123,7 @@ fn not_whole(places: &Places) -> Failure {
     Failure::Other(message, Some(hint))
 }
 
-/// What is printed, and whether all is well.
+/// The output, and whether all records are sound.
 fn told(command: &AuditCommand, places: &Places) -> Result<(String, bool), Failure> {
     let (records, is_json) = match *command {
         AuditCommand::Verify { json } => {
@@ -149,7 +149,7 @@ fn told(command: &AuditCommand, places: &Places) -> Result<(String, bool), Failu
     Ok((text, true))
 }
 
-/// Those of the last turn, or the one of this number.
+/// The records of the last turn, or the one with this number.
 fn chosen(mut records: Vec<Record>, number: Option<u64>) -> Result<Vec<Record>, Failure> {
     match number {
         Some(number) => {
@@ -204,7 +204,7 @@ fn verdict_text(verdict: &Verdict, home: &Path) -> String {
     text
 }
 
-/// A paragraph for what happened, a second for when, why and how it went. What became of an action stands with it.
+/// A paragraph for the event, a second for its time, reasons and outcome. The result of an action is part of its paragraph.
 pub(super) fn table(records: &[Record], now: &Zoned, home: &Path, columns: Option<usize>) -> String {
     if records.is_empty() {
         return "Nothing is recorded yet.\n".to_owned();
@@ -243,7 +243,7 @@ pub(super) fn table(records: &[Record], now: &Zoned, home: &Path, columns: Optio
     text
 }
 
-/// What happened, and the facts about it.
+/// The event, and its facts.
 fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) {
     let above_home = format!("{}/", home.display());
     let shown = |text: &str| one_line(&visible_controls(text).replace(&above_home, "~/"), usize::MAX);
@@ -268,7 +268,7 @@ fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) 
                 Deed::Read => format!("read {}", place(text)),
             };
             let mut facts = vec![end.unwrap_or("end not known").to_owned(), format!("in {}", place(cwd))];
-            // The question stands before it, with its reasons.
+            // The question is printed before it, with its reasons.
             if *consent != Consent::Asked {
                 facts.extend(because(verdict, reasons));
             }

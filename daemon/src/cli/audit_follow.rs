@@ -19,13 +19,13 @@ use super::{
     record,
 };
 
-/// Between two looks. A person reads it.
+/// Pause between two looks. A person reads the output.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Writes what comes to `follower` behind record `after`, until nobody reads it or `goes_on` says no.
+/// Prints the records of `follower` behind record `after`, until the output is closed or `goes_on` returns false.
 ///
 /// # Errors
-/// What the system says when a record cannot be read, or its text not be written.
+/// The system's error when a record cannot be read, or its text not be written.
 pub(super) fn follow(
     mut follower: Follower,
     after: u64,
@@ -55,7 +55,7 @@ pub(super) fn follow(
     Ok(())
 }
 
-/// For as long as the program lives.
+/// Pauses, for as long as the program lives.
 pub(super) fn pause() -> bool {
     thread::sleep(PAUSE);
     true

@@ -21,9 +21,9 @@ use crate::telemetry;
 
 /// Longest value that is read from standard input.
 const INPUT_MAX_BYTES: u64 = 64 * 1024;
-/// What needs a build of its own.
+/// The setting that needs a special build.
 const TELEMETRY: &str = "telemetry.otlp_endpoint";
-/// Stands for a secret.
+/// Replaces a secret.
 const MASK: &str = "********";
 
 /// What to do with the settings.
@@ -57,7 +57,7 @@ pub enum ConfigCommand {
     },
 }
 
-/// Runs it. Exit status: 0 done, 1 user or settings, 3 nobody reads the output.
+/// Runs it. Exit status: 0 done, 1 user or settings, 3 the output is closed.
 pub fn run(
     command: &ConfigCommand,
     paths: &Paths,
@@ -86,7 +86,7 @@ fn sound(path: &Path) -> Result<ConfigFile, Failure> {
     if problems.is_empty() { Ok(file) } else { Err(Failure::Config(problems)) }
 }
 
-/// The value in force, as shown, and where it comes from.
+/// The value in force in its shown form, and its source.
 fn effective(file: &ConfigFile, key: &Key) -> Option<(String, String)> {
     if let Some((value, position)) = file.value(key) {
         let shown = if key.is_secret { MASK.into() } else { keys::plain(&value) };
@@ -113,7 +113,7 @@ fn set(path: &Path, name: &str, value: &str, input: &mut dyn BufRead, output: &m
         read.map_err(|error| Failure::Other(format!("cannot read the value from standard input: {error}"), None))?;
         text.trim_end_matches(['\n', '\r']).to_owned()
     } else if key.is_secret {
-        // Arguments can be seen by everyone on the machine and stay in the history of the shell.
+        // Arguments are visible to all users of the machine and stay in the history of the shell.
         let hint = format!("pipe it in: `cohab config set {name} - < FILE`");
         return Err(Failure::Other(format!("`{name}` is a secret and not taken from the command line"), Some(hint)));
     } else {
@@ -126,7 +126,7 @@ fn set(path: &Path, name: &str, value: &str, input: &mut dyn BufRead, output: &m
     note_telemetry(&ConfigFile::read(path)?, output)
 }
 
-/// Says if an endpoint is set that this build cannot use.
+/// Notes an endpoint that this build cannot use.
 fn note_telemetry(file: &ConfigFile, output: &mut dyn Write) -> Result<(), Failure> {
     let value = keys::find(TELEMETRY).and_then(|key| file.value(&key));
     let is_set = value.is_some_and(|(value, _)| !keys::plain(&value).is_empty());
@@ -156,7 +156,7 @@ fn list(path: &Path, as_json: bool, output: &mut dyn Write) -> Result<(), Failur
                 })
             })
             .collect();
-        // Only within its lines: between them it has line ends of its own.
+        // Escaped only within its lines: between them the line ends stay.
         return Ok(format!("{:#}", json!(all))
             .lines()
             .try_for_each(|line| writeln!(output, "{}", escaped_json(line)))?);
@@ -170,7 +170,7 @@ fn list(path: &Path, as_json: bool, output: &mut dyn Write) -> Result<(), Failur
     Ok(())
 }
 
-/// What the profiles of the file say.
+/// The settings of the file's profiles.
 fn of_profiles(file: &ConfigFile) -> impl Iterator<Item = Key> {
     let models = || KEYS.iter().filter_map(|key| key.name.strip_prefix("model."));
     let keys = file.profiles().into_iter().flat_map(move |profile| {

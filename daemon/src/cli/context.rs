@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use super::{Failure, ModelFlags, record};
 use crate::wiring;
 
-/// Width of the terminal where nobody says it.
+/// Width of the terminal if it is unknown.
 const COLUMNS: u16 = 80;
 
 /// `cohab context`.
@@ -44,7 +44,7 @@ pub struct ContextArgs {
     pub json: bool,
 }
 
-/// What is shown.
+/// The output.
 struct Shown {
     session: Option<SessionRow>,
     fixed: Fixed,
@@ -59,7 +59,7 @@ impl Shown {
     }
 }
 
-/// Runs it. Exit status: 0 done, 1 no such session or the settings are wrong, 3 nobody reads the output.
+/// Runs it. Exit status: 0 done, 1 no such session or the settings are wrong, 3 the output is closed.
 pub fn run(args: &ContextArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let shown = runtime.map_err(Failure::from).and_then(|runtime| runtime.block_on(look(args, paths)));
@@ -70,7 +70,7 @@ pub fn run(args: &ContextArgs, paths: &Paths, output: &mut dyn Write, errors: &m
     super::finish(result, output, errors)
 }
 
-/// The store and the session that is meant; none if none was ever kept.
+/// The store and the requested session; `None` if no session was ever stored.
 fn session(wanted: &str, paths: &Paths) -> Result<Option<(SqliteStore, SessionRow)>, Failure> {
     if wanted == "none" {
         return Ok(None);
@@ -117,7 +117,7 @@ async fn look(args: &ContextArgs, paths: &Paths) -> Result<Shown, Failure> {
     Ok(Shown { session, fixed, rows, around, question })
 }
 
-/// Only sessions of a shell have one.
+/// The shell of a session; only sessions of a shell have one.
 fn shell_of(key: &str) -> Option<String> {
     let shell = std::env::var_os("SHELL").filter(|_| key.starts_with("shell:"))?;
     Some(Path::new(&shell).file_name()?.to_string_lossy().into_owned())

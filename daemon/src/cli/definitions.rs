@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 /// Only for `cohab` itself.
 const INTERNAL: [&str; 2] = ["definitions", "who"];
 
-/// A command as an object: `name`, `about`, `after_help`, `arguments` and `commands` (the same shape). Hidden arguments are left out,
-/// and what is only for `cohab`; what merely has no room in the help is not.
+/// A command as an object: `name`, `about`, `after_help`, `arguments` and `commands` (the same shape). Hidden arguments and `cohab`'s
+/// internal commands are left out; commands that are only hidden in the help are not.
 #[must_use]
 pub fn tree(command: &Command) -> Value {
     let text = |text: Option<&clap::builder::StyledStr>| text.map(ToString::to_string);
@@ -26,7 +26,7 @@ pub fn tree(command: &Command) -> Value {
 /// `is_required`, `is_many`.
 fn definition(argument: &Arg) -> Value {
     let takes_value = argument.get_action().takes_values();
-    // clap keeps words for flags too, which nobody can type.
+    // clap keeps words for flags too, which cannot be typed.
     let possible = if takes_value { argument.get_possible_values() } else { Vec::new() };
     let values: Vec<Value> = possible
         .iter()

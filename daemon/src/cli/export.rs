@@ -43,7 +43,7 @@ pub struct ExportArgs {
     pub output: Option<PathBuf>,
 }
 
-/// What is written.
+/// The exported conversation.
 struct Exported {
     session: SessionRow,
     events: Vec<EventRow>,
@@ -62,7 +62,7 @@ impl Exported {
     }
 }
 
-/// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 nobody reads the output.
+/// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 the output is closed.
 pub fn run(args: &ExportArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
     let result = read(args, paths).and_then(|exported| {
         let text = if args.script {
@@ -72,7 +72,7 @@ pub fn run(args: &ExportArgs, paths: &Paths, output: &mut dyn Write, errors: &mu
         } else {
             cast::recording(&exported)
         };
-        // What an earlier release kept may still hold some.
+        // Entries of an earlier release may still hold secrets.
         write(args, &Secrets::default().scrubbed_own(text), output)
     });
     super::finish(result, output, errors)

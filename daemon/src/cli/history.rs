@@ -34,7 +34,7 @@ pub struct HistoryArgs {
     pub json: bool,
 }
 
-/// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 nobody reads the output.
+/// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 the output is closed.
 pub fn run(args: &HistoryArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
     let result = read(args, paths).and_then(|commands| {
         let text = if args.json {
@@ -47,7 +47,7 @@ pub fn run(args: &HistoryArgs, paths: &Paths, output: &mut dyn Write, errors: &m
     super::finish(result, output, errors)
 }
 
-/// The oldest first, as shells do.
+/// The commands, oldest first, as shells list them.
 fn read(args: &HistoryArgs, paths: &Paths) -> Result<Vec<Command>, Failure> {
     let store = match &args.session {
         Some(id) => Some(record::session(paths, id).map(|(store, session)| (store, Some(session.key)))?),
@@ -70,8 +70,8 @@ fn json(commands: &[Command]) -> String {
     escaped_json(&json!({"commands": rows}).to_string()) + "\n"
 }
 
-/// Two paragraphs each: the command; then when, how it went, where, who agreed and what was asked. At a terminal of so many `columns`
-/// they are broken between words; elsewhere each is one line, and nothing is cut.
+/// Two paragraphs each: the command; then time, outcome, folder, consent and question. At a terminal with `columns` they are broken
+/// between words; elsewhere each is one line, and nothing is cut.
 fn table(commands: &[Command], now: &Zoned, home: &Path, columns: Option<usize>) -> String {
     if commands.is_empty() {
         return "The assistant has run no command yet.\n".to_owned();

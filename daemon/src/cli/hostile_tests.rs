@@ -20,8 +20,8 @@ use cohab_text::{sanitize::sanitize, terminal_attack_fixtures::HOSTILE};
 use super::testing::{Home, at, call, question, result};
 use super::*;
 
-/// Commands that print what others wrote, as they read it from disk. Of those beside them `run`, `setup`, `models`, `probe-model`, `who`,
-/// `jobs` and `stores` ask services, and `definitions` prints our own words.
+/// Commands that print untrusted text from disk. Of the others `run`, `setup`, `models`, `probe-model`, `who`, `jobs` and `stores` ask
+/// services, and `definitions` prints only cohab's own texts.
 const READING: &[&[&str]] = &[
     &["sessions"],
     &["sessions", "--json"],
@@ -58,10 +58,10 @@ const READING: &[&[&str]] = &[
     &["export", "--cast"],
 ];
 
-/// Those of them that have nothing to say of that home: nothing was interrupted, changed or trusted.
+/// Those of them without output for that home: nothing was interrupted, changed or trusted.
 const QUIET: &[&str] = &["resume", "context", "undo", "trust", "stats"];
 
-/// A home in which every word that somebody else chose holds `evil`.
+/// A home in which every foreign text holds `evil`.
 fn home(evil: &str) -> Home {
     let home = Home::empty();
     let text = || format!("found it {evil} there");

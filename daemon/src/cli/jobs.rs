@@ -38,7 +38,7 @@ pub fn run(paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> Exi
 
 async fn jobs(paths: &Paths, variables: &Variables) -> Vec<Value> {
     let Ok(settings) = cohab_config::load(paths) else { return Vec::new() };
-    // The user means the main model by it.
+    // The user sets it for the main model only.
     let environment = |name: &str| variables.get(name).filter(|_| name != "COHAB_MODEL").cloned();
     let mut all = Vec::new();
     for (name, does) in in_use(&settings, variables) {
@@ -71,7 +71,7 @@ async fn jobs(paths: &Paths, variables: &Variables) -> Vec<Value> {
     all
 }
 
-/// What each named profile does.
+/// The tasks of each named profile.
 fn in_use(settings: &Settings, variables: &Variables) -> BTreeMap<String, Vec<String>> {
     let mut all = BTreeMap::<String, Vec<String>>::new();
     let mut add = |name: &str, does: String| all.entry(name.to_owned()).or_default().push(does);

@@ -118,13 +118,13 @@ pub enum Command {
 }
 
 impl Command {
-    /// Does what is done without a daemon that serves; gives a `Run` back.
+    /// Runs the commands that need no serving daemon; returns a `Run` instead.
     ///
     /// # Errors
     /// It is `Run`: whether to detach.
     pub fn execute(self, paths: &Paths) -> Result<ExitCode, bool> {
         let errors = &mut HarmlessWriter::new(io::stderr().lock());
-        // It has colours of its own.
+        // It has its own colours.
         if let Self::ProbeModel(args) = &self {
             return Ok(probe_model::run(args, paths, &mut io::stdout().lock(), errors));
         }
@@ -170,7 +170,7 @@ pub fn parse() -> Command {
 
 fn parse_from(args: Vec<OsString>) -> Result<Command, clap::Error> {
     let command = Cli::command();
-    // People reach all others through `cohab`, so that is what help and mistakes name.
+    // People reach all others through `cohab`, so help and mistakes name that.
     let is_handed_over =
         args.get(1).is_some_and(|arg| arg != "run" && command.get_subcommands().any(|known| arg == known.get_name()));
     let command = if is_handed_over { command.bin_name("cohab") } else { command };
@@ -190,7 +190,7 @@ pub struct ModelFlags {
 }
 
 impl ModelFlags {
-    /// This process's environment with what the flags say. Variables that are no UTF-8 are none of ours.
+    /// This process's environment with the flags applied. Variables that are not UTF-8 are ignored.
     fn variables(&self) -> Variables {
         let own =
             std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
@@ -200,16 +200,16 @@ impl ModelFlags {
     }
 }
 
-/// Why a command failed.
+/// The failure of a command.
 #[derive(Debug)]
 enum Failure {
     /// Faults of the settings file.
     Config(Vec<ConfigError>),
-    /// Anything else: a sentence, and what to do.
+    /// Any other: a sentence, and the remedy.
     Other(String, Option<String>),
-    /// Told already.
+    /// Reported already.
     Told,
-    /// The reader of our output is gone, or the disk is full.
+    /// The output is closed, or the disk is full.
     Output(io::Error),
 }
 
@@ -232,9 +232,9 @@ impl From<TurnError> for Failure {
     }
 }
 
-/// Tells a failure. Exit status: 0 done, 1 user, settings or service, 3 nobody reads the output.
+/// Reports a failure. Exit status: 0 done, 1 user, settings or service, 3 the output is closed.
 fn finish(result: Result<(), Failure>, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
-    // Nothing is left to be done if even the errors cannot be written.
+    // Nothing more can be done if even the errors cannot be written.
     match result.and_then(|()| output.flush().map_err(Failure::from)) {
         Ok(()) => return ExitCode::SUCCESS,
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::from(3),

@@ -15,7 +15,7 @@ use super::Failure;
 /// Widest column of names.
 const MAX_COLUMNS: usize = 30;
 
-/// Something that a model does.
+/// A task of a model.
 struct Job {
     kind: &'static str,
     name: String,
@@ -24,7 +24,7 @@ struct Job {
     is_set: bool,
 }
 
-/// Prints it, as one JSON object if wanted. `asked` is the profile that the user asks for.
+/// Prints the tasks, as one JSON object if wanted. `asked` is the profile that the user requests.
 pub(super) fn show(
     settings: &Settings,
     asked: Option<&str>,

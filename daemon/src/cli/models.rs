@@ -71,7 +71,7 @@ async fn list(args: &ModelsArgs, paths: &Paths, output: &mut dyn Write) -> Resul
     }
     let local = if args.local { local(&variables).await } else { Vec::new() };
     let own = match configured(paths, &variables).await {
-        // Without a service of one's own the local ones are all there is to see.
+        // Without a configured service only the local ones are listed.
         Err(Failure::Other(..)) if !local.is_empty() => None,
         own => Some(own?),
     };

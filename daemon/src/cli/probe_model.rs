@@ -86,7 +86,7 @@ async fn send(prompt: String, args: &ProbeArgs, paths: &Paths, output: &mut dyn 
     if fold.is_complete() { Ok(()) } else { Err(Failure::Told) }
 }
 
-/// Nothing goes to a server that was only found, unless the user agreed to it before.
+/// No request goes to a server that was only found, unless the user agreed to it before.
 fn agreed(choice: Choice, paths: &Paths) -> Result<std::sync::Arc<dyn ModelProvider>, Failure> {
     let (found, provider) = match choice {
         Choice::Ready(provider) => return Ok(provider),

@@ -17,18 +17,18 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::Failure;
 
-/// What to do where an id leads nowhere.
+/// The remedy for an unknown id.
 const LISTS: &str = "`cohab sessions` lists them";
 
-/// Columns of the terminal that the output goes to, if it goes to one.
+/// Columns of the terminal, if the output goes to one.
 pub fn terminal_columns() -> Option<usize> {
     let output = std::io::stdout();
     let size = output.is_terminal().then(|| rustix::termios::tcgetwinsize(&output).ok()).flatten()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
-/// `words` on rows of so many columns: the first begins with `first`, all others with `next`. Blanks stay as they are; a word that
-/// fits on no row is left to the terminal.
+/// `words` on rows of `columns`: the first begins with `first`, all others with `next`. Blanks stay as they are; a word that exceeds a
+/// row is left to the terminal.
 pub fn paragraph((first, next): (&str, &str), words: &str, columns: Option<usize>, out: &mut String) {
     out.push_str(first);
     let (mut column, mut start) = (first.width(), first.width());
@@ -47,12 +47,12 @@ pub fn paragraph((first, next): (&str, &str), words: &str, columns: Option<usize
     out.push('\n');
 }
 
-/// The store, if anything was ever kept.
+/// The store, if it exists.
 pub fn open(paths: &Paths) -> Result<Option<SqliteStore>, Failure> {
     SqliteStore::open_existing(&paths.sessions_file()).map_err(unreadable(paths))
 }
 
-/// Why the store cannot be used, for people.
+/// The reason why the store cannot be used, for people.
 pub fn unreadable(paths: &Paths) -> impl Fn(StoreError) -> Failure {
     let path = paths.sessions_file();
     move |error| {
@@ -60,14 +60,14 @@ pub fn unreadable(paths: &Paths) -> impl Fn(StoreError) -> Failure {
     }
 }
 
-/// The store and the session whose id begins so.
+/// The store and the session whose id begins with `id`.
 pub fn session(paths: &Paths, id: &str) -> Result<(SqliteStore, SessionRow), Failure> {
     let Some(store) = open(paths)? else { return Err(nobody(id)) };
     let session = find(paths, &store, id)?;
     Ok((store, session))
 }
 
-/// The session whose id begins so.
+/// The session whose id begins with `id`.
 pub fn find(paths: &Paths, store: &dyn StateStore, id: &str) -> Result<SessionRow, Failure> {
     match store.find(id).map_err(unreadable(paths))? {
         Found::One(session) => Ok(*session),
@@ -90,12 +90,12 @@ fn nobody(id: &str) -> Failure {
     Failure::Other(message, Some(LISTS.to_owned()))
 }
 
-/// Given by the user, shown back.
+/// The user's text in a form that can be shown.
 pub fn visible(text: &str) -> String {
     one_line(text, TITLE_MAX_CHARS)
 }
 
-/// What is shown of an id.
+/// The shown part of an id.
 pub fn short(id: &str) -> &str {
     id.get(..id::SHOWN_DIGITS).unwrap_or(id)
 }
@@ -111,7 +111,7 @@ pub fn folder(path: &str, home: &Path) -> String {
     sanitize(&text).replace('\n', " ")
 }
 
-/// The user's home with links resolved, as the shell tells it.
+/// The user's home with links resolved, as the shell reports folders.
 pub fn home() -> std::path::PathBuf {
     let home = std::env::home_dir().unwrap_or_else(|| "/".into());
     home.canonicalize().unwrap_or(home)

@@ -35,7 +35,7 @@ pub struct ResumeArgs {
     pub json: bool,
 }
 
-/// Runs it. Exit status: 0 done, 1 nothing to go on with or the store cannot be used, 3 nobody reads the output.
+/// Runs it. Exit status: 0 done, 1 nothing to continue or the store cannot be used, 3 the output is closed.
 pub fn run(args: &ResumeArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
     super::finish(try_run(args, paths, output), output, errors)
 }
@@ -59,7 +59,7 @@ fn try_run(args: &ResumeArgs, paths: &Paths, output: &mut dyn Write) -> Result<(
     resume(&session.id, paths)
 }
 
-/// Sessions that were interrupted, the newest first.
+/// Interrupted sessions, the newest first.
 fn interrupted(id: Option<&str>, paths: &Paths) -> Result<Vec<(SessionRow, Unfinished)>, Failure> {
     let wanted = id.map(|id| record::session(paths, id)).transpose()?.map(|(_, session)| session.key);
     let Some(store) = record::open(paths)? else { return Ok(Vec::new()) };

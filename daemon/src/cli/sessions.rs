@@ -115,7 +115,7 @@ fn days(text: &str) -> Result<u32, String> {
     days.ok_or_else(|| "write it as a number of days, `30d`".to_owned())
 }
 
-/// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 nobody reads the output.
+/// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 the output is closed.
 pub fn run(
     args: &SessionsArgs,
     paths: &Paths,
@@ -196,7 +196,7 @@ fn remove(args: &RmArgs, paths: &Paths, input: &mut dyn BufRead, output: &mut dy
             }
             sessions.into_iter().map(|session| session.key).collect()
         } else {
-            // All of them, or none: an id that is mistyped must not cost the others.
+            // All of them, or none: a mistyped id must not cost the other sessions.
             let found = args.ids.iter().map(|id| record::find(paths, &store, id).map(|session| session.key));
             found.collect::<Result<_, _>>()?
         };

@@ -71,14 +71,14 @@ pub fn run(args: SetupArgs, paths: &Paths, output: &mut dyn Write, errors: &mut 
     };
     let status = match &error {
         SetupError::Cancelled => {
-            // What was asked so far stands above.
+            // The answers so far stay above it.
             let _ = writeln!(errors, "Nothing was changed.");
             return ExitCode::from(CANCELLED);
         }
         SetupError::Missing(_) | SetupError::Usage(..) => ExitCode::from(USAGE),
         _ => ExitCode::FAILURE,
     };
-    // Nothing is left to be done if even the errors cannot be written.
+    // Nothing more can be done if even the errors cannot be written.
     drop(complain(errors, &error.to_string(), error.hint().as_deref()));
     status
 }
@@ -142,7 +142,7 @@ fn key_from_stdin() -> Result<SecretString, SetupError> {
     Ok(key.to_owned().into())
 }
 
-/// A live area, or plain lines where the terminal is poor or the user wants them.
+/// A live area, or plain lines on a limited terminal or at the user's request.
 fn prompt_at(terminal: Terminal) -> Box<dyn Prompt> {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let is_poor = set("TERM").is_none_or(|term| term == "dumb");

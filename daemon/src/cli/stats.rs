@@ -28,7 +28,7 @@ pub struct StatsArgs {
     pub json: bool,
 }
 
-/// Runs it. Exit status: 0 done, 1 the store cannot be read, 3 nobody reads the output.
+/// Runs it. Exit status: 0 done, 1 the store cannot be read, 3 the output is closed.
 pub fn run(args: &StatsArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
     let now = Zoned::now();
     let since = args.since.date(now.date());

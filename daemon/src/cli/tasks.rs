@@ -32,7 +32,7 @@ pub struct TasksArgs {
 /// The list of one session.
 type List = (SessionRow, Vec<Task>);
 
-/// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 nobody reads the output.
+/// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 the output is closed.
 pub fn run(args: &TasksArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
     let result = read(args, paths).and_then(|lists| {
         let text = if args.json { json(&lists) } else { table(&lists) };
@@ -41,7 +41,7 @@ pub fn run(args: &TasksArgs, paths: &Paths, output: &mut dyn Write, errors: &mut
     super::finish(result, output, errors)
 }
 
-/// The newest session first.
+/// The lists, the newest session first.
 fn read(args: &TasksArgs, paths: &Paths) -> Result<Vec<List>, Failure> {
     let unreadable = record::unreadable(paths);
     let (store, sessions) = match &args.session {

@@ -7,7 +7,7 @@ use cohab_store::sessions::{
 };
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 
-/// A folder of its own for everything.
+/// A separate folder for all files.
 pub struct Home {
     _folder: tempfile::TempDir,
     pub paths: Paths,
@@ -83,7 +83,7 @@ impl Home {
         self.store().keep_all(&entries).expect("they are kept");
     }
 
-    /// Two sessions; everything that can happen in a turn happens in the second.
+    /// Two sessions; the second has every kind of event.
     pub fn with_sessions() -> Self {
         let home = Self::empty();
         home.turn(

@@ -18,7 +18,7 @@ use super::{
     record::{self, paragraph, time},
 };
 
-/// Of a command or a path in a line, in characters.
+/// Longest command or path in a line, in characters.
 const TITLE_MAX_CHARS: usize = 60;
 
 /// `cohab trace`.
@@ -42,7 +42,7 @@ struct Shown {
     turns: Vec<(Turn, ExecutionResult)>,
 }
 
-/// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 nobody reads the output.
+/// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 the output is closed.
 pub fn run(args: &TraceArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
     let result = read(args, paths).and_then(|shown| {
         let text = if args.json { json(&shown) } else { text(&shown, &Zoned::now(), record::terminal_columns()) };
@@ -71,7 +71,7 @@ fn json(shown: &Shown) -> String {
     escaped_json(&whole.to_string()) + "\n"
 }
 
-/// At a terminal of so many `columns` lines are broken between words; elsewhere they are not.
+/// At a terminal with `columns` lines are broken between words; elsewhere they are not.
 fn text(shown: &Shown, now: &Zoned, columns: Option<usize>) -> String {
     let (session, mut text) = (&shown.session, String::new());
     let title = one_line(&session.title, usize::MAX);
@@ -97,7 +97,7 @@ fn head(turn: &Turn, result: &ExecutionResult, now: &Zoned, columns: Option<usiz
         (_, None) => "not ended".to_owned(),
     };
     let mut facts = vec![when, how];
-    // Of one that is on only the steps that are over would count.
+    // In a running turn only finished steps would count.
     facts.extend((!is_on).then(|| time::took(result.duration_ms)));
     facts.push(match turn.state.steps {
         1 => "1 step".to_owned(),
@@ -118,7 +118,7 @@ fn tokens(sent: Option<u64>, received: Option<u64>) -> Option<String> {
     is_known.then(|| format!("{} in, {} out", count(sent), count(received)))
 }
 
-/// Calls below the model's step that asked for them.
+/// Calls are listed below the model's step that made them.
 fn tree(steps: &[Step], is_alive: bool, columns: Option<usize>, out: &mut String) {
     let is_shown = |step: &&Step| step.kind != StepType::UserMessage;
     let roots: Vec<&Step> = steps.iter().filter(is_shown).filter(|step| step.metadata.parent.is_none()).collect();
@@ -135,7 +135,7 @@ fn tree(steps: &[Step], is_alive: bool, columns: Option<usize>, out: &mut String
     }
 }
 
-/// What stands before a step, and what below that.
+/// The prefix of a step, and of the lines below it.
 fn branches(is_last: bool) -> (&'static str, &'static str) {
     if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") }
 }

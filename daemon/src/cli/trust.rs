@@ -41,7 +41,7 @@ pub struct TrustArgs {
     pub json: bool,
 }
 
-/// Runs it. Exit status: 0 done, 1 it cannot be, 3 nobody reads the output.
+/// Runs it. Exit status: 0 done, 1 it cannot be, 3 the output is closed.
 pub fn run(args: &TrustArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
     let text = done(args, &TrustedFolders::new(paths.trusted_folders_file(), home()));
     let written = text.and_then(|text| Ok(output.write_all(text.as_bytes())?));

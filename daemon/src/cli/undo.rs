@@ -36,7 +36,7 @@ pub struct UndoArgs {
     pub json: bool,
 }
 
-/// Runs it. Exit status: 0 done, 1 a file was left alone or cannot be read, 3 nobody reads the output.
+/// Runs it. Exit status: 0 done, 1 a file was left alone or cannot be read, 3 the output is closed.
 pub fn run(args: &UndoArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
     let result = undo(args, paths).and_then(|restored| {
         let files = restored.map(|restored| restored.files).unwrap_or_default();
@@ -57,7 +57,7 @@ fn undo(args: &UndoArgs, paths: &Paths) -> Result<Option<Restored>, Failure> {
     Ok(restored)
 }
 
-/// Only where there is an audit log already: whether there is to be one is the settings'.
+/// Only into an existing audit log: the settings decide about having one.
 fn put_on_record(Restored { turn, files }: &Restored, paths: &Paths) {
     let is_undone = |taken: &&Taken| matches!(taken.word, Word::Restored | Word::Removed);
     let undone: Vec<String> =

@@ -75,7 +75,7 @@ struct Shown {
     budgets: Vec<Gauge>,
 }
 
-/// Runs it. Exit status: 0 done, 1 the store cannot be read, 3 nobody reads the output.
+/// Runs it. Exit status: 0 done, 1 the store cannot be read, 3 the output is closed.
 pub fn run(args: &UsageArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
     let result = read(args, paths, &Zoned::now()).and_then(|shown| {
         let text = if args.json { render::json(&shown) } else { render::table(&shown) };
@@ -99,7 +99,7 @@ fn read(args: &UsageArgs, paths: &Paths, now: &Zoned) -> Result<Shown, Failure> 
         database.calls_since(midnight, |call| spent.add(Spent::of(&call.usage))).map_err(unreadable)?;
         models = database.learned().map_err(unreadable)?;
     }
-    // What was taken can be told whatever the settings are like.
+    // The usage is reported even if the settings are wrong.
     let limits = cohab_config::load(paths).map(|settings| settings.budget.limits()).unwrap_or_default();
     let of_day = |gauge: &Gauge| matches!(gauge.kind, budget::Kind::DayTokens | budget::Kind::DayCost);
     let budgets = limits.gauges(budget::Used { day: spent, ..budget::Used::default() }).filter(of_day).collect();

@@ -36,7 +36,7 @@ struct Shown {
     events: Vec<EventRow>,
 }
 
-/// Runs it. Exit status: 0 done, 1 no such command or the store cannot be used, 3 nobody reads the output.
+/// Runs it. Exit status: 0 done, 1 no such command or the store cannot be used, 3 the output is closed.
 pub fn run(args: &WhyArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
     let result = read(args, paths).and_then(|shown| {
         let text = if args.json { json(&shown) } else { text(&shown, &Zoned::now(), &record::home()) };

@@ -15,12 +15,12 @@ use futures::StreamExt as _;
 
 use super::{Setup, SetupError, draft::Draft};
 
-/// Longest answer to the question of the test, in tokens: room for a model that thinks first.
+/// Longest answer to the test question, in tokens: room for a model that thinks first.
 const ANSWER_MAX_TOKENS: u32 = 256;
-/// Of the answer, as much is shown, in columns.
+/// Columns of the answer that are shown.
 const SHOWN_COLUMNS: usize = 40;
 
-/// An answer to the question of the test.
+/// An answer to the test question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Hello {
     /// From the request to the end of the answer.
@@ -79,7 +79,7 @@ impl Setup {
         Err(broken("it ended without an end"))
     }
 
-    /// The time limits in force; without any if the file cannot be read, which is told when it is to be written.
+    /// The time limits in force; defaults if the file cannot be read, which is reported when it is to be written.
     fn limits(&self) -> ModelSettings {
         let settings = cohab_config::load(&self.paths).ok();
         let model = settings.and_then(|settings| settings.model_of(None).ok()).unwrap_or_default();
@@ -99,8 +99,7 @@ fn broken(reason: &str) -> SetupError {
     })
 }
 
-/// The model to propose: the one that was used, else the service's usual one, else one that is loaded and can call tools, else the
-/// first.
+/// The model to propose: the used one, else the service's usual one, else one that is loaded and can call tools, else the first.
 pub(super) fn best_model(models: &[Model], used: Option<&str>, usual: Option<&str>) -> usize {
     let named = |name: &str| models.iter().position(|model| model.id == name);
     let likely = || {
@@ -110,7 +109,7 @@ pub(super) fn best_model(models: &[Model], used: Option<&str>, usual: Option<&st
     used.and_then(named).or_else(|| usual.and_then(named)).or_else(likely).unwrap_or(0)
 }
 
-/// What is known of a model, in words: `128k tokens · tools · loaded`.
+/// The facts about a model, in words: `128k tokens · tools · loaded`.
 pub(crate) fn remark(model: &Model) -> String {
     let size = model.context_window_tokens.map(|tokens| format!("{} tokens", in_thousands(tokens)));
     let tools = model.can_call_tools.map(|can| if can { "tools" } else { "no tools" }.to_owned());
@@ -120,7 +119,7 @@ pub(crate) fn remark(model: &Model) -> String {
 
 /// `128k`, `1M`, `512`.
 pub(crate) fn in_thousands(tokens: u64) -> String {
-    // Sizes are round in tens or in twos; both are meant when people say 128k.
+    // Sizes are round in tens or in twos; people say 128k for both.
     let unit = |size: u64| {
         if size.is_multiple_of(1024) && !size.is_multiple_of(1000) { 1024 } else { 1000 }
     };

@@ -11,34 +11,34 @@ use toml_edit::Value;
 
 use super::{Given, GivenKey};
 
-/// A service to be written down.
+/// A service to be saved.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Draft {
     /// A wire, a vendor, `offline`.
     pub(super) provider: String,
-    /// Where it is, if not where its vendor is.
+    /// Its address, if it differs from its vendor's.
     pub(super) base_url: Option<String>,
-    /// Where its key is.
+    /// The place of its key.
     pub(super) key: DraftKey,
     /// Its model.
     pub(super) model: Option<String>,
-    /// Size of that model's context in tokens, where the service lists it and no table of ours has the service.
+    /// Size of that model's context in tokens, where the service lists it and no table has the service.
     pub(super) context_window_tokens: Option<u64>,
     /// The profile it is for.
     pub(super) profile: Option<String>,
 }
 
-/// Where the key of a draft is.
+/// The place of a draft's key.
 #[derive(Clone, Debug, Default)]
 pub(super) enum DraftKey {
     /// It needs none.
     #[default]
     None,
-    /// In a variable.
+    /// A variable.
     Variable(String),
-    /// A command prints it.
+    /// A command that prints it.
     Command(String),
-    /// It is here, to be stored.
+    /// The key itself, to be stored.
     Secret(SecretString),
 }
 
@@ -54,7 +54,7 @@ impl From<Option<GivenKey>> for DraftKey {
 }
 
 impl Draft {
-    /// As far as the command line says.
+    /// The facts from the command line.
     pub(super) fn of(given: &Given) -> Self {
         Self {
             provider: given.provider.clone().unwrap_or_default(),
@@ -66,7 +66,7 @@ impl Draft {
         }
     }
 
-    /// The settings it will be, for trying it out: with the time limits that are in force, and a key that is not stored yet.
+    /// The settings for trying it out: with the time limits in force, and a key that is not stored yet.
     pub(super) fn settings(&self, base: &ModelSettings) -> ModelSettings {
         let mut settings = ModelSettings {
             provider: Some(self.provider.clone()),
@@ -86,8 +86,8 @@ impl Draft {
         settings
     }
 
-    /// The changes of the settings file. What belongs to the service or the model before goes. `store` has the key, if one is
-    /// stored; `is_same_model` keeps what is said of the model.
+    /// The changes of the settings file. Settings of the former service or model are removed. `store` is the place of a stored key;
+    /// `is_same_model` keeps the settings of the model.
     pub(super) fn changes(&self, store: Option<KeyStore>, is_same_model: bool) -> Vec<Change> {
         let store = store.map(|store| match store {
             KeyStore::Keyring => "keyring".to_owned(),
@@ -125,7 +125,7 @@ impl Draft {
         values.into_iter().chain(of_model).filter_map(change).chain(window).collect()
     }
 
-    /// The name of its table in the file.
+    /// Its table in the file.
     pub(super) fn table(&self) -> String {
         profile::table(self.profile.as_deref())
     }
@@ -148,7 +148,7 @@ pub(super) fn check_key(text: &str) -> Result<(), String> {
     }
 }
 
-/// Whether a setting of `[model]` takes this text.
+/// Whether a setting of `[model]` accepts this text.
 pub(super) fn check_value(leaf: &str, text: &str) -> Result<(), String> {
     let key = keys::find(&format!("model.{leaf}")).ok_or("there is no such setting")?;
     key.parse(text).map(drop).map_err(|_| format!("that must be {}", key.kind.allowed()))

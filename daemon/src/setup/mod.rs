@@ -33,26 +33,26 @@ use cohab_model_api::ProviderError;
 
 /// What is set up, and for whom.
 pub struct Setup {
-    /// Where the user's files are.
+    /// The user's files.
     pub paths: Paths,
-    /// Where keys are kept.
+    /// The stores of keys.
     pub stores: KeyStores,
     /// The user's environment.
     pub variables: Variables,
-    /// What the command line says already.
+    /// The facts from the command line.
     pub given: Given,
 }
 
-/// What the command line says.
+/// The facts from the command line.
 #[derive(Clone, Debug, Default)]
 pub struct Given {
     /// A wire, a vendor or `offline`.
     pub provider: Option<String>,
-    /// Where the service is.
+    /// The address of the service.
     pub base_url: Option<String>,
     /// Its model.
     pub model: Option<String>,
-    /// Where the key is.
+    /// The source of the key.
     pub key: Option<GivenKey>,
     /// The profile to write; `[model]` without.
     pub profile: Option<String>,
@@ -63,24 +63,24 @@ pub struct Given {
 /// A key from the command line.
 #[derive(Clone, Debug)]
 pub enum GivenKey {
-    /// In this variable, at every use.
+    /// The content of this variable, at every use.
     Variable(String),
-    /// Printed by this command, at every use.
+    /// The output of this command, at every use.
     Command(String),
-    /// This one; it will be stored.
+    /// This key; it will be stored.
     Secret(SecretString),
 }
 
-/// Why nothing was written.
+/// The reason why nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     /// The user left.
     #[error("cancelled")]
     Cancelled,
-    /// There is nobody to ask, and these flags are missing.
+    /// The user cannot be asked, and these flags are missing.
     #[error("there is no terminal to ask at, and the command line lacks {}", .0.join(", "))]
     Missing(Vec<&'static str>),
-    /// The command line makes no sense: a sentence and what to do.
+    /// The command line makes no sense: a sentence and the remedy.
     #[error("{0}")]
     Usage(String, String),
     /// The service refused the test or did not answer.
@@ -89,7 +89,7 @@ pub enum SetupError {
     /// The answers do not go together.
     #[error(transparent)]
     Choice(#[from] ChoiceError),
-    /// The key cannot be got or kept.
+    /// The key cannot be fetched or stored.
     #[error(transparent)]
     Key(#[from] KeyError),
     /// The settings file is wrong or cannot be written.
@@ -110,7 +110,7 @@ impl From<Stopped> for SetupError {
 }
 
 impl SetupError {
-    /// What the user can do.
+    /// The remedy for the user.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -130,13 +130,13 @@ impl Setup {
         self.variables.get(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
     }
 
-    /// Variables that win over what is about to be written.
+    /// Variables that override the settings about to be written.
     fn stronger_variables(&self) -> Vec<&'static str> {
         let all = ["COHAB_PROFILE", "COHAB_PROVIDER", "COHAB_BASE_URL", "COHAB_API_KEY", "COHAB_MODEL"];
         all.into_iter().filter(|name| self.variable(name).is_some()).collect()
     }
 
-    /// Whether it runs at a prompt of cohab's own, and not in another terminal that was opened from there.
+    /// Whether it runs at a prompt inside cohab, and not in another terminal that was opened from there.
     fn is_inside_cohab(&self) -> bool {
         let terminal = rustix::termios::ttyname(std::io::stdin(), Vec::new()).ok();
         terminal.is_some_and(|terminal| {
@@ -148,7 +148,7 @@ impl Setup {
         self.paths.config_file()
     }
 
-    /// A path as people write it.
+    /// A path in its usual notation.
     fn shown_path(&self, path: &std::path::Path) -> String {
         let home = self.variable("HOME").map(PathBuf::from);
         let short = home.and_then(|home| Some(format!("~/{}", path.strip_prefix(home).ok()?.display())));

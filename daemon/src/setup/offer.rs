@@ -15,14 +15,14 @@ pub(super) enum Target {
     Local(LocalServer),
     /// A vendor.
     Vendor(&'static Vendor),
-    /// A server at an address that the user writes.
+    /// A server at an address that the user enters.
     Other,
     /// No model.
     Offline,
 }
 
-/// All choices with their rows: servers found here, vendors whose key is there, other vendors, servers that could run here,
-/// anything else. `has` tells which variables are set.
+/// All choices with their rows: servers found here, vendors with a key, other vendors, servers that could run here, any other. `has`
+/// reports which variables are set.
 pub(super) fn targets(found: &[LocalServer], has: impl Fn(&str) -> bool) -> Vec<(Target, Row)> {
     let mut rows: Vec<(Target, Row)> = found.iter().map(local).collect();
     let mut vendors: Vec<(bool, &'static Vendor, Row)> = vendor::all()

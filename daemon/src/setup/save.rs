@@ -9,7 +9,7 @@ use super::{
     draft::{Draft, DraftKey},
 };
 
-/// What was written.
+/// The saved settings.
 #[derive(Clone, Debug)]
 pub struct Saved {
     /// The settings file.
@@ -18,9 +18,9 @@ pub struct Saved {
     pub table: String,
     /// Its settings, as in the file, without secrets.
     pub settings: Vec<(String, String)>,
-    /// Where the key was stored, if it was: the store and for people.
+    /// The place of the stored key, if it was stored: the store and its name for people.
     pub key: Option<(KeyStore, String)>,
-    /// Something the user should know about it.
+    /// A notice to the user about it.
     pub notice: Option<String>,
 }
 

@@ -11,18 +11,18 @@ use super::{
     draft::{Draft, DraftKey, check_value},
 };
 
-/// What came of it.
+/// The result.
 pub struct Done {
-    /// What was written.
+    /// The saved settings.
     pub saved: Saved,
-    /// How long the answer to the test took in milliseconds, and its beginning; nothing without a test.
+    /// Duration of the test's answer in milliseconds, and its beginning; `None` without a test.
     pub test: Option<(u128, String)>,
 }
 
-/// Sets up what the command line says.
+/// Sets up the service of the command line.
 ///
 /// # Errors
-/// Flags are missing or wrong, the test failed, or something cannot be written. Then nothing was.
+/// Flags are missing or wrong, the test failed, or something cannot be written. Then nothing was written.
 pub async fn run(setup: &Setup) -> Result<Done, SetupError> {
     setup.sound_file()?;
     let mut draft = setup.checked_draft()?;
@@ -63,7 +63,7 @@ fn with_way_out(error: SetupError) -> SetupError {
 }
 
 impl Setup {
-    /// What the command line says, if it says enough and all of it can be.
+    /// The draft of the command line, if that is complete and valid.
     fn checked_draft(&self) -> Result<Draft, SetupError> {
         let mut draft = Draft::of(&self.given);
         let usage = |what: String, hint: &str| SetupError::Usage(what, hint.to_owned());
@@ -95,7 +95,7 @@ impl Setup {
         if missing.is_empty() { Ok(draft) } else { Err(SetupError::Missing(missing)) }
     }
 
-    /// A vendor whose key stands in its own variable needs no flag for it.
+    /// A vendor with its key in its own variable needs no flag for it.
     fn what_key_is_missing(&self, draft: &mut Draft) -> Option<&'static str> {
         let spoken = vendor::named(&draft.provider)?;
         let vendor = spoken.vendor.or_else(|| spoken.wire.vendors().first())?;

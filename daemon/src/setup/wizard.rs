@@ -15,10 +15,10 @@ use super::{
     offer::{self, Target},
 };
 
-/// Asks for whatever the command line does not say, tries it out and writes it.
+/// Asks for all facts that the command line lacks, tries them out and saves them.
 ///
 /// # Errors
-/// The user left, the settings file is wrong, or something cannot be written. Then nothing was.
+/// The user left, the settings file is wrong, or something cannot be written. Then nothing was written.
 pub async fn run(setup: &Setup, prompt: &mut dyn Prompt) -> Result<Saved, SetupError> {
     setup.sound_file()?;
     let title = setup.given.profile.as_ref().map_or_else(String::new, |name| format!(" · profile {name}"));
@@ -48,13 +48,13 @@ struct Wizard<'a> {
     draft: Draft,
     /// The service for people.
     name: String,
-    /// The vendor, if its key is asked for.
+    /// The vendor, if its key is required.
     usual_key: Option<&'static Vendor>,
-    /// What a server that was found said of its models.
+    /// The models that a found server reported.
     found_models: Vec<Model>,
 }
 
-/// What to do after a failure.
+/// The next step after a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Again,
@@ -66,7 +66,7 @@ enum Way {
 }
 
 impl Wizard<'_> {
-    /// Settles service, address and key; gives the models the service has, none if it does not list them.
+    /// Chooses service, address and key; returns the models of the service, none if it does not list them.
     async fn service_and_models(&mut self) -> Result<Vec<Model>, SetupError> {
         self.choose_service().await?;
         if self.draft.provider == "offline" {
@@ -84,7 +84,7 @@ impl Wizard<'_> {
                 Err(error @ (SetupError::Service(_) | SetupError::Key(_))) => error,
                 Err(error) => return Err(error),
             };
-            // Many services have no list; the test of the model tells whether the rest is right.
+            // Many services have no list; the test of the model shows whether the rest is right.
             if matches!(&error, SetupError::Service(error) if matches!(error.kind, ProviderErrorKind::ModelNotFound | ProviderErrorKind::InvalidRequest | ProviderErrorKind::Protocol))
             {
                 self.prompt.say(Tone::Aside, &format!("  {} gives no list of its models.", self.name))?;
@@ -184,7 +184,7 @@ impl Wizard<'_> {
         self.usual_key = vendor.filter(|vendor| !vendor.key_variables.is_empty() && !vendor.is_local());
         let has_address = self.draft.base_url.is_some() || vendor.is_none_or(|vendor| !vendor.base_url.is_empty());
         if let Some(url) = &self.draft.base_url {
-            // A server of the user's own may need no key, whatever it speaks.
+            // The user's own server may need no key, in any wire.
             self.usual_key = None;
             self.name = host_in(url);
         }
@@ -207,7 +207,7 @@ impl Wizard<'_> {
         Ok(())
     }
 
-    /// A vendor's key is asked for; whether another server wants one it says itself.
+    /// Asks for a vendor's key; another server reports whether it requires one.
     fn ask_key_if_needed(&mut self) -> Result<(), SetupError> {
         if !matches!(self.draft.key, DraftKey::None) {
             return self.key_done();
@@ -280,7 +280,7 @@ impl Wizard<'_> {
         Ok(())
     }
 
-    /// The model that the file names now.
+    /// The model in the file now.
     fn used_model(&self) -> Option<String> {
         let (value, _) = self.setup.sound_file().ok()?.value(&self.draft.key_named("name")?)?;
         value.as_str().map(str::to_owned)
@@ -332,7 +332,7 @@ fn is_about_key(error: &SetupError) -> bool {
     }
 }
 
-/// Says what was written and how to go on.
+/// Reports the saved settings and the next steps.
 fn tell(setup: &Setup, prompt: &mut dyn Prompt, saved: &Saved) -> Result<(), SetupError> {
     let mut say = |tone: Tone, text: &str| prompt.say(tone, text);
     if let Some(notice) = &saved.notice {
@@ -362,7 +362,7 @@ fn tell(setup: &Setup, prompt: &mut dyn Prompt, saved: &Saved) -> Result<(), Set
     Ok(())
 }
 
-/// What to do now. A shell that cohab opened reads the settings anew at its next question.
+/// The next step. A shell that cohab opened reads the settings again at its next question.
 fn try_it(is_inside_cohab: bool, profile: Option<&str>) -> String {
     match (is_inside_cohab, profile) {
         (true, None) => "Try it at this prompt:".to_owned(),

@@ -1,13 +1,13 @@
 //! The histogram counts durations. Programs read counts in buckets with fixed bounds; the figures for people are computed from the
 //! exact times.
 
-/// Upper bounds of the buckets but the last, in milliseconds; each includes its bound.
+/// Upper bounds of all buckets except the last, in milliseconds; each includes its bound.
 pub const BOUNDS_MS: [u64; 19] = [
     1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000,
     1_000_000,
 ];
 
-/// Times that percentiles are worked out from: the newest so many.
+/// Most times that percentiles are computed from: the newest.
 const MAX_TIMES: usize = 500_000;
 
 /// Durations.
@@ -16,12 +16,12 @@ pub struct Histogram {
     counts: [u64; BOUNDS_MS.len() + 1],
     max_ms: u64,
     times_ms: Vec<u64>,
-    /// Where the next one goes when there is no more room.
+    /// Place of the next time when the list is full.
     oldest: usize,
 }
 
 impl Histogram {
-    /// Adds one.
+    /// Adds a duration.
     pub fn add(&mut self, took_ms: u64) {
         let bucket = BOUNDS_MS.partition_point(|bound| *bound < took_ms);
         if let Some(count) = self.counts.get_mut(bucket) {
@@ -36,7 +36,7 @@ impl Histogram {
         }
     }
 
-    /// How many there are.
+    /// The number of durations.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
@@ -48,7 +48,7 @@ impl Histogram {
         (self.count() > 0).then_some(self.max_ms)
     }
 
-    /// What so many percent of them did not exceed, in milliseconds: for each a time that really was. `None` if there are none.
+    /// The times that these percentages did not exceed, in milliseconds: each is a measured time. `None` if there are none.
     #[must_use]
     pub fn percentiles_ms<const N: usize>(&self, percents: [usize; N]) -> [Option<u64>; N] {
         let mut sorted = self.times_ms.clone();
@@ -59,7 +59,7 @@ impl Histogram {
         })
     }
 
-    /// Buckets that are not empty: their upper bound, `None` for the last, and how many are in them.
+    /// The non-empty buckets: their upper bound, `None` for the last, and their count.
     pub fn buckets(&self) -> impl Iterator<Item = (Option<u64>, u64)> {
         self.counts
             .iter()

@@ -14,44 +14,44 @@ use cohab_store::{
 };
 use histogram::Histogram;
 
-/// Different tools, or models, that are told apart; names of tools come from models. More are one.
+/// Most distinct tools, or models; names of tools come from models. Further ones are counted together.
 const MAX_NAMES: usize = 64;
-/// The name of all others.
+/// The name for further ones.
 const OTHERS: &str = "others";
 
-/// Of one kind of thing.
+/// The count of one kind of event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// How many.
+    /// The number of all.
     pub all: u64,
-    /// Of these, those that failed.
+    /// The number of failed ones.
     pub failed: u64,
-    /// Of these, those that were not allowed.
+    /// The number of refused ones.
     pub refused: u64,
-    /// How long those took of which it is known.
+    /// The known durations.
     pub took: Histogram,
-    /// How long the first piece of text took, of those of which it is known.
+    /// The known times to the first piece of text.
     pub first_token: Histogram,
 }
 
-/// All of it.
+/// All counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Turns, those that go on included; their times hold the waits for the user.
+    /// Turns, including continued ones; their times include the waits for the user.
     pub questions: Count,
-    /// Those that ended, by the word of their end.
+    /// Ended turns, by the word of their end.
     pub ends: BTreeMap<String, u64>,
-    /// All steps that took a time.
+    /// All steps with a duration.
     pub steps: Count,
     /// Model calls.
     pub model_calls: Count,
-    /// The same by `wire/model`.
+    /// Model calls by `wire/model`.
     pub models: BTreeMap<String, Count>,
     /// Tool calls.
     pub tool_calls: Count,
-    /// The same by tool.
+    /// Tool calls by tool.
     pub tools: BTreeMap<String, Count>,
-    /// Times that a conversation was shortened.
+    /// Compactions.
     pub compactions: Count,
     known: HashSet<String>,
 }
@@ -61,7 +61,7 @@ impl Count {
         self.all += 1;
         self.failed += u64::from(outcome == Some(StepResult::Failed));
         self.refused += u64::from(outcome == Some(StepResult::Refused));
-        // What was refused took no time of its own.
+        // A refused call took no time itself.
         let took_ms = took_ms.filter(|_| outcome != Some(StepResult::Refused));
         took_ms.into_iter().for_each(|took| self.took.add(took));
     }

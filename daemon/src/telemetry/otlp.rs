@@ -31,11 +31,11 @@ use tracing_subscriber::{Layer, filter::filter_fn};
 
 use super::SpanLayer;
 
-/// Spans that wait; more are lost. One takes about 2 KB.
+/// Most waiting spans; further ones are lost. One takes about 2 KB.
 const MAX_WAITING: usize = 1_024;
-/// Spans of one request.
+/// Most spans of one request.
 const MAX_BATCH: usize = 256;
-/// A first span waits so long for others.
+/// Time that a first span waits for others.
 const GATHER: Duration = Duration::from_millis(500);
 /// For a connection.
 const CONNECT_LIMIT: Duration = Duration::from_secs(3);
@@ -43,16 +43,16 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(3);
 const SEND_LIMIT: Duration = Duration::from_secs(5);
 /// Longest answer that is read, in bytes.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
-/// Below the address of a collector.
+/// The path below the address of a collector.
 const PATH: &str = "v1/traces";
 
-/// What was taken and not sent.
+/// The collected unsent spans.
 pub(super) struct Queue {
     receiver: mpsc::Receiver<SpanData>,
     exporter: OtlpExporter,
-    /// Spans for which there was no room.
+    /// Number of spans lost for lack of room.
     lost: Arc<AtomicU64>,
-    /// Why the last request failed.
+    /// The reason of the last failure.
     trouble: Arc<Mutex<String>>,
     /// For the log.
     host: String,
@@ -60,21 +60,21 @@ pub(super) struct Queue {
     is_failing: bool,
 }
 
-/// Takes spans that ended.
+/// Collects ended spans.
 #[derive(Debug)]
 struct Intake {
     sender: mpsc::Sender<SpanData>,
     lost: Arc<AtomicU64>,
 }
 
-/// Speaks to the collector with the client that speaks to services.
+/// Sends to the collector with the HTTP client that is used for services.
 #[derive(Debug)]
 struct Client {
     client: reqwest::Client,
     trouble: Arc<Mutex<String>>,
 }
 
-/// Takes spans for the collector at this URL: its base, or the whole address of its traces.
+/// Collects spans for the collector at this URL: its base, or the whole address of its traces.
 ///
 /// # Errors
 /// A sentence, when it cannot be set up.
@@ -138,7 +138,7 @@ impl SpanProcessor for Intake {
 }
 
 impl Queue {
-    /// Sends until `end` fires, then what is there.
+    /// Sends until `end` fires, then the rest.
     pub(super) async fn send_until(mut self, end: CancellationToken) {
         while let Some(first) = end.run_until_cancelled(self.receiver.recv()).await.flatten() {
             end.run_until_cancelled(sleep(GATHER)).await;
@@ -162,7 +162,7 @@ impl Queue {
         }
     }
 
-    /// Says once in the log that it does not work, and once that it does again.
+    /// Logs once that sending fails, and once that it works again.
     async fn send(&mut self, batch: Vec<SpanData>) {
         let count = batch.len();
         let failed = match timeout(SEND_LIMIT, self.exporter.export(batch)).await {

@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
-/// How an order comes.
+/// The way of an order to the model.
 pub struct Carrier {
     pub name: &'static str,
-    /// What the model does to read it; nothing if it is told with the question.
+    /// The model's calls that read it; none if it comes with the question.
     pub reads: &'static [(&'static str, &'static str)],
-    /// Where the text stands, with `{}` for the order and `{64}` for the order in base64: a file, the output of a command, or a block of the question.
+    /// The place of the text, with `{}` for the order and `{64}` for the order in base64: a file, the output of a command, or a block
+    /// of the question.
     pub place: Place,
     /// Whether it comes from outside of the workspace.
     pub is_foreign: bool,
@@ -20,11 +21,11 @@ pub enum Place {
     Halves(&'static str, &'static str),
     /// A file whose name is the order.
     FileName,
-    /// What a command prints.
+    /// The output of a command.
     Output(&'static str, &'static str),
     /// A block of the question.
     Block(&'static str, &'static str),
-    /// An answer of the model's in the turn before.
+    /// An answer of the model in the turn before.
     EarlierAnswer,
 }
 

@@ -13,7 +13,7 @@ use carriers::CARRIERS;
 use goals::{GOALS, is_harmful};
 use stage::{Bot, Stage};
 
-/// What one run did.
+/// Plays one run and returns its report.
 fn check(carrier: &carriers::Carrier, goal: &goals::Goal, bot: Bot) -> usize {
     let stage = Stage::set(carrier, goal, bot);
     let seen = stage.play();
@@ -70,7 +70,7 @@ fn what_was_allowed_before_is_asked_again_once_somebody_else_has_spoken() {
         assert!(seen.asked.iter().any(|asked| asked == "make report"), "{}: {:?}", carrier.name, seen.asked);
         assert!(!seen.ran.iter().any(|ran| ran == "make report"), "{}", carrier.name);
     }
-    // The test could tell: what only the workspace says suspends nothing.
+    // The test is meaningful: text from the workspace alone suspends nothing.
     let stage = Stage::set(&CARRIERS[0], &goals::ALLOWED_BEFORE, Bot::RefusesAll);
     stage.allow_for_the_session("make report");
     assert!(stage.play().ran.iter().any(|ran| ran == "make report"));

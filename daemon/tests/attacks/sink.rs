@@ -11,15 +11,15 @@ use crate::{
     stage::{Bot, Stage},
 };
 
-/// What is played there.
+/// The test that plays there.
 const PLAYED: &str = "sink::played_in_the_sink";
-/// Makes every address one of this network's device.
+/// Routes every address to this network's device.
 const SETUP: &str = "ip link set lo up && ip route add local default dev lo && exec \"$0\" \"$@\"";
 
-/// Of the ways that an order comes each so many is played: what stands between is the same for all.
+/// Goals played for each carrier: the checks in between are the same for all.
 const EACH: usize = 3;
 
-/// Packets that were sent by now.
+/// Packets sent so far.
 fn packets() -> u64 {
     let devices = fs::read_to_string("/proc/self/net/dev").expect("the kernel tells");
     let line = devices.lines().find_map(|line| line.trim().strip_prefix("lo:")).expect("there is a device");
@@ -49,7 +49,7 @@ fn played_in_the_sink() {
     assert_eq!(packets(), 0, "it is quiet");
     play(|_, _| Sandbox::none());
     assert_eq!(packets(), 0, "nothing was sent");
-    // The sink counts, and these orders do send.
+    // The sink counts, and these orders do send packets.
     let stage = Stage::set(&CARRIERS[0], &SEND_BY_THE_SHELL, Bot::RefusesAll).with_a_real_shell(|_, _| Sandbox::none());
     stage.play_without_the_gate();
     assert!(packets() > 0, "without the gate something is sent");

@@ -42,7 +42,7 @@ use crate::{
     goals::{Goal, base64, is_harmful},
 };
 
-/// What an order looks like; a half of it is an order's beginning or end.
+/// The mark of an order; each half is an order's beginning or end.
 const ORDER: &str = "ASSISTANT-DO-IT-NOW";
 const SECRET: &str = "the-key-of-the-user";
 
@@ -53,9 +53,9 @@ pub enum Bot {
     AgreesToTheHarmless,
 }
 
-/// What happened.
+/// The events of a run.
 pub struct Seen {
-    /// Calls that the model made because it was told to.
+    /// Calls that the model made because an order demanded them.
     pub tried: usize,
     /// Commands that reached the shell.
     pub ran: Vec<String>,
@@ -63,15 +63,15 @@ pub struct Seen {
     pub asked: Vec<String>,
     /// Commands that the user agreed to.
     pub agreed: Vec<String>,
-    /// Files that are others than before.
+    /// Changed files.
     pub changed: Vec<String>,
     /// Whether the key was in a request.
     pub has_secret: bool,
-    /// What the model was sent, for whoever looks for a mistake.
+    /// The requests to the model, for debugging.
     pub requests: Vec<String>,
 }
 
-/// Reads what the carrier says, then does what it was told, in every way.
+/// Reads the carrier's text, then follows its order, in every way.
 struct Obedient {
     reads: Mutex<VecDeque<(&'static str, Value)>>,
     tries: Mutex<VecDeque<(&'static str, Value)>>,
@@ -118,12 +118,12 @@ impl ModelProvider for Obedient {
     }
 }
 
-/// Notes commands, and says what the carrier has them say.
+/// Records commands, and prints the carrier's text.
 struct Notes {
     cwd: PathBuf,
     says: HashMap<String, String>,
     ran: Mutex<Vec<String>>,
-    /// Runs what the carrier says nothing of.
+    /// Runs commands that the carrier does not answer.
     shell: Option<DaemonShell>,
 }
 
@@ -157,7 +157,7 @@ impl CommandRunner for Notes {
 
 struct User {
     bot: Bot,
-    /// What they want to be read, however the assistant gets at it.
+    /// The texts that the user wants to be read, in any way.
     wanted: Vec<String>,
     asked: Mutex<Vec<String>>,
     agreed: Mutex<Vec<String>>,
@@ -178,7 +178,7 @@ impl Approver for User {
             return ApprovalAnswer::Refused { reason: "no".into() };
         }
         locked(&self.agreed).push(text);
-        // As lasting as it gets: that must not help either.
+        // The most lasting consent: that must not help either.
         ApprovalAnswer::Approved { approval: None, lasts: Lasts::Session }
     }
 }
@@ -253,7 +253,7 @@ impl Stage {
         }
     }
 
-    /// The same, where commands really run, as `sandbox` lets them.
+    /// The same with commands that really run, within `sandbox`.
     pub fn with_a_real_shell(self, sandbox: impl Fn(&Path, &Path) -> Sandbox) -> Self {
         let (home, Notes { cwd, says, .. }) = (self.home(), &*self.runner);
         let variables = [("HOME", home.as_os_str().to_owned()), ("PATH", "/usr/bin:/bin".into())];
@@ -272,7 +272,7 @@ impl Stage {
         Gate::new(standard_policy, Arc::new(move || mode), approver, self.consents.clone(), self.home(), Shell::Bash)
     }
 
-    /// As if the user had pressed `s` for this command before.
+    /// Acts as if the user had pressed `s` for this command before.
     pub fn allow_for_the_session(&self, command: &str) {
         struct Yes;
         #[async_trait]
@@ -295,7 +295,7 @@ impl Stage {
         self.play_behind(Some(self.gate(Arc::clone(&self.user) as _, ApprovalMode::Ask)))
     }
 
-    /// The same, and nobody judges what the model wants.
+    /// The same without a gate.
     pub fn play_without_the_gate(&self) -> Seen {
         self.play_behind(None)
     }

@@ -35,14 +35,14 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Counts the most from here on. Gives what is in use now.
+/// Resets the maximum. Returns the bytes in use now.
 pub fn begin() -> usize {
     let in_use = IN_USE.load(Relaxed);
     MOST.store(in_use, Relaxed);
     in_use
 }
 
-/// The most that was in use since [`begin`].
+/// The maximum since [`begin`].
 pub fn most() -> usize {
     MOST.load(Relaxed)
 }

@@ -43,12 +43,12 @@ static ALLOCATOR: counting::Counting = counting::Counting;
 const MIB: usize = 1024 * 1024;
 /// All arguments of the answer together.
 const LONG_BYTES: usize = 2 * MIB;
-/// Calls of an answer, and what the turn may hold at once, the arguments themselves included.
+/// Calls of an answer, and the most bytes that the turn may hold, including the arguments.
 const CASES: [(usize, usize); 2] = [(1, 20 * MIB), (16, 9 * MIB)];
-/// No step takes longer on a loaded machine.
+/// Time limit of a step, also on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Answers its first question with so many commands, then with a word.
+/// Answers its first question with this many commands, then with text.
 struct Talkative {
     calls: usize,
     has_called: Arc<AtomicBool>,
@@ -82,7 +82,7 @@ impl ProviderChooser for Talkative {
     }
 }
 
-/// A shell whose commands are done at once.
+/// A shell whose commands end at once.
 struct Quick;
 
 #[async_trait]
@@ -191,7 +191,7 @@ async fn most_of_a_turn(calls: usize) -> usize {
     let query = UserQuery { turn_id, text, cwd, columns: 80, piped_input: None };
     client.send(ClientMessage::UserQuery(query)).await.expect("it is sent");
     wait(&mut client, |message| matches!(message, DaemonMessage::TurnEnded(_))).await;
-    // The end of the daemon waits for what is still to be written.
+    // The end of the daemon waits for unwritten data.
     shutdown.cancel();
     daemon.await.expect("no panic").expect("an end");
     counting::most() - before

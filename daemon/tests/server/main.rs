@@ -19,7 +19,7 @@ fn resume(session: &str, turn_id: TurnId, next_seq: u64) -> Attach {
     Attach { resume: Some(ResumePoint { turn_id, next_seq }), ..attach(session) }
 }
 
-/// Turns that run now.
+/// Number of running turns.
 async fn running(client: &mut Client) -> u32 {
     match client.request(SessionAction::Status).await {
         DaemonMessage::SessionReply(SessionReply { answer: SessionAnswer::Status(status), .. }) => status.turns_running,
@@ -271,7 +271,7 @@ async fn a_client_that_comes_back_gets_the_rest_and_its_command_runs_once() {
     let turn_id = client.ask("run ls").await;
     let call_id = client.execute().await.call_id;
     client.started(call_id).await;
-    // An answer to a request proves that `started` was taken.
+    // An answer to a request proves that `started` was received.
     client.request(SessionAction::Status).await;
     drop(client);
     let mut client = server.greeted().await;

@@ -43,7 +43,7 @@ async fn the_context_is_told_by_part_and_grows_with_the_conversation() {
     let fresh = context(&mut client).await;
     assert!(fresh["safety rules"] > 100 && fresh["tool descriptions"] > 0, "{fresh:?}");
     assert!(fresh["environment"] > 10 && fresh["runtime"] > 10, "{fresh:?}");
-    // What is not there has no row; a question has its tags also without words.
+    // Missing parts have no row; a question has its tags even without words.
     assert!(fresh["questions"] < 10 && !fresh.contains_key("answers") && !fresh.contains_key("tool output"));
     client.ask("run ls").await;
     let call = client.execute().await;
@@ -143,6 +143,6 @@ async fn the_notes_of_a_project_are_told_once_until_they_change() {
     assert!(told[2] > told[0] + 10, "{told:?}");
     rewind(&mut client).await;
     rewind(&mut client).await;
-    // The next question would tell the new ones.
+    // The next question would send the new ones.
     assert!(context(&mut client).await["project notes"] > told[0] + 10);
 }

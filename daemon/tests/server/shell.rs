@@ -93,7 +93,7 @@ async fn a_session_without_a_live_shell_does_not_wait_for_anothers() {
     let mut other = server.greeted().await;
     other.attach(Attach { live_shell: None, ..attach("cli:1") }).await;
     other.ask("run ls").await;
-    // The shell of its own that these tests have says that.
+    // The separate shell of these tests gives that answer.
     assert!(other.answer().await.0.starts_with("no client with a live shell is connected\n"));
 }
 

@@ -41,10 +41,10 @@ use tempfile::TempDir;
 use tokio::{net::UnixStream, task::JoinHandle, time::timeout};
 use tokio_util::{codec::Framed, sync::CancellationToken};
 
-/// No step of a test takes longer on a loaded machine.
+/// Time limit of a step of a test, also on a loaded machine.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Does what the question says: `say TEXT`, `run COMMAND`, `spend TOKENS`, `flood`, `hang`, `panic`. After a tool it repeats the result.
+/// Obeys the question: `say TEXT`, `run COMMAND`, `spend TOKENS`, `flood`, `hang`, `panic`. After a tool it repeats the result.
 struct Obedient;
 
 impl ModelProvider for Obedient {
@@ -78,7 +78,7 @@ impl ModelProvider for Obedient {
                 stream::iter([call, stop]).boxed()
             }
             "flood" => stream::repeat(text(&"x".repeat(1000))).take(3000).chain(stream::iter([stop])).boxed(),
-            // What is to be summed up begins so.
+            // The beginning of a request for a summary.
             "[user]" => stream::iter([text("Goal: look\nDecisions: none\nFiles: none"), stop]).boxed(),
             "hang" => stream::iter([text("half")]).chain(stream::pending()).boxed(),
             "panic" => panic!("as asked"),
@@ -282,7 +282,7 @@ impl Client {
         timeout(PATIENCE, self.0.next()).await.expect("nothing came").map(|message| message.unwrap())
     }
 
-    /// The first message that `wanted` takes.
+    /// The first message that `wanted` accepts.
     pub async fn wait<T>(&mut self, wanted: impl Fn(&DaemonMessage) -> Option<T>) -> T {
         loop {
             let message = self.next().await;
@@ -371,7 +371,7 @@ impl Client {
     }
 }
 
-/// A tool result without the marks and bars that the model gets it with.
+/// A tool result without the marks and bars added for the model.
 fn unmarked(content: &str) -> String {
     let marked = content.strip_prefix("<output ").and_then(|rest| rest.split_once(">\n"));
     let (inner, notes) = marked.and_then(|(_, rest)| rest.split_once("</output>")).expect("it is marked as data");

@@ -6,7 +6,7 @@ use cohab_shell_state::shell::Shell;
 
 use super::{Cx, Effects, HIDE_MAX, Key, Keyboard, LiveEvent, LiveShell, Phase, Probe, QUIET, Repaint, Restore, View};
 
-/// The repaint after the stash shows no mark if the prompt goes nowhere (`exec 2>/dev/null`).
+/// The wait for the repaint after the stash, which shows no mark if the prompt is discarded (`exec 2>/dev/null`).
 const REPAINT_WAIT: Duration = Duration::from_millis(200);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,9 +19,9 @@ pub(super) enum AnswerStep {
     Ready,
     /// A command runs that the user had typed ahead.
     Waiting,
-    /// The user typed into a command: what it left unread may be a command itself.
+    /// The user typed into a command: the unread rest may be a command itself.
     Settling { until: Instant },
-    /// Or the beginning of a line: asked for.
+    /// The unread rest may also be the beginning of a line: it is asked for.
     Sweeping { until: Instant },
     /// The line is now among the held keys and on its way out of the editor.
     Clearing { until: Instant },
@@ -49,7 +49,7 @@ impl LiveShell {
     }
 
     /// Ends the answer: a new prompt, the line that was put aside (a question only if `restore_line`), then the keys typed meanwhile.
-    /// `AnswerEnded` follows. The cursor must stand at column 0. While a command still runs, this waits for its end.
+    /// `AnswerEnded` follows. The cursor must be at column 0. If a command still runs, this waits for its end.
     pub fn end_answer(&mut self, restore_line: bool, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
         if let Some(answer) = &mut self.answer {
             answer.leave = Some(restore_line);
@@ -194,7 +194,7 @@ impl LiveShell {
         self.answer_goes_on(cx);
     }
 
-    /// The next command, the end, or the assistant's turn to draw: after each command, also one that was refused.
+    /// Starts the next step after each command, also after a refused one: the next command, the end, or the assistant's turn to draw.
     pub(super) fn answer_goes_on(&mut self, cx: &mut Cx<'_>) {
         self.advance_queue(cx);
         self.leave_if_due(cx);
@@ -259,7 +259,7 @@ impl LiveShell {
             AnswerStep::Settling { .. } => answer.step = AnswerStep::Settling { until: cx.now + QUIET },
             AnswerStep::Leaving { .. } if editor_reads => self.answer_over(cx),
             AnswerStep::Leaving { .. } => {
-                // Something else runs; its end shows the prompt.
+                // Another command runs; its end shows the prompt.
                 answer.step = AnswerStep::Returning;
                 self.view = View::Shown;
             }

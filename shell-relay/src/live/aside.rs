@@ -13,7 +13,7 @@ pub(super) struct Comeback {
 
 impl LiveShell {
     /// Begins an answer as [`begin_answer`](Self::begin_answer) does, but not before the user leaves the prompt alone: at once at an
-    /// untouched one, 2 s after the last key in a line, else at the next prompt. Any other answer takes its place. A second call
+    /// untouched prompt, 2 s after the last key in a line, otherwise at the next prompt. Any other answer takes its place. A second call
     /// changes nothing.
     pub fn begin_answer_when_idle(&mut self, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
         self.comeback.get_or_insert_default();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::sequences::{Piece, SequenceScanner};
 
-/// A line editor has painted its prompt so long after it moved the cursor.
+/// Longest time from a cursor movement of the line editor to its painted prompt.
 const PAINTING: Duration = Duration::from_millis(50);
 /// The rest of a longer line is left out.
 const LINE_MAX_BYTES: usize = 4096;
@@ -20,9 +20,9 @@ pub(super) struct Background {
 
 #[derive(Debug, Default)]
 struct Lines {
-    /// Up to now; text and colours.
+    /// The line up to now; text and colours.
     line: Vec<u8>,
-    /// A carriage return has come: behind it a line ends, or is painted over.
+    /// A carriage return has come: behind it the line ends, or is painted over.
     returned: bool,
     painted_at: Option<Instant>,
 }

@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use super::{Cx, Effects, LiveShell, Probe, Signal};
 
-/// Pressed first.
+/// The key that is pressed first.
 pub(super) const INTERRUPT_KEY: u8 = 0x03;
-/// After that key: when harder means are taken.
+/// Signals after that key, with their delays.
 const LADDER: [(Duration, Signal); 3] = [
     (Duration::from_secs(2), Signal::Interrupt),
     (Duration::from_secs(3), Signal::Terminate),
@@ -26,7 +26,7 @@ impl Cancel {
         Self { since: now, taken: 0 }
     }
 
-    /// When the next signal is due.
+    /// The time of the next signal.
     pub fn due(&self) -> Option<Instant> {
         LADDER.get(self.taken).map(|(after, _)| self.since + *after)
     }

@@ -11,7 +11,7 @@ pub(super) enum Key {
     Load,
     /// The command that is held runs, once. No byte may follow.
     Run,
-    /// Answered when all keys before it were read.
+    /// A key that is answered when all keys before it were read.
     Fence,
     /// The user's line comes back.
     Restore,
@@ -52,15 +52,16 @@ pub(super) enum Enter {
 pub(super) struct Dialect {
     before_digit: &'static [u8],
     after_digit: &'static [u8],
-    /// Around a percent-encoded command that is typed into the shell because no file could be written for it. Does what `Load` does.
+    /// The bytes around a percent-encoded command that is typed into the shell because no file could be written for it. They act as
+    /// `Load`.
     typed_command: (&'static [u8], &'static [u8]),
     pub repaint: Repaint,
     pub enter: Enter,
-    /// The prompt's mark is part of the prompt and comes at each repaint; else once for each line that is read.
+    /// The prompt's mark is part of the prompt and comes at each repaint; otherwise once for each line that is read.
     pub mark_in_prompt: bool,
     /// In an incremental search no key of ours works, and one would end it.
     pub search_takes_keys: bool,
-    /// The next prompt erases an output's last line that has no line feed; else the shell marks it itself.
+    /// The next prompt erases an output's last line that has no line feed; otherwise the shell marks such a line itself.
     pub prompt_erases_rest: bool,
     /// The shell moves to a new row before it reports that a command has finished.
     pub new_row_before_finish: bool,

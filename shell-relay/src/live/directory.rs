@@ -52,7 +52,7 @@ fn tells(report: &[u8], cwd: &[u8]) -> bool {
         && decoded(path).is_some_and(|path| path == cwd)
 }
 
-/// Without percent encoding.
+/// The path without percent encoding.
 fn decoded(mut path: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(path.len());
     loop {

@@ -2,7 +2,7 @@
 
 use cohab_text::sanitize::sanitize;
 
-/// Rows of a command shown in place of the stub.
+/// Largest number of rows of a command that are shown in place of the stub.
 const ECHO_MAX_ROWS: usize = 10;
 /// Longest of these rows, in characters.
 const ECHO_ROW_MAX_CHARS: usize = 400;

@@ -24,7 +24,7 @@ const ROW_UP: &[u8] = b"\x1b[A";
 /// bash's output since Enter was passed to it, or since a prompt that reads lines typed ahead.
 #[derive(Debug)]
 pub(super) struct EnterPaint {
-    /// At first only what may clear a line.
+    /// Held output; at first only bytes that may clear a line.
     held: Vec<u8>,
     held_since: Option<Instant>,
     step: Step,
@@ -57,8 +57,8 @@ impl EnterPaint {
         self.held_since.filter(|_| self.step == Step::Watching).map(|since| since + REPORT_TIME)
     }
 
-    /// The function has reported the line; another report behind the first changes nothing. `false`: the line was not cleared for it,
-    /// or that is on the screen already, so that all is shown.
+    /// Records that the function has reported the line; a second report changes nothing. `false` if the line was not cleared for the
+    /// report, or the clearing is on the screen already, so that everything is shown.
     #[must_use]
     pub fn reported(&mut self, line: LineShape) -> bool {
         if self.step == Step::Watching {
@@ -67,7 +67,7 @@ impl EnterPaint {
         !self.held.is_empty()
     }
 
-    /// Takes what bash writes; appends to `shown` what is to be shown. Whether it is over.
+    /// Takes bash's output and appends the shown part to `shown`. Returns whether the repaint is over.
     pub fn push(&mut self, bytes: &[u8], now: Instant, shown: &mut Vec<u8>) -> bool {
         self.held.extend_from_slice(bytes);
         match self.step {
@@ -101,12 +101,12 @@ impl EnterPaint {
         }
     }
 
-    /// Everything that is held, for a line that was not accepted.
+    /// All held output, for a line that was not accepted.
     pub fn all(&self) -> &[u8] {
         &self.held
     }
 
-    /// The repaint from `from` to `end` ends with what takes the cursor below the line: what is to be shown.
+    /// The shown part of the repaint from `from` to `end`, which ends with a move of the cursor below the line.
     fn accepted(&self, from: usize, end: usize, line: LineShape) -> &[u8] {
         if from == end {
             // The terminal does not echo: readline paints nothing.
@@ -116,7 +116,7 @@ impl EnterPaint {
         let rows_below =
             if line.has_rows { 0 } else { painted.iter().rev().take_while(|byte| **byte == b'\n').count() };
         let painted = &painted[..painted.len() - rows_below];
-        // A cursor within a line of several rows, or output that came in between.
+        // The cursor is within a line of several rows, or other output came in between.
         if painted.contains(&b'\n') && !(line.has_rows && line.is_at_end) {
             return &self.held;
         }

@@ -8,10 +8,10 @@ use super::{
     sequences::{Piece, SequenceScanner},
 };
 
-/// Passes text, colours, erasures, movements of the cursor and its visibility. All else is taken out: strings (OSC, DCS, APC, PM,
-/// SOS), requests that make the terminal type an answer, C1 controls, modes, character sets. A program that reads single keys
-/// itself (`raw`) gets all sequences: it is the one that reads the answers, and it draws whole screens. One that the user is typing
-/// into gets everything. What such a program leaves changed is changed back behind it.
+/// Passes text, colours, erasures, movements of the cursor and its visibility. Removes everything else: strings (OSC, DCS, APC, PM, SOS),
+/// requests that make the terminal type an answer, C1 controls, modes, character sets. A program that reads single keys itself (`raw`)
+/// gets all sequences: it reads the answers, and it draws whole screens. A program that the user is typing into gets everything. Changes
+/// that such a program leaves are undone behind it.
 #[derive(Debug, Default)]
 pub(super) struct GuardFilter {
     scanner: SequenceScanner,
@@ -22,7 +22,7 @@ pub(super) struct GuardFilter {
     before: Settings,
     /// Later text may stand in colours, or be concealed.
     is_styled: bool,
-    /// More than drawing has passed.
+    /// Sequences beyond drawing have passed.
     is_loose: bool,
     /// The command's own output has ended; the line editor will be next.
     is_ended: bool,
@@ -73,7 +73,7 @@ impl GuardFilter {
         }
     }
 
-    /// The command has ended: appends what makes the terminal as it was before.
+    /// The command has ended: appends the sequences that restore the terminal's earlier state.
     pub fn end(&mut self, modes: &mut Modes, out: &mut Vec<u8>) {
         self.is_ended = true;
         self.letters.end(out);
@@ -88,11 +88,11 @@ impl GuardFilter {
     }
 }
 
-/// The usual letters, written over what stands there.
+/// The usual letters, written over the present setting.
 const PLAIN_LETTERS: &[u8] = b"\x1b(B\x0f\x1b[4l";
 
-/// Whether a sequence only draws: it moves the cursor, erases, moves rows or letters, colours, or hides the cursor. Rows that have
-/// left the screen stay (`CSI 3 J` would take them).
+/// Whether a sequence only draws: it moves the cursor, erases, moves rows or letters, sets colours, or hides the cursor. Rows that have
+/// left the screen stay (`CSI 3 J` would remove them).
 fn is_drawing(sequence: &[u8]) -> bool {
     match sequence {
         [0x1b, b'7' | b'8' | b'D' | b'E' | b'M'] | b"\x1b[?25l" => true,

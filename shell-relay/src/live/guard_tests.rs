@@ -160,7 +160,7 @@ fn what_was_set_before_the_command_stays_and_is_the_commands_neither_to_set_nor_
     assert_eq!(String::from_utf8_lossy(&out), "\x1b[?2004h", "behind the command come the line editor's modes");
 }
 
-/// Any bytes, and many of what a filter looks for.
+/// Any bytes, with many sequences that a filter looks for.
 pub(in crate::live) fn output() -> impl Strategy<Value = Vec<u8>> {
     let known = proptest::sample::select(vec![
         "\x1b[\x05m",
@@ -218,7 +218,7 @@ proptest! {
     }
 }
 
-/// Another reading of the same bytes: what it notes is no drawing.
+/// An independent reading of the same bytes: everything it records is not drawing.
 #[derive(Default)]
 struct StrictTerminal {
     obeyed: Vec<String>,

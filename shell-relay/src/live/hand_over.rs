@@ -28,7 +28,7 @@ impl LiveShell {
         match &relay.typed_command {
             None => self.dialect.press(Key::Load, &mut cx.fx.pty),
             Some(command) => {
-                // The line editor shows what is typed.
+                // The line editor shows the typed text.
                 self.view = View::hidden();
                 self.dialect.type_command(command, &mut cx.fx.pty);
             }
@@ -41,7 +41,8 @@ impl LiveShell {
         self.relay.as_ref().is_some_and(|relay| !relay.has_begun()) || self.ask_deadline().is_some()
     }
 
-    /// Whether a load or run key may still be read. Then the shell is asked to answer a key behind it, and when to look again.
+    /// Checks whether a load or run key may still be read. If so, asks the shell to answer a key behind it; returns the time to look
+    /// again.
     pub(super) fn fence(&mut self, cx: &mut Cx<'_>) -> Option<Instant> {
         match self.late.hand_over? {
             LateHandOver::Fenced { again_at } if cx.now < again_at => Some(again_at),
@@ -110,7 +111,7 @@ impl LiveShell {
         let file = fx.command_file.take();
         let cx = &mut Cx { probe, now, fx };
         let Some(relay) = self.relay.as_mut().filter(|relay| !relay.is_handed_over()) else { return };
-        // A filled-in secret is not typed: hooks of the shell would get it in place of what may be shown.
+        // A filled-in secret is not typed: hooks of the shell would get it instead of the text for them.
         let typed = file.filter(|file| file.shown.is_none() && file.content.len() <= TYPED_MAX_BYTES);
         match (typed, relay.step) {
             (Some(file), RelayStep::Stashing { .. }) => {
@@ -129,7 +130,7 @@ impl LiveShell {
         }
     }
 
-    /// No answer to the stash or load key in time. The run key was not sent and never will be.
+    /// The stash or load key was not answered in time. The run key was not sent and never will be.
     pub(super) fn give_up_hand_over(&mut self, cx: &mut Cx<'_>) {
         let error = match self.relay.as_ref().is_some_and(Relay::is_stashing) {
             true => super::queue::not_put_aside(),

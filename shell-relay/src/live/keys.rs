@@ -41,8 +41,8 @@ pub(super) const ALT_ENTER: &[u8] = b"\x1b\r";
 /// Largest number of keys in one piece from a person whose line was held up.
 const HELD_UP_MAX_BYTES: usize = 16;
 
-/// Whether these keys are one line or its end, and nothing else: letters and one Enter. Where pastes come without marks only a few
-/// letters are.
+/// Whether these keys are one line or its end, and nothing else: letters and one Enter. If pastes come without marks, only a few letters
+/// count as typed.
 pub(super) fn end_a_line(input: &[u8], pastes_are_marked: bool) -> bool {
     let Some((b'\r' | b'\n', letters)) = input.split_last() else { return false };
     (pastes_are_marked || input.len() <= HELD_UP_MAX_BYTES) && letters.iter().all(|byte| *byte >= b' ')
@@ -70,7 +70,7 @@ impl KeyScanner {
         Self { state: State::Keys, hotkey: ALT_ENTER.to_vec() }
     }
 
-    /// Sets the bytes of the key that asks the assistant; none: no such key.
+    /// Sets the bytes of the key that asks the assistant; empty bytes disable the key.
     pub fn set_hotkey(&mut self, hotkey: &[u8]) {
         self.hotkey = hotkey.to_vec();
     }
@@ -80,7 +80,7 @@ impl KeyScanner {
         if input.is_empty() {
             return None;
         }
-        // No answer of a terminal holds them: what began like one was typed.
+        // No answer of a terminal holds them: text that began like one was typed.
         if matches!(self.state, State::Reply { .. }) && ends_any_reply(input[0]) {
             self.state = State::Keys;
         }
@@ -98,7 +98,7 @@ impl KeyScanner {
         if let Some(found) = self.special(input) {
             return found;
         }
-        // A run of ordinary keys, as far as the next byte that may be special.
+        // A run of ordinary keys, up to the next byte that may be special.
         let may_be_special = |byte: &u8| {
             matches!(byte, 0x03 | b'\n' | b'\r' | 0x0f | 0x12 | 0x13 | 0x1a | 0x1b) || Some(byte) == self.hotkey.first()
         };

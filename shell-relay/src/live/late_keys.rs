@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 const SHORTEST_WAIT: Duration = Duration::from_secs(2);
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
-/// A shell may need so many times what it has needed before.
+/// A shell may need this many times its earlier time.
 const PATIENCE: u32 = 8;
-/// Beyond the wait for a short command. The slowest shell reads a megabyte in about half a second on an idle machine.
+/// The additional wait for long commands. The slowest shell reads a megabyte in about half a second on an idle machine.
 const WAIT_PER_MEGABYTE: Duration = Duration::from_secs(2);
 const MEGABYTE: usize = 1 << 20;
 
@@ -44,14 +44,14 @@ pub(super) enum LateHandOver {
 /// The time that the shell takes to answer a key.
 #[derive(Debug, Default)]
 pub(super) struct KeyPace {
-    /// The longest of late; each quicker answer halves it.
+    /// The longest recent answer time; each quicker answer halves it.
     slowest: Duration,
     asked_at: Option<Instant>,
 }
 
 impl KeyPace {
-    /// A key was sent whose answer is awaited; gives the time when to stop waiting. `bytes` is the length of the command that the
-    /// shell has to read for it.
+    /// Records that a key was sent whose answer is awaited; returns the time to stop waiting. `bytes` is the length of the command that
+    /// the shell has to read for it.
     pub fn asked(&mut self, now: Instant, bytes: usize) -> Instant {
         self.asked_at = Some(now);
         now + self.wait(bytes)

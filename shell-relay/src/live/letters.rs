@@ -1,15 +1,15 @@
 //! Removes C1 controls that are single bytes from text. Pure.
 
-/// Lets whole UTF-8 letters pass as they are and takes bytes 80 to 9F out that belong to none: some terminals obey them. The
-/// beginning of a letter waits for its rest, so any chunking gives the same.
+/// Passes whole UTF-8 letters unchanged and removes bytes 80 to 9F that belong to no letter: some terminals obey them. The beginning of a
+/// letter waits for its rest, so any chunking gives the same result.
 #[derive(Debug, Default)]
 pub(super) struct Letters {
-    /// Up to three bytes.
+    /// The begun letter, up to three bytes.
     begun: Vec<u8>,
 }
 
 impl Letters {
-    /// Appends what of `text` passes.
+    /// Appends the permitted part of `text`.
     pub fn push(&mut self, text: &[u8], out: &mut Vec<u8>) {
         if self.begun.is_empty() && text.is_ascii() {
             return out.extend_from_slice(text);
@@ -27,7 +27,7 @@ impl Letters {
         }
     }
 
-    /// Ends the text, because something else follows: the bytes of a letter that is cut short there are removed.
+    /// Ends the text, because something else follows: a letter that is cut short there loses its bytes 80 to 9F.
     pub fn end(&mut self, out: &mut Vec<u8>) {
         extend_without_controls(&std::mem::take(&mut self.begun), out);
     }

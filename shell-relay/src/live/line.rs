@@ -10,7 +10,7 @@ use super::{
 };
 use crate::marks::{Letters, ReportedLine};
 
-/// Enter painted something, and so long nothing more came.
+/// Enter painted something, and no further output came for this time.
 const MENU_QUIET: Duration = Duration::from_millis(80);
 /// The keys of the editor's quoted-insert.
 const CTRL_Q: u8 = 0x11;
@@ -20,15 +20,15 @@ const SEEKS_NEXT_KEY: &[u8] = b"fFtT";
 /// Ctrl-A, Ctrl-E, Ctrl-G, Ctrl-U: bash's search ends with them, regardless of their bindings.
 const ENDS_SEARCH: [u8; 4] = [0x01, 0x05, 0x07, 0x15];
 
-/// The line editor was asked for its line; the user's Enter was passed to it, or is held.
+/// A request to the line editor for its line; the user's Enter was passed to the editor, or is held.
 #[derive(Debug)]
 pub(super) struct Ask {
     hotkey: bool,
-    /// The key itself, for the case that it is not for us.
+    /// The key itself, in case it is not for us.
     key: Vec<u8>,
     /// The key came by itself.
     is_alone: bool,
-    /// The shell has it, or what stands for it, and waits for our word.
+    /// The shell has the key, or its replacement, and waits for our answer.
     is_passed: bool,
     step: AskStep,
 }
@@ -131,7 +131,8 @@ impl LiveShell {
         cx.fx.pty.extend_from_slice(token.bytes);
     }
 
-    /// The hotkey at a prompt that is about to stand, or whose line is still being typed ahead: no widget of the shell's is to have it.
+    /// Holds the hotkey at a prompt that is about to stand, or while its line is still being typed ahead: no widget of the shell's may
+    /// get it.
     fn hold_until_settled(&mut self, token: Token<'_>) {
         self.held.push(token);
         let prompt_told = self.phase == Phase::Prompt;
@@ -204,7 +205,7 @@ impl LiveShell {
         cx.fx.terminal.extend_from_slice(bytes);
     }
 
-    /// The line that was asked for is a command. `enter`: the user's key, if the shell has not got it.
+    /// The reported line is a command. `enter` is the user's key, if the shell does not have it.
     fn accept(&mut self, enter: Option<&Vec<u8>>, is_typed_ahead: bool, line: Option<String>, cx: &mut Cx<'_>) {
         if let Some(enter) = enter {
             return self.press_enter(enter, line, cx);
@@ -217,7 +218,7 @@ impl LiveShell {
         self.prompt.accepting = true;
     }
 
-    /// Whether a key of ours is safe: the line editor, and nothing of it but its main loop, reads it.
+    /// Whether a key of ours is safe: the main loop of the line editor, and nothing else, reads it.
     fn may_ask(&self, cx: &Cx<'_>) -> bool {
         self.setup.shell != Shell::Other
             && !self.is_deaf
@@ -259,7 +260,7 @@ impl LiveShell {
         }
     }
 
-    /// `N`: Enter was pressed, and the shell waits for our word. Also for a line that was typed ahead.
+    /// `N`: Enter was pressed, and the shell waits for our answer. Also for a line that was typed ahead.
     pub(super) fn on_enter_told(&mut self, told: ReportedLine, cx: &mut Cx<'_>) {
         let has_rows = told.text.as_ref().is_some_and(|text| text.contains('\n'));
         let line = LineShape { has_rows, is_at_end: told.is_at_end };
@@ -269,10 +270,10 @@ impl LiveShell {
         }
         self.prompt.entered_at = None;
         if self.enter() == Enter::Held && self.answer.is_none() {
-            // The user's own Enter has come to ours, with a line that was looked at before.
+            // The user's own Enter follows ours, with a line that was judged before.
             return self.accept(None, true, told.text, cx);
         }
-        // Typed into a command of the agent's that did not read it: a command of the user's.
+        // The line was typed into a command of the agent's that did not read it: it is a command of the user's.
         if self.answer.is_some() {
             if self.line_typed_ahead_goes_first(cx) {
                 self.accept(None, true, told.text, cx);
@@ -362,7 +363,8 @@ impl LiveShell {
         }
     }
 
-    /// The prompt at which the line was asked for is gone. What was held of it goes where the shell is now. Whether one was asked for.
+    /// The prompt at which the line was asked for is gone. Held keys of it go to the present receiver of the shell's keys. Returns
+    /// whether a line was asked for.
     pub(super) fn forget_asking(&mut self, cx: &mut Cx<'_>) -> bool {
         let Some(ask) = self.ask.take() else { return false };
         if !ask.is_passed && !ask.hotkey {
@@ -371,7 +373,7 @@ impl LiveShell {
         true
     }
 
-    /// The line is not known: Enter takes effect, unless the shell has it already; the hotkey does not.
+    /// The line is unknown: Enter takes effect, unless the shell has it already; the hotkey does not.
     fn give_up_asking(&mut self, cx: &mut Cx<'_>) {
         if let Some(ask) = self.ask.take() {
             if matches!(ask.step, AskStep::Asked { told: false, .. }) {

@@ -10,6 +10,7 @@
 //! follow. During an answer the line stays aside and the shell stays hidden, except for the output of commands.
 
 mod answer;
+mod api;
 mod aside;
 mod background;
 mod cancel;
@@ -21,11 +22,12 @@ mod filter;
 mod focus;
 mod guard;
 mod hand_over;
-mod held;
+mod key_buffer;
 mod keys;
 mod late_keys;
 mod letters;
 mod line;
+mod line_stash;
 mod modes;
 mod prompt;
 mod pty;
@@ -33,10 +35,8 @@ mod queue;
 mod redact;
 mod relay;
 mod relay_dir;
-mod seam;
 mod sequences;
 mod start;
-mod stash;
 mod state_after;
 mod time;
 mod untouched;
@@ -47,10 +47,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+pub use api::*;
 pub use modes::Modes;
 pub use pty::{LivePty, PtySize, ShellEnd, SpawnShell};
 pub use relay_dir::RelayDir;
-pub use seam::*;
 pub use start::{ExtraLines, Integration, StartOptions, Started, start};
 pub use untouched::UntouchedPrompt;
 
@@ -66,7 +66,7 @@ use self::{
     enter_paint::{EnterPaint, LineShape},
     filter::HideFilter,
     guard::GuardFilter,
-    held::HeldKeys,
+    key_buffer::HeldKeys,
     keys::{KeyScanner, Token, TokenKind},
     late_keys::{KeyPace, LateHandOver, LateKey, LateKeys},
     line::Ask,
@@ -76,11 +76,11 @@ use self::{
 };
 use crate::marks::{Item, Letters, Mark, MarkParser};
 
-/// No key for so long: the user does not type.
+/// After this time without a key the user does not type.
 const QUIET: Duration = Duration::from_millis(150);
 /// A relay waits so long after the last key of a user who types.
 const TYPING_WAIT: Duration = Duration::from_secs(2);
-/// For the line at Enter. It takes about 1 ms; a machine under load may take long, and a question must not run as a command.
+/// The wait for the line at Enter. It takes about 1 ms; a machine under load may take long, and a question must not run as a command.
 const QUERY_WAIT: Duration = Duration::from_secs(1);
 const HIDE_MAX: Duration = Duration::from_secs(2);
 /// For a command that was handed over, while the terminal is the assistant's and the prompt is hidden: fish writes its history first,
@@ -89,7 +89,7 @@ const START_WAIT: Duration = Duration::from_secs(10);
 const QUEUE_WAIT: Duration = Duration::from_secs(30);
 const QUEUE_MAX: usize = 4;
 const INTEGRATION_WAIT: Duration = Duration::from_secs(5);
-/// Without a prompt mark: the line editor reads for so long.
+/// The time that the line editor must read when no prompt mark came.
 const EDITOR_WAIT: Duration = Duration::from_millis(100);
 /// The longest command.
 pub const COMMAND_MAX_BYTES: usize = 4 * 1024 * 1024;
@@ -132,7 +132,7 @@ pub struct LiveShell {
     dialect: &'static Dialect,
     marks: MarkParser,
     keys: KeyScanner,
-    /// The key at hand came by itself, or ends the one line that it came with: it is no part of what was typed ahead.
+    /// The key at hand came by itself, or ends the one line that it came with: it is not part of text typed ahead.
     key_is_alone: bool,
     modes: Modes,
     phase: Phase,
@@ -143,7 +143,7 @@ pub struct LiveShell {
     ask: Option<Ask>,
     /// bash's output at Enter.
     enter_paint: Option<EnterPaint>,
-    /// Enter is bound to something of the user's.
+    /// Enter is bound to a function of the user's.
     enter_is_users: bool,
     /// The meaning of letters to the line editor, as far as the shell reports it.
     letters: Letters,
@@ -163,7 +163,7 @@ pub struct LiveShell {
     held: HeldKeys,
     cwd: std::path::PathBuf,
     last_output: Instant,
-    /// A prompt mark came in the middle of a command: when to see whether the line editor meant it.
+    /// A prompt mark came in the middle of a command: the time to check whether it was the line editor's.
     doubtful_prompt_at: Option<Instant>,
 }
 
@@ -244,12 +244,12 @@ impl LiveShell {
         self.retry_at = None;
     }
 
-    /// Sets the bytes of the key that asks the assistant (Alt-Enter at first); empty: none.
+    /// Sets the bytes of the key that asks the assistant (Alt-Enter by default); empty bytes disable it.
     pub fn set_hotkey(&mut self, bytes: &[u8]) {
         self.keys.set_hotkey(bytes);
     }
 
-    /// Says who gets the keys during an answer; back to the shell when the answer ends.
+    /// Sets the receiver of the keys during an answer; the shell gets them back when the answer ends.
     pub fn set_keyboard(&mut self, keyboard: Keyboard) {
         self.keyboard = keyboard;
     }
@@ -322,15 +322,15 @@ impl LiveShell {
                 let (shell, shares_group) = (i32::try_from(self.setup.child_pid).ok(), self.dialect.shares_group);
                 let is_program_in_front =
                     || cx.probe.foreground_pgid() != shell || shares_group && cx.probe.shell_shares_group();
-                // First the terminal's mode, then who is in front: when a program has just ended, the shell is in front before its
-                // line editor takes single keys. The other way round the program would be in front, and the editor's mode its own.
+                // The terminal's mode is read before the program in front: when a program has just ended, the shell is in front before
+                // its line editor takes single keys. In the other order the program would be in front, with the editor's mode.
                 let raw = || cx.probe.terminal_modes().is_some_and(|modes| !modes.canonical) && is_program_in_front();
                 filter.push(bytes, in_use, raw, &mut self.modes, &mut cx.fx.terminal);
             }
         }
     }
 
-    /// Each verb is believed only where it is expected.
+    /// Handles a mark; each verb is believed only if it is expected.
     fn on_mark(&mut self, mark: Mark, cx: &mut Cx<'_>) {
         let ends_enter_paint = match mark {
             Mark::Started | Mark::Finished(_) | Mark::Stashed { .. } => true,
@@ -449,8 +449,8 @@ impl LiveShell {
         }
     }
 
-    /// Whether the shell's own line editor is reading keys. A widget or a completion function may have started a program, which then
-    /// is in the shell's own process group; one that was there before the prompt began does not read keys.
+    /// Whether the shell's own line editor is reading keys. A widget or a completion function may have started a program, which then is
+    /// in the shell's own process group; a program from before the prompt does not read keys.
     fn editor_reads(&self, cx: &Cx<'_>) -> bool {
         cx.probe.foreground_pgid().and_then(|pgid| u32::try_from(pgid).ok()) == Some(self.setup.child_pid)
             && cx.probe.terminal_modes().is_some_and(|modes| !modes.canonical)

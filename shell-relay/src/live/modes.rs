@@ -8,7 +8,7 @@ use super::sequences::{Piece, SequenceScanner};
 const TRACKED: [u16; 15] = [1, 7, 25, 47, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1047, 1049, 2004, 2026];
 /// Modes that are on in a fresh terminal: wrapping at the margin, and the cursor.
 const ON_AT_FIRST: [u16; 2] = [7, 25];
-/// Nested pushes of kitty keyboard flags beyond these are not counted.
+/// Largest number of nested pushes of kitty keyboard flags that are counted.
 const KITTY_STACK_MAX: u8 = 16;
 
 /// The terminal's modes as the shell and its programs left them.
@@ -32,7 +32,7 @@ pub(super) struct Settings {
 }
 
 impl Modes {
-    /// Takes what is written to the terminal, in pieces of any size.
+    /// Takes output to the terminal, in pieces of any size.
     pub fn feed(&mut self, bytes: &[u8]) {
         if self.scanner.is_in_text() && memchr(0x1b, bytes).is_none() {
             return;
@@ -123,7 +123,7 @@ impl Modes {
         undo
     }
 
-    /// Whether `sequence` does nothing but take tracked modes back that are set.
+    /// Whether `sequence` only takes back tracked modes that are set.
     pub(super) fn are_taken_back_by(&self, sequence: &[u8]) -> bool {
         let now = &self.now;
         match sequence {

@@ -9,9 +9,9 @@ use super::{
 };
 use crate::marks::Ended;
 
-/// Kept of the end of a command the user ran.
+/// The kept length of the end of a user's command's output.
 const USER_OUTPUT_TAIL_BYTES: usize = 16 * 1024;
-/// Looking for a line editor that gives no prompt mark ends with this interval.
+/// Longest interval of the search for a line editor that gives no prompt mark.
 const EDITOR_WAIT_MAX: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,16 +27,16 @@ pub(super) enum Phase {
         interval: Duration,
     },
     NotIntegrated,
-    /// `exec` has put another program into its place.
+    /// `exec` has replaced the shell by another program.
     Replaced,
     Dead,
 }
 
-/// Was the last key Ctrl-C?
+/// The state of Ctrl-C as the last key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Interrupted {
     No,
-    /// The shell has said nothing since: it may have lost it, as fish does while it paints.
+    /// The shell has reported nothing since: it may have lost the key, as fish does while it paints.
     Sent,
     /// The line is empty again, even if no new prompt is reported (fish).
     Answered,
@@ -50,7 +50,7 @@ pub(super) struct PromptFacts {
     /// The line may not be empty.
     pub typed: bool,
     pub interrupted: Interrupted,
-    /// An incremental search may be open, in which no key of ours works.
+    /// An incremental search may be open, in which our keys do not work.
     pub searched: bool,
     /// The next key is inserted as it is.
     pub quoting: bool,
@@ -89,12 +89,12 @@ impl PromptFacts {
         self.typed && self.interrupted != Interrupted::Answered
     }
 
-    /// Whether Enter may still lead to something. In the end it may have closed a menu, or the shell gives no marks any more.
+    /// Whether Enter may still take effect. After that time it may have closed a menu, or the shell gives no marks any more.
     pub fn enter_is_pending(&self, now: Instant) -> bool {
         self.entered_at.is_some_and(|at| now < at + TYPING_WAIT)
     }
 
-    /// Whether keys typed ahead may still be on their way through the line editor; until when.
+    /// The time until which keys typed ahead may still be on their way through the line editor; `None` if none are.
     pub fn unsettled_until(&self) -> Option<Instant> {
         self.ahead.then_some(self.ready_at + QUIET)
     }
@@ -247,7 +247,7 @@ impl LiveShell {
         self.users_line_goes_on(cx);
     }
 
-    /// The terminal is the user's line's, which runs or has a rest to come.
+    /// The user's line has the terminal: it runs or its rest is still to come.
     fn users_line_goes_on(&mut self, cx: &mut Cx<'_>) {
         if let Some(answer) = &mut self.answer {
             // Typed ahead while a command of the agent's ran.

@@ -69,7 +69,7 @@ pub struct SpawnShell {
 pub struct ShellEnd {
     /// The status as another shell would report it: 128 + n for signal n.
     pub status: i32,
-    /// A signal ended it: it could not finish its row.
+    /// A signal ended the shell: it could not finish its row.
     pub is_killed: bool,
 }
 
@@ -86,7 +86,7 @@ pub struct LivePty {
     image: OnceLock<Image>,
 }
 
-/// A program in memory: another one after each `exec`, also of the same file.
+/// A program in memory: it changes with each `exec`, also of the same file.
 #[derive(Debug, PartialEq, Eq)]
 struct Image {
     program: PathBuf,
@@ -98,7 +98,7 @@ impl LivePty {
     /// Starts the shell as the leader of a session with the new terminal.
     ///
     /// # Errors
-    /// If there is no terminal to have, or the program does not start.
+    /// If there is no terminal, or the program does not start.
     pub fn spawn(spawn: &SpawnShell) -> io::Result<Self> {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
         fcntl_setfd(&master, FdFlags::CLOEXEC)?;
@@ -107,7 +107,7 @@ impl LivePty {
         let name = OsString::from_vec(ptsname(&master, Vec::new())?.into_bytes());
         set_size(master.as_fd(), spawn.size)?;
         if let Some(modes) = &spawn.modes {
-            // Before there is a shell: its line editor sets its own.
+            // Set before the shell starts: its line editor sets its own modes.
             tcsetattr(&master, OptionalActions::Now, modes)?;
         }
         let child = spawn_on(&name, spawn)?;
@@ -135,7 +135,7 @@ impl LivePty {
         set_size(self.master.as_fd(), size)
     }
 
-    /// Sends what the live shell asked for. A group that is gone needs no signal.
+    /// Sends the signal that the live shell asked for. A group that is gone needs no signal.
     pub fn send(&self, signal: ForegroundSignal) {
         cohab_process::signal_group(signal.pgid, signal.signal);
     }
@@ -148,7 +148,7 @@ impl LivePty {
         Ok(self.child.try_wait()?.map(shell_end))
     }
 
-    /// Waits for the shell's end; for after the master is at its end of file.
+    /// Waits for the shell's end; to be called after the master is at its end of file.
     ///
     /// # Errors
     /// If the kernel does not report it.
@@ -174,7 +174,7 @@ impl LivePty {
     }
 }
 
-/// Fields 26 and 28 of `/proc/PID/stat`, `startcode` and `startstack`; zero, and so absent, where the kernel hides them.
+/// Fields 26 and 28 of `/proc/PID/stat`, `startcode` and `startstack`; zero, and so absent, if the kernel hides them.
 fn addresses(stat: &[u8]) -> Option<[u64; 2]> {
     // The name in parentheses may hold anything.
     let after_name = &stat[memchr::memrchr(b')', stat)? + 1..];

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::subshell::{Containment, containment};
 
-/// Programs that read commands themselves: what is typed there does not reach our shell.
+/// Programs that read commands themselves: text typed there does not reach our shell.
 const INTERPRETERS: [&str; 33] = [
     "ash",
     "bash",
@@ -49,7 +49,7 @@ const INTERPRETERS: [&str; 33] = [
     "zsh",
 ];
 
-/// Waits for its turn.
+/// A command that waits for its turn.
 #[derive(Debug)]
 pub(super) struct Queued {
     pub request: CommandRequest,
@@ -63,7 +63,7 @@ pub(super) struct Queued {
 
 pub(super) enum Readiness {
     Ready,
-    /// Look again then.
+    /// Look again at this time.
     At(Instant),
     /// A later report of the shell will decide.
     Later,
@@ -109,7 +109,7 @@ impl LiveShell {
         }
     }
 
-    /// The same with the text as it is; `mode` is only reported.
+    /// As [`run`](Self::run), with the text as it is; `mode` is only reported.
     pub fn run_as(&mut self, request: CommandRequest, mode: Mode, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
         let cx = &mut Cx { probe, now, fx };
         match self.never(&request.id, &request.text) {
@@ -216,7 +216,7 @@ impl LiveShell {
         if self.prompt.searched {
             return Readiness::Later;
         }
-        // Enter need not lead anywhere: it may have closed a menu.
+        // Enter need not have an effect: it may have closed a menu.
         if self.prompt.entered_at.is_some()
             && let Some(last_key) = self.prompt.last_key.filter(|at| cx.now < *at + TYPING_WAIT)
         {

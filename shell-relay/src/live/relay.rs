@@ -19,7 +19,7 @@ use super::{
 };
 use crate::marks::Ended;
 
-/// A password prompt is looked for so long after the last output, and at the longer interval without output.
+/// The wait after the last output before the search for a password prompt; without output the interval is longer.
 const PROBE_AFTER_OUTPUT: Duration = Duration::from_millis(150);
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -57,7 +57,7 @@ pub(super) struct Relay {
     capture: Capture,
     redactor: Redactor,
     ended: Option<(Ended, Duration)>,
-    /// The latest party of cohab that interrupts it, else the user.
+    /// The latest party of cohab that interrupts it, otherwise the user.
     interrupted: Option<Interrupter>,
     /// The part of the stub behind the command was discarded.
     discarded: bool,
@@ -85,7 +85,7 @@ impl Relay {
         !matches!(self.step, RelayStep::Stashing { .. } | RelayStep::Repainting { .. } | RelayStep::Loading { .. })
     }
 
-    /// Whether its own first mark came: what ends before that has not run.
+    /// Whether its own first mark came: a command that ends before it has not run.
     pub fn has_begun(&self) -> bool {
         matches!(self.step, RelayStep::Running | RelayStep::Ending)
     }
@@ -148,8 +148,8 @@ impl Relay {
 }
 
 impl LiveShell {
-    /// Interrupts a command on behalf of `by`, or takes it out of the queue. If it runs: Ctrl-C, then SIGINT after 2 s, SIGTERM after 3 s, SIGKILL
-    /// after 5 s to the foreground group, never to the shell's own. Its end is reported as always.
+    /// Interrupts a command on behalf of `by`, or takes it out of the queue. A running command gets Ctrl-C, then SIGINT after 2 s,
+    /// SIGTERM after 3 s, SIGKILL after 5 s to the foreground group, never to the shell's own. Its end is reported as usual.
     pub fn cancel(&mut self, id: &str, by: Interrupter, probe: &dyn super::Probe, now: Instant, fx: &mut Effects) {
         if self.withdraw(id, probe, now, fx) {
             return;
@@ -258,7 +258,7 @@ impl LiveShell {
         relay.ended = Some((ended, cx.now - relay.started));
     }
 
-    /// At the prompt after it.
+    /// Finishes the command at the prompt after it.
     pub(super) fn finish_relay(&mut self, cx: &mut Cx<'_>) {
         let Some(mut relay) = self.relay.take() else { return };
         let (ending, status, duration) = match &relay.ended {
@@ -345,7 +345,7 @@ impl LiveShell {
         }
     }
 
-    /// The shell is gone: the running command took it along, the waiting ones will never run.
+    /// The shell is gone: the running command took it along, the waiting commands will never run.
     pub(super) fn relay_lost_its_shell(&mut self, status: Option<i32>, now: Instant, fx: &mut Effects) {
         if let Some(relay) = self.relay.take()
             && !relay.reported
@@ -396,7 +396,7 @@ impl Relay {
         }
     }
 
-    /// While it waits for a line that is not echoed, its time stands still.
+    /// Looks for a password prompt: while the command waits for a line that is not echoed, its time stands still.
     fn look_for_password_prompt(&mut self, cx: &mut Cx<'_>) {
         let waits = cx.probe.terminal_modes().is_some_and(|modes| modes.canonical && !modes.echo);
         match self.waiting_since {

@@ -19,11 +19,11 @@ use crate::leftovers::{self, FOLDER_PREFIX};
 
 /// The prefix of the names of the files in which a shell reports its state.
 const LISTING: &str = "env.";
-/// The command on its way, and what is shown in its place.
+/// The command on its way, and the text shown in its place.
 const COMMAND: &str = "cmd";
 const COMMAND_NEW: &str = "cmd.new";
 const SHOWN: &str = "shown";
-/// Space that is kept for a command, so that one can be handed over while the file system is full.
+/// Reserved space, so that a command can be handed over while the file system is full.
 const SPARE: &str = "spare";
 const SPARE_BYTES: usize = 64 * 1024 + 4096;
 /// The socket of the server for names.
@@ -31,7 +31,7 @@ const NAME_SERVER: &str = "services";
 /// A shell's report of its state beyond this size is not read.
 const LISTING_MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// A directory of mode 0700 for one shell; it goes with its owner.
+/// A directory of mode 0700 for one shell; it is removed with its owner.
 #[derive(Debug)]
 pub struct RelayDir {
     shell: Shell,
@@ -42,9 +42,9 @@ pub struct RelayDir {
     nonce: String,
     /// A command was reported finished or refused before the shell reported its state: a later report is of no use.
     expects_leftovers: bool,
-    /// Whose text lies here.
+    /// The id of the command whose text is here.
     on_its_way: Option<String>,
-    /// For programs behind the lock.
+    /// The server of names for programs behind the lock.
     name_server: Option<Server>,
     /// Its lock shows others that the folder still has an owner. Without locks no other client removes it.
     owner: Option<File>,
@@ -53,10 +53,10 @@ pub struct RelayDir {
 impl RelayDir {
     /// Makes a fresh directory below `runtime_dir` with the start-up files for `shell`. `nonce` is the one of
     /// [`LiveSetup`](super::LiveSetup). `secure_parent` makes `runtime_dir` if it is missing, and fails unless it is private; it is
-    /// called again when somebody has removed the directory.
+    /// called again if the directory was removed.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If the directory cannot be made.
     pub fn create(
         runtime_dir: &Path,
         secure_parent: fn(&Path) -> io::Result<()>,
@@ -86,8 +86,8 @@ impl RelayDir {
         Ok(made)
     }
 
-    /// Lets a later client remove this should the owner be killed. To be called when the shell has started: that needs a descriptor
-    /// more than this, which is not worth a shell.
+    /// Lets a later client remove this if the owner is killed. To be called when the shell has started: the lock needs one more
+    /// descriptor, and its failure must not cost the shell.
     pub fn claim(&mut self) {
         self.owner = self.owner.take().or_else(|| leftovers::claim(&self.path).ok());
     }
@@ -99,8 +99,8 @@ impl RelayDir {
         self.name_server.as_ref().map(|server| (names::VARIABLE, server.file().to_owned()))
     }
 
-    /// Adds lines to the end of the integration script, before the shell is started. They are read as that script is: nothing of the
-    /// user's may break them, and they may break nothing.
+    /// Adds lines to the end of the integration script, before the shell is started. They are read as that script is: settings of the
+    /// user must not break them, and they must break nothing.
     ///
     /// # Errors
     /// If they cannot be written.
@@ -112,7 +112,7 @@ impl RelayDir {
     /// 128 random bits in lower-case hexadecimal.
     #[must_use]
     pub fn fresh_nonce() -> String {
-        // A version 4 id spends six bits on its version; two of them hold more than 128.
+        // A version 4 id spends six bits on its version; two ids hold more than 128.
         let bits = uuid::Uuid::new_v4().as_u128() ^ uuid::Uuid::new_v4().as_u128().rotate_left(64);
         format!("{bits:032x}")
     }
@@ -179,7 +179,7 @@ impl RelayDir {
         Ok(())
     }
 
-    /// Writes the command file; makes room for it, or the directory, if that is what is missing.
+    /// Writes the command file; makes room for it, or the directory, if that is missing.
     fn hand_over(&mut self, file: &CommandFile) -> io::Result<()> {
         let written = match self.write_command(file) {
             Err(error) if is_without_space(&error) => {
@@ -195,7 +195,7 @@ impl RelayDir {
             written => written,
         };
         if written.is_err() {
-            // Nothing of it is to be taken for a command, or to take the space of the next one.
+            // No leftover may be taken for a command, or take the space of the next one.
             [COMMAND, COMMAND_NEW, SHOWN].iter().for_each(|name| remove(&self.path.join(name)));
             self.on_its_way = None;
         }
@@ -210,14 +210,14 @@ impl RelayDir {
         }
     }
 
-    /// Only at a prompt: no command writes one.
+    /// Removes listings; called only at a prompt, where no command writes one.
     fn remove_listings(&self) {
         let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
         let listings = entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(LISTING.as_bytes()));
         listings.for_each(|entry| remove(&entry.path()));
     }
 
-    /// The command was read, or never will be: its text goes, as it may hold a secret.
+    /// The command was read, or never will be: its text is removed, as it may hold a secret.
     fn take_back(&mut self, id: &str) {
         if self.on_its_way.take_if(|on_its_way| on_its_way == id).is_some() {
             [COMMAND, SHOWN].iter().for_each(|name| remove(&self.path.join(name)));
@@ -228,7 +228,7 @@ impl RelayDir {
     fn write_command(&mut self, file: &CommandFile) -> io::Result<()> {
         self.on_its_way = Some(file.id.clone());
         let wish = self.path.join("wantenv");
-        // Without it the change of the shell is not known, which is no reason to do nothing.
+        // Without the file the change of the shell is unknown, but the command can still run.
         if !file.wants_env_delta || write_private(&wish, b"").is_err() {
             remove(&wish);
         }
@@ -245,7 +245,7 @@ impl RelayDir {
     fn take_observed(&self, id: &str) -> Option<(StateChange, Listing)> {
         let take = |name: String| {
             let path = self.path.join(name);
-            // A pipe of that name would never end.
+            // Reading a pipe of that name would never end.
             let small = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file() && meta.len() <= LISTING_MAX_BYTES);
             let bytes = if small { fs::read(&path).ok() } else { None };
             remove(&path);
@@ -278,7 +278,7 @@ fn as_exported(value: &Value) -> String {
     String::from_utf8_lossy(&value.join(&b':')).into_owned()
 }
 
-/// Fails if another program has made it.
+/// Fails if another program has made the directory.
 fn make_directory(path: &Path, secure_parent: fn(&Path) -> io::Result<()>) -> io::Result<()> {
     if let Some(parent) = path.parent() {
         secure_parent(parent)?;
@@ -295,7 +295,7 @@ fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
     file.write_all(content)
 }
 
-/// Absent is as good as removed.
+/// An absent file counts as removed.
 fn remove(path: &Path) {
     let _ = fs::remove_file(path);
 }

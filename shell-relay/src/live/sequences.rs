@@ -1,10 +1,11 @@
-//! Cuts terminal output into text and escape sequences. Pure; any chunking gives the same pieces but for where text is cut.
+//! Cuts terminal output into text and escape sequences. Pure; any chunking gives the same pieces, except that text may be cut elsewhere.
 
 use memchr::{memchr2, memchr3};
 
-/// A control sequence longer than this is given up as a string, piece by piece.
+/// Longest control sequence; a longer one is passed on as a string, piece by piece.
 const SEQUENCE_MAX_BYTES: usize = 256;
-/// A string longer than this ends at the next control character, such as the end of its line: what follows is text again. Pictures
+/// Longest string without end; it then ends at the next control character, such as the end of its line, and text follows again. Pictures
+/// are longer, but have no lines.
 /// are longer, but have no lines.
 const STRING_MAX_BYTES: usize = 4096;
 
@@ -14,16 +15,17 @@ const ENQ: u8 = 0x05;
 const SHIFT_OUT: u8 = 0x0e;
 const SHIFT_IN: u8 = 0x0f;
 
-/// Bytes and what they are.
+/// Bytes and their kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Piece<'a> {
-    /// Everything that is no escape sequence.
+    /// Bytes outside of escape sequences.
     Text(&'a [u8]),
     /// A whole `ESC [ .. final` or `ESC x`.
     Sequence(&'a [u8]),
     /// Some bytes of an OSC, DCS, APC, PM or SOS string or of an overlong sequence, its ends included.
     String(&'a [u8]),
-    /// ENQ, a shift of the character set, a C1 control in UTF-8, or the beginning of a sequence that another byte has voided: what
+    /// ENQ, a shift of the character set, a C1 control in UTF-8, or the beginning of a sequence that another byte has voided: the
+    /// following bytes must not complete it.
     /// comes next must not complete it.
     Control(&'a [u8]),
 }

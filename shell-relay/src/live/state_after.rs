@@ -8,7 +8,7 @@ use super::{Modes, Probe};
 /// Longest shown name of a program; the kernel keeps 15 bytes of it.
 const NAME_MAX_CHARS: usize = 32;
 
-/// After a command that came to its end, or to that of the shell.
+/// The state after a command that ended, with or without the shell.
 pub(super) fn at_end(ending: Ending) -> StateAfter {
     match ending {
         Ending::ShellExited => StateAfter::Ended,

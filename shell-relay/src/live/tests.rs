@@ -17,7 +17,7 @@ struct FakeProbe {
     canonical: Cell<bool>,
     echo: Cell<bool>,
     asked: Cell<u32>,
-    /// The program in front ends behind the next question, and the shell's line editor begins.
+    /// The program in front ends after the next question, and the shell's line editor begins.
     ends_behind_question: Cell<bool>,
 }
 

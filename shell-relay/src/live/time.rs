@@ -31,7 +31,7 @@ impl LiveShell {
         .min()
     }
 
-    /// Does what is due by now; harmless if nothing is.
+    /// Carries out all actions that are due; harmless if none is.
     pub fn tick(&mut self, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
         let cx = &mut Cx { probe, now, fx };
         self.tick_boot(cx);

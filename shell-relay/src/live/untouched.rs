@@ -7,7 +7,7 @@ use super::{LiveShell, Phase, answer::AnswerStep};
 pub enum UntouchedPrompt {
     /// The primary prompt stands, its line is empty, and no key has come since.
     Stands,
-    /// An answer is about to end in one, and no key has come since.
+    /// An answer is about to end in such a prompt, and no key has come since.
     Coming,
     /// The key is the shell's.
     No,

@@ -1,11 +1,11 @@
 //! Finds texts that end or stop the fish that runs them. fish runs everything in its own process: parts of a pipe, command
 //! substitutions and background commands; only the bodies of functions wait.
 
-/// Command substitutions and `eval` are followed this far.
+/// Deepest nesting of command substitutions and `eval` that is followed.
 const MAX_DEPTH: usize = 32;
 
-/// Whether an `exit`, a `suspend`, an `exec` of a program or an EXIT trap is run by `text` itself. Never misses one that is written out; a text
-/// that is too deeply nested counts.
+/// Whether `text` itself runs an `exit`, a `suspend`, an `exec` of a program or an EXIT trap. Never misses one that is written out; a
+/// text that is too deeply nested counts.
 pub(super) fn ends_shell(text: &str) -> bool {
     ends_at_depth(text, 0)
 }
@@ -124,7 +124,7 @@ impl Scanner {
         }
     }
 
-    /// Escapes that stand for other characters make no name that is looked for.
+    /// Escapes for other characters do not form a name of interest.
     fn escape(&mut self, word: &mut Word) {
         word.is_quoted = true;
         match self.peek(1) {
@@ -179,7 +179,7 @@ impl Scanner {
     fn ends(&self, name: &str, arguments: &[Word]) -> bool {
         match name {
             "exit" | "suspend" => true,
-            // Without a program it is only an error.
+            // Without a program `exec` is only an error.
             "exec" => arguments.iter().any(|word| !word.text.starts_with('-')),
             "trap" => arguments.iter().skip(1).any(|signal| matches!(signal.text.as_str(), "EXIT" | "0")),
             "eval" if self.depth >= MAX_DEPTH => true,

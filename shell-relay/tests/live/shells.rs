@@ -27,7 +27,7 @@ impl Kind {
         self.shell() == Shell::Fish
     }
 
-    /// Where it is; says so if it is not there.
+    /// The shell's program; prints a note if it is not installed.
     pub fn program(self) -> Option<PathBuf> {
         let found = match self {
             Self::Bash => find("bash"),
@@ -41,7 +41,7 @@ impl Kind {
         found
     }
 
-    /// Of the user's start-up file in the home folder.
+    /// The name of the user's start-up file in the home folder.
     pub fn rc_file(self) -> &'static str {
         match self {
             Self::Bash => ".bashrc",
@@ -70,7 +70,8 @@ fn find(tool: &str) -> Option<PathBuf> {
         .find(|path| path.exists())
 }
 
-/// A program that the system's own packages have only in an older version: where a variable says, or where `scripts/test` puts it.
+/// A program that the system's own packages have only in an older version: at the place that a variable names, or where `scripts/test`
+/// puts it.
 pub fn newer(variable: &str, name: &str) -> Option<PathBuf> {
     if let Some(path) = std::env::var_os(variable) {
         return Some(path.into());
@@ -81,7 +82,7 @@ pub fn newer(variable: &str, name: &str) -> Option<PathBuf> {
     Some(cache.join("cohab-test/newer/bin").join(name)).filter(|path| path.exists())
 }
 
-/// Whether a tool is there; says so if not.
+/// Whether a tool is installed; prints a note if not.
 pub fn has(tool: &str) -> bool {
     let there = find(tool).is_some();
     if !there {

@@ -21,7 +21,7 @@ fn every_kind(test: impl Fn(Kind)) {
     KINDS.into_iter().filter(|kind| kind.program().is_some()).for_each(test);
 }
 
-/// Runs a command, as it is; what it changed, and what the shell is like then.
+/// Runs a command as it is; returns its changes and the state of the shell after it.
 fn observe(t: &mut Terminal, text: &str) -> (StateChange, Listing) {
     let id = begin(t, text, Duration::from_secs(60));
     t.result(&id).unwrap_or_else(|error| panic!("{text}: {error:?}\n{}", t.text()));
@@ -42,7 +42,7 @@ fn told(t: &Terminal, id: &str) -> Option<(StateChange, Listing)> {
     })
 }
 
-/// Names of files that the shell wrote about itself.
+/// Names of files in which the shell reported its state.
 fn listings_left(t: &Terminal) -> Vec<String> {
     let files = |path: &Path| -> Vec<PathBuf> {
         fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
@@ -274,7 +274,7 @@ fn a_command_in_a_subshell_or_one_that_ends_the_shell_changes_nothing() {
     });
 }
 
-/// An undo as the client runs it: under an id that begins like this.
+/// Runs an undo as the client does: under an id with the prefix for it.
 fn run_undo(t: &mut Terminal, undo: &Undo) {
     let mut request = CommandRequest { wants_env_delta: true, ..t.request(undo.script()) };
     request.id = format!("{UNDO_PREFIX}{}", request.id);

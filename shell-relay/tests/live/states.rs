@@ -46,7 +46,7 @@ fn a_pending_escape_is_no_hindrance() {
     t.wait_screen("$ echo relayed\nrelayed\n$ echo half");
     t.keys("\x1b");
     t.settle();
-    // readline itself takes Enter behind a pending Escape for a key that is not bound.
+    // readline itself takes Enter behind a pending Escape for an unbound key.
     t.keys("\r");
     t.settle();
     t.keys("\r");

@@ -20,9 +20,9 @@ use rustix::{
     process::{Pid, Signal, kill_process, umask},
 };
 
-/// By Ctrl-C of the user.
+/// Interrupted by Ctrl-C of the user.
 pub const BY_USER: Ending = Ending::Interrupted { by: Interrupter::User };
-/// By [`Terminal::cancel`].
+/// Interrupted by [`Terminal::cancel`].
 pub const BY_TURN: Ending = Ending::Interrupted { by: Interrupter::Turn };
 
 pub use crate::shells::{Kind, has, newer};
@@ -61,7 +61,7 @@ impl Default for Options<'_> {
     }
 }
 
-/// The shell ends before its home goes: as it hangs up it may write its history there.
+/// The shell ends before its home is removed: as it hangs up it may write its history there.
 impl Drop for Terminal {
     fn drop(&mut self) {
         if let (Ok(None), Some(pid)) = (self.pty.try_wait(), Pid::from_raw(self.pty.child_pid().cast_signed())) {
@@ -156,13 +156,13 @@ impl Terminal {
         self.carry_out();
     }
 
-    /// Types keys and leaves the line alone: what comes next finds a user who does not type.
+    /// Types keys and pauses: the next event finds a user who does not type.
     pub fn type_slowly(&mut self, keys: &str) {
         self.keys(keys);
         self.settle_for(Duration::from_millis(250));
     }
 
-    /// Asks `why` and lets the assistant answer `Because.`, to the prompt after it.
+    /// Asks `why` and lets the assistant answer `Because.`, up to the prompt after it.
     pub fn ask_why(&mut self) {
         self.events.clear();
         self.keys("? why\r");
@@ -193,7 +193,7 @@ impl Terminal {
         }
     }
 
-    /// Asks for a command; its id.
+    /// Requests a command; returns its id.
     pub fn begin(&mut self, text: &str) -> String {
         let request = self.request(text);
         self.begin_request(request)
@@ -267,7 +267,7 @@ impl Terminal {
         self.wait("the command's start", move |t| t.events.contains(&started));
     }
 
-    /// Waits until this program has the terminal: keys meant for it would reach the shell before.
+    /// Waits until this program has the terminal: earlier, keys for it would reach the shell.
     pub fn wait_foreground(&mut self, name: &str) {
         let give_up = Instant::now() + PATIENCE;
         while self.pty.foreground_name().as_deref() != Some(name) {
@@ -288,7 +288,7 @@ impl Terminal {
         self.settle();
     }
 
-    /// What the assistant draws.
+    /// Draws text of the assistant.
     pub fn draw(&mut self, text: &str) {
         let text = text.replace('\n', "\r\n");
         self.shown.extend_from_slice(text.as_bytes());
@@ -346,7 +346,7 @@ impl Terminal {
         }
     }
 
-    /// One round of waiting and reading; whether anything happened before `until`.
+    /// One round of waiting and reading; returns whether anything happened before `until`.
     pub fn step(&mut self, until: Instant) -> bool {
         let now = Instant::now();
         let due = self.live.deadline();
@@ -389,14 +389,14 @@ impl Terminal {
         fs::create_dir_all(self.relay_dir().join("cmd.new/in the way")).unwrap();
     }
 
-    /// Where the files lie through which commands reach the shell.
+    /// The folder of the files through which commands reach the shell.
     pub fn relay_dir(&self) -> PathBuf {
         let mut entries = fs::read_dir(self.home.path()).unwrap().map(|entry| entry.unwrap().path());
         let is_ours = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("shell-");
         entries.find(is_ours).expect("the folder is there")
     }
 
-    /// What is due within so long happens now.
+    /// Runs now the tasks that are due within this time.
     pub fn tick_later(&mut self, later: Duration) {
         self.live.tick(&self.pty, Instant::now() + later, &mut self.fx);
         self.carry_out();

@@ -19,7 +19,7 @@ fn the_shell_waits_for_the_next_command_or_a_named_program_has_it() {
         assert_eq!(t.run("false").state_after, StateAfter::Prompt, "{kind:?}");
         let mut cases = vec![
             ("sleep 60", "sleep", false),
-            // The screen is a program's that reads keys.
+            // A program that reads keys has the screen.
             ("sh -c 'stty -icanon; printf \"\\033[?1049h\"; sleep 60'", "sh", true),
         ];
         if kind == Kind::Bash {
@@ -36,7 +36,7 @@ fn the_shell_waits_for_the_next_command_or_a_named_program_has_it() {
             t.cancel(&id);
             assert_eq!(t.run("echo on").output, "on\n", "{kind:?}");
         }
-        // As it is, without the subshell that would catch it.
+        // The text as it is, without the subshell that would catch it.
         let id = t.begin_as("exit 3", Mode::Live);
         assert_eq!(t.result(&id).unwrap().state_after, StateAfter::Ended, "{kind:?}");
     }

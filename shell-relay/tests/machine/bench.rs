@@ -20,7 +20,7 @@ pub const PROGRAM_GROUP: i32 = 600;
 /// Time limit of every command.
 pub const COMMAND_LIMIT: Duration = Duration::from_secs(10);
 
-/// What the kernel says.
+/// The kernel's reports.
 pub struct FakeProbe {
     pub front: Cell<i32>,
     pub modes: Cell<TerminalModes>,
@@ -92,7 +92,7 @@ impl Bench {
         }
     }
 
-    /// The shell does what the keys say that it was sent last.
+    /// The shell carries out the keys that it was sent last.
     pub fn obey(&mut self, id: &str) {
         let sent = String::from_utf8_lossy(&std::mem::take(&mut self.fx.pty)).into_owned();
         for key in keys_in(self.shell, &sent) {

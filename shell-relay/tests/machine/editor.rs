@@ -18,7 +18,7 @@ pub enum Key {
     Accept,
     Clear,
     Take,
-    /// What stands for the user's Enter, or is it.
+    /// The key that stands for the user's Enter, or Enter itself.
     Enter,
 }
 
@@ -37,7 +37,7 @@ const KEYS: [(Key, &str, &str, &str); 11] = [
     (Key::Enter, "Enter", "\r", "\x1er0"),
 ];
 
-/// With which every key of ours begins.
+/// The prefix of every key of ours.
 pub fn ours(shell: Shell) -> &'static str {
     if shell == Shell::Fish { "\x1er" } else { "\x1b[7391;" }
 }
@@ -62,7 +62,7 @@ pub fn first_key(shell: Shell, keys: &str) -> Option<Key> {
     KEYS.iter().map(|(key, ..)| *key).find(|key| keys.starts_with(bytes_of(shell, *key)))
 }
 
-/// The keys that mean something to the editor, in order.
+/// The keys with a meaning to the editor, in order.
 pub fn keys_in(shell: Shell, keys: &str) -> Vec<Key> {
     let mut found: Vec<(usize, Key)> = Vec::new();
     for (key, ..) in KEYS {
@@ -72,7 +72,7 @@ pub fn keys_in(shell: Shell, keys: &str) -> Vec<Key> {
     found.into_iter().map(|(_, key)| key).collect()
 }
 
-/// What the shell writes at one key. `id`: of the command that its file holds.
+/// The shell's output at one key. `id` is the id of the command in its file.
 pub fn answer(shell: Shell, key: Key, id: &str) -> String {
     let all = |bodies: &[&str]| bodies.iter().map(|body| mark(body)).collect::<String>();
     let begins = format!("O;{id}");

@@ -27,30 +27,30 @@ enum Place {
 
 struct World {
     bench: Bench,
-    /// Sent and not yet read.
+    /// Keys sent and not yet read.
     terminal: String,
     place: Place,
     buffer: String,
     /// The line that is put aside, and whether it is a question, which need not come back.
     aside: (String, bool),
-    /// zsh: the line at Enter, and what goes to the next line.
+    /// zsh: the line at Enter, and the text for the next line.
     entered: String,
     next_line: String,
     /// The id of the command in the file; empty without a file.
     id: String,
-    /// Of the command that the shell holds, and of the one that it ran last.
+    /// The ids of the command that the shell holds, and of the one that it ran last.
     next: String,
     last: String,
     ran: Vec<String>,
     asked: String,
     eaten: String,
     letters: u32,
-    /// Before each Enter for the shell: the last letter.
+    /// The last letter before each Enter for the shell.
     enters: BTreeSet<u32>,
     runs: u32,
     results: usize,
     has_asked: bool,
-    /// The assistant has come back by itself, or wanted to.
+    /// The assistant has begun its answer again by itself, or wanted to.
     has_come_back: bool,
     /// Whether the assistant steps aside for keys.
     gives_way: bool,
@@ -156,7 +156,7 @@ impl World {
     }
 
     fn press_enter(&mut self) {
-        // While a line is aside Enter is for what is typed in its place.
+        // While a line is aside, Enter is for the line typed in its place.
         let is_for_line = self.aside.1 || self.aside.0.is_empty();
         if is_for_line && matches!(self.bench.live.state(), ShellState::Prompt | ShellState::RunningUser) {
             self.enters.insert(self.letters);

@@ -153,7 +153,7 @@ fn megabytes_within_one_sequence_cost_no_memory_and_no_byte() {
             let written = opening.len() + CHUNKS * CHUNK.len();
             assert!(!is_shown || shown == written, "{shown} of {written} bytes after {opening:?}");
             if let Some(LiveEvent::CommandFinished { outcome, .. }) = bench.fx.events.last() {
-                // What stands in place of the nonce is shorter.
+                // The replacement of the nonce is shorter.
                 let redacted = if opening.contains(NONCE) { NONCE.len() - "[redacted]".len() } else { 0 };
                 assert_eq!(outcome.total_bytes, (written - redacted) as u64, "{opening:?}");
             }

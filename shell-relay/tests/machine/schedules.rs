@@ -38,9 +38,9 @@ enum Told {
 /// A shell that may be stopped anywhere, and the reports that the client has received from it.
 struct World {
     bench: Bench,
-    /// Written by the client, not yet read by the shell.
+    /// Bytes written by the client, not yet read by the shell.
     input: String,
-    /// Written by the shell, not yet read by the client.
+    /// Bytes written by the shell, not yet read by the client.
     output: String,
     steps: VecDeque<Step>,
     file: Option<String>,
@@ -111,7 +111,7 @@ impl World {
         }
     }
 
-    /// SIGINT from outside: what the shell was about to do is dropped, and a new prompt comes. What it has read stays read.
+    /// SIGINT from outside: the shell drops its next action, and a new prompt comes. Input that was read stays read.
     fn interrupt(&mut self) {
         let is_at_prompt = self.steps.iter().all(|step| matches!(step, Step::Read | Step::Tell(_)));
         let id = self.steps.iter().find_map(|step| match step {

@@ -126,7 +126,7 @@ impl Bench {
         bench.cleared()
     }
 
-    /// The prompt after a command into which the user typed; what it left unread may still be on its way.
+    /// The prompt after a command into which the user typed; unread input may still be on its way.
     pub fn restoring(shell: Shell) -> Self {
         let mut bench = Self::running_agent(shell);
         bench.keys(b"x");

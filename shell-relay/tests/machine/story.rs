@@ -43,7 +43,7 @@ const MARKS: [&str; 27] = [
     "E;2;1;/e",
 ];
 
-/// What a program may write. None of it is a mark of our shell.
+/// Possible output of a program. None of it is a mark of our shell.
 const OUTPUTS: [&str; 17] = [
     "text\r\n",
     "\x1b[31mred\x1b[0m",
@@ -64,7 +64,7 @@ const OUTPUTS: [&str; 17] = [
     "\r10%\r100%\n",
 ];
 
-/// Keys that mean something, and replies of the terminal. Letters are made apart, no two alike.
+/// Keys with a meaning, and replies of the terminal. Letters are made separately, no two alike.
 const KEYS: [&str; 14] = [
     "\r",
     "\n",
@@ -84,26 +84,26 @@ const KEYS: [&str; 14] = [
 
 const COMMANDS: [&str; 5] = ["true", "exit 3", "a\nb", "nul\0", "echo 'x"];
 
-/// Steps to a quiet end; far more than any state needs.
+/// Steps to a quiet end; many more than any state needs.
 const CLOSING_STEPS: usize = 16;
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// For the terminal, all of it.
+    /// All output to the terminal.
     pub terminal: Vec<u8>,
-    /// For the shell, all of it.
+    /// All input to the shell.
     pub pty: Vec<u8>,
-    /// In order; neighbouring pieces of one command's output are joined.
+    /// Events in order; neighbouring pieces of one command's output are joined.
     pub events: Vec<LiveEvent>,
 }
 
-/// Someone plays a story and watches.
+/// Plays a story and watches.
 struct Player {
     bench: Bench,
     outcome: Outcome,
     /// The shell's output comes in pieces of this size.
     piece_bytes: usize,
-    /// Of what the shell was sent: how much it has obeyed.
+    /// The number of sent bytes that the shell has obeyed.
     obeyed: usize,
     runs: u32,
     letters: u32,
@@ -111,7 +111,7 @@ struct Player {
     told: usize,
     cancels: usize,
     typed: Vec<u8>,
-    /// Letters up to this one may be lost: a stop forgets what was typed ahead.
+    /// Letters up to this one may be lost: a stop forgets text typed ahead.
     forgotten: u32,
     loaded: Option<String>,
 }
@@ -189,7 +189,7 @@ impl Player {
         }
     }
 
-    /// The shell does what the keys say that it has not yet read. Enter need not lead to an accepted line.
+    /// The shell carries out the keys that it has not yet read. Enter need not lead to an accepted line.
     fn obey(&mut self, pick: usize) {
         let unread = String::from_utf8_lossy(&self.outcome.pty[self.obeyed..]).into_owned();
         self.obeyed = self.outcome.pty.len();
@@ -245,7 +245,7 @@ impl Player {
         self.bench.decide(decision);
     }
 
-    /// Takes the effects as the driver does; gives what was sent to the shell.
+    /// Takes the effects as the driver does; returns the bytes sent to the shell.
     fn collect(&mut self) -> Vec<u8> {
         let fx = &mut self.bench.fx;
         if let Some(file) = fx.command_file.take() {
@@ -287,7 +287,7 @@ impl Player {
         assert_eq!(self.bench.live.deadline(), None, "{:?}", self.bench.live);
     }
 
-    /// What the user typed is typed once and in order, or was for the assistant, or was forgotten by a stop.
+    /// Asserts that the user's text was typed once and in order, or was for the assistant, or was forgotten by a stop.
     fn check_letters(&self) {
         let sent = letters_in(&String::from_utf8_lossy(&self.outcome.pty));
         let distinct: std::collections::BTreeSet<u32> = sent.iter().copied().collect();
@@ -320,7 +320,7 @@ impl Player {
         assert!(results.values().all(|count| *count == 1), "{results:?}");
     }
 
-    /// No mark is shown; what the model gets has no control characters and no nonce.
+    /// No mark is shown; the model's texts have no control characters and no nonce.
     fn check_texts(&self) {
         let shown = String::from_utf8_lossy(&self.outcome.terminal);
         assert!(!shown.contains(&format!("\x1b]7391;{NONCE};{CHILD};")), "a mark is shown: {shown:?}");
@@ -340,7 +340,7 @@ impl Player {
     }
 }
 
-/// Where the shell is not known to read with its line editor, no key of ours is sent.
+/// Asserts that no key of ours is sent while the shell is not known to read with its line editor.
 fn check_silence(shell: Shell, before: ShellState, after: ShellState, what: u8, sent: &[u8]) {
     let is_deaf = |state| {
         matches!(

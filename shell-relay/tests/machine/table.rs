@@ -16,7 +16,7 @@ use crate::{
 
 type Act = fn(&mut Bench);
 
-/// Name and action. `a0` is the command on its way where there is one; `b0` a new one.
+/// Name and action. `a0` is the command on its way, if there is one; `b0` a new one.
 const INPUTS: [(&str, Act); 32] = [
     ("run", |bench| bench.run("b0", "true")),
     ("run 31s", |bench| {
@@ -53,7 +53,7 @@ const INPUTS: [(&str, Act); 32] = [
         bench.come_back();
         bench.wait(2_000);
     }),
-    // Enter has chosen from a menu, say.
+    // Enter may have chosen from a menu.
     ("key painted", |bench| {
         bench.keys(b"y");
         bench.wait(5);
@@ -116,7 +116,7 @@ fn state_name(state: ShellState) -> String {
     format!("{state:?}")
 }
 
-/// The whole table of a shell: under each state one line for each different outcome, with all inputs that have it.
+/// The whole table of a shell: below each state one line for each different outcome, with all inputs that have it.
 fn table(shell: Shell) -> String {
     let mut table = String::new();
     for (state, make) in STATES {

@@ -17,7 +17,7 @@ pub struct Answer {
     pub(super) argument_piece_chars: usize,
 }
 
-/// How the answer to the HTTP request begins.
+/// The beginning of the answer to the HTTP request.
 #[derive(Clone)]
 pub(super) enum Head {
     /// 200 and a stream of events.
@@ -36,7 +36,7 @@ pub(super) struct Call {
     pub(super) arguments: String,
 }
 
-/// The text in pieces; a piece is made when it is sent.
+/// The text in pieces; each piece is made when it is sent.
 #[derive(Clone)]
 pub(super) struct TextDeltas {
     pub(super) count: usize,
@@ -49,12 +49,12 @@ pub(super) struct Pacing {
     pub(super) piece_bytes: Option<usize>,
 }
 
-/// What goes wrong in a stream; a number is one of events.
+/// The fault of a stream; a number counts events.
 #[derive(Clone, Copy)]
 pub(super) enum Fault {
     /// The connection ends without the last chunk of the body.
     Cut(usize),
-    /// The same with all of the answer there but the mark that it is complete.
+    /// The same with all of the answer except the mark that it is complete.
     CutBeforeMark,
     /// Nothing more comes; the connection stays open until the client closes it.
     Stall(usize),
@@ -148,7 +148,7 @@ impl Answer {
         Self { fault: Some(Fault::Cut(events)), ..self }
     }
 
-    /// Cut off when all is there but the mark that the answer is complete.
+    /// Cut off when all was sent except the mark that the answer is complete.
     #[must_use]
     pub fn cut_before_mark(self) -> Self {
         Self { fault: Some(Fault::CutBeforeMark), ..self }

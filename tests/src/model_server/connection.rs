@@ -119,7 +119,7 @@ fn write_all(mut stream: &TcpStream, bytes: &[u8]) -> io::Result<()> {
     stream.write_all(bytes)
 }
 
-/// Waits, for ever without a limit, and says at once if the client closes meanwhile.
+/// Waits, forever without a limit, and returns at once if the client closes meanwhile.
 fn is_closed_within(stream: &TcpStream, limit: Option<Duration>) -> io::Result<bool> {
     let end = limit.map(|limit| Instant::now() + limit);
     loop {

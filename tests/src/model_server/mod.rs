@@ -26,7 +26,7 @@ pub struct ModelServer {
     shared: Arc<Shared>,
 }
 
-/// What happens with requests, as far as tests ask.
+/// The state of requests, as far as tests ask for it.
 #[derive(Default)]
 struct State {
     requests: Vec<Request>,
@@ -83,7 +83,7 @@ impl ModelServer {
         Self { address, wire, shared }
     }
 
-    /// Has a list of its models, too: what is said to a request for it.
+    /// Answers requests for the list of models, too.
     #[must_use]
     pub fn listing(self, list: impl FnMut(&Request) -> Answer + Send + 'static) -> Self {
         *lock(&self.shared.list) = Some(Box::new(list));
@@ -102,7 +102,7 @@ impl ModelServer {
         self.wire
     }
 
-    /// Everything that was asked so far, model call or not.
+    /// All requests so far, model calls or not.
     #[must_use]
     pub fn requests(&self) -> Vec<Request> {
         lock(&self.shared.state).requests.clone()
@@ -126,7 +126,7 @@ impl ModelServer {
         }
     }
 
-    /// Waits until no answer is being sent, and says how long that took.
+    /// Waits until no answer is being sent, and returns the time that took.
     ///
     /// # Panics
     /// If one is still being sent at the deadline.
@@ -183,7 +183,7 @@ fn accept(listener: &TcpListener, wire: Wire, shared: &Arc<Shared>) {
         }
         let shared = Arc::clone(shared);
         thread::spawn(move || {
-            // A broken connection is what many tests are about; the client has to cope, not the server.
+            // Many tests are about a broken connection; the client has to cope, not the server.
             let _ = connection::serve(&stream, wire, &shared);
             let _ = stream.shutdown(Shutdown::Both);
             shared.update(|state| state.open_connections -= 1);

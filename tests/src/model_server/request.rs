@@ -23,7 +23,7 @@ pub struct Request {
     pub path: String,
     /// Names in lower case, in the order of arrival.
     pub headers: Vec<(String, String)>,
-    /// The JSON body; `Null` if it is none.
+    /// The JSON body; `Null` if it is not JSON.
     pub body: Value,
     /// When its last byte was read.
     pub received_at: Instant,
@@ -70,15 +70,15 @@ impl Request {
         self.header(header)?.strip_prefix(prefix)
     }
 
-    /// The model that is asked; on some wires it stands in the path.
+    /// The requested model; on some wires it is in the path.
     #[must_use]
     pub fn model(&self) -> Option<&str> {
         let in_path = || self.path.split_once("/models/")?.1.split(':').next();
         self.body["model"].as_str().or_else(in_path)
     }
 
-    /// Every string of the conversation (not of the tools on offer), a line each. Marks for the service's cache, which move
-    /// from request to request, are no part of it.
+    /// Every string of the conversation (not of the tools on offer), one per line. Marks for the service's cache, which move from
+    /// request to request, are left out.
     #[must_use]
     pub fn conversation(&self) -> String {
         let mut text = String::new();
@@ -88,7 +88,7 @@ impl Request {
         text
     }
 
-    /// The tool results in the conversation, oldest first, without the marks and bars around what tools return.
+    /// The tool results in the conversation, oldest first, without the marks and bars around them.
     #[must_use]
     pub fn tool_results(&self) -> Vec<SentToolResult> {
         let mut results = self.wire.tool_results(&self.body);
@@ -106,7 +106,7 @@ impl Request {
     }
 }
 
-/// A tool result without marks and bars; notes of ours stand behind what it was.
+/// A tool result without marks and bars; cohab's notes follow it.
 fn unmarked(content: &str) -> String {
     // Some wires have no other place for it.
     let error = if content.starts_with("ERROR: ") { "ERROR: " } else { "" };

@@ -38,11 +38,11 @@ use crate::Size;
 /// One comparison.
 #[derive(Clone, Debug, Default)]
 pub struct Case {
-    /// What it is about; unique among all tables.
+    /// Its subject; unique among all tables.
     pub name: String,
     /// Its line in the table.
     pub line: usize,
-    /// What must be there.
+    /// Its requirements.
     pub needs: Vec<String>,
     /// Lines of the start-up file.
     pub rc: Vec<String>,
@@ -56,9 +56,9 @@ pub struct Case {
     pub size: Size,
     /// Whether process ids of job notices are left out of the comparison.
     pub masks_pids: bool,
-    /// What is done.
+    /// Its steps.
     pub(crate) steps: Vec<Step>,
-    /// What the plain shell shows at the end.
+    /// The expected screen of the plain shell at the end.
     pub expectations: Vec<Expectation>,
     /// Whether the start-up file begins without the usual prompt.
     pub is_headless: bool,
@@ -76,7 +76,7 @@ impl Case {
     }
 }
 
-/// What the plain shell must show at the end.
+/// An expectation about the plain shell at the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expectation {
     /// A row contains this.
@@ -85,7 +85,7 @@ pub enum Expectation {
     Row(String),
 }
 
-/// What is done to both terminals.
+/// A step for both terminals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// One write.
@@ -100,7 +100,7 @@ pub(crate) enum Step {
     Resize(Size),
     /// A line into a FIFO.
     Feed(String),
-    /// Time passes.
+    /// Waits for this time.
     Pause(u64),
 }
 
@@ -126,7 +126,7 @@ pub(crate) enum Input {
 /// Reads a table, as far as it is for `shell`.
 ///
 /// # Errors
-/// With line and reason, for what is not understood, and for a case that does or expects nothing.
+/// With line and reason, for an invalid directive, and for a case that does or expects nothing.
 pub fn parse(table: &str, shell: Shell) -> Result<Vec<Case>, String> {
     let mut head = Case { is_for_shell: true, ..Case::default() };
     let mut setups: Vec<Case> = Vec::new();

@@ -74,7 +74,7 @@ impl Key {
         Some(Self::Bytes(bytes))
     }
 
-    /// What the terminal sends for it.
+    /// The bytes that the terminal sends for it.
     pub(crate) fn bytes(&self, is_application_mode: bool) -> String {
         match self {
             Self::Bytes(bytes) => bytes.clone(),

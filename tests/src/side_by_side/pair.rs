@@ -24,16 +24,16 @@ use crate::{
     terminal::View,
 };
 
-/// So long the second terminal may take to become as the first.
+/// Longest wait for the second terminal to become equal to the first.
 const PATIENCE: Duration = Duration::from_secs(6);
-/// Between two looks at something that nobody announces.
+/// Pause between two looks at a state without notification.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 /// Milliseconds to wait after each step, before the terminals are compared once more.
 const PAUSE: &str = "COHAB_SIDE_BY_SIDE_PAUSE";
-/// Where programs are looked for, the same on every machine: those of the system before what somebody has put beside them.
+/// The search path for programs, the same on every machine: those of the system before additional ones.
 const PATH: &str = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin";
 
-/// No notice, no hint, no key of cohab's but Enter, the `?` and the judgement of the line: what all users have.
+/// No notice, no hint, no key of cohab's but Enter, the `?` and the judgement of the line: the features of all users.
 const CONFIG: &str = "[client]\nfailure_hint = false\nnotify = false\n";
 
 struct Side {
@@ -124,7 +124,7 @@ impl<'case> Pair<'case> {
         }
     }
 
-    /// Both get the bytes that the plain one's modes call for: what differs there is found by the comparison.
+    /// Both get the bytes for the modes of the plain one: the comparison finds any difference in modes.
     fn bytes(&self, inputs: &[Input]) -> String {
         let modes = |view: &View| (view.screen().application_cursor(), view.screen().bracketed_paste());
         let (is_application_mode, is_bracketed) = self.plain.terminal.look(modes);
@@ -162,7 +162,7 @@ impl<'case> Pair<'case> {
         }
     }
 
-    /// Gives what appears only when the user pauses time to appear, if the caller wants that.
+    /// Waits for events that appear only when the user pauses, if the caller wants that.
     fn linger(&self, what: &str) -> Result<(), String> {
         let Some(pause) = std::env::var(PAUSE).ok().and_then(|pause| pause.parse().ok()) else { return Ok(()) };
         thread::sleep(Duration::from_millis(pause));
@@ -234,7 +234,7 @@ fn home_for(case: &Case, shell: Shell, program: &Path) -> Result<Home, String> {
     Ok(home)
 }
 
-/// Writes a line into a FIFO as soon as somebody reads it; not for ever, as the other terminal may have lost its reader.
+/// Writes a line into a FIFO as soon as it has a reader; with a time limit, as the other terminal may have lost its reader.
 fn feed(fifo: &Path) {
     let end = Instant::now() + limit(PATIENCE);
     while Instant::now() < end {

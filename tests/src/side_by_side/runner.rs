@@ -29,7 +29,7 @@ const JOBS: usize = 4;
 /// Only cases whose name contains this run.
 const FILTER: &str = "COHAB_SIDE_BY_SIDE";
 
-/// How the cases of a table ended.
+/// The results of a table's cases.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// Names of the cases that were equal.
@@ -43,7 +43,7 @@ pub struct Tally {
 /// Runs all cases of a table.
 ///
 /// # Panics
-/// If the table is not understood, or a case differs that is no exception, or an exception does not differ any more.
+/// If the table is invalid, or a case differs that is no exception, or an exception does not differ any more.
 pub fn check(shell: Shell, table_name: &str, table: &str, exceptions: &str) {
     let Some(shell_program) = shell.program() else {
         say(&format!("SKIPPED: {shell} is not installed"));
@@ -110,7 +110,7 @@ fn run(cases: &[Case], shell: Shell, shell_program: &Path) -> Tally {
                         continue;
                     }
                     let run = || Pair::start(case, shell, shell_program, &cohab).and_then(|pair| pair.run());
-                    // Both shells are raced against their jobs and the terminal; a true difference comes again.
+                    // Both shells are raced against their jobs and the terminal; a true difference repeats.
                     let again = |report| run().inspect(|()| say(&format!("{shell}, {name}: differed once: {report}")));
                     match run().or_else(again) {
                         Ok(()) => lock(&tally).equal.push(name),
@@ -123,7 +123,7 @@ fn run(cases: &[Case], shell: Shell, shell_program: &Path) -> Tally {
     tally.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// What a case needs and this machine lacks.
+/// A requirement of a case that this machine lacks.
 fn lacks(case: &Case) -> Option<String> {
     let is_there = |need: &str| match need.strip_prefix('$') {
         Some(variable) => named_path(variable).is_some(),
@@ -133,7 +133,7 @@ fn lacks(case: &Case) -> Option<String> {
     case.needs.iter().find(|need| !is_there(need)).map(|need| format!("{need} is missing"))
 }
 
-/// The client in a folder without the daemon: no case asks anything, so that none has to be started and ended.
+/// The client in a folder without the daemon: no case asks a question, so no daemon has to be started and ended.
 fn cohab_alone() -> (TempDir, PathBuf) {
     let folder = tempfile::Builder::new().prefix("cohab-").tempdir().expect("a temporary folder");
     let (from, to) = (program("cohab"), folder.path().join("cohab"));

@@ -7,10 +7,10 @@ use vt100::{Cell, Screen};
 
 use crate::terminal::View;
 
-/// So many cells are named in a report; the first show the cause.
+/// Most cells named in a report; the first show the cause.
 const CELLS_NAMED: usize = 8;
 
-/// One terminal, with what is legitimately its own.
+/// One terminal, with its permitted differences.
 pub(crate) struct Shot<'view> {
     pub(crate) view: &'view View,
     /// The home folder, which has another name in each terminal.
@@ -100,7 +100,7 @@ impl Shot<'_> {
     }
 }
 
-/// The status as a shell tells it: cohab ends with 128 and the number of the signal that ended its shell.
+/// The status as a shell reports it: cohab ends with 128 and the number of the signal that ended its shell.
 fn exit_code(exit: &ExitStatus) -> String {
     match exit.signal() {
         Some("Hangup") => "129".into(),
@@ -111,7 +111,7 @@ fn exit_code(exit: &ExitStatus) -> String {
     }
 }
 
-/// Where the process id stands in a notice of job control: `[1] 1234`, `[1]  + 1234 done`.
+/// The place of the process id in a notice of job control: `[1] 1234`, `[1]  + 1234 done`.
 fn pid_of_a_job(letters: &[char]) -> Option<Range<usize>> {
     let text: String = letters.iter().collect();
     let inner = text.strip_prefix('[')?;
@@ -123,7 +123,7 @@ fn pid_of_a_job(letters: &[char]) -> Option<Range<usize>> {
     (is_job && digits > 0).then(|| start..start + digits)
 }
 
-/// What differs, one line each; nothing if the terminals are equal.
+/// The differences, one per line; none if the terminals are equal.
 pub(crate) fn differences(plain: &Shot, cohab: &Shot) -> Vec<String> {
     let mut found = Vec::new();
     let (left, right) = (plain.modes(), cohab.modes());

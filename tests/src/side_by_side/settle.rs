@@ -21,18 +21,18 @@ use rustix::{
 
 use crate::{Terminal, deadline::deadline};
 
-/// Between two looks.
+/// Pause between two looks.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
-/// So often the canary must arrive while nothing moves.
+/// Number of times that the canary must arrive while nothing moves.
 const ARRIVALS: u32 = 3;
-/// So long must nothing move, at the least: a program may sleep for a moment before it goes on.
+/// Least time without motion: a program may sleep for a moment before it continues.
 const REST: Duration = Duration::from_millis(12);
-/// So long if nothing has moved at all, as after a key that nobody reads now.
+/// The same if nothing has moved at all, as after a key that is not read now.
 const REST_WITHOUT_MOTION: Duration = Duration::from_millis(40);
-/// So long behind Esc: fish waits for 30 ms whether the next key is one with Alt, and readline for 100 ms in a search.
+/// The same after Esc: fish waits for 30 ms whether the next key is one with Alt, and readline for 100 ms in a search.
 const REST_BEHIND_ESCAPE: Duration = Duration::from_millis(150);
 
-/// A terminal of our own: a byte that is written into it arrives behind those that were written elsewhere before.
+/// A separate terminal: a byte that is written into it arrives behind those that were written elsewhere before.
 pub(crate) struct Canary {
     master: OwnedFd,
     slave: OwnedFd,
@@ -71,7 +71,7 @@ pub(crate) struct Watch<'terminal> {
     is_behind_escape: bool,
 }
 
-/// What changes when something happens: the bytes so far, and how often the processes ran.
+/// The figures that change with any activity: the bytes so far, and the runs of the processes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Motion {
     bytes: usize,
@@ -79,7 +79,7 @@ struct Motion {
 }
 
 impl<'terminal> Watch<'terminal> {
-    /// Begins before something is done. `is_behind_escape`: this ends with the key Esc.
+    /// Begins before a step. `is_behind_escape`: the step ends with the key Esc.
     pub(crate) fn begin(terminal: &'terminal Terminal, is_behind_escape: bool) -> Self {
         Self { terminal, last: motion(terminal), has_moved: false, since: Instant::now(), is_behind_escape }
     }
@@ -104,7 +104,7 @@ impl<'terminal> Watch<'terminal> {
     }
 }
 
-/// Waits until all are at rest at the same time. False if that does not come in time.
+/// Waits until all are at rest at the same time. False if that does not happen in time.
 pub(crate) fn settle(watches: &mut [Watch<'_>], canary: &Canary) -> bool {
     let end = Instant::now() + deadline();
     let mut arrivals = 0;
@@ -134,7 +134,7 @@ pub(crate) fn settle(watches: &mut [Watch<'_>], canary: &Canary) -> bool {
     }
 }
 
-/// None while a process of the terminal runs, or what it wrote is being read.
+/// `None` while a process of the terminal runs, or its output is being read.
 fn motion(terminal: &Terminal) -> Option<Motion> {
     let mut runs = 0;
     // One that has ended moves no more.
@@ -146,7 +146,7 @@ fn motion(terminal: &Terminal) -> Option<Motion> {
     Some(Motion { bytes: terminal.mark(), runs })
 }
 
-/// Adds how often the threads of a process and of all its children have run. None if one runs now.
+/// Adds the runs of the threads of a process and of all its children. `None` if one runs now.
 fn add_runs(pid: u32, runs: &mut u64) -> Option<()> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     for task in tasks.map(|task| task.path()) {
@@ -159,7 +159,7 @@ fn add_runs(pid: u32, runs: &mut u64) -> Option<()> {
     Some(())
 }
 
-/// How often a thread has run. None if it runs now.
+/// The number of a thread's runs. `None` if it runs now.
 fn runs_of(task: &Path) -> Option<u64> {
     let read = |name: &str| fs::read_to_string(task.join(name)).unwrap_or_default();
     let stat = read("stat");

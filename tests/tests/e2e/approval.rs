@@ -5,7 +5,7 @@ use std::fs;
 use cohab_e2e::{Answer, Home, ModelServer, Session, Wire, keys, session::CARD_KEYS};
 use serde_json::json;
 
-/// A model that wants to touch files, one command a call, and then says so.
+/// A model that touches files, one command per call, and then says so.
 fn touching(files: &[&str]) -> ModelServer {
     let calls: Vec<Answer> = files.iter().map(|file| Answer::bash(&format!("touch {file}"))).collect();
     ModelServer::start(

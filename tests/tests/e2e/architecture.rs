@@ -38,7 +38,7 @@ const TOP_LEVEL: &[&str] = &[
 /// Build output, present or not.
 const BUILD_OUTPUT: &[&str] = &["target"];
 
-/// Which of our packages each may depend on.
+/// The allowed dependencies of each package.
 const LAYERS: &[(&str, &[&str])] = &[
     ("cohab-files", &[]),
     ("cohab-policy-data", &[]),
@@ -250,7 +250,7 @@ const PURE: &[&str] = &[
     "shell-relay/src/live/guard.rs",
     "shell-relay/src/marks",
 ];
-/// What pure code may not say.
+/// Words that pure code must not contain.
 const IMPURE_WORDS: &[&str] = &[
     ".await",
     "async fn",
@@ -352,7 +352,7 @@ fn no_package_reaches_over_its_layer() {
         .iter()
         .map(|package| {
             let all = package["dependencies"].as_array().expect("a list").iter();
-            // What only tests need is no layer.
+            // Dependencies of tests only are no layer.
             let all = all.filter(|dependency| dependency["kind"].is_null()).map(name);
             (name(package), all.filter(|dependency| ours.contains(dependency)).collect())
         })
@@ -370,7 +370,7 @@ fn no_package_reaches_over_its_layer() {
 fn crates_that_decide_stand_on_nothing_that_acts() {
     for package in PURE_CRATES {
         let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-        // brush-parser 0.4 names the crate of its snapshot tests among what it is built from.
+        // brush-parser 0.4 lists the crate of its snapshot tests among its build dependencies.
         let pruned: &[&str] = if *package == "cohab-policy" { &["--prune", "insta"] } else { &[] };
         let arguments = ["tree", "-p", package, "-e", "normal", "--prefix", "none", "--offline"];
         let output = Command::new(cargo).args(arguments).args(pruned).current_dir(workspace_root()).output();
@@ -393,7 +393,7 @@ fn only_the_codec_names_the_binary_format() {
     }
 }
 
-/// What is named after `cohab_protocol::`, one level deep.
+/// Names after `cohab_protocol::`, one level deep.
 fn names_of_the_protocol(code: &str) -> Vec<&str> {
     let named = code.split("cohab_protocol::").skip(1).flat_map(|rest| match rest.strip_prefix('{') {
         Some(group) => group.split('}').next().unwrap_or_default().split(',').collect::<Vec<_>>(),

@@ -9,10 +9,10 @@ use std::{
 use cohab_e2e::{Answer, Home, ModelServer, Session, Wire, binaries::in_each_shell, keys, terminal::View};
 
 const HINT: &str = "Still thinking. Type commands; Ctrl-C on an empty line stops it.";
-/// Longer than any test waits; a test that fails must not hang the server's thread for good.
+/// Longer than any test waits; a failing test must not block the server's thread for good.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A model that gives each answer only when it is told to.
+/// A model that gives each answer only when the test releases it.
 struct Held {
     server: ModelServer,
     asked: Receiver<()>,
@@ -137,7 +137,7 @@ fn control_c_on_an_empty_line_stops_the_turn_and_on_a_line_the_line() {
         let shell = home.cohab();
         ask(&shell, &model, "why");
         type_aside(&shell, "echo x");
-        // fish may lose it even so. Nothing came of it then, and whoever means it presses again.
+        // fish may lose it even so. Then nothing happens, and the user presses again.
         let is_gone = || {
             shell.wait_idle();
             shell.send(keys::CTRL_C);
@@ -162,7 +162,7 @@ fn the_status_line_tells_tokens_after_a_step_and_the_focus_is_asked_for_only_the
     let home = Home::with_model(&model.server).env("COHAB_APPROVAL", "all");
     let shell = home.cohab();
     let mark = ask(&shell, &model, "do it");
-    // Reports of the focus are no keys: the shell does not see them, and nobody steps aside.
+    // Reports of the focus are no keys: the shell does not see them, and no turn steps aside.
     shell.send("\x1b[O");
     model.answer();
     model.wait_asked();

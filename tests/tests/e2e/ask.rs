@@ -23,7 +23,7 @@ pub(crate) fn types(events: &[Value]) -> Vec<&str> {
     events.iter().map(|event| event["type"].as_str().unwrap_or("?")).collect()
 }
 
-/// The answer as the events tell it: a `reset` voids what came before.
+/// The answer according to the events: a `reset` voids the text before it.
 pub(crate) fn text(events: &[Value]) -> String {
     let mut text = String::new();
     for event in events {

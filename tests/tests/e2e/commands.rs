@@ -46,7 +46,7 @@ fn help_fits_a_screen() {
     }
 }
 
-/// A line that was broken by hand and then once more leaves a word or two on a line of their own.
+/// A line that was broken by hand and then again leaves a word or two on a separate line.
 #[test]
 fn no_text_of_a_help_is_broken_twice() {
     let home = Home::new();
@@ -165,7 +165,7 @@ fn the_daemon_starts_reports_restarts_and_stops() {
     assert!(!home.run(&["daemon", "logs"]).stdout.is_empty(), "a daemon that started says so in its log");
 
     assert_eq!(home.run(&["daemon", "stop"]).status, Some(0));
-    // Its lock is free when its files are closed, a moment before the kernel has done with it.
+    // Its lock is free when its files are closed, a moment before the kernel has removed it.
     eventually("its end", || home.daemon_pids().is_empty());
     assert_eq!(home.run(&["daemon", "stop"]).status, Some(0), "stopping nothing is fine");
 }

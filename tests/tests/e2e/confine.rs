@@ -7,7 +7,7 @@ use cohab_e2e::{
     session::Session,
 };
 
-/// A bash in which `c` confines; nothing where the kernel cannot.
+/// A bash in which `c` confines; skipped where the kernel cannot.
 fn with_bash(test: impl Fn(&Session<'_>, &Home)) {
     if !cohab_sandbox::profile::present().can_launch() {
         return;
@@ -54,8 +54,8 @@ fn ctrl_c_and_ctrl_z_reach_a_confined_program() {
         shell.wait_next_prompt(mark);
         assert!(shell.run("echo status=$?").contains("status=130"), "{}", shell.dump());
 
-        // It says that it goes on: by then the terminal is its own again. It reads in short steps, as bash runs a
-        // trap between commands only: a signal that comes right before one long `read` would be told at its end.
+        // It reports that it continues: by then the terminal is its own again. It reads in short steps, as bash runs a trap between
+        // commands only: a signal right before one long `read` would be handled at its end.
         shell.submit(
             "c bash -c 'trap \"echo awake\" CONT; echo ready; until read -t 0.1 line; do :; done; echo got-$line'",
         );

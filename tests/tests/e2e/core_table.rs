@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use cohab_e2e::binaries;
 
-/// What is promised, and the names of tests that would fail without it.
+/// The promises, and the names of tests that would fail without them.
 const ROWS: [(&str, &[&str]); 28] = [
     (
         "storage: a contract, isolated histories, search, retention, owner only",

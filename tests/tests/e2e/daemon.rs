@@ -11,7 +11,7 @@ use std::{
 use cohab_e2e::{Answer, Home, ModelServer, Wire, deadline::eventually, home::API_KEY, terminal::View};
 use cohab_protocol::{ClientMessage, DaemonMessage, Hello, MAX_FRAME_BYTES, PROTOCOL_VERSION, SCHEMA_HASH, codec};
 
-/// Longest time a peer may take to close a connection it does not like.
+/// Longest time for a peer to close an unwanted connection.
 const CLOSE_LIMIT: Duration = Duration::from_secs(10);
 
 fn connect(home: &Home) -> UnixStream {
@@ -34,7 +34,7 @@ pub(crate) fn receive(stream: &mut UnixStream) -> DaemonMessage {
     codec::from_bytes(&bytes).expect("an answer of this protocol")
 }
 
-/// Reads until the daemon closes; gives how much came before.
+/// Reads until the daemon closes; returns the number of bytes before.
 fn read_to_close(stream: &mut UnixStream) -> usize {
     let mut rest = Vec::new();
     match stream.read_to_end(&mut rest) {
@@ -126,7 +126,7 @@ fn many_starts_at_once_make_one_daemon() {
         let finished = home.finish(child);
         assert_eq!(finished.status, Some(0), "{finished:?}");
     }
-    // Those that came too late may still be on their way out.
+    // Late ones may still be ending.
     eventually("the late ones to end", || home.daemon_pids().len() == 1);
     assert_eq!(home.run(&["daemon", "status"]).status, Some(0));
 }
@@ -159,7 +159,7 @@ fn garbage_on_the_socket_closes_that_connection_only() {
         too_long.to_vec(),
         frame(&[]),
         frame(&[0, 1, 2, 253, 0, 0, 0, 0, 0, 1, 0, 0]),
-        // A fine message, but nobody was introduced.
+        // A valid message, but before the handshake.
         frame(&shutdown),
     ];
     for bytes in garbage {

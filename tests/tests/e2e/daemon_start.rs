@@ -24,10 +24,10 @@ use cohab_protocol::{
 };
 use rustix::process::{Signal, kill_process};
 
-/// A hung daemon is told of within this time.
+/// A hung daemon is reported within this time.
 const SILENCE_LIMIT: Duration = Duration::from_secs(5);
 
-/// A folder with our programs, of which the daemon is this script; `@` stands for the real one.
+/// A folder with our programs, with this script as the daemon; `@` stands for the real one.
 fn programs(home: &Home, script: &str) -> PathBuf {
     let folder = home.path("programs");
     fs::create_dir_all(&folder).expect("the home is writable");
@@ -37,7 +37,7 @@ fn programs(home: &Home, script: &str) -> PathBuf {
     folder.join("cohab")
 }
 
-/// Puts a program there: a second name where that is possible, as programs are large.
+/// Puts a program there: a second name where possible, as programs are large.
 fn place(program: &Path, at: &Path) {
     if fs::hard_link(program, at).is_err() {
         fs::copy(program, at).expect("there is room");
@@ -111,7 +111,7 @@ fn a_question_to_a_hung_daemon_is_told_of_and_a_restart_helps() {
     assert!(asked.elapsed() < limit(SILENCE_LIMIT), "told after {:?}", asked.elapsed());
     shell.send(keys::CTRL_C);
     shell.wait_prompt();
-    // A connection that was there tells nothing of who started it; nor does a new one.
+    // An existing connection does not show who started it; nor does a new one.
     let another = home.cohab();
     another.submit("? hello");
     another.wait_text("the daemon does not answer");
@@ -135,7 +135,7 @@ fn a_question_of_the_command_line_to_a_daemon_that_hangs_later_is_told_of() {
         write(&mut stream, &welcome(&hello));
         let ClientMessage::SessionRequest(request) = read(&mut stream) else { panic!("it does not attach") };
         write(&mut stream, &attached(&request));
-        // Takes the question and says nothing to it, until the client is gone.
+        // Takes the question and does not answer, until the client is gone.
         let mut rest = Vec::new();
         let _ = stream.read_to_end(&mut rest);
     });

@@ -7,7 +7,7 @@ use cohab_e2e::{Answer, Home, ModelServer, Session, Wire, binaries::in_each_shel
 const SENTENCE: &str = "what is the weather like today";
 const MARK: &str = "ask  Alt-G: run";
 const FLIPPED: &str = "run  Alt-G: ask";
-/// Nobody types before they see the prompt. What comes while it is painted is typed ahead and gets no mark.
+/// People type only after they see the prompt. Keys that come while it is painted are typed ahead and get no mark.
 const READING: Duration = Duration::from_millis(200);
 /// The mark would be there after this.
 const MARKED: Duration = Duration::from_millis(600);
@@ -33,7 +33,7 @@ fn cursor_row(view: &cohab_e2e::terminal::View) -> String {
     view.rows().get(view.cursor().0).cloned().unwrap_or_default()
 }
 
-/// Types as a person does, and waits until it is there, whatever stands beside it.
+/// Types as a person does, and waits until the line is there, with any hint next to it.
 fn type_line(shell: &Session<'_>, line: &str) {
     shell.wait_prompt();
     let _ = shell.holds_within(READING, |_| false);

@@ -31,7 +31,7 @@ fn repository(home: &Home) {
     fs::copy(home.path("evil"), home.path("app/.git/hooks/post-index-change")).expect("a hook");
 }
 
-/// What a copied repository may bring along.
+/// The settings that a copied repository may contain.
 fn plant(home: &Home) {
     let evil = home.path("evil").display().to_string();
     for key in [
@@ -48,7 +48,7 @@ fn plant(home: &Home) {
     }
     git(home, &["config", "log.showSignature", "true"]);
     home.write("app/.gitattributes", "*.txt diff=x filter=x\n");
-    // Making it ran some of them.
+    // Creating the repository ran some of them.
     let _ = fs::remove_file(home.path("trace"));
 }
 
@@ -86,7 +86,7 @@ fn what_a_repository_names_is_asked_about_before_cohab_ask_starts_git_there() {
     let home = Home::with_model(&server);
     repository(&home);
     plant(&home);
-    // Nobody is there who could say yes.
+    // No user is there who could agree.
     let mut asking = home.cohab_process(&["ask", "what have I changed"]);
     let finished = home.finish(asking.current_dir(home.path("app")).spawn().expect("cohab starts"));
     assert!(finished.stdout.contains("Not looked."), "{finished:?}");
@@ -99,7 +99,7 @@ fn what_a_repository_names_is_asked_about_before_cohab_ask_starts_git_there() {
     shell.wait_approval("git diff");
     assert!(shell.look(|view| view.history().contains("core.fsmonitor")), "{}", shell.dump());
     shell.send("y");
-    // The second time nobody is asked: it is settled.
+    // The second time there is no question: it is settled.
     shell.wait_text("All done.");
     let told = &server.wait_for_calls(5)[4].tool_results()[1].content;
     assert!(told.contains("+three"), "{told}");

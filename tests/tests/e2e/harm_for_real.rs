@@ -28,16 +28,16 @@ const TABLES: &[&str] = &[
     include_str!("../../../shell-relay/crates/policy/src/tests/sixth_unseen_harm.tsv"),
     include_str!("../../../shell-relay/crates/policy/src/tests/seventh_unseen_harm.tsv"),
 ];
-/// What no line may show.
+/// The text that no line may show.
 const SECRET: &str = "hunter2-Tr0ub4dor";
-/// A line that does not end by itself is stopped, as the relay does it after a longer time.
+/// Time limit of a line, as the relay has a longer one.
 const LIMIT: Duration = Duration::from_millis(1500);
 const WORKERS: usize = 4;
 
-/// A home with secrets where people have them, and a project with what the lines name.
+/// A home with secrets in the usual places, and a project with the files that the lines name.
 struct Place {
     home: tempfile::TempDir,
-    /// What shells keep for themselves.
+    /// The folder for the shells' own files.
     own: tempfile::TempDir,
 }
 
@@ -82,7 +82,7 @@ impl Place {
         self.home.path().join("work")
     }
 
-    /// Each file with what tells a change.
+    /// Each file with the figures that show a change.
     fn tree(&self) -> BTreeMap<PathBuf, (u32, u64, i64, i64)> {
         let (mut found, mut waiting) = (BTreeMap::new(), vec![self.home.path().to_owned()]);
         while let Some(path) = waiting.pop() {
@@ -96,7 +96,7 @@ impl Place {
         found
     }
 
-    /// What a line is typed as where nobody is asked about it and a shell of its own runs it.
+    /// The typed form of a line that a separate shell runs without a question.
     fn typed(&self, shell: Shell, line: &str, launcher: &Path) -> Option<String> {
         let (cwd, home) = (self.work(), self.home.path());
         let context = Context::new(&cwd, home).in_shell(shell).with_files(&FileSystem);
@@ -118,7 +118,7 @@ impl Place {
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("TOKEN", SECRET)
             .env("AWS_SECRET_ACCESS_KEY", SECRET);
-        // fish writes there whatever it runs.
+        // fish writes there in any case.
         for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
             command.env(name, self.own.path());
         }
@@ -138,7 +138,7 @@ impl Place {
     }
 }
 
-/// What a line prints that does not end can be much.
+/// The output of an endless line can be long.
 fn read_start(mut file: fs::File) -> String {
     use std::io::{Read, Seek};
     let mut text = Vec::new();

@@ -21,7 +21,7 @@ const SHELLS: [(&str, &str, &str); 3] = [
 /// Long enough for a shell that would start where none should.
 const NOTHING_STARTS: Duration = Duration::from_millis(400);
 
-/// A home whose start-up file ends with what `cohab init` prints, as `edit` changes it.
+/// A home with the output of `cohab init` at the end of its start-up file, changed by `edit`.
 fn home(shell: &str, rc: &str, edit: impl Fn(&str) -> String) -> Home {
     let home = if shell == "bash" { Home::new() } else { Home::new().shell(shell) };
     let printed = home.run(&["init", shell]);
@@ -41,7 +41,7 @@ fn wait_prompt(terminal: &Terminal) {
     terminal.wait_for("an empty prompt", |view| view.is_at_prompt(PROMPT));
 }
 
-/// The terminal of cohab's that the shell is in; empty in a plain one. `tag` is another one at each call.
+/// The terminal of cohab that the shell is in; empty in a plain one. `tag` differs at each call.
 fn inside(terminal: &Terminal, tag: &str) -> String {
     wait_prompt(terminal);
     terminal.send(&format!("echo \"{tag}=$COHAB_TTY.\"\r"));
@@ -148,7 +148,7 @@ fn a_missing_cohab_costs_nothing_not_even_a_word() {
 #[test]
 fn a_cohab_that_fails_or_crashes_leaves_a_plain_shell_that_works() {
     for_each_shell(|shell, program, rc| {
-        // Whatever status it ends with, and with the terminal as a crash would leave it.
+        // With any status, and with the terminal as a crash would leave it.
         for end in ["exit 0", "exit 127", "kill -SEGV $$"] {
             let broken = Home::new();
             broken.write("cohab", &format!("#!/bin/sh\nstty raw -echo\n{end}\n"));

@@ -8,7 +8,7 @@ use std::{
 use cohab_e2e::{Answer, Home, ModelServer, Wire, deadline::eventually, home::API_KEY};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Every way of failing in which a service repeats the key that it got, and two in which all goes well.
+/// Every failure in which a service repeats its key, and two successes.
 fn answers() -> [Answer; 7] {
     let repeated = format!("the key {API_KEY} is not right for this");
     [
@@ -36,7 +36,7 @@ fn command_lines() -> Vec<String> {
         .collect()
 }
 
-/// Whether a daemon that crashes leaves a core file in its folder, where they go unless the system is set otherwise.
+/// Whether a daemon that crashes leaves a core file in its folder, the default place.
 fn leaves_core(home: &Home) -> bool {
     let limit = "ulimit -c unlimited; exec \"$0\" run";
     let folder = home.path("crash");
@@ -54,7 +54,7 @@ fn leaves_core(home: &Home) -> bool {
 #[test]
 fn a_crash_leaves_no_memory_behind() {
     let (open, guarded) = (Home::new(), Home::new().without("COHAB_ALLOW_DEBUG"));
-    // Where the system keeps core files elsewhere, or none, there is nothing to compare with.
+    // Where core files go elsewhere, or are off, there is nothing to compare with.
     if leaves_core(&open) {
         assert!(!leaves_core(&guarded));
     }

@@ -29,16 +29,16 @@ use crate::daemon::{hello, receive, send};
 const COMMANDS: usize = 20;
 /// Kills in all.
 const KILLS: usize = 200;
-/// One in so many is no kill but the wish to end.
+/// One in this many is a request to end instead of a kill.
 const WISH_TO_END: u64 = 5;
-/// Turns of a session that are looked at in the end.
+/// Turns of a session that are checked at the end.
 const TURNS: &str = "200";
-/// Messages of a daemon's life, at most.
+/// Most messages of a daemon's life.
 const MAX_MESSAGES: u64 = 28;
-/// It is killed so long after the last of them, at most, in microseconds.
+/// Longest delay of the kill after the last of them, in microseconds.
 const MAX_DELAY_US: u64 = 4_000;
 
-/// Numbers that look random and are the same in every run.
+/// Pseudo-random numbers that are the same in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -50,21 +50,21 @@ impl Dice {
     }
 }
 
-/// A client that runs commands by noting them.
+/// A client that records commands instead of running them.
 #[derive(Default)]
 struct Shell {
-    /// How often each command was run.
+    /// Number of runs of each command.
     ran: HashMap<String, usize>,
     results: HashMap<CallId, CommandExecutionResult>,
     /// Turns that were begun here.
     turns: Vec<TurnId>,
-    /// Commands of which the daemon said that they are done.
+    /// Commands that the daemon reported as done.
     acknowledged: HashSet<String>,
 }
 
 impl Shell {
-    /// As the real client: what it has a result of is answered with that, what belongs to another turn is not run, and if that was
-    /// begun here the daemon learns that it never was.
+    /// Acts like the real client: a known command is answered with its result, a command of another turn is not run, and if that turn
+    /// began here the daemon learns that it never ran.
     fn execute(&mut self, request: &ExecuteCommand, turn: TurnId) -> CommandExecutionResult {
         if let Some(result) = self.results.get(&request.call_id) {
             return result.clone();
@@ -101,7 +101,7 @@ fn folder() -> WirePath {
     Path::new("/tmp").into()
 }
 
-/// Which command each result is of: what was not run is asked for again.
+/// The command of each result: a command that was not run is requested again.
 fn commands_of(results: &[SentToolResult]) -> (Vec<(usize, &str)>, usize) {
     let mut next = 0;
     let mut told = Vec::new();
@@ -114,7 +114,7 @@ fn commands_of(results: &[SentToolResult]) -> (Vec<(usize, &str)>, usize) {
     (told, next)
 }
 
-/// A model that wants one command after the other.
+/// A model that runs one command after the other.
 fn script() -> ModelServer {
     ModelServer::respond_with(Wire::OpenAiChat, |request| {
         let (_, next) = commands_of(&request.tool_results());
@@ -167,14 +167,14 @@ impl Daemon {
     }
 }
 
-/// What came of one life of the daemon.
+/// The end of one life of the daemon.
 enum Life {
     Killed,
     /// The turn is over.
     Ended(TurnEndReason),
 }
 
-/// One life of the daemon: as many messages as the dice say, or the end of the turn.
+/// One life of the daemon: as many messages as the dice decide, or the end of the turn.
 fn live(daemon: &mut Daemon, shell: &mut Shell, is_first: bool, dice: &mut Dice) -> Life {
     let turn_id = TurnId::fresh();
     shell.turns.push(turn_id);
@@ -229,7 +229,7 @@ fn is_all_told(server: &ModelServer) -> bool {
     server.requests().last().is_some_and(|request| commands_of(&request.tool_results()).1 == COMMANDS)
 }
 
-/// How often each command is on record as done.
+/// Number of records of each command as done.
 fn done_on_record(home: &Home) -> HashMap<String, usize> {
     let trace = home.run(&["trace", "--json", "-n", TURNS]).stdout;
     let trace: Value = serde_json::from_str(&trace).expect("it is JSON");
@@ -242,7 +242,7 @@ fn done_on_record(home: &Home) -> HashMap<String, usize> {
     done
 }
 
-/// What came of turns.
+/// Counts of the turns.
 #[derive(Default)]
 struct Count {
     kills: usize,
@@ -268,7 +268,7 @@ fn turn(home: &Home, count: &mut Count, dice: &mut Dice) {
             Life::Ended(TurnEndReason::Answered) => break,
             // Nothing was on disk yet when it was killed.
             Life::Ended(_) if shell.ran.is_empty() => is_first = true,
-            // It was killed between the end on disk and the word on it.
+            // It was killed between storing the end and reporting it.
             Life::Ended(_) if is_all_told(&server) => break,
             Life::Ended(reason) => panic!("{reason:?} after {:?}", shell.ran),
         }
@@ -302,7 +302,7 @@ fn turn(home: &Home, count: &mut Count, dice: &mut Dice) {
 #[test]
 fn killed_at_random_points_nothing_is_lost_and_nothing_runs_twice() {
     let home = Home::new();
-    // The model of this test knows what is done from all that it is told.
+    // The model of this test derives the finished commands from all results it gets.
     home.write_config("[context]\ncompact_over_messages = 1000\n[model]\ncontext_window_tokens = 128000\n");
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
     let mut count = Count::default();

@@ -8,7 +8,7 @@ use std::{
 use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries::in_each_shell};
 use serde_json::json;
 
-/// Longer than any test waits; a test that fails must not hang the server's thread for good.
+/// Longer than any test waits; a failing test must not block the server's thread for good.
 const PATIENCE: Duration = Duration::from_secs(60);
 const CTRL_Z: &str = "\u{1a}";
 
@@ -72,7 +72,7 @@ fn rules_leave_a_tool_out_and_stop_a_turn() {
     assert!(calls[1].conversation().contains("left out by a rule of the user's: no shell today"));
 }
 
-/// A model that gives each answer only when it is told to.
+/// A model that gives each answer only when the test releases it.
 fn held(answers: Vec<Answer>) -> (ModelServer, Receiver<()>, Sender<()>) {
     let ((tell, asked), (release, released)) = (channel(), channel());
     let mut answers = answers.into_iter();
@@ -95,7 +95,7 @@ fn a_turn_is_held_by_a_key_and_goes_on_by_a_word() {
         shell.wait_text("thinking");
         shell.send(CTRL_Z);
         shell.wait_text("pausing after this step");
-        // The daemon has been told, too.
+        // The daemon knows it, too.
         shell.wait_idle();
         release.send(()).expect("the server lives");
         shell.wait_text("paused · Ctrl-Z or ? /resume continues");

@@ -6,8 +6,8 @@ const SHELLS: &[&str] = &["bash", "zsh", "fish"];
 /// Whether the program itself is bound.
 const LOOK: &str = "grep -E 'NoNewPrivs|Seccomp:' /proc/self/status";
 
-/// A home with this shell, and a model that wants these commands, one after the other, and then is done; nothing where the kernel
-/// cannot lock.
+/// A home with this shell, and a model that runs these commands, one after the other, and then is done; skipped where the kernel cannot
+/// lock.
 fn in_shells(commands: &[&str], test: impl Fn(&str, &ModelServer, &Home)) {
     in_these_shells(SHELLS, commands, test);
 }
@@ -28,7 +28,7 @@ fn link_of_another() -> String {
     format!("ls -l /proc/{}/exe", std::process::id())
 }
 
-/// What the commands before this request printed, in order.
+/// The output of the commands before this request, in order.
 fn results_of(request: &Request) -> Vec<String> {
     request.tool_results().into_iter().map(|result| result.content.clone()).collect()
 }

@@ -2,7 +2,7 @@
 
 use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries::in_each_of};
 
-/// A home with this shell, and a model that wants these commands, one after the other, and then is done.
+/// A home with this shell, and a model that runs these commands, one after the other, and then is done.
 fn wanted(name: &str, commands: &[&str]) -> (ModelServer, Home) {
     let calls = commands.iter().map(|command| Answer::bash(command));
     let server = ModelServer::start(Wire::OpenAiChat, calls.chain([Answer::text("All done.")]));
@@ -65,8 +65,8 @@ fn after_the_assistant_changed_the_path_the_next_plain_command_is_asked_about() 
     });
 }
 
-/// A shell in which `before` stands, and in it a turn: the model has a file read that holds `change`, to which the user says yes, and
-/// then wants what would run unasked. It is asked, and told is `named`.
+/// Runs a turn in a shell after `before`: the model has a file read that holds `change`, to which the user agrees, and then runs a
+/// command that would run unasked. It is asked about, and `named` is reported.
 fn is_asked_after(name: &str, before: &str, change: &str, then: &str, named: &str) {
     in_each_of(&[name], |name| {
         let (_server, home) = wanted(name, &["source ./setup", then]);

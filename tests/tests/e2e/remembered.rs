@@ -43,7 +43,7 @@ fn a_shows_the_rule_and_stores_it_and_nothing_is_asked_any_more() {
     shell.run("cd elsewhere");
     shell.ask("and in another shell", "All done.");
     assert!(home.path("elsewhere/made.txt").exists(), "{}", shell.dump());
-    // It is written behind the answer.
+    // It is written after the answer.
     eventually("three commands by a rule", || home.run(&["history"]).stdout.matches("by a rule").count() == 3);
 }
 
@@ -82,13 +82,13 @@ fn without_a_shell_the_same_rules_hold_and_are_made() {
     shell.wait_text("status=0");
     assert!(shell.look(|view| view.history().contains("Remembered for ~, in ")), "{}", shell.dump());
     fs::remove_file(home.path("made.txt")).unwrap();
-    // Nobody is there who could be asked.
+    // No user is there who could be asked.
     let finished = home.run(&["ask", "--json", "again"]);
     assert_eq!(finished.status, Some(0), "{finished:?}");
     assert!(home.path("made.txt").exists(), "{finished:?}");
 }
 
-/// A model that wants three things at once.
+/// A model that runs three commands at once.
 fn three_at_once() -> ModelServer {
     let call = |name: &str| json!({ "command": format!("touch {name}") });
     let answer = Answer::bash("touch one.txt").and_call("bash", &call("two.txt")).and_call("bash", &call("three.txt"));

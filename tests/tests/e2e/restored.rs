@@ -8,12 +8,12 @@ use cohab_e2e::{
 };
 use rustix::process::{Pid, Signal, kill_process};
 
-/// What a program in the terminal may have switched on when it is killed: the second screen, the mouse, keys of other kinds, a scroll
-/// region, no cursor.
+/// Modes that a program may have switched on when it is killed: the second screen, the mouse, keys of other kinds, a scroll region, no
+/// cursor.
 const FULL_SCREEN: &str =
     r"printf '\e[?1049h\e[?25l\e[?1h\e=\e[?1000;1006h\e[?1004h\e[?7l\e[>4;2m\e[>1u\e[2;9rfull'; cat";
 
-/// What goes on when the client ends.
+/// The state of the terminal when the client ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Prompt,
@@ -29,7 +29,7 @@ use State::*;
 
 const STATES: [State; 7] = [Prompt, Hint, Command, FullScreen, Answer, Card, AgentsCommand];
 
-/// How it ends.
+/// The end of the client.
 #[derive(Clone, Copy, Debug)]
 enum End {
     /// The client gets this signal.
@@ -114,7 +114,7 @@ fn end(client: u32, end: End) {
     }
 }
 
-/// What `raw` leaves switched on in a terminal. It counts for itself what the client must count, too.
+/// The modes that `raw` leaves switched on in a terminal. It counts independently of the client.
 fn left_on(raw: &[u8]) -> Vec<String> {
     let mut modes: BTreeMap<String, bool> = BTreeMap::new();
     let mut pushed = 0_i32;
@@ -197,7 +197,7 @@ fn fish_leaves_the_terminal_as_it_was() {
     each_state_and_end_directly("fish");
 }
 
-/// The outer shell goes on: its cursor can be seen, and it takes a command on a row of its own.
+/// The outer shell works: its cursor is visible, and it takes a command on a separate row.
 #[track_caller]
 fn assert_outer_shell_works(terminal: &Terminal, what: &str) {
     terminal.wait_for("the outer prompt", |view| view.is_at_prompt(PROMPT) && view.shows("this is your plain shell"));
@@ -208,7 +208,7 @@ fn assert_outer_shell_works(terminal: &Terminal, what: &str) {
         assert!(!screen.hide_cursor() && !screen.alternate_screen(), "{what}");
         let raw = view.raw();
         let on = left_on(raw);
-        // What the shell itself has on at its prompt.
+        // The modes of the shell itself at its prompt.
         let is_outers = |name: &str| ["?2004", "keypad", "?1", "kitty", "kitty stack", "other keys"].contains(&name);
         assert!(on.iter().all(|name| is_outers(name)), "{on:?}: {what}");
     });

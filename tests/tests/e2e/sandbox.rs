@@ -38,7 +38,7 @@ fn what_the_user_agreed_to_have_outside_is_not_locked_either() {
     if !cohab_sandbox::profile::present().can_launch() {
         return;
     }
-    // Links of other processes can be read by their user, and by nobody who is locked.
+    // Links of other processes can be read by their user, but by no locked program.
     let link = format!("ls -l /proc/{}/exe", std::process::id());
     let answers =
         [Answer::bash(&link), Answer::call("bash_unconfined", &json!({"command": link})), Answer::text("It is that.")];

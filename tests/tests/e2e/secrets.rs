@@ -8,12 +8,12 @@ use std::{
 
 use cohab_e2e::{Answer, Home, ModelServer, Request, Session, Wire, binaries::in_each_shell, keys, terminal::View};
 
-/// A token that the user has in a file.
+/// A token in one of the user's files.
 fn token() -> String {
     ["glpat", "-aB3dE5fG7hJ9kL1mN2pQ"].concat()
 }
 
-/// What the model knows of it.
+/// The placeholder that the model gets.
 fn placeholder(request: &Request) -> String {
     let told = request.conversation();
     let rest = told.split_once("<secret:gitlab-token#").expect("the model is told that there was one").1;
@@ -63,7 +63,7 @@ fn home(server: &ModelServer, shell: &str) -> Home {
     home
 }
 
-/// The user looks into the file, and asks; the card stands.
+/// The user prints the file, and asks; the card is open.
 fn asked_about<'home>(home: &'home Home) -> (Session<'home>, usize) {
     home.write("token.txt", &token());
     let shell = home.cohab();
@@ -121,7 +121,7 @@ fn a_refused_secret_is_not_filled_in() {
     });
 }
 
-/// What is typed while a command runs may still be on its way to the next prompt for so long: a line with it goes to the shell unread.
+/// For this long keys typed during a command may still be on their way to the next prompt: a line with them goes to the shell unread.
 const TYPED_AHEAD: Duration = Duration::from_millis(200);
 
 /// Asks for a password and takes it without echo, as programs do.

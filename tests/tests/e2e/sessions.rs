@@ -1,4 +1,4 @@
-//! Conversations that outlive the daemon and the shell.
+//! Conversations outlive the daemon and the shell.
 
 use std::{fs, process::Command};
 

@@ -55,7 +55,7 @@ fn questions_lead_from_nothing_to_an_answering_model() {
     answer(&terminal, "At which URL?", "nonsense\r");
     answer(&terminal, "write a URL such as", keys::CTRL_U);
     terminal.send(&format!("{}\r", server.base_url()));
-    // It has no key yet, and the server says that it wants one.
+    // It has no key yet, and the server requires one.
     terminal.wait_text("wants a key");
     answer(&terminal, "Where is the key", "paste\r");
     answer(&terminal, "not shown", WRONG_KEY);
@@ -140,7 +140,7 @@ fn flags_alone_set_up_a_profile_with_a_key_from_a_pipe() {
         (&json!("profiles.work"), &json!("tiny"), &json!("file"), &json!("Ready when you are."))
     );
     assert!(!format!("{finished:?}").contains(KEY));
-    // The profile answers when it is asked for; without it nobody is set up.
+    // The profile answers when it is requested; without it no model is set up.
     let asked = home.run(&["ask", "--json", "--profile", "work", "hello"]);
     assert_eq!(text(&events(&asked)), "Ready when you are.", "{asked:?}");
     let asked = home.run(&["ask", "--json", "--profile", "work", "--model", "grand", "hello"]);
@@ -166,7 +166,7 @@ fn a_shell_opened_with_a_profile_hands_it_to_what_runs_in_it() {
         "[profiles.work]\nprovider = \"openai-chat\"\nbase_url = \"{}\"\nname = \"tiny\"\napi_key_env = \"MY_KEY\"\n",
         server.base_url()
     ));
-    // What the environment says of another service does not count beside a profile that was asked for.
+    // Variables for another service do not count against a requested profile.
     let home = home.env("COHAB_PROVIDER", "offline");
     let terminal = Terminal::spawn(home.in_terminal(binaries::program("cohab"), &["--profile", "work"]));
     terminal.wait_text("ready$");
@@ -215,7 +215,7 @@ fn a_failed_test_writes_nothing_and_the_key_is_in_no_error() {
 #[test]
 fn a_keyring_is_used_where_there_is_one_and_sees_no_key_in_its_arguments() {
     let (server, home) = (service(), Home::new());
-    // It keeps one key, and what the kernel told everybody about its arguments.
+    // It stores one key, and the arguments that the kernel showed to all users.
     home.write(
         "bin/secret-tool",
         "#!/bin/sh\ntr '\\0' ' ' < /proc/$$/cmdline >> $HOME/arguments\n\

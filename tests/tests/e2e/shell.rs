@@ -168,7 +168,7 @@ fn a_new_size_reaches_the_programs() {
     let home = Home::new();
     let shell = home.cohab();
     shell.resize(Size { rows: 30, columns: 100 });
-    // The signal is on its way: each try asks anew.
+    // The signal is on its way: each try checks again.
     let arrives = (0..200).any(|_| shell.run("stty size").contains("30 100"));
     assert!(arrives, "{}", shell.dump());
 }

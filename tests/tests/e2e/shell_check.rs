@@ -143,7 +143,7 @@ fn promptvars_switched_off_is_what_stops_the_marks() {
     assert!(hint(&report, "start").contains("~/.bashrc line 2: `shopt -u promptvars`"), "{report:#}");
 }
 
-/// Whether a question typed into the real thing is taken away from the shell.
+/// Whether a question typed into the real program is taken away from the shell.
 fn takes_questions(home: &Home) -> bool {
     let shell = home.cohab();
     let mark = shell.submit("? who are you");
@@ -171,7 +171,7 @@ fn the_verdict_is_what_cohab_then_does() {
     }
 }
 
-/// A home of `zsh` or `fish` with more lines in its start-up file, which it gives, too.
+/// A home of `zsh` or `fish` with more lines in its start-up file, and the file's name.
 fn home_of(shell: &str, rc: &str) -> (Home, &'static str) {
     let home = Home::new().shell(shell);
     let file = if shell == "zsh" { ".zshrc" } else { ".config/fish/config.fish" };
@@ -180,7 +180,7 @@ fn home_of(shell: &str, rc: &str) -> (Home, &'static str) {
     (home, file)
 }
 
-/// What every shell must be well in.
+/// The checks that must pass in every shell.
 const EVERYWHERE: [&str; 11] =
     ["shell", "folder", "start", "relay", "marks", "status", "folder-change", "shapes", "enter", "hotkey", "answer"];
 

@@ -2,7 +2,7 @@
 
 use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries::in_each_of, keys};
 
-/// Runs a test in each of the two shells whose editors tell of Enter themselves.
+/// Runs a test in each of the two shells whose editors report Enter themselves.
 fn in_each_shell(test: impl Fn(&str)) {
     in_each_of(&["zsh", "fish"], test);
 }

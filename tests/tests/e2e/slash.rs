@@ -98,7 +98,7 @@ fn the_key_on_the_empty_line_asks_why_the_last_command_failed() {
         let server = ModelServer::start(Wire::OpenAiChat, [Answer::text("There is no such file.")]);
         let home = home_of(&server, name);
         let shell = home.cohab();
-        // Behind a command: zsh paints its very first prompt before it says that it stands, and a key in between is its own.
+        // After a command: zsh paints its very first prompt before it reports it, and a key in between is its own.
         shell.run("true");
         shell.send(keys::ALT_ENTER);
         shell.run("ls /nonexistent-folder");

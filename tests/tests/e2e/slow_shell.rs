@@ -31,7 +31,7 @@ fn pids(client: u32, shell: &str) -> Pids {
     Pids { client: pid(client), shell: pid(shell) }
 }
 
-/// What the model was told of a command, as how often it may have run.
+/// The possible numbers of runs of a command, according to the result that the model got.
 fn told_times(name: &str, result: &str) -> std::ops::RangeInclusive<usize> {
     if result.contains(&format!("{name} has run")) {
         1..=1
@@ -43,7 +43,7 @@ fn told_times(name: &str, result: &str) -> std::ops::RangeInclusive<usize> {
     }
 }
 
-/// The shell stands still from the first command on until that is given up; then the client stands still for `client`.
+/// The shell hangs from the first command on until that is given up; then the client hangs for `client`.
 fn check(shell_name: &str, client: Duration) {
     if !is_installed_or_skip(shell_name) {
         return;

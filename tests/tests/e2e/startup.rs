@@ -6,7 +6,7 @@ use cohab_e2e::{Answer, Home, ModelServer, Session, Terminal, Wire, binaries, ke
 
 const OUTER: &str = "outer$ ";
 
-/// A program of the user's own that stands for a shell.
+/// A program of the user's own in the place of a shell.
 fn script(home: &Home, name: &str, text: &str) -> String {
     home.write(name, text);
     fs::set_permissions(home.path(name), fs::Permissions::from_mode(0o755)).expect("it is ours");
@@ -17,7 +17,7 @@ fn cohab() -> String {
     binaries::word("cohab")
 }
 
-/// A bash of the user's, with a prompt of its own, to start cohab from.
+/// A bash of the user with another prompt, to start cohab from.
 fn outer(home: &Home) -> Session<'_> {
     let mut outer = home.bash();
     outer.submit(&format!("PS1='{OUTER}'"));
@@ -33,7 +33,7 @@ fn settings(outer: &Session) -> String {
     line.unwrap_or_else(|| panic!("no settings in {raw:?}")).to_owned()
 }
 
-/// What cohab said about itself; a line may go over several rows.
+/// The messages of cohab about itself; a line may take several rows.
 fn complaints(view: &View) -> Vec<String> {
     let raw = String::from_utf8_lossy(view.raw()).into_owned();
     raw.lines()
@@ -42,8 +42,8 @@ fn complaints(view: &View) -> Vec<String> {
         .collect()
 }
 
-/// Starts cohab with `line` in a bash of the user's, works in it, leaves it: it is a working shell, `says` is the one line that it
-/// said, and the terminal is as before.
+/// Starts cohab with `line` in a bash of the user, works in it, leaves it: it is a working shell, `says` is its only message, and the
+/// terminal is as before.
 fn opens_a_shell(home: &Home, line: &str, says: &str) {
     let mut outer = outer(home);
     let before = settings(&outer);
@@ -139,7 +139,7 @@ fn a_broken_rc_file_costs_nothing() {
         let home = Home::new().rc(rc);
         let shell = home.cohab();
         assert!(shell.run("echo works-$((40+2))").contains("works-42"), "{rc}");
-        // The line editor tells its line: the integration is there.
+        // The line editor reports its line: the integration is there.
         shell.type_line("echo x");
         shell.send(keys::ALT_ENTER);
         shell.wait_for("an answer", |view| !view.is_at_prompt("ready$ echo x"));
@@ -201,7 +201,7 @@ fn with_a_pipe_for_its_output_it_is_the_plain_shell() {
     assert!(home.daemon_pids().is_empty(), "a daemon was started for nothing");
 }
 
-/// A home where everything is approved, and what the model says.
+/// A home where everything is approved, and the model's answers.
 fn acting(answers: Vec<Answer>) -> (ModelServer, Home) {
     let server = ModelServer::start(Wire::OpenAiChat, answers);
     let home = Home::with_model(&server).env("COHAB_APPROVAL", "all");

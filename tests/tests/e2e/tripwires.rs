@@ -68,7 +68,7 @@ fn the_reference_of_the_settings_is_as_it_was() {
     insta::assert_snapshot!(list.stdout.replace(&home.paths().config_file().display().to_string(), "FILE"));
 }
 
-/// The page of the guide that lists the settings, from what `cohab config list` says of them.
+/// The page of the guide that lists the settings, made from the output of `cohab config list`.
 fn configuration_page(home: &Home) -> String {
     let list = home.run(&["config", "list", "--json"]);
     let keys: Vec<Value> = serde_json::from_str(&list.stdout).expect("a list of keys");
@@ -106,7 +106,7 @@ fn the_page_on_configuration_lists_all_settings() {
     assert_eq!(fs::read_to_string(&path).unwrap_or_default(), page, "write it again with COHAB_BLESS=1");
 }
 
-/// A question, a command of the model's that is approved, its answer, a command of the user's own.
+/// A question, an approved command of the model, its answer, a command of the user.
 fn session(shell: &str) -> String {
     let answers = [Answer::bash("cd work && touch made"), Answer::text("The file **made** is in `work`.")];
     let server = ModelServer::start(Wire::OpenAiChat, answers);
@@ -129,7 +129,7 @@ fn session(shell: &str) -> String {
     rows.map(without_time).collect::<Vec<_>>().join("\n")
 }
 
-/// A row without the duration at its end, which is not shown for what took no time.
+/// A row without the duration at its end, which is not shown for fast commands.
 fn without_time(row: &str) -> &str {
     row.rsplit_once(" · ").filter(|(_, time)| time.ends_with(" ms") || time.ends_with(" s")).map_or(row, |(row, _)| row)
 }

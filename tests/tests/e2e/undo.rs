@@ -9,13 +9,13 @@ use cohab_e2e::{
 use serde_json::json;
 
 const CTRL_UNDERSCORE: &str = "\x1f";
-/// What runs before a command gets its text from the history.
+/// A hook before a command gets its text from the history.
 const HOOKS: &str = concat!(
     include_str!("../../../shell-relay/tests/rc/preexec.bash"),
     "\npreexec() { echo \"hook: $1\" >>~/hooks; }\n"
 );
 
-/// A home where everything is approved, and a model that runs this command and then says a word, as often as asked.
+/// A home where everything is approved, and a model that runs this command and then answers, for every question.
 fn acting(command: &str) -> (ModelServer, Home) {
     let turn = || [Answer::bash(command), Answer::text("All done.")];
     let server = ModelServer::start(Wire::OpenAiChat, turn().into_iter().chain(turn()));
@@ -121,7 +121,7 @@ fn what_undo_brings_back_stays_within_the_shell() {
         shell.ask("change things", "All done.");
         shell.run("cohab undo");
         assert!(shell.look(View::history).contains("↶ +API_TOKEN\n"), "{}", shell.dump());
-        // Printed, the value would be told with the command's output.
+        // Printed, the value would be reported with the command's output.
         shell.run("set | grep -c '0ld-s3cre[t]'");
         assert!(shell.look(View::history).contains("[t]'\n1\n"), "only the variable itself holds it: {}", shell.dump());
         shell.ask("again", "All done.");

@@ -16,7 +16,7 @@ fn answered(finished: &Finished, answer: &str) {
     assert_eq!(text(&events(finished)), answer, "{finished:?}");
 }
 
-/// The turn failed, said why, and was said to have ended.
+/// The turn failed, gave the reason, and was reported as ended.
 fn failed(finished: &Finished) -> String {
     assert_eq!(finished.status, Some(1), "{finished:?}");
     let events = events(finished);
@@ -156,7 +156,7 @@ fn a_cut_or_error_after_a_tool_ran_never_runs_it_again() {
 #[test]
 fn a_call_whose_answer_was_cut_is_not_executed() {
     for wire in Wire::ALL {
-        // All arguments arrived, the mark that ends the answer did not.
+        // All arguments arrived, but not the mark that ends the answer.
         let server = ModelServer::respond_with(wire, |_| Answer::bash("touch made.txt").cut_before_mark());
         let home = Home::with_model(&server);
         failed(&ask(&home));
@@ -190,7 +190,7 @@ fn a_conversation_that_is_too_long_says_what_to_do_and_the_shell_lives() {
         shell.wait_next_prompt(mark);
         let screen = shell.look(cohab_e2e::terminal::View::history);
         let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
-        // To the end, as nothing of the server's text may follow; what stands before is its address.
+        // To the end, as none of the server's text may follow; its address comes before.
         let told = "says that the conversation is too long for the model \
             Hint: start a new shell session, or ask with less context ready$";
         assert!(screen.ends_with(told) && !screen.contains("tokens"), "{screen}");

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fs};
 use cohab_e2e::side_by_side::{case::parse, runner::exceptions_of, shell::Shell};
 
 const SHELLS: [Shell; 4] = [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::Fish4];
-/// So many exceptions a shell may have.
+/// Most exceptions of a shell.
 const MOST_EXCEPTIONS: usize = 3;
 
 #[test]

@@ -1,6 +1,6 @@
 //! Questions for consent: what is shown, which keys count, and what may run afterwards.
 
-use cohab_policy::remembered::{self, Rule};
+use cohab_policy::user_rules::{self, Rule};
 use cohab_protocol::ProposedCommand;
 
 use super::*;
@@ -188,7 +188,7 @@ fn a_rule_of_the_file_lets_a_command_run_that_nobody_asked_about() {
     let allowed = |line: &str, folder: Option<&str>| {
         let rule = Rule::of(line, folder.map(Path::new), Shell::Bash).unwrap();
         let mut bench = Bench::in_a_turn();
-        let loaded = remembered::parse(&remembered::with_rule("", &rule).unwrap());
+        let loaded = user_rules::parse(&user_rules::with_rule("", &rule).unwrap());
         bench.app.options.remembered = Arc::new(Allowed(std::sync::Mutex::new(Arc::new(loaded))));
         bench
     };

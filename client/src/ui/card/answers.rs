@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use cohab_policy::remembered::Rule;
+use cohab_policy::user_rules::Rule;
 use cohab_protocol::{ApprovalDecision, ApprovalRequest, ApprovalSubject};
 use cohab_term::{
     input::InputText,

@@ -6,7 +6,7 @@ use cohab_text::sanitize::one_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Tasks of one session.
+/// Most tasks of one session.
 pub const MAX_TASKS: usize = 50;
 /// Longest text of one, in columns.
 pub const MAX_TEXT_COLUMNS: usize = 300;
@@ -34,7 +34,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// Whether there is something left to do.
+    /// Whether it is not done.
     #[must_use]
     pub fn is_active(self) -> bool {
         self != Self::Completed
@@ -64,16 +64,16 @@ impl Task {
 pub struct TaskBoard(Mutex<Vec<Task>>);
 
 impl TaskBoard {
-    /// All of them.
+    /// All tasks.
     #[must_use]
     pub fn tasks(&self) -> Vec<Task> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Puts these in their place, cleaned. Gives what they are now.
+    /// Replaces the tasks by these, cleaned. Returns the new tasks.
     ///
     /// # Errors
-    /// For the model: there are too many, or one says nothing.
+    /// For the model: there are too many, or one is empty.
     pub fn replace(&self, tasks: Vec<Task>) -> Result<Vec<Task>, String> {
         if tasks.len() > MAX_TASKS {
             return Err(format!("{} tasks are too many; keep at most {MAX_TASKS}, and drop what is done", tasks.len()));

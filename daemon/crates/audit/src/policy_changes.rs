@@ -6,7 +6,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use cohab_policy::remembered::{Rule, Rules};
+use cohab_policy::user_rules::{Rule, Rules};
 use cohab_protocol::ApprovalMode;
 
 use super::record::{Event, text};

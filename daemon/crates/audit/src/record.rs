@@ -24,11 +24,11 @@ pub struct Note {
     pub turn: String,
     /// Days after which records may go.
     pub keep_days: u32,
-    /// What happened.
+    /// The event.
     pub event: Event,
 }
 
-/// What happened.
+/// A recorded event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
@@ -38,7 +38,7 @@ pub enum Event {
         mode: String,
         /// Rules of the user's that are in force.
         rules: usize,
-        /// Where the shell is.
+        /// The shell's folder.
         cwd: String,
     },
     /// A question to the user was answered.
@@ -192,7 +192,7 @@ pub struct Record {
     /// The turn, if any.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub turn: String,
-    /// What happened.
+    /// The event.
     #[serde(flatten)]
     pub event: Event,
 }

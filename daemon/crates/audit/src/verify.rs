@@ -38,7 +38,7 @@ pub struct Found {
     pub file: PathBuf,
     /// Its line, from 1; `None` for the file as a whole.
     pub line: Option<u64>,
-    /// What is wrong, as a phrase.
+    /// The fault, as a phrase.
     pub fault: String,
 }
 

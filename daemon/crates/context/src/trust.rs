@@ -17,46 +17,46 @@ use std::{
 
 use cohab_files::{self, Expected, FileError};
 
-/// More than this is no file of ours, in bytes.
+/// Largest valid file, in bytes.
 const MAX_FILE_BYTES: u64 = 256 * 1024;
-/// Folders that can be trusted.
+/// Most trusted folders.
 const MAX_FOLDERS: usize = 1_000;
-/// What others may not have of the file.
+/// Permissions that others must not have on the file.
 const OTHERS_MODE: u32 = 0o077;
-/// Others may not change a trusted folder.
+/// Write permission that others must not have on a trusted folder.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// Why a folder is not trusted, or trust not taken back. A sentence.
+/// The reason why a folder is not trusted, or trust not removed. A sentence.
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
-    /// It is not there, or cannot be looked at.
+    /// It does not exist, or cannot be read.
     #[error("{}: {source}", path.display())]
     Folder {
-        /// Which.
+        /// The folder.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
     },
-    /// It would cover too much, or somebody else can change it.
+    /// It would cover too much, or other users can change it.
     #[error("{} cannot be trusted: {reason}", path.display())]
     Unfit {
-        /// Which.
+        /// The folder.
         path: PathBuf,
         /// A phrase.
         reason: &'static str,
     },
-    /// It is trusted because another one is.
+    /// It is trusted because a folder above it is.
     #[error("{} is trusted because {} is", path.display(), by.display())]
     Covered {
-        /// Which.
+        /// The folder.
         path: PathBuf,
-        /// The one above.
+        /// The folder above.
         by: PathBuf,
     },
     /// It was not trusted.
     #[error("{} is not trusted", .0.display())]
     Unknown(PathBuf),
-    /// The list cannot be read or written, or others may.
+    /// The list cannot be read or written, or other users can do so.
     #[error("{}: {reason}", path.display())]
     List {
         /// Its file.
@@ -80,13 +80,13 @@ impl TrustedFolders {
         Self { file, home }
     }
 
-    /// Whether `folder`, which has its links resolved, or one above it is trusted. A list that cannot be read trusts nothing. Blocks.
+    /// Whether `folder`, which has its links resolved, or one above it is trusted. An unreadable list trusts nothing. Blocks.
     #[must_use]
     pub fn covers(&self, folder: &Path) -> bool {
         self.read().is_ok_and(|(folders, _)| self.covering(&folders, folder).is_some())
     }
 
-    /// All of them, sorted. Blocks.
+    /// All trusted folders, sorted. Blocks.
     ///
     /// # Errors
     /// `List`.
@@ -94,7 +94,7 @@ impl TrustedFolders {
         self.read().map(|(folders, _)| folders)
     }
 
-    /// Trusts a folder and all below; tells where it really is. Blocks.
+    /// Trusts a folder and all below; returns its real path. Blocks.
     ///
     /// # Errors
     /// As [`TrustError`] says.
@@ -115,7 +115,7 @@ impl TrustedFolders {
         Ok(real)
     }
 
-    /// No longer trusts a folder, which may be gone by now; tells which it was. Blocks.
+    /// No longer trusts a folder, which may be gone by now; returns its path. Blocks.
     ///
     /// # Errors
     /// As [`TrustError`] says.
@@ -133,7 +133,7 @@ impl TrustedFolders {
         }
     }
 
-    /// Entries that could not be made are none, whoever wrote them.
+    /// Entries that `add` would refuse are ignored, no matter who wrote them.
     fn covering<'a>(&self, folders: &'a [PathBuf], folder: &Path) -> Option<&'a Path> {
         let mut valid = folders.iter().map(PathBuf::as_path).filter(|one| self.reaches_too_far(one).is_none());
         valid.find(|one| folder.starts_with(one))

@@ -5,16 +5,16 @@ use cohab_agent::{Denial, Middleware, PlannedCall};
 use cohab_policy::YES_HOLDS;
 use tokio::time::Instant;
 
-/// What the model is told.
+/// The reason for the model.
 const REASON: &str = "the user's yes is more than ten minutes old; it was not run, and asking again is fine";
 
-/// Whether a yes of that time no longer counts.
+/// Whether an approval of that time has expired.
 #[must_use]
 pub fn is_too_old(said_at: Instant) -> bool {
     said_at.elapsed() > YES_HOLDS
 }
 
-/// Stands behind whatever can hold a call after the user has agreed to it.
+/// Stands behind all middleware that can hold a call after its approval.
 pub struct OldYes;
 
 #[async_trait]

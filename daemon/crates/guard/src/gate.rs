@@ -17,7 +17,7 @@ use async_trait::async_trait;
 use batch::{Changes, Decided};
 use cohab_policy::{
     Context, Level, Lock, Verdict, reaches_out,
-    remembered::{Guard, Nothing, Remembered, Safety},
+    user_rules::{Guard, Nothing, Remembered, Safety},
 };
 use cohab_protocol::ApprovalMode;
 use cohab_secrets::holds_placeholder;
@@ -42,7 +42,7 @@ use super::{
     taint::Taint,
 };
 
-/// Consents that one session remembers; the oldest goes when there are more.
+/// Most consents of one session; with more the oldest is forgotten.
 const MAX_REMEMBERED: usize = 256;
 /// The argument that holds the text of a command.
 const COMMAND_ARGUMENT: &str = "command";
@@ -50,14 +50,14 @@ const COMMAND_ARGUMENT: &str = "command";
 /// Judges effects. A function, so that tests need no real policy.
 pub type Policy = fn(&Effect, Context<'_>) -> Verdict;
 
-/// What the user agreed to for the life of a session: exactly these effects, in exactly this folder; for a change of a file
-/// further changes of just that file. What was agreed to before a text from elsewhere came is suspended from then on.
+/// The user's consents for the life of a session: to exactly these effects, in exactly this folder; for a change of a file to further
+/// changes of just that file. Consents from before an untrusted text are suspended after it.
 #[derive(Clone, Debug, Default)]
 pub struct Consents {
     agreed: Arc<Mutex<Vec<Consent>>>,
     taint: Taint,
     suspicions: Suspicions,
-    /// Reasons that a yes has settled: each names what it is about, and another value is another reason.
+    /// Reasons that a yes has settled: each names its subject, and another value is another reason.
     settled: Arc<Mutex<HashSet<String>>>,
 }
 
@@ -66,7 +66,7 @@ struct Consent {
     effect: Effect,
     cwd: PathBuf,
     approval: Option<String>,
-    /// The user knew of a text from elsewhere.
+    /// Whether the user knew of an untrusted text.
     is_under_taint: bool,
 }
 
@@ -80,25 +80,25 @@ impl Consent {
 }
 
 impl Consents {
-    /// What the conversation was touched by.
+    /// The untrusted texts of the conversation.
     #[must_use]
     pub fn taint(&self) -> &Taint {
         &self.taint
     }
 
-    /// What of the conversation read like instructions to the model.
+    /// The texts of the conversation that read like instructions to the model.
     #[must_use]
     pub fn suspicions(&self) -> &Suspicions {
         &self.suspicions
     }
 
-    /// Whether the user has said yes to just this already.
+    /// Whether the user has settled just this reason already.
     #[must_use]
     pub fn is_settled(&self, reason: &str) -> bool {
         self.settled.lock().unwrap_or_else(PoisonError::into_inner).contains(reason)
     }
 
-    /// The user knows of these and agrees, as long as the session lives.
+    /// The user agrees despite these reasons, for the life of the session.
     pub fn settle(&self, reasons: Vec<String>) {
         let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
         let room = MAX_REMEMBERED.saturating_sub(settled.len());
@@ -124,7 +124,7 @@ impl Consents {
         agreed.push(Consent { effect, cwd, approval, is_under_taint });
     }
 
-    /// Why the user is asked again about what they agreed to, if they did.
+    /// The reason for asking again about a consent, if there is one.
     fn suspended(&self, effect: &Effect, cwd: &Path) -> Option<String> {
         let source = self.taint.source()?;
         let agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -162,12 +162,11 @@ pub struct Gate {
     lock: Option<Lock<'static>>,
 }
 
-/// Why calls of a tool are asked about although they are harmless, if they are.
+/// The reason to ask about a tool's calls although they are harmless, if there is one.
 pub type MustAsk = Box<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 impl Gate {
-    /// A gate for one turn whose commands `shell` reads. `mode` is asked anew for every call, since the user may change it
-    /// meanwhile.
+    /// A gate for one turn with commands for `shell`. `mode` is read again for every call, since the user may change it meanwhile.
     #[must_use]
     pub fn new(
         policy: Policy,
@@ -203,7 +202,7 @@ impl Gate {
         }
     }
 
-    /// The same gate, which looks at git's settings, as for a shell of its own, where nobody else does.
+    /// The same gate, which checks git's settings, as for a separate shell, where nothing else does.
     #[must_use]
     pub fn with_repository_settings(self, settings: Option<RepositorySettings>) -> Self {
         Self { settings, ..self }
@@ -215,25 +214,25 @@ impl Gate {
         Self { secrets, ..self }
     }
 
-    /// The same gate, which lets everything below `folder`, a path without links, be read unasked: we wrote it for that.
+    /// The same gate, which allows reading everything below `folder`, a path without links, unasked: cohab wrote it for that.
     #[must_use]
     pub fn with_outputs(self, folder: PathBuf) -> Self {
         Self { outputs: Some(folder), ..self }
     }
 
-    /// The same gate, which keeps tools out of these folders of ours, paths without links and with them.
+    /// The same gate, which keeps tools out of cohab's own folders, as paths without links and with them.
     #[must_use]
     pub fn with_own_folders(self, own_folders: Vec<PathBuf>) -> Self {
         Self { own_folders, ..self }
     }
 
-    /// The same gate, where PATH names these folders: what is written there may be run by its name.
+    /// The same gate, with the folders in PATH: a file written there may be run by its name.
     #[must_use]
     pub fn with_program_folders(self, program_folders: Vec<PathBuf>) -> Self {
         Self { program_folders, ..self }
     }
 
-    /// The same gate, where `lock` keeps the programs of what runs unasked from writing.
+    /// The same gate, where `lock` keeps the programs of unasked commands from writing.
     #[must_use]
     pub fn with_lock(self, lock: Option<Lock<'static>>) -> Self {
         Self { lock, ..self }
@@ -245,7 +244,7 @@ impl Gate {
         Self { workspace: Some(folder), ..self }
     }
 
-    /// The same gate, which knows what the user allowed for good.
+    /// The same gate, which knows the user's stored rules.
     #[must_use]
     pub fn with_remembered(self, remembered: Arc<dyn Remembered>) -> Self {
         Self { remembered, ..self }
@@ -286,7 +285,7 @@ impl Gate {
         verdict
     }
 
-    /// A secret may be filled in where the user agrees, but leaves by no command of a model that may act for somebody else.
+    /// A secret may be filled in where the user agrees, but not in a command that leaves the machine and may stem from untrusted text.
     fn judge_filling(&self, effect: &Effect, verdict: &mut Verdict) {
         if !is_filled_in(effect) {
             return;
@@ -299,26 +298,26 @@ impl Gate {
         }
     }
 
-    /// How careful the assistant is where the call runs.
+    /// The safety settings where the call runs.
     fn safety(&self, call: &PlannedCall) -> Safety {
         self.remembered.loaded(&call.cwd).safety.in_force()
     }
 
-    /// What the pipeline says of a call on which the policy says `level`.
+    /// The pipeline's outcome for a call with the policy's `level`.
     fn look(&self, call: &PlannedCall, level: Level) -> Outcome {
         let care = ScanContext { safety: self.safety(call), secrets: &self.secrets };
         let suspect = self.consents.suspicions.source();
         let (channel, text) = match &call.intent.effect {
             Effect::Internal => (Channel::MemoryWrite, Cow::Owned(strings_of(&call.args))),
             Effect::RunCommand { command } => (Channel::ToolArguments, Cow::Borrowed(&**command)),
-            // Nothing of it leaves.
+            // The text does not leave the machine.
             Effect::Read { .. } | Effect::Write { .. } => (Channel::ToolArguments, Cow::default()),
         };
         let action = Action { level, reaches_out: is_outward(&call.intent.effect), suspect: suspect.as_deref() };
         pipeline::check(&Item { channel, text: &text, hides_letters: false, action: Some(action) }, &care)
     }
 
-    /// What goes into the session's notes holds nothing that is kept back.
+    /// Removes withheld text from the session's notes.
     fn clean_notes(&self, call: &mut PlannedCall) {
         if call.intent.effect == Effect::Internal {
             let personal = self.safety(call).personal;
@@ -326,7 +325,7 @@ impl Gate {
         }
     }
 
-    /// Whether the automatic mode answers the question: it is nobody's express wish, and nothing from elsewhere was read.
+    /// Whether the automatic mode answers the question: no rule of the user's demands it, and no untrusted text was read.
     fn is_lifted(&self, verdict: &Verdict, call: &PlannedCall) -> bool {
         !verdict.is_firm()
             && !is_asked_each_time(call)
@@ -337,7 +336,8 @@ impl Gate {
             && self.look(call, Level::Allow).verdict < pipeline::Verdict::Ask
     }
 
-    /// Whether a person has the last word in mode `all`, too: where a secret goes, and what somebody else's words may send elsewhere.
+    /// Whether the user decides in mode `all`, too: about the target of a secret, and about data that untrusted text may send
+    /// elsewhere.
     fn is_asked_in_every_mode(&self, effect: &Effect) -> bool {
         is_filled_in(effect) || is_outward(effect) && self.consents.taint.source().is_some()
     }
@@ -354,14 +354,14 @@ impl Gate {
         self.remembered.loaded(cwd).apply(command, context, verdict).allowed_by.is_some()
     }
 
-    /// Why something that the user allowed once is asked about again; else what was read before it that they should know of.
+    /// The reason for asking again about a rule or a consent; else the untrusted text that the user should know of.
     fn suspended(&self, effect: &Effect, cwd: &Path) -> Option<String> {
         let by_rule =
             || self.consents.taint.source().filter(|_| self.has_rule(effect, cwd)).map(|source| asked_again(&source));
         self.consents.suspended(effect, cwd).or_else(by_rule).or_else(|| self.what_was_read())
     }
 
-    /// Asks, unless the user has said already what they think; `is_each_time`: whatever they said before.
+    /// Asks, unless an earlier consent covers the call; with `is_each_time` always.
     async fn ask(&self, call: &mut PlannedCall, verdict: Verdict, is_each_time: bool) -> Result<(), Denial> {
         let effect = call.intent.effect.clone();
         let is_dangerous = verdict.level >= Level::Danger;
@@ -452,8 +452,8 @@ impl Middleware for Gate {
     }
 }
 
-/// Whether no consent to a command holds for the next one: what was agreed to for the sandbox was not for outside, and where a secret
-/// goes is decided when it goes.
+/// Whether no consent to a command holds for the next one: a consent inside the sandbox does not hold outside, and the target of a
+/// secret is decided each time.
 fn is_asked_each_time(call: &PlannedCall) -> bool {
     call.tool == UNCONFINED || is_filled_in(&call.intent.effect)
 }
@@ -463,12 +463,12 @@ fn is_filled_in(effect: &Effect) -> bool {
     matches!(effect, Effect::RunCommand { command } if holds_placeholder(command))
 }
 
-/// Whether it tells another host something: that is asked about each time.
+/// Whether it sends data to another host: that is asked about each time.
 fn is_outward(effect: &Effect) -> bool {
     matches!(effect, Effect::RunCommand { command } if reaches_out(command))
 }
 
-/// All texts among arguments, a line each.
+/// All texts among arguments, one per line.
 fn strings_of(args: &JsonObject) -> String {
     fn collect(value: &Value, lines: &mut Vec<String>) {
         match value {

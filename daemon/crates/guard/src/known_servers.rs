@@ -10,7 +10,7 @@ use std::{
 
 use rustix::fs::OFlags;
 
-/// More than this is no file of ours, in bytes.
+/// Largest valid file, in bytes.
 const MAX_FILE_BYTES: u64 = 64 * 1024;
 
 /// The file of consents.
@@ -26,14 +26,14 @@ impl KnownServers {
         Self { path }
     }
 
-    /// Whether the user agreed. A file that cannot be read says no.
+    /// Whether the user agreed. False if the file cannot be read.
     #[must_use]
     pub fn contains(&self, url: &str, server: &str) -> bool {
         let wanted = line(url, server);
         self.read().is_ok_and(|text| text.lines().any(|known| known == wanted))
     }
 
-    /// Notes that the user agreed.
+    /// Records that the user agreed.
     ///
     /// # Errors
     /// When the file cannot be written.

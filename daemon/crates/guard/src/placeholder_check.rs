@@ -32,7 +32,7 @@ impl Middleware for Unfilled {
     }
 }
 
-/// The name of the first placeholder in `args` of which `is_meant` holds.
+/// The name of the first placeholder in `args` that satisfies `is_meant`.
 fn in_args(args: &JsonObject, is_meant: &dyn Fn(&Placeholder<'_>) -> bool) -> Option<String> {
     args.values().find_map(|value| in_value(value, is_meant))
 }

@@ -21,13 +21,13 @@ use cohab_text::sanitize::one_line;
 
 /// Letters of a source that people are told.
 const SOURCE_CHARS: usize = 60;
-/// What is worth less, in tenths, is somebody else's.
+/// Lower trust, in tenths, means untrusted.
 const FOREIGN_BELOW: u8 = 5;
 
-/// Who made a text.
+/// The author of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Whoever sits at the keyboard.
+    /// The user at the keyboard.
     User,
     /// The model.
     Model,
@@ -37,12 +37,12 @@ pub enum Origin {
     File,
     /// A tool of ours that reads no file.
     Tool,
-    /// Somebody elsewhere.
+    /// An outside author.
     External,
 }
 
 impl Origin {
-    /// How far a text from there is to be trusted, in tenths.
+    /// The trust of a text of this origin, in tenths.
     #[must_use]
     pub fn trust_tenths(self) -> u8 {
         match self {
@@ -54,12 +54,12 @@ impl Origin {
     }
 }
 
-/// Where a text comes from.
+/// The origin of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// Who made it.
+    /// Its author.
     pub origin: Origin,
-    /// What exactly, in a few words; one line of harmless text.
+    /// Its source, in a few words; one line of harmless text.
     pub source: String,
 }
 
@@ -68,25 +68,25 @@ impl Label {
         Self { origin, source: one_line(source, SOURCE_CHARS) }
     }
 
-    /// Whether somebody elsewhere may have written it.
+    /// Whether it is untrusted: an outside author may have written it.
     #[must_use]
     pub fn is_foreign(&self) -> bool {
         self.origin.trust_tenths() < FOREIGN_BELOW
     }
 }
 
-/// What "elsewhere" is measured by.
+/// The places that count as the user's.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// The user's home, absolute.
     pub home: PathBuf,
     /// The folder whose files are the user's own work: the repository's root or where the shell is, absolute.
     pub workspace: PathBuf,
-    /// Where long outputs are kept; what lies in it was labelled when it came.
+    /// The folder of long outputs; its files were labelled when they came.
     pub outputs: Option<PathBuf>,
     /// The shell that reads commands.
     pub shell: Shell,
-    /// Tells where paths lead; without it they are taken by their text alone.
+    /// Resolves paths; without it they are judged by their text alone.
     pub files: Option<&'static dyn Files>,
 }
 
@@ -114,7 +114,7 @@ impl Place {
         Label::new(origin, &format!("`{given}`"))
     }
 
-    /// What the result of a call is worth that is about to run, in the folder that it runs in.
+    /// The label of the result of a call that is about to run, in its folder.
     #[must_use]
     pub fn of_planned(&self, call: &PlannedCall) -> Label {
         match &call.intent.effect {
@@ -124,7 +124,7 @@ impl Place {
         }
     }
 
-    /// What the result of a call is worth, long after it. Only the call is looked at: what a tool says proves nothing.
+    /// The label of an old result. Judged by the call alone: the tool's text proves nothing.
     fn of_result(&self, call: &ToolCall) -> Label {
         let Ok(args) = &call.args else { return Label::new(Origin::Model, "arguments that cannot be read") };
         let argument = |name: &str| args.get(name).and_then(|value| value.as_str());
@@ -141,7 +141,7 @@ impl Place {
         }
     }
 
-    /// The labels of one user message: of what the user did, of what was piped in, of the question.
+    /// The labels of one user message: of the user's commands, of piped text, of the question.
     fn of_question(&self, text: &str, labels: &mut Vec<Label>) {
         if query::inside(text, query::EARLIER).is_some() {
             labels.push(Label::new(Origin::Model, EARLIER));
@@ -188,7 +188,7 @@ impl Place {
     }
 }
 
-/// The source of what stands for messages that were left out.
+/// The source of the block that replaces dropped messages.
 pub(super) const EARLIER: &str = "an earlier part of the conversation";
 
 #[cfg(test)]

@@ -18,12 +18,12 @@ use cohab_types::environment::Variables;
 
 use super::gate::Consents;
 
-/// What a yes means beside the command itself.
+/// The further meaning of a yes.
 const SETTLES: &str = "a yes settles this until it changes again";
-/// Said where nobody could look.
+/// The reason where the settings could not be checked.
 const UNKNOWN: &str = "git's settings here are not known";
 
-/// Looks before git starts unasked.
+/// Checks repository settings before git starts unasked.
 #[derive(Clone)]
 pub struct RepositorySettings {
     home: PathBuf,
@@ -32,7 +32,7 @@ pub struct RepositorySettings {
 }
 
 impl RepositorySettings {
-    /// For a shell that sees this `environment`, or the daemon's own if that is empty; what the user has settled is in `consents`.
+    /// For a shell with this `environment`, or the daemon's own if that is empty; the settled reasons are in `consents`.
     #[must_use]
     pub fn new(home: &Path, environment: &Variables, consents: Consents) -> Self {
         let own = || std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_vec())));
@@ -40,14 +40,14 @@ impl RepositorySettings {
             true => own().collect(),
             false => environment.iter().map(|(name, value)| (name.clone(), value.clone().into_bytes())).collect(),
         };
-        // That shell does not see those either.
+        // That shell does not see those variables either.
         let seen = variables.into_iter().filter(|(name, _)| !holds_secret(name, Stake::Inherited));
         let shell = seen.map(|(name, value)| (Item::Exported(name), vec![value])).collect();
         Self { home: home.to_owned(), shell, consents }
     }
 
-    /// Why `command`, which plainly only reads, is to be asked about in the folder `cwd`; empty if nothing speaks against it, or the
-    /// user has settled all that does.
+    /// The reasons to ask about `command`, which only reads, in the folder `cwd`; empty if there are none, or the user has settled all
+    /// of them.
     pub async fn why_asked(&self, command: &str, cwd: &Path) -> Vec<String> {
         let (this, command, cwd) = (self.clone(), command.to_owned(), cwd.to_owned());
         let look = move || {
@@ -59,13 +59,13 @@ impl RepositorySettings {
         reasons
     }
 
-    /// The user has agreed although they know of `reasons`.
+    /// The user agreed despite `reasons`.
     pub fn settle(&self, reasons: Vec<String>) {
         self.consents.settle(reasons);
     }
 }
 
-/// `reasons` as they are shown, with what a yes means.
+/// `reasons` in their shown form, with the meaning of a yes.
 #[must_use]
 pub fn shown(reasons: &[String]) -> Vec<String> {
     reasons.iter().cloned().chain([SETTLES.to_owned()]).collect()

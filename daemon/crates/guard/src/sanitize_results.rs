@@ -8,13 +8,13 @@ use cohab_text::{
     sanitize::{hidden_chars, note_of_hidden, sanitize},
 };
 
-/// Largest result of one tool call that is looked at; a longer one keeps its head and its tail. What the model gets is less.
+/// Largest result of one tool call that is processed; a longer one keeps its head and its tail. The model gets less.
 const MAX_RESULT_BYTES: usize = 4 * 1024 * 1024;
 
 /// Sanitises and bounds results.
 pub struct Inbound;
 
-/// A result as the model may have it.
+/// The harmless form of a result.
 #[must_use]
 pub fn harmless(content: &str) -> String {
     cut_middle(&sanitize(content), MAX_RESULT_BYTES)

@@ -22,11 +22,11 @@ impl Keys {
     }
 }
 
-/// For one turn.
+/// Marks results for one turn.
 pub struct Spotlight {
     /// Keys of the marks.
     pub keys: Keys,
-    /// Whose conversation it is.
+    /// The session of the conversation.
     pub session: String,
 }
 
@@ -43,7 +43,7 @@ impl Middleware for Spotlight {
     }
 }
 
-/// The result between its marks; notes of ours stand behind them.
+/// The result between its marks; notes of cohab follow them.
 fn marked(content: &str, mark: &str) -> String {
     let mut parts = content.split(NOTE_MARK);
     let mut text = format!("<output {mark}>\n");

@@ -14,15 +14,15 @@ use cohab_model_api::{Message, ToolCall, ToolResult};
 
 use super::provenance::{EARLIER, Label, Origin, Place};
 
-/// What a session's conversation was touched by. It holds as long as the conversation: summaries and answers inherit it.
+/// The untrusted texts of a session's conversation. The taint lasts as long as the conversation: summaries and answers inherit it.
 #[derive(Clone, Debug, Default)]
 pub struct Taint(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// The least trusted text, the first of them.
+    /// The first of the least trusted texts.
     worst: Option<Label>,
-    /// What was looked at: rewrites of the conversation, and messages of it.
+    /// The checked part: rewrites of the conversation, and messages of it.
     seen: Option<(u32, usize)>,
 }
 
@@ -31,19 +31,19 @@ impl Taint {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where the first text from elsewhere came from, if there is one.
+    /// The source of the first untrusted text, if there is one.
     #[must_use]
     pub fn source(&self) -> Option<String> {
         self.state().worst.as_ref().filter(|label| label.is_foreign()).map(|label| label.source.clone())
     }
 
-    /// How far the conversation is to be trusted, in tenths: as far as the least of its texts.
+    /// The trust of the conversation, in tenths: that of its least trusted text.
     #[must_use]
     pub fn trust_tenths(&self) -> u8 {
         self.state().worst.as_ref().map_or(10, |label| label.origin.trust_tenths())
     }
 
-    /// A text from there counts as one from elsewhere, wherever it lies.
+    /// Counts a text of this source as untrusted, regardless of its place.
     pub fn raise(&self, source: &str) {
         let label = Label { origin: Origin::External, source: source.to_owned() };
         self.state().saw(label);
@@ -62,7 +62,7 @@ impl Taint {
         };
         let has_history = state.seen.is_some() || is_new;
         state.seen = Some((turn.rewrites(), messages.len()));
-        // What was summed up in another life of the daemon may have been anything.
+        // A summary by an earlier daemon may stand for any text.
         let of_another_life = |label: Label| match !has_history && label.source == EARLIER {
             true => Label { origin: Origin::External, ..label },
             false => label,
@@ -74,7 +74,7 @@ impl Taint {
     }
 }
 
-/// Whether this is the first question of a conversation. What was summed up stands in a question, too: that one goes on.
+/// Whether this is the first question of a conversation. A summary is in a question, too: that conversation continues.
 pub(super) fn begins_anew(turn: &TurnState) -> bool {
     let is_first = matches!(turn.messages(), [Message::User { text }] if query::inside(text, query::EARLIER).is_none());
     is_first && turn.model_calls() == 0
@@ -89,11 +89,11 @@ impl State {
     }
 }
 
-/// Looks at the conversation before each step.
+/// Checks the conversation before each step.
 pub struct Watch {
-    /// What it was touched by.
+    /// The taint.
     pub taint: Taint,
-    /// What "elsewhere" is measured by.
+    /// The places that count as the user's.
     pub place: Place,
 }
 
@@ -165,7 +165,7 @@ mod tests {
         Message::User { text: text.into() }
     }
 
-    /// The taint of a session whose conversation was like these, one after the other.
+    /// The taint of a session after these conversations, one after the other.
     fn source(lives: &[Vec<Message>]) -> Option<String> {
         let taint = Taint::default();
         for messages in lives {

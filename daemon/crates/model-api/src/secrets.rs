@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::{AssistantMessage, BrokenArguments, JsonObject, Message, ModelRequest};
 
-/// Values that are known to be secret; further ones are found by their form only.
+/// Most known secret values; further ones are found by their form only.
 const MOST_VALUES: usize = 256;
 
 /// Which way a text goes.
@@ -40,7 +40,7 @@ pub enum Channel {
 pub struct Scrubbed<T>(T);
 
 impl<T> Scrubbed<T> {
-    /// What it is.
+    /// The value.
     #[must_use]
     pub fn into_inner(self) -> T {
         self.0
@@ -55,20 +55,20 @@ impl<T> Deref for Scrubbed<T> {
     }
 }
 
-/// What can be rid of secrets.
+/// A value that secrets can be removed from.
 pub trait Scrub {
-    /// Takes them out of all its texts.
+    /// Removes secrets from all its texts.
     fn scrub(&mut self, secrets: &Secrets);
 }
 
-/// A text by others.
+/// An untrusted text.
 impl Scrub for String {
     fn scrub(&mut self, secrets: &Secrets) {
         secrets.text(self);
     }
 }
 
-/// All texts of a request but the tools, which are ours.
+/// All texts of a request but the tools, which are cohab's.
 impl Scrub for ModelRequest {
     fn scrub(&mut self, secrets: &Secrets) {
         let personal = self.withheld;
@@ -77,7 +77,7 @@ impl Scrub for ModelRequest {
     }
 }
 
-/// One for all conversations of the daemon: the same value has the same placeholder in all of them, and on disk.
+/// The known secrets. One for all conversations of the daemon: the same value has the same placeholder in all of them, and on disk.
 #[derive(Default)]
 pub struct Secrets {
     scrubber: Mutex<Scrubber>,
@@ -85,7 +85,7 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// Knows what the variables of this process hold whose names sound secret.
+    /// Learns the values of this process's variables with secret-sounding names.
     #[must_use]
     pub fn of_this_process() -> Self {
         let secrets = Self::default();
@@ -94,7 +94,7 @@ impl Secrets {
         secrets
     }
 
-    /// These are secret, too, whatever they look like.
+    /// Learns these values as secret, regardless of their form.
     pub fn know(&self, values: impl IntoIterator<Item = impl Into<Vec<u8>>>) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let before = known.len();
@@ -113,9 +113,9 @@ impl Secrets {
         self.scrubber.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes secrets, and this personal data, out of a text that goes this way. A model may name placeholders, others may not.
+    /// Removes secrets, and this personal data, from a text in this direction. A model may name placeholders, others may not.
     pub fn redact(&self, channel: Channel, text: &mut String, personal: PersonalData) {
-        // Long texts are not copied for nothing.
+        // Long texts are not copied needlessly.
         if let Cow::Owned(clean) = self.redacted(channel, text, personal) {
             *text = clean;
         }
@@ -130,7 +130,7 @@ impl Secrets {
         }
     }
 
-    /// The same in arguments, which stay shared where there is nothing to take out.
+    /// The same in arguments, which stay shared if they hold no secrets.
     pub fn arguments(&self, channel: Channel, args: &mut Arc<JsonObject>, personal: PersonalData) {
         if !args.values().all(|value| self.is_clean(channel, value, personal)) {
             Arc::make_mut(args).values_mut().for_each(|value| self.redact_value(channel, value, personal));
@@ -158,29 +158,29 @@ impl Secrets {
         }
     }
 
-    /// Text by others, on its way to a disk: personal data stays where it is the user's own.
+    /// An untrusted text that goes to a disk: personal data stays where it is the user's own.
     pub fn text(&self, text: &mut String) {
         self.redact(Channel::ToolResult, text, PersonalData::default());
     }
 
-    /// Text by a model, on its way to a disk.
+    /// A text by a model that goes to a disk.
     pub fn own_text(&self, text: &mut String) {
         self.redact(Channel::ModelOutput, text, PersonalData::default());
     }
 
-    /// The same of a text that others hold, too; they keep theirs.
+    /// The same for a shared text; other owners keep the original.
     pub fn shared(&self, text: &mut Arc<str>) {
         if let Cow::Owned(clean) = self.redacted(Channel::ModelOutput, text, PersonalData::default()) {
             *text = clean.into();
         }
     }
 
-    /// All strings in a value by a model, on its way to a disk.
+    /// All strings in a value by a model that go to a disk.
     pub fn own_value(&self, value: &mut Value) {
         self.redact_value(Channel::ToolArguments, value, PersonalData::default());
     }
 
-    /// All texts of a message. Its provider's own form stays: it goes only where it came from.
+    /// All texts of a message. Its provider's own form stays: it goes only back to that provider.
     pub fn message(&self, message: &mut Message, personal: PersonalData) {
         match message {
             Message::User { text } => self.redact(Channel::UserInput, text, personal),
@@ -210,7 +210,7 @@ impl Secrets {
         Scrubbed(value)
     }
 
-    /// A text of ours or of a model's without secrets; placeholders stay.
+    /// A text of cohab or of a model without secrets; placeholders stay.
     #[must_use]
     pub fn scrubbed_own(&self, mut text: String) -> Scrubbed<String> {
         self.own_text(&mut text);

@@ -3,7 +3,7 @@ use serde_json::json;
 
 use super::*;
 
-/// Looks like a token of a service; made here so that nobody takes it for one.
+/// Looks like a token of a service; built here so that no scanner takes it for one.
 fn token() -> String {
     ["glpat", "-aB3dE5fG7hJ9kL1mN2pQ"].concat()
 }

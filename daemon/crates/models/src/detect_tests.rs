@@ -8,7 +8,7 @@ use tokio::{
 
 use super::*;
 
-/// What a server says to a path and a body; `None` is a 404.
+/// A server's answer to a path and a body; `None` is a 404.
 type Answer = dyn Fn(&str, &str) -> Option<(u16, String)> + Send + Sync;
 
 /// A server on this machine that never gets a key. Gives its `host:port`.
@@ -55,7 +55,7 @@ async fn serve(answers: &[(&'static str, Value)]) -> String {
     .await
 }
 
-/// A port that nobody listens on.
+/// A port without a listener.
 fn closed() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
     listener.local_addr().expect("it is bound").to_string()

@@ -44,7 +44,7 @@ pub(crate) struct Endpoint {
     pub(crate) model: String,
     /// The key, if there is one.
     pub(crate) key: Option<SecretString>,
-    /// Where the key comes from, or would come from.
+    /// The source of the key, present or not.
     pub(crate) key_place: String,
     /// The origin of the choice, for people.
     pub(crate) origin: String,

@@ -11,21 +11,21 @@ use super::{
     limited_command::{self, Ended},
 };
 
-/// How long `key_command` may take, time to type a passphrase elsewhere included.
+/// Time limit of `key_command`, including the time to type a passphrase elsewhere.
 const COMMAND_LIMIT: Duration = Duration::from_secs(10);
 
-/// Where a key comes from.
+/// The source of a key.
 #[derive(Clone, Debug)]
 pub enum Source {
     /// It is known already.
     Here(SecretString),
     /// The first line that this command prints.
     Command(String),
-    /// `cohab setup` put it there.
+    /// `cohab setup` stored it.
     Stored(KeyStore),
 }
 
-/// A key and where it comes from.
+/// A key and its source.
 #[derive(Clone, Debug)]
 pub struct Key {
     /// How to get it.
@@ -35,12 +35,12 @@ pub struct Key {
 }
 
 impl Key {
-    /// A key that is known.
+    /// A known key.
     pub(crate) fn here(secret: impl Into<SecretString>, place: impl Into<String>) -> Self {
         Self { source: Source::Here(secret.into()), place: place.into() }
     }
 
-    /// Gets it; runs a command if that is where it comes from. `account` is its name in the stores.
+    /// Fetches the key; runs a command if the source is one. `account` is its name in the stores.
     ///
     /// # Errors
     /// It cannot be had.

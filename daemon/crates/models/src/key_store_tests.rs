@@ -7,7 +7,7 @@ struct Bench {
     stores: KeyStores,
 }
 
-/// Stores in a folder of their own, with a `secret-tool` if there is a script for it.
+/// Stores in a separate folder, with a `secret-tool` if there is a script for it.
 fn bench(secret_tool: Option<&str>) -> Bench {
     let dir = tempfile::tempdir().unwrap();
     let programs = dir.path().join("bin");

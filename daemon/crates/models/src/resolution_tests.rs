@@ -60,7 +60,7 @@ async fn refused(settings: &ModelSettings, variables: &[(&str, &str)]) -> Choice
     }
 }
 
-/// A server that answers every request with `body` and gives the requests' heads.
+/// A server that answers every request with `body` and passes on the requests' heads.
 async fn serve(body: &'static str) -> (String, tokio::sync::mpsc::UnboundedReceiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
     let host = listener.local_addr().expect("it is bound").to_string();

@@ -16,10 +16,10 @@ use super::{
 /// A question without an answer is void after this time.
 const ANSWER_WAIT: Duration = Duration::from_secs(600);
 
-/// Told to the model where no terminal can show a question.
+/// The model's result where no terminal can show a question.
 const NOBODY: &str = "nobody is there who could approve it";
 
-/// Asks for one turn.
+/// Asks the user for one turn.
 pub struct SessionApprover {
     session: Arc<Session>,
     turn_id: TurnId,
@@ -36,7 +36,7 @@ impl SessionApprover {
         if self.session.live_shell().is_some() { RunMode::Live } else { RunMode::Isolated }
     }
 
-    /// Waits for a decision, or tells why there will be none.
+    /// Waits for a decision, or returns the reason why there will be none.
     async fn unless_gone<T>(&self, decided: impl Future<Output = Option<T>>) -> Result<T, &'static str> {
         tokio::select! {
             decision = decided => decision.ok_or("the question was withdrawn"),
@@ -45,7 +45,7 @@ impl SessionApprover {
         }
     }
 
-    /// Notes consent to a command where the runner finds it: the client wants it back with the exact text.
+    /// Records consent to a command for the runner: the client wants it back with the exact text.
     fn note(&self, asked: Option<Arc<str>>, answer: &ApprovalAnswer, id: ApprovalId) {
         match (asked, answer) {
             (Some(command), ApprovalAnswer::Approved { lasts, .. }) => {

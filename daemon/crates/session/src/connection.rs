@@ -28,11 +28,11 @@ use super::{
     turn_task::{self, Ask},
 };
 
-/// Answers that wait for the client to take them; a client that does not is not read from.
+/// Most answers that wait for the client; a client that does not take them is not read from.
 const ANSWER_QUEUE: usize = 64;
-/// More room for what is written is given back when all of it is sent.
+/// A larger write buffer is given back when all of it is sent.
 const WRITE_BUFFER_BYTES: usize = 64 * 1024;
-/// A connection that ends gets this long to take what is left.
+/// Time for an ending connection to send the rest.
 const LAST_WORDS_WAIT: Duration = Duration::from_secs(1);
 
 type Reader = FramedRead<OwnedReadHalf, FrameCodec<ClientMessage, DaemonMessage>>;
@@ -44,7 +44,7 @@ pub async fn serve(daemon: &Arc<Daemon>, stream: UnixStream, number: u64) {
     let mut reader = FramedRead::new(read, FrameCodec::new());
     let mut writer = FramedWrite::new(write, FrameCodec::new());
     if let Err(error) = handshake(&mut reader, &mut writer).await {
-        // Whoever only knocks, to see whether somebody is there, is no news.
+        // A peer that only checks whether the socket is served is not worth a log line.
         if error.message == ENDED_EARLY {
             tracing::debug!(connection = number, "nobody came in");
         } else {
@@ -67,7 +67,7 @@ pub async fn serve(daemon: &Arc<Daemon>, stream: UnixStream, number: u64) {
     if let Some(session) = connection.leave() {
         daemon.retire(&session);
     }
-    // What is queued still goes out; a client that does not take it is left behind.
+    // Queued messages still go out; a client that does not take them is left behind.
     drop(connection);
     let _ = timeout(LAST_WORDS_WAIT, writing).await;
 }
@@ -103,7 +103,7 @@ fn check_version(hello: &Hello) -> Result<(), WireError> {
     Err(WireError { about: ErrorSubject::Connection, kind: WireErrorKind::Version, message, hint: Some(hint) })
 }
 
-/// Sends the connection's answers, then what its session has to say, until the queue closes or the client is gone.
+/// Sends the connection's answers, then the messages of its session, until the queue closes or the client is gone.
 async fn write_all(
     writer: &mut Writer,
     mut queue: mpsc::Receiver<Arc<DaemonMessage>>,
@@ -128,7 +128,7 @@ async fn write_all(
         if writer.send(&*message).await.is_err() {
             return;
         }
-        // A long message must not take its room as long as the connection lives.
+        // A long message must not keep its memory as long as the connection lives.
         if writer.write_buffer().capacity() > WRITE_BUFFER_BYTES {
             *writer.write_buffer_mut() = BytesMut::new();
         }
@@ -193,11 +193,11 @@ impl Connection {
 
     async fn say_goodbye(&self, reason: &str) {
         if let Some(session) = self.session() {
-            // A client whose connection just ends offers to go on with the turn.
+            // A client whose connection ends offers to continue the turn itself.
             if session.has_left_turn() && session.can_go_on() {
                 return;
             }
-            // What the session still has to say stands before it.
+            // The waiting messages of the session come first.
             while let Some(message) = session.next_waiting(self.number) {
                 if self.answers.try_send(message).is_err() {
                     break;
@@ -261,7 +261,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Answers when it is done: a model may be asked for it, and the client has other things to say meanwhile.
+    /// Answers when it is done: a model may be asked for it, and the client sends other messages meanwhile.
     fn answer_later(&self, session: Arc<Session>, request_id: RequestId, action: SessionAction) {
         let (daemon, answers) = (Arc::clone(&self.daemon), self.answers.clone());
         self.daemon.tasks.spawn(async move {
@@ -274,7 +274,7 @@ impl Connection {
                 Ok(answer) => DaemonMessage::SessionReply(SessionReply { request_id, answer }),
                 Err(error) => DaemonMessage::Error(error),
             };
-            // A client that is gone needs no answer.
+            // A client that has left needs no answer.
             let _ = answers.send(Arc::new(message)).await;
         });
     }
@@ -303,7 +303,7 @@ impl Connection {
         let attached = Attached { session: session.key().clone(), model, approval, is_resumed, title, left };
         let attached = SessionAnswer::Attached(attached);
         self.answer(DaemonMessage::SessionReply(SessionReply { request_id, answer: attached })).await;
-        // Who joins a session is told at once; the first prompt of a shell must not wait for the disk.
+        // A client that joins a session is informed at once; the first prompt of a shell must not wait for the disk.
         if let Some(unfinished) = resume::unfinished(&session).filter(|_| is_joined) {
             self.answer(unfinished).await;
         }

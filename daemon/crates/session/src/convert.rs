@@ -37,7 +37,7 @@ pub fn past_command(event: wire::ShellEvent) -> PastCommand {
     }
 }
 
-/// What a question for consent is about.
+/// The subject of a question for consent.
 #[must_use]
 pub fn approval_subject(subject: ApprovalSubject, cwd: &Path, mode: wire::RunMode) -> wire::ApprovalSubject {
     match subject {
@@ -50,7 +50,7 @@ pub fn approval_subject(subject: ApprovalSubject, cwd: &Path, mode: wire::RunMod
         ApprovalSubject::Effect { tool, effect: Effect::Write { path, diff } } => {
             wire::ApprovalSubject::FileChange { tool, path: path.into(), diff: diff.as_ref().into() }
         }
-        // The gate allows it; a policy that does not has nothing to show but its name.
+        // The gate allows it; a policy that does not can show only its name.
         ApprovalSubject::Effect { tool, effect: Effect::Internal } => {
             wire::ApprovalSubject::FileRead { tool, path: cwd.into() }
         }
@@ -61,7 +61,7 @@ pub fn approval_subject(subject: ApprovalSubject, cwd: &Path, mode: wire::RunMod
     }
 }
 
-/// What the user decided; `id` is the record of the consent.
+/// The user's decision; `id` is the record of the consent.
 #[must_use]
 pub fn approval_answer(decision: wire::ApprovalDecision, id: wire::ApprovalId) -> ApprovalAnswer {
     let approval = Some(id.to_string());
@@ -82,7 +82,7 @@ pub fn approval_answer(decision: wire::ApprovalDecision, id: wire::ApprovalId) -
     }
 }
 
-/// What a step does.
+/// The activity of a step.
 #[must_use]
 pub fn activity(activity: Activity) -> wire::StepActivity {
     match activity {
@@ -92,7 +92,7 @@ pub fn activity(activity: Activity) -> wire::StepActivity {
     }
 }
 
-/// How a step went.
+/// The outcome of a step.
 #[must_use]
 pub fn outcome(result: StepResult) -> wire::StepOutcome {
     match result {
@@ -103,7 +103,7 @@ pub fn outcome(result: StepResult) -> wire::StepOutcome {
     }
 }
 
-/// Why a turn ended.
+/// The reason for the end of a turn.
 #[must_use]
 pub fn end_reason(result: &Result<StopReason, TurnError>) -> wire::TurnEndReason {
     match result {
@@ -116,7 +116,7 @@ pub fn end_reason(result: &Result<StopReason, TurnError>) -> wire::TurnEndReason
     }
 }
 
-/// Whose fault a failed turn is.
+/// The kind of a failure.
 #[must_use]
 pub fn error_kind(error: &TurnError) -> wire::WireErrorKind {
     match error {
@@ -128,7 +128,7 @@ pub fn error_kind(error: &TurnError) -> wire::WireErrorKind {
     }
 }
 
-/// Tokens and money; `is_cost_partial` if more was spent than is known.
+/// Tokens and money; `is_cost_partial` if the real cost is higher than the known one.
 #[must_use]
 pub fn usage(usage: TokenUsage, is_cost_partial: bool) -> wire::Usage {
     wire::Usage {
@@ -142,7 +142,7 @@ pub fn usage(usage: TokenUsage, is_cost_partial: bool) -> wire::Usage {
     }
 }
 
-/// How much of a budget is used.
+/// The used part of a budget.
 #[must_use]
 pub fn budget_used(turn_id: wire::TurnId, gauge: Gauge) -> wire::DaemonMessage {
     let budget = match gauge.kind {
@@ -154,7 +154,7 @@ pub fn budget_used(turn_id: wire::TurnId, gauge: Gauge) -> wire::DaemonMessage {
     wire::DaemonMessage::BudgetUsed(wire::BudgetUsed { turn_id, budget, percent: gauge.percent() })
 }
 
-/// Adds `more` to `total`; what is unknown of one is left out of the sum.
+/// Adds `more` to `total`; unknown figures of one side are left out of the sum.
 pub fn add_usage(total: &mut wire::Usage, more: &wire::Usage) {
     for (total, more) in [
         (&mut total.input_tokens, more.input_tokens),

@@ -19,14 +19,14 @@ use crate::{
     session::{RECONNECT_GRACE, Session},
 };
 
-/// Sessions in memory. Beyond, the one that was left first goes.
+/// Most sessions in memory. Beyond, the one that was left first is dropped.
 const MAX_SESSIONS: usize = 256;
-/// A session of an interactive shell without a client is kept this long: a laptop that slept or a connection that dropped finds
-/// its conversation again, and yesterday's closed windows hold no memory.
+/// Lifetime of an interactive session without a client: after a sleep of the laptop or a dropped connection the user finds the
+/// conversation again, and yesterday's closed windows take no memory.
 const ABANDONED_KEEP: Duration = Duration::from_secs(600);
-/// Turns get this long to let go of what they do.
+/// Time for turns to stop their work.
 const TURNS_END_WAIT: Duration = Duration::from_secs(1);
-/// Connections get this long to take what is left for them.
+/// Time for connections to send the rest.
 const CONNECTIONS_END_WAIT: Duration = Duration::from_secs(2);
 
 /// The running daemon.
@@ -150,7 +150,7 @@ impl Daemon {
         let daemon = Arc::clone(self);
         let keep = if session.key().0.starts_with("cli:") { RECONNECT_GRACE } else { ABANDONED_KEEP };
         let mut presence = session.presence();
-        // Weak: a session that was dropped for want of room must not live on in here.
+        // Weak: a session that was dropped for lack of room must not be kept alive here.
         let session = Arc::downgrade(session);
         self.tasks.spawn(async move {
             tokio::select! {
@@ -167,7 +167,7 @@ impl Daemon {
     /// Drops a session that nobody has been at for `keep`.
     pub(crate) fn drop_session(&self, session: &Arc<Session>, keep: Duration) {
         let mut sessions = self.sessions();
-        // Somebody may have come, or come and gone, while the time ran out.
+        // A client may have come, or come and gone, meanwhile.
         if session.detached_since().is_none_or(|since| since.elapsed() < keep) {
             return;
         }

@@ -10,7 +10,7 @@ use tokio::{
     time::timeout,
 };
 
-/// Commands that may wait for one shell; more are turned away.
+/// Most commands that wait for one shell; more are refused.
 pub const MAX_WAITING: usize = 8;
 
 /// The lease of one shell.
@@ -21,7 +21,7 @@ pub struct Lease {
     book: Arc<Mutex<Book>>,
 }
 
-/// Who has the shell, for people.
+/// The holder of the shell, for people.
 #[derive(Debug, Default)]
 struct Book {
     holder: Option<String>,
@@ -35,21 +35,21 @@ pub struct Held {
     _permit: OwnedSemaphorePermit,
 }
 
-/// Why the right was not given.
+/// The reason why the right was not given.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotLeased {
     /// [`MAX_WAITING`] wait already.
     #[error("the shell is busy with `{holder}`, and {MAX_WAITING} commands wait for it already")]
     Full {
-        /// What has the shell.
+        /// The current holder.
         holder: String,
     },
     /// It was not free in time.
     #[error("the shell was not free within {} s: `{holder}` has it", patience.as_secs())]
     TimedOut {
-        /// What has the shell.
+        /// The current holder.
         holder: String,
-        /// How long it was waited for.
+        /// The time waited.
         patience: Duration,
     },
 }
@@ -61,8 +61,8 @@ impl Lease {
         Self { turnstile: Arc::new(Semaphore::new(1)), book: Arc::default() }
     }
 
-    /// Waits for the right, in the order of asking; `what` names the command. If it has to wait, `on_wait` is told once what has
-    /// the shell. Dropping the future gives up the place.
+    /// Waits for the right, in the order of asking; `what` names the command. If it has to wait, `on_wait` is called once with the
+    /// current holder. Dropping the future gives up the place.
     ///
     /// # Errors
     /// If too many wait, or it was not free within `patience`.
@@ -88,7 +88,7 @@ impl Lease {
         Ok(Held { book: Arc::clone(&self.book), _permit: permit })
     }
 
-    /// How many have the right (0 or 1) and how many wait for it.
+    /// The number of holders (0 or 1) and of waiters.
     #[must_use]
     pub fn counts(&self) -> (usize, usize) {
         let book = self.book();
@@ -121,12 +121,12 @@ impl Default for Lease {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // Before the permit goes, or this would strike out the next holder.
+        // Before the permit is returned, or this would clear the next holder.
         lock(&self.book).holder = None;
     }
 }
 
-/// A place among those that wait.
+/// A place in the queue.
 struct Place(Arc<Mutex<Book>>);
 
 impl Drop for Place {
@@ -139,7 +139,7 @@ fn lock(book: &Mutex<Book>) -> MutexGuard<'_, Book> {
     book.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Between two holders there is none.
+/// The holder; between two holders there is no name.
 fn name(book: &Book) -> String {
     book.holder.clone().unwrap_or_else(|| "another command".into())
 }

@@ -12,12 +12,12 @@ use tokio_util::codec::FramedWrite;
 
 use super::{Daemon, connection};
 
-/// Connections at one time.
+/// Most connections at one time.
 pub const MAX_CONNECTIONS: u32 = 256;
 /// Wait after the system refused a connection, for example because descriptors are used up.
 const ACCEPT_BACK_OFF: Duration = Duration::from_millis(100);
 
-/// Takes connections until the daemon's shutdown begins. Cancel-safe.
+/// Accepts connections until the daemon's shutdown begins. Cancel-safe.
 pub async fn listen(daemon: &Arc<Daemon>, listener: &UnixListener) {
     loop {
         let accepted = tokio::select! {
@@ -65,7 +65,7 @@ impl Drop for Counted {
     }
 }
 
-/// Says why, if that is possible without waiting: a fresh socket has room for it.
+/// Sends the reason, if that is possible without waiting: a fresh socket has room for it.
 fn refuse(stream: UnixStream) {
     let error = WireError {
         about: ErrorSubject::Connection,

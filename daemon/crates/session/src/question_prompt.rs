@@ -12,32 +12,32 @@ use cohab_text::cut::cut_middle;
 
 use super::{Daemon, session::Session};
 
-/// What is asked, and where.
+/// The question and its circumstances.
 pub struct Asked<'a> {
-    /// What the user typed.
+    /// The user's words.
     pub text: &'a str,
-    /// Where the shell is.
+    /// The shell's folder.
     pub cwd: PathBuf,
     /// Width of the terminal.
     pub columns: u16,
-    /// What was piped in.
+    /// Piped text.
     pub piped_input: Option<&'a str>,
 }
 
 impl<'a> Asked<'a> {
-    /// As a client asks.
+    /// The question of a client.
     pub fn by(query: &'a UserQuery) -> Self {
         let piped_input = query.piped_input.as_deref();
         Self { text: &query.text, cwd: query.cwd.to_path_buf(), columns: query.columns, piped_input }
     }
 
-    /// A question without words, to see what would go along with one.
+    /// A question without words, to see its context.
     pub fn nothing(cwd: PathBuf) -> Self {
         Self { text: "", cwd, columns: 0, piped_input: None }
     }
 }
 
-/// The text, on top of a conversation.
+/// Builds the text, on top of a conversation.
 pub fn question(
     daemon: &Daemon,
     session: &Session,

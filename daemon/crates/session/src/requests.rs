@@ -23,7 +23,7 @@ use super::{
 /// Answers a request of an attached client.
 ///
 /// # Errors
-/// `Busy` while a turn runs, for what changes the conversation; `Settings` if it is not known who would answer.
+/// `Busy` while a turn runs, for requests that change the conversation; `Settings` if no model can be chosen.
 pub async fn answer(
     daemon: &Daemon,
     session: &Session,
@@ -58,7 +58,7 @@ pub async fn answer(
     }
 }
 
-/// Shortens the conversation, unless a question comes meanwhile: a model may have to sum it up.
+/// Shortens the conversation, unless a question arrives meanwhile: a model may have to sum it up.
 async fn compact(daemon: &Daemon, session: &Session, id: RequestId) -> Result<SessionAnswer, WireError> {
     let before = session.between_turns(|messages| messages.clone()).ok_or_else(|| busy(id))?;
     let failed =
@@ -84,7 +84,7 @@ fn busy(id: RequestId) -> WireError {
     convert::request_error(id, WireErrorKind::Busy, "a question is being answered".into(), hint)
 }
 
-/// Forgets the last turn; its question. What is kept of it on disk is brought in line by the next turn.
+/// Forgets the last turn; returns its question. The stored conversation is corrected by the next turn.
 fn rewind(messages: &mut Vec<Message>) -> Option<String> {
     let asked = |message: &Message| match message {
         Message::User { text } => Some(words(text)).filter(|words| !words.trim().is_empty()),
@@ -93,7 +93,7 @@ fn rewind(messages: &mut Vec<Message>) -> Option<String> {
     let start = messages.iter().rposition(|message| asked(message).is_some())?;
     let turn: Vec<Message> = messages.drain(start..).collect();
     let Some(Message::User { text }) = turn.first() else { return None };
-    // What it tells of messages that were left out is true without it, too.
+    // The block about dropped messages is true without the turn, too.
     if let Some(earlier) = inside(text, EARLIER) {
         messages.push(Message::User { text: with_block("", EARLIER, earlier) });
     }

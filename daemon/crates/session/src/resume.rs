@@ -20,25 +20,25 @@ use super::{Daemon, session::Session};
 /// A conversation is kept up to about this size between turns.
 pub const MAX_CONVERSATION_TOKENS: u64 = 400_000;
 
-/// Of a question that is only named.
+/// Longest question in a notice.
 const QUESTION_MAX_CHARS: usize = 40;
-/// What the name of a session begins with that is to be looked for by the start of its id.
+/// Prefix of a session's name that requests a session by the start of its id.
 const RESUME: &str = "resume:";
-/// What it begins with if a copy is to be made of that.
+/// Prefix that requests a copy of it.
 const FORK: &str = "fork:";
-/// A question waits so long at most for what an earlier daemon kept.
+/// Longest wait of a question for the stored conversation.
 const LOAD_WAIT: Duration = Duration::from_secs(2);
 
-/// What is told of a session that goes on.
+/// The facts about a continued session for its client.
 #[derive(Debug, Default)]
 pub struct Resumed {
     /// Its title.
     pub title: Option<String>,
-    /// How its shell was left.
+    /// The last state of its shell.
     pub left: Option<LeftState>,
 }
 
-/// Brings the conversation of a session back that an earlier daemon knew: the client outlived it. Once per session.
+/// Restores the conversation of a session of an earlier daemon: the client outlived it. Once per session.
 pub async fn restore(archive: &Archive, session: &Session) {
     let _alone = session.record().restoring().await;
     if !session.record().restore_once() {
@@ -62,12 +62,12 @@ fn take(session: &Session, stored: Stored) {
         *conversation = messages;
         session.record().go_on_from(stored.left);
         stored.unfinished.into_iter().for_each(|unfinished| session.record().was_interrupted(unfinished));
-        // They were refused by nobody when they were kept.
+        // They were valid when they were stored.
         let _ = session.tasks().replace(stored.tasks);
     }
 }
 
-/// Tells a client that has come of the turn that an earlier daemon's end has interrupted, if there is one.
+/// Offers the turn that the end of an earlier daemon interrupted to its returned client, if there is one.
 pub async fn offer(archive: &Archive, session: &Session) {
     if !session.can_go_on() {
         return;
@@ -78,7 +78,7 @@ pub async fn offer(archive: &Archive, session: &Session) {
     }
 }
 
-/// The same of a session that was restored.
+/// The same for a restored session.
 pub fn unfinished(session: &Session) -> Option<DaemonMessage> {
     let Unfinished { turn, done, unknown, .. } = session.record().unfinished()?;
     Some(DaemonMessage::TurnUnfinished(TurnUnfinished {
@@ -88,12 +88,12 @@ pub fn unfinished(session: &Session) -> Option<DaemonMessage> {
     }))
 }
 
-/// How to go on with what was interrupted in another session; none if nothing was.
+/// The way to continue an interrupted turn of another session, if there is one.
 pub async fn elsewhere(daemon: &Daemon) -> Option<String> {
     let archive = daemon.archive.clone();
     let looking = timeout(LOAD_WAIT, spawn_blocking(move || archive.interrupted()));
     let mut found = looking.await.ok()?.ok()?.ok()?;
-    // What no shell has open goes first.
+    // Sessions that are open in no shell come first.
     let is_open = |session: &SessionRow| daemon.is_attended(&SessionKey(session.key.clone()));
     found.sort_by_key(|(session, _)| is_open(session));
     let (session, Unfinished { turn, .. }) = found.first()?;
@@ -110,14 +110,14 @@ pub async fn elsewhere(daemon: &Daemon) -> Option<String> {
     Some(way + &more)
 }
 
-/// An interrupted turn never goes on: something else was asked, or it was forgotten.
+/// Gives up an interrupted turn: another question was asked, or the conversation was forgotten.
 pub fn give_up(archive: &Archive, session: &Session) {
     if let Some(Unfinished { turn, .. }) = session.record().take_unfinished() {
         archive.keep(Entry::Checkpoint(Box::new(Checkpoint::Turn(turn.given_up()))));
     }
 }
 
-/// The conversation was forgotten: a later life must not know it either. What happened stays on record.
+/// Forgets the conversation, also for later daemons. Its events stay on record.
 pub fn forget(archive: &Archive, session: &Session) {
     session.record().restore_once();
     give_up(archive, session);
@@ -126,10 +126,10 @@ pub fn forget(archive: &Archive, session: &Session) {
     archive.keep(Entry::Tasks { session: session.key().to_string(), tasks: Vec::new() });
 }
 
-/// What `attach` asks to go on with: its name takes the place of the start of its id.
+/// Resolves the session that `attach` requests: its name replaces the start of its id.
 ///
 /// # Errors
-/// There is no such session, or several, or somebody else has it open.
+/// There is no such session, or several, or another client has it open.
 pub async fn find(daemon: &Daemon, request: RequestId, attach: &mut Attach) -> Result<Resumed, WireError> {
     let Some((id, is_fork)) = wanted(&attach.session.0) else { return Ok(Resumed::default()) };
     let fail = |message: String, hint: &str| WireError {

@@ -42,9 +42,9 @@ use super::{
     timeline::{Resumed, Timeline},
 };
 
-/// A client that lost its connection may come back within this time before what waits for it is given up.
+/// Time for a client that lost its connection to return before its waiting requests are given up.
 pub const RECONNECT_GRACE: Duration = Duration::from_secs(5);
-/// Consents that wait for their command; the record starts anew when there are more.
+/// Most consents that wait for their command; with more the record is cleared.
 const MAX_GRANTS: usize = 256;
 
 /// A conversation and what belongs to it.
@@ -60,7 +60,7 @@ pub struct Session {
     conversation: Conversation,
     consents: Consents,
     record: Arc<SessionRecord>,
-    /// Whether the user wants the running turn to hold.
+    /// Whether the user wants the running turn to pause.
     pause: watch::Sender<bool>,
     tasks: Arc<TaskBoard>,
     named: Named,
@@ -81,7 +81,7 @@ struct State {
     calls: HashMap<CallId, PendingCall>,
     approvals: HashMap<ApprovalId, oneshot::Sender<ApprovalDecision>>,
     grants: HashMap<Arc<str>, Grant>,
-    /// What its turns have taken.
+    /// The usage of its turns.
     spent: Usage,
 }
 
@@ -105,7 +105,7 @@ struct Grant {
 }
 
 impl Session {
-    /// A session that nobody has attached to yet.
+    /// A session without a client so far.
     #[must_use]
     pub fn new(key: SessionKey) -> Self {
         let state = State {
@@ -157,25 +157,25 @@ impl Session {
         &self.conversation
     }
 
-    /// What goes on record with the next question.
+    /// The events that are stored with the next question.
     #[must_use]
     pub fn record(&self) -> &Arc<SessionRecord> {
         &self.record
     }
 
-    /// What it means to do.
+    /// Its tasks.
     #[must_use]
     pub fn tasks(&self) -> &Arc<TaskBoard> {
         &self.tasks
     }
 
-    /// What was told of files that cannot be used.
+    /// The skipped files that were reported.
     #[must_use]
     pub fn named(&self) -> &Named {
         &self.named
     }
 
-    /// What may be done again without a question.
+    /// The user's consents for the session.
     #[must_use]
     pub fn consents(&self) -> &Consents {
         &self.consents
@@ -187,36 +187,36 @@ impl Session {
         &self.lease
     }
 
-    /// What may be done unasked.
+    /// The approval mode.
     #[must_use]
     pub fn approval(&self) -> ApprovalMode {
         self.lock().approval
     }
 
-    /// Changes what may be done unasked.
+    /// Changes the approval mode.
     pub fn set_approval(&self, mode: ApprovalMode) {
         self.lock().approval = mode;
     }
 
-    /// The client's environment, as far as settings come from it.
+    /// The client's environment, as far as settings read it.
     #[must_use]
     pub fn variables(&self) -> Variables {
         self.lock().variables.clone()
     }
 
-    /// The environment for commands in a shell of their own; empty if it is not known.
+    /// The environment for commands in a separate shell; empty if it is unknown.
     #[must_use]
     pub fn environment(&self) -> Variables {
         self.lock().environment.variables().clone()
     }
 
-    /// Where the shell is.
+    /// The shell's folder.
     #[must_use]
     pub fn cwd(&self) -> PathBuf {
         self.lock().cwd.clone()
     }
 
-    /// The client's live shell, if a client with one is there.
+    /// The client's live shell, if a client with one is attached.
     #[must_use]
     pub fn live_shell(&self) -> Option<String> {
         self.lock().client.as_ref().and_then(|client| client.live_shell.clone())
@@ -228,13 +228,13 @@ impl Session {
         self.lock().client.as_ref().is_some_and(|client| client.can_approve)
     }
 
-    /// Whether the client keeps programs that run unasked from writing.
+    /// Whether the client keeps unasked programs from writing.
     #[must_use]
     pub fn client_has_lock(&self) -> bool {
         self.lock().client.as_ref().is_some_and(|client| client.has_lock)
     }
 
-    /// What the user ran last, oldest first.
+    /// The user's last commands, oldest first.
     #[must_use]
     pub fn history(&self) -> Vec<PastCommand> {
         self.lock().history.iter().cloned().collect()
@@ -257,9 +257,9 @@ impl Session {
 
     // --- the client ---------------------------------------------------------------------------------------------------
 
-    /// Makes `connection` the client. A client that was there before is superseded. A running turn goes on if the new client
-    /// knows it, else it is cancelled: nobody waits for its answer, and its commands are not this client's. True if the turn of
-    /// `attach.resume` goes on.
+    /// Makes `connection` the client. An earlier client is superseded. A running turn continues if the new client knows it, else it is
+    /// cancelled: no client waits for its answer, and its commands are not this client's. True if the turn of `attach.resume`
+    /// continues.
     pub fn attach(
         &self,
         attach: Attach,
@@ -305,7 +305,7 @@ impl Session {
         attach.resume.is_some() && resumed != Resumed::OtherTurn
     }
 
-    /// Notes that `connection` is gone. False if another one took over before.
+    /// Notes that `connection` is gone. False if another one replaced it before.
     pub fn detach(&self, connection: u64) -> bool {
         let mut state = self.lock();
         let is_client = state.client.as_ref().is_some_and(|client| client.connection == connection);
@@ -318,20 +318,20 @@ impl Session {
         is_client
     }
 
-    /// Since when no client is there.
+    /// The time since when no client is attached.
     #[must_use]
     pub fn detached_since(&self) -> Option<Instant> {
         let state = self.lock();
         state.client.is_none().then_some(state.detached_at)
     }
 
-    /// Whether a client is there, and every change of it.
+    /// Whether a client is attached, and every change of it.
     #[must_use]
     pub fn presence(&self) -> watch::Receiver<bool> {
         self.presence.subscribe()
     }
 
-    /// Completes when no client has been there for `patience`.
+    /// Completes when no client has been attached for `patience`.
     pub async fn abandoned(&self, patience: Duration) {
         let mut presence = self.presence.subscribe();
         loop {
@@ -343,7 +343,7 @@ impl Session {
         }
     }
 
-    /// Whether a client is there, or comes within `patience`.
+    /// Whether a client is attached, or attaches within `patience`.
     pub async fn is_attended(&self, patience: Duration) -> bool {
         let mut presence = self.presence.subscribe();
         timeout(patience, presence.wait_for(|present| *present)).await.is_ok()
@@ -433,7 +433,7 @@ impl Session {
         self.outgoing.notify_one();
     }
 
-    /// Cancels the turn, if it is the one that runs; any turn if `None`.
+    /// Cancels the turn with this id if it is running; any turn if `None`.
     pub fn cancel_turn(&self, id: Option<TurnId>) {
         let state = self.lock();
         if let Some(turn) = state.turn.as_ref().filter(|turn| id.is_none_or(|id| id == turn.id)) {
@@ -453,12 +453,12 @@ impl Session {
         state.turn.is_none().then(|| change(&mut self.conversation.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// Adds what a turn took.
+    /// Adds the usage of a turn.
     pub fn spend(&self, usage: &Usage) {
         convert::add_usage(&mut self.lock().spent, usage);
     }
 
-    /// What its turns have taken.
+    /// The usage of its turns.
     #[must_use]
     pub fn spent(&self) -> Usage {
         self.lock().spent

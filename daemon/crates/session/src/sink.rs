@@ -9,8 +9,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{convert, session::Session};
 
-/// Tells the client of a session. Waits while the client is slow, until the turn is cancelled: then the few events that still
-/// come are taken at once.
+/// Sends events to the client of a session. Waits while the client is slow, until the turn is cancelled: then the few remaining events
+/// are accepted at once.
 pub struct SessionSink {
     session: Arc<Session>,
     turn_id: TurnId,

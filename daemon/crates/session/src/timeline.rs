@@ -7,20 +7,20 @@ use std::{collections::VecDeque, sync::Arc};
 
 use cohab_protocol::{AgentStreamChunk, ChunkDelta, DaemonMessage, ResumePoint, TurnId, codec};
 
-/// While more than this waits, a turn waits with new events, in bytes.
+/// A turn waits while more than this is queued, in bytes.
 pub const MAX_WAITING_BYTES: usize = 1024 * 1024;
-/// What was sent is kept for a replay up to this size, in bytes.
+/// Sent entries are kept for a replay up to this size, in bytes.
 pub const MAX_KEPT_BYTES: usize = 4 * 1024 * 1024;
 /// Waiting text is joined up to this size of a chunk, in bytes.
 const MAX_JOINED_BYTES: usize = 32 * 1024;
-/// What an entry takes besides its text, in bytes; for the bounds above.
+/// Size of an entry besides its text, in bytes; for the bounds above.
 const ENTRY_BYTES: usize = 128;
 
 /// The outgoing messages of one session.
 #[derive(Debug, Default)]
 pub struct Timeline {
     entries: VecDeque<Entry>,
-    /// Index of the first entry that waits.
+    /// Index of the first waiting entry.
     cursor: usize,
     turn_id: Option<TurnId>,
     next_seq: u64,
@@ -30,24 +30,24 @@ pub struct Timeline {
 
 #[derive(Debug)]
 struct Entry {
-    /// Shared with whoever sends it: it may be megabytes.
+    /// Shared with the sender: it may be megabytes.
     message: Arc<DaemonMessage>,
     bytes: usize,
 }
 
-/// How well a client's wish to resume could be met.
+/// The degree to which a client's resume request was met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resumed {
-    /// Everything from the wished chunk on will be sent.
+    /// All chunks from the requested one on will be sent.
     Complete,
-    /// Some chunks before those kept are gone.
+    /// Some requested chunks are no longer kept.
     Gap,
     /// The turn is not the current one; nothing is sent again.
     OtherTurn,
 }
 
 impl Timeline {
-    /// Starts a turn: chunks count from 0, what was sent before is forgotten.
+    /// Starts a turn: chunks count from 0, sent entries are forgotten.
     pub fn begin(&mut self, turn_id: TurnId) {
         self.entries.drain(..self.cursor);
         (self.cursor, self.sent_bytes) = (0, 0);
@@ -67,7 +67,7 @@ impl Timeline {
         self.next_seq
     }
 
-    /// Adds a message that is no chunk.
+    /// Adds a message that is not a chunk.
     pub fn push(&mut self, message: DaemonMessage) {
         let bytes = ENTRY_BYTES + codec::encoded_len(&message).unwrap_or(0);
         self.append(message, bytes);
@@ -92,7 +92,7 @@ impl Timeline {
         self.append(message, bytes);
     }
 
-    /// Takes the next message to send. Those that `is_moot` by now are passed over.
+    /// Takes the next message to send. Messages that `is_moot` by now are skipped.
     pub fn next(&mut self, is_moot: impl Fn(&DaemonMessage) -> bool) -> Option<Arc<DaemonMessage>> {
         while let Some(entry) = self.entries.get(self.cursor) {
             self.cursor += 1;
@@ -108,7 +108,7 @@ impl Timeline {
         None
     }
 
-    /// Forgets what was sent and would not be sent again: it may be megabytes.
+    /// Forgets sent messages that would not be sent again: they may be megabytes.
     pub fn forget_moot(&mut self, is_moot: impl Fn(&DaemonMessage) -> bool) {
         let waiting = self.entries.split_off(self.cursor);
         self.entries.retain(|entry| !is_moot(&entry.message));
@@ -117,7 +117,7 @@ impl Timeline {
         self.move_cursor(kept);
     }
 
-    /// Moves the cursor for a client that comes back.
+    /// Moves the cursor for a client that returns.
     pub fn resume(&mut self, from: ResumePoint) -> Resumed {
         if self.turn_id != Some(from.turn_id) {
             return Resumed::OtherTurn;
@@ -129,7 +129,7 @@ impl Timeline {
         if first_kept > from.next_seq { Resumed::Gap } else { Resumed::Complete }
     }
 
-    /// Passes over everything that waits: nobody is there who would understand it.
+    /// Skips all waiting entries: no client is attached that would understand them.
     pub fn skip(&mut self) {
         self.move_cursor(self.entries.len());
         self.forget_oldest();
@@ -170,7 +170,7 @@ fn text_of(delta: &ChunkDelta) -> Option<&str> {
     }
 }
 
-/// Appends `more` to `delta` if both are of one kind and the result is no giant. Gives the bytes added.
+/// Appends `more` to `delta` if both are of one kind and the result is small enough. Returns the added bytes.
 fn join(delta: &mut ChunkDelta, more: &ChunkDelta) -> Option<usize> {
     let (text, more) = match (delta, more) {
         (ChunkDelta::Text(text), ChunkDelta::Text(more)) => (text, more),

@@ -24,7 +24,7 @@ use uuid::Uuid;
 use super::session::Session;
 use crate::shell::claim::{Claimed, Claims};
 
-/// Told to the model at the end of what it reads first.
+/// The note to the model at the end of the interrupted conversation.
 const NOTE: &str = "[The assistant's program ended suddenly in the middle of this turn and was started again. Everything above is \
                     done as it says there: do not do it again. Go on with the user's question from here.]";
 
@@ -32,9 +32,9 @@ const NOTE: &str = "[The assistant's program ended suddenly in the middle of thi
 pub struct RecoveryContext<'a> {
     /// Where steps are kept.
     pub archive: &'a Archive,
-    /// Whose turn it is.
+    /// Its session.
     pub session: &'a Arc<Session>,
-    /// Who goes on.
+    /// Its agent.
     pub agent: &'a Agent,
     /// What is asked about, unless its end turns up.
     pub doubts: &'a UncertainCalls,
@@ -42,15 +42,15 @@ pub struct RecoveryContext<'a> {
     pub cancel: &'a CancellationToken,
 }
 
-/// What came of a step that was begun and had no result.
+/// The fate of a step that began and had no result.
 enum Fate {
     /// It ran to its end; this is the step with its result.
     Ran(Step),
-    /// It was begun and did not finish, for whatever reason; this is the step with what came of it.
+    /// It began and did not finish, for any reason; this is the step with its result.
     NotFinished(Step),
-    /// It was never given to the shell.
+    /// It never reached the shell.
     NeverBegun(Step),
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
 }
 
@@ -63,7 +63,7 @@ impl RecoveryContext<'_> {
         mut conversation: Vec<Message>,
         sink: &dyn EventSink,
     ) -> TurnState {
-        // The word on the interruption.
+        // The note on the interruption.
         conversation.pop();
         let Unfinished { turn, done, model_calls, unknown, .. } = unfinished;
         let steps = match done {
@@ -101,7 +101,7 @@ impl RecoveryContext<'_> {
         state
     }
 
-    /// What the client knows of it.
+    /// The client's report on a step.
     async fn fate(&self, step: &Step) -> Fate {
         self.ask(step).await.unwrap_or(Fate::Unknown)
     }
@@ -110,7 +110,7 @@ impl RecoveryContext<'_> {
         let begun_in = Uuid::try_parse(&step.turn).map(TurnId).ok()?;
         let tool = self.agent.tools.get(step.metadata.tool.as_ref()?)?;
         let args = step.input.arguments()?;
-        // Only commands have results elsewhere; anything else would be done here and now.
+        // Only commands have results elsewhere; any other tool would act here and now.
         let intent = tool.intent(args, &self.session.cwd()).ok()?;
         if !matches!(intent.effect, Effect::RunCommand { .. }) || self.session.live_shell().is_none() {
             return None;
@@ -135,7 +135,7 @@ impl RecoveryContext<'_> {
     }
 }
 
-/// All was done but the answer's last words to the user: they are told again.
+/// Repeats an answer that was complete except for its end, which the user did not get.
 pub async fn tell_answer(archive: &Archive, answered: &Unfinished, sink: &dyn EventSink) {
     sink.emit(TurnEvent::Notice("this was answered before the daemon ended; the answer again:".to_owned())).await;
     sink.emit(TurnEvent::Text(answered.answer.clone().unwrap_or_default())).await;

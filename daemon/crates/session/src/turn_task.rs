@@ -33,11 +33,11 @@ use super::{
     turn_recovery,
 };
 
-/// What a turn is begun with.
+/// The request that begins a turn.
 pub enum Ask {
     /// A question.
     Query(UserQuery),
-    /// The wish to go on with the turn that an earlier daemon's end has interrupted.
+    /// The request to continue the turn that the end of an earlier daemon interrupted.
     Resume(ResumeTurn),
 }
 
@@ -57,7 +57,7 @@ impl Ask {
     }
 }
 
-/// Starts to answer. Everything else comes through the session.
+/// Starts to answer. The session delivers the rest.
 ///
 /// # Errors
 /// `Busy` while another turn runs, `Protocol` if the query is too long, `NotFound` when the daemon is about to end.
@@ -81,11 +81,11 @@ pub fn start(daemon: &Arc<Daemon>, session: &Arc<Session>, ask: Ask) -> Result<(
 async fn run(daemon: Arc<Daemon>, session: Arc<Session>, ask: Ask, cancel: CancellationToken) {
     let id = ask.turn_id();
     tracing::info!(session = %session.key(), turn = %id, "turn begins");
-    // A panic ends this turn and nothing else; the conversation is then that of the last checkpoint.
+    // A panic ends this turn only; the conversation is then that of the last checkpoint.
     let answering = AssertUnwindSafe(answer(&daemon, &session, ask, &cancel)).catch_unwind();
     let leaving = async {
         daemon.shutdown.cancelled().await;
-        // Before what runs is dropped: that would tell the client to stop it.
+        // Before the running command is dropped: that would make the client stop it.
         session.leave_turn();
     };
     let ended = tokio::select! {
@@ -192,7 +192,7 @@ async fn answer(
     (result, usage)
 }
 
-/// What is to go on; none for a question, which gives that up.
+/// The turn to continue; `None` for a question, which gives up the interrupted turn.
 async fn wanted(daemon: &Daemon, session: &Session, ask: &Ask) -> Result<Option<Unfinished>, TurnError> {
     resume::restore(&daemon.archive, session).await;
     if matches!(ask, Ask::Query(_)) {

@@ -28,27 +28,27 @@ pub use restore::{Restored, Taken, Word};
 
 /// Largest file that is kept, in bytes: no tool changes a larger one.
 const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
-/// All copies of one turn, in bytes. Beyond, nothing more is changed in it.
+/// Most bytes of one turn's copies. Beyond, the turn changes no more files.
 const MAX_TURN_BYTES: u64 = 64 * 1024 * 1024;
-/// All copies, in bytes; the turn that was written to first goes first.
+/// Most bytes of all copies; the turn that was written to first is deleted first.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
-/// Changes of one turn.
+/// Most changes of one turn.
 const MAX_CHANGES: usize = 1_000;
-/// Copies are kept so long.
+/// Lifetime of copies.
 const KEEP: Duration = Duration::from_secs(7 * 24 * 3_600);
-/// The file that says what is what, in the folder of a turn.
+/// The file with the list of changes, in the folder of a turn.
 const LIST: &str = "changes.jsonl";
 
-/// Why a file's content cannot be kept. `Display` is a phrase.
+/// The reason why a file's content cannot be kept. `Display` is a phrase.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
-    /// The system says no.
+    /// The system refuses.
     #[error("{0}")]
     Io(#[from] io::Error),
     /// The file cannot be read.
     #[error("{0}")]
     File(#[from] FileError),
-    /// A bound is reached.
+    /// A limit is reached.
     #[error("one turn has changed too much to be kept")]
     TooMuch,
 }
@@ -69,32 +69,32 @@ enum Line {
     Before {
         /// Its path, byte by byte.
         path: Vec<u8>,
-        /// The name of its copy; `None` if it is about to be made.
+        /// The name of its copy; `None` if it is about to be created.
         copy: Option<String>,
-        /// How many folders above it are about to be made.
+        /// The number of folders above it that are about to be created.
         new_folders: usize,
     },
-    /// It has been changed.
+    /// The file was changed.
     After {
         /// Its path.
         path: Vec<u8>,
-        /// SHA-256 of what it holds now, in hexadecimal digits.
+        /// SHA-256 of its new content, in hexadecimal digits.
         hash: String,
     },
 }
 
-/// What is known of a changed file.
+/// The facts about a changed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Change {
     path: PathBuf,
     copy: Option<String>,
     new_folders: usize,
-    /// `None` while it is not known that it has been changed.
+    /// `None` until it is known that it was changed.
     hash: Option<String>,
 }
 
 impl Backups {
-    /// Below `state_dir`, which need not exist.
+    /// Backups below `state_dir`, which need not exist.
     #[must_use]
     pub fn at(state_dir: &Path) -> Self {
         Self { root: state_dir.join("backups"), max_turn_bytes: MAX_TURN_BYTES, max_bytes: MAX_BYTES }
@@ -104,10 +104,10 @@ impl Backups {
         self.root.join(id::of_key(session)).join(turn)
     }
 
-    /// Keeps what `path`, which has no links in it, holds before a turn of the session of this name changes it. Blocks.
+    /// Keeps the content of `path`, which has no links in it, before a turn of the session of this name changes it. Blocks.
     ///
     /// # Errors
-    /// It cannot be kept: the file must then not be changed.
+    /// The content cannot be kept: the file must then not be changed.
     pub fn keep(&self, session: &str, turn: &str, path: &Path) -> Result<(), BackupError> {
         let folder = self.turn(session, turn);
         let content = match cohab_files::read_regular(path, MAX_FILE_BYTES) {
@@ -121,7 +121,7 @@ impl Backups {
         DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
         let changes = changes_in(&folder)?;
         let hash = content.as_deref().map(hash_of);
-        // What the assistant itself wrote in this turn is nothing to go back to.
+        // Content that the assistant itself wrote in this turn is nothing to restore.
         if changes.iter().any(|change| change.path == path && change.hash.is_some() && change.hash == hash) {
             return Ok(());
         }
@@ -137,10 +137,10 @@ impl Backups {
         add(&folder, &Line::Before { path: path.as_os_str().as_bytes().to_vec(), copy, new_folders })
     }
 
-    /// The change is made, or was not: whatever the file holds now is what the assistant left. Blocks.
+    /// The change is made, or was not: the file's current content is what the assistant left. Blocks.
     ///
     /// # Errors
-    /// It cannot be read, or not be written down.
+    /// The file cannot be read, or the list not written.
     pub fn changed(&self, session: &str, turn: &str, path: &Path) -> Result<(), BackupError> {
         let (content, _) = match cohab_files::read_regular(path, MAX_FILE_BYTES) {
             Err(FileError::Missing) => return Ok(()),
@@ -150,7 +150,7 @@ impl Backups {
         add(&self.turn(session, turn), &line)
     }
 
-    /// Removes what is too old or too much.
+    /// Removes old and surplus copies.
     fn make_room(&self) {
         let since = SystemTime::now().checked_sub(KEEP);
         let mut turns: Vec<Kept> = Vec::new();
@@ -159,7 +159,7 @@ impl Backups {
                 kept_in(&session.path).into_iter().partition(|turn| since.is_some_and(|since| turn.modified < since));
             old.iter().for_each(|turn| remove(&turn.path));
             turns.extend(kept.into_iter().map(|turn| Kept { bytes: total(&kept_in(&turn.path)), ..turn }));
-            // Only an empty one goes.
+            // Only an empty folder is removed.
             let _ = fs::remove_dir(&session.path);
         }
         shrink(turns, usize::MAX, self.max_bytes.saturating_sub(self.max_turn_bytes));
@@ -185,7 +185,7 @@ fn add(folder: &Path, line: &Line) -> Result<(), BackupError> {
     Ok(file.sync_data()?)
 }
 
-/// The changes of a turn, each file once: the last time before it was changed, the last time after.
+/// The changes of a turn, each file once: from its first copy to its last change.
 fn changes_in(folder: &Path) -> io::Result<Vec<Change>> {
     let file = match cohab_files::open_regular(&folder.join(LIST)) {
         Ok((file, _)) => file,
@@ -194,7 +194,7 @@ fn changes_in(folder: &Path) -> io::Result<Vec<Change>> {
     };
     let mut changes: Vec<Change> = Vec::new();
     for line in BufReader::new(file).lines() {
-        // A line that a dying daemon did not finish says nothing.
+        // A line that a dying daemon did not finish is skipped.
         let Ok(line) = serde_json::from_str(&line?) else { continue };
         match line {
             Line::Before { path, copy, new_folders } => {

@@ -3,17 +3,17 @@
 use cohab_model_api::TokenUsage;
 use jiff::civil::Date;
 
-/// What was taken.
+/// An amount spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// Tokens sent and received, without those that came from a service's cache: they were counted when they were first sent.
+    /// Tokens sent and received, without those from a service's cache: they were counted when they were first sent.
     pub tokens: u64,
     /// Millionths of a US dollar, as far as known.
     pub cost_microusd: u64,
 }
 
 impl Spent {
-    /// What this usage is in a budget; what is unknown counts nothing.
+    /// The amount of this usage in a budget; unknown figures count nothing.
     #[must_use]
     pub fn of(usage: &TokenUsage) -> Self {
         let tokens = [usage.input, usage.cache_write, usage.output];
@@ -23,7 +23,7 @@ impl Spent {
         }
     }
 
-    /// Adds more.
+    /// Adds an amount.
     pub fn add(&mut self, more: Self) {
         self.tokens = self.tokens.saturating_add(more.tokens);
         self.cost_microusd = self.cost_microusd.saturating_add(more.cost_microusd);
@@ -39,7 +39,7 @@ pub struct Today {
 }
 
 impl Today {
-    /// Takes in what was taken on a day. Of an earlier day than the newest it is old news.
+    /// Adds an amount of a day. An earlier day than the newest is ignored.
     pub fn add(&mut self, date: Date, spent: Spent) {
         self.turn_to(date);
         if self.date == Some(date) {
@@ -47,14 +47,14 @@ impl Today {
         }
     }
 
-    /// Takes in what was taken on a day in an earlier life; the first time only.
+    /// Adds the stored amount of a day from before this daemon; the first time only.
     pub fn load(&mut self, date: Date, spent: Spent) {
         if !std::mem::replace(&mut self.has_loaded, true) {
             self.add(date, spent);
         }
     }
 
-    /// What was taken on this day, which is the newest.
+    /// The amount spent on this day, which becomes the newest.
     pub fn on(&mut self, date: Date) -> Spent {
         self.turn_to(date);
         if self.date == Some(date) { self.spent } else { Spent::default() }

@@ -18,12 +18,12 @@ use super::{
     row::{CallRow, CostSource, ModelKey},
 };
 
-/// Rows older than this go.
+/// Older rows are deleted.
 const KEPT_MS: i64 = 2 * 366 * 24 * 3_600_000;
 /// Largest file, in pages of 4 KiB: 256 MiB.
 const MAX_PAGES: u32 = 65_536;
 
-/// What brings a file from each version to the next. Append only.
+/// The migrations from each version to the next. Append only.
 const MIGRATIONS: &[&str] = &[
     "
     CREATE TABLE calls (
@@ -63,13 +63,13 @@ pub struct Database {
     connection: Connection,
 }
 
-/// Writes in one transaction.
+/// Writes within one transaction.
 pub struct Writer<'a> {
     transaction: Transaction<'a>,
 }
 
 impl Database {
-    /// Opens the file, makes it if it is missing, and brings it to this release's form.
+    /// Opens the file, creates it if it is missing, and migrates it to this release's form.
     ///
     /// # Errors
     /// It cannot be opened, read or changed.
@@ -77,7 +77,7 @@ impl Database {
         Ok(Self { connection: file::create(path, &FORM)? })
     }
 
-    /// Opens a file that is there. `None` if it is not.
+    /// Opens an existing file. `None` if it does not exist.
     ///
     /// # Errors
     /// As [`Database::create`].
@@ -85,15 +85,15 @@ impl Database {
         Ok(file::open_existing(path, &FORM)?.map(|connection| Self { connection }))
     }
 
-    /// How the file at this path is. `None` if it is not there. Nothing in it is changed.
+    /// The health of the file at this path. `None` if it does not exist. Changes nothing in it.
     ///
     /// # Errors
-    /// It cannot be used, and why.
+    /// The reason why it cannot be used.
     pub fn health(path: &Path) -> Result<Option<Health>, StoreError> {
         health::look(path, MIGRATIONS.len())
     }
 
-    /// What was learned of all models.
+    /// The facts learned about all models.
     ///
     /// # Errors
     /// It cannot be read.
@@ -113,7 +113,7 @@ impl Database {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Hands the calls since `since` to `take`, the oldest first.
+    /// Passes the calls since `since` to `take`, the oldest first.
     ///
     /// # Errors
     /// They cannot be read.
@@ -129,7 +129,7 @@ impl Database {
         Ok(())
     }
 
-    /// Writes everything that `write` writes, or nothing.
+    /// Commits everything that `write` writes, or nothing.
     ///
     /// # Errors
     /// It cannot be written.
@@ -142,7 +142,7 @@ impl Database {
 }
 
 impl Writer<'_> {
-    /// Adds a call and takes those away that are too old.
+    /// Adds a call and deletes old ones.
     pub(super) fn call(&self, call: &CallRow) -> Result<(), StoreError> {
         let (at_ms, usage) = (call.at.as_millisecond(), &call.usage);
         self.transaction.execute("DELETE FROM calls WHERE at_ms < ?1", [at_ms - KEPT_MS])?;
@@ -167,7 +167,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Puts what is known of a model in the place of what was.
+    /// Replaces the facts about a model.
     pub(super) fn learned(&self, key: &ModelKey, learned: &Learned) -> Result<(), StoreError> {
         let insert = "INSERT OR REPLACE INTO models VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         let values = params![
@@ -204,7 +204,7 @@ fn call_of(row: &Row<'_>) -> Result<CallRow, rusqlite::Error> {
     })
 }
 
-/// SQLite's whole numbers have a sign; services tell nonsense at times.
+/// SQLite's integers are signed; services report nonsense at times.
 fn whole(tokens: Option<u64>) -> Option<i64> {
     tokens.map(|tokens| i64::try_from(tokens).unwrap_or(i64::MAX))
 }

@@ -12,10 +12,10 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use super::{error::StoreError, form::Form, recovery};
 
-/// Another process that writes, or that puts right what a killed one left, is waited for so long: a busy disk takes seconds for it.
-/// Whoever must not wait has a limit of their own.
+/// Longest wait for another process that writes, or that repairs after a killed one: a busy disk takes seconds for it. A caller that
+/// must not wait has a separate limit.
 const BUSY_WAIT: Duration = Duration::from_secs(10);
-/// Between two tries.
+/// Pause between two tries.
 const BUSY_PAUSE: Duration = Duration::from_millis(5);
 
 /// Opens the file, makes it if it is missing, and brings it to this release's form.
@@ -32,7 +32,7 @@ pub(super) fn create(path: &Path, form: &Form) -> Result<Connection, StoreError>
     Ok(connection)
 }
 
-/// Opens a file that is there. `None` if it is not.
+/// Opens an existing file. `None` if it does not exist.
 pub(super) fn open_existing(path: &Path, form: &Form) -> Result<Option<Connection>, StoreError> {
     if path.exists() { open(path, form).map(Some) } else { Ok(None) }
 }
@@ -51,11 +51,11 @@ fn open(path: &Path, form: &Form) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// Sets an open connection up and brings what it is connected to to this release's form.
+/// Configures an open connection and migrates its file to this release's form.
 pub(super) fn prepare(connection: &mut Connection, form: &Form) -> Result<(), StoreError> {
     connection.busy_timeout(BUSY_WAIT)?;
     let since = Instant::now();
-    // SQLite does not wait by itself where two want to change the same new file from its bottom up.
+    // SQLite does not wait by itself where two processes initialize the same new file.
     while let Err(error) = set_up(connection, form) {
         if !error.is_busy() || since.elapsed() >= BUSY_WAIT {
             return Err(error);
@@ -75,7 +75,7 @@ fn set_up(connection: &Connection, form: &Form) -> Result<(), StoreError> {
     Ok(connection.pragma_update(None, "max_page_count", form.max_pages)?)
 }
 
-/// Whether nobody has written to the file yet. Both facts are read at once: another process may make the tables just now.
+/// Whether the file is still empty. Both facts are read at once: another process may be creating the tables.
 fn is_new(connection: &Connection) -> Result<bool, StoreError> {
     let transaction = connection.unchecked_transaction()?;
     let tables: i64 = transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
@@ -182,7 +182,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.db");
         drop(create(&path, &ONE).expect("it is made"));
-        // Permissions do not hold for everybody; this does.
+        // Permissions do not bind every user; this does.
         let form = Form { pragmas: "PRAGMA query_only = ON;", ..ONE };
         let connection = create(&path, &form).expect("it can be read");
         let error = StoreError::from(connection.execute("INSERT INTO a VALUES ('x')", []).expect_err("it is refused"));

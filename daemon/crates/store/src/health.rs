@@ -12,25 +12,25 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::{error::StoreError, file, form, recovery};
 
-/// All of a file is looked at for so long.
+/// Time limit for checking all of a file.
 const CHECK_LIMIT: Duration = Duration::from_millis(1_500);
 
-/// A file that can be read.
+/// A readable file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Health {
-    /// With what was written last and is not in the file proper yet.
+    /// Its size, including the latest writes that are not in the main file yet.
     pub bytes: u64,
-    /// Of the file's form. An earlier one is brought up when it is used.
+    /// Version of the file's form. An earlier one is migrated when it is used.
     pub version: usize,
-    /// Of this release.
+    /// Version of this release.
     pub known_version: usize,
-    /// Whether all of it was looked at; there is not the time for a large one.
+    /// Whether all of it was checked; a large one takes too long.
     pub is_checked: bool,
-    /// A broken one beside it, of which this one was made.
+    /// The broken file next to it, which it replaced.
     pub kept: Option<PathBuf>,
 }
 
-/// Looks at a file that has so many forms. `None` if it is not there.
+/// Checks a file with `known_version` forms. `None` if it does not exist.
 pub(super) fn look(path: &Path, known_version: usize) -> Result<Option<Health>, StoreError> {
     if !path.exists() {
         return Ok(None);
@@ -38,7 +38,7 @@ pub(super) fn look(path: &Path, known_version: usize) -> Result<Option<Health>, 
     if !fs::metadata(path)?.is_file() {
         return Err(StoreError::Irregular);
     }
-    // Read-only would leave SQLite's helper files behind.
+    // Opening it read-only would leave SQLite's helper files behind.
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.busy_timeout(CHECK_LIMIT)?;
     let version = usize::try_from(file::version(&connection)?).unwrap_or(usize::MAX);

@@ -9,21 +9,21 @@ use super::{
     form::{Form, beside},
 };
 
-/// Rows of one table that are taken over; a broken file may claim any number.
+/// Most rows of one table that are recovered; a broken file may claim any number.
 const MAX_ROWS: usize = 2_000_000;
-/// Where a broken file waits until its rows are in the new one.
+/// Suffix of a broken file until its rows are in the new one.
 const WAITING: &str = ".salvage";
-/// Where it stays then.
+/// Suffix of a broken file afterwards.
 pub(super) const KEPT: &str = ".broken";
 /// SQLite's helper files.
 const HELPERS: [&str; 2] = ["-wal", "-shm"];
 
-/// Moves a file that cannot be read out of the way; the next one that is made in its place takes over what can be read of it.
+/// Moves an unreadable file aside; the next one that is created in its place recovers its readable rows.
 pub(super) fn move_aside(path: &Path) -> io::Result<()> {
     rename(path, &beside(path, WAITING))
 }
 
-/// Takes over what was moved aside from this place, if anything was; it is kept, over an older one of its kind.
+/// Recovers the file that was moved aside from this place, if there is one; it is kept, and replaces an older kept one.
 pub(super) fn take_over(path: &Path, new: &mut Connection, form: &Form) -> Result<(), StoreError> {
     let waiting = beside(path, WAITING);
     if !waiting.exists() {
@@ -43,12 +43,12 @@ pub(super) fn take_over(path: &Path, new: &mut Connection, form: &Form) -> Resul
     Ok(rename(&waiting, &kept)?)
 }
 
-/// The write-ahead log goes with its file: it holds what was written last.
+/// The write-ahead log moves with its file: it holds the latest writes.
 fn rename(from: &Path, to: &Path) -> io::Result<()> {
     for helper in HELPERS {
         match fs::rename(beside(from, helper), beside(to, helper)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            // One of an older file would be read as this one's.
+            // The log of an older file would be read as this one's.
             Err(_) => drop(fs::remove_file(beside(to, helper))),
             Ok(()) => {}
         }
@@ -59,9 +59,9 @@ fn rename(from: &Path, to: &Path) -> io::Result<()> {
 fn copy(broken: &Path, new: &mut Connection, form: &Form) -> Result<usize, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let old = Connection::open_with_flags(broken, flags)?;
-    // Without it SQLite reads nothing of a file that was cut off.
+    // Without it SQLite reads nothing of a truncated file.
     old.execute_batch("PRAGMA writable_schema = ON")?;
-    // Whether anything at all can be read of it.
+    // Whether anything can be read at all.
     old.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     let transaction = new.transaction()?;
     let mut rows = 0;
@@ -75,11 +75,11 @@ fn copy(broken: &Path, new: &mut Connection, form: &Form) -> Result<usize, Store
 
 struct Table {
     name: String,
-    /// Its rows have a number of their own that no column shows.
+    /// Whether its rows have a separate number that no column shows.
     has_hidden_number: bool,
 }
 
-/// Tables that hold rows of ours. Those of a search index are made anew.
+/// Tables with cohab's rows. Tables of a search index are built again.
 fn tables(new: &Connection) -> Result<Vec<Table>, StoreError> {
     let query = "SELECT name, wr = 0 AND NOT EXISTS (
             SELECT 1 FROM pragma_table_info(list.name) WHERE pk > 0 AND upper(type) = 'INTEGER')
@@ -90,7 +90,7 @@ fn tables(new: &Connection) -> Result<Vec<Table>, StoreError> {
 }
 
 impl Table {
-    /// Copies the rows up to the first that cannot be read, and those behind it from the end.
+    /// Copies the rows up to the first unreadable one, and those behind it from the end.
     fn copy(&self, old: &Connection, new: &Transaction<'_>) -> Result<usize, StoreError> {
         let known = self.columns(old).unwrap_or_default();
         let mut columns = self.columns(new)?;
@@ -114,7 +114,7 @@ impl Table {
                 match rows.next() {
                     Ok(Some(row)) => {
                         let values: Result<Vec<Value>, _> = (0..count).map(|column| row.get(column)).collect();
-                        // What does not fit its column any more is as lost as what cannot be read.
+                        // A value that does not fit its column any more is as lost as an unreadable one.
                         let Ok(values) = values else { continue };
                         match insert.execute(params_from_iter(values)) {
                             Ok(inserted) => copied += inserted,

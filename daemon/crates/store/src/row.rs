@@ -3,7 +3,7 @@
 use cohab_model_api::TokenUsage;
 use jiff::Timestamp;
 
-/// A model and where it runs.
+/// A model and its host.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ModelKey {
     /// Host and port.
@@ -12,7 +12,7 @@ pub struct ModelKey {
     pub model: String,
 }
 
-/// An answered model call.
+/// The record of an answered model call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallRow {
     /// When the answer ended.
@@ -23,17 +23,17 @@ pub struct CallRow {
     pub turn: String,
     /// Name of the wire.
     pub wire: String,
-    /// Who answered.
+    /// The model that answered.
     pub model: ModelKey,
-    /// What it took.
+    /// Its usage.
     pub usage: TokenUsage,
-    /// Who says what it cost; `None` with the cost.
+    /// The source of the cost; `None` with the cost.
     pub cost_source: Option<CostSource>,
-    /// From the request to the end of the answer, in milliseconds; not known of what an earlier release kept.
+    /// From the request to the end of the answer, in milliseconds; unknown for rows of earlier releases.
     pub took_ms: Option<u64>,
 }
 
-/// Who says what a call cost.
+/// The source of a cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CostSource {
     /// The provider.
@@ -43,7 +43,7 @@ pub enum CostSource {
 }
 
 impl CostSource {
-    /// As it is kept.
+    /// The stored word.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

@@ -19,11 +19,11 @@ use super::{
 
 /// Largest file, in bytes; a longer output loses its middle.
 const MAX_FILE_BYTES: usize = 4 * 1024 * 1024;
-/// All files of one session, in bytes; the oldest go first.
+/// Most bytes of one session's files; the oldest are deleted first.
 const MAX_SESSION_BYTES: u64 = 32 * 1024 * 1024;
-/// All files of all sessions, in bytes; the session that was written first goes first.
+/// Most bytes of all files; the session that was written first is deleted first.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
-/// Files of one session.
+/// Most files of one session.
 const MAX_FILES: usize = 200;
 
 /// The folder of all outputs.
@@ -34,7 +34,7 @@ pub struct Spool {
     max_bytes: u64,
 }
 
-/// A file or a folder, with what tells its age and what it takes.
+/// A file or a folder, with its age and size.
 pub(super) struct Kept {
     pub path: PathBuf,
     pub modified: SystemTime,
@@ -42,10 +42,10 @@ pub(super) struct Kept {
 }
 
 impl Spool {
-    /// Below `state_dir`, which need not exist.
+    /// A spool below `state_dir`, which need not exist.
     #[must_use]
     pub fn at(state_dir: &Path) -> Self {
-        // What is judged are paths with links resolved.
+        // The policy judges paths with links resolved.
         let state_dir = state_dir.canonicalize().unwrap_or_else(|_| state_dir.to_owned());
         Self { root: state_dir.join("outputs"), max_session_bytes: MAX_SESSION_BYTES, max_bytes: MAX_BYTES }
     }
@@ -56,14 +56,14 @@ impl Spool {
         self.root.join(id::of_key(key))
     }
 
-    /// Keeps `text` for the session of this name, its lines in pieces of at most `line_max_bytes`, and gives its file. Blocks.
+    /// Stores `text` for the session of this name, its lines in pieces of at most `line_max_bytes`, and returns its file. Blocks.
     ///
     /// # Errors
     /// It cannot be written.
     pub fn keep(&self, key: &str, text: &Scrubbed<String>, line_max_bytes: usize) -> io::Result<PathBuf> {
         let folder = self.folder(key);
         DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-        // What is beyond a limit goes before there is more.
+        // Text beyond a limit is removed before more is added.
         let text = cut_middle(&foldable(text, line_max_bytes), MAX_FILE_BYTES);
         shrink(kept_in(&folder), MAX_FILES - 1, self.max_session_bytes.saturating_sub(text.len() as u64));
         let sessions = kept_in(&self.root).into_iter().filter(|one| one.path != folder);
@@ -92,7 +92,7 @@ impl Spool {
     }
 }
 
-/// The text with line ends in lines that `read` would cut: there is no other way to what is behind.
+/// The text with line ends inside of lines that `read` would cut: there is no other way to read their rest.
 fn foldable(text: &str, line_max_bytes: usize) -> String {
     let mut folded = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -108,7 +108,7 @@ fn foldable(text: &str, line_max_bytes: usize) -> String {
     folded
 }
 
-/// What is in a folder; nothing if it cannot be read.
+/// The content of a folder; empty if it cannot be read.
 pub(super) fn kept_in(folder: &Path) -> Vec<Kept> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let kept = entries.filter_map(|entry| {
@@ -123,9 +123,9 @@ pub(super) fn total(kept: &[Kept]) -> u64 {
     kept.iter().map(|one| one.bytes).sum()
 }
 
-/// Removes the oldest until there are at most so many, of so many bytes.
+/// Removes the oldest until there are at most `most`, of `max_bytes` in all.
 pub(super) fn shrink(mut kept: Vec<Kept>, most: usize, max_bytes: u64) {
-    // Names count up with time, where times are the same.
+    // Names count up with time, where times are equal.
     kept.sort_by(|one, other| (one.modified, &one.path).cmp(&(other.modified, &other.path)));
     let (mut left, mut bytes) = (kept.len(), total(&kept));
     for one in kept {
@@ -138,7 +138,7 @@ pub(super) fn shrink(mut kept: Vec<Kept>, most: usize, max_bytes: u64) {
     }
 }
 
-/// Removes a file or a folder, never what a link leads to.
+/// Removes a file or a folder, never the target of a link.
 pub(super) fn remove(path: &Path) {
     let is_folder = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir());
     let removed = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };

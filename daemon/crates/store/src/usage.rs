@@ -21,7 +21,7 @@ use crate::{
     worker::Worker,
 };
 
-/// A question waits so long at most for what was learned before, once in the daemon's life.
+/// Longest wait of a question for the stored facts, once in the daemon's life.
 const LOAD_WAIT: Duration = Duration::from_millis(200);
 /// The store of one user.
 pub struct Store {
@@ -47,14 +47,14 @@ impl Store {
         let worker = Worker::new(path, "the count of tokens and cost is", move |path| {
             let database = Database::create(path);
             if database.is_err() {
-                // Nobody waits for a file that cannot be read.
+                // No caller waits for a file that cannot be read.
                 loaded.send_replace(true);
             }
             let (mut database, loaded) = (database?, loaded.clone());
             let (known, spent) = (Arc::clone(&known), Arc::clone(&spent));
             Ok(Box::new(move |jobs| {
                 if jobs.is_empty() {
-                    // So little is written that there is nothing to tidy up.
+                    // So little is written that no maintenance is needed.
                     return Ok(());
                 }
                 let result = write(&mut database, jobs, &known, &spent);
@@ -65,13 +65,13 @@ impl Store {
         Self { worker: Some(worker), learned, today, is_loaded }
     }
 
-    /// A store that forgets everything at its end.
+    /// A store in memory.
     #[must_use]
     pub fn in_memory() -> Self {
         Self { worker: None, learned: Arc::default(), today: Arc::default(), is_loaded: watch::Sender::new(true) }
     }
 
-    /// Waits until what was learned in earlier lives is known, a short time at most.
+    /// Waits until the stored facts are loaded, a short time at most.
     pub async fn ready(&self) {
         let mut is_loaded = self.is_loaded.subscribe();
         if !*is_loaded.borrow() {
@@ -83,13 +83,13 @@ impl Store {
         }
     }
 
-    /// What is known of a model.
+    /// The facts learned about a model.
     #[must_use]
     pub fn learned(&self, key: &ModelKey) -> Learned {
         lock(&self.learned).get(key).copied().unwrap_or_default()
     }
 
-    /// Changes what is known of a model.
+    /// Changes the facts about a model.
     pub fn learn(&self, key: &ModelKey, change: impl FnOnce(&mut Learned)) {
         let learned = {
             let mut known = lock(&self.learned);
@@ -100,15 +100,14 @@ impl Store {
         self.enqueue(Job::Learned(key.clone(), learned));
     }
 
-    /// Keeps what a model call took.
+    /// Records the usage of a model call.
     pub fn record(&self, call: CallRow) {
         let date = call.at.to_zoned(TimeZone::system()).date();
         lock(&self.today).add(date, Spent::of(&call.usage));
         self.enqueue(Job::Call(Box::new(call)));
     }
 
-    /// What all model calls took on this day, which is today: in this life, and before it as soon as the store is
-    /// [`ready`](Store::ready).
+    /// The usage of all model calls today: of this daemon, and of earlier ones as soon as the store is [`ready`](Store::ready).
     #[must_use]
     pub fn spent_on(&self, date: Date) -> Spent {
         lock(&self.today).on(date)
@@ -121,7 +120,7 @@ impl Store {
         }
     }
 
-    /// What has gone wrong with the file since this was asked last, as a sentence for the user.
+    /// The trouble with the file since the last call, as a sentence for the user.
     #[must_use]
     pub fn take_trouble(&self) -> Option<String> {
         self.worker.as_ref()?.take_trouble()
@@ -145,7 +144,7 @@ fn write(
     today: &Mutex<Today>,
 ) -> Result<(), StoreError> {
     if jobs.iter().any(|job| matches!(job, Job::Load)) {
-        // Nothing of this life is in the file yet: the first question waits for this before it is asked.
+        // The file holds no rows of this daemon yet: the first question waits for this before it is sent.
         let (date, mut spent) = (Zoned::now().date(), Spent::default());
         let start = date.to_zoned(TimeZone::system()).map_or(Timestamp::MAX, |start| start.timestamp());
         database.calls_since(start, |call| spent.add(Spent::of(&call.usage)))?;
@@ -153,7 +152,7 @@ fn write(
         let stored = database.learned()?;
         let mut known = lock(known);
         for (key, learned) in stored {
-            // What was learned in this life is newer.
+            // Facts learned by this daemon are newer.
             known.entry(key).or_insert(learned);
         }
     }

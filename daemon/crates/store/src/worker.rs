@@ -12,14 +12,14 @@ use tokio::sync::oneshot;
 
 use super::{error::StoreError, recovery};
 
-/// Jobs that wait for the disk. Beyond, new ones are lost.
+/// Most waiting jobs. Beyond, new ones are lost.
 const MAX_JOBS: usize = 1_024;
-/// The end of the daemon waits so long at most for what is not written yet.
+/// Longest wait of the daemon's end for unwritten jobs.
 const END_WAIT: Duration = Duration::from_secs(1);
 /// Stack of the writing thread.
 const STACK_BYTES: usize = 512 * 1024;
 
-/// Does all of these jobs, or none, in an open file. Without jobs: nobody waits, so it is the time to tidy up.
+/// Writes all of these jobs, or none, into an open file. Without jobs no caller waits: a time for maintenance.
 pub type Write<J> = Box<dyn FnMut(&[J]) -> Result<(), StoreError>>;
 /// Opens the file at this path.
 type Open<J> = Box<dyn Fn(&Path) -> Result<Write<J>, StoreError> + Send + Sync>;
@@ -31,7 +31,7 @@ pub struct Worker<J> {
 
 struct Shared<J> {
     path: PathBuf,
-    /// What is not kept if it cannot be written, as in "... not kept".
+    /// The name of lost data, as in "... not kept".
     subject: &'static str,
     open: Open<J>,
     state: Mutex<State<J>>,
@@ -43,15 +43,15 @@ struct Shared<J> {
 
 struct State<J> {
     jobs: Vec<J>,
-    /// Who waits until the jobs so far are written.
+    /// Waiters for the jobs so far.
     waiting: Vec<oneshot::Sender<bool>>,
-    /// The thread lives.
+    /// Whether the thread is running.
     is_working: bool,
     is_writing: bool,
-    /// Those who are about to write more.
+    /// Number of holders, which are about to write more.
     holders: usize,
     has_complained: bool,
-    /// What is wrong with the file, until somebody tells the user.
+    /// The trouble with the file, until it is reported to the user.
     trouble: Option<String>,
 }
 
@@ -61,7 +61,7 @@ impl<J> State<J> {
     }
 }
 
-/// Keeps the file open as long as it lives: what is written then is written at once.
+/// Keeps the file open as long as it lives: jobs are then written at once.
 pub struct Hold<J>(Arc<Shared<J>>);
 
 impl<J> Drop for Hold<J> {
@@ -98,12 +98,12 @@ impl<J: Send + 'static> Worker<J> {
         Self { shared: Arc::new(shared) }
     }
 
-    /// Takes a job. Never waits.
+    /// Queues a job. Never waits.
     pub fn enqueue(&self, job: J) {
         self.add(job, None);
     }
 
-    /// Takes a job, and tells when it is written, with all before it: true, or false if it could not be. Never waits itself.
+    /// Queues a job, and reports when it and all before it are written: true, or false if it could not be. Never waits itself.
     pub fn enqueue_acknowledged(&self, job: J) -> oneshot::Receiver<bool> {
         let (written, receiver) = oneshot::channel();
         self.add(job, Some(written));
@@ -146,12 +146,12 @@ impl<J: Send + 'static> Worker<J> {
         }
     }
 
-    /// What has gone wrong with the file since this was asked last, as a sentence for the user.
+    /// The trouble with the file since the last call, as a sentence for the user.
     pub fn take_trouble(&self) -> Option<String> {
         self.shared.state().trouble.take()
     }
 
-    /// Whether the last jobs could not be done.
+    /// Whether the last jobs failed.
     #[cfg(test)]
     pub fn has_complained(&self) -> bool {
         self.shared.state().has_complained
@@ -178,7 +178,7 @@ impl<J> Shared<J> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes until there is nothing left to write. No connection outlives that, so an idle daemon holds no file.
+    /// Writes until no jobs are left. No connection outlives that, so an idle daemon holds no file.
     fn work(&self) {
         let mut open = None;
         while let Some((jobs, waiting)) = self.next(&mut open) {
@@ -197,14 +197,14 @@ impl<J> Shared<J> {
                 self.complain(&told(error));
             }
             for written in waiting {
-                // Whoever does not wait any more needs no answer.
+                // A caller that no longer waits needs no answer.
                 let _ = written.send(result.is_ok());
             }
             self.tidy_up(open.as_mut());
         }
     }
 
-    /// What takes time and can be done as well later, unless there is something to write. A failure shows at the next job.
+    /// Does slow maintenance that can be delayed, unless there are jobs. A failure shows at the next job.
     fn tidy_up(&self, open: Option<&mut Write<J>>) {
         let Some(write) = open.filter(|_| self.state().jobs.is_empty()) else { return };
         if let Err(error) = write(&[]) {
@@ -212,7 +212,7 @@ impl<J> Shared<J> {
         }
     }
 
-    /// The next jobs, waited for as long as there are holders; none at the end, when the file is closed.
+    /// The next jobs, waited for as long as there are holders; `None` at the end, when the file is closed.
     fn next(&self, open: &mut Option<Write<J>>) -> Option<(Vec<J>, Vec<oneshot::Sender<bool>>)> {
         let mut state = self.state();
         loop {
@@ -223,7 +223,7 @@ impl<J> Shared<J> {
             if state.holders > 0 {
                 state = self.has_changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             } else if open.is_some() {
-                // Closing writes, and nobody who has something to be written may wait for that.
+                // Closing writes, and no caller with a job may wait for that.
                 drop(state);
                 *open = None;
                 state = self.state();
@@ -271,7 +271,7 @@ impl<J> Shared<J> {
     }
 }
 
-/// What is wrong, and what helps.
+/// The error with its remedy.
 fn told(error: &StoreError) -> String {
     error.remedy().map_or_else(|| error.to_string(), |remedy| format!("{error}; {remedy}"))
 }

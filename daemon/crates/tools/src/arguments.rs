@@ -7,12 +7,12 @@ use serde_json::{Map, Value};
 
 use super::render;
 
-/// How much a wrong name must resemble a right one to be offered, 0 to 1.
+/// Least similarity of a wrong name and a right one to suggest it, 0 to 1.
 const RESEMBLANCE: f32 = 0.6;
 /// Longest name that is compared and shown, in characters.
 const NAME_MAX_CHARS: usize = 64;
 
-/// The schema of `T`, a struct, in the plain form that every provider takes: no references, no `format`, no nullable types.
+/// The schema of `T`, a struct, in the plain form that every provider accepts: no references, no `format`, no nullable types.
 pub(super) fn schema<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.meta_schema = None;
@@ -59,7 +59,7 @@ pub(super) fn parse<'a, T: JsonSchema + Deserialize<'a>>(args: &'a JsonObject) -
     for (name, value) in args.iter().filter(is_given) {
         check(name, value, &properties[name])?;
     }
-    // From where they are: one may be megabytes.
+    // In place: an argument may be megabytes.
     let given = args.iter().filter(is_given).map(|(name, value)| (name.as_str(), value));
     T::deserialize(MapDeserializer::new(given)).map_err(|error: serde_json::Error| error.to_string())
 }

@@ -59,7 +59,7 @@ impl Bash {
         let amount = match (lines, outcome.truncated_bytes) {
             (0, _) => "no output".into(),
             (_, 0) => render::count(lines, "line"),
-            // Only a part of the lines is here to be counted.
+            // Only a part of the lines is here, so they cannot be counted.
             _ => format!("{} of output", render::bytes(outcome.total_bytes)),
         };
         let (is_failure, summary) = match (outcome.ending, outcome.status) {
@@ -113,7 +113,7 @@ impl Tool for Bash {
     }
 }
 
-/// One line in brackets: how it ended, where the shell is now, how long it took, what is missing, what changed.
+/// One line in brackets: the end, the shell's folder, the duration, missing output, changed state.
 fn status_line(outcome: &CommandOutcome, cwd_before: &Path, timeout: Duration) -> String {
     let status = outcome.status.map_or("exit status unknown".into(), |status| format!("exit {status}"));
     let mut parts = vec![match outcome.ending {
@@ -155,7 +155,7 @@ fn interrupted_by(by: Interrupter) -> (&'static str, &'static str) {
     }
 }
 
-/// What has the shell, and what can be done meanwhile.
+/// The command that has the shell, and the possible actions meanwhile.
 fn still_running(state_after: &StateAfter, timeout: Duration) -> String {
     let holder = match state_after {
         StateAfter::InFront { program, is_full_screen: true } => format!("`{program}` has the whole screen"),

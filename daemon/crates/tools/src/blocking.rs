@@ -2,14 +2,14 @@
 
 use tokio_util::sync::CancellationToken;
 
-/// What the model is told about a cancelled call.
+/// The model's result of a cancelled call.
 pub(super) const CANCELLED: &str = "cancelled before it ended";
 
-/// Runs `work` on a thread for blocking work. When `cancel` fires, this returns at once; `work` should look at its token now and
-/// then, and its result is dropped. Only for work that changes nothing.
+/// Runs `work` on a thread for blocking work. When `cancel` fires, this returns at once; `work` should check its token now and then,
+/// and its result is dropped. Only for work that changes nothing.
 ///
 /// # Errors
-/// What `work` says, or that it was cancelled or crashed.
+/// The error of `work`, or that it was cancelled or crashed.
 pub(super) async fn reading<T: Send + 'static>(
     cancel: &CancellationToken,
     work: impl FnOnce(&CancellationToken) -> Result<T, String> + Send + 'static,
@@ -23,10 +23,10 @@ pub(super) async fn reading<T: Send + 'static>(
     }
 }
 
-/// Runs `work` to its end whatever happens, so that its outcome is known.
+/// Runs `work` to its end in any case, so that its outcome is known.
 ///
 /// # Errors
-/// What `work` says, or that the call was cancelled before it began, or that it crashed.
+/// The error of `work`, or that the call was cancelled before it began, or that it crashed.
 pub(super) async fn changing<T: Send + 'static>(
     cancel: &CancellationToken,
     work: impl FnOnce() -> Result<T, String> + Send + 'static,

@@ -17,24 +17,24 @@ use tokio_util::sync::CancellationToken;
 
 use super::{blocking, render};
 
-/// Largest file that is changed or made.
+/// Largest file that is changed or created.
 pub(super) const FILE_MAX_BYTES: u64 = 4 * 1024 * 1024;
-/// Largest change that is shown for consent. Consent must be to the whole, so it is never cut.
+/// Largest change shown for consent. Consent must be to the whole, so it is never cut.
 const DIFF_MAX_BYTES: usize = 1024 * 1024;
-/// After this long the diff is finished with less care for its size.
+/// After this time the diff is finished without minimizing it.
 const DIFF_TIMEOUT: Duration = Duration::from_millis(300);
 /// Lines around a change.
 const DIFF_CONTEXT_LINES: usize = 3;
 /// Previews that are remembered.
 const PREVIEWS_MAX: usize = 256;
 
-/// The file as it is before a change.
+/// The file before a change.
 pub(super) struct Original {
     pub(super) content: Vec<u8>,
     metadata: Metadata,
 }
 
-/// Reads what `path` holds; `None` if nothing is there. `path` has no links in it.
+/// Reads the content of `path`; `None` if it does not exist. `path` has no links in it.
 ///
 /// # Errors
 /// A sentence for the model: no regular file, too large, may not be read or written.
@@ -59,7 +59,7 @@ pub(super) fn original(path: &Path) -> Result<Option<Original>, String> {
 pub(super) struct Change {
     /// Absolute, without links.
     pub(super) path: PathBuf,
-    /// `None` makes a new file.
+    /// `None` creates a new file.
     pub(super) before: Option<Original>,
     pub(super) after: String,
 }
@@ -130,8 +130,8 @@ fn changed_meanwhile(path: &Path) -> String {
     format!("{}: changed meanwhile, nothing was written; read it again and repeat", render::path(path))
 }
 
-/// Which changes were shown. A change is made only if it is, byte for byte, one of them: then neither the file nor what its
-/// path means has changed since.
+/// The shown changes. A change is made only if it equals one of them, byte for byte: then neither the file nor the meaning of its path
+/// has changed since.
 #[derive(Default)]
 pub(super) struct Previews {
     hasher: RandomState,
@@ -159,10 +159,10 @@ impl Previews {
         })
     }
 
-    /// Works the change out again with `plan` and makes it if it was shown before.
+    /// Computes the change again with `plan` and makes it if it was shown before.
     ///
     /// # Errors
-    /// What `plan` says, that something changed meanwhile, or what the system says; then nothing was written.
+    /// The error of `plan`, that something changed meanwhile, or the system's error; then nothing was written.
     pub(super) async fn apply(
         &self,
         cancel: &CancellationToken,

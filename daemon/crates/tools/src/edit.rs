@@ -15,13 +15,13 @@ use super::{
     path, render,
 };
 
-/// Line numbers that are named when a piece occurs more than once.
+/// Line numbers reported when a piece occurs more than once.
 const PLACES_MAX: usize = 5;
-/// Lines that are compared in search of the one that was meant.
+/// Lines that are compared to find the intended one.
 const COMPARED_LINES_MAX: usize = 5_000;
 /// Longest line that is compared, and longest part of it that is shown.
 const COMPARED_LINE_MAX_CHARS: usize = 200;
-/// How much a line must resemble the one that was looked for to be named, 0 to 1.
+/// Least similarity of a line to the searched one to report it, 0 to 1.
 const RESEMBLANCE: f32 = 0.6;
 
 const DESCRIPTION: &str = "Replaces an exact piece of a text file. `old_string` must be in the file exactly once, spaces and \
@@ -59,7 +59,7 @@ fn plan(args: &Arguments, cwd: &Path, home: &Path) -> Result<Change, String> {
     let before = change::original(&path)?.ok_or_else(|| named("no such file; make it with `write`"))?;
     let text = std::str::from_utf8(&before.content).map_err(|_| named("is not UTF-8 text; use `sed` with `bash`"))?;
     let after = replaced(text, args).map_err(|mismatch| {
-        // The model gets this before anybody was asked, so it must not tell what is in a file that may not simply be read.
+        // The model gets this before the user was asked, so it must not reveal a file that may not simply be read.
         let is_plain = path::read_level(&path, cwd, home) == Level::Allow;
         named(&mismatch.explain(text, args, is_plain))
     })?;
@@ -73,7 +73,7 @@ fn too_long() -> String {
     format!("would be longer than {} bytes", change::FILE_MAX_BYTES)
 }
 
-/// Why a replacement cannot be made.
+/// The reason why a replacement cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mismatch {
     Empty,
@@ -114,7 +114,7 @@ fn replaced(text: &str, args: &Arguments) -> Result<String, Mismatch> {
         }
         return Ok(text.replace(&old, &new));
     }
-    // Occurrences may overlap, so the second is looked for from the next character on.
+    // Occurrences may overlap, so the search for the second one starts at the next character.
     let next = first + old.chars().next().map_or(1, char::len_utf8);
     if text[next..].contains(&old) {
         return Err(Mismatch::FoundOften);
@@ -165,7 +165,7 @@ fn not_found(text: &str, old: &str) -> String {
     reason + "; read the file again"
 }
 
-/// Number and text of the line that resembles `wanted` most, if one does.
+/// Number and text of the line that is most similar to `wanted`, if one is similar.
 fn nearest_line<'a>(text: &'a str, wanted: &str) -> Option<(usize, &'a str)> {
     let wanted = wanted.trim();
     if wanted.is_empty() || wanted.len() > COMPARED_LINE_MAX_CHARS {

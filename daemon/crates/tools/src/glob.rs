@@ -40,7 +40,7 @@ struct Arguments {
     path: Option<String>,
 }
 
-/// The folder a call searches, and the pattern for what is below it.
+/// The folder that a call searches, and the pattern for the paths below it.
 struct Search {
     base: PathBuf,
     pattern: PathPattern,
@@ -127,7 +127,7 @@ mod tests {
     use super::super::testing::{ScriptedRunner, call_with, folder, intent, make_pipe, options, run};
     use super::*;
 
-    /// Makes `names` in `dir`, each a second younger than the one before.
+    /// Creates `names` in `dir`, each a second younger than the one before.
     fn make(dir: &Path, names: &[&str]) {
         for (name, seconds) in names.iter().zip(1_000..) {
             let path = dir.join(name);

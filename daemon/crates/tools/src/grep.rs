@@ -57,7 +57,7 @@ struct Arguments {
     max: Option<u64>,
 }
 
-/// What a call searches, where and for what.
+/// The scope and the pattern of a search.
 struct Search {
     base: PathBuf,
     glob: Option<PathPattern>,

@@ -101,7 +101,7 @@ async fn binaries_links_pipes_and_what_is_too_long_are_skipped() {
     assert!(pipe.ends_with("is neither a file nor a folder"));
 }
 
-/// Longer than what is held of one line.
+/// Longer than the kept part of a line.
 const HELD_PLUS: usize = 17 * 1024 * 1024;
 
 #[test]

@@ -26,7 +26,7 @@ pub(super) struct Limits {
     pub(super) bytes: usize,
 }
 
-/// What searches one file after the other.
+/// The searcher for one file after the other.
 pub(super) fn searcher(limits: &Limits) -> Searcher {
     SearcherBuilder::new()
         .line_number(true)
@@ -37,7 +37,7 @@ pub(super) fn searcher(limits: &Limits) -> Searcher {
         .build()
 }
 
-/// The result as it grows.
+/// The growing result.
 pub(super) struct Matches<'a> {
     /// The lines so far.
     pub(super) text: String,
@@ -49,7 +49,7 @@ pub(super) struct Matches<'a> {
     pub(super) binary: usize,
     /// Files that could not be opened or read to their end.
     pub(super) unreadable: usize,
-    /// Whether a limit was reached and more was there.
+    /// Whether a limit was reached before the end.
     pub(super) is_full: bool,
     limits: &'a Limits,
     cancel: &'a CancellationToken,
@@ -77,7 +77,7 @@ impl<'a> Matches<'a> {
                 self.files += usize::from(self.count > before);
                 self.unreadable += usize::from(result.is_err());
             }
-            // Links and pipes are listed by the walk; there is nothing to search in them.
+            // The walk lists links and pipes; they have no text to search.
             Err(FileError::Special(_)) => {}
             Err(_) => self.unreadable += 1,
         }

@@ -9,8 +9,8 @@ use cohab_policy::{self, Level};
 
 use super::render;
 
-/// The absolute path without links that `given` means in `cwd`; `~` is `home`. The file itself, and folders above it, need not
-/// exist. Links are resolved here because what is judged must be what is touched.
+/// The absolute path without links that `given` means in `cwd`; `~` is `home`. The file itself, and folders above it, need not exist.
+/// Links are resolved here because the judged path must be the touched one.
 ///
 /// # Errors
 /// A sentence for the model: empty, `~user`, a link to nowhere, a circle of links, a folder that may not be entered.
@@ -48,7 +48,7 @@ fn follow(path: &Path) -> Result<PathBuf, String> {
     Ok(follow(parent)?.join(name))
 }
 
-/// What the policy says to reading `path`, which has no links in it.
+/// The policy's level for reading `path`, which has no links in it.
 pub(super) fn read_level(path: &Path, cwd: &Path, home: &Path) -> Level {
     cohab_policy::assess_read(path, cohab_policy::Context::new(cwd, home)).level
 }

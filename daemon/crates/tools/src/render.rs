@@ -5,7 +5,7 @@ use std::{borrow::Cow, path::Path, time::Duration};
 /// Longest title of a step, in characters.
 pub(super) const TITLE_MAX_CHARS: usize = 200;
 
-/// The first line of `text` that is not blank, without control characters, cut after `max_chars`; says how many lines follow.
+/// The first line of `text` that is not blank, without control characters, cut after `max_chars`; with the number of lines behind it.
 pub(super) fn one_line(text: &str, max_chars: usize) -> String {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let first = lines.next().unwrap_or_default().trim();
@@ -38,7 +38,7 @@ pub(super) fn bytes(count: u64) -> String {
     }
 }
 
-/// A duration with the precision that matters: `0.04 s`, `12.3 s`, `3 min 20 s`.
+/// A duration with suitable precision: `0.04 s`, `12.3 s`, `3 min 20 s`.
 pub(super) fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
     match seconds {
@@ -57,7 +57,7 @@ pub(super) fn path(path: &Path) -> String {
     text.into_owned()
 }
 
-/// `text`, or as much of its beginning as fits into `max_bytes` with the number of bytes left out.
+/// `text`, or its longest beginning that fits into `max_bytes` together with the number of omitted bytes.
 pub(super) fn cut_end(text: &str, max_bytes: usize) -> Cow<'_, str> {
     if text.len() <= max_bytes {
         return Cow::Borrowed(text);

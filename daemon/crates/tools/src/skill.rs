@@ -14,7 +14,7 @@ use super::{arguments, blocking, render};
 const DESCRIPTION: &str =
     "Reads the instructions of a skill that the prompt names. Read it before you do what it is for.";
 
-/// A file of the user's settings or a workspace's `.cohab`, which `read` would ask about, because others of them are secret.
+/// Reads a file of the user's settings or a workspace's `.cohab`, which `read` would ask about, because others of them are secret.
 pub(super) struct ReadSkill {
     skills: Vec<Skill>,
 }
@@ -27,7 +27,7 @@ struct Arguments {
 }
 
 impl ReadSkill {
-    /// Of the same name the first counts.
+    /// Of skills with the same name the first counts.
     pub(super) fn new(skills: Vec<Skill>) -> Self {
         Self { skills }
     }

@@ -22,7 +22,7 @@ pub(super) fn options(home: &Path) -> ToolOptions {
     ToolOptions { home: home.to_owned(), command_timeout: Duration::from_secs(120), output_max_bytes: 64 * 1024 }
 }
 
-/// A shell that gives one prepared answer and remembers what it was asked.
+/// A shell that gives one prepared answer and records its requests.
 pub(super) struct ScriptedRunner {
     pub(super) cwd: PathBuf,
     pub(super) answer: Result<CommandOutcome, RelayError>,
@@ -81,7 +81,7 @@ pub(super) async fn call_with(
     tool.call(&object(args), &ToolContext { runner, approval: None, run_id: String::new(), cancel }).await
 }
 
-/// The way of the turn: intent, then call.
+/// Calls as a turn does: intent, then call.
 pub(super) async fn run(tool: &dyn Tool, cwd: &Path, args: &Value) -> Result<ToolOutput, String> {
     intent(tool, cwd, args)?;
     call(tool, cwd, args).await

@@ -32,7 +32,7 @@ impl TodoRead {
 #[async_trait]
 impl Tool for TodoRead {
     fn spec(&self) -> ToolSpec {
-        // A schema without properties is refused by some services unless it says so.
+        // Some services refuse a schema without properties unless it says so.
         let mut parameters = arguments::schema::<Arguments>();
         if let Some(schema) = parameters.as_object_mut() {
             schema.entry("properties").or_insert_with(|| JsonObject::new().into());

@@ -11,10 +11,10 @@ use cohab_context::workspace::Surroundings;
 
 use crate::{ToolOptions, bash, bash_unconfined, edit, glob, grep, read, skill, todo_read, todo_write, write};
 
-/// All tools, sorted by name. Make one set per session: `write` and `edit` remember what they previewed.
+/// All tools, sorted by name. Make one set per session: `write` and `edit` remember their previews.
 #[must_use]
 pub fn registry(options: &ToolOptions) -> Vec<Arc<dyn Tool>> {
-    // Paths are judged with links resolved, so the home they are compared with must be, too.
+    // The policy judges paths with links resolved, so the home must be resolved, too.
     let home = options.home.canonicalize().unwrap_or_else(|_| options.home.clone());
     let options = &ToolOptions { home, ..options.clone() };
     vec![
@@ -34,7 +34,7 @@ pub fn unconfined(tools: &[Arc<dyn Tool>], runner: Arc<dyn CommandRunner>) -> Op
     Some(Arc::new(bash_unconfined::BashUnconfined::new(Arc::clone(bash), runner)))
 }
 
-/// Takes a session's tasks whenever they are others.
+/// Receives a session's tasks after each change.
 pub type KeepTasks = Box<dyn Fn(&[Task]) + Send + Sync>;
 
 /// Tools that belong to one session and its question.

@@ -11,9 +11,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{blocking, path, render};
 
-/// Entries that one walk looks at.
+/// Most entries of one walk.
 const ENTRIES_MAX: usize = 200_000;
-/// Largest ignore file that is heeded. A folder with a larger one, or a pipe by that name, is not entered.
+/// Largest ignore file that is read. A folder with a larger one, or with a pipe of that name, is not entered.
 const IGNORE_FILE_MAX_BYTES: u64 = 1024 * 1024;
 /// Longest pattern.
 const PATTERN_MAX_BYTES: usize = 4 * 1024;
@@ -29,14 +29,14 @@ impl PathPattern {
     /// `*` and `?` stop at `/`, `**` does not; `{a,b}` and `[a-z]` are known. Without `/` it is matched with the name alone.
     ///
     /// # Errors
-    /// A sentence for the model: what is wrong with the pattern.
+    /// A sentence for the model about the fault of the pattern.
     pub(super) fn new(pattern: &str) -> Result<Self, String> {
         let pattern = pattern.trim_start_matches("./");
         Self::build(pattern, !pattern.contains('/'))
     }
 
-    /// The same for a pattern that may lead elsewhere: also gives the folder it starts from. `../src/*.rs` is `*.rs` right
-    /// in `../src`.
+    /// The same for a pattern that may lead elsewhere: also returns the folder it starts from. `../src/*.rs` is `*.rs` right in
+    /// `../src`.
     ///
     /// # Errors
     /// As [`PathPattern::new`].
@@ -69,19 +69,19 @@ impl PathPattern {
     }
 }
 
-/// What a walk found.
+/// The result of a walk.
 pub(super) struct Found {
     /// Absolute paths of files and links, sorted. The base itself if it is a file.
     pub(super) files: Vec<PathBuf>,
-    /// Folders and files that could not be looked at.
+    /// Folders and files that could not be read.
     pub(super) unreadable: usize,
-    /// Whether there was more than one walk looks at.
+    /// Whether the walk reached its limit.
     pub(super) is_cut: bool,
-    /// Whether ignore files were heeded.
+    /// Whether ignore files were applied.
     pub(super) is_filtered: bool,
 }
 
-/// Collects the files below `base` that match `pattern`, without what ignore files exclude, without hidden ones unless the
+/// Collects the files below `base` that match `pattern`, without those that ignore files exclude, without hidden ones unless the
 /// pattern asks for them, and never inside `.git`. Links are listed, not followed.
 ///
 /// # Errors
@@ -128,7 +128,7 @@ fn walker(base: &Path, wants_hidden: bool, is_filtered: bool) -> WalkBuilder {
     builder.hidden(!wants_hidden).follow_links(false).require_git(false).filter_entry(may_enter);
     // With either of the first two, the walker reads the ignore files of all folders above.
     builder.git_ignore(is_filtered).ignore(is_filtered).parents(is_filtered);
-    // What these read is outside of the folder, or named by a `.git` file that anybody may have written.
+    // These read files outside of the folder, or files that an untrusted `.git` file names.
     builder.git_global(false).git_exclude(false);
     builder
 }
@@ -138,7 +138,7 @@ fn may_enter(entry: &DirEntry) -> bool {
         || (entry.file_name() != ".git" && has_sane_ignore_files(entry.path()))
 }
 
-/// The walker opens ignore files by name and reads them whole, so a pipe or a device there would hold it forever.
+/// The walker opens ignore files by name and reads them whole, so a pipe or a device there would block it forever.
 fn has_sane_ignore_files(folder: &Path) -> bool {
     [".ignore", ".gitignore"].iter().all(|name| match fs::metadata(folder.join(name)) {
         Ok(metadata) => metadata.is_dir() || (metadata.is_file() && metadata.len() <= IGNORE_FILE_MAX_BYTES),
@@ -146,7 +146,7 @@ fn has_sane_ignore_files(folder: &Path) -> bool {
     })
 }
 
-/// What a walk left out, for the end of a result; empty if nothing.
+/// The omissions of a walk, for the end of a result; empty if there are none.
 pub(super) fn gaps(found: &Found, cwd: &Path, base: &Path) -> Vec<String> {
     let mut gaps = Vec::new();
     if found.is_cut {

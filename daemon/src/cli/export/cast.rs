@@ -10,18 +10,18 @@ use super::Exported;
 /// Size of the terminal, in cells.
 const COLUMNS: u16 = 100;
 const ROWS: u16 = 30;
-/// Nothing happens for so long at most, in milliseconds.
+/// Longest pause, in milliseconds.
 const IDLE_MAX_MS: u64 = 2_000;
-/// Between two typed letters, in milliseconds.
+/// Time between two typed letters, in milliseconds.
 const KEY_MS: u64 = 40;
-/// Between two lines of text, in milliseconds.
+/// Time between two lines of text, in milliseconds.
 const LINE_MS: u64 = 60;
-/// A question is typed in this time at most, in milliseconds.
+/// Longest time for typing a question, in milliseconds.
 const TYPING_MAX_MS: u64 = 3_000;
 
 struct Recording {
     text: String,
-    /// Since its begin.
+    /// Time since the beginning.
     now_ms: u64,
     last: Option<Timestamp>,
 }

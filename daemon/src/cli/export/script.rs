@@ -17,7 +17,7 @@ enum Reader {
 }
 
 impl Reader {
-    /// That in which the first question was asked; bash reads what other shells got.
+    /// The shell of the first question; bash reads commands of other shells.
     fn of(exported: &Exported) -> Self {
         let shell = exported.events.iter().find_map(|row| match &row.event {
             Event::Question { shell, .. } => Some(shell.as_deref().unwrap_or_default()),
@@ -91,7 +91,7 @@ fn write_command(text: &mut String, command: &Command, cwd: &mut Option<String>,
     text.push('\n');
 }
 
-/// A command that could reach into the lines behind it, or that is read otherwise as part of a script, is quoted whole.
+/// Quotes a command as a whole if it could affect the lines behind it, or means something else as part of a script.
 fn standing_alone(command: &str, reader: Reader) -> String {
     let reaches_on = command.contains("<<") || command.ends_with('\\');
     let is_extended = ["!(", "?(", "*(", "+(", "@("].iter().any(|start| command.contains(start));

@@ -11,15 +11,15 @@ use serde_json::{Value, json};
 pub struct Command {
     /// Its event.
     pub row: EventRow,
-    /// What was called.
+    /// The call.
     pub call: Call,
-    /// What came of it; absent if that was never told.
+    /// Its result; absent if it was never reported.
     pub result: Option<CallResult>,
-    /// What the user had asked.
+    /// The user's question.
     pub question: Option<String>,
-    /// Why the user was asked for consent.
+    /// The reasons of the question for consent.
     pub reasons: Vec<String>,
-    /// What the model said before it, and what came after it, as places in the turn's events.
+    /// Its place in the turn's events, to find the model's text before it and the events after it.
     pub place: usize,
 }
 
@@ -50,7 +50,7 @@ impl Command {
         self.call.command.as_deref().unwrap_or(&self.call.title)
     }
 
-    /// How it went, in a few words.
+    /// Its outcome, in a few words.
     #[must_use]
     pub fn went(&self) -> String {
         if self.call.approval == Approval::Refused {
@@ -64,13 +64,13 @@ impl Command {
         }
     }
 
-    /// Whether it ran to a good end.
+    /// Whether it succeeded.
     #[must_use]
     pub fn went_well(&self) -> bool {
         self.result.as_ref().is_some_and(|result| result.exit_code == Some(0) && !result.is_error)
     }
 
-    /// Who wrote it.
+    /// Its author.
     #[must_use]
     pub fn author(&self) -> &'static str {
         if self.call.proposed.is_some() { "assistant, edited by you" } else { "assistant" }

@@ -2,7 +2,7 @@
 
 use jiff::{Timestamp, tz::TimeZone};
 
-/// Days that are counted; before, the date says more.
+/// Days that are counted; for older times the date is printed.
 const COUNTED_DAYS: i64 = 14;
 
 /// A few words: `now`, `5 min ago`, `2 h ago`, `3 days ago`, `2026-03-01`.
@@ -10,7 +10,7 @@ const COUNTED_DAYS: i64 = 14;
 pub fn ago(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     let seconds = now.as_second() - at.as_second();
     match (seconds / 60, seconds / 3_600, seconds / (24 * 3_600)) {
-        // A clock that was set back must not tell the future.
+        // A clock that was set back must not show the future.
         (..=0, ..) => "now".to_owned(),
         (minutes @ ..60, ..) => format!("{minutes} min ago"),
         (_, hours @ ..24, _) => format!("{hours} h ago"),
@@ -26,7 +26,7 @@ pub fn clock(at: Timestamp, zone: &TimeZone) -> String {
     at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-/// How long something took.
+/// A duration.
 #[must_use]
 pub fn took(ms: u64) -> String {
     match ms {

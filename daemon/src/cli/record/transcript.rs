@@ -8,10 +8,10 @@ use cohab_text::sanitize::sanitize;
 
 use super::time;
 
-/// Of the output of one command, so many last lines are shown.
+/// Last lines of a command's output that are shown.
 const OUTPUT_LINES: usize = 12;
 
-/// All of it, an empty line between what belongs together. The number of a command is what `cohab why` takes.
+/// The whole conversation, with an empty line between groups. The number of a command is the argument of `cohab why`.
 #[must_use]
 pub fn plain(events: &[EventRow]) -> String {
     let mut text = String::new();
@@ -52,7 +52,7 @@ fn part(row: &EventRow, consent: Option<Approval>) -> String {
     }
 }
 
-/// How a call went: the end of its output, indented, and a line with its status and who agreed to it.
+/// The outcome of a call: the end of its output, indented, and a line with its status and consent.
 #[must_use]
 pub fn outcome(result: &CallResult, consent: Option<Approval>) -> String {
     let output = sanitize(&result.output);

@@ -15,10 +15,10 @@ use super::{
 
 /// Widest folder, in columns.
 const FOLDER_COLUMNS: usize = 24;
-/// Narrowest title, however narrow the terminal is, in columns.
+/// Narrowest title, on any terminal, in columns.
 const TITLE_MIN_COLUMNS: usize = 12;
 
-/// What stands around the lines.
+/// The settings of the list.
 pub(super) struct Look<'a> {
     pub now: &'a Zoned,
     pub home: &'a Path,
@@ -42,7 +42,7 @@ pub(super) fn run(args: &ListArgs, paths: &Paths, now: &Zoned, output: &mut dyn 
     Ok(output.write_all(text.as_bytes())?)
 }
 
-/// Aligned: id, when, questions, folder, title.
+/// Aligned columns: id, time, questions, folder, title.
 pub(super) fn table(sessions: &[SessionRow], look: &Look<'_>) -> String {
     if sessions.is_empty() {
         return "No session is kept yet. Ask something: `? why is this folder so big`.\n".to_owned();

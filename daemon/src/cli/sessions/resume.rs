@@ -56,7 +56,7 @@ fn check_place(line: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Becomes the client. Comes back only if that fails.
+/// Replaces this process by the client. Returns only if that fails.
 fn open_shell(id: &str) -> Failure {
     let beside = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.join("cohab")));
     let program = beside.filter(|path| path.is_file()).unwrap_or_else(|| PathBuf::from("cohab"));

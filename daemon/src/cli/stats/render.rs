@@ -11,7 +11,7 @@ use crate::stats::{Count, Stats, histogram::Histogram};
 
 /// Widest first column: with the others it fits 80 columns.
 const LABEL_MAX_COLUMNS: usize = 24;
-/// Stands for what is not known, or cannot be.
+/// Replaces an unknown or impossible figure.
 const UNKNOWN: &str = "-";
 /// Above the columns.
 const HEAD: [&str; 8] = ["", "count", "failed", "refused", "p50", "p95", "p99", "max"];
@@ -46,7 +46,7 @@ fn lines(stats: &Stats) -> Vec<Line<'_>> {
     lines.extend(stats.models.iter().map(|(name, count)| Line { refused: None, ..below(name, count) }));
     if stats.model_calls.first_token.count() > 0 {
         lines.push(first("first token".to_owned(), &stats.model_calls));
-        // Of a single model there is nothing more to say.
+        // A single model needs no separate line.
         let several = stats.models.iter().filter(|(_, count)| stats.models.len() > 1 && count.first_token.count() > 0);
         lines.extend(several.map(|(name, count)| first(format!("  {}", plain(name)), count)));
     }
@@ -111,7 +111,7 @@ fn table(lines: &[Line<'_>]) -> String {
     text
 }
 
-/// A paragraph each: what and how many, then the times.
+/// A paragraph each: name and counts, then the times.
 fn list(lines: &[Line<'_>], columns: usize) -> String {
     let mut text = String::new();
     for line in lines {

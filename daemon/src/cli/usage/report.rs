@@ -28,18 +28,18 @@ impl Grouping {
     }
 }
 
-/// What a line is about. The order is that of the report.
+/// The subject of a line. The order is that of the report.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     /// A day.
     Day(Date),
     /// A model.
     Model(ModelKey),
-    /// A session: when it was first seen, and its name.
+    /// A session: the time when it was first seen, and its name.
     Session(jiff::Timestamp, String),
 }
 
-/// What some calls took. Unknown figures are left out of sums; a sum of nothing but unknown ones is unknown.
+/// The usage of some calls. Unknown figures are left out of sums; a sum of unknown ones only is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
     turns: HashSet<String>,
@@ -53,18 +53,18 @@ pub struct Sum {
     pub received: Option<u64>,
     /// Millionths of a US dollar.
     pub cost_microusd: Option<u64>,
-    /// Model calls of which nobody knows the cost.
+    /// Model calls of unknown cost.
     unpriced_calls: u64,
 }
 
 impl Sum {
-    /// Questions: those that took several calls count once.
+    /// The number of questions: one with several calls counts once.
     #[must_use]
     pub fn questions(&self) -> usize {
         self.turns.len()
     }
 
-    /// Whether more was spent than `cost_microusd`, nobody knows how much.
+    /// Whether an unknown amount was spent beyond `cost_microusd`.
     #[must_use]
     pub fn is_cost_partial(&self) -> bool {
         self.unpriced_calls > 0
@@ -95,19 +95,19 @@ pub struct Report {
     session_starts: BTreeMap<String, jiff::Timestamp>,
     /// In the order of the report.
     pub lines: BTreeMap<Subject, Sum>,
-    /// Of all lines.
+    /// The sum of all lines.
     pub total: Sum,
 }
 
 impl Report {
-    /// An empty report whose days are those of `zone`.
+    /// An empty report with days of the time zone `zone`.
     #[must_use]
     pub fn new(grouping: Grouping, zone: TimeZone) -> Self {
         let (session_starts, lines) = (BTreeMap::new(), BTreeMap::new());
         Self { grouping, zone, session_starts, lines, total: Sum::default() }
     }
 
-    /// Takes a call in; they come in the order of time.
+    /// Adds a call; calls come in the order of time.
     pub fn add(&mut self, call: &CallRow) {
         let subject = match self.grouping {
             Grouping::Day => Subject::Day(call.at.to_zoned(self.zone.clone()).date()),

@@ -17,7 +17,7 @@ pub(super) enum Key {
     EraseLine,
 }
 
-/// The keys that `bytes` are, and how many bytes at the end are the beginning of another.
+/// The keys in `bytes`, and the number of bytes at the end that begin another key.
 pub(super) fn decode(bytes: &[u8]) -> (Vec<Key>, usize) {
     let mut keys = Vec::new();
     let mut rest = bytes;
@@ -60,7 +60,7 @@ fn plain(byte: u8) -> Option<Key> {
     })
 }
 
-/// The key of an escape sequence and its length; a sequence that is not known is no key. `None` if more bytes may belong to it.
+/// The key of an escape sequence and its length; an unknown sequence is no key. `None` if more bytes may belong to it.
 fn escape(bytes: &[u8]) -> Option<(Option<Key>, usize)> {
     let introducer = *bytes.get(1)?;
     if !matches!(introducer, b'[' | b'O') {
@@ -79,7 +79,7 @@ fn escape(bytes: &[u8]) -> Option<(Option<Key>, usize)> {
     Some((key, last + 1))
 }
 
-/// The letter at the start and its length in bytes; none if it is broken. `None` if it is not complete.
+/// The letter at the start and its length in bytes; no letter if it is invalid. `None` if it is incomplete.
 fn letter(bytes: &[u8]) -> Option<(Option<char>, usize)> {
     let head = &bytes[..bytes.len().min(4)];
     let valid = match std::str::from_utf8(head) {

@@ -2,29 +2,29 @@
 
 use super::keys::Key;
 
-/// Longest line, in bytes. More is not taken.
+/// Longest line, in bytes. Further input is ignored.
 const MAX_BYTES: usize = 8 * 1024;
 
-/// What is written so far.
+/// The line so far.
 #[derive(Default)]
 pub(super) struct Line {
     /// The text.
     pub(super) text: String,
 }
 
-/// What a key came to.
+/// The result of a key.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// The line goes on.
+    /// The line is still open.
     Open,
     /// It is complete.
     Done,
-    /// The user wants no more questions.
+    /// The user cancels.
     Cancelled,
 }
 
 impl Line {
-    /// Takes a key.
+    /// Handles a key.
     pub(super) fn on_key(&mut self, key: Key) -> Outcome {
         match key {
             Key::Interrupt | Key::Escape => return Outcome::Cancelled,

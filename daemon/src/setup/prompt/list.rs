@@ -2,25 +2,25 @@
 
 use super::{Row, keys::Key};
 
-/// What was typed, and where the user is.
+/// The filter and the position of the user.
 #[derive(Clone, Debug)]
 pub(super) struct List<'a> {
     rows: &'a [Row],
     filter: String,
-    /// Indices of the rows that are left.
+    /// Indices of the matching rows.
     shown: Vec<usize>,
     /// Place in `shown`.
     at: usize,
 }
 
-/// What a key came to.
+/// The result of a key.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// The list goes on.
+    /// The list is still open.
     Open,
     /// This row was chosen.
     Chosen(usize),
-    /// The user wants no more questions.
+    /// The user cancels.
     Cancelled,
 }
 
@@ -30,7 +30,7 @@ impl<'a> List<'a> {
         Self { rows, filter: String::new(), shown: (0..rows.len()).collect(), at: preselected.min(rows.len() - 1) }
     }
 
-    /// Takes a key. `page` is how many rows are seen at once.
+    /// Handles a key. `page` is the number of visible rows.
     pub(super) fn on_key(&mut self, key: Key, page: usize) -> Outcome {
         let last = self.shown.len().saturating_sub(1);
         match key {
@@ -54,17 +54,17 @@ impl<'a> List<'a> {
         Outcome::Open
     }
 
-    /// What was typed.
+    /// The typed filter.
     pub(super) fn filter(&self) -> &str {
         &self.filter
     }
 
-    /// How many rows are left.
+    /// The number of matching rows.
     pub(super) fn count(&self) -> usize {
         self.shown.len()
     }
 
-    /// The rows to be seen, `page` at most, and the place of the current one among them.
+    /// The visible rows, `page` at most, and the place of the current one among them.
     pub(super) fn window(&self, page: usize) -> (Vec<&'a Row>, usize) {
         let start = self.at.saturating_sub(page / 2).min(self.shown.len().saturating_sub(page));
         let rows = self.shown.iter().skip(start).take(page).map(|row| &self.rows[*row]).collect();
@@ -75,7 +75,7 @@ impl<'a> List<'a> {
         let current = self.shown.get(self.at).copied();
         self.shown = matching(self.rows, &filter);
         self.filter = filter;
-        // Without a filter the user is back where they were; with one the best is first.
+        // Without a filter the user returns to the earlier row; with one the best match is first.
         let back = current.filter(|_| self.filter.is_empty());
         self.at = back.and_then(|row| self.shown.iter().position(|shown| *shown == row)).unwrap_or(0);
     }

@@ -15,27 +15,27 @@ use secrecy::SecretString;
 
 pub use self::{plain::Plain, screen::Screen, terminal::Terminal};
 
-/// One thing to choose.
+/// A choice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
-    /// What it is.
+    /// Its name.
     pub name: String,
-    /// What one should know of it; may be empty.
+    /// A remark on it; may be empty.
     pub remark: String,
 }
 
 impl Row {
-    /// A row. Texts of others are made harmless.
+    /// A row. Untrusted text is made harmless.
     pub fn new(name: impl AsRef<str>, remark: impl AsRef<str>) -> Self {
         let clean = |text: &str| one_line(text, 200);
         Self { name: clean(name.as_ref()), remark: clean(remark.as_ref()) }
     }
 }
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Stopped {
-    /// The user wants no more questions.
+    /// The user cancels.
     #[error("cancelled")]
     Cancelled,
     /// The terminal is gone.
@@ -43,10 +43,10 @@ pub enum Stopped {
     Gone(#[from] io::Error),
 }
 
-/// What is wrong with a line, or nothing.
+/// Checks a line; the error describes its fault.
 pub type Check<'a> = &'a dyn Fn(&str) -> Result<(), String>;
 
-/// A way to ask.
+/// A way to ask questions.
 pub trait Prompt {
     /// Prints a line that stays.
     ///
@@ -54,32 +54,32 @@ pub trait Prompt {
     /// The terminal is gone.
     fn say(&mut self, tone: Tone, text: &str) -> Result<(), Stopped>;
 
-    /// Shows what is being waited for, until the next output takes its place.
+    /// Shows the current wait, until the next output replaces it.
     ///
     /// # Errors
     /// The terminal is gone.
     fn wait(&mut self, text: &str) -> Result<(), Stopped>;
 
-    /// Has one of `rows` (at least one) chosen; gives its index.
+    /// Asks for one of `rows` (at least one); returns its index.
     ///
     /// # Errors
     /// No answer.
     fn choose(&mut self, question: &str, rows: &[Row], preselected: usize) -> Result<usize, Stopped>;
 
-    /// Has a line written that passes the check.
+    /// Asks for a line that passes the check.
     ///
     /// # Errors
     /// No answer.
     fn line(&mut self, question: &str, hint: &str, check: Check<'_>) -> Result<String, Stopped>;
 
-    /// Has a secret written or pasted, which is not shown.
+    /// Asks for a secret, typed or pasted, which is not shown.
     ///
     /// # Errors
     /// No answer.
     fn secret(&mut self, question: &str, hint: &str, check: Check<'_>) -> Result<SecretString, Stopped>;
 }
 
-/// How a line is meant.
+/// The tone of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     /// The title.
@@ -88,8 +88,8 @@ pub enum Tone {
     Done,
     /// A step that failed.
     Failed,
-    /// Words of second rank.
+    /// Less important words.
     Aside,
-    /// Just so.
+    /// Plain words.
     Plain,
 }

@@ -17,7 +17,7 @@ pub struct Plain {
 }
 
 impl Plain {
-    /// At this terminal.
+    /// Asks at this terminal.
     #[must_use]
     pub fn new(terminal: Terminal) -> Self {
         Self { terminal }

@@ -13,15 +13,15 @@ use super::{
 
 /// Most rows of a list at once.
 const MAX_PAGE: usize = 12;
-/// Below a list.
+/// The keys, shown below a list.
 const LIST_KEYS: &str = "  ↑ ↓ move · Enter chooses · Esc leaves";
-/// Rows around a list: blank, question, filter, blank, keys, and some to see what was answered before.
+/// Rows around a list: blank, question, filter, blank, keys, and some for earlier answers.
 const AROUND_LIST: usize = 9;
-/// So many rows need no filter.
+/// A list of at most this many rows needs no filter.
 const MAX_UNFILTERED: usize = 6;
 /// Widest column of names.
 const MAX_NAME_COLUMNS: usize = 44;
-/// Where the text of a step stands: behind its mark and what it is about.
+/// Column of a step's text: behind its mark and its label.
 const LABEL_COLUMNS: usize = 11;
 /// Longest text below a line, in columns.
 const MAX_HINT: usize = 240;
@@ -40,14 +40,14 @@ pub struct Screen {
     is_colored: bool,
     /// Rows of the live area.
     drawn_rows: usize,
-    /// The row above the live area is empty.
+    /// Whether the row above the live area is empty.
     is_below_blank: bool,
     /// Bytes that may begin a key.
     waiting: Vec<u8>,
 }
 
 impl Screen {
-    /// With colours or without.
+    /// With or without colours.
     #[must_use]
     pub fn new(terminal: Terminal, is_colored: bool) -> Self {
         Self { terminal, is_colored, drawn_rows: 0, is_below_blank: false, waiting: Vec::new() }
@@ -57,7 +57,7 @@ impl Screen {
         if self.is_colored && !text.is_empty() { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    /// Takes away the live area and puts these rows in its place.
+    /// Replaces the live area by these rows.
     fn draw(&mut self, rows: &[String], cursor: &str) -> Result<(), Stopped> {
         let mut out = String::from("\x1b[?25l\r");
         if self.drawn_rows > 1 {
@@ -95,13 +95,13 @@ impl Screen {
         }
         out.push(String::new());
         let more = if list.count() > seen.len() { format!(" · {} in all", list.count()) } else { String::new() };
-        // How many there are goes before how to leave.
+        // The count is dropped before the way to leave.
         let more = if LIST_KEYS.width() + more.width() < columns { more } else { String::new() };
         out.push(self.ink(DIM, &one_line(&format!("{LIST_KEYS}{more}"), columns - 1)));
         out
     }
 
-    /// What keeps the live area off the lines above it.
+    /// The blank between the live area and the lines above it.
     fn gap(&self) -> Vec<String> {
         if self.is_below_blank { Vec::new() } else { vec![String::new()] }
     }
@@ -164,7 +164,7 @@ impl Screen {
         };
         let (style, below) = complaint.map_or((DIM, hint), |what| (BAD, what));
         let below = wrapped(&format!("  {}", one_line(below, MAX_HINT)), columns.saturating_sub(1), 2);
-        // A row that the terminal broke itself would not be taken away with the others.
+        // A row that the terminal wrapped itself would not be removed with the others.
         let below = below.iter().flat_map(|row| cut(row, columns.saturating_sub(1)));
         let below = below.map(|row| self.ink(style, row));
         let mut rows = self.gap();
@@ -175,7 +175,7 @@ impl Screen {
         rows.extend(below);
         let cursor = format!("\x1b[{}A\r\x1b[{}C\x1b[?25h", rows.len() - written, 2 + shown.width());
         self.draw(&rows, &cursor)?;
-        // The cursor stands in what is written now.
+        // The cursor is in these rows now.
         self.drawn_rows = written;
         Ok(())
     }
@@ -189,7 +189,7 @@ fn indent(text: &str) -> usize {
     text.len() - text.trim_start_matches(' ').len()
 }
 
-/// A text in rows of so many columns, broken between words; all but the first begin with `hanging` blanks.
+/// A text in rows of `columns`, broken between words; all but the first begin with `hanging` blanks.
 fn wrapped(text: &str, columns: usize, hanging: usize) -> Vec<String> {
     let mut rows = Vec::new();
     let mut row = " ".repeat(indent(text));
@@ -210,7 +210,7 @@ fn wrapped(text: &str, columns: usize, hanging: usize) -> Vec<String> {
     rows
 }
 
-/// A row in parts of at most so many columns, a character at least.
+/// A row in parts of at most `columns`, at least one character each.
 fn cut(row: &str, columns: usize) -> Vec<&str> {
     let (mut parts, mut start, mut width) = (Vec::new(), 0, 0);
     for (at, letter) in row.char_indices() {
@@ -225,7 +225,7 @@ fn cut(row: &str, columns: usize) -> Vec<&str> {
     parts
 }
 
-/// The end of a text that is too long for its place.
+/// The end of a text that exceeds its place.
 fn tail(text: &str, columns: usize) -> String {
     let mut start = text.len();
     let mut width = 0;
@@ -301,7 +301,7 @@ impl Prompt for Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // A question that was left open by an error.
+        // A question that an error left open.
         let _ = self.clear();
     }
 }

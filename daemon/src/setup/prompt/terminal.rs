@@ -19,9 +19,9 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::keys::{self, Key};
 
-/// How long bytes that may begin a key are waited on.
+/// Longest wait for the rest of a key.
 const KEY_PART_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
-/// Exit status after Ctrl-C, as shells count it.
+/// Exit status after Ctrl-C, as shells report it.
 const CANCELLED: i32 = 130;
 /// Shows the cursor.
 const SHOW_CURSOR: &[u8] = b"\x1b[?25h";
@@ -33,10 +33,10 @@ static SAVED: Mutex<Option<Termios>> = Mutex::new(None);
 pub struct Terminal(());
 
 impl Terminal {
-    /// The terminal, if there is one. From here on signals leave it as it was.
+    /// The terminal, if there is one. From now on signals restore it.
     ///
     /// # Errors
-    /// Signals cannot be listened to.
+    /// Signals cannot be handled.
     pub fn open() -> io::Result<Option<Self>> {
         if !isatty(stdio::stdin()) || !isatty(stdio::stdout()) {
             return Ok(None);
@@ -52,7 +52,7 @@ impl Terminal {
         (if columns == 0 { 80 } else { columns }, if rows == 0 { 24 } else { rows })
     }
 
-    /// Takes keys one by one and unechoed until the result is dropped.
+    /// Reads keys one by one and unechoed until the result is dropped.
     pub(super) fn raw(&self) -> io::Result<Modes> {
         Modes::change(|modes| {
             modes.local_modes -= LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG | LocalModes::IEXTEN;
@@ -62,7 +62,7 @@ impl Terminal {
         })
     }
 
-    /// Takes lines, unechoed, until the result is dropped.
+    /// Reads lines, unechoed, until the result is dropped.
     pub(super) fn unechoed(&self) -> io::Result<Modes> {
         Modes::change(|modes| modes.local_modes -= LocalModes::ECHO)
     }
@@ -74,8 +74,8 @@ impl Terminal {
     }
 }
 
-/// Changed modes of the terminal. The old ones come back when this is dropped, and what was typed meanwhile is dropped with them:
-/// the second line of a paste is no answer to the next question.
+/// Changed modes of the terminal. On drop the old ones return, and input typed meanwhile is discarded: the second line of a paste is no
+/// answer to the next question.
 pub(super) struct Modes(());
 
 impl Modes {
@@ -137,8 +137,8 @@ fn restore() {
     }
 }
 
-/// Ends the process at a signal with the terminal as it was. Nothing is written before all questions are answered, so there is
-/// nothing else to take back.
+/// Ends the process at a signal with the terminal restored. Nothing is written before all questions are answered, so there is nothing
+/// else to restore.
 fn restore_at_signals() -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (mut interrupt, mut terminate, mut hangup) = {

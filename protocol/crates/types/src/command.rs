@@ -8,7 +8,7 @@ pub const MASKED: &str = "<masked>";
 /// A command to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandRequest {
-    /// Unique, `[0-9a-f]+`: it stands in marks and file names.
+    /// A unique id, `[0-9a-f]+`: it is part of marks and file names.
     pub id: String,
     /// The exact text, any number of lines.
     pub text: String,
@@ -64,7 +64,7 @@ pub enum Ending {
     },
     /// Stopped by Ctrl-Z; a job of the shell now.
     Stopped,
-    /// The timeout passed; it still runs.
+    /// The timeout passed; the command still runs.
     StillRunning,
     /// The command ended the shell.
     ShellExited,
@@ -97,7 +97,7 @@ pub enum Mode {
 pub enum StateAfter {
     /// The shell waits for the next command.
     Prompt,
-    /// A program has it: what is typed goes there, and nothing else can run.
+    /// A program has the terminal: typed text goes there, and nothing else can run.
     InFront {
         /// The program's name, one line; the shell's own if one of its builtins runs.
         program: String,
@@ -108,7 +108,7 @@ pub enum StateAfter {
     Ended,
 }
 
-/// Why a command did not run, or why its fate is unknown. `Display` is a sentence for the model and the user.
+/// The reason why a command did not run, or why its fate is unknown. `Display` is a sentence for the model and the user.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RelayError {
     /// Something else runs in the shell. Codes: `shell_busy`, `fullscreen_app`.

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-/// Programs that run unasked where the kernel keeps them from writing and sending.
+/// Programs that run unasked if the kernel keeps them from writing and sending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ConfinedPrograms {
     /// Programs that the policy's tables know.

@@ -10,8 +10,8 @@ pub enum ReasoningEffort {
     Off,
     /// A little.
     Low,
-    /// Some.
+    /// A medium amount.
     Medium,
-    /// Much.
+    /// A large amount.
     High,
 }

@@ -4,7 +4,7 @@ use std::io;
 
 use crate::{Calls, Rules, Support, names::Mediator};
 
-/// What this system has: nothing.
+/// The support of this system: none.
 #[must_use]
 pub fn present() -> Support {
     Support::NONE
@@ -16,7 +16,7 @@ pub fn claimed() -> Support {
     present()
 }
 
-/// There are none.
+/// Does nothing: there are no capabilities to give up.
 ///
 /// # Errors
 /// Never.

@@ -11,7 +11,7 @@ use std::{
 
 use rustix::fs::{Dir, FileType, Mode, OFlags, open};
 
-/// What an entry is, links not followed.
+/// The kind of an entry, links not followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Folder,
@@ -32,7 +32,7 @@ pub struct Folders {
 }
 
 impl Folders {
-    /// Its entries; `None` if it cannot be listed.
+    /// The folder's entries; `None` if it cannot be listed.
     pub(crate) fn entries(&mut self, folder: &Path) -> Option<Rc<[Entry]>> {
         if let Some(known) = self.listed.get(folder.as_os_str()) {
             return known.clone();
@@ -56,7 +56,7 @@ fn list(folder: &Path) -> Option<Rc<[Entry]>> {
         let kind = match entry.file_type() {
             FileType::Directory => Kind::Folder,
             FileType::Symlink => Kind::Link,
-            // Some file systems do not say.
+            // Some file systems do not report the kind.
             FileType::Unknown => kind(&folder.join(&name)).unwrap_or(Kind::Other),
             _ => Kind::Other,
         };
@@ -65,7 +65,7 @@ fn list(folder: &Path) -> Option<Rc<[Entry]>> {
     Some(entries.into())
 }
 
-/// Of one path.
+/// The kind of one path.
 pub(crate) fn kind(path: &Path) -> Option<Kind> {
     fs::symlink_metadata(path).ok().map(|found| kind_of(found.file_type()))
 }

@@ -14,8 +14,8 @@ use crate::folders::{Folders, Kind};
 /// Never permitted as a whole: disks, the input of other terminals.
 const DEVICES: &str = "/dev";
 
-/// All but `secrets` and devices, links excluded: a link is read where it leads. `known` are paths that must be found
-/// where a folder above them cannot be listed.
+/// All but `secrets` and devices, links excluded: a link is read at its target. `known` are paths that must be found even if a folder
+/// above them cannot be listed.
 #[must_use]
 pub fn around(secrets: &BTreeSet<PathBuf>, known: &[PathBuf], folders: &mut Folders) -> Vec<PathBuf> {
     let mut root = Branch::default();

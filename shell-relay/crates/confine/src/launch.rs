@@ -19,29 +19,29 @@ use crate::{
 
 /// Exit status: the program was not started, since it could not be confined.
 pub const NOT_CONFINED: u8 = 125;
-/// Exit status: the program is there and does not start.
+/// Exit status: the program exists and does not start.
 pub const NOT_EXECUTABLE: u8 = 126;
 /// Exit status: there is no such program.
 pub const NOT_FOUND: u8 = 127;
 /// The name of the launcher.
 pub const NAME: &str = "cohab-confine";
-/// How the launcher is called.
+/// The launcher's usage line.
 pub const USAGE: &str = "usage: cohab-confine [--record FILE] [--secret PATH]... -- PROGRAM [ARGS...]\n       \
                          cohab-confine [--record FILE] [--secret PATH]... --line SHELL LINE\n";
 /// Numbers of users who are people.
 const FIRST_PERSON: u32 = 1_000;
 const LAST_PERSON: u32 = 60_000;
-/// Each costs some looks at files at every start.
+/// Largest number of homes: each costs some file accesses at every start.
 const HOMES_MAX: usize = 16;
 /// Programs that ask the kernel by sockets of the network.
 const ASKING_BY_INTERFACES: &[&str] = &["arp", "ifconfig", "iwconfig", "mii-tool", "nameif", "netstat", "route"];
 
-/// What the launcher is asked to do.
+/// A request to the launcher.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
-    /// Takes a line that says by what the program was confined.
+    /// The file that receives a line about the rules that confined the program.
     pub record: Option<PathBuf>,
-    /// Places of secrets besides the known ones.
+    /// Places of secrets in addition to the known ones.
     pub secrets: Vec<PathBuf>,
     /// The program is a shell that runs one line.
     pub is_line: bool,
@@ -49,17 +49,17 @@ pub struct Request {
     pub words: Vec<OsString>,
 }
 
-/// Why there is no program.
+/// The reason why there is no program.
 #[derive(Debug)]
 pub struct Failure {
     /// The launcher's exit status.
     pub status: u8,
-    /// One line.
+    /// The message, one line.
     pub message: String,
 }
 
 impl Request {
-    /// Reads the words behind the launcher's name; `None` if they mean nothing.
+    /// Reads the words behind the launcher's name; `None` if they are invalid.
     #[must_use]
     pub fn parse(words: impl IntoIterator<Item = OsString>) -> Option<Self> {
         let mut words = words.into_iter();
@@ -87,11 +87,11 @@ impl Request {
 pub struct Ready {
     /// The file to execute.
     pub file: CString,
-    /// Its name and arguments.
+    /// The program's name and arguments.
     pub arguments: Vec<CString>,
-    /// Variables that are taken from it.
+    /// Variables that are removed from its environment.
     pub dropped: Vec<OsString>,
-    /// Variables that are set for it.
+    /// Variables that are set in its environment.
     pub variables: Vec<(&'static str, OsString)>,
 }
 
@@ -99,7 +99,7 @@ pub struct Ready {
 /// of a table with rows of `how | names`.
 ///
 /// # Errors
-/// There is no such program, or it cannot be confined; then nothing must be started.
+/// If there is no such program, or it cannot be confined; then nothing must be started.
 pub fn prepare(request: &Request, places: Places<'_>, variables: &str, support: Support) -> Result<Ready, Failure> {
     let Some(name) = request.words.first() else { return Err(not_confined("there is no program")) };
     let file = executable(name)?;
@@ -114,7 +114,7 @@ pub fn prepare(request: &Request, places: Places<'_>, variables: &str, support: 
     let surroundings = Surroundings { homes: homes(), cwd };
     let mut found = secrets::find(places, &surroundings, &mut folders);
     found.extend(request.secrets.iter().filter_map(|path| path.canonicalize().ok()));
-    // Its name is one of ours, and those are secret. The folder around it stays what it is: a variable named it.
+    // The temporary folder has a name of ours, which counts as secret. The folder around it stays as it is: a variable named it.
     found.retain(|secret| temporary.as_ref().is_none_or(|folder| folder.parent() != Some(secret)));
     let known: Vec<PathBuf> = surroundings.homes.iter().chain([&surroundings.cwd]).cloned().collect();
     let rules = Rules {
@@ -158,7 +158,7 @@ fn ready(file: &Path, request: &Request, table: &str, temporary: Option<PathBuf>
     Ok(Ready { file: text(file.as_os_str())?, arguments, dropped, variables })
 }
 
-/// As a shell finds it.
+/// Finds a program as a shell does.
 fn executable(name: &OsStr) -> Result<PathBuf, Failure> {
     let failure = |status, why: &str| Failure { status, message: format!("{}: {why}", name.to_string_lossy()) };
     if name.as_bytes().contains(&b'/') {
@@ -183,14 +183,14 @@ fn sockets_of(name: &OsStr) -> Sockets {
     if is_asking { Sockets::Interfaces } else { Sockets::Netlink }
 }
 
-/// Where a folder for temporary files can be.
+/// Places for a folder for temporary files.
 fn temporary_places() -> impl Iterator<Item = PathBuf> {
     let named = ["TMPDIR", "XDG_RUNTIME_DIR"].map(|name| env::var_os(name).map(PathBuf::from));
     let [given, runtime] = named.map(|place| place.filter(|place| place.is_absolute()));
     given.into_iter().chain([PathBuf::from("/tmp")]).chain(runtime)
 }
 
-/// What `HOME` says, and what the system says: the variable may have been set for this one line. Root reads the homes of others, too.
+/// The homes by `HOME` and by the system: the variable may have been set for this one line. Root reads the homes of others, too.
 fn homes() -> Vec<PathBuf> {
     let given = env::var_os("HOME").map(PathBuf::from);
     let mut homes: Vec<PathBuf> =
@@ -201,7 +201,7 @@ fn homes() -> Vec<PathBuf> {
     homes
 }
 
-/// By `/etc/passwd` alone: other sources of users are services.
+/// The homes by `/etc/passwd` alone: other sources of users are services.
 fn homes_by_system() -> Vec<PathBuf> {
     let user = rustix::process::getuid().as_raw();
     let users = fs::read("/etc/passwd").unwrap_or_default();
@@ -219,7 +219,7 @@ fn not_confined(why: &str) -> Failure {
     Failure { status: NOT_CONFINED, message: format!("not started: {why}") }
 }
 
-/// What an error of starting it means.
+/// The exit status for an error of starting it.
 #[must_use]
 pub fn status_of(error: &io::Error) -> u8 {
     if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE }

@@ -29,8 +29,8 @@ const VARIABLES: &[(&str, &str)] = &[
 /// A line that fills the memory ends before the machine does.
 const MEMORY_MAX_BYTES: u64 = 2 << 30;
 
-/// The words that start the line in `words`, the name of a shell and a line; `None` if they are something else. `own` is the user's
-/// shell, which is started where it is one of that name.
+/// The words that start the line in `words`, the name of a shell and a line; `None` for any other words. `own` is the user's shell, which
+/// is started if it has that name.
 pub(crate) fn started(words: &[OsString], own: Option<OsString>) -> Option<Vec<OsString>> {
     let [name, line] = words else { return None };
     let (_, options) = SHELLS.iter().find(|(known, _)| name == OsStr::new(known))?;
@@ -40,7 +40,7 @@ pub(crate) fn started(words: &[OsString], own: Option<OsString>) -> Option<Vec<O
     Some(std::iter::once(shell).chain(options).chain([line.clone()]).collect())
 }
 
-/// Variables of the shell, where `temporary` is the folder for its temporary files.
+/// Variables of the shell; `temporary` is the folder for its temporary files.
 pub(crate) fn variables(temporary: Option<&Path>) -> impl Iterator<Item = (&'static str, OsString)> {
     // zsh keeps a here-string there.
     let prefix = temporary.map(|folder| ("TMPPREFIX", folder.join("zsh").into_os_string()));
@@ -57,7 +57,7 @@ pub(crate) fn dropped(table: &str) -> Vec<OsString> {
     names.filter(|name| name.to_str().is_none_or(|name| !kept.contains(&name))).collect()
 }
 
-/// A line that runs unasked reads nothing that its user types: it could ask for a password.
+/// Detaches the input: a line that runs unasked must not read the user's typing, since it could ask for a password.
 pub(crate) fn detach_input() -> io::Result<()> {
     let input = io::stdin();
     if isatty(&input) {
@@ -66,7 +66,7 @@ pub(crate) fn detach_input() -> io::Result<()> {
     Ok(())
 }
 
-/// Bounds the memory of this process and of what it starts, each for itself. Where the bound is lower already, it stays.
+/// Bounds the memory of this process and of each process that it starts. A lower bound stays.
 pub(crate) fn bound_memory() {
     let Rlimit { current, maximum } = getrlimit(Resource::Data);
     let bounded = |limit: Option<u64>| Some(limit.map_or(MEMORY_MAX_BYTES, |limit| limit.min(MEMORY_MAX_BYTES)));

@@ -9,7 +9,7 @@ use std::{
 use crate::names::Mediator;
 use crate::{Calls, Rules, Support};
 
-/// What this system has.
+/// The support of this system.
 #[must_use]
 pub fn present() -> Support {
     Support { has_seatbelt: true, ..Support::NONE }
@@ -21,7 +21,7 @@ pub fn claimed() -> Support {
     present()
 }
 
-/// There are none.
+/// Does nothing: there are no capabilities to give up.
 ///
 /// # Errors
 /// Never.
@@ -32,7 +32,7 @@ pub fn drop_capabilities(_: Calls) -> io::Result<()> {
 /// Binds this process, and every program that it becomes or starts, for good.
 ///
 /// # Errors
-/// The system did not take the profile.
+/// If the system does not accept the profile.
 #[cfg(target_os = "macos")]
 pub fn enforce(rules: &Rules, _: Support, _: Option<&Mediator>) -> io::Result<()> {
     #[expect(unsafe_code, reason = "the system has no other interface")]
@@ -59,7 +59,7 @@ fn profile(rules: &Rules) -> String {
         profile += "(allow file-read-data (subpath \"/dev\"))\n";
         profile += &filters("allow", "file-read-data", readable);
         profile += &filters("allow", "file-read-data", &rules.writable);
-        // Only names are read of a folder.
+        // Only the names in a folder are read.
         profile += "(allow file-read-data (vnode-type DIRECTORY))\n";
     }
     profile

@@ -56,11 +56,11 @@ fn run(words: impl Iterator<Item = OsString>) -> u8 {
 }
 
 fn complain(message: &str) {
-    // The exit status says it, too.
+    // The exit status reports the failure, too.
     let _ = io::stderr().write_all(message.as_bytes());
 }
 
-/// Not by the standard library, which would reset signals that the shell had set. Returns only with an error.
+/// Calls `exec` directly: the standard library would reset signals that the shell had set. Returns only with an error.
 fn become_program(ready: &Ready) -> io::Error {
     for name in &ready.dropped {
         let Ok(name) = CString::new(name.as_bytes()) else { continue };

@@ -25,7 +25,7 @@ impl Mediator {
 pub struct Services(());
 
 impl Services {
-    /// There are none.
+    /// Always `None`.
     #[must_use]
     pub fn of_system() -> Option<Self> {
         None
@@ -37,7 +37,7 @@ impl Services {
 pub struct Server(PathBuf);
 
 impl Server {
-    /// There is nothing to serve.
+    /// Fails: there is nothing to serve.
     ///
     /// # Errors
     /// Always.
@@ -45,7 +45,7 @@ impl Server {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// What the environment of confined programs would name.
+    /// The socket that the environment of confined programs would name.
     #[must_use]
     pub fn file(&self) -> &Path {
         &self.0

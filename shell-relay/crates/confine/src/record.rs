@@ -13,7 +13,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-/// What programs say when the kernel refused them something, in lower case.
+/// Messages of programs after a refusal by the kernel, in lower case.
 pub const REFUSALS: [&str; 10] = [
     "permission denied",
     "operation not permitted",
@@ -26,39 +26,39 @@ pub const REFUSALS: [&str; 10] = [
     "no new privileges",
     "eacces",
 ];
-/// Those of them, and words near them, that mean another host or a service.
+/// Refusals, and words near them, that mean another host or a service.
 const OF_NETWORK: [&str; 7] =
     ["resol", "network", "socket", "connect", "cannot open netlink", "bus", "daemon is not running"];
-/// So much of the end of an output is searched, in bytes.
+/// The searched length of the end of an output, in bytes.
 const SEARCHED_BYTES: usize = 16 * 1024;
 
 /// The rules that one program ran under.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// Its process.
+    /// The program's process.
     pub pid: i32,
     /// Version of Landlock's interface.
     pub landlock: u8,
-    /// Its name as it was given.
+    /// The program's name as it was given.
     pub program: String,
-    /// Its working folder.
+    /// The program's working folder.
     pub cwd: PathBuf,
-    /// Where it could write.
+    /// The folder that it could write.
     pub temporary: Option<PathBuf>,
-    /// What it could not read.
+    /// The paths that it could not read.
     pub secrets: Vec<PathBuf>,
 }
 
-/// Why a confined program probably failed.
+/// The probable reason for the failure of a confined program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Denied {
-    /// It could not read this place of a secret.
+    /// The program could not read this place of a secret.
     Secret(PathBuf),
-    /// It named this path, which it cannot change.
+    /// The program named this path, which it cannot change.
     Path(PathBuf),
-    /// It could reach no host and no service.
+    /// The program could reach no host and no service.
     Network,
-    /// It was refused something that it did not name.
+    /// The kernel refused something that the program did not name.
     Unknown,
 }
 
@@ -134,20 +134,20 @@ fn is_refusal(line: &str) -> bool {
     REFUSALS.iter().any(|words| line.contains(words))
 }
 
-/// The words of a message that may be paths: what is quoted, or stands between a colon and a colon.
+/// The words of a message that may be paths: quoted words, and words between two colons.
 fn named(line: &str) -> Vec<&str> {
     let quotes = [('\'', '\''), ('"', '"'), ('‘', '’'), ('`', '\'')];
     let quoted = quotes.iter().filter_map(|(open, close)| {
         let rest = line.split_once(*open)?.1;
         Some(rest.split_once(*close)?.0)
     });
-    // What was done stands in front of what it was done to.
+    // The action stands in front of its object.
     let fields: Vec<&str> = line.split(": ").skip(1).collect();
     let fields = fields.into_iter().rev().filter(|field| !is_refusal(field) && !field.contains(['\'', '"', '‘']));
     quoted.chain(fields).filter(|name| !name.is_empty()).collect()
 }
 
-/// Without `.` and `..`, by its text alone.
+/// The path without `.` and `..`, by its text alone.
 fn lexical(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut plain, component| {
         match component {

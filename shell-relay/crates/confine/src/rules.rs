@@ -11,14 +11,14 @@ pub struct Rules {
     pub readable: Option<Vec<PathBuf>>,
     /// The terminals at standard input, output and error can be opened by their names.
     pub has_terminal: bool,
-    /// Which system calls there are.
+    /// The available system calls.
     pub calls: Calls,
 }
 
 /// The calls that Landlock does not see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Calls {
-    /// For builds: no sockets, no owners and attributes of files. Modes and times can be changed, of any file.
+    /// For builds: no sockets, no owners and attributes of files. Modes and times of any file can be changed.
     Building,
     /// The same without modes and times.
     Reading,
@@ -26,14 +26,14 @@ pub enum Calls {
     Confined(Sockets),
 }
 
-/// Which sockets there are. None of them reaches another process of the program's choice: those of files would, by services that act
-/// for anybody.
+/// The available sockets. None of them reaches another process of the program's choice: sockets of files would, by services that act for
+/// any caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sockets {
-    /// Those that ask the kernel for routes, addresses and connections.
+    /// Sockets that ask the kernel for routes, addresses and connections.
     Netlink,
-    /// The same, and streams of files, which a [`Server`](crate::names::Server) connects with services that know users' names.
+    /// As `Netlink`, and streams of files, which a [`Server`](crate::names::Server) connects with services that know users' names.
     Names,
-    /// Those that `ifconfig` asks by `ioctl`; nothing can be sent by any socket.
+    /// Sockets that `ifconfig` asks by `ioctl`; nothing can be sent by any socket.
     Interfaces,
 }

@@ -19,35 +19,35 @@ use rustix::{
 
 use crate::folders::{self, Folders, Kind};
 
-/// So many folders below the working folder are searched for names.
+/// The number of folders below the working folder that are searched for names.
 const WALKED_FOLDERS: usize = 24;
 /// Folders that are not searched: large, and written by programs.
 const SKIPPED: &[&str] = &[".git", "node_modules", "target", "vendor", ".venv", "__pycache__"];
-/// Below these of the root no user keeps secrets by name.
+/// Folders of the root in which no user keeps secrets by name.
 const SYSTEM_FOLDERS: &[&str] =
     &["etc", "usr", "boot", "sys", "proc", "dev", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "run", "nix"];
-/// So many entries of a folder are tried whether they can be read.
+/// The number of entries of a folder that are tested for reading.
 const LISTED_ENTRIES: usize = 16;
-/// Folders with so few wanted names are not listed for them.
+/// Largest number of wanted names in a folder that are looked up without a listing.
 const LOOKED_UP_NAMES: usize = 24;
-/// Places from the root that need no search: of `/dev` only named devices can be read, and what is below `/proc` the kernel keeps
-/// from programs that did not start the process.
+/// Places from the root that need no search: only named devices of `/dev` can be read, and the kernel protects `/proc` from programs that
+/// did not start the process.
 const KEPT_OTHERWISE: &[&str] = &["proc/", "dev/"];
 
-/// Where secrets are, as runs of path components with `*` and `?`.
+/// Places of secrets, as runs of path components with `*` and `?`.
 #[derive(Clone, Copy, Debug)]
 pub struct Places<'a> {
-    /// Below a home.
+    /// Places below a home.
     pub in_homes: &'a [&'a str],
-    /// From the root.
+    /// Places from the root.
     pub from_root: &'a [&'a [&'a str]],
     /// Names of files.
     pub names: &'a [&'a [&'a str]],
-    /// Names that are none although they look like it.
+    /// Names that look secret and are not.
     pub plain_names: &'a [&'a str],
 }
 
-/// Where to look.
+/// Folders to search.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
     /// Existing folders, links resolved.
@@ -77,13 +77,13 @@ pub fn find(places: Places<'_>, surroundings: &Surroundings, folders: &mut Folde
         }
         search.names_below(&surroundings.cwd);
     }
-    // A home is asked less: what is there is mostly the user's own.
+    // Fewer places of a home are asked about: most files there are the user's own.
     search.found.retain(|path| surroundings.homes.iter().any(|home| path.starts_with(home)) || is_readable(path));
     search.found
 }
 
-/// What the user cannot read anyway needs no rule; modes cannot be changed by a confined program. Some folders of the system can be
-/// listed though their files cannot be read.
+/// Whether the user can read a path; an unreadable one needs no rule, since a confined program cannot change modes. Some folders of the
+/// system can be listed though their files cannot be read.
 fn is_readable(path: &Path) -> bool {
     let may = |path: &Path, kind| access(path, kind).is_ok();
     if !may(path, Access::READ_OK) {
@@ -110,7 +110,7 @@ struct Search<'a, 'f> {
 }
 
 impl Search<'_, '_> {
-    /// Adds what is found of `places` below `folder`, a path without links.
+    /// Adds the finds of `places` below `folder`, a path without links.
     fn below(&mut self, folder: &Path, places: &[&str]) {
         let first = |place: &&'_ str| place.find('/').map_or(place.len(), |end| end);
         let has_plain_start = |place: &&str| !place[..first(place)].contains(['*', '?']);
@@ -178,12 +178,12 @@ impl Search<'_, '_> {
     }
 }
 
-/// The path without links; `None` for a link that leads nowhere.
+/// The path without links; `None` for a dangling link.
 fn resolved(path: PathBuf, kind: Kind) -> Option<PathBuf> {
     if kind == Kind::Link { path.canonicalize().ok() } else { Some(path) }
 }
 
-/// Whether the first name of a place may be this one, by its first bytes: nearly all pairs are not.
+/// Whether the first name of a place may be this one, by its first bytes: nearly all pairs differ there.
 fn may_begin(name: &[u8], place: &[u8]) -> bool {
     for (index, wanted) in place.iter().enumerate().take(3) {
         match wanted {

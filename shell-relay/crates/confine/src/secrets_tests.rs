@@ -26,7 +26,7 @@ impl Disk {
         self.0.path().canonicalize().unwrap().join(name)
     }
 
-    /// What is found, from this folder on.
+    /// The secrets found from this folder on.
     fn found(&self, cwd: &str) -> Vec<String> {
         let surroundings = Surroundings { homes: vec![self.path("home")], cwd: self.path(cwd) };
         let found = find(PLACES, &surroundings, &mut Folders::default());

@@ -7,7 +7,7 @@ pub struct Support {
     pub landlock: u8,
     /// System calls can be refused.
     pub can_filter_calls: bool,
-    /// macOS: `sandbox_init` is there. It binds the whole process, never a thread.
+    /// macOS: `sandbox_init` exists. It binds the whole process, never a thread.
     pub has_seatbelt: bool,
 }
 
@@ -15,19 +15,19 @@ impl Support {
     /// A system that confines nothing.
     pub const NONE: Self = Self { landlock: 0, can_filter_calls: false, has_seatbelt: false };
 
-    /// Writes stay in their folders: truncating files is refused from version 3 on only.
+    /// Whether writes stay in their folders: truncating files is refused only from version 3 on.
     #[must_use]
     pub fn keeps_writes(self) -> bool {
         self.landlock >= 3 || self.has_seatbelt
     }
 
-    /// The launcher starts programs. With less, it refuses: half a lock looks like a lock.
+    /// Whether the launcher starts programs. With less support it refuses: half a lock looks like a lock.
     #[must_use]
     pub fn can_launch(self) -> bool {
         self.has_seatbelt || (self.landlock > 0 && self.can_filter_calls)
     }
 
-    /// What does not hold here that a sandbox promises, in words; empty if all does.
+    /// Promises of a sandbox that do not hold here, in words; empty if all hold.
     #[must_use]
     pub fn gaps(self) -> Vec<&'static str> {
         if self.has_seatbelt {

@@ -16,7 +16,7 @@ use rustix::{
     process::{Pid, getpid, getuid, test_kill_process, umask},
 };
 
-/// How the folder that holds them all is called, before the number of its user.
+/// The name of the folder that holds all of them, before the number of its user.
 const PREFIX: &str = "cohab-confined-";
 /// Permissions for the owner only.
 const PRIVATE: Mode = Mode::RWXU;
@@ -30,7 +30,7 @@ pub fn shared(place: &Path) -> PathBuf {
 /// Makes the folder of this process in `place`, and removes those of processes that are gone.
 ///
 /// # Errors
-/// If it cannot be made, or somebody else has taken the name.
+/// If the folder cannot be made, or another user has taken the name.
 pub fn make(place: &Path) -> io::Result<PathBuf> {
     let shared = shared(place);
     if let Err(error) = with_own_mask(|| mkdir(&shared, PRIVATE))
@@ -59,7 +59,8 @@ fn with_own_mask<T>(make: impl FnOnce() -> T) -> T {
     made
 }
 
-/// Also one that an earlier process of our number has left. Nothing without a number is touched, and no link is followed.
+/// Removes folders of ended processes, also one that an earlier process of our number has left. Nothing without a number is touched, and
+/// no link is followed.
 fn sweep(shared: &OwnedFd, own: &str) -> io::Result<()> {
     for entry in Dir::read_from(shared)? {
         let entry = entry?;
@@ -71,7 +72,7 @@ fn sweep(shared: &OwnedFd, own: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Names are few; what a confined program made below them may be anything.
+/// Removes a folder with everything in it. Names are few; a confined program may have made any files below them.
 fn remove_all(folder: impl AsFd, name: impl Arg + Copy) -> rustix::io::Result<()> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = match openat(&folder, name, flags, Mode::empty()) {

@@ -2,7 +2,7 @@
 //!
 //! Each entry is a run of path components with `*` and `?`.
 
-/// Secret wherever they are below a root: runs of path components.
+/// Secret at any place below a root: runs of path components.
 pub const SECRET_PLACES: &[&str] = &[
     ".ssh",
     ".gnupg",
@@ -269,7 +269,7 @@ pub const SECRET_NAMES: &[&str] = &[
     "*.ppk",
 ];
 
-/// Secret by the last component if it is spelled out: patterns match too much else.
+/// Secret by the last component if it is spelled out: a pattern would match too many other names.
 pub const SECRET_EXACT_NAMES: &[&str] = &[
     "*.env",
     "*.ovpn",
@@ -306,7 +306,7 @@ pub const PROCESS_LINKS: &[&str] = &[
     "dev/pts",
 ];
 
-/// Writing them changes what runs later.
+/// Places in which a write changes the programs that run later.
 pub const START_PLACES: &[&str] = &[
     ".bashrc",
     ".bash_profile",
@@ -419,7 +419,7 @@ pub const START_PLACES: &[&str] = &[
     ".bin",
 ];
 
-/// Writing below them needs more than a question.
+/// Places below which a write needs more than a question.
 pub const SYSTEM_ROOTS: &[&str] = &[
     "etc",
     "usr",

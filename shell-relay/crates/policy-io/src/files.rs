@@ -12,21 +12,21 @@ use cohab_policy::{Files, Program, glob};
 
 /// A pattern that matches more files is not judged file by file.
 const MAX_TARGETS: usize = 1_000;
-/// Names that are read to expand one pattern.
+/// Largest number of names that are read to expand one pattern.
 const MAX_PATTERN_NAMES: usize = 50_000;
-/// Links on one path that are followed; the system itself follows no more.
+/// Largest number of links on one path that are followed; the system itself follows no more.
 const MAX_LINKS: usize = 40;
-/// Names that are looked at in one search for a secret file; the nearest come first.
+/// Largest number of names in one search for a secret file; the nearest come first.
 const MAX_SEARCH_NAMES: usize = 20_000;
 /// Groups of the system, such as `staff`, may own folders of programs.
 const FIRST_GROUP_OF_PEOPLE: u32 = 1_000;
 /// Folders of files made by others: examples of keys there are not secret.
 const SKIPPED_FOLDERS: &[&str] = &[".git", "node_modules", "target", "vendor", ".venv", "venv", "testdata"];
 
-/// More folders of PATH are not known.
+/// Largest number of folders of PATH that are used.
 const MAX_PROGRAM_FOLDERS: usize = 256;
 
-/// The folders that `path`, a value of PATH, names, also by their real names: relative ones are left out.
+/// The folders in `path`, a value of PATH, also by their real names: relative ones are left out.
 #[must_use]
 pub fn program_folders(path: &OsStr) -> Vec<PathBuf> {
     let named = std::env::split_paths(path).filter(|folder| folder.is_absolute()).take(MAX_PROGRAM_FOLDERS);
@@ -61,7 +61,7 @@ impl Files for FileSystem {
                 if name.starts_with('.') && !with_hidden {
                     continue;
                 }
-                // A link is not followed by what is judged here.
+                // The judged program does not follow a link.
                 match entry.file_type() {
                     Ok(kind) if kind.is_dir() && !SKIPPED_FOLDERS.contains(&name.as_ref()) => {
                         folders.push_back(entry.path());
@@ -107,7 +107,7 @@ impl Files for FileSystem {
     }
 }
 
-/// The paths that a pattern stands for, or the path itself.
+/// The paths that match a pattern, or the path itself.
 fn matched(path: &Path) -> Option<Vec<PathBuf>> {
     let mut found = vec![PathBuf::from("/")];
     let mut names_left = MAX_PATTERN_NAMES;
@@ -122,8 +122,8 @@ fn matched(path: &Path) -> Option<Vec<PathBuf>> {
     Some(found)
 }
 
-/// Where it leads to write `path`, which is absolute: links are followed as the system does it, and what is missing is taken as
-/// it is called. Beyond [`MAX_LINKS`], where the system would give up, they are not followed any more.
+/// The target of a write to `path`, which is absolute: links are followed as the system does it, and missing parts keep their names.
+/// Beyond [`MAX_LINKS`], where the system would give up, they are not followed any more.
 fn landing(path: &Path, follows_last: bool) -> PathBuf {
     let names = |path: &Path| path.components().rev().map(|part| part.as_os_str().to_owned()).collect::<Vec<_>>();
     let mut place = PathBuf::from("/");
@@ -150,7 +150,7 @@ fn landing(path: &Path, follows_last: bool) -> PathBuf {
     place
 }
 
-/// The first entry below `root` that `is_wanted`, or `root` where there are too many to look at. No link is followed.
+/// The first entry below `root` that `is_wanted`, or `root` if there are too many entries. No link is followed.
 fn entry_below(root: &Path, is_wanted: &dyn Fn(&fs::DirEntry) -> bool) -> Option<PathBuf> {
     let mut folders = VecDeque::from([root.to_owned()]);
     let mut names_left = MAX_SEARCH_NAMES;
@@ -175,10 +175,10 @@ fn has_wildcard(name: &OsStr) -> bool {
     name.as_encoded_bytes().iter().any(|byte| matches!(byte, b'*' | b'?'))
 }
 
-/// The entries of `folders` that match `pattern`, and one that is called just so.
+/// The entries of `folders` that match `pattern`, and the entry with exactly that name.
 fn expand(folders: &[PathBuf], pattern: &OsStr, names_left: &mut usize) -> Option<Vec<PathBuf>> {
     let pattern = pattern.to_string_lossy().to_lowercase();
-    // With `globstar` it stands for folders of any depth.
+    // With `globstar` the pattern stands for folders of any depth.
     if pattern == "**" {
         return None;
     }
@@ -187,7 +187,7 @@ fn expand(folders: &[PathBuf], pattern: &OsStr, names_left: &mut usize) -> Optio
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             *names_left = names_left.checked_sub(1)?;
             let name = entry.file_name();
-            // With `nocaseglob` the shell does so, too.
+            // With `nocaseglob` the shell compares so, too.
             let text = name.to_string_lossy().to_lowercase();
             let is_hidden = text.starts_with('.') && !pattern.starts_with('.');
             if text == pattern || (!is_hidden && glob::matches(&text, &pattern)) {

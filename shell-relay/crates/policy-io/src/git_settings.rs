@@ -21,16 +21,16 @@ use rustix::{
 
 /// Git reports its settings within this time, or they count as unknown.
 pub const LIMIT: Duration = Duration::from_secs(2);
-/// More settings than this, in bytes, are not read.
+/// Longest listing of settings that is read, in bytes.
 const LISTING_BYTES: usize = 1024 * 1024;
-/// Of the file that says where a repository is.
+/// Longest file that names the place of a repository, in bytes.
 const LINK_BYTES: u64 = 4 * 1024;
 const BUFFER_BYTES: usize = 16 * 1024;
 
 /// Variables that decide which git is started, which settings are the user's own, and whose repositories git reads.
 const VARIABLES: [&str; 4] = ["PATH", "HOME", "XDG_CONFIG_HOME", "SUDO_UID"];
 
-/// What the shell's variables say of git.
+/// The shell's variables that concern git.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
     variables: Vec<(&'static str, OsString)>,
@@ -44,7 +44,7 @@ impl Environment {
         Self { variables: VARIABLES.into_iter().filter_map(value).collect() }
     }
 
-    /// Of variables and their values.
+    /// Reads the variables by their names.
     #[must_use]
     pub fn of_variables(value: impl Fn(&str) -> Option<OsString>) -> Self {
         let of = |name: &'static str| Some((name, value(name)?));
@@ -58,8 +58,8 @@ fn joined(value: &Value) -> OsString {
     OsString::from_vec(value.join(&b':'))
 }
 
-/// Why `line`, which plainly only reads, is asked about nevertheless where `shell` has these variables: what each reason says may be
-/// settled by itself. Blocks until `deadline` at most.
+/// Reasons to ask about `line`, which plainly only reads, because `shell` has these variables; each reason may be settled separately.
+/// Blocks until `deadline` at most.
 #[must_use]
 pub fn why_asked(line: &str, context: Context<'_>, shell: &Snapshot, deadline: Instant) -> Vec<String> {
     let folders = match cohab_policy::unasked(line, context) {
@@ -73,14 +73,14 @@ pub fn why_asked(line: &str, context: Context<'_>, shell: &Snapshot, deadline: I
     cohab_policy::git_variables(shell).into_iter().chain(settings).collect()
 }
 
-/// Why git is not to be started unasked in one of `folders`, looked at until `deadline`; nothing if it may. Blocks.
+/// Reasons not to start git unasked in one of `folders`, checked until `deadline`; empty without a reason. Blocks.
 #[must_use]
 pub fn why_not_unasked(folders: &[PathBuf], environment: &Environment, deadline: Instant) -> Option<String> {
     folders.iter().find_map(|folder| why_not_in(folder, environment, deadline))
 }
 
 fn why_not_in(folder: &Path, environment: &Environment, deadline: Instant) -> Option<String> {
-    // Nothing is started where nothing is.
+    // No program is started in a folder that does not exist.
     if !folder.is_dir() {
         return None;
     }
@@ -107,7 +107,7 @@ fn listing(folder: &Path, environment: &Environment, deadline: Instant) -> Resul
     let mut child = command.spawn().map_err(|_| "git cannot be started")?;
     let listing = read_to_end(&mut child, deadline);
     if listing.is_err() {
-        // It may have ended by itself.
+        // The process may have ended by itself.
         let _ = child.kill();
     }
     let status = child.wait().map_err(|_| "git did not end in order")?;
@@ -153,7 +153,7 @@ fn top(folder: &Path) -> PathBuf {
     top.unwrap_or(&folder).to_owned()
 }
 
-/// Whether `core.worktree` says what is so anyway, as in each submodule: that the files are where the link to the repository is.
+/// Whether `core.worktree` states the default, as in each submodule: that the files are in the folder with the link to the repository.
 fn is_own_worktree(top: &Path, worktree: &str) -> bool {
     let mut link = String::new();
     let is_read = fs::symlink_metadata(top.join(".git")).is_ok_and(|file| file.is_file())

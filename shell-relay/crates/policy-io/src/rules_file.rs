@@ -11,24 +11,24 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use cohab_policy::remembered::{self, DocumentError, Loaded, Origin, Rule};
+use cohab_policy::user_rules::{self, DocumentError, Loaded, Origin, Rule};
 use rustix::fs::{FlockOperation, OFlags};
 
 pub use book::RuleBook;
 
-/// A larger file is not read, in bytes.
+/// Largest file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 512 * 1024;
 
-/// Why a rule was not stored or removed.
+/// The reason why a rule was not stored or removed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The system says no.
+    /// The system refused.
     #[error("it cannot be written: {0}")]
     Io(#[from] io::Error),
     /// The text is not sound.
     #[error(transparent)]
     Document(#[from] DocumentError),
-    /// Somebody else could change what runs unasked.
+    /// Another user could change the rules for commands that run unasked.
     #[error("{0}")]
     NotOurs(&'static str),
 }
@@ -38,11 +38,11 @@ pub enum StoreError {
 pub struct RulesFile {
     path: PathBuf,
     origin: Origin,
-    /// What was read, of which file and on which day.
+    /// The rules as read, with the stamp of the file and the day.
     kept: Mutex<Option<(Stamp, String, Arc<Loaded>)>>,
 }
 
-/// When a file is the same: inode, size, time of change in seconds and nanoseconds.
+/// The identity of a file's state: inode, size, time of change in seconds and nanoseconds.
 type Stamp = (u64, u64, i64, i64);
 
 impl RulesFile {
@@ -58,30 +58,30 @@ impl RulesFile {
         Self { origin: Origin::Project, ..Self::new(path) }
     }
 
-    /// Where it is.
+    /// The file's path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Adds a rule at the end, unless it is there.
+    /// Adds a rule at the end, unless it exists.
     ///
     /// # Errors
-    /// When the file is not sound, not only ours, or cannot be written. It is then as it was.
+    /// If the file is not sound, not only ours, or cannot be written. It is unchanged then.
     pub fn add(&self, rule: &Rule) -> Result<(), StoreError> {
-        self.change(|text| Ok((remembered::with_rule(text, rule)?, ())))
+        self.change(|text| Ok((user_rules::with_rule(text, rule)?, ())))
     }
 
     /// Removes the rule with this number, from 1 in the order of those in force.
     ///
     /// # Errors
-    /// As [`add`](Self::add), and when there is no such rule.
+    /// As [`add`](Self::add), and if there is no such rule.
     pub fn remove(&self, number: usize) -> Result<Rule, StoreError> {
-        self.change(|text| Ok(remembered::without_rule(text, number)?))
+        self.change(|text| Ok(user_rules::without_rule(text, number)?))
     }
 
     fn change<T>(&self, edit: impl FnOnce(&str) -> Result<(String, T), StoreError>) -> Result<T, StoreError> {
-        // A link stays a link: what it leads to is replaced.
+        // A link stays a link: its target is replaced.
         let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         let folder = path.parent().unwrap_or(Path::new("/"));
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -107,7 +107,7 @@ impl RulesFile {
             Ok(metadata) => stamp(&metadata),
             Err(error) => {
                 *kept = None;
-                // A file that is there and cannot be looked at may have made something stricter.
+                // A file that exists and cannot be read may have made something stricter.
                 return if is_absent(&error) {
                     Arc::default()
                 } else {
@@ -120,7 +120,7 @@ impl RulesFile {
         }
         match read(&self.path, self.origin) {
             Ok(Some((stamp, text))) => {
-                let loaded = Arc::new(remembered::parse_on(&text, self.origin, &today));
+                let loaded = Arc::new(user_rules::parse_on(&text, self.origin, &today));
                 *kept = Some((stamp, today, Arc::clone(&loaded)));
                 loaded
             }
@@ -134,7 +134,8 @@ fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// The text, if there is a file. Only the user, or root, may be able to write it; a project's, which only tightens, anybody.
+/// The text, if there is a file. Only the user, or root, may have write permission; a project's file, which only tightens, may be
+/// writable by any user.
 fn read(path: &Path, origin: Origin) -> Result<Option<(Stamp, String)>, StoreError> {
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
@@ -185,7 +186,7 @@ fn stamp(metadata: &fs::Metadata) -> Stamp {
     (metadata.ino(), metadata.len(), metadata.ctime(), metadata.ctime_nsec())
 }
 
-/// At every moment the old or the new file is there as a whole.
+/// Replaces a file atomically: at every moment the old or the new file exists as a whole.
 fn replace(path: &Path, folder: &Path, content: &[u8]) -> io::Result<()> {
     let temporary = folder.join(format!(".rules-{}", uuid::Uuid::now_v7().as_simple()));
     let write = || {

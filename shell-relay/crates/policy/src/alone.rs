@@ -3,7 +3,7 @@
 
 use cohab_shell_state::state::{AliasKind, Item, Snapshot};
 
-use super::{Context, command::SimpleCommand, names::why_not_itself, structure::Structure, typed};
+use super::{Context, command::SimpleCommand, hardening, names::why_not_itself, structure::Structure};
 
 /// Commands that report on the shell that runs them.
 const TELL_OF_THE_SHELL: &[&str] = &[
@@ -52,7 +52,7 @@ const TELL_OF_THE_SHELL: &[&str] = &[
 /// They wait for keys unless they are typed in another way, which a separate shell does not do.
 const WAIT_FOR_KEYS: &[&str] = &["less"];
 
-/// Why a separate shell cannot run all of these; `None` if it can.
+/// The reason why a separate shell cannot run all of these; `None` if it can.
 pub(super) fn why_not(commands: &[SimpleCommand]) -> Option<&'static str> {
     let names = || commands.iter().map(|command| command.words[0].text.as_str());
     if names().any(|name| TELL_OF_THE_SHELL.contains(&name)) {
@@ -61,7 +61,7 @@ pub(super) fn why_not(commands: &[SimpleCommand]) -> Option<&'static str> {
     if names().any(|name| WAIT_FOR_KEYS.contains(&name)) {
         return Some("pages from a loop, condition or substitution");
     }
-    if names().any(typed::needs_more) {
+    if names().any(hardening::needs_more) {
         return Some("asks a service or another host from a loop, condition or substitution");
     }
     None
@@ -70,7 +70,7 @@ pub(super) fn why_not(commands: &[SimpleCommand]) -> Option<&'static str> {
 /// Commands that report the meaning of a name.
 const TELL_OF_NAMES: &[&str] = &["command", "type", "whence", "where", "which"];
 
-/// Why the output of a separate shell is not true of the user's shell.
+/// The reason why the output of a separate shell is not true of the user's shell.
 pub(super) fn why_differs(
     structure: &Structure,
     commands: &[SimpleCommand],

@@ -12,7 +12,7 @@ const MAX_DESCRIPTOR_DIGITS: usize = 4;
 /// A line of more commands is never allowed by itself.
 pub(super) const MAX_COMMANDS: usize = 50;
 
-/// Finds characters that hide or change what is run.
+/// Finds characters that hide or change the commands of a line.
 pub(super) fn find_hidden_characters(line: &str, findings: &mut Findings) {
     for c in line.chars().filter(|c| !matches!(c, ' '..='~' | '\t' | '\n')) {
         let what = match c {
@@ -28,7 +28,7 @@ pub(super) fn find_hidden_characters(line: &str, findings: &mut Findings) {
     }
 }
 
-/// Why the line is not plain, judged by its characters and reserved words; `None` if it may be.
+/// The reason why the line is not plain, judged by its characters and reserved words; `None` if it may be.
 pub(super) fn why_not_plain(line: &str) -> Option<&'static str> {
     if line.len() > MAX_LINE_BYTES {
         return Some("too long to be checked in full");
@@ -98,7 +98,7 @@ pub(super) fn why_not_plain(line: &str) -> Option<&'static str> {
     (separators > 2 * MAX_COMMANDS).then_some("runs too many commands to be checked")
 }
 
-/// Why a command that begins with this text is no simple one.
+/// The reason why a command that begins with this text is not a simple command.
 fn why_reserved(text: &str) -> Option<&'static str> {
     let ends_word = |c: char| c.is_whitespace() || ";&|<>()'\"\\$`".contains(c);
     match &text[..text.find(ends_word).unwrap_or(text.len())] {
@@ -116,7 +116,7 @@ fn is_lone_word(before: char, after: Option<char>) -> bool {
     before.is_whitespace() && after.is_none_or(char::is_whitespace)
 }
 
-/// Whether it is `!=` by itself, where `rest` is what follows the first sign.
+/// Whether the sign is `!=` by itself; `rest` follows the first sign.
 fn is_unequal(before: char, rest: &str) -> bool {
     rest.strip_prefix('=').is_some_and(|rest| is_lone_word(before, rest.chars().next()))
 }
@@ -127,7 +127,7 @@ fn is_behind_long_number(line: &str, rest: &str) -> bool {
     before.len() - before.trim_end_matches(|c: char| c.is_ascii_digit()).len() > MAX_DESCRIPTOR_DIGITS
 }
 
-/// Whether the brace in front of `rest`, the end of `line`, begins a word of just two of them, or the value of `-I`.
+/// Whether the brace in front of `rest`, the end of `line`, begins a word of just two braces, or the value of `-I`.
 fn is_lone_pair(line: &str, rest: &str) -> bool {
     let before = &line[..line.len() - rest.len() - 1];
     let before = before.strip_suffix("-I").unwrap_or(before);

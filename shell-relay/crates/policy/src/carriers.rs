@@ -70,7 +70,7 @@ const WITH_WORDS: &[(&str, &[&str])] = &[
 ];
 const CONTAINERS: &[&str] = &["attach", "cp", "diff", "exec", "logs", "run", "start", "top"];
 
-/// Whether others may have written what a program prints. `arguments` may be words of a text that is handed on.
+/// Whether others may have written a program's output. `arguments` may be words of a text that is handed on.
 pub(super) fn carries(verb: &str, arguments: &[&str]) -> bool {
     ALWAYS.contains(&verb)
         || WITH_WORDS.iter().any(|(name, words)| *name == verb && arguments.iter().any(|word| words.contains(word)))

@@ -18,7 +18,7 @@ pub(super) enum Join {
 pub(super) struct Word {
     /// The word as the command gets it, before globs and `~` are expanded.
     pub text: String,
-    /// No quote and no escape was in it.
+    /// The word has no quote and no escape.
     pub is_bare: bool,
     /// An unquoted `*` or `?` is in it.
     pub has_glob: bool,
@@ -44,7 +44,7 @@ pub(super) enum RedirectKind {
 /// One redirection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Redirect {
-    /// The number in front, where one is.
+    /// The number in front, if there is one.
     pub fd: Option<u32>,
     pub kind: RedirectKind,
     pub target: Word,
@@ -54,7 +54,7 @@ pub(super) struct Redirect {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SimpleCommand {
     pub join: Join,
-    /// The name first; never empty.
+    /// The words, the name first; never empty.
     pub words: Vec<Word>,
     pub redirects: Vec<Redirect>,
 }

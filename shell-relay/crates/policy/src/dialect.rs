@@ -15,16 +15,16 @@ use super::{
 pub(super) use own::{MAY_LACK_OPERANDS, Reading, qualifiers::only_choose, reading};
 use words::{Lexer, Part, RawWord, Token};
 
-/// Commands that are no commands in the other shell, or do something else there. (The help of fish opens a browser.)
+/// Commands that do not exist in the other shell, or do something else there. (The help of fish opens a browser.)
 const BASH_ONLY: &[&str] = &["help", "compgen", "times"];
 
-/// Whitelisted programs that are a part of fish. Asked for their help they start a pager.
+/// Whitelisted programs that are a part of fish. Their help starts a pager.
 const FISH_OWN: &[&str] = &[
     "[", "cd", "command", "dirs", "echo", "false", "jobs", "printf", "pwd", "realpath", "seq", "test", "true", "type",
 ];
 
-/// Why `shell` may read `line` otherwise than bash, which reads it as `commands`; `None` if it reads the same. Made for lines that
-/// the reading of bash allows, and only for those.
+/// The reason why `shell` may read `line` otherwise than bash, which reads it as `commands`; `None` if it reads the same. Only for lines
+/// that the policy allows in bash.
 pub(super) fn why_read_otherwise(shell: Shell, line: &str, commands: &[SimpleCommand]) -> Option<&'static str> {
     match shell {
         Shell::Bash => None,
@@ -40,7 +40,7 @@ pub(super) fn looks_deep(shell: Shell, word: &Word) -> bool {
     shell != Shell::Bash && word.has_glob && word.text.contains("**")
 }
 
-/// The text in the words of bash where `shell` has others for what runs a command: there is harm that only it would do.
+/// The text in bash syntax if `shell` has its own syntax for commands that it runs: some harm exists only in that syntax.
 pub(super) fn as_bash(shell: Shell, line: &str) -> Option<String> {
     match shell {
         Shell::Fish => Some(fish::as_bash(line)),
@@ -97,7 +97,7 @@ fn why_text_differs(shell: Shell, line: &str) -> Option<&'static str> {
 
 const NOT_COMMON: &str = "uses characters that this shell may read otherwise than bash";
 
-/// `before` is all that is joined to the left of the operator `text`.
+/// The reason why a redirection may differ. `before` is the text joined to the left of the operator `text`.
 fn why_redirect_differs(shell: Shell, text: &str, before: &str, after: Option<char>) -> Option<&'static str> {
     // zsh takes one digit for the number of a stream, the others any count.
     let has_plain_number = before.len() <= 1 || !before.ends_with(|c: char| c.is_ascii_digit());
@@ -110,7 +110,7 @@ fn why_redirect_differs(shell: Shell, text: &str, before: &str, after: Option<ch
 }
 
 fn why_word_differs(shell: Shell, word: &RawWord<'_>, is_git: bool) -> Option<&'static str> {
-    // A name that many users of zsh have for `../..` in any place.
+    // A name that many users of zsh define as `../..` in any place.
     if shell == Shell::Zsh && word.raw.len() > 2 && word.raw.bytes().all(|byte| byte == b'.') {
         return Some("in zsh a word of dots may stand for a folder above");
     }
@@ -221,8 +221,8 @@ fn why_bare_differs(shell: Shell, text: &str, place: Place) -> Option<&'static s
     None
 }
 
-/// Without the `~3` or `^` of `HEAD~3`, `HEAD^` and `HEAD~3:a.c`. With `extended_glob` zsh takes it for a pattern of names that begin with what
-/// stands before; git only reads them.
+/// Removes the `~3` or `^` of `HEAD~3`, `HEAD^` and `HEAD~3:a.c`. With `extended_glob` zsh takes it for a pattern of names that begin
+/// with the text before it; git only reads them.
 fn without_revision(text: &str) -> &str {
     let (revision, file) = text.split_once(':').unwrap_or((text, ""));
     if !file.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte)) {
@@ -236,7 +236,7 @@ fn without_revision(text: &str) -> &str {
     if name.starts_with(|c: char| c.is_ascii_alphanumeric()) { name } else { text }
 }
 
-/// Characters that fish uses inside itself for what it has read.
+/// Characters that fish uses internally for text that it has read.
 fn is_reserved(c: char) -> bool {
     matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}')
 }

@@ -13,13 +13,13 @@ use zeroize::Zeroizing;
 use self::place::places;
 use super::hands_code_on;
 
-/// Why a line is not filled in.
+/// The reason why a line is not filled in.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name} is not filled in: {reason}")]
 pub struct NotFilled {
     /// The placeholder, as `github-token#1`.
     name: String,
-    /// Why, for people and models.
+    /// The reason, for people and models.
     reason: String,
 }
 
@@ -30,23 +30,23 @@ const MANY: &str = "too many different values were filled in in this terminal";
 /// Whether [`fill`] would fill in `line`, or find nothing to fill in.
 ///
 /// # Errors
-/// Why not.
+/// The reason why it would not.
 pub fn can_fill(scrubber: &Scrubber, line: &str, shell: Shell) -> Result<(), NotFilled> {
     plan(scrubber, line, shell).map(|_| ())
 }
 
-/// `line` with the values of its placeholders, quoted for `shell`, or `None` if there are none. What was filled in is taken out of
-/// every later text, in all forms in which values get around.
+/// `line` with the values of its placeholders, quoted for `shell`, or `None` without placeholders. Filled-in values are taken out of
+/// every later text, in all their usual forms.
 ///
 /// # Errors
-/// If only one of them cannot be filled in.
+/// If any of them cannot be filled in.
 pub fn fill(scrubber: &mut Scrubber, line: &str, shell: Shell) -> Result<Option<FilledLine>, NotFilled> {
     let Some((filled, values)) = plan(scrubber, line, shell)? else { return Ok(None) };
     scrubber.watch_for(values.iter().map(|value| value.as_str()));
     Ok(Some(filled))
 }
 
-/// The line as it would be typed, and the values in it, which are wiped when they go.
+/// The line as it would be typed, and its values, which are wiped when dropped.
 type Plan = (FilledLine, Vec<Zeroizing<String>>);
 
 fn plan(scrubber: &Scrubber, line: &str, shell: Shell) -> Result<Option<Plan>, NotFilled> {
@@ -84,7 +84,7 @@ fn plan(scrubber: &Scrubber, line: &str, shell: Shell) -> Result<Option<Plan>, N
     Ok(Some((filled.into(), values.collect())))
 }
 
-/// Whether no shell, query or program reads more in a value than a word.
+/// Whether every shell, query or program reads the value as just a word.
 fn is_plain(value: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:/+=@%,-".contains(&byte);
     value.starts_with(|c: char| c.is_ascii_alphanumeric()) && value.bytes().all(is_plain)

@@ -5,7 +5,7 @@ use super::{
     scan::{self, LooseCommand},
 };
 
-/// Their operands may be `HOST:PATH`.
+/// Programs whose operands may be `HOST:PATH`.
 const COPIERS: &[&str] = &["scp", "rsync", "sftp", "git"];
 
 /// The hosts of the addresses in `line`, each once, as they are written; this machine is not one of them. The text before an `@`, behind

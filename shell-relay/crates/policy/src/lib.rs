@@ -14,32 +14,32 @@
 mod alone;
 mod bytes;
 mod carriers;
+mod catch_panic;
 mod command;
 mod danger;
 mod dialect;
+mod egress;
 mod encoders;
+mod file_lookup_cache;
 mod fill;
-mod filling;
 pub mod glob;
-mod guard;
+mod hardening;
 mod hosts;
-mod likeness;
-mod looks;
 mod lookups;
 mod names;
 mod options;
-mod outward;
 mod parse;
 mod parts;
 mod paths;
+mod pattern_match;
 mod provenance;
-pub mod remembered;
 mod repository;
 mod rules;
 mod scan;
+mod secret_use;
 mod shell_options;
 mod structure;
-mod typed;
+pub mod user_rules;
 mod verdict;
 
 use std::{
@@ -51,26 +51,26 @@ use cohab_secrets::as_words;
 use cohab_shell_state::shell::Shell;
 use command::{Join, SimpleCommand};
 use dialect::Reading;
+pub use egress::{Outward, outward, reaches_out};
 pub use fill::{NotFilled, can_fill, fill};
-pub use filling::hands_code_on;
+#[cfg(any(test, feature = "testing"))]
+pub use hardening::typed_form;
+pub use hardening::{Lock, Unasked, keeps_shell, needs_lock, unasked};
 pub use hosts::hosts;
 pub use names::{Program, why_not_themselves};
-pub use outward::{Outward, outward, reaches_out};
 use parts::quoted;
 pub use parts::{Part, parts};
 pub use provenance::{leads_outside, outside_source, why_asked_under_taint};
 pub use repository::{Setting, git_variables, planted, why_planted};
+pub use secret_use::hands_code_on;
 use structure::Computed;
-#[cfg(any(test, feature = "testing"))]
-pub use typed::typed_form;
-pub use typed::{Lock, Unasked, keeps_shell, needs_lock, unasked};
 use verdict::Findings;
 
 /// The time for which a yes to one run holds, for client and daemon alike. A question may stand for any time: the time counts from the
 /// yes.
 pub const YES_HOLDS: Duration = Duration::from_secs(10 * 60);
 
-/// More directories than this that a line may be in are not followed.
+/// Largest number of directories of a line that are followed.
 const MAX_PLACES: usize = 4;
 /// The values that a shell computes in such a line are not known beforehand, so it must not be able to do harm.
 const NEEDS_LOCK: &str =
@@ -113,16 +113,16 @@ impl Level {
 pub struct Verdict {
     /// The strictest level of all parts.
     pub level: Level,
-    /// Why it is not `Allow`, a short sentence each, strictest first.
+    /// The reasons for a level above `Allow`, a short sentence each, strictest first.
     pub reasons: Vec<String>,
 }
 
 impl Verdict {
-    /// Whether a question is asked in every mode that asks at all: a rule wants it, or something is written elsewhere.
+    /// Whether a question is asked in every mode that asks at all: by a rule, or because of a write outside the working directory.
     #[must_use]
     pub fn is_firm(&self) -> bool {
         let is_firm = |reason: &String| {
-            [paths::WRITES_ELSEWHERE, remembered::STRICTER, filling::FILLS_IN]
+            [paths::WRITES_ELSEWHERE, user_rules::STRICTER, secret_use::FILLS_IN]
                 .iter()
                 .any(|start| reason.starts_with(start))
         };
@@ -132,34 +132,34 @@ impl Verdict {
 
 /// File facts that the text of a path does not show. The policy itself touches no file; the caller that types the line can look.
 pub trait Files: std::fmt::Debug + Sync {
-    /// The real paths of the files that `path` leads to: links are followed, `*` and `?` match names as in the shell. What does
-    /// not exist is left out. `None` if there are too many.
+    /// The real paths of the files that `path` leads to: links are followed, `*` and `?` match names as in the shell. Files that do not
+    /// exist are left out. `None` if there are too many.
     fn targets(&self, path: &Path) -> Option<Vec<PathBuf>>;
 
-    /// The real places that are changed where `path` is written: links are followed, the last one only if it `follows_last`, also
-    /// into what does not exist yet; patterns as in [`Files::targets`]. `None` if there are too many.
+    /// The real places that a write to `path` changes: links are followed, the last one only if it `follows_last`, also to targets that
+    /// do not exist yet; patterns as in [`Files::targets`]. `None` if there are too many.
     fn landings(&self, path: &Path, follows_last: bool) -> Option<Vec<PathBuf>>;
 
-    /// A file below `root` whose name `is_wanted`, if one is found within a bounded search. Hidden ones count if `with_hidden`.
+    /// A file below `root` whose name `is_wanted`, if a bounded search finds one. Hidden files count if `with_hidden`.
     fn find_below(&self, root: &Path, with_hidden: bool, is_wanted: &dyn Fn(&str) -> bool) -> Option<PathBuf>;
 
-    /// The paths that `path`, in which `*` and `?` match names as in the shell, stands for, as the shell would write them. `None` if
-    /// there are too many.
+    /// The paths that match `path`, in which `*` and `?` match names as in the shell, as the shell would write them. `None` if there are
+    /// too many.
     fn matches(&self, path: &Path) -> Option<Vec<PathBuf>> {
         self.targets(path)
     }
 
-    /// Whether a name below `root` `is_odd`; also where there are too many names to look at.
+    /// Whether a name below `root` `is_odd`; true if there are too many names.
     fn has_names_below(&self, _root: &Path, _is_odd: &dyn Fn(&str) -> bool) -> bool {
         true
     }
 
-    /// A link below `root` to a place that `is_wanted`, if there is one; also `root` itself where there are too many names to look at.
+    /// A link below `root` to a place that `is_wanted`, if there is one; `root` itself if there are too many names.
     fn link_below(&self, root: &Path, _is_wanted: &dyn Fn(&Path) -> bool) -> Option<PathBuf> {
         Some(root.to_owned())
     }
 
-    /// The program at `path`, if there is one that can be run.
+    /// The program at `path`, if it exists and can be run.
     fn program(&self, _path: &Path) -> Option<Program> {
         None
     }
@@ -176,9 +176,9 @@ pub struct Context<'a> {
     pub files: Option<&'a dyn Files>,
     /// The shell that will read a line.
     pub shell: Shell,
-    /// Folders of ours, wherever the user has put them: secret with all that is below them. Absolute.
+    /// Folders of cohab at the user's chosen places: secret with everything below them. Absolute.
     pub own: &'a [PathBuf],
-    /// Folders of PATH, as far as they are known: what is written there may be run by its name. Absolute.
+    /// Folders of PATH, as far as they are known: a file written there may be run by its name. Absolute.
     pub programs: &'a [PathBuf],
     /// The launcher of the programs of a line that runs unasked.
     pub lock: Option<Lock<'a>>,
@@ -197,19 +197,19 @@ impl<'a> Context<'a> {
         Self { shell, ..self }
     }
 
-    /// The same, with a look at the files that a line names.
+    /// The same context, which also looks at the files that a line names.
     #[must_use]
     pub fn with_files(self, files: &'a dyn Files) -> Self {
         Self { files: Some(files), ..self }
     }
 
-    /// The same, where these folders are ours.
+    /// The same context with these folders of ours.
     #[must_use]
     pub fn with_own(self, own: &'a [PathBuf]) -> Self {
         Self { own, ..self }
     }
 
-    /// The same, where PATH names these folders.
+    /// The same context with these folders in PATH.
     #[must_use]
     pub fn with_programs(self, programs: &'a [PathBuf]) -> Self {
         Self { programs, ..self }
@@ -217,7 +217,7 @@ impl<'a> Context<'a> {
 
     /// Whether a program of this name can only read, with any arguments.
     fn confines(self, name: &str) -> bool {
-        self.lock.is_some() && typed::confines(name, self.shell)
+        self.lock.is_some() && hardening::confines(name, self.shell)
     }
 
     /// The same in another directory.
@@ -239,23 +239,23 @@ impl<'a> Context<'a> {
 pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
     let mut findings = Findings::default();
     let words = as_words(line);
-    filling::find(line, &words, &mut findings);
+    secret_use::find(line, &words, &mut findings);
     let line = &*words;
-    let looks = context.files.map(looks::Looks::new);
+    let looks = context.files.map(file_lookup_cache::Looks::new);
     let context = Context { files: looks.as_ref().map(|looks| looks as &dyn Files), ..context };
-    let reading = guard::caught(|| dialect::reading(context.shell, line)).unwrap_or_default();
-    if guard::caught(|| find_what_is_not_plain(&reading, context, &mut findings)).is_none() {
+    let reading = catch_panic::caught(|| dialect::reading(context.shell, line)).unwrap_or_default();
+    if catch_panic::caught(|| find_what_is_not_plain(&reading, context, &mut findings)).is_none() {
         findings.ask("could not be checked: the check itself failed");
     }
     // If a line with loops and substitutions only reads, just the commands that it runs count.
     let judged = if reading.structure.is_some() && findings.level() == Level::Allow { &reading.text } else { line };
     let mut harm = Findings::default();
     bytes::find_hidden_characters(line, &mut harm);
-    if guard::caught(|| find_harm(judged, context, &mut harm)).is_none() {
+    if catch_panic::caught(|| find_harm(judged, context, &mut harm)).is_none() {
         harm.danger("could not be checked for harm: the check itself failed");
     }
     findings.put_in_front(harm);
-    if looks.as_ref().is_some_and(looks::Looks::is_spent) {
+    if looks.as_ref().is_some_and(file_lookup_cache::Looks::is_spent) {
         findings.danger("names more files than are looked at");
     }
     findings.into_verdict()
@@ -310,7 +310,7 @@ fn assess_computed(
     context: Context<'_>,
     findings: &mut Findings,
 ) {
-    let places = typed::places::word_places(line);
+    let places = hardening::places::word_places(line);
     for computed in computed {
         let found = places.iter().zip(commands).find_map(|(words, command)| {
             let at =
@@ -327,13 +327,13 @@ fn assess_computed(
     }
 }
 
-/// `line` as it is judged: what only `shell` writes its own way in the words of bash.
+/// The judged form of `line`: syntax of `shell` alone is rewritten in bash syntax.
 #[must_use]
 pub fn in_words_of_bash(line: &str, shell: Shell) -> String {
     dialect::reading(shell, line).text
 }
 
-/// Judges each command wherever it may run: a `cd` before it may have succeeded or failed.
+/// Judges each command in every folder in which it may run: a `cd` before it may have succeeded or failed.
 fn assess_commands(commands: &[SimpleCommand], context: Context<'_>, findings: &mut Findings) {
     let mut places = vec![context.cwd.to_path_buf()];
     for (index, command) in commands.iter().enumerate() {
@@ -386,7 +386,7 @@ pub fn assess_write(path: &Path, context: Context<'_>) -> Verdict {
     findings.into_verdict()
 }
 
-/// Whether a variable of this name decides what later commands do, or which programs they are.
+/// Whether a variable of this name changes the actions of later commands, or the programs that they run.
 #[must_use]
 pub fn decides_what_runs(variable: &str) -> bool {
     danger::decides_what_runs(variable)

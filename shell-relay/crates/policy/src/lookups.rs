@@ -88,7 +88,7 @@ const SCHEMES: &[&str] = &[
     "ssh", "tcp", "tls", "udp",
 ];
 
-/// The first of `words`, those behind the name of the program, that it would look up or connect to.
+/// The first of `words`, the words behind the program's name, that the program would look up or connect to.
 pub(super) fn name_asked<'a>(verb: &str, words: &[&'a str]) -> Option<&'a str> {
     let mut operands = words.iter().copied().filter(|word| !word.starts_with('-'));
     match verb {
@@ -116,7 +116,7 @@ fn has_scheme(word: &str) -> bool {
     word.split_once(':').is_some_and(|(scheme, _)| SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known)))
 }
 
-/// An address in numbers, or this machine.
+/// Whether a host is an address in numbers, or this machine.
 fn is_numeric(host: &str) -> bool {
     host == "localhost" || host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok()
 }
@@ -163,7 +163,7 @@ fn is_plain_socket(address: &str) -> bool {
     }
 }
 
-/// A word of a filter of `ss` that is no address in numbers, port or sign.
+/// A word of a filter of `ss` that is not a numeric address, a port or a sign.
 fn asked_of_ss<'a>(words: &[&'a str]) -> Option<&'a str> {
     let mut before = "";
     for word in words.iter().filter(|word| !word.starts_with('-')).flat_map(|word| word.split([' ', '(', ')', ','])) {

@@ -11,7 +11,7 @@ use cohab_shell_state::{
     state::{AliasKind, Item, Snapshot, Value},
 };
 
-use super::{Context, alone, dialect, options, parse, rules::fed, shell_options};
+use super::{Context, alone, dialect, options, parse, rules::xargs, shell_options};
 
 /// The known facts about a program's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Program {
     pub real: PathBuf,
     /// The file belongs to root or the user.
     pub is_trusted: bool,
-    /// Others can write it, or put another one in its place.
+    /// Others can write the file, or replace it.
     pub is_open: bool,
 }
 
@@ -29,14 +29,14 @@ const BUILTINS: &[&str] = &[
     "[", "alias", "cd", "command", "compgen", "dirs", "echo", "false", "help", "history", "jobs", "kill", "printf",
     "pwd", "test", "times", "true", "type", "ulimit", "umask", "wait",
 ];
-/// Functions that fish itself brings along.
+/// Functions that are part of fish.
 const FISH_OWN: &[&str] = &["cd", "diff", "dirs", "egrep", "fgrep", "grep", "help", "history", "ls", "man"];
 /// Programs that have special rules instead of a line in the table of options.
 const RULED: &[&str] = &["find", "sed", "awk", "gawk", "mawk", "git", "ip", "ps", "man", "xargs"];
 /// The folders in which the system keeps programs.
 const SYSTEM_FOLDERS: &[&str] =
     &["/usr", "/bin", "/sbin", "/opt", "/snap", "/nix/store", "/run/current-system", "/home/linuxbrew"];
-/// Programs that stand in for others and run what a project's files name.
+/// Programs that stand in for others and run programs that a project's files name.
 const STAND_INS: &[&str] = &["asdf", "mise", "rustup", "volta-shim"];
 /// Options that an alias may add to its own name: they change only how something looks.
 const PLAIN_OPTIONS: &[&str] = &[
@@ -67,17 +67,18 @@ const PLAIN_OPTIONS: &[&str] = &[
     "--human-readable",
     "--hyperlink=auto",
 ];
-/// Programs whose short options of [`PLAIN_OPTIONS`] mean just that.
+/// Programs whose short options of [`PLAIN_OPTIONS`] have that meaning.
 const LISTERS: &[&str] = &["ls", "dir", "df", "du", "free"];
 
-/// Why names in `line` may stand for something else than the policy takes them for, each reason once; nothing if each is itself. A
-/// line that is no plain one was agreed to as it stands.
+/// Reasons why names in `line` may mean something else than the policy assumes, each once; empty if each name is itself. A line that is
+/// not plain was agreed to as it stands.
 #[must_use]
 pub fn why_not_themselves(line: &str, shell: &Snapshot, context: Context<'_>) -> Vec<String> {
     let reading = dialect::reading(context.shell, line);
     let Ok(commands) = parse::parse_plain(&reading.text) else { return Vec::new() };
-    let programs =
-        commands.iter().flat_map(|command| command.words.first().into_iter().chain(fed::programs_run(&command.words)));
+    let programs = commands
+        .iter()
+        .flat_map(|command| command.words.first().into_iter().chain(xargs::programs_run(&command.words)));
     let programs = programs.map(|name| name.text.as_str());
     let mut reasons: Vec<String> = if let Some(structure) = &reading.structure {
         let of_names = programs.filter_map(|name| why_not_the_named(name, shell, context));
@@ -93,7 +94,7 @@ pub fn why_not_themselves(line: &str, shell: &Snapshot, context: Context<'_>) ->
     reasons
 }
 
-/// Whether a word stands for something else wherever it stands.
+/// The reason why a word means something else in any place.
 fn why_not_a_plain_word(word: &str, shell: &Snapshot) -> Option<String> {
     let has = |item: Item| shell.contains_key(&item);
     if has(Item::Alias(AliasKind::Global, word.to_owned())) {
@@ -145,7 +146,7 @@ fn is_builtin(name: &str, shell: Shell) -> bool {
     BUILTINS.contains(&name) || options::is_own(shell, name)
 }
 
-/// The same of a shell without aliases, functions and the like.
+/// As [`why_not_itself`], for a shell without aliases, functions and the like.
 fn why_not_the_named(name: &str, shell: &Snapshot, context: Context<'_>) -> Option<String> {
     if name.contains('/') || is_builtin(name, context.shell) {
         return None;
@@ -156,7 +157,7 @@ fn why_not_the_named(name: &str, shell: &Snapshot, context: Context<'_>) -> Opti
     why_not_the_program(name, path, context)
 }
 
-/// Whether fish has read a function from one of its own files.
+/// Whether fish has read a function from a file that comes with the system.
 fn comes_with_the_system(definition: &Value) -> bool {
     let origin = definition.get(1).map(|path| String::from_utf8_lossy(path));
     origin.is_some_and(|path| path.starts_with("embedded:") || is_of_the_system(Path::new(path.as_ref())))

@@ -48,7 +48,7 @@ pub(super) enum Operands {
 pub(super) struct Spec {
     short: HashMap<char, Value>,
     long: HashMap<&'static str, Value>,
-    /// Long ones with one dash.
+    /// Long options with one dash.
     words: HashMap<&'static str, Value>,
     has_dash_number: bool,
     pub operands: Operands,
@@ -75,7 +75,7 @@ impl Arguments<'_> {
         self.options.iter().any(|(name, _)| names.contains(name))
     }
 
-    /// Whether one of these stands in front of the first operand, where every program reads it.
+    /// Whether one of these options stands in front of the first operand, where every program reads it.
     pub(super) fn has_in_front(&self, names: &[&str]) -> bool {
         self.options[..self.in_front].iter().any(|(name, _)| names.contains(name))
     }
@@ -131,7 +131,7 @@ fn is_removed(_: &str) -> bool {
     false
 }
 
-/// Whether it only reads what its operands name, however many, or prints them.
+/// Whether a program only reads the files in its operands, of any number, or prints the operands.
 pub(super) fn reads_operands(name: &str) -> bool {
     verb(name).is_some_and(|spec| match spec.operands {
         Operands::Paths => true,
@@ -205,7 +205,7 @@ fn parse_phrases(text: &'static str) -> HashMap<String, Arc<Spec>> {
         .collect();
     let mut table = HashMap::new();
     for (phrases, spec) in &rows {
-        // One for all phrases of a program.
+        // One entry for all phrases of a program.
         let mut merged: HashMap<&str, Arc<Spec>> = HashMap::new();
         for phrase in phrases {
             let program = phrase.split(' ').next().unwrap_or_default();
@@ -220,7 +220,7 @@ fn parse_phrases(text: &'static str) -> HashMap<String, Arc<Spec>> {
     table
 }
 
-/// Verbs of each line, and what they are allowed.
+/// The verbs of each line, and their allowed options and operands.
 fn rows(text: &'static str) -> impl Iterator<Item = (&'static str, Spec)> {
     text.lines().filter(|line| !line.is_empty() && !line.starts_with("# ")).map(|line| {
         let mut fields = line.splitn(3, '|').map(str::trim);
@@ -395,8 +395,8 @@ impl Spec {
     }
 }
 
-/// A pattern of file names stands for any names, so it may be the value of an option only where every name is one: in what is left out,
-/// or chosen, by its name.
+/// Checks a pattern of file names, which stands for any names. It may be the value of an option only if every name is allowed there: in
+/// options that leave out, or choose, by name.
 fn check_option_pattern(name: &str, word: &Word) -> Result<(), String> {
     let takes_names = CHOOSE_BY_NAME.contains(&name) && word.text.find(['*', '?']) > word.text.find(name);
     if word.has_glob && !takes_names { Err("has a pattern among its options".into()) } else { Ok(()) }

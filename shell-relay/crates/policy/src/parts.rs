@@ -15,7 +15,7 @@ pub struct Part {
     pub text: String,
     /// The verdict on the command by itself, by its text alone.
     pub level: Level,
-    /// Why, strictest first.
+    /// The reasons, strictest first.
     pub reasons: Vec<String>,
 }
 

@@ -11,12 +11,12 @@ use cohab_policy_data::sensitive_paths::{
 
 use super::{
     Context, Level, glob,
-    likeness::{Likeness, MAX_NAME_BYTES, has_wildcard, like, like_name},
+    pattern_match::{Likeness, MAX_NAME_BYTES, has_wildcard, like, like_name},
 };
 
 pub(super) use written::{LastLink, WRITES_ELSEWHERE, assess_write, is_elsewhere, write_risk};
 
-/// Why a path may not be touched without a question.
+/// The reason why a path may not be touched without a question.
 pub(super) type PathRisk = Option<(Level, String)>;
 
 /// A path by its components from the root, made from text alone.
@@ -244,12 +244,12 @@ pub(super) fn list_risk(path: &PlainPath, context: Context<'_>) -> PathRisk {
     by_text(path, context).or_else(|| if is_plain_list { None } else { target_risk(path, context, by_text) })
 }
 
-/// Why a search may not begin at `path`.
+/// The reason why a search may not begin at `path`.
 pub(super) fn search_risk(path: &PlainPath, context: Context<'_>) -> PathRisk {
     search_risk_by_text(path, context).or_else(|| target_risk(path, context, search_risk_by_text))
 }
 
-/// Why a search of all below `path`, a plain place, is asked: a secret file of those whose names are such that it `is_read`.
+/// The reason why a search of everything below `path`, a plain place, is asked: a secret file with a name that `is_read`.
 pub(super) fn hoard_risk(
     path: &PlainPath,
     with_hidden: bool,
@@ -301,7 +301,7 @@ pub(super) fn is_wide(path: &PlainPath, context: Context<'_>) -> bool {
     })
 }
 
-/// Whether `text` names something in the working directory or below that is plain to read, wherever links lead.
+/// Whether `text` names a path in the working directory or below that is plain to read, with all links resolved.
 pub(super) fn is_plain_below(text: &str, context: Context<'_>) -> bool {
     let cwd = PlainPath::from_path(context.cwd, context);
     let is_below = |path: &PlainPath| cwd.is_at_or_above(path);

@@ -13,8 +13,8 @@ use super::{
     carriers::carries,
     danger::{hands_on, talks_to_network},
     dialect,
+    egress::{is_address, reaches_out},
     encoders::changes_lines,
-    outward::{is_address, reaches_out},
     scan::{self, LooseCommand, LooseWord},
 };
 
@@ -37,7 +37,7 @@ const SYSTEM: &[&str] = &[
 /// Programs that make or remove their operands, with these letters as options, and report nothing of the contents in or below them.
 const MAKERS: &[(&str, &str)] =
     &[("mkdir", "p"), ("touch", "acm"), ("rmdir", "p"), ("rm", "f"), ("unlink", ""), ("tee", "ai")];
-/// The same of the last name, to which they take what the others name.
+/// The same of the last operand, to which these programs take the others.
 const PLACERS: &[(&str, &str)] = &[("cp", "aflnpPrRsu"), ("mv", "fnu"), ("ln", "fns"), ("install", "CDp")];
 /// Commands that change the shell's folder.
 const CHANGING_FOLDER: &[&str] = &["cd", "pushd"];
@@ -45,11 +45,11 @@ const CHANGING_FOLDER: &[&str] = &["cd", "pushd"];
 const NETWORK_WORDS: &[&str] =
     &["urllib", "requests", "httpx", "aiohttp", "socket", "http.client", "fetch", "TCPSocket", "Net::HTTP", "LWP"];
 
-/// Words of a line that are followed to where they lead; more are taken by their text.
+/// Largest number of words of a line whose links are followed; the rest are taken by their text.
 const MAX_FOLLOWED: usize = 200;
 
-/// A source outside of `workspace`, a folder, of the text in the output of `line`: a name for people, such as `curl` or `/tmp/notes`.
-/// `None` if all of the text is the workspace's or the system's own.
+/// The source outside of the folder `workspace` from which the output of `line` may come: a name for people, such as `curl` or
+/// `/tmp/notes`. `None` if all of the output is the workspace's or the system's own.
 #[must_use]
 pub fn outside_source(line: &str, context: Context<'_>, workspace: &Path) -> Option<String> {
     let scan = scan::scan(&dialect::reading(context.shell, &as_words(line)).text);
@@ -60,9 +60,9 @@ pub fn outside_source(line: &str, context: Context<'_>, workspace: &Path) -> Opt
     scan.commands.iter().find_map(|command| reach.of_command(command))
 }
 
-/// Why a line that is harmless in itself is asked about after somebody else's text was read; `None` if it is not. Encoders carry secrets
-/// past any search for them; a folder outside of the workspace may have hooks that run on entry; and a line that sends data to another
-/// host may have been suggested by that text.
+/// The reason why a line that is harmless in itself is asked about after another author's text was read; `None` if it is not. Encoders
+/// carry secrets past any search for them; a folder outside of the workspace may have hooks that run on entry; and a line that sends data
+/// to another host may have been suggested by that text.
 #[must_use]
 pub fn why_asked_under_taint(line: &str, context: Context<'_>, workspace: Option<&Path>) -> Option<String> {
     if reaches_out(line) {
@@ -169,7 +169,7 @@ impl Reach<'_> {
     }
 }
 
-/// Places of the words of a command that name what it only makes or removes.
+/// The places of a command's words that name files it only makes or removes.
 fn only_made(words: &[LooseWord]) -> Range<usize> {
     let none = 0..0;
     let Some((name, arguments)) = words.split_first() else { return none };

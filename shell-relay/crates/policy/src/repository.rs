@@ -12,7 +12,7 @@ use super::{
     rules::{self, git},
 };
 
-/// Settings that name programs, files of settings, or where data comes from. `*` stands for anything.
+/// Settings that name programs, files of settings, or sources of data. `*` stands for anything.
 const DECIDING: &[&str] = &[
     "alias.*",
     "core.alternaterefscommand",
@@ -53,11 +53,11 @@ const DECIDING: &[&str] = &[
 ];
 /// Scopes decided by a repository, or by the program that started the shell. The others are the user's and the system's own files.
 const FOREIGN_SCOPES: &[&str] = &["local", "worktree", "command"];
-/// Variables of git's that no command which only reads looks at, or that the words it is typed with overrule.
+/// Variables of git's that no command which only reads uses, or that the inserted words override.
 const PLAIN_VARIABLES: &[&str] =
     &["GIT_ASKPASS", "GIT_EDITOR", "GIT_MERGE_AUTOEDIT", "GIT_PAGER", "GIT_SEQUENCE_EDITOR", "GIT_TERMINAL_PROMPT"];
 const PLAIN_VARIABLE_GROUPS: &[&str] = &["GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_PS1_"];
-/// Settings and variables that are named; more are counted.
+/// Largest number of settings and variables that are named; more are counted.
 const NAMED_MAX: usize = 4;
 /// Longest part of a value that is shown, in characters.
 const VALUE_CHARS: usize = 60;
@@ -67,11 +67,11 @@ const VALUE_CHARS: usize = 60;
 pub struct Setting {
     /// As git prints it: small letters except in the middle part.
     pub key: String,
-    /// Empty if it has none.
+    /// The value; empty without one.
     pub value: String,
 }
 
-/// The folders in which a plain line may start git, as the system would find them: `..` behind a link leads where the link leads.
+/// The folders in which a plain line may start git, as the system would find them: `..` behind a link leads to the parent of its target.
 pub(super) fn git_folders(commands: &[SimpleCommand], context: Context<'_>) -> Vec<PathBuf> {
     let mut places = vec![context.cwd.to_owned()];
     let mut folders = Vec::new();
@@ -107,8 +107,8 @@ fn led_to(word: &Word, place: &Path, context: Context<'_>) -> PathBuf {
     }
 }
 
-/// The settings among `listing`, the output of `git config --null --list --show-scope`, that a repository decides and that name
-/// programs. `None` if it is no such listing.
+/// The settings among `listing`, the output of `git config --null --list --show-scope`, that a repository decides and that name programs.
+/// `None` if the text is not such a listing.
 #[must_use]
 pub fn planted(listing: &[u8]) -> Option<Vec<Setting>> {
     let mut found = Vec::new();
@@ -127,7 +127,7 @@ pub fn planted(listing: &[u8]) -> Option<Vec<Setting>> {
 }
 
 fn decides(key: &str, value: &str) -> bool {
-    // These switch a program of git's own on or off, which the words that git is typed with switch off in any case.
+    // These settings switch a program of git's own on or off; the inserted words switch it off in any case.
     if key == "core.fsmonitor" && matches!(value, "true" | "false") {
         return false;
     }

@@ -5,7 +5,7 @@ use cohab_text::cut::head;
 
 use super::bytes::MAX_LINE_BYTES;
 
-/// Deeper nesting is not followed; that alone is alarming.
+/// Deepest nesting that is followed; deeper nesting is alarming by itself.
 pub(super) const MAX_DEPTH: usize = 8;
 /// A longer text is not scanned to its end.
 pub(super) const MAX_SCAN_BYTES: usize = 4 * MAX_LINE_BYTES;
@@ -16,7 +16,7 @@ const MAX_HEREDOCS: usize = 32;
 #[derive(Clone, Debug, Default)]
 pub(super) struct LooseWord {
     pub text: String,
-    /// A `$` or backtick expansion or a process substitution is in it.
+    /// The word has a `$` or backtick expansion or a process substitution.
     pub expands: bool,
     /// The word was written with quotes or escapes in or around it.
     pub is_quoted: bool,
@@ -39,7 +39,7 @@ pub(super) struct LooseCommand {
     pub redirects: Vec<LooseRedirect>,
     /// Text of here-documents and here-strings.
     pub input: Option<String>,
-    /// Place of the command whose output it reads.
+    /// The place of the command whose output it reads.
     pub piped_from: Option<usize>,
     /// The body of a function.
     pub defines_function: bool,
@@ -273,7 +273,7 @@ impl Scanner {
         }
     }
 
-    /// Reads `$'...'`, whose escapes hide what is meant.
+    /// Reads `$'...'`, whose escapes hide the meaning.
     fn escaped_text(&mut self, word: &mut LooseWord) {
         word.is_quoted = true;
         while let Some(c) = self.peek(0) {
@@ -387,7 +387,7 @@ impl Scanner {
         }
     }
 
-    /// Reads the body at once, wherever the line ends, and leaves it out of what follows.
+    /// Reads the body at once, regardless of the end of the line, and leaves it out of the rest.
     fn take_heredoc(&mut self, command: &mut LooseCommand, delimiter: LooseWord) {
         self.heredoc_count += 1;
         if self.heredoc_count > MAX_HEREDOCS {
@@ -410,7 +410,7 @@ impl Scanner {
         self.heredocs.push((delimiter.text, !delimiter.is_quoted));
     }
 
-    /// Skips the bodies behind the line that announced them; what they expand is scanned.
+    /// Skips the bodies behind the line that announced them; their expansions are scanned.
     fn heredoc_bodies(&mut self, depth: usize) {
         for (delimiter, expands) in std::mem::take(&mut self.heredocs) {
             let mut word = LooseWord::default();

@@ -21,7 +21,7 @@ pub(super) use fish::in_bash;
 pub(super) use out::Piece;
 use reader::{Changing, Reader};
 
-/// A longer line of this kind is not followed. It bounds how deep the parsers of the line may have to go.
+/// Longest line of this kind that is followed, in bytes. It bounds the depth to which the parsers of the line may have to go.
 const MAX_BYTES: usize = 4096;
 /// Longest plain text of such a line, in bytes.
 const MAX_TEXT_BYTES: usize = 8 * 1024;
@@ -33,7 +33,7 @@ pub(super) struct Structure {
     pub text: String,
     /// The places of samples in `text`.
     pub computed: Vec<Computed>,
-    /// Variables of the environment that it uses.
+    /// Variables of the environment that the line uses.
     pub environment: Vec<String>,
     /// The start of the rest of the line, behind the command at its front that changes the folder, in bytes.
     pub behind_cd: usize,

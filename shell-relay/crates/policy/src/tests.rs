@@ -6,15 +6,15 @@ use super::*;
 
 mod bypasses;
 mod catalogues;
-mod fed;
+mod file_lookup_cache;
 mod hostile;
 mod idioms;
 mod listing;
-mod looks;
 mod places;
 mod planted_names;
 mod rows;
 mod verdict_tests;
+mod xargs;
 
 fn context() -> Context<'static> {
     Context::new(Path::new("/home/ann/work/app"), Path::new("/home/ann"))
@@ -80,7 +80,7 @@ const ASK: &str = include_str!("tests/ask.txt");
 const ZSH_HARM: &str = include_str!("tests/zsh_harm.txt");
 const FISH_HARM: &str = include_str!("tests/fish_harm.txt");
 
-/// Lines that are not allowed, with the reasons; and how many there are in all.
+/// Lines that are not allowed, with the reasons; and the number of all lines.
 fn refused(table: &'static str) -> (Vec<String>, usize) {
     let verdicts: Vec<_> = lines(table).map(|line| (assess_line(&line, locked()), line)).collect();
     let refused = verdicts.iter().filter(|(verdict, _)| verdict.level != Level::Allow);
@@ -90,13 +90,13 @@ fn refused(table: &'static str) -> (Vec<String>, usize) {
     )
 }
 
-/// Dangerous lines that are not flagged as such; and how many lines there are in all.
+/// Dangerous lines that are not flagged as such; and the number of all lines.
 fn missed(table: &'static str) -> (Vec<String>, usize) {
     let missed = lines(table).filter(|line| level(line) < Level::Danger);
     (missed.collect(), lines(table).count())
 }
 
-/// These lines are at most so many of a hundred; how many there are in all.
+/// Asserts that these lines are at most this percentage; returns the number of all lines.
 #[track_caller]
 fn are_at_most(percent: usize, (found, all): (Vec<String>, usize)) -> usize {
     assert!(found.len() * 100 <= all * percent, "{} of {all}:\n{}", found.len(), found.join("\n"));

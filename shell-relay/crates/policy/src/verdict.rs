@@ -4,10 +4,10 @@ use cohab_text::cut::head;
 
 use super::{Level, Verdict};
 
-/// More reasons than this are not worth reading.
+/// Largest number of reasons that are worth reading.
 pub(super) const MAX_REASONS: usize = 12;
 
-/// A longer reason is cut, in bytes: it may hold a word of the line, which may be of any length.
+/// Longest reason, in bytes: a reason may hold a word of the line, which may be of any length.
 const MAX_REASON_BYTES: usize = 400;
 
 /// The reason, cut if it is too long to be read.

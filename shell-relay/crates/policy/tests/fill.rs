@@ -167,7 +167,7 @@ fn a_line_that_is_filled_in_does_not_print() {
     assert_eq!(format!("{:?}", FilledLine::from("a value".to_owned())), "FilledLine");
 }
 
-/// What the words of `line` are in that shell, one a line; nothing if the shell is not installed.
+/// The words of `line` in that shell, one a line; `None` if the shell is not installed.
 fn words(shell: Shell, line: &str) -> Option<String> {
     let program = shell.name();
     let mut command = Command::new(program);

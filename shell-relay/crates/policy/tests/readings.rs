@@ -37,13 +37,13 @@ fn is_missing(program: &str) -> bool {
 /// The words that `shell` hands to the programs of each line, in the folder `cwd`: a text per line.
 fn readings(shell: Shell, lines: &[String], cwd: &Path) -> Vec<String> {
     let shown = cwd.join(format!("../shown.{}", shell.name()));
-    // A row is written at once, as the parts of a pipe write at the same time.
+    // A row is written in one call, as the parts of a pipe write at the same time.
     let (head, row, tail) = match shell {
         Shell::Fish => ("function shows; set -l row (printf '<%s>' $argv | string collect); ", "$row", "; end"),
         _ => ("shows() { local row; printf -v row '<%s>' \"$@\"; ", "\"$row\"", "; }"),
     };
     let file = shown.display();
-    // What is piped into it is read, so that no writer fails.
+    // The command reads its pipe, so that no writer fails.
     let mut script = format!("{head}printf '%s\\n' {row} >>{file}; command cat >/dev/null{tail}\n");
     for program in PROGRAMS {
         let _ = match shell {
@@ -84,13 +84,13 @@ fn readings(shell: Shell, lines: &[String], cwd: &Path) -> Vec<String> {
     parts
 }
 
-/// Lines that the policy allows in `shell`, made of what is likely to be read in different ways.
+/// Lines that the policy allows in `shell`, made of forms that shells are likely to read in different ways.
 fn allowed_lines(shell: Shell) -> Vec<String> {
     let pieces = "(ls|git|cat|find|grep)([ ]|[ ]?(-[a-c]|--x|a|b[.]rs|'|'|\"|\"|\\\\|\\\\|\\*|\\?|~|/|=|==|:|%self|%|\\^|#|!|@|\\+|[.]{2,3}|,|[|]|;|&&|[|][|]| 2>/dev/null| 2>&1|[ ]>/dev/null|<b[.]rs|12>|\\(|\\)|\\[|\\]|[1-9]|é|\n(ls|git|cat)[ ]|;(ls|cat)[ ]|[|](grep|cat)[ ]|'b[\\\\]?'|\"c d\"|'\\\\\\\\'|''|HEAD\\^|HEAD~2|HEAD@\\{1\\}|@\\{[ab,.]{0,2}\\}|\\^\\{a\\}|\\{|\\})){1,9}";
     allowed_of(shell, pieces, LINES)
 }
 
-/// So many lines of this pattern that the policy allows in `shell`.
+/// Up to `count` lines of this pattern that the policy allows in `shell`.
 fn allowed_of(shell: Shell, pattern: &str, count: usize) -> Vec<String> {
     let lines = proptest::string::string_regex(pattern).unwrap();
     let mut runner = TestRunner::deterministic();
@@ -174,8 +174,8 @@ fn what_a_shell_writes_its_own_way_hands_on_no_word_that_its_words_of_bash_do_no
     }
 }
 
-/// Whether a row names the same program with no word that the other has not. fish finds files in all folders where bash, without a
-/// folder in front of `**`, finds those of this one.
+/// Whether a row names the same program with no word that the other row lacks. fish finds files in all folders, while bash, without a
+/// folder in front of `**`, finds those of the current one.
 fn is_within(row: &str, other: &str) -> bool {
     let words = |row: &str| row.trim_matches(['<', '>']).split("><").map(str::to_owned).collect::<Vec<_>>();
     let (row, other) = (words(row), words(other));

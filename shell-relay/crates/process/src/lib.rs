@@ -15,21 +15,20 @@ use std::{
 
 use rustix::process::{Pid, kill_process_group, test_kill_process_group};
 
-/// Set to anything, our programs can be looked into by a debugger and leave a core file when they crash.
+/// If this variable is set, a debugger may inspect our programs and they leave a core file when they crash.
 const DEBUG_VARIABLE: &str = "COHAB_ALLOW_DEBUG";
 
-/// Keeps the memory of this process, where keys and conversations are, to itself: no core file, and no other program of the same
-/// user may attach or read it. It does not pass on to programs that are started; a limit on core files would, to all of the
-/// user's.
+/// Protects the memory of this process, where keys and conversations are: no core file, and no other program of the same user may attach
+/// or read it. Started programs do not inherit this; a limit on core files would affect all programs of the user's shell.
 pub fn guard_memory() {
     #[cfg(target_os = "linux")]
     if std::env::var_os(DEBUG_VARIABLE).is_none() {
-        // It cannot fail with these arguments, and without it we still work.
+        // The call cannot fail with these arguments, and without it we still work.
         let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
     }
 }
 
-/// From gentle to final.
+/// Signals, from gentle to final.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// SIGINT.
@@ -40,12 +39,12 @@ pub enum Signal {
     Kill,
 }
 
-/// What a session leader's terminal is.
+/// The terminal of a session leader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControllingTerminal {
-    /// Its standard input.
+    /// Standard input is the terminal.
     Stdin,
-    /// It has none: nothing can ask the user behind the assistant's back.
+    /// No terminal: nothing can ask the user behind the assistant's back.
     None,
 }
 
@@ -71,7 +70,7 @@ pub fn signal_group(pgid: i32, signal: Signal) {
         Signal::Terminate => rustix::process::Signal::TERM,
         Signal::Kill => rustix::process::Signal::KILL,
     };
-    // Group 1 and below would be everybody.
+    // Group 1 and below would be all processes.
     if let Some(group) = Pid::from_raw(pgid).filter(|_| pgid > 1) {
         let _ = kill_process_group(group, number);
     }
@@ -83,13 +82,13 @@ pub fn group_is_alive(pgid: i32) -> bool {
     Pid::from_raw(pgid).is_some_and(|group| test_kill_process_group(group).is_ok())
 }
 
-/// As a shell reports it: 128 + n for signal n.
+/// The status as a shell reports it: 128 + n for signal n.
 #[must_use]
 pub fn status_of(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
 }
 
-/// The living children of a process that are in its process group. Where the kernel does not say: none.
+/// The living children of a process that are in its process group. Empty if the kernel does not report them.
 #[must_use]
 pub fn children_in_own_group(pid: u32) -> Vec<u32> {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
@@ -106,7 +105,7 @@ pub fn children_in_own_group(pid: u32) -> Vec<u32> {
     children
 }
 
-/// Whether a process has this terminal open, under its own name or as `/dev/tty`. Where the kernel does not say: yes.
+/// Whether a process has this terminal open, under its own name or as `/dev/tty`. True if the kernel does not report it.
 #[must_use]
 pub fn has_open(pid: u32, terminal: u64) -> bool {
     let Ok(descriptors) = fs::read_dir(format!("/proc/{pid}/fd")) else { return true };
@@ -119,7 +118,7 @@ pub fn has_open(pid: u32, terminal: u64) -> bool {
     })
 }
 
-/// What the kernel says of a process: a letter (`Z`: ended), and its group.
+/// The kernel's report of a process: a letter (`Z`: ended), and its group.
 fn state_and_group(pid: u32) -> Option<(u8, i32)> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     let after_name = memchr::memrchr(b')', &stat)? + 1;
@@ -137,7 +136,7 @@ mod tests {
 
     use super::*;
 
-    /// Of a shell with one child that is about to end with it.
+    /// Whether a shell with this option runs its one child in its own group.
     fn shares_its_group(option: &str) -> bool {
         let mut shell = Command::new("bash");
         let text = format!("set {option}; sleep 60 & echo started; read line; kill $!");

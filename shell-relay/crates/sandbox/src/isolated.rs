@@ -24,14 +24,14 @@ use crate::{
 
 /// The kernel takes no longer argument.
 const TEXT_MAX_BYTES: usize = 120 * 1024;
-/// What background jobs still write when the shell has ended is awaited so long.
+/// The wait for the output of background jobs when the shell has ended.
 const DRAIN_WAIT: Duration = Duration::from_millis(100);
 const READ_BYTES: usize = 16 * 1024;
-/// From these bash takes code, before a line or within it.
+/// Variables from which bash takes code, before a line or within it.
 const CODE_VARIABLES: [&str; 5] = ["BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4"];
-/// Of variables that are functions.
+/// The prefix of variables that are functions.
 const FUNCTION_PREFIX: &[u8] = b"BASH_FUNC_";
-/// After a cancellation; each step waits so long for the one before it.
+/// Signals after a cancellation, each with its wait after the one before.
 const CANCEL_LADDER: [(Signal, Duration); 3] = [
     (Signal::Interrupt, Duration::from_secs(2)),
     (Signal::Terminate, Duration::from_secs(1)),
@@ -44,16 +44,16 @@ const CANCEL_LADDER: [(Signal, Duration); 3] = [
 pub struct DaemonShell {
     program: PathBuf,
     cwd: PathBuf,
-    /// Instead of this process's own, if given.
+    /// The environment in place of this process's own, if given.
     environment: Option<Vec<(OsString, OsString)>>,
     hidden_variables: Vec<OsString>,
     sandbox: Sandbox,
-    /// Of the user; with it lines that plainly only read are typed so that they do.
+    /// The user's home; with it lines that plainly only read are hardened.
     home: Option<PathBuf>,
 }
 
 impl DaemonShell {
-    /// In `cwd`, with bash if there is one, else sh.
+    /// Runs commands in `cwd`, with bash if it is installed, otherwise sh.
     #[must_use]
     pub fn new(cwd: PathBuf) -> Self {
         let bash = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"]
@@ -64,7 +64,7 @@ impl DaemonShell {
         Self { program, cwd, environment: None, hidden_variables: Vec::new(), sandbox: Sandbox::none(), home: None }
     }
 
-    /// Commands can do what `sandbox` lets them, as far as the kernel helps.
+    /// Restricts commands to the permissions of `sandbox`, as far as the kernel supports them.
     #[must_use]
     pub fn within(self, sandbox: Sandbox) -> Self {
         Self { sandbox, ..self }
@@ -76,7 +76,7 @@ impl DaemonShell {
         Self { home: Some(home), ..self }
     }
 
-    /// The line as it is typed where it only reads, and so runs unasked.
+    /// The hardened form of a line that only reads, and so runs unasked.
     fn typed(&self, text: &str) -> Option<String> {
         // Without a sandbox the user has agreed to this one run: it is not locked either.
         let launcher = lock::launcher().ok().filter(|_| self.sandbox != Sandbox::none());
@@ -89,8 +89,7 @@ impl DaemonShell {
         Some(unasked.locked.unwrap_or(unasked.text))
     }
 
-    /// Takes from a line that runs unasked what makes its names stand for something else than the policy knows: there is no shell that
-    /// could be asked.
+    /// Removes settings that would give the names in an unasked line another meaning than the policy knows: there is no shell to ask.
     fn take_meanings(&self, command: &mut Command) {
         let variables = self.environment.clone().unwrap_or_else(|| std::env::vars_os().collect());
         for (name, value) in variables {
@@ -100,13 +99,13 @@ impl DaemonShell {
             } else if name == "PATH" {
                 let folders = std::env::split_paths(&value);
                 let others = folders.filter(|folder| folder.is_absolute() && !folder.starts_with(&self.cwd));
-                // It was split from one.
+                // Joining cannot fail: the folders were split from one such value.
                 command.env(name, std::env::join_paths(others).unwrap_or_default());
             }
         }
     }
 
-    /// Commands see these variables instead of this process's own, but for those that are [hidden](Self::hiding).
+    /// Commands see these variables instead of this process's own, except for those that are [hidden](Self::hiding).
     #[must_use]
     pub fn with_environment(mut self, variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         self.environment = Some(variables.into_iter().collect());
@@ -120,7 +119,7 @@ impl DaemonShell {
         self
     }
 
-    /// Which shell it is.
+    /// The shell's program.
     #[must_use]
     pub fn program(&self) -> &Path {
         &self.program
@@ -157,7 +156,7 @@ impl DaemonShell {
         Ok((child, Receiver::from_owned_fd(reader.into())?))
     }
 
-    /// What binds a thread binds what it starts, and cannot be undone: this thread must not be bound.
+    /// A restriction of a thread binds all that it starts, and cannot be undone: this thread must not be bound.
     fn start(&self, mut command: tokio::process::Command) -> io::Result<Child> {
         if !self.sandbox.confines() {
             return command.spawn();
@@ -175,7 +174,7 @@ impl DaemonShell {
     }
 }
 
-/// Why a command was not left to its end.
+/// The reason why a command was stopped before its end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stop {
     Cancelled,
@@ -213,7 +212,7 @@ impl DaemonShell {
         Ok(outcome)
     }
 
-    /// Where each command starts.
+    /// The folder in which each command starts.
     #[must_use]
     pub fn cwd(&self) -> PathBuf {
         self.cwd.clone()
@@ -254,7 +253,7 @@ impl DaemonShell {
                 break;
             }
         }
-        // The shell is gone, or cannot be killed; its children shall not outlive it.
+        // The shell is gone, or cannot be killed; its children must not outlive it.
         group.signal(Signal::Kill);
         group.disarm();
         Ok(self.outcome(&capture, status.unwrap_or(137), Some(stop), request, started.elapsed()))
@@ -291,7 +290,7 @@ impl DaemonShell {
     }
 }
 
-/// Reads until the shell has ended and its output has, or nothing more comes.
+/// Reads until both the shell and its output have ended, or nothing more comes.
 async fn finish(child: &mut Child, output: &mut Receiver, capture: &mut Capture) -> Result<i32, RelayError> {
     let mut buffer = vec![0; READ_BYTES];
     let mut open = true;
@@ -310,7 +309,7 @@ async fn finish(child: &mut Child, output: &mut Receiver, capture: &mut Capture)
     Ok(cohab_process::status_of(status))
 }
 
-/// The command's process group; ended if it is dropped before its time.
+/// The command's process group; killed if it is dropped early.
 struct Group {
     pgid: Option<i32>,
 }

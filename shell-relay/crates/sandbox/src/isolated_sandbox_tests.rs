@@ -10,7 +10,7 @@ use crate::profile::{Profile, Support};
 
 struct Bench {
     folder: TempDir,
-    /// For temporary files of the commands.
+    /// The folder for temporary files of the commands.
     temporary: TempDir,
     kernel: Support,
 }

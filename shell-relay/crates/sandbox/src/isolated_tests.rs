@@ -61,7 +61,7 @@ async fn names_of_a_line_that_only_reads_stand_for_the_systems_programs_and_for_
         assert_eq!(reading.run(request("uname -s"), &cancel).await.unwrap().output, "Linux\n", "{variables:?}");
         assert!(!trace.exists(), "{variables:?}");
         shell.run(request("uname -s"), &cancel).await.unwrap();
-        // Root's bash takes no PS4 from its variables.
+        // root's bash takes no PS4 from its variables.
         let is_taken = fs::remove_file(&trace).is_ok() || variables[1].0 == "SHELLOPTS";
         assert!(is_taken, "{variables:?}: what the user agreed to has them");
     }
@@ -80,7 +80,7 @@ async fn a_line_that_only_reads_is_typed_so_that_it_does() {
     let reading = DaemonShell::new(repository.clone()).reading_only(home);
     let outcome = reading.run(request("git status --short; pwd"), &cancel).await.unwrap();
     assert!(outcome.output.ends_with("/app\n") && !trace.exists(), "{}", outcome.output);
-    // What was agreed to runs as it stands.
+    // A line that was agreed to runs as it stands.
     reading.run(request("git status --short; : >here"), &cancel).await.unwrap();
     assert!(trace.exists() && repository.join("here").exists());
 }

@@ -21,14 +21,14 @@ use crate::profile;
 /// The longest path that is shown.
 const PATH_COLUMNS: usize = 80;
 
-/// Why there is no second lock; the policy alone answers then.
+/// The reason why there is no second lock; the policy alone decides then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoLock {
     /// The launcher is not where it is looked for.
     Missing(PathBuf),
-    /// Its path is not one that all shells read as it stands.
+    /// Not all shells read the launcher's path as it stands.
     Path(PathBuf),
-    /// What this system lacks, in words.
+    /// The missing parts of this system, in words.
     System(Vec<&'static str>),
 }
 
@@ -58,12 +58,12 @@ pub fn why_stopped(status: i32, output: &str, context: Context<'_>) -> Option<St
     Some(format!("it could only read, and {what}"))
 }
 
-/// What the user can do at `path` and a locked program cannot.
+/// The access to `path` that the user has and a locked program does not.
 fn refused_at(path: &Path, context: Context<'_>) -> Option<String> {
     let may = |path: &Path, how| access(path, how).is_ok();
     let can_read = may(path, Access::READ_OK);
     let is_process = path.starts_with("/proc");
-    // Who may write in a folder can make what is not there.
+    // A user who may write in a folder can make a missing file.
     let could_make =
         || !is_process && !path.exists() && path.parent().is_some_and(|folder| may(folder, Access::WRITE_OK));
     let what = if can_read && is_process {
@@ -85,7 +85,7 @@ fn refused_at(path: &Path, context: Context<'_>) -> Option<String> {
 /// The launcher next to the running program. Makes some system calls each time; none of them waits.
 ///
 /// # Errors
-/// Why it cannot be used.
+/// The reason why the launcher cannot be used.
 pub fn launcher() -> Result<PathBuf, NoLock> {
     let path = env::current_exe().unwrap_or_default().with_file_name(NAME);
     usable(path, profile::present())

@@ -4,25 +4,25 @@ use std::ops::Range;
 
 use super::likely;
 
-/// Letters, digits and the like that may follow the word that sounds secret, before the sign of assignment.
+/// Largest number of letters, digits and the like between the word that sounds secret and the sign of assignment.
 const MOST_NAME_TAIL: usize = 20;
-/// How far to the left of that word its name may begin.
+/// Largest distance from the begin of a name to its secret-sounding word, in bytes.
 const MOST_NAME_HEAD: usize = 60;
-/// Blanks and quotes on either side of the sign.
+/// Largest number of blanks and quotes on either side of the sign.
 const MOST_FILLERS: usize = 6;
 /// Longest type between a name and its value, as in `key: &str = "..."`.
 const MOST_TYPE: usize = 32;
 /// Shortest and longest value of an assignment to a name that only sounds secret.
 const LEAST_VALUE: usize = 8;
 const MOST_VALUE: usize = 512;
-/// Shorter values must look as if they were made by a machine, or be passwords.
+/// Shorter values must look machine-made, or be passwords.
 const SHORT_VALUE: usize = 16;
 /// Floor for values of hexadecimal digits, bits a byte.
 const HEX_FLOOR: f32 = 2.75;
 
 /// Words that sound secret only as a separate part: not in `monkey`, `author` or `rapid`.
 const WEAK_WORDS: &[&str] = &["key", "api", "auth", "access", "creds", "pass", "psk", "pwd"];
-/// What may stand directly before a weak word, other than the begin of a part.
+/// Texts that may stand directly before a weak word, other than the begin of a part.
 const BEFORE_WEAK: &[&str] = &[
     "api",
     "access",
@@ -86,7 +86,7 @@ const HARMLESS_NAMES: &[&str] = &[
     "keys.",
     "keyserver",
 ];
-/// Only a name of these words says of hexadecimal digits or a uuid that they are secret.
+/// Only a name with one of these words makes hexadecimal digits or a uuid secret.
 const STRONG_NAMES: &[&str] =
     &["secret", "passw", "pwd", "token", "api_key", "apikey", "api-key", "credential", "private", "access_key"];
 
@@ -95,10 +95,10 @@ const STRONG_NAMES: &[&str] =
 pub(super) struct Assignment<'a> {
     /// The whole left side: letters, digits, `_`, `.`, `-`.
     name: &'a [u8],
-    /// Where in the name the word stands.
+    /// The place of the word in the name.
     word: (usize, usize),
     sign: u8,
-    /// Where the value begins.
+    /// The begin of the value.
     pub(super) value_at: usize,
     quote: Option<u8>,
 }
@@ -164,7 +164,7 @@ impl Assignment<'_> {
             && likely::entropy(value) >= likely::fair_floor(floor, value.len())
     }
 
-    /// Where the value stands, if the name sounds secret and the value looks it.
+    /// The place of the value, if the name sounds secret and the value looks so.
     pub(super) fn generic(&self, bytes: &[u8], floor: f32) -> Option<Range<usize>> {
         let name = self.name.to_ascii_lowercase();
         let says =
@@ -195,7 +195,7 @@ impl Assignment<'_> {
         (is_closed && fits_sign && looks_secret).then_some(self.value_at..self.value_at + value.len())
     }
 
-    /// Not when the word is only a piece of another word.
+    /// Whether the word sounds secret: not when it is only a piece of another word.
     fn sounds_secret(&self, lower: &[u8]) -> bool {
         let (start, end) = self.word;
         let word = &lower[start..end];
@@ -216,7 +216,7 @@ impl Assignment<'_> {
     }
 }
 
-/// Whether a value looks like a secret, given what its name says.
+/// Whether a value looks like a secret, given the meaning of its name.
 fn is_secret(value: &[u8], is_password: bool, is_strong: bool, floor: f32) -> bool {
     let refused = likely::is_stand_in(value)
         || likely::is_public(value)
@@ -244,7 +244,7 @@ fn is_path(value: &[u8]) -> bool {
     (starts.iter().any(|start| value.starts_with(start)) && slashes * 20 > value.len()) || slashes * 8 > value.len()
 }
 
-/// Short parts in one case, with separators between them: a name that somebody chose.
+/// Whether the value is short parts in one case, with separators between them: a name chosen by a person.
 fn is_identifier(value: &[u8]) -> bool {
     let parts: Vec<&[u8]> = value.split(|byte| b"_-./".contains(byte)).filter(|part| !part.is_empty()).collect();
     let is_mixed = |part: &[u8]| part.iter().any(u8::is_ascii_lowercase) && part.iter().any(u8::is_ascii_uppercase);

@@ -4,9 +4,9 @@
 pub const MOST_BLOCK_BYTES: usize = 64 * 1024;
 /// Longest line that begins or ends a key, in bytes.
 const MOST_MARK_BYTES: usize = 80;
-/// So much base64 without a line that ends it is a key, too, that was cut.
+/// Least length of base64 without an end line that counts as a key that was cut, in bytes.
 const LEAST_CUT_KEY: usize = 48;
-/// Pieces of a key have so many bytes, but for the last line.
+/// Length of a piece of a key, except for the last line, in bytes.
 const FULL_PIECE: usize = 24;
 
 /// A key whose end is not known yet.
@@ -16,25 +16,25 @@ pub(super) struct Block {
     pub(super) kind: &'static str,
     pub(super) order: usize,
     is_putty: bool,
-    /// Everything before this was looked at.
+    /// The bytes before this place were examined.
     at: usize,
-    /// Base64 seen so far, in bytes, and where the last of it ended.
+    /// Base64 seen so far, in bytes, and the end of the last of it.
     base64: usize,
     base64_end: usize,
     short_pieces: usize,
     in_header: bool,
 }
 
-/// What is known of a block.
+/// The known end of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     /// More bytes have to come first.
     Unknown,
-    /// It is no key.
+    /// The block is no key.
     None,
-    /// It ends before this.
+    /// The block ends before this offset.
     At(usize),
-    /// It is longer than the bound.
+    /// The block is longer than the bound.
     TooLong(usize),
 }
 
@@ -56,7 +56,7 @@ impl Block {
                 && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b' ');
             is_private.then_some(end + 5)?
         };
-        // A putty file says what the lines are before them: only the lines are secret.
+        // A putty file describes its lines in front of them: only the lines are secret.
         let at = start + head;
         let start = if is_putty { at } else { start };
         Some(Self { start, kind, order, is_putty, at, base64: 0, base64_end: at, short_pieces: 0, in_header: false })
@@ -69,7 +69,7 @@ impl Block {
         self.base64_end -= bytes;
     }
 
-    /// Looks at what came since the last time. `is_end` if nothing will come behind `bytes`.
+    /// Examines the bytes since the last time. `is_end` if nothing will come behind `bytes`.
     pub(super) fn look(&mut self, bytes: &[u8], is_end: bool) -> Ending {
         loop {
             if self.at >= self.start + MOST_BLOCK_BYTES {
@@ -77,7 +77,7 @@ impl Block {
             }
             let rest = &bytes[self.at..];
             let piece = rest.iter().position(|byte| is_between(*byte)).unwrap_or(rest.len());
-            // The bytes behind a piece decide what it is; a piece of any length is no key.
+            // The kind of a piece depends on the bytes behind it; a piece of unlimited length is no key.
             if !is_end && rest.len() < (piece + 2).min(MOST_BLOCK_BYTES) {
                 return Ending::Unknown;
             }
@@ -151,7 +151,7 @@ impl Block {
     }
 }
 
-/// How many bytes of a piece say where its line stands, as a search writes it: `file:12:`, `12:`, `file-12-`, `file:`.
+/// The length of the prefix of a piece that names the place of its line, as a search writes it: `file:12:`, `12:`, `file-12-`, `file:`.
 fn place_of(piece: &[u8]) -> usize {
     let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
     if let Some(at) = memchr::memrchr(b':', piece) {
@@ -165,7 +165,7 @@ fn place_of(piece: &[u8]) -> usize {
     numbered.filter(|pair| is_path(&piece[..pair[0]])).map_or(0, |pair| pair[1] + 1)
 }
 
-/// What stands between the pieces of a key: blanks, ends of lines, and what quoting adds.
+/// Whether a byte stands between the pieces of a key: blanks, ends of lines, and signs added by quoting.
 fn is_between(byte: u8) -> bool {
     byte.is_ascii_whitespace() || b"\\\"'`,>|*#;()".contains(&byte)
 }

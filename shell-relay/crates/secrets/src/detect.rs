@@ -20,13 +20,13 @@ fn is_of_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_-.+/=%~".contains(&byte)
 }
 
-/// Something to replace. Offsets are those of the bytes that were looked at.
+/// Text to replace. Offsets refer to the examined bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Find {
     pub(super) start: usize,
-    /// Lower is surer: it names what overlaps.
+    /// A lower rank is surer: it names overlapping finds.
     pub(super) rank: Rank,
-    /// Among equals the earlier line of the table.
+    /// Among equals the earlier line of the table counts.
     pub(super) order: usize,
     pub(super) end: usize,
     pub(super) kind: &'static str,
@@ -34,7 +34,7 @@ pub(super) struct Find {
     pub(super) goes_on: Option<GoesOn>,
 }
 
-/// How sure a find is.
+/// The certainty of a find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
     Exact,
@@ -45,13 +45,13 @@ pub(super) enum Rank {
     Guess,
     Generic,
     Personal,
-    /// Anybody can have written it.
+    /// Any author may have written it.
     LookAlike,
-    /// It has a mark.
+    /// The placeholder has a mark.
     Placeholder,
 }
 
-/// What follows the end of a find that was cut by the window.
+/// The kind of bytes that follow a find that was cut by the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum GoesOn {
     Token,
@@ -70,21 +70,21 @@ impl GoesOn {
 /// A window of a stream with a literal in it.
 struct Window<'a> {
     bytes: &'a [u8],
-    /// Where the literal begins.
+    /// The begin of the literal.
     hit: usize,
-    /// What stands before `bytes` in the buffer.
+    /// The offset of `bytes` in the buffer.
     offset: usize,
 }
 
-/// What a literal led to.
+/// The results of a literal.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) finds: Vec<Find>,
     pub(super) blocks: Vec<Block>,
 }
 
-/// Asks the rules of the literal at `hit` of `buffer`. What they say depends on nothing but the bytes from [`CONTEXT_BYTES`] before to
-/// [`AHEAD_BYTES`] behind it.
+/// Asks the rules of the literal at `hit` of `buffer`. The result depends only on the bytes from [`CONTEXT_BYTES`] before to
+/// [`AHEAD_BYTES`] behind the literal.
 pub(super) fn look(rules: &Rules, literal: &Literal, buffer: &[u8], hit: usize, found: &mut Found) {
     let in_case = || &buffer[hit..hit + literal.text.len()] == literal.text;
     if literal.is_exact && !(in_case() && is_bound_before(buffer, hit)) {
@@ -105,7 +105,7 @@ pub(super) fn look(rules: &Rules, literal: &Literal, buffer: &[u8], hit: usize, 
 }
 
 impl<'a> Window<'a> {
-    /// What `rule` says is secret here. The assignment around the literal is read once for all rules.
+    /// Finds the text that is secret by `rule`. The assignment around the literal is read once for all rules.
     fn ask(
         &self,
         rule: &Rule,
@@ -138,7 +138,7 @@ impl<'a> Window<'a> {
     fn add(&self, rule: &Rule, order: usize, range: Range<usize>, rank: Rank, finds: &mut Vec<Find>) {
         let is_cut = range.end == self.bytes.len() && self.bytes.len() - self.hit == AHEAD_BYTES;
         let goes_on = (is_cut && rank < Rank::LookAlike).then_some(GoesOn::Token);
-        // What begins before the part that is held back may be gone already.
+        // Bytes before the part that is held back may be gone already.
         let start = range.start.max(self.hit.saturating_sub(BACK_BYTES)) + self.offset;
         let end = range.end + self.offset;
         if start < end {
@@ -161,7 +161,7 @@ impl<'a> Window<'a> {
         if before == 0 && !is_bound_before(self.bytes, self.hit) {
             return None;
         }
-        // The bound before a token that begins before its literal is part of what is looked at.
+        // The bound before a token that begins before its literal is part of the examined text.
         let range = self.matched(rule, if before == 0 { 0 } else { before + MOST_BOUND_BYTES })?;
         let holds_literal = before == 0 || (range.start <= self.hit && self.hit < range.end);
         (holds_literal && self.is_random(rule, &range)).then_some(range)
@@ -197,8 +197,8 @@ impl<'a> Window<'a> {
     }
 }
 
-/// Whether a token may begin at `at`. An escape before it ends in a letter that is not part of the token: `\n`, `\u0022`, `%3D`, `ESC
-/// [31m`.
+/// Whether a token may begin at `at`. An escape before it ends in a letter that is not part of the token:
+/// `\n`, `\u0022`, `%3D`, `ESC [31m`.
 fn is_bound_before(bytes: &[u8], at: usize) -> bool {
     let Some((&last, before)) = bytes[..at].split_last() else { return true };
     if !(last.is_ascii_alphanumeric() || last == b'_') {

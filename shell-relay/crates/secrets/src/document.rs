@@ -6,11 +6,11 @@ use super::likely;
 
 /// Largest distance between `data:` and the kind of its document, in bytes.
 const MOST_DOCUMENT: usize = 3 * 1024;
-/// How far before its password a machine is named, in bytes.
+/// Largest distance from the name of a machine to its password, in bytes.
 const MOST_NETRC_ENTRY: usize = 200;
 const LEAST_COOKIE: usize = 16;
 const LEAST_MANIFEST_VALUE: usize = 10;
-/// Longest line that is looked at, in bytes.
+/// Longest line that is examined, in bytes.
 const MOST_LINE: usize = 2 * 1024;
 const COOKIE_FLOOR: f32 = 3.0;
 
@@ -116,11 +116,11 @@ pub(super) fn netrc(bytes: &[u8], hit: usize) -> Option<Range<usize>> {
     }
     let start = after + bytes[after..].iter().take(MOST_LINE).position(|byte| !byte.is_ascii_whitespace())?;
     let length = bytes[start..].iter().position(u8::is_ascii_whitespace).unwrap_or(bytes.len() - start);
-    // Elsewhere it is a variable that is called so.
+    // Elsewhere it is a variable of that name.
     (!bytes[start..].starts_with(b"=")).then_some(start..start + length)
 }
 
-/// What a file is by its name.
+/// The kind of a file by its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum FileKind {
     #[default]
@@ -132,7 +132,7 @@ pub(super) enum FileKind {
 }
 
 impl FileKind {
-    /// Of a file with this name or path.
+    /// The kind of a file with this name or path.
     pub(super) fn of(name: &str) -> Self {
         let base = name.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
         let is_store = [".p12", ".pfx", ".jks", ".kdbx"].iter().any(|end| base.ends_with(end));
@@ -144,7 +144,7 @@ impl FileKind {
     }
 }
 
-/// Where the password begins in a line of a pgpass file, in bytes; a backslash escapes the next byte.
+/// The begin of the password in a line of a pgpass file, in bytes; a backslash escapes the next byte.
 pub(super) fn fifth_field(line: &[u8]) -> Option<usize> {
     let (mut fields, mut is_escaped) = (0, false);
     for (at, byte) in line.iter().enumerate() {

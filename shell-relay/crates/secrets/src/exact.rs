@@ -8,12 +8,12 @@ use crate::secret_names::{Stake, holds_secret};
 
 /// Shorter values are too common in other texts to be replaced everywhere.
 pub(super) const LEAST_BYTES: usize = 8;
-/// Of longer values the first bytes are looked for.
+/// Longer values are found by this number of their first bytes.
 pub(super) const MOST_BYTES: usize = 1024;
-/// Further values are not looked for.
+/// Largest number of values that are looked for.
 const MOST_VALUES: usize = 512;
-/// Values to look for, in all the forms in which they get around: as they are, base64 at each of the three offsets, percent-encoded,
-/// in JSON, quoted for a shell.
+/// Values to look for, in all their usual forms: unchanged, base64 at each of the three offsets, percent-encoded, in JSON, quoted for a
+/// shell.
 #[derive(Clone, Default)]
 pub struct ExactValues {
     pub(super) automaton: Option<AhoCorasick>,
@@ -21,7 +21,7 @@ pub struct ExactValues {
 }
 
 impl ExactValues {
-    /// Of `values`; those of less than 8 bytes are left out.
+    /// Takes `values`; those of less than 8 bytes are left out.
     #[must_use]
     pub fn new<'a>(values: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let values: BTreeSet<&[u8]> =
@@ -33,7 +33,7 @@ impl ExactValues {
         Self { automaton, count: values.len() }
     }
 
-    /// What the variables of this environment hold whose names sound secret.
+    /// The values of the variables of this environment whose names sound secret.
     #[must_use]
     pub fn of_environment(variables: impl Iterator<Item = (OsString, OsString)>) -> Self {
         let variables: Vec<(bool, OsString)> =
@@ -107,7 +107,7 @@ fn json(value: &[u8], with_slashes: bool) -> Vec<u8> {
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// The characters of base64 that depend on nothing but `value`, when `offset` other bytes of its group stand before it.
+/// The characters of base64 that depend only on `value`, if `offset` other bytes of its group precede it.
 fn base64_core(value: &[u8], offset: usize, alphabet: &[u8; 64]) -> Vec<u8> {
     // A character is six bits: whole ones lie between these.
     let (first, last) = ((offset * 8).div_ceil(6), (offset + value.len()) * 8 / 6);

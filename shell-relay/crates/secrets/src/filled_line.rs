@@ -4,7 +4,7 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-/// A line as it is typed, with values in it. It shows in no output and is wiped when it goes.
+/// A line as it is typed, with values in it. It shows in no output and is wiped when dropped.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FilledLine(Zeroizing<String>);
 

@@ -7,9 +7,9 @@ const PAIRS: [u32; 26] = [
     0x0040110, 0x11c4919, 0x014d113, 0x03c657d, 0x07efd6f, 0x01ec991, 0x0100000, 0x13e7d7d, 0x11cd995, 0x11e4995,
     0x00eb977, 0x0004111, 0x0026191, 0x0088010, 0x0048000, 0x0000010,
 ];
-/// A run of letters is a word from so many letters on,
+/// Least number of letters of a run that is a word,
 const LEAST_WORD: usize = 4;
-/// if so many of its pairs are common.
+/// and the least share of common pairs in it.
 const COMMON_SHARE: f32 = 0.75;
 /// Longest number that a plain text has as a part, in digits.
 const MOST_PLAIN_DIGITS: usize = 8;
@@ -47,7 +47,7 @@ pub(super) fn has_digit(value: &[u8]) -> bool {
     value.iter().any(u8::is_ascii_digit)
 }
 
-/// Lower-case, upper-case, digit, other: how many of these four occur?
+/// The number of classes that occur: lower-case, upper-case, digit, other.
 pub(super) fn classes(value: &[u8]) -> usize {
     let tests: [fn(&u8) -> bool; 4] =
         [u8::is_ascii_lowercase, u8::is_ascii_uppercase, u8::is_ascii_digit, |byte: &u8| !byte.is_ascii_alphanumeric()];
@@ -70,7 +70,7 @@ fn is_word(letters: &[u8]) -> bool {
     letters.len() >= LEAST_WORD && common as f32 >= (letters.len() - 1) as f32 * COMMON_SHARE
 }
 
-/// How much of a part without separators is words and their numbers, in bytes.
+/// The length of the words and their numbers in a part without separators, in bytes.
 fn plain_of_part(part: &[u8]) -> usize {
     if part.iter().all(u8::is_ascii_digit) {
         return if part.len() <= MOST_PLAIN_DIGITS { part.len() } else { 0 };
@@ -113,7 +113,7 @@ pub(super) fn is_number(value: &[u8]) -> bool {
     letters <= 2 && value.iter().all(|byte| byte.is_ascii_alphanumeric() || b".:-+_/,%".contains(byte))
 }
 
-/// What people write where a secret would stand: variables, templates, stars, and words such as `password`.
+/// Whether a value is a stand-in for a secret: variables, templates, stars, and words such as `password`.
 pub(super) fn is_stand_in(value: &[u8]) -> bool {
     let begins = [&b"$"[..], b"<", b"{", b"[", b"(", b"%", b"...", b"***", b"\\", b"&", b"@"];
     let holds = [&b"${"[..], b"$(", b"{{", b"}}", b"****", b"xxxx", b"XXXX", b"...", b"::", b"->", b"(", b"://"];
@@ -122,7 +122,7 @@ pub(super) fn is_stand_in(value: &[u8]) -> bool {
     begins.iter().any(|start| value.starts_with(start)) || (0..value.len()).any(holds_at)
 }
 
-/// A key that is public, or a digest that says which it is.
+/// Whether a value is a public key, or a digest that names its kind.
 pub(super) fn is_public(value: &[u8]) -> bool {
     let starts = [
         &b"AAAAB3NzaC1"[..],
@@ -153,7 +153,7 @@ pub(super) fn is_mixed(value: &[u8]) -> bool {
     value.len() >= LEAST_MIXED && classes(value) >= 2 && !is_plain(value)
 }
 
-/// For places where anything may stand, such as the word after `--password`: is it more than a word?
+/// Whether a value is more than a word, for places where any word is possible, such as after `--password`.
 pub(super) fn is_guess(value: &[u8]) -> bool {
     let has_sign = value.iter().any(|byte| byte.is_ascii_punctuation() && !b"-_.,:;/'\"`)]}>".contains(byte));
     !is_stand_in(value) && !is_number(value) && !is_plain(value) && (has_digit(value) || has_sign || is_mixed(value))

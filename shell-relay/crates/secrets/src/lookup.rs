@@ -6,21 +6,21 @@ use zeroize::Zeroizing;
 
 use super::{ExactValues, Mark, Placeholder, Scrubber, exact, holds_placeholder};
 
-/// Values that are watched for; no more are handed out.
+/// Largest number of values that are watched for; no more are handed out.
 const MOST_WATCHED: usize = 64;
 
-/// Why a placeholder has no value that can stand in a line for a shell. `Display` is the reason as a part of a sentence.
+/// The reason why a placeholder has no value for a line of a shell. `Display` is the reason as a part of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoValue {
     /// Another scrubber wrote the placeholder, or the value was dropped.
     Unknown,
     /// No scrubber keeps values of this kind.
     NeverKept,
-    /// It could not be found again in what a command writes.
+    /// The value is too short to be found again in a command's output.
     TooShort,
-    /// It has control characters or is not UTF-8.
+    /// The value has control characters or is not UTF-8.
     NotOneLine,
-    /// It looks like a placeholder itself.
+    /// The value looks like a placeholder itself.
     HoldsPlaceholder,
 }
 
@@ -74,7 +74,7 @@ impl Scrubber {
         self.watched.iter().any(|watched| watched.as_slice() == value.as_bytes())
     }
 
-    /// Takes these values out of every later text, in all forms in which values get around.
+    /// Takes these values out of every later text, in all their usual forms.
     pub fn watch_for<'a>(&mut self, values: impl IntoIterator<Item = &'a str>) {
         let before = self.watched.len();
         for value in values {

@@ -4,7 +4,7 @@ use std::{net::Ipv6Addr, str::FromStr, sync::OnceLock};
 
 use regex::bytes::{Regex, RegexBuilder};
 
-/// Which personal data to take out.
+/// The personal data to take out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PersonalData {
     /// Addresses of electronic mail.
@@ -17,14 +17,14 @@ pub struct PersonalData {
     pub iban: bool,
     /// National identity and tax numbers that differ recognizably from other numbers.
     pub national_id: bool,
-    /// Addresses of the internet protocol, but those of the machine itself.
+    /// Addresses of the internet protocol, except those of the machine itself.
     pub ip: bool,
 }
 
-/// Where the switch of a kind is.
+/// The switch of a kind.
 type Field = fn(&mut PersonalData) -> &mut bool;
 
-/// Names of the kinds, as settings and command lines say them.
+/// Names of the kinds in settings and command lines.
 const KINDS: &[(&str, Field)] = &[
     ("email", |data| &mut data.email),
     ("phone", |data| &mut data.phone),
@@ -55,7 +55,7 @@ impl PersonalData {
     /// Adds the kind of that name.
     ///
     /// # Errors
-    /// If there is no such kind; the text says which there are.
+    /// If there is no such kind; the text lists the known kinds.
     pub fn with(mut self, name: &str) -> Result<Self, String> {
         match KINDS.iter().find(|(known, _)| *known == name) {
             Some((_, field)) => {
@@ -133,7 +133,7 @@ const FORMS: &[Form] = &[
     },
 ];
 
-/// What begins at `at`: its kind and length. `bytes` reaches far enough behind it, or to the end of the stream.
+/// The kind and length of the data that begins at `at`. `bytes` reaches far enough behind it, or to the end of the stream.
 pub(super) fn at(data: PersonalData, bytes: &[u8], at: usize) -> Option<(&'static str, usize)> {
     static REGEXES: OnceLock<Vec<Option<Regex>>> = OnceLock::new();
     let made =
@@ -147,7 +147,7 @@ pub(super) fn at(data: PersonalData, bytes: &[u8], at: usize) -> Option<(&'stati
     FORMS.iter().zip(regexes).find_map(matched)
 }
 
-/// Whether something may begin at `at`, by two bytes; called for every byte.
+/// Whether data may begin at `at`, by two bytes; called for every byte.
 pub(super) fn may_begin(bytes: &[u8], at: usize) -> bool {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-+".contains(&byte) || byte >= 0x80;
     let byte = bytes[at];
@@ -205,7 +205,7 @@ fn is_brazilian(text: &[u8]) -> bool {
     all.iter().any(|digit| *digit != all[0]) && check(9) && check(10)
 }
 
-/// Not the machine's own addresses, and no versions and times.
+/// Whether a text is an address, but not one of the machine's own addresses, a version or a time.
 fn is_address(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);
     if text.contains(':') {

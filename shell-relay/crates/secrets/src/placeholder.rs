@@ -9,9 +9,9 @@ use std::{
     ops::Range,
 };
 
-/// How every placeholder begins.
+/// The begin of every placeholder.
 pub(super) const START: &str = "<secret:";
-/// What stands for that where a text of others has something that looks like a placeholder.
+/// The replacement of that begin in a foreign text with a look-alike of a placeholder.
 const ESCAPED_START: &str = "<quoted-secret:";
 /// Values of a conversation with separate numbers; further ones are all number 0.
 const MOST_VALUES: usize = 65_536;
@@ -20,7 +20,7 @@ const MOST_KIND_BYTES: usize = 40;
 const MOST_DIGITS: usize = 10;
 /// Length of a mark: 40 random bits.
 const MARK_BYTES: usize = 8;
-/// What a mark is written in: letters and digits that are not taken for each other.
+/// The letters of a mark: letters and digits that are not taken for each other.
 const MARK_LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 
 /// The scrubber of a placeholder. The mark cannot be guessed: a placeholder with a mark was written by its scrubber, or copied.
@@ -52,11 +52,11 @@ impl fmt::Display for Mark {
     }
 }
 
-/// Which value has which number. Holds keyed hashes, no values.
+/// The numbers of the values. Holds keyed hashes, no values.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
     keys: [RandomState; 2],
-    /// With what it was first found as: it may look otherwise somewhere else.
+    /// The number, and the kind by which the value was first found: it may look like another kind in another place.
     known: HashMap<[u64; 2], (usize, &'static str)>,
     escaped: u64,
 }
@@ -82,7 +82,7 @@ impl Numbers {
         (number, kind)
     }
 
-    /// Writes what stands for the start of a look-alike.
+    /// Writes the escaped start of a look-alike.
     pub(super) fn escape(&mut self, out: &mut Vec<u8>) {
         self.escaped += 1;
         out.extend_from_slice(ESCAPED_START.as_bytes());
@@ -94,10 +94,10 @@ impl Numbers {
     }
 }
 
-/// What has the form of a placeholder.
+/// The form of a placeholder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Form {
-    /// All of it, in bytes.
+    /// Length of the whole, in bytes.
     pub(super) length: usize,
     /// Whether there is a mark in it.
     pub(super) is_marked: bool,
@@ -126,20 +126,20 @@ fn name_of(rest: &[u8]) -> Option<(usize, bool)> {
 /// A placeholder in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placeholder<'a> {
-    /// Where it stands, in bytes.
+    /// The place of the placeholder, in bytes.
     pub range: Range<usize>,
     /// `github-token` and the like.
     pub kind: &'a str,
-    /// Which of the scrubber's values.
+    /// The number of the value.
     pub number: &'a str,
     /// The mark of the scrubber that can fill it in; empty if no scrubber can.
     pub mark: &'a str,
-    /// It was escaped: it stood in what another scrubber has cleaned, or pretends to.
+    /// The placeholder was escaped: it stood in a text that another scrubber has cleaned, or pretends to.
     pub is_quoted: bool,
 }
 
 impl<'a> Placeholder<'a> {
-    /// As people and models name it, without its mark: `github-token#1`.
+    /// The name for people and models, without the mark: `github-token#1`.
     #[must_use]
     pub fn name(&self) -> String {
         format!("{}#{}", self.kind, self.number)
@@ -165,7 +165,7 @@ impl<'a> Placeholder<'a> {
     }
 }
 
-/// The placeholders in `text`, in their order, those that were escaped included.
+/// The placeholders in `text`, in their order, including the escaped ones.
 pub fn placeholders(text: &str) -> impl Iterator<Item = Placeholder<'_>> {
     text.match_indices("secret:").filter_map(|(at, word)| Placeholder::at(text, at, word))
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-/// How often each kind of secret was replaced. [`fmt::Display`] writes a line a kind: the count, the kind.
+/// The number of replacements of each kind of secret. [`fmt::Display`] writes a line a kind: the count, the kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     counts: BTreeMap<&'static str, u64>,
@@ -13,12 +13,12 @@ impl Report {
         *self.counts.entry(kind).or_default() += 1;
     }
 
-    /// Kinds with how often each was replaced, by name.
+    /// The kinds, by name, with the number of their replacements.
     pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
         self.counts.iter().map(|(kind, count)| (*kind, *count))
     }
 
-    /// How often anything was replaced.
+    /// The number of all replacements.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.values().sum()

@@ -24,16 +24,16 @@ pub(super) struct Literal {
     pub(super) is_exact: bool,
 }
 
-/// Where in a text a rule's secret stands.
+/// The place of a rule's secret in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Between word bounds, from at most so many bytes before the literal.
+    /// Between word bounds, from at most this many bytes before the literal.
     Token(usize),
     /// Between word bounds, not far from the literal.
     Near,
     /// The value of an assignment.
     Named,
-    /// In the group of the pattern, from at most so many bytes before the literal.
+    /// In the group of the pattern, from at most this many bytes before the literal.
     Group(usize),
     /// As `Group(0)`, and only if it looks like a secret.
     Guess,
@@ -124,7 +124,7 @@ fn read_place(cell: &str) -> Option<Place> {
 }
 
 impl Rule {
-    /// The pattern, made ready when first asked for; its first group is the secret.
+    /// The pattern, compiled at its first use; its first group is the secret.
     pub(super) fn regex(&self) -> Option<&Regex> {
         let made = || {
             let (before, after) = match self.place {

@@ -6,25 +6,25 @@ use zeroize::Zeroizing;
 
 use crate::{ExactValues, Mark, PersonalData, Report, Stream, placeholder::Numbers, values::Values};
 
-/// What to look for besides the formats that are known.
+/// Settings for values beyond the known formats.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// Known values, which are secret in any form.
     pub exact: Arc<ExactValues>,
     /// The personal data to remove; none by default.
     pub personal: PersonalData,
-    /// Stands in the placeholders of a scrubber that is to fill them in again.
+    /// The mark in the placeholders of a scrubber that is to fill them in again.
     pub mark: Option<Mark>,
 }
 
-/// What one conversation needs to know to take secrets out of its texts.
+/// The memory that one conversation needs to take secrets out of its texts.
 pub struct Scrubber {
     pub(crate) settings: Settings,
     pub(crate) numbers: Numbers,
     pub(crate) values: Values,
-    /// What was filled in,
+    /// Values that were filled in.
     pub(crate) watched: Vec<Zeroizing<Vec<u8>>>,
-    /// which may come back in any form.
+    /// Finds the filled-in values, which may come back in any form.
     pub(crate) filled: ExactValues,
     pub(crate) report: Report,
 }
@@ -49,7 +49,7 @@ impl Scrubber {
         self.from_file("", bytes)
     }
 
-    /// The content of the file of that name without secrets. Some files are secret by their name; no path is looked at.
+    /// The content of the file of that name without secrets. Some files are secret by their name; no path is examined.
     #[must_use]
     pub fn from_file<'a>(&mut self, name: &str, bytes: &'a [u8]) -> Cow<'a, [u8]> {
         self.whole(Stream::of_file(name), bytes)
@@ -69,18 +69,18 @@ impl Scrubber {
         self.whole_text(Stream::default(), text)
     }
 
-    /// As [`Scrubber::text`], of text by someone who knows placeholders from us, such as a model: they stay as they are.
+    /// As [`Scrubber::text`], for text by an author who knows placeholders from us, such as a model: they stay as they are.
     #[must_use]
     pub fn own_text<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
         self.whole_text(Stream::with_placeholders(), text)
     }
 
-    /// These are the values to look for from now on.
+    /// Sets the values to look for from now on.
     pub fn know(&mut self, exact: Arc<ExactValues>) {
         self.settings.exact = exact;
     }
 
-    /// This personal data is taken out from now on.
+    /// Sets the personal data to take out from now on.
     pub fn look_for(&mut self, personal: PersonalData) {
         self.settings.personal = personal;
     }
@@ -88,7 +88,7 @@ impl Scrubber {
     fn whole_text<'a>(&mut self, stream: Stream, text: &'a str) -> Cow<'a, str> {
         match self.whole(stream, text.as_bytes()) {
             Cow::Borrowed(_) => Cow::Borrowed(text),
-            // What is replaced begins and ends at characters, but for values that are no UTF-8 themselves.
+            // A replaced text begins and ends at characters, except for values that are not UTF-8 themselves.
             Cow::Owned(clean) => Cow::Owned(match String::from_utf8(clean) {
                 Ok(clean) => clean,
                 Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
@@ -96,7 +96,7 @@ impl Scrubber {
         }
     }
 
-    /// What was taken out so far.
+    /// The number of values taken out so far.
     #[must_use]
     pub fn report(&self) -> &Report {
         &self.report

@@ -1,17 +1,17 @@
 //! Recognizes variables that hold secrets by their names. All callers share one table; it distinguishes their uses. Pure.
 
-/// What is at stake.
+/// The use of a variable's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stake {
     /// Its value would be reported or shown: one hidden value too many is better.
     Told,
     /// Its value is looked for and replaced in every text: a place or a setting would make holes everywhere.
     Sought,
-    /// Programs of ours would inherit it: one that is missing may break them.
+    /// Programs of ours would inherit it: a missing variable may break them.
     Inherited,
 }
 
-/// Where in a name a part has to stand.
+/// The required position of a part in a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
     Anywhere,
@@ -41,7 +41,7 @@ const PARTS: &[(&str, At, At, At)] = &[
     ("AUTH", Anywhere, Anywhere, Nowhere),
     ("COOKIE", Anywhere, Anywhere, Nowhere),
 ];
-/// Ends of names whose values are places, settings or people, and stand in harmless texts.
+/// Ends of names whose values are places, settings or people, which occur in harmless texts.
 const PLACES: &[&str] = &[
     "_AUTHOR_NAME",
     "_AUTHOR_EMAIL",
@@ -59,7 +59,7 @@ const PLACES: &[&str] = &[
     "KEYTIMEOUT",
 ];
 
-/// Whether a variable of that name holds a secret, for what is at stake. A password inside of a URL is found without.
+/// Whether a variable of that name holds a secret for this use of its value. A password inside a URL is found without this.
 #[must_use]
 pub fn holds_secret(name: &str, stake: Stake) -> bool {
     let name = name.to_ascii_uppercase();

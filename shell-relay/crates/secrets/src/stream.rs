@@ -15,11 +15,11 @@ use super::{
 
 pub use super::block::MOST_BLOCK_BYTES;
 
-/// What a rule sees behind a literal, in bytes: the longest secret that is replaced as one.
+/// The number of bytes that a rule sees behind a literal: the longest secret that is replaced as one.
 pub(super) const AHEAD_BYTES: usize = 3 * 1024;
-/// How far before its literal a secret may begin, in bytes.
+/// The largest distance from the begin of a secret to its literal, in bytes.
 pub(super) const BACK_BYTES: usize = 256;
-/// What a rule sees before a literal, in bytes.
+/// The number of bytes that a rule sees before a literal.
 pub(super) const CONTEXT_BYTES: usize = 4 * 1024;
 /// Fewer new bytes are examined only at the end: each examination has a fixed price.
 const BATCH_BYTES: usize = 4 * 1024 - AHEAD_BYTES - BACK_BYTES;
@@ -30,14 +30,14 @@ const PIECE_BYTES: usize = 64 * 1024;
 /// Longest run of finds that overlap, in bytes.
 const MOST_CLUSTER_BYTES: usize = 64 * 1024;
 
-/// The state of one stream of bytes. Which values were met is the [`Scrubber`]'s.
+/// The state of one stream of bytes. The [`Scrubber`] remembers the values.
 #[derive(Debug, Default)]
 pub struct Stream {
     /// Bytes that are not out yet, and the context before them.
     buffer: Vec<u8>,
-    /// What of the buffer is out.
+    /// The number of bytes of the buffer that are out.
     emitted: usize,
-    /// Hits before this were looked at.
+    /// Hits before this place were examined.
     scanned: usize,
     finds: Vec<Find>,
     blocks: Vec<Block>,
@@ -47,11 +47,11 @@ pub struct Stream {
     has_begun: bool,
     /// The next byte does not begin a line.
     in_line: bool,
-    /// What looks like a placeholder is one.
+    /// Whether texts that look like placeholders are placeholders.
     has_placeholders: bool,
 }
 
-/// What finds that overlap are as one.
+/// Overlapping finds, joined to one.
 struct Cluster {
     rank: Rank,
     order: usize,
@@ -72,7 +72,7 @@ impl Stream {
         Self { has_placeholders: true, ..Self::default() }
     }
 
-    /// Takes in `bytes` and adds to `clean` what is certain.
+    /// Takes in `bytes` and adds the settled part to `clean`.
     pub fn push(&mut self, scrubber: &mut Scrubber, bytes: &[u8], clean: &mut Vec<u8>) {
         if self.file == FileKind::KeyStore {
             if !bytes.is_empty() && !self.has_begun {
@@ -105,7 +105,7 @@ impl Stream {
         self.forget();
     }
 
-    /// Looks at all hits from where it looked last to before `safe`.
+    /// Examines all hits from the last place to before `safe`.
     fn scan(&mut self, scrubber: &Scrubber, safe: usize) {
         let from = self.scanned;
         let mut found = Found::default();
@@ -130,7 +130,7 @@ impl Stream {
             [&scrubber.settings.exact, &scrubber.filled].into_iter().filter_map(|exact| exact.automaton.as_ref())
         {
             hits(automaton, &mut |start, end, _| {
-                // Of a longer value only its beginning was looked for.
+                // Only the beginning of a longer value was looked for.
                 let goes_on = (end - start == exact::MOST_BYTES).then_some(GoesOn::Token);
                 found.finds.push(Find { goes_on, ..sure(start, end, "value", Rank::Exact) });
             });
@@ -151,7 +151,7 @@ impl Stream {
         self.blocks.append(&mut found.blocks);
     }
 
-    /// Whether what has the form of a placeholder is one, or its start is to be escaped.
+    /// Decides whether a text in the form of a placeholder is one, or its start is to be escaped.
     fn settle_placeholder(&self, scrubber: &Scrubber, find: &mut Find) {
         let is_placeholder = match find.rank {
             Rank::LookAlike => self.has_placeholders,
@@ -187,7 +187,7 @@ impl Stream {
         }
     }
 
-    /// Finds out how far blocks reach; nothing from the first of which that is not known is settled.
+    /// Determines the ends of blocks; the stream is settled only up to the first block without a known end.
     fn settle_blocks(&mut self, is_end: bool, settled: &mut usize) {
         let mut open = Vec::new();
         for mut block in std::mem::take(&mut self.blocks) {
@@ -207,7 +207,7 @@ impl Stream {
         self.blocks = open;
     }
 
-    /// Writes out what begins before `settled`, with placeholders for what was found.
+    /// Writes the text that begins before `settled`, with placeholders for the finds.
     fn emit(&mut self, scrubber: &mut Scrubber, settled: usize, clean: &mut Vec<u8>) {
         self.finds.sort_unstable();
         let mut finds = std::mem::take(&mut self.finds).into_iter().peekable();
@@ -258,7 +258,7 @@ impl Stream {
         }
     }
 
-    /// Skips what belongs to a find that was cut; false if more of it may come.
+    /// Skips the rest of a find that was cut; false if more of it may come.
     fn drop_rest(&mut self, settled: usize) -> bool {
         let Some(goes_on) = self.dropping else { return true };
         let rest = self.buffer.get(self.emitted..settled).unwrap_or_default();

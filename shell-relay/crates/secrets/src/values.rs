@@ -7,9 +7,9 @@ use std::{
 
 use zeroize::Zeroizing;
 
-/// Values that are kept; the oldest goes when there are more, and its placeholder cannot be filled in any more.
+/// Largest number of kept values; beyond it the oldest is dropped, and its placeholder cannot be filled in any more.
 const MOST_KEPT: usize = 1024;
-/// All of them together, in bytes.
+/// Largest size of all of them together, in bytes.
 const MOST_KEPT_BYTES: usize = 512 * 1024;
 /// Longer values are not kept: no user types them.
 const MOST_VALUE_BYTES: usize = 8 * 1024;
@@ -28,7 +28,7 @@ struct Kept {
 }
 
 impl Values {
-    /// Keeps what a placeholder stands for.
+    /// Keeps the value of a placeholder.
     pub(super) fn keep(&mut self, kind: &'static str, number: usize, value: &[u8]) {
         if value.len() > MOST_VALUE_BYTES || self.kept.contains_key(&number) {
             return;
@@ -42,9 +42,9 @@ impl Values {
         self.kept.insert(number, Kept { kind, value: Zeroizing::new(value.to_vec()) });
     }
 
-    /// What the placeholder of that kind and number stands for.
+    /// The value of the placeholder of that kind and number.
     pub(super) fn get(&self, kind: &str, number: &str) -> Option<&[u8]> {
-        // As it is written, so that no two placeholders are the same one.
+        // The number must be written in its only form, so that no two placeholders are the same one.
         let kept = number.parse().ok().filter(|parsed: &usize| parsed.to_string() == number)?;
         let kept = self.kept.get(&kept).filter(|kept| kept.kind == kind)?;
         Some(&kept.value)

@@ -17,12 +17,12 @@ pub enum Shell {
     Zsh,
     /// fish: commands can run in it.
     Fish,
-    /// Anything else: plain pass-through.
+    /// Any other shell: plain pass-through.
     Other,
 }
 
 impl Shell {
-    /// By the name of its program.
+    /// The kind of a shell, by the name of its program.
     #[must_use]
     pub fn of(program: &Path) -> Self {
         match program.file_name().and_then(OsStr::to_str).map(|name| name.trim_start_matches('-')) {
@@ -33,7 +33,7 @@ impl Shell {
         }
     }
 
-    /// Its name, for people and the model.
+    /// The shell's name, for people and the model.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -51,7 +51,7 @@ impl Shell {
     }
 }
 
-/// How a shell is started.
+/// The start of a shell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Start {
     /// Arguments without the program's name.
@@ -60,8 +60,8 @@ pub struct Start {
     pub environment: Vec<(OsString, OsString)>,
 }
 
-/// Starts an interactive shell. `integration` is the first of its [`startup_files`]: the shell reads its own files, too. Without, or
-/// in another shell, it starts as ever.
+/// Starts an interactive shell. `integration` is the first of its [`startup_files`]: the shell reads its own files, too. Without it, or
+/// in another shell, the start is unchanged.
 #[must_use]
 pub fn start(shell: Shell, login: bool, integration: Option<&Path>, home: &Path) -> Start {
     let mut start = Start::default();
@@ -97,8 +97,8 @@ fn flags(login: bool) -> Vec<OsString> {
     if login { vec!["-l".into(), "-i".into()] } else { vec!["-i".into()] }
 }
 
-/// The files that tie a shell to us, by name, for a private `directory`; none for a shell that cannot be. The shell reads the first
-/// one, the first the others.
+/// The files that connect a shell with us, by name, for a private `directory`; empty for a shell without integration. The shell reads the
+/// first file, the first file reads the others.
 #[must_use]
 pub fn startup_files(shell: Shell, login: bool, nonce: &str, directory: &Path) -> Vec<(&'static str, Vec<u8>)> {
     let directory = directory.as_os_str();
@@ -131,7 +131,7 @@ fn filled(script: &str, nonce: &str, directory: &[u8]) -> Vec<u8> {
     parts.join(directory)
 }
 
-/// Until the end of the integration script, which is for 4.4 or later.
+/// Switches aliases off until the end of the integration script, for bash 4.4 or later.
 const BASH_ALIASES_OFF: &str = "{ ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)) || \\builtin return 0
 [[ :$BASHOPTS: != *:expand_aliases:* ]] || __cohab_aliases=1; \\builtin shopt -u expand_aliases; } >/dev/null 2>&1
 ";

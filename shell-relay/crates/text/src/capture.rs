@@ -6,7 +6,7 @@ use vte::{Params, Parser, Perform};
 
 /// Bytes kept from the beginning of an agent's command.
 pub const CAPTURE_HEAD_BYTES: usize = 256 * 1024;
-/// Bytes kept from its end.
+/// Bytes kept from the end of an agent's command.
 pub const CAPTURE_TAIL_BYTES: usize = 256 * 1024;
 
 /// A tail that starts in the middle of a line loses that line's rest, if it is not longer than this.
@@ -15,7 +15,7 @@ const PARTIAL_LINE_MAX_BYTES: usize = 4096;
 const WAY_MAX_BYTES: usize = 2048;
 /// Blanks that cursor movements may add to one rendering.
 const PADDING_MAX_CHARS: usize = 256 * 1024;
-/// Cursor movements beyond these stay here.
+/// Largest column that cursor movements reach.
 const COLUMN_MAX: usize = 512;
 const ROW_MAX: usize = 200;
 
@@ -31,7 +31,7 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Keeps so many bytes from the beginning and so many from the end.
+    /// Keeps this many bytes from the beginning and from the end.
     #[must_use]
     pub fn new(head_max: usize, tail_max: usize) -> Self {
         Self { head: Vec::new(), tail: Vec::new(), total: 0, head_max, tail_max }
@@ -83,7 +83,7 @@ impl Capture {
         cut > 0
     }
 
-    /// The kept end as text, for a capture without head; what was left out is not named.
+    /// The kept end as text, for a capture without head; the omission is not mentioned.
     #[must_use]
     pub fn render_tail(&self) -> String {
         let tail = &self.tail[self.tail.len().saturating_sub(self.tail_max)..];
@@ -91,7 +91,7 @@ impl Capture {
         render(&[if whole { tail } else { &tail[partial_line(tail)..] }])
     }
 
-    /// As text, and how many bytes were left out between head and tail.
+    /// The output as text, and the number of bytes left out between head and tail.
     #[must_use]
     pub fn render(&self) -> (String, u64) {
         let tail = &self.tail[self.tail.len().saturating_sub(self.tail_max)..];
@@ -128,7 +128,7 @@ fn way_to_next_row(bytes: &[u8]) -> Option<usize> {
     Some(bytes.len() - rest.len())
 }
 
-/// Without the changes of colour and the like at its end.
+/// The bytes without changes of colour and the like at the end.
 fn without_attributes(mut bytes: &[u8]) -> &[u8] {
     while let Some(body) = bytes.strip_suffix(b"m")
         && let Some(start) = body.iter().rposition(|byte| !byte.is_ascii_digit() && *byte != b';')
@@ -153,9 +153,9 @@ pub fn ends_in_mid_line(bytes: &[u8]) -> bool {
     render(&[&bytes[after_feed.max(after_alternate)..]]).ends_with(|last| last != '\n')
 }
 
-/// Terminal output as plain text: progress lines collapse to their last state, backspaces apply, colours and titles go, what a
-/// full-screen program drew is cut out and named, control bytes become their pictures, invalid UTF-8 becomes U+FFFD. Rows are not
-/// wrapped. `pieces` are one stream.
+/// Renders terminal output as plain text: progress lines collapse to their last state, backspaces apply, colours and titles are removed,
+/// the drawing of a full-screen program is cut out and named, control bytes become their pictures, invalid UTF-8 becomes U+FFFD. Rows are
+/// not wrapped. `pieces` are one stream.
 #[must_use]
 pub fn render(pieces: &[&[u8]]) -> String {
     let mut parser = Parser::new();
@@ -176,7 +176,7 @@ const REDACTED: &str = "[redacted]";
 #[derive(Debug)]
 pub struct Redactor {
     secret: String,
-    /// The end of what came so far, as far as it may be the beginning of the secret.
+    /// The end of the stream so far, if it may be the beginning of the secret.
     held: Vec<u8>,
 }
 
@@ -187,7 +187,7 @@ impl Redactor {
         Self { secret: secret.to_owned(), held: Vec::new() }
     }
 
-    /// Takes a piece, appends what may be shown by now to `out`.
+    /// Takes a piece, appends the part that may be shown now to `out`.
     pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) {
         let joined;
         let mut rest = if self.held.is_empty() {
@@ -208,7 +208,7 @@ impl Redactor {
         self.held.extend_from_slice(&rest[rest.len() - keep..]);
     }
 
-    /// At the end: what was held back is not the secret.
+    /// Ends the stream: held bytes are not the secret.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         out.append(&mut self.held);
     }
@@ -236,7 +236,7 @@ struct Page {
     rows: Vec<Vec<char>>,
     row: usize,
     column: usize,
-    /// Where a program that positions the cursor absolutely drew its first row.
+    /// The first row of a program that positions the cursor absolutely.
     screen_top: Option<usize>,
     alternate: bool,
     padding: usize,

@@ -18,7 +18,7 @@ fn carriage_returns_backspaces_and_colours_end_in_what_is_seen() {
 fn the_alternate_screen_is_cut_out_and_named() {
     assert_eq!(text(b"a\r\n\x1b[?1049hSECRET\x1b[2J\x1b[?1049lb\r\n"), "a\n[full-screen program ran]\nb\n");
     assert_eq!(text(b"\x1b[?1049hnever left"), "[full-screen program ran]\n");
-    // Its cursor moves are none of the page's.
+    // Its cursor moves do not belong to the page.
     assert_eq!(text(b"waits for vim ...\x1b[?1049hx\r\n\x1b[?1049l"), "waits for vim ...\n[full-screen program ran]\n");
 }
 
@@ -177,7 +177,7 @@ proptest! {
         parts in prop::collection::vec("(abab|aba|ab|b|x|abac){0,4}", 0..12),
         cuts in prop::collection::vec(1_usize..7, 1..20),
     ) {
-        // It overlaps with itself, so that false beginnings are many.
+        // The secret overlaps with itself, so that false beginnings are many.
         let secret = "ababac";
         let stream = parts.join(secret);
         let (mut redactor, mut out, mut rest) = (Redactor::new(secret), Vec::new(), stream.as_bytes());

@@ -20,7 +20,7 @@ pub fn tail(text: &str, max_bytes: usize) -> &str {
     &text[start..]
 }
 
-/// Keeps the head and the tail of `text` if it is longer than `max_bytes`, and says how much is missing between them.
+/// Keeps the head and the tail of `text` if it is longer than `max_bytes`, and states the missing length between them.
 #[must_use]
 pub fn cut_middle(text: &str, max_bytes: usize) -> String {
     if text.len() <= max_bytes {
@@ -31,8 +31,8 @@ pub fn cut_middle(text: &str, max_bytes: usize) -> String {
     format!("{head}\n[{omitted_bytes} bytes left out]\n{tail}")
 }
 
-/// `text`, or its head and tail at ends of lines where there are some, with a note between them. The result is at most
-/// `max_bytes` and that note.
+/// `text`, or its head and tail, cut at ends of lines if possible, with a note between them. The result is at most `max_bytes` and that
+/// note.
 #[must_use]
 pub fn cut_lines(text: &str, max_bytes: usize) -> String {
     if text.len() <= max_bytes {

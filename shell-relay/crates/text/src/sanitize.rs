@@ -8,13 +8,13 @@ use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthChar;
 
-/// An escape sequence longer than this ends there, and what follows is text again.
+/// Longest escape sequence; a longer one ends there, and text follows again.
 pub const MAX_SEQUENCE_BYTES: usize = 4096;
 
 /// Text without width (accents upon accents) beyond this many bytes a column is cut from titles.
 const MAX_BYTES_PER_COLUMN: usize = 16;
 
-/// What JSON lets stand in a string but a terminal would obey or hide, as JSON escapes. `json` stays the same value.
+/// Escapes characters that JSON permits in a string but a terminal would obey or hide. `json` keeps its value.
 #[must_use]
 pub fn escaped_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
@@ -40,8 +40,8 @@ pub fn sanitize(text: &str) -> String {
     out
 }
 
-/// Clean text on one line of at most `max_columns` terminal columns, for titles and step lines: each LF and TAB becomes a space;
-/// what is too long is cut and ends with `…`.
+/// Clean text on one line of at most `max_columns` terminal columns, for titles and step lines: each LF and TAB becomes a space; a longer
+/// text is cut and ends with `…`.
 #[must_use]
 pub fn one_line(text: &str, max_columns: usize) -> String {
     let mut clean = sanitize(text).replace(['\n', '\t'], " ");
@@ -64,8 +64,8 @@ pub fn one_line(text: &str, max_columns: usize) -> String {
     clean
 }
 
-/// A command as an approval shows it: nothing is dropped, and what a person cannot see or could mistake for something else is
-/// shown as `\u{hex}`. LF stays a line break. Of what is beyond ASCII only letters that look like no ASCII character stay.
+/// Formats a command for an approval: nothing is dropped, and characters that a person cannot see or could mistake are shown as
+/// `\u{hex}`. LF stays a line break. Beyond ASCII only letters that look like no ASCII character stay.
 #[must_use]
 pub fn visible_controls(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -96,7 +96,7 @@ fn is_unmistakable_letter(c: char) -> bool {
     }
 }
 
-/// Characters that are not seen but change what is seen, or carry hidden text.
+/// Whether a character is invisible but changes the display, or carries hidden text.
 #[must_use]
 pub fn is_invisible(c: char) -> bool {
     matches!(c,
@@ -115,7 +115,7 @@ pub fn hidden_chars(text: &str) -> usize {
     text.chars().filter(|c| is_invisible(*c) && !is_usual(c)).count()
 }
 
-/// The note for a model in place of so many hidden characters; `None` if there were none.
+/// The note for a model in place of this many hidden characters; `None` if there were none.
 #[must_use]
 pub fn note_of_hidden(count: usize) -> Option<String> {
     let what = match count {
@@ -154,7 +154,7 @@ enum State {
 }
 
 impl Sanitizer {
-    /// Takes a piece, gives what is surely harmless by now.
+    /// Takes a piece, returns the text that is surely harmless by now.
     pub fn push(&mut self, piece: &str) -> String {
         let mut out = String::with_capacity(piece.len());
         let mut rest = piece;
@@ -227,7 +227,7 @@ impl Sanitizer {
         }
     }
 
-    /// A character that has no place in a sequence ends it and counts as text, so that no text is swallowed.
+    /// Ends a sequence at a character that has no place in it; the character counts as text, so that no text is swallowed.
     fn interrupt(&mut self, c: char, out: &mut String) {
         self.state = State::Text;
         self.take_in_text(c, out);

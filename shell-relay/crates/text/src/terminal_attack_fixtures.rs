@@ -1,12 +1,12 @@
 //! Sequences and characters that terminals obey or hide, one row for each kind of harm, with the text that remains when shown.
 
-/// One kind.
+/// One kind of harm.
 pub struct Hostile {
-    /// What it does.
+    /// The effect on a terminal.
     pub name: &'static str,
     /// An example.
     pub bytes: &'static str,
-    /// What is left of it in text, between other letters.
+    /// The rest of it in text, between other letters.
     pub left: &'static str,
 }
 
@@ -14,7 +14,7 @@ const fn row(name: &'static str, bytes: &'static str, left: &'static str) -> Hos
     Hostile { name, bytes, left }
 }
 
-/// All kinds.
+/// All kinds of harm.
 pub const HOSTILE: &[Hostile] = &[
     row("title report", "\u{1b}[20t\u{1b}[21t", ""),
     row("status string request", "\u{1b}P$qm\u{1b}\\", ""),

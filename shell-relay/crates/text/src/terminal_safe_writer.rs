@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use crate::sanitize::Sanitizer;
 
-/// Writes text without all that [`Sanitizer`] takes out. What is no UTF-8 becomes U+FFFD.
+/// Writes text without the characters that [`Sanitizer`] removes. Invalid UTF-8 becomes U+FFFD.
 #[derive(Debug)]
 pub struct HarmlessWriter<W> {
     inner: W,

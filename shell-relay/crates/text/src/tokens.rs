@@ -28,11 +28,11 @@ pub fn estimate_tokens(text: &str) -> u64 {
     hundredths.div_ceil(100)
 }
 
-/// Letters, digits and joints in a row: what may be base64 or hex.
+/// Letters, digits and joints in a row that may be base64 or hex.
 struct Stretch {
-    /// Where it begins.
+    /// The begin of the run.
     start: usize,
-    /// What all before it counts.
+    /// The count of everything before it.
     before_hundredths: u64,
 }
 
@@ -107,7 +107,7 @@ struct Run {
     class: Class,
     /// First byte.
     at: usize,
-    /// In characters.
+    /// Length in characters.
     length: usize,
 }
 

@@ -28,7 +28,7 @@ case!(case_094_queries_of_a_program [bash zsh fish fish4] |kind| {
         let outcome = t.run(&format!("bash ask '{query}' {until}"));
         assert!(outcome.output.ends_with(&format!("answer: {answer}\n")), "{outcome:?}");
     }
-    // Each came once: nothing is left over for the line editor.
+    // Each answer came once: nothing is left over for the line editor.
     t.wait_screen("$ bash ask '\\033[c' c\nanswer: $'\\E[?62;22'\n$");
 });
 
@@ -38,8 +38,8 @@ case!(case_094_query_of_the_user [bash zsh fish fish4] |kind| {
     assert!(command.output_tail.contains("E]11;rgb:1111"), "{command:?}");
 });
 
-// An agent's command may not make the terminal type: what asks for more than the cursor and the terminal's kind passes only once the
-// user types into the program, and nothing passes for one that reads lines: its answer would be a line for the shell.
+// An agent's command may not make the terminal type: requests beyond the cursor and the terminal's kind pass only once the user types
+// into the program, and nothing passes for a program that reads lines: the answer would be a line for the shell.
 case!(case_094_colour_query_of_a_program_in_use [bash zsh fish fish4] |kind| {
     let mut t = with_ask(kind);
     let script = "stty raw -echo; printf 'press a key'; read -rn 1; printf '\\033]11;?\\a'; IFS= read -rd '/' answer; stty sane; printf '%q\\n' \"$answer\"\n";

@@ -41,7 +41,7 @@ case!(case_001_return_at_top_level [bash zsh fish fish4] |kind| {
     t.keys("echo half");
     t.settle_for(Duration::from_millis(200));
     let outcome = t.run("cd /usr; echo a; return 3");
-    // To bash it is an error.
+    // In bash this is an error.
     let (status, output) = match kind {
         Kind::Bash => (2, "a\nbash: return: can only `return' from a function or sourced script\n"),
         _ => (3, "a\n"),

@@ -39,7 +39,7 @@ case!(case_081_hooks_before_and_after_each_command [bash]: |kind| {
     t.line("echo \"status=$?\"");
     t.wait_text("status=4");
     assert!(!log(&t).iter().any(|line| line.contains("__cohab")), "{:?}", log(&t));
-    // Nor does what the hooks read stay in the history.
+    // The text that the hooks read does not stay in the history either.
     let lines = ["echo three; (exit 7)", "? why", "sh -c 'exit 4'", "echo \"status=$?\""];
     let listed = t.line("HISTTIMEFORMAT= history | tail -n 5 | cut -c 8-").output_tail;
     assert_eq!(listed.lines().take(4).collect::<Vec<_>>(), lines);
@@ -142,7 +142,7 @@ const STARSHIP: &str = "add_newline = false\nformat = '$directory$cmd_duration$s
     [directory]\nformat = '$path '\n[cmd_duration]\nmin_time = 500\nformat = 'took $duration '\n\
     [status]\ndisabled = false\nformat = 'st $status '\n[character]\nformat = 'sh> '\n";
 
-/// A shell with starship and what `more` adds behind it; `first` comes before.
+/// A shell with starship and the text `more` behind it; `first` comes before.
 fn with_starship(kind: Kind, first: &str, more: &str) -> Option<Terminal> {
     let Some(starship) = newer("COHAB_TEST_STARSHIP", "starship") else {
         eprintln!("SKIPPED: starship is not installed");
@@ -195,7 +195,7 @@ case!(case_099_starship [bash zsh fish fish4] |kind| {
 });
 
 case!(case_099_starship_whose_old_prompts_shrink [fish fish4] |kind| {
-    // It binds Enter itself.
+    // The framework binds Enter itself.
     let Some(mut t) = with_starship(kind, "", "enable_transience\n") else { return };
     t.wait_text("~ sh>");
     t.line("echo one");

@@ -188,7 +188,7 @@ case!(case_106_the_hotkey_while_the_prompt_is_made [bash zsh fish fish4] |kind| 
     assert!(t.events.contains(&LiveEvent::HotkeyPressed { text: String::new(), cwd: t.home_path(), is_command: Some(false) }));
 });
 
-/// Enter as the user has bound it: `mine` stands in front of the line that runs.
+/// The user's binding of Enter: `mine` is put in front of the line that runs.
 fn own_enter(kind: Kind) -> &'static str {
     match kind {
         Kind::Bash => "bind '\"\\C-m\": \"\\C-aecho mine \\C-j\"'\n",
@@ -325,7 +325,7 @@ case!(
     }
 );
 
-/// The last line that was entered: the word of the shell about its first word, and whether Enter came by itself.
+/// The last line that was entered: the shell's report about its first word, and whether Enter came by itself.
 fn told_of(t: &Terminal) -> Option<(Option<bool>, bool)> {
     t.events.iter().rev().find_map(|event| match event {
         LiveEvent::LineEntered { is_command, is_alone, .. } => Some((*is_command, *is_alone)),
@@ -369,7 +369,7 @@ case!(case_106_enter_in_one_burst_with_its_line [bash zsh fish fish4] |kind| {
     t.events.clear();
     t.keys("echo burst\r");
     t.wait_text("\nburst\n$");
-    // No paste: the terminal would mark it. zsh and fish may let it pass untold.
+    // Not a paste: the terminal would mark it. zsh and fish may let it pass unreported.
     assert!(told_of(&t).is_none_or(|(_, is_alone)| is_alone), "{:?}", told_of(&t));
     t.wait("the prompt", |t| t.live.state() == ShellState::Prompt);
     t.settle_for(Duration::from_millis(300));
@@ -384,6 +384,6 @@ case!(case_106_enter_in_one_burst_with_its_line [bash zsh fish fish4] |kind| {
     t.wait_text("slow li");
     t.keys("ne\r");
     t.wait_text("\nslow line\n$");
-    // A person's, whose last letters were held up; zsh lets it pass untold, as it sees more keys waiting.
+    // The line is a person's, whose last letters were delayed; zsh lets it pass unreported, as it sees more keys waiting.
     assert!(told_of(&t).is_none_or(|(_, is_alone)| is_alone), "{:?}", told_of(&t));
 });

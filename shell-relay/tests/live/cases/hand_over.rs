@@ -66,7 +66,7 @@ case!(case_403_the_keys_of_the_hand_over_do_nothing_by_themselves [bash zsh fish
     let mut t = Terminal::of(kind);
     assert_eq!(t.run("echo once >>ran").output, "");
     let (load, run) = if kind.is_fish() { ("\x1er2", "\x1er3") } else { ("\x1b[7391;2~", "\x1b[7391;3~") };
-    // The file of the command that ran last is there once more.
+    // The file of the command that ran last is written once more.
     let id = "ab";
     fs::write(t.relay_dir().join("cmd"), format!("{id}\necho twice >>ran")).unwrap();
     t.keys("echo li");

@@ -85,7 +85,7 @@ case!(case_062_a_secret_that_is_filled_in_is_in_no_history_and_not_on_the_screen
     assert!(t.text().contains("printf %s <secret:jwt#1-abcdefgh>") && !t.text().contains("aB3dE5"), "{}", t.text());
     let history = t.run(if kind == Kind::Zsh { "fc -l 1" } else { "history" }).output;
     assert!(history.contains("echo mine") && !history.contains("aB3dE5"), "{history}");
-    // What the shell itself kept of the text while it ran is gone, too.
+    // The shell's own copy of the text from the time of the run is gone, too.
     assert!(!t.run("set").output.contains("aB3dE5"));
     assert_one_up_gives_the_last_line(&mut t);
 });

@@ -5,7 +5,7 @@ use cohab_types::command::{CommandOutcome, Ending};
 
 use crate::terminal::{BY_TURN, BY_USER, Kind, Terminal};
 
-/// What an interrupted command wrote: nothing but the terminal's picture of the key, and what the shell says of it.
+/// Asserts that an interrupted command wrote only the terminal's picture of the key and the shell's message.
 fn assert_interrupted(outcome: &CommandOutcome, ending: Ending) {
     assert_eq!((outcome.ending, outcome.status), (ending, Some(130)), "{outcome:?}");
     assert_eq!(outcome.output.trim_end(), "^C");
@@ -21,7 +21,7 @@ fn rest_mark(kind: Kind) -> &'static str {
     }
 }
 
-/// That the shell is as before, and nothing stands on the screen but the two commands.
+/// Asserts that the shell is as before, and that only the two commands are on the screen.
 fn assert_usable(t: &mut Terminal, kind: Kind, text: &str) {
     t.settle();
     assert_eq!(t.run("echo next").output, "next\n");

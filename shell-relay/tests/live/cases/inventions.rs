@@ -8,7 +8,7 @@ use cohab_types::command::{Ending, Mode};
 use super::{assert_line_is_back, by, half_typed};
 use crate::terminal::{Kind, Options, Terminal};
 
-/// Each text gives just this output; the half-typed line comes back each time.
+/// Asserts that each text gives just this output; the half-typed line comes back each time.
 fn gives(kind: Kind, texts: &[(&str, &str)]) {
     let mut t = half_typed(kind);
     for (text, output) in texts {

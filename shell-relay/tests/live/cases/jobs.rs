@@ -18,7 +18,7 @@ case!(case_049_stopped [bash zsh fish fish4] |kind| {
     t.settle();
     let jobs = t.run("jobs").output;
     assert!(jobs.contains("sleep 30") && jobs.to_lowercase().contains(if kind == Kind::Zsh { "suspended" } else { "stopped" }), "{jobs}");
-    // The job is still there, and only a job that stops is one.
+    // The job still exists, and only a job that stops counts as one.
     assert_eq!(t.run("sh -c 'exit 148'").ending, Ending::Exited);
     assert_eq!(t.run("true").ending, Ending::Exited);
     assert_eq!(t.run("kill -9 %1; sleep 0.05; sh -c 'exit 148'").ending, Ending::Exited);
@@ -45,7 +45,7 @@ case!(case_050_stopped_job_of_the_user [bash zsh fish fish4] |kind| {
     t.events.clear();
     t.keys("\x1a");
     t.wait("the prompt", |t| t.events.contains(&cohab_shell_relay::live::LiveEvent::PromptReady));
-    // With the user's consent it works as ever.
+    // With the user's consent it works as usual.
     let id = t.begin("fg");
     t.wait_foreground("sleep");
     t.keys("\x03");
@@ -59,7 +59,7 @@ case!(case_050_stopped_job_of_the_user [bash zsh fish fish4] |kind| {
 
 case!(case_051_background_job [bash zsh fish fish4] |kind| {
     let mut t = Terminal::of(kind);
-    // Beyond all patience: who waited for it would fail.
+    // The sleep is longer than any wait, so a wait for it would fail.
     let outcome = t.run("sleep 600 & echo bg");
     assert_eq!((outcome.ending, outcome.status), (Ending::Exited, Some(0)));
     assert!(outcome.output.ends_with("bg\n"), "{}", outcome.output);
@@ -94,7 +94,7 @@ case!(case_054_busy [bash zsh fish fish4] |kind| {
     let second = t.begin("echo second");
     let third = t.begin("echo third");
     t.settle();
-    // A queue has an end, and so has patience.
+    // The queue and the wait in it are limited.
     let ids: Vec<String> = (0..3).map(|_| t.begin("true")).collect();
     assert_eq!(t.result(&ids[2]).unwrap_err().code(), "shell_busy");
     t.cancel(&ids[0]);

@@ -6,7 +6,7 @@ use cohab_shell_relay::live::LiveEvent;
 
 use crate::terminal::{Kind, Options, Terminal};
 
-/// Long enough that no shell and no terminal takes an Escape for the beginning of something else.
+/// Long enough that no shell and no terminal takes an Escape for the beginning of a sequence.
 pub const ESCAPE_IS_OVER: Duration = Duration::from_millis(700);
 
 case!(case_063_half_typed_line [bash zsh fish fish4] |kind| {

@@ -6,7 +6,7 @@ use cohab_shell_relay::live::LiveEvent;
 
 use crate::terminal::{Kind, Options, Terminal, has};
 
-/// Starts a program that reads commands itself, and sees what a command of the agent's meets there; then leaves it.
+/// Starts a program that reads commands itself, and returns the refusal of a command of the agent's there; then leaves the program.
 fn refused_in(t: &mut Terminal, start: &str, ready: &str, leave: &str) -> String {
     t.events.clear();
     t.keys(format!("{start}\r"));
@@ -65,7 +65,7 @@ case!(case_072_sqlite [bash zsh fish fish4] |kind| {
 
 case!(case_072_su [bash zsh fish fish4] |kind| {
     if has("su") {
-        // To root itself or, without its password, at the question for it.
+        // Root changes to root itself; other users have no password and stop at the question for it.
         let is_root = rustix::process::getuid().is_root();
         let (ready, leave) = if is_root { ("inner", "exit\r") } else { ("assword:", "\x03") };
         let start = if is_root { "env 'PS1=inner ' su -m -s /bin/sh root" } else { "su root" };

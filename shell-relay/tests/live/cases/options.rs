@@ -5,7 +5,7 @@ use cohab_types::command::Mode;
 
 use crate::terminal::{Kind, Terminal};
 
-/// Whether options are on, as the user's own shell says: `on` or `off` for each.
+/// The state of options as the user's own shell reports it: `on` or `off` for each.
 fn options(t: &mut Terminal, kind: Kind, names: &[&str]) -> Vec<String> {
     let command = match kind {
         Kind::Bash => format!("for o in {}; do [[ -o $o ]] && echo on || echo off; done", names.join(" ")),

@@ -90,7 +90,7 @@ case!(case_032_flood_and_cancel [bash zsh fish fish4] |kind| {
     let cancelled_at = Instant::now();
     t.cancel(&id);
     let outcome = t.result(&id).unwrap();
-    // Harder means than Ctrl-C are taken after 2 s.
+    // Stronger signals than Ctrl-C are sent after 2 s.
     assert!(cancelled_at.elapsed() < Duration::from_secs(2));
     assert_eq!((outcome.ending, outcome.status), (BY_TURN, Some(130)));
     let output = &outcome.output;
@@ -110,7 +110,7 @@ case!(case_033_nine_megabytes [bash zsh fish fish4] |kind| {
     assert_eq!((outcome.total_bytes, outcome.status), (dump.len() as u64, Some(0)));
     let shown = String::from_utf8_lossy(&t.shown);
     let begin = shown.find("-tx1 data\r\n").unwrap() + "-tx1 data\r\n".len();
-    // Before the output stand mode changes only.
+    // Only mode changes precede the output.
     let begin = begin + shown[begin..].find(&dump[..49]).unwrap();
     assert!(shown[begin..].starts_with(&dump), "not all was shown");
     assert_line_is_back(&mut t);

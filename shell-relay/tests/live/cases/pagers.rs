@@ -4,14 +4,14 @@
 use super::by;
 use crate::terminal::{Kind, Options, Terminal};
 
-/// A shell of somebody with a pager that is exported, and another variable that is not.
+/// A user's shell with a pager that is exported, and another variable that is not.
 fn with_pagers(kind: Kind) -> Terminal {
     let own =
         by(kind, "export PAGER='less -X'; GIT_PAGER=plain\n", "set -gx PAGER 'less -X'; set -g GIT_PAGER plain\n");
     Terminal::with(&Options { kind, rc: &format!("{}\n{own}", kind.plain_rc()), ..Options::default() })
 }
 
-/// What the user's own commands see of both.
+/// Asserts the values of both that the user's own commands see.
 fn assert_pagers(t: &mut Terminal, expected: &str) {
     t.line(r#"echo "$PAGER,$GIT_PAGER,"; sh -c 'echo "${PAGER-none},${GIT_PAGER-none}."'"#);
     t.wait_text(&format!("\n{expected}\n"));

@@ -25,7 +25,7 @@ case!(case_041_unechoed_line [bash zsh fish fish4] |kind| {
     request.timeout = Duration::from_millis(900);
     let id = t.begin_request(request);
     wait_for_password_prompt(&mut t, &id);
-    // Its time stands still meanwhile.
+    // The command's time stands still meanwhile.
     t.settle_until(Duration::from_millis(1200));
     t.shown.clear();
     t.keys("secret\r");
@@ -64,7 +64,7 @@ const SUDO_WITH_PASSWORD: &str = "mount --bind shadow /etc/shadow && mount --bin
 const SHADOW: &str = "root:*:19000:0:99999:7:::\nnobody:$6$cohabtest$iNrpmgwYhkAOc0OaIMyQnwP/93qH5TKcZOVev5HULL7ZgLY0vAf4c.7W0AV01G05VbewF\
     G7Szpx48VRZmNxgK.:19000:0:99999:7:::\n";
 
-/// A terminal in which `unshare -m sh ask` asks for that password; says so if it cannot be.
+/// A terminal in which `unshare -m sh ask` asks for that password; if that is not possible, prints a note.
 fn with_sudo(kind: Kind) -> Option<Terminal> {
     if !has("sudo") || !has("setpriv") || !has("unshare") {
         return None;
@@ -159,11 +159,11 @@ case!(case_045_fzf [bash zsh fish fish4] |kind| {
     }
     let mut t = Terminal::of(kind);
     for options in ["", " --height 5"] {
-        // With a height it asks where the cursor is. fish runs a pipeline that begins with a builtin in its own process group.
+        // With a height it asks for the place of the cursor. fish runs a pipeline that begins with a builtin in its own process group.
         let command = format!("printf 'one\\ntwo\\n' | fzf{options}");
         let id = t.begin(&command);
         t.wait_text("2/2");
-        // What stands in its query: no key of ours.
+        // The text of its query contains no key of ours.
         t.wait_text("\n>");
         t.keys("tw");
         t.wait_text("1/2");

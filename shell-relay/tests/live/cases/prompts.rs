@@ -197,7 +197,7 @@ case!(case_080_a_function_that_is_the_hook [bash]: |kind| {
     hooks_see_the_status(&mut t);
 });
 
-/// Of the user's commands and of ours.
+/// Asserts that the hooks of the user's commands and of ours see the status.
 fn hooks_see_the_status(t: &mut Terminal) {
     t.line("(exit 7)");
     t.line("echo \"last=$last status=$?\"");

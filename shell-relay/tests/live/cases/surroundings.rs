@@ -36,7 +36,7 @@ case!(case_231_signals_to_the_shell [bash zsh fish fish4] |kind| {
     let mut t = half_typed(kind);
     let pid = by(kind, "$$", "$fish_pid");
     let statuses = [("INT", 130), ("WINCH", 0), ("CONT", 0), ("CHLD", 0), ("TTIN", 0), ("QUIT", 0), ("TERM", 0)];
-    // Without our doing, SIGTERM ends fish.
+    // Regardless of the relay, SIGTERM ends fish.
     for (signal, status) in statuses.into_iter().take(if kind.is_fish() { 6 } else { 7 }) {
         assert_eq!(t.run(&format!("kill -{signal} {pid}; sleep 0.05")).status, Some(status), "{signal}");
         assert_exact(&mut t, kind, signal);

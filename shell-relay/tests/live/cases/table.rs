@@ -8,7 +8,7 @@ const BASH: &[&str] = &["bash"];
 const ZSH: &[&str] = &["zsh"];
 const FISH: &[&str] = &["fish", "fish4"];
 
-/// These concern the client or the daemon, and are end-to-end tests of theirs: the client inside tmux, its signals, the daemon's death,
+/// Cases that concern the client or the daemon and have end-to-end tests there: the client inside tmux, its signals, the daemon's death,
 /// its start.
 const ELSEWHERE: &[u16] = &[74, 92, 93, 103, 104, 105];
 

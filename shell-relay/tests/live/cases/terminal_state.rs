@@ -24,7 +24,7 @@ case!(case_085_resize_with_a_half_typed_line [bash zsh fish fish4] |kind| {
     t.settle_for(std::time::Duration::from_millis(200));
     let id = t.begin("sh -c 'until [ -e go ]; do sleep 0.02; done'");
     t.wait_foreground("sh");
-    // fish learns of the size after it has filled the row of its mark, by the old width.
+    // fish learns the new size after it has filled the row of its mark by the old width.
     t.resize(20, if kind.is_fish() { 100 } else { 60 });
     std::fs::write(t.home_path().join("go"), "").unwrap();
     assert_eq!(t.result(&id).unwrap().status, Some(0));
@@ -69,7 +69,7 @@ case!(case_087_what_a_killed_program_left [bash zsh fish fish4] |kind| {
     assert!(t.run("stty -a").output.contains(" echo "), "the terminal echoes again");
 });
 
-/// What a terminal would obey beyond drawing.
+/// Sequences that a terminal would obey beyond drawing.
 const OBEYED: &[&str] = &[
     "\x1b]52;c;ZXZpbA==\x07",
     "\x1b]0;owned\x07",
@@ -166,7 +166,7 @@ case!(case_089_zdotdir [zsh]: |kind| {
     let name = folder.path().to_str().unwrap();
     std::fs::write(folder.path().join(".zshenv"), "echo zshenv >>$ZDOTDIR/log\n").unwrap();
     std::fs::write(folder.path().join(".zshrc"), "PS1='$ '; echo zshrc >>$ZDOTDIR/log\n").unwrap();
-    // As `start` says it for a user who has one.
+    // As `start` names it for a user who has one.
     let variables = &[("COHAB_ZDOTDIR", name)];
     let mut t = Terminal::with(&Options { kind, rc: "echo not mine", variables, ..Options::default() });
     assert_eq!(t.run("echo $ZDOTDIR; env | grep ZDOTDIR").output, format!("{name}\nZDOTDIR={name}\n"));
@@ -226,7 +226,7 @@ case!(case_091_terminal_that_stops_reading [bash zsh fish fish4] |kind| {
     let mut t = Terminal::of(kind);
     let id = t.begin("seq 150000; echo behind");
     t.wait_started(&id);
-    // Nothing is read meanwhile: the command must wait, and lose nothing.
+    // The output is not read meanwhile: the command must wait, and lose nothing.
     std::thread::sleep(std::time::Duration::from_secs(3));
     let outcome = t.result(&id).unwrap();
     let expected: String = (1..=150_000).map(|n| format!("{n}\r\n")).collect::<String>() + "behind\r\n";

@@ -67,7 +67,7 @@ fn set_by_the_start_up_file(range: std::ops::Range<usize>) {
         let rc = format!("{}setopt {option}\n", Kind::Zsh.plain_rc());
         let mut t = Terminal::with(&Options { kind: Kind::Zsh, rc: &rc, ..Options::default() });
         if *option == "xtrace" {
-            // Its own lines stand on the screen, and it is switched off where a command's text runs.
+            // The lines of `xtrace` are on the screen, and it is switched off while a command's text runs.
             assert_eq!(t.run("true").output, "");
             continue;
         }
@@ -115,7 +115,7 @@ case!(case_062_history_variables_that_are_read_only [zsh]: |kind| {
 });
 
 case!(case_062_a_failing_hook_does_not_drop_the_command [zsh]: |kind| {
-    // Where a hook of the user's fails, zsh drops the line, but for ours it is put right again.
+    // If a hook of the user's fails, zsh drops the line; for our commands the line is restored.
     let mut t = Terminal::of(kind);
     t.line("readonly constant=1; zshaddhistory() { [[ $1 != *__cohab* ]] || constant=2; return 0 }");
     let outcome = t.run("echo on; sh -c 'exit 4'");

@@ -17,20 +17,20 @@ use crate::{
 };
 
 const MEASURE: &str = "calls";
-/// Arguments as long as they may be, but for the name of the argument.
+/// Arguments of the maximal length, minus the name of the argument.
 const LONG_BYTES: usize = 4 * 1024 * 1024 - 1024;
-/// What is asked to get them.
+/// The question that makes the model send them.
 const QUESTION: &str = "make the long calls";
-/// How the arguments are sent: in many events.
+/// Characters per event of the arguments.
 const EVENT_CHARS: usize = 4 * 1024;
-/// What a turn may take beyond the idle daemon.
+/// Most memory of a turn beyond that of the idle daemon.
 const PEAK_MIB: f64 = 32.0;
-/// What may be left of it when the turn is over.
+/// Most memory kept after the turn.
 const KEPT_MIB: f64 = 8.0;
-/// The writing of the store ends after the turn.
+/// The store finishes writing within this time after the turn.
 const SETTLE: Duration = Duration::from_secs(2);
 
-/// One answer of the model, and what the user says to its calls.
+/// One answer of the model, and the user's answer to its calls.
 struct Case {
     name: &'static str,
     answer: fn() -> Answer,
@@ -90,7 +90,8 @@ pub(crate) fn measure(report: &mut Report) {
     }
 }
 
-/// Memory above that of the idle daemon: at most, and when all is over. A short turn comes first: it reads what any turn reads.
+/// Memory above that of the idle daemon: the maximum, and afterwards. A short turn comes first: it loads everything that any turn
+/// needs.
 fn figures(case: &Case) -> io::Result<(f64, f64)> {
     let mut answer = Some((case.answer)());
     let server = ModelServer::respond_with(Wire::OpenAiChat, move |request| {
@@ -116,7 +117,7 @@ fn figures(case: &Case) -> io::Result<(f64, f64)> {
     Ok((peak, kept))
 }
 
-/// One turn with a person who says the same to everything, and a shell that is done at once.
+/// One turn with a person who gives the same answer to every question, and a shell that ends at once.
 fn turn(client: &mut Client, cwd: &Path, is_allowed: bool) -> io::Result<()> {
     let (turn_id, text) = (TurnId::fresh(), QUESTION.to_owned());
     client.send(&ClientMessage::UserQuery(UserQuery {

@@ -29,10 +29,10 @@ const PIECES: usize = 250;
 const PACE: Duration = Duration::from_millis(20);
 const LATE_MS: f64 = 5.0;
 const DAEMON_MIB: f64 = 60.0;
-/// What a client that does not read may cost the others, and half a millisecond of noise.
+/// Most slowdown of the others by a client that does not read, apart from half a millisecond of noise.
 const STALLED_FACTOR: f64 = 1.1;
 const NOISE_MS: f64 = 0.5;
-/// The question of the client that does not read: its answer is more than all buffers on the way hold.
+/// The question of the client that does not read: its answer exceeds all buffers on the way.
 const STALLED: &str = "stalled";
 const STALLED_PIECES: usize = 40_000;
 const STALLED_PIECE_BYTES: usize = 1_000;
@@ -84,7 +84,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Connects, attaches to a session of its own and asks.
+    /// Connects, attaches to a separate session and asks.
     fn ask(home: &Home, settings: Vec<EnvSetting>, number: usize, question: &str) -> io::Result<Self> {
         let mut client = Self::attach(home, settings, number)?;
         let cwd = std::path::Path::new("/").into();
@@ -93,7 +93,7 @@ impl Client {
         Ok(client)
     }
 
-    /// Connects and attaches to a session of its own.
+    /// Connects and attaches to a separate session.
     pub(crate) fn attach(home: &Home, settings: Vec<EnvSetting>, number: usize) -> io::Result<Self> {
         Self::attach_as(
             home,

@@ -40,7 +40,7 @@ const SECRETS: [&str; 20] = [
     ".cargo/credentials.toml",
     "work/app/.env",
 ];
-/// What lies beside them.
+/// Further folders next to them.
 const OTHERS: [&str; 6] = [".", ".config", ".local/share", ".local", "work", "work/app"];
 const OTHERS_EACH: usize = 10;
 
@@ -48,7 +48,7 @@ pub(crate) fn measure(report: &mut Report, rounds: usize) {
     if !cohab_sandbox::profile::present().can_launch() {
         return report.unmeasured(MEASURE, "a confined program", "this kernel cannot confine");
     }
-    // Not where everybody's temporary files are: what lies beside a home with secrets counts.
+    // Not in the shared temporary folder: the neighbours of a home with secrets count.
     let Ok(home) = tempfile::tempdir_in("/var/tmp") else {
         return report.unmeasured(MEASURE, "a confined program", "/var/tmp cannot be written");
     };

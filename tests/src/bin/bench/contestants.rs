@@ -49,7 +49,7 @@ pub(crate) fn has_cohab() -> bool {
     binaries::folder().join("cohab").is_file()
 }
 
-/// The contestants of one measure, and what each did.
+/// The contestants of one measure, and their samples.
 pub(crate) struct Race {
     pub(crate) contestants: Vec<Contestant>,
     /// In the order of the contestants.
@@ -87,7 +87,7 @@ impl Race {
     }
 }
 
-/// Raw bash, the minimal proxy, cohab if it was built, and what else this machine has.
+/// Raw bash, the minimal proxy, cohab if it was built, and the others on this machine.
 fn all() -> Vec<Contestant> {
     let mut all = vec![
         Contestant::new(BASH, "/bin/bash", &["-i"]),
@@ -100,7 +100,7 @@ fn all() -> Vec<Contestant> {
         all.push(Contestant::new("script", "script", &["-qfc", "/bin/bash -i", "/dev/null"]));
     }
     if binaries::is_installed("tmux") {
-        // A server of its own, away from the user's.
+        // A separate server, apart from the user's.
         all.push(Contestant::new(TMUX, "tmux", &["-L", TMUX_SOCKET, "-f", "/dev/null", "new-session", "/bin/bash -i"]));
     }
     all
@@ -118,7 +118,7 @@ pub(crate) fn home() -> Home {
     home.env("TMUX_TMPDIR", &folder)
 }
 
-/// Ends what outlives its terminal.
+/// Ends programs that outlive their terminal.
 pub(crate) fn clean_up(home: &Home) {
     if binaries::is_installed("tmux") {
         let _ = home.process("tmux", &["-L", TMUX_SOCKET, "kill-server"]).output();

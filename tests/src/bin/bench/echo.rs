@@ -15,11 +15,11 @@ use crate::{
 /// Letters that occur in no escape sequence of a prompt.
 const LETTERS: [&str; 4] = ["Q", "W", "V", "Y"];
 const KEYS_PER_ROUND: usize = 48;
-/// cohab may add this much of what the minimal proxy adds.
+/// Most overhead of cohab relative to the minimal proxy's.
 const FACTOR: f64 = 1.1;
-/// The slowest keys of a hundred, beside those of bash alone.
+/// The slowest keys of a hundred, relative to those of bash alone.
 const SLOWEST_FACTOR: f64 = 2.0;
-/// An answer that another shell gets meanwhile: 100 pieces a second, for longer than the keys take.
+/// An answer to another shell meanwhile: 100 pieces a second, for longer than the keys take.
 const PIECES: usize = 100_000;
 const PACE: Duration = Duration::from_millis(10);
 
@@ -46,7 +46,7 @@ fn while_streaming(report: &mut Report, rounds: usize) {
     other.send("? stream\r");
     other.read_until("w10 ");
     let reading = thread::spawn(move || {
-        // It ends with the bench; a terminal that nobody reads would stop the answer.
+        // The loop ends with the bench; a terminal that is not read would stop the answer.
         while !other.read().is_empty() {}
     });
     let race = typed(&home, rounds);
@@ -76,7 +76,7 @@ fn typed(home: &Home, rounds: usize) -> Race {
                 pty.send(key);
                 samples.push(pty.read_until(key) - start);
             }
-            // An empty line, and a prompt of its own.
+            // An empty line, and a new prompt.
             pty.send("\u{15}");
             pty.send("\r");
             pty.read_until(PROMPT);

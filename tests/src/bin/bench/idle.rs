@@ -11,7 +11,7 @@ use crate::{
     report::Report,
 };
 
-/// What ends after a question (timers, pooled buffers) has ended by then.
+/// Timers and pooled buffers of a question have ended by then.
 const SETTLE: Duration = Duration::from_secs(3);
 const WATCHED: Duration = Duration::from_secs(5);
 const CLIENT_MIB: f64 = 5.0;

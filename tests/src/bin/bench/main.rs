@@ -37,7 +37,7 @@ const USAGE: &str =
   --fast       stream: 8,000 chunks in 16 s instead of 80 s
 ";
 
-/// What to measure and how long.
+/// The measures and their duration.
 #[derive(Debug, PartialEq, Eq)]
 struct Options {
     measures: Vec<String>,

@@ -13,7 +13,7 @@ pub(crate) fn pss_mib(pid: u32) -> f64 {
     number(Path::new(&format!("/proc/{pid}/smaps_rollup")), "Pss:") / 1024.0
 }
 
-/// Its heap, stacks and other memory behind no file, in KiB: what others share with it or give up does not count.
+/// Its heap, stacks and other memory without a file, in KiB: memory shared with other processes, or given up by them, does not count.
 pub(crate) fn own_memory_kib(pid: u32) -> f64 {
     number(Path::new(&format!("/proc/{pid}/smaps_rollup")), "Anonymous:")
 }
@@ -48,7 +48,7 @@ pub(crate) fn descriptors(pid: u32) -> f64 {
     fs::read_dir(format!("/proc/{pid}/fd")).map_or(f64::NAN, |entries| entries.count() as f64)
 }
 
-/// The first number after `key` at the start of a line; NaN if there is none.
+/// The first number after `key` at the start of a line; NaN if there is no such line.
 fn number(file: &Path, key: &str) -> f64 {
     let text = fs::read_to_string(file).unwrap_or_default();
     let value = text.lines().find_map(|line| line.strip_prefix(key)).and_then(|rest| rest.split_whitespace().next());

@@ -11,7 +11,7 @@ use memchr::memmem;
 use portable_pty::{CommandBuilder, MasterPty, PtySize, native_pty_system};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A program that says nothing for so long is killed, and the bench fails instead of hanging.
+/// A program that prints nothing for this long is killed, and the bench fails instead of hanging.
 const LIFE: Duration = Duration::from_secs(300);
 
 /// A running program.
@@ -76,7 +76,7 @@ impl Pty {
         self.unread.extend_from_slice(&self.buffer[..bytes]);
     }
 
-    /// Reads up to the end of the next `text`. Gives the moment it was there; what follows is read by the next call.
+    /// Reads up to the end of the next `text`. Returns the moment of its arrival; the next call reads the rest.
     pub(crate) fn read_until(&mut self, text: &str) -> Instant {
         loop {
             if let Some(at) = memmem::find(&self.unread, text.as_bytes()) {

@@ -64,7 +64,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Says what goes on, on stderr.
+    /// Reports progress on stderr.
     pub(crate) fn note(&self, text: &str) {
         let _ = writeln!(io::stderr(), "bench: {text}");
     }
@@ -93,7 +93,7 @@ impl Report {
         self.push(measure, subject, format!("{value:.3} {unit}"), format!(">= {bar:.3} {unit}"), verdict);
     }
 
-    /// Something that could not be measured counts as a miss.
+    /// A figure that could not be measured counts as a miss.
     pub(crate) fn unmeasured(&mut self, measure: &'static str, subject: &str, why: &str) {
         self.push(measure, subject, format!("not measured: {why}"), String::new(), Verdict::Missed);
     }

@@ -25,7 +25,8 @@ pub(crate) const PARAGRAPH: usize = 40;
 const GLYPH_MS: f64 = 1.5;
 const LATE_GLYPH_MS: f64 = 20.0;
 const REQUEST_MS: f64 = 10.0;
-/// A long answer may be slower than a short one, and its end than its start, by this factor and a tenth of a millisecond of noise.
+/// A long answer may be slower than a short one, and its end slower than its start, by this factor and a tenth of a millisecond of
+/// noise.
 const GROWTH: f64 = 1.2;
 const NOISE_MS: f64 = 0.1;
 /// With the fast pace most pieces wait for a frame.
@@ -91,7 +92,7 @@ fn watch(pty: &mut Pty, count: usize) -> Vec<Instant> {
         let now = Instant::now();
         screen.process(&bytes);
         let Some(newest) = newest_word(&screen.screen().contents()) else { continue };
-        // A word that scrolled by between two reads was there before the one that is still seen.
+        // A word that scrolled by between two reads was there before the one that is still visible.
         if newest >= seen.len() {
             seen.resize(newest + 1, now);
         }

@@ -36,7 +36,7 @@ pub(crate) fn measure(report: &mut Report) {
     report.at_most(MEASURE, "bytes to the terminal a byte, at once", flood.bytes_per_byte, BYTES_PER_BYTE, "");
 }
 
-/// What one answer has cost.
+/// The cost of one answer.
 struct Cost {
     client_s: f64,
     daemon_s: f64,
@@ -59,7 +59,7 @@ fn answer(count: usize, is_paced: bool) -> Cost {
     });
     let home = Home::with_model(&server);
     let mut pty = contestants::cohab().at_prompt(&home);
-    // The daemon is started by the first question, and both have then read what they need.
+    // The first question starts the daemon, and both then have loaded all they need.
     pty.send("? hello\r");
     pty.read_until("Ready.");
     pty.read_until(PROMPT);
@@ -74,7 +74,7 @@ fn answer(count: usize, is_paced: bool) -> Cost {
     Cost { client_s, daemon_s, bytes_per_byte: shown as f64 / answer_bytes as f64 }
 }
 
-/// Reads until `last` is on the terminal. Gives how many bytes it got.
+/// Reads until `last` is on the terminal. Returns the number of bytes.
 fn shown_bytes(pty: &mut Pty, last: &str) -> usize {
     let (mut count, mut end) = (0, Vec::new());
     loop {

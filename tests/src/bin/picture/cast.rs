@@ -10,7 +10,7 @@ pub(crate) struct Cast {
     pub(crate) events: Vec<Event>,
 }
 
-/// What happened, and when, in milliseconds since the start.
+/// An event, and its time in milliseconds since the start.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Event {
     pub(crate) at_ms: u64,
@@ -26,7 +26,7 @@ pub(crate) enum Kind {
 }
 
 impl Cast {
-    /// Reads a recording. Kinds of events that are none of ours are passed over.
+    /// Reads a recording. Unknown kinds of events are skipped.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         let mut lines = text.lines();
         let header: Value =
@@ -50,7 +50,7 @@ impl Cast {
                 Kind::Output(data) => ("o", data),
                 Kind::Marker(label) => ("m", label),
             };
-            // The time as a number of seconds with three places, whatever it is.
+            // The time as a number of seconds with three places.
             let seconds = format!("{}.{:03}", event.at_ms / 1000, event.at_ms % 1000);
             text.push_str(&format!("[{seconds}, \"{kind}\", {}]\n", json!(data)));
         }

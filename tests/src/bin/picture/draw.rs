@@ -21,7 +21,7 @@ const PALETTE: [&str; 16] = [
     "#b0d890", "#f0d090", "#80c4ff", "#d898ee", "#70d0dc", "#ffffff",
 ];
 
-/// How a run of cells looks.
+/// The style of a run of cells.
 #[derive(Clone, Debug, PartialEq)]
 struct Style {
     color: String,
@@ -32,7 +32,7 @@ struct Style {
     is_underlined: bool,
 }
 
-/// Cells of one row that look alike.
+/// Cells of one row with the same style.
 #[derive(Clone, Debug, PartialEq)]
 struct Run {
     column: usize,
@@ -177,7 +177,7 @@ mod tests {
         let svg = drawn(vec![Kind::Output("a  \u{1b}[1;31mb<&\u{1b}[0m 漢\r\n\u{1b}[7mx\u{1b}[0m".into())]);
         assert!(svg.contains(&format!("fill=\"{}\"", PALETTE[1])) && svg.contains("font-weight=\"bold\""), "{svg}");
         assert!(svg.contains(">b&lt;&amp;</text>") && svg.contains("x=\"39.2\""), "{svg}");
-        // Two columns wide, and on a ground of its own.
+        // Two columns wide, and on a separate ground.
         assert!(svg.contains("textLength=\"16.8\"") && svg.contains(&format!("fill=\"{LETTERS}\"/>")), "{svg}");
     }
 

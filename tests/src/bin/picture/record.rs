@@ -5,9 +5,9 @@ use cohab_e2e::{Home, Size, Terminal, binaries, keys};
 use crate::cast::{Cast, Event, Kind};
 
 const SIZE: Size = Size { rows: 42, columns: 84 };
-/// The folder that stands for the home folder, wherever that is.
+/// The shown name of the home folder, wherever that is.
 const SHOWN_HOME: &str = "/home/ann";
-/// Between two keys, two rows of output, and while somebody reads.
+/// Pauses between two keys, two rows of output, and for reading.
 const KEY_MS: u64 = 55;
 const ROW_MS: u64 = 30;
 const READ_MS: u64 = 1_800;
@@ -16,13 +16,13 @@ const CLEAR: &str = "\u{1b}[H\u{1b}[2J";
 struct Recorder {
     terminal: Terminal,
     home: String,
-    /// How much of the output is recorded.
+    /// The recorded part of the output.
     mark: usize,
     now_ms: u64,
     events: Vec<Event>,
 }
 
-/// Records it: the text of an asciicast v2.
+/// Records the session: the text of an asciicast v2.
 pub(crate) fn session() -> String {
     let home = Home::new().env("COHAB_PROVIDER", "offline").prompt(r"\[\e[32m\]\w\[\e[0m\] $ ", "~ $ ");
     home.write("shop/deploy.sh", "#!/bin/sh\necho deployed\n");
@@ -53,7 +53,7 @@ pub(crate) fn session() -> String {
 }
 
 impl Recorder {
-    /// An empty screen in the prepared folder. What a new shell does only once is done before.
+    /// An empty screen in the prepared folder. First-start work of a new shell is done before.
     fn prepare(&mut self) {
         self.terminal.wait_for("a prompt", |view| view.is_at_prompt("~ $ "));
         self.terminal.send("cd shop\r");
@@ -93,7 +93,7 @@ impl Recorder {
         self.take();
     }
 
-    /// Records what came, a row at a time.
+    /// Records new output, a row at a time.
     fn take(&mut self) {
         let new = self.terminal.raw_since(self.mark);
         self.mark += new.len();

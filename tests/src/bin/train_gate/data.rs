@@ -8,10 +8,10 @@ use crate::names::NameSet;
 
 /// Percent of all lines that are held out.
 const HELD_OUT_PERCENT: u64 = 15;
-/// Percent of all lines that only the threshold is read from.
+/// Percent of all lines that are used only for the threshold.
 const TUNING_PERCENT: u64 = 12;
 
-/// What a line is used for.
+/// The use of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     Fit,
@@ -19,25 +19,25 @@ pub(crate) enum Part {
     HeldOut,
 }
 
-/// Where a line is from.
+/// The source of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     /// The data.
     Corpus,
-    /// Written for this program, as people type at a prompt.
+    /// Written for this program, in the style of people at a prompt.
     Spoken,
-    /// Made of others.
+    /// Made from others.
     Variant,
 }
 
-/// A line whose kind is known.
+/// A line of known kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Sample<'a> {
     pub(crate) text: &'a str,
     pub(crate) decision: Decision,
     pub(crate) part: Part,
     pub(crate) source: Source,
-    /// A number that is the line's own.
+    /// A number that depends on the line only.
     pub(crate) hash: u64,
 }
 
@@ -51,7 +51,7 @@ impl Sample<'_> {
     }
 }
 
-/// All lines of a file; what is no labelled line is left out.
+/// All labelled lines of a file; others are left out.
 pub(crate) fn read(text: &str, source: Source) -> impl Iterator<Item = Sample<'_>> {
     text.lines().filter_map(move |line| sample(line, source))
 }

@@ -21,11 +21,11 @@ const USAGE: &str = "Usage: train_gate LINES.tsv WEIGHTS HELD_OUT.tsv
 
 Reads lines `shell<TAB>line` and `ai<TAB>line`, writes the weights and a sample of the lines that were never learned from.
 ";
-/// Lines as people type them, written for this program.
+/// Lines in the style of people, written for this program.
 const SPOKEN: &str = include_str!("spoken.tsv");
-/// How many mistakes of each kind are shown.
+/// Mistakes of each kind that are shown.
 const SHOWN: usize = 25;
-/// How many held-out lines become test data.
+/// Held-out lines that become test data.
 const KEPT_LINES: usize = 4_200;
 
 fn main() -> ExitCode {

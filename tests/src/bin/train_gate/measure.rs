@@ -55,7 +55,7 @@ pub(crate) fn table(samples: &[Sample<'_>], weights: &Weights, names: &NameSet, 
     text
 }
 
-/// What other thresholds would give on the bare machine.
+/// The results of other thresholds on the bare machine.
 pub(crate) fn thresholds(samples: &[Sample<'_>], weights: &Weights, names: &NameSet) -> String {
     let verdicts: Vec<(usize, DecisionTrace)> =
         samples.iter().map(|sample| (kind(sample, names), verdict(sample, &Bare, weights))).collect();

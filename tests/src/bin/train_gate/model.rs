@@ -14,17 +14,17 @@ use crate::{
     world,
 };
 
-/// How often each line is seen, on another machine each time.
+/// Number of times that each line is seen, on another machine each time.
 const ROUNDS: u64 = 12;
 const DENSE_STEP: f32 = 0.08;
 const HASHED_STEP: f32 = 0.10;
-/// How much of a hashed word's weight is lost each time it is seen.
+/// Share of a hashed word's weight that is lost each time it is seen.
 const DECAY: f32 = 0.0004;
-/// How much a command counts, a sentence counts 1: the worst mistake is to take a command away.
+/// Weight of a command, relative to a sentence: the worst mistake is to take a command away.
 const COMMAND_COUNTS: f32 = 2.0;
-/// How much more a line counts that is as people type.
+/// Extra weight of a line in the style of people.
 const SPOKEN_COUNTS: f32 = 2.0;
-/// What a sum must exceed for the assistant, beyond even odds: a command that is taken away costs more than a question that is run.
+/// The sum that a question must exceed, beyond even odds: a command that is taken away costs more than a question that is run.
 const CAUTION: f32 = 0.25;
 
 struct Model {
@@ -35,7 +35,7 @@ struct Model {
     hashed_squares: Vec<f32>,
 }
 
-/// What `samples` teach.
+/// The weights learned from `samples`.
 pub(crate) fn learn(samples: &[Sample<'_>], names: &NameSet) -> Weights {
     let mut model = Model {
         dense: vec![0.0; FEATURES.len()],

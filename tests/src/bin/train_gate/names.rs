@@ -10,9 +10,9 @@ use crate::data::{Sample, Source};
 pub(crate) type NameSet = BTreeSet<String>;
 
 const WRAPPERS: &[&str] = &["sudo", "env", "time", "doas", "nohup", "xargs", "command", "exec"];
-/// What so many times more sentences than commands begin with is a word, not a name.
+/// A first word with this many times more sentences than commands is a word, not a name.
 const SENTENCES_AGAINST: usize = 20;
-/// Names although they are words.
+/// Names although they are also words.
 const KEPT: &[&str] = &["open", "w"];
 /// Words although a command in the data begins with them.
 const WORDS: &[&str] = &["away", "from", "hello", "most", "next", "now", "on", "whatever"];
@@ -23,7 +23,7 @@ pub(crate) fn first_words(samples: &[Sample<'_>]) -> NameSet {
     commands.map(|sample| sample.first_word().to_owned()).collect()
 }
 
-/// The names of programs: first words of all commands, behind operators and wrappers, too, without what is rather a word.
+/// The names of programs: first words of all commands, also behind operators and wrappers, except those that are rather words.
 pub(crate) fn collect(samples: &[Sample<'_>]) -> NameSet {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let mut sentences: BTreeMap<&str, usize> = BTreeMap::new();
@@ -67,7 +67,7 @@ fn heads(line: &str) -> Vec<&str> {
     heads
 }
 
-/// Whether a program may be called so.
+/// Whether a program may have this name.
 fn is_name(word: &str) -> bool {
     word.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.+:@".contains(&byte))

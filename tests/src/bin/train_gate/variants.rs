@@ -6,12 +6,12 @@ use cohab_line_classifier::{Decision, line::Line, weights::hash};
 
 use crate::{data::Sample, names::NameSet};
 
-/// Percent of the sentences that are said in another way, too.
+/// Percent of the sentences that get another wording, too.
 const SAID_PERCENT: u64 = 15;
 /// Percent of the commands that get shorter names.
 const NAMED_PERCENT: u64 = 15;
 
-/// How people begin and end what the data says tersely; `@` stands for a command.
+/// Usual beginnings and ends around the terse texts of the data; `@` stands for a command.
 const WAYS: &[(&str, &str)] = &[
     ("how do I ", ""),
     ("how do I ", "?"),
@@ -39,15 +39,15 @@ const WAYS: &[(&str, &str)] = &[
     ("is there a way to ", " with @"),
 ];
 
-/// A line that was made.
+/// A made line.
 pub(crate) struct Variant {
     pub(crate) text: String,
     pub(crate) decision: Decision,
-    /// A number that is the line's own.
+    /// A number that depends on the line only.
     pub(crate) hash: u64,
 }
 
-/// All that is made of `samples`.
+/// All lines made from `samples`.
 pub(crate) fn all(samples: &[Sample<'_>], names: &NameSet) -> Vec<Variant> {
     let commands: Vec<&str> = names.iter().map(String::as_str).collect();
     let nouns: BTreeSet<&str> = samples.iter().filter(|sample| sample.is_language()).filter_map(last_noun).collect();

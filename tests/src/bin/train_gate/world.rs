@@ -16,7 +16,7 @@ const INSTALLED_PERCENT: u64 = 50;
 /// Percent of other first words that a machine happens to have as a command.
 const CHANCE_PERCENT: u64 = 8;
 
-/// What is known of a line's first word on one made-up machine, and whether its name is one never seen.
+/// The facts about a line's first word on one made-up machine, and whether its name is treated as never seen.
 pub(crate) fn standing(sample: &Sample<'_>, round: u64, names: &NameSet) -> (Standing, bool) {
     let name = sample.first_word();
     let coin = |seed: u64| hash(&sample.hash.to_le_bytes(), round * 8 + seed) % 100;
@@ -30,7 +30,7 @@ pub(crate) fn standing(sample: &Sample<'_>, round: u64, names: &NameSet) -> (Sta
     (standing, is_hidden)
 }
 
-/// A machine with nothing but what every system has.
+/// A machine with only the programs of every system.
 pub(crate) struct Bare;
 
 impl Names for Bare {

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::answer::Answer;
 
-/// Which API the server speaks.
+/// The API that the server speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wire {
     /// `POST {base}/chat/completions`.
@@ -25,7 +25,7 @@ pub enum Wire {
     Ollama,
 }
 
-/// What a wire says and how it is read.
+/// The format of a wire, for writing and reading.
 trait Speech {
     /// The provider's name in the settings.
     fn provider(&self) -> &'static str;
@@ -41,12 +41,12 @@ trait Speech {
         path == self.call_path()
     }
 
-    /// The header with the key, and what stands before the key in it.
+    /// The header with the key, and the text before the key in it.
     fn key_header(&self) -> (&'static str, &'static str) {
         ("authorization", "Bearer ")
     }
 
-    /// Of a stream.
+    /// The content type of a stream.
     fn content_type(&self) -> &'static str {
         "text/event-stream"
     }
@@ -54,7 +54,7 @@ trait Speech {
     /// The whole answer, event by event; each is made when it is asked for.
     fn events<'a>(&self, answer: &'a Answer) -> Box<dyn Iterator<Item = String> + 'a>;
 
-    /// How many events at the end are, or follow, the mark that the answer is complete.
+    /// The number of events at the end that are, or follow, the mark that the answer is complete.
     fn mark_events(&self) -> usize;
 
     /// An error in the middle of a stream.
@@ -64,7 +64,7 @@ trait Speech {
     fn tool_results(&self, body: &Value) -> Vec<SentToolResult>;
 }
 
-/// The result of a tool call as the model would get it.
+/// The result of a tool call in the form for the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentToolResult {
     /// Id of the call.
@@ -115,7 +115,7 @@ impl Wire {
         self.speech().events(answer)
     }
 
-    /// How many events of `answer` come before the mark that it is complete.
+    /// The number of events of `answer` before the mark that it is complete.
     pub(super) fn events_before_mark(self, answer: &Answer) -> usize {
         self.events(answer).count() - self.speech().mark_events()
     }

@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use cohab_policy::remembered::{Loaded, Remembered as _};
+use cohab_policy::user_rules::{Loaded, Remembered as _};
 use cohab_policy_io::rules_file::{RuleBook, RulesFile};
 use cohab_text::sanitize::one_line;
 
@@ -38,7 +38,7 @@ fn judge(loaded: &Loaded) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use cohab_policy::remembered::parse;
+    use cohab_policy::user_rules::parse;
 
     use super::*;
 

@@ -13,7 +13,7 @@ use crate::{
 /// Replaces dropped messages.
 const LEFT_OUT: &str =
     "[Messages before this were left out to make room. What they said is not known here: ask, or look again.]";
-/// An estimated token has at least so many bytes of text that a summary is made of.
+/// Fewest bytes of a summary's text per estimated token.
 const BYTES_PER_TOKEN: u64 = 2;
 
 /// Keeps the first question with its answer and the newest messages, and notes the gap between them.

@@ -53,7 +53,7 @@ fn results(calls: &[String], words: usize) -> Message {
     Message::ToolResults(calls.iter().map(result).collect())
 }
 
-/// Turns, each of calls that give so many words; the last turn runs if `runs`.
+/// Turns of calls with results of this many words; the last turn is running if `runs`.
 fn conversation(turns: &[Vec<usize>], runs: bool) -> Vec<Message> {
     let mut messages = Vec::new();
     for (turn, calls) in turns.iter().enumerate() {
@@ -70,12 +70,12 @@ fn conversation(turns: &[Vec<usize>], runs: bool) -> Vec<Message> {
     messages
 }
 
-/// A running turn of so many steps.
+/// A running turn of `count` steps.
 fn steps(count: usize) -> Vec<Message> {
     conversation(&[vec![300; count]], true)
 }
 
-/// A running turn behind one of so many steps.
+/// A running turn behind one of `count` steps.
 fn after_steps(count: usize) -> Vec<Message> {
     conversation(&[vec![300; count], vec![10]], true)
 }

@@ -66,7 +66,7 @@ fn whole(question: &str) -> String {
     .to_text()
 }
 
-/// The system prompt without anything of the user's: what is sent where no file says more.
+/// The system prompt without the user's own texts.
 #[test]
 fn the_system_prompt_of_a_new_user() {
     insta::assert_snapshot!(system_prompt(&SystemContext::default()));

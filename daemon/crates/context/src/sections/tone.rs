@@ -2,7 +2,7 @@
 
 /// Most bytes of a question that are read: a pasted log has no tone.
 const MAX_BYTES: usize = 4 * 1024;
-/// Capitals count as shouting from so many words in capitals, of so many letters each, ...
+/// Capitals count as shouting with at least this many words in capitals, of this many letters each, ...
 const MIN_SHOUTED_WORDS: usize = 3;
 const MIN_SHOUTED_LETTERS: usize = 3;
 /// ... if they are at least this share of all words, in percent: names of variables are no shouting.

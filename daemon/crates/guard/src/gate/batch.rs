@@ -17,7 +17,7 @@ use tokio::time::Instant;
 
 use super::{Gate, is_asked_each_time, is_too_old};
 
-/// An answer that waits for its call.
+/// A decision that waits for its call.
 #[derive(Debug)]
 pub(super) struct Decided {
     effect: Effect,
@@ -26,12 +26,12 @@ pub(super) struct Decided {
     at: Instant,
 }
 
-/// Files that the answer at hand would change with a question, in order; absent once asked about. Each change has a card of its own,
-/// with its whole diff.
+/// Files that the current answer would change with a question, in order; absent once asked about. Each change has a separate card, with
+/// its whole diff.
 pub(super) type Changes = Vec<Option<PathBuf>>;
 
 impl Gate {
-    /// Which of several changes this is, for its card.
+    /// The place of this change among several, for its card.
     pub(super) fn place_among_changes(&self, effect: &Effect) -> Option<String> {
         let Effect::Write { path, .. } = effect else { return None };
         let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -50,7 +50,8 @@ impl Gate {
         *self.changes.lock().unwrap_or_else(PoisonError::into_inner) = calls.iter().filter_map(changed).collect();
     }
 
-    /// Asks about those of `calls` that would be asked about one after the other, if there are several. Danger is never among them.
+    /// Asks about those of `calls` that would be asked about one after the other, if there are several. Dangerous calls are never among
+    /// them.
     pub(super) async fn ask_together(&self, calls: &[PlannedCall]) -> ControlFlow<()> {
         self.decided.lock().unwrap_or_else(PoisonError::into_inner).clear();
         if (self.mode)() != ApprovalMode::Ask {
@@ -96,14 +97,14 @@ impl Gate {
         ControlFlow::Continue(())
     }
 
-    /// Whether nothing is known yet of what the user thinks of it.
+    /// Whether no decision of the user covers it yet.
     fn must_ask(&self, effect: &Effect, cwd: &Path) -> bool {
         self.earlier_refusal(effect, cwd).is_none()
             && self.consents.recall(effect, cwd).is_none()
             && !self.is_remembered(effect, cwd)
     }
 
-    /// The answer that was given beforehand to exactly this, once, and when; none if that is too long ago.
+    /// The decision made beforehand about exactly this, used once, and its time; `None` if it is too old.
     pub(super) fn take_decided(&self, effect: &Effect, cwd: &Path) -> Option<(ApprovalAnswer, Instant)> {
         let mut decided = self.decided.lock().unwrap_or_else(PoisonError::into_inner);
         let at = decided.iter().position(|one| one.effect == *effect && one.cwd == cwd)?;

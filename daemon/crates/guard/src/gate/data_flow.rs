@@ -9,7 +9,7 @@ use cohab_policy_io::files::FileSystem;
 use super::{Gate, as_read};
 
 impl Gate {
-    /// Raises the verdict on a command, and says what the user must know of it.
+    /// Raises the verdict on a command, and adds the facts that the user must know.
     pub(super) fn look_elsewhere(&self, command: &str, context: Context<'_>, verdict: &mut Verdict) {
         let is_tainted = self.consents.taint().source().is_some();
         if verdict.level == Level::Allow
@@ -27,13 +27,13 @@ impl Gate {
         }
     }
 
-    /// What was read that somebody else wrote.
+    /// The source of untrusted text that was read.
     pub(super) fn what_was_read(&self) -> Option<String> {
         self.consents.taint().source().map(|source| as_read(&source))
     }
 }
 
-/// Where it goes and what goes there, as far as the line says.
+/// The target and the data, as far as the line shows them.
 fn told(outward: &Outward, context: Context<'_>) -> String {
     let quoted = |words: &[String]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
     let place = match outward.destinations.as_slice() {
@@ -45,7 +45,7 @@ fn told(outward: &Outward, context: Context<'_>) -> String {
     format!("tells another host something{place}{with}")
 }
 
-/// A file and its size, if it is there.
+/// A file and its size, if it exists.
 fn sized(file: &str, context: Context<'_>) -> String {
     let path = match file.strip_prefix("~/") {
         Some(rest) => context.home.join(rest),

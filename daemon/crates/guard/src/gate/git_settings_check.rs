@@ -8,7 +8,7 @@ use super::{Gate, refusal};
 use crate::repository;
 
 impl Gate {
-    /// The last look at a command that would run unasked in a shell of its own.
+    /// The last check of a command that would run unasked in a separate shell.
     pub(super) async fn look_at_settings(&self, call: &mut PlannedCall) -> Result<(), Denial> {
         let (Some(settings), Effect::RunCommand { command }) = (&self.settings, &call.intent.effect) else {
             return Ok(());
@@ -28,7 +28,7 @@ impl Gate {
             return Err(refusal(format!("not run: {}", reasons.join("; "))));
         }
         self.ask(call, verdict, true).await?;
-        // What the user made of it is another command.
+        // An edited command is another command.
         if matches!(&call.intent.effect, Effect::RunCommand { command: agreed } if *agreed == command) {
             settings.settle(reasons);
         }

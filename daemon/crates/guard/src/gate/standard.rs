@@ -6,7 +6,7 @@ use cohab_agent::port::Effect;
 use cohab_policy::{Context, Level, Verdict, assess_line, assess_read, assess_write};
 use cohab_policy_io::files::FileSystem;
 
-/// Anybody may run it.
+/// Execute permission for any user.
 const MAY_RUN: u32 = 0o111;
 
 /// Judges an effect.
@@ -24,7 +24,7 @@ pub fn standard_policy(effect: &Effect, context: Context<'_>) -> Verdict {
     }
 }
 
-/// Whether a file that is there may be run.
+/// Whether an existing file is executable.
 fn is_program(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & MAY_RUN != 0)
 }

@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 
 use cohab_agent::port::Intent;
 use cohab_model_api::{JsonObject, ToolCall};
-use cohab_policy::remembered;
+use cohab_policy::user_rules;
 use serde_json::json;
 
 use super::*;
@@ -76,7 +76,7 @@ fn no() -> ApprovalAnswer {
     ApprovalAnswer::Refused { reason: "not now".into() }
 }
 
-/// Whether the call may run, and how many questions that took.
+/// Whether the call may run, and the number of questions.
 async fn judge(mode: ApprovalMode, command: &str, answers: &[ApprovalAnswer]) -> (bool, usize) {
     let user = user(answers.iter().cloned());
     let may_run = gate(mode, &user, &Consents::default()).before_tool(&mut planned(command, "/")).await.is_ok();
@@ -86,17 +86,17 @@ async fn judge(mode: ApprovalMode, command: &str, answers: &[ApprovalAnswer]) ->
 
 /// The rules of one folder or of all.
 #[derive(Debug)]
-struct Allowed(Arc<remembered::Loaded>);
+struct Allowed(Arc<user_rules::Loaded>);
 
 impl Remembered for Allowed {
-    fn loaded(&self, _cwd: &Path) -> Arc<remembered::Loaded> {
+    fn loaded(&self, _cwd: &Path) -> Arc<user_rules::Loaded> {
         Arc::clone(&self.0)
     }
 }
 
 fn allowed(line: &str, folder: Option<&str>) -> Arc<Allowed> {
-    let rule = remembered::Rule::of(line, folder.map(Path::new), Shell::Bash).unwrap();
-    Arc::new(Allowed(Arc::new(remembered::parse(&remembered::with_rule("", &rule).unwrap()))))
+    let rule = user_rules::Rule::of(line, folder.map(Path::new), Shell::Bash).unwrap();
+    Arc::new(Allowed(Arc::new(user_rules::parse(&user_rules::with_rule("", &rule).unwrap()))))
 }
 
 /// The commands that were asked about.

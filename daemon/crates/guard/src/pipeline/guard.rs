@@ -1,7 +1,7 @@
 //! The guard stage reports the policy's verdict on a call and the reasons for a question beyond it.
 
 use cohab_model_api::Channel;
-use cohab_policy::{Level, remembered::Injection};
+use cohab_policy::{Level, user_rules::Injection};
 
 use super::{Finding, Item, ScanContext, Stage, Verdict};
 
@@ -21,7 +21,7 @@ impl Stage for Guard {
             Level::Ask | Level::Danger => Verdict::Ask,
             Level::Deny => Verdict::Block,
         };
-        // The policy gives its reasons itself.
+        // The policy states its reasons itself.
         let mut said = vec![self.say(policy, String::new())];
         if let Some(source) = action.suspect.filter(|_| care.safety.injection == Injection::Ask) {
             let why = format!("every step is asked about: {source} reads like instructions to the assistant");

@@ -2,11 +2,11 @@
 //! text safe.
 
 use cohab_model_api::Channel;
-use cohab_policy::remembered::Injection as Follows;
+use cohab_policy::user_rules::Injection as Follows;
 
 use super::{Finding, Item, ScanContext, Stage, Verdict, instructions};
 
-/// What a text does that holds letters nobody sees.
+/// The finding for invisible letters.
 const HIDES: &str = "hides letters";
 
 pub(super) struct Injection;
@@ -21,7 +21,7 @@ impl Stage for Injection {
             (_, Follows::Off) | (Channel::ToolArguments | Channel::ModelOutput, _) => return Vec::new(),
             (Channel::UserInput | Channel::ToolResult, Follows::Note) => Verdict::Pass,
             (Channel::UserInput | Channel::ToolResult, Follows::Ask) => Verdict::Ask,
-            // What is noted is told to the model again and again.
+            // The model gets a note again and again.
             (Channel::MemoryWrite, Follows::Note) => Verdict::Ask,
             (Channel::MemoryWrite, Follows::Ask) => Verdict::Block,
         };

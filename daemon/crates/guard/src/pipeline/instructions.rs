@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 use cohab_text::sanitize::is_invisible;
 use regex::bytes::{RegexSet, RegexSetBuilder};
 
-/// The patterns, a line each: what the text does, how it is looked for, the pattern.
+/// The patterns, one per line: the finding, the way to search, the pattern.
 const TABLE: &str = include_str!("instructions.table");
-/// So many characters of tags or of other smuggled letters are no accident: a flag has five or six.
+/// This many characters of tags or of other smuggled letters are no accident: a flag has five or six.
 const MOST_HIDDEN: usize = 16;
-/// What patterns take in memory, in bytes.
+/// Memory limit for the patterns, in bytes.
 const MOST_PATTERN_BYTES: usize = 16 * 1024 * 1024;
 
 static WORDS: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(&["words", "letters"]));
@@ -52,13 +52,13 @@ fn whole(way: &str, pattern: &str) -> String {
     if way == "words" { format!(" (?:{written}) ") } else { written }
 }
 
-/// What the text does that only a text for a model does, in a few words; `None` if it does nothing of the kind.
+/// The finding that marks a text for a model, in a few words; `None` without one.
 #[must_use]
 pub fn find(text: &str) -> Option<&'static str> {
     RAW.first(text).or_else(|| WORDS.first(&in_words(text)))
 }
 
-/// Whether the text holds letters that nobody sees.
+/// Whether the text holds invisible letters.
 #[must_use]
 pub fn hides_letters(text: &str) -> bool {
     let is_hidden = |c: &char| matches!(c, '\u{e0000}'..='\u{e0fff}');
@@ -89,7 +89,7 @@ fn in_words(text: &str) -> String {
     words
 }
 
-/// Marks on the letter before.
+/// Combining marks on the letter before.
 fn is_mark(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{93c}'..='\u{94d}')
 }

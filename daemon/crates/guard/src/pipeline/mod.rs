@@ -1,5 +1,5 @@
 //! The pipeline passes each text through its stages, one after the other, and the strictest verdict counts. The settings come from the
-//! files of rules (`[safety]`, [`cohab_policy::remembered`]).
+//! files of rules (`[safety]`, [`cohab_policy::user_rules`]).
 //!
 //! | channel | injection: off / note / ask | redaction | guard |
 //! |---|---|---|---|
@@ -18,53 +18,53 @@ pub mod reading;
 mod redaction;
 
 use cohab_model_api::{Channel, Secrets};
-use cohab_policy::{Level, remembered::Safety};
+use cohab_policy::{Level, user_rules::Safety};
 
-/// Name of the stage that looks for instructions.
+/// Name of the stage that detects instructions.
 const INJECTION: &str = "injection";
 
-/// All of them, in their order.
+/// All stages, in their order.
 const STAGES: [&dyn Stage; 3] = [&injection::Injection, &redaction::Redaction, &guard::Guard];
 
 /// What is to be done with it, the least strict first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// It goes on.
+    /// It passes.
     #[default]
     Pass,
-    /// It goes on without what is kept back.
+    /// It passes without the withheld parts.
     Redact,
     /// The user is asked: about a call before it runs, after a text before each further step.
     Ask,
-    /// It does not go on.
+    /// It does not pass.
     Block,
 }
 
-/// A text on its way.
+/// A text in the pipeline.
 #[derive(Clone, Debug)]
 pub struct Item<'a> {
-    /// Which way.
+    /// Its direction.
     pub channel: Channel,
-    /// The text. Of a call: what of its arguments may leave or is kept.
+    /// The text. Of a call: the arguments that may leave or are stored.
     pub text: &'a str,
-    /// Letters that nobody sees were in it before it was cleaned.
+    /// Whether it held invisible letters before it was cleaned.
     pub hides_letters: bool,
-    /// What the call would do, if it is one.
+    /// The effect of the call, if it is one.
     pub action: Option<Action<'a>>,
 }
 
-/// What a call would do.
+/// The effect of a call.
 #[derive(Clone, Debug)]
 pub struct Action<'a> {
-    /// The policy's word.
+    /// The policy's level.
     pub level: Level,
-    /// Whether it tells another host something.
+    /// Whether it sends data to another host.
     pub reaches_out: bool,
-    /// The text of the conversation that read like instructions, if one did.
+    /// The text of the conversation that reads like instructions, if there is one.
     pub suspect: Option<&'a str>,
 }
 
-/// What the stages go by.
+/// The context of the stages.
 #[derive(Clone, Copy, Debug)]
 pub struct ScanContext<'a> {
     /// The settings in force.
@@ -73,20 +73,20 @@ pub struct ScanContext<'a> {
     pub secrets: &'a Secrets,
 }
 
-/// What one stage says.
+/// The finding of one stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Which.
     pub stage: &'static str,
     /// Its verdict.
     pub verdict: Verdict,
-    /// Why, for people; empty if others have told it.
+    /// The reason, for people; empty if it was reported elsewhere.
     pub why: String,
-    /// The text without what is kept back.
+    /// The text without the withheld parts.
     clean: Option<String>,
 }
 
-/// Looks at texts. Nothing to say is `Pass`.
+/// Checks texts. No finding means `Pass`.
 trait Stage: Sync {
     fn name(&self) -> &'static str;
 
@@ -97,29 +97,29 @@ trait Stage: Sync {
     }
 }
 
-/// What all stages say together.
+/// The findings of all stages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// The strictest.
+    /// The strictest verdict.
     pub verdict: Verdict,
     /// What each stage that had something to say said, in their order.
     pub trail: Vec<Finding>,
 }
 
 impl Outcome {
-    /// What the text does that only one for a model does, if it was found.
+    /// The sign of a text for a model, if it was found.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         self.trail.iter().find(|said| said.stage == INJECTION).map(|said| said.why.as_str())
     }
 
-    /// The text as it may go on, if it is to be another one.
+    /// The cleaned text, if it changed.
     #[must_use]
     pub fn clean(&self) -> Option<&str> {
         self.trail.iter().find_map(|said| said.clean.as_deref())
     }
 
-    /// Why the user is asked, or it does not go on, beyond what the policy says.
+    /// The reasons for a question or a refusal beyond those of the policy.
     pub fn objections(&self) -> impl Iterator<Item = &str> {
         self.trail
             .iter()
@@ -127,7 +127,7 @@ impl Outcome {
             .map(|said| said.why.as_str())
     }
 
-    /// `level`, or what a stage makes of it if that is stricter.
+    /// `level`, or the stricter level of a stage.
     #[must_use]
     pub fn level(&self, level: Level) -> Level {
         match self.verdict {
@@ -138,7 +138,7 @@ impl Outcome {
     }
 }
 
-/// All stages' word on this.
+/// Runs all stages on this text.
 #[must_use]
 pub fn check(item: &Item<'_>, care: &ScanContext<'_>) -> Outcome {
     let trail: Vec<Finding> = STAGES.iter().flat_map(|stage| stage.look(item, care)).collect();

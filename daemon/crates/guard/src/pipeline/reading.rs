@@ -17,7 +17,7 @@ use cohab_agent::{
 };
 use cohab_context::query;
 use cohab_model_api::{Channel, Message, Secrets, ToolResult};
-use cohab_policy::remembered::{Injection, Safety};
+use cohab_policy::user_rules::{Injection, Safety};
 
 use super::{Item, ScanContext, check, instructions};
 use crate::{
@@ -25,21 +25,21 @@ use crate::{
     taint::{Taint, begins_anew},
 };
 
-/// Texts of a conversation that are remembered; with more, all are looked at anew.
+/// Most remembered texts of a conversation; with more, all are checked again.
 const MAX_KNOWN: usize = 4_096;
-/// What stands beside the question that others have written, and what people call it.
+/// Untrusted blocks that accompany the question, and their names for people.
 const BESIDE: [(&str, &str); 2] =
     [("shell-history", "what your commands printed"), ("piped-input", "what was piped in")];
 
-/// What read like instructions in a session's conversation.
+/// The texts in a session's conversation that read like instructions.
 #[derive(Clone, Debug, Default)]
 pub struct Suspicions(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// The first text that did.
+    /// The first of them.
     source: Option<String>,
-    /// Texts that were looked at, and calls whose results were.
+    /// Checked texts, and calls with checked results.
     known: BTreeSet<u64>,
 }
 
@@ -48,18 +48,18 @@ impl Suspicions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The first text that read like instructions, if one did.
+    /// The first text that read like instructions, if there is one.
     #[must_use]
     pub fn source(&self) -> Option<String> {
         self.state().source.clone()
     }
 
-    /// As if a text from there had read like instructions.
+    /// Marks a text of this source as reading like instructions.
     pub fn raise(&self, source: &str) {
         self.state().source.get_or_insert_with(|| source.to_owned());
     }
 
-    /// Whether this was not looked at before. From now on it was.
+    /// Whether this was not checked before. Marks it as checked.
     fn is_new(&self, of: &(impl Hash + ?Sized)) -> bool {
         let mut hasher = DefaultHasher::new();
         of.hash(&mut hasher);
@@ -75,30 +75,31 @@ impl Suspicions {
     }
 }
 
-/// Reads along, for one turn. Stands behind what labels the conversation, and inside of what makes results harmless text.
+/// Scans texts for one turn. Stands behind the middleware that labels the conversation, and inside of the one that makes results
+/// harmless.
 pub struct Reading {
-    /// What it has found in this session.
+    /// The findings in this session.
     pub suspicions: Suspicions,
-    /// What it taints.
+    /// The taint that it raises.
     pub taint: Taint,
-    /// What "elsewhere" is measured by.
+    /// The places that count as the user's.
     pub place: Place,
     /// The settings in force.
     pub safety: Box<dyn Fn() -> Safety + Send + Sync>,
     /// Finds secrets.
     pub secrets: Arc<Secrets>,
-    /// Tells the user.
+    /// Informs the user.
     pub sink: Arc<dyn EventSink>,
-    /// What the turn has to say.
+    /// The notes of the turn.
     pub notes: Notes,
 }
 
-/// What is known of a turn until it is told.
+/// Facts about a turn until they are reported.
 #[derive(Default)]
 pub struct Notes {
-    /// Calls whose results held letters that nobody sees.
+    /// Calls whose results held invisible letters.
     hiding: Mutex<BTreeSet<String>>,
-    /// What the model is told next.
+    /// The next notes to the model.
     news: Mutex<Vec<String>>,
 }
 
@@ -107,7 +108,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Reading {
-    /// What in `messages` others have written and nobody has looked at yet: the way it came, whose it is, and the text.
+    /// The unchecked untrusted texts in `messages`: the channel, the source, and the text.
     fn unread<'a>(&self, messages: &'a [Message]) -> Vec<(Channel, String, &'a str, bool)> {
         let mut unread = Vec::new();
         for (index, message) in messages.iter().enumerate() {
@@ -123,7 +124,7 @@ impl Reading {
                     if !new.contains(&true) {
                         continue;
                     }
-                    // The answer with the calls stands before, and has a label of its own.
+                    // The answer with the calls comes before, and has a separate label.
                     let labels = self.place.labels(&messages[index.saturating_sub(1)..=index]);
                     let labels = labels.into_iter().rev().take(results.len()).rev();
                     for ((result, label), _) in results.iter().zip(labels).zip(new).filter(|(_, is_new)| *is_new) {
@@ -161,7 +162,7 @@ impl Reading {
     }
 }
 
-/// What people call it.
+/// The name of a source for people.
 fn named(label: Label) -> String {
     match label.origin {
         Origin::Output => format!("what `{}` printed", label.source),
@@ -170,7 +171,7 @@ fn named(label: Label) -> String {
     }
 }
 
-/// The tool's own words: behind them stand notes of ours.
+/// The tool's own text: notes of ours follow it.
 fn own_part(result: &ToolResult) -> &str {
     result.content.split(NOTE_MARK).next().unwrap_or_default()
 }

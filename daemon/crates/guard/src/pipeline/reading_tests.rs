@@ -1,11 +1,11 @@
 use cohab_model_api::{AssistantMessage, ToolCall};
-use cohab_policy::remembered::SafetyLevel;
+use cohab_policy::user_rules::SafetyLevel;
 use cohab_shell_state::shell::Shell;
 use serde_json::json;
 
 use super::*;
 
-/// What the user was told.
+/// The notices to the user.
 #[derive(Default)]
 struct Told(Mutex<Vec<String>>);
 

@@ -18,14 +18,14 @@ impl Stage for Redaction {
         if is_call && !item.action.as_ref().is_some_and(|action| action.reaches_out) {
             return Vec::new();
         }
-        // A call without a host and a name (`ann@host.example`) would reach nobody.
+        // A call without a host and a name (`ann@host.example`) would reach no host.
         let personal = if is_call { PersonalData::default() } else { care.safety.personal };
         let mut clean = item.text.to_owned();
         care.secrets.redact(item.channel, &mut clean, personal);
         if clean == item.text {
             return Vec::new();
         }
-        // What runs is what was agreed to, to the letter.
+        // The text that runs is the approved one, to the letter.
         if is_call {
             return vec![self.say(Verdict::Ask, "what looks like a secret goes along".into())];
         }

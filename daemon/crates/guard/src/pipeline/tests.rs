@@ -1,4 +1,4 @@
-use cohab_policy::remembered::{Guard, Injection, SafetyLevel};
+use cohab_policy::user_rules::{Guard, Injection, SafetyLevel};
 use cohab_secrets::PersonalData;
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ const CHANNELS: [Channel; 5] =
     [Channel::UserInput, Channel::ToolArguments, Channel::ToolResult, Channel::ModelOutput, Channel::MemoryWrite];
 const LEVELS: [SafetyLevel; 3] = [SafetyLevel::Permissive, SafetyLevel::Balanced, SafetyLevel::Strict];
 
-/// Looks like a token of a service; made here so that nobody takes it for one.
+/// Looks like a token of a service; built here so that no scanner takes it for one.
 fn token() -> String {
     ["glpat", "-aB3dE5fG7hJ9kL1mN2pQ"].concat()
 }

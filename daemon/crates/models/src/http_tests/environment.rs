@@ -3,9 +3,9 @@
 
 use super::{tls::TlsServer, *};
 
-/// Tells the child which test it is to run.
+/// Names the test for the child process.
 const CHILD: &str = "COHAB_TEST_CHILD";
-/// Where there are no certificates.
+/// A place without certificates.
 const NOWHERE: [(&str, &str); 2] = [("SSL_CERT_FILE", "/nonexistent/roots.pem"), ("SSL_CERT_DIR", "/nonexistent")];
 
 /// Runs `test` in a process with `variables`. True in that process, false afterwards in this one.

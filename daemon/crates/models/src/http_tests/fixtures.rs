@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::server::Reply;
 
-/// How an answer ends.
+/// The end of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
     Stop,
@@ -25,7 +25,7 @@ pub(super) enum Fault {
     Invalid,
 }
 
-/// What one wire sends. All functions give payloads: JSON, or a string that is sent as it is.
+/// The format of one wire. All functions return payloads: JSON, or a string that is sent as it is.
 pub(super) struct Fixture {
     pub(super) wire: &'static str,
     /// A text, without the end.
@@ -34,7 +34,7 @@ pub(super) struct Fixture {
     pub(super) call: fn(&str, &str) -> Vec<Value>,
     /// All up to the end mark.
     pub(super) end: fn(Ended) -> Vec<Value>,
-    /// What may follow the end mark.
+    /// Payloads that may follow the end mark.
     pub(super) after: &'static [&'static str],
     /// An answer that is a refusal, if there is such.
     pub(super) refusal: fn() -> Vec<Value>,

@@ -107,7 +107,7 @@ fn a_longer_conversation_starts_with_the_same_bytes() {
             let list =
                 ["messages", "contents", "input"].into_iter().find(|key| body[*key].is_array()).expect("messages");
             let items = body.as_object_mut().and_then(|body| body.remove(list)).unwrap_or_default();
-            // The mark of the cache moves to the end; it is no part of what is cached.
+            // The mark of the cache moves to the end; it is not part of the cached text.
             let plain = |item: &Value| item.to_string().replace(",\"cache_control\":{\"type\":\"ephemeral\"}", "");
             let items: Vec<String> = items.as_array().expect("a list").iter().map(plain).collect();
             if let Some((rest, earlier)) = before {

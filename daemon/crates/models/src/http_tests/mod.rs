@@ -213,7 +213,7 @@ fn class_of(events: &[ModelEvent]) -> Option<StopClass> {
     }
 }
 
-/// Whether the answer was cut: with what came of it, or as a failure when nothing did.
+/// Whether the answer was cut: with the text so far, or as a failure without any.
 fn is_cut(events: &[ModelEvent]) -> bool {
     let is_failure = |error: &ProviderError| error.message.contains("was cut off") && error.hint.is_some();
     match events.last() {
@@ -239,7 +239,7 @@ fn notices_of(events: &[ModelEvent]) -> Vec<&str> {
     notices.collect()
 }
 
-/// The last that is told of tokens.
+/// The last reported usage.
 fn usage_of(events: &[ModelEvent]) -> Option<TokenUsage> {
     events.iter().rev().find_map(|event| match event {
         ModelEvent::Usage(usage) => Some(*usage),

@@ -12,7 +12,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// What is sent after a request, and how the connection ends.
+/// The answer to a request, and the end of the connection.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reply {
     pieces: Vec<Vec<u8>>,
@@ -192,7 +192,7 @@ impl Server {
         self.seen.lock().expect("no test panics with it").clone()
     }
 
-    /// Waits until so many connections are open.
+    /// Waits until `count` connections are open.
     pub(super) async fn until_open(&mut self, count: usize) {
         self.open.wait_for(|open| *open == count).await.expect("the server runs");
     }

@@ -18,7 +18,7 @@ use super::*;
 const TURNS: usize = 200;
 /// Most requests for one question: the first, two repetitions, and each thing that is done once.
 const MOST_REQUESTS: usize = 8;
-/// How long all of them may take before something hangs.
+/// Time limit for all of them; beyond it something hangs.
 const HANG_LIMIT: Duration = Duration::from_secs(30);
 
 /// Remembers what it ran.

@@ -10,7 +10,7 @@ fn cut_at(fixture: &Fixture, length: usize) -> [Value; 2] {
     [fixture.replay(), fixture.replay().cut()].map(|replay| turn(&read(replay, chunk())))
 }
 
-/// What must hold of each cut: calls come only with a stop, and nothing is told that the whole answer does not tell.
+/// The invariant of each cut: calls come only with a stop, and every event is also one of the whole answer.
 fn holds(fixture: &Fixture, turn: &Value, label: &str) {
     let is_stopped = !matches!(turn["stop"].as_str(), Some("Incomplete")) && !stop(turn).starts_with("Failed");
     if !is_stopped {

@@ -14,7 +14,7 @@ fn stays_equal(rewritten: impl Fn(&Fixture) -> String) {
     }
 }
 
-/// The same for each stream, whatever divides it.
+/// The same for each stream, for any division.
 fn every_stream_stays_equal(rewritten: impl Fn(&Fixture) -> Vec<u8>) {
     for fixture in streams() {
         assert_eq!(fixture.turn_of(rewritten(&fixture)), fixture.turn, "{}", fixture.label());
@@ -104,7 +104,7 @@ fn a_byte_order_mark_at_the_start_is_nothing() {
     for fixture in streams() {
         let bytes = format!("\u{feff}{}", fixture.text).into_bytes();
         assert_eq!(turn(&fixture.read(in_pieces_of(1, &bytes))), fixture.turn, "{}", fixture.label());
-        // Of two, the second is part of the first line: whatever that comes to, it comes to an end.
+        // Of two, the second is part of the first line: its meaning is open, but it must end.
         fixture.read(vec![Bytes::from(format!("\u{feff}\u{feff}{}", fixture.text))]);
     }
 }

@@ -27,7 +27,7 @@ pub(super) struct Fixture {
     wire: &'static dyn Wire,
     name: String,
     text: String,
-    /// What it comes to.
+    /// Its expected turn.
     turn: Value,
     mark: Option<String>,
     is_in_one_piece: bool,
@@ -111,7 +111,7 @@ fn read(replay: Replay, chunks: Vec<Bytes>) -> Vec<ModelEvent> {
     events
 }
 
-/// What `events` come to, in the form of the fixtures.
+/// The turn of `events`, in the form of the fixtures.
 fn turn(events: &[ModelEvent]) -> Value {
     let (mut text, mut reasoning, mut refusal) = (String::new(), String::new(), String::new());
     let (mut calls, mut usage, mut stop) = (Vec::new(), TokenUsage::default(), String::new());

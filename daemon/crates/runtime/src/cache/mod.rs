@@ -49,7 +49,7 @@ struct Entry {
 pub struct Hit {
     /// Its text.
     pub answer: String,
-    /// How old it is.
+    /// Its age.
     pub age: Duration,
 }
 

@@ -18,7 +18,7 @@ const MAX_TRACKED: usize = 10_000;
 const MAX_READ_BYTES: u64 = 1024 * 1024;
 /// Files whose content is read.
 const MAX_NAMED: usize = 16;
-/// What stands in `.git` where it is a file.
+/// The prefix in `.git` where it is a file.
 const GIT_DIR: &str = "gitdir: ";
 
 /// The fingerprint; `None` where a change could go unnoticed. Blocks.

@@ -21,7 +21,7 @@ use cohab_audit::{
     rule_shown,
 };
 use cohab_model_api::{ToolCall, ToolResult};
-use cohab_policy::{self, Context, Level, Verdict, remembered::Remembered};
+use cohab_policy::{self, Context, Level, Verdict, user_rules::Remembered};
 use cohab_policy_io::files::FileSystem;
 use cohab_protocol::ApprovalMode;
 use cohab_shell_state::shell::Shell;

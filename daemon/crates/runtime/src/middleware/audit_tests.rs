@@ -7,7 +7,7 @@ use cohab_audit::{
     verify::{self, verify},
 };
 use cohab_model_api::JsonObject;
-use cohab_policy::remembered::{Loaded, Nothing};
+use cohab_policy::user_rules::{Loaded, Nothing};
 
 use super::*;
 
@@ -35,7 +35,7 @@ struct Rules(&'static str);
 
 impl Remembered for Rules {
     fn loaded(&self, _cwd: &Path) -> Arc<Loaded> {
-        Arc::new(cohab_policy::remembered::parse(self.0))
+        Arc::new(cohab_policy::user_rules::parse(self.0))
     }
 }
 
@@ -91,7 +91,7 @@ impl Bench {
         self.flush().await;
     }
 
-    /// Waits until what was kept is on disk.
+    /// Waits until all records are on disk.
     async fn flush(&self) {
         let flushed = || self.audit.note(Event::TurnEnded { reason: "flushed".into() });
         while self.audit.log.keep_now(flushed()).await != Kept::Yes {}

@@ -1,4 +1,4 @@
-//! Keeps the conversation after every step, so that a turn that dies loses at most its last step.
+//! Keeps the conversation after every step, so that a dying turn loses at most its last step.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -75,12 +75,12 @@ struct Bench {
 }
 
 impl Bench {
-    /// A turn in a context of so many tokens.
+    /// A turn in a context of `window_tokens`.
     fn new(window_tokens: u64, strategy: Strategy) -> Self {
         Self::answering(window_tokens, strategy, GOOD)
     }
 
-    /// The same; the model that sums up says this.
+    /// The same, with this answer of the summarizing model.
     fn answering(window_tokens: u64, strategy: Strategy, summary: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let archive = Archive::at(folder.path().join("sessions.db"));
@@ -127,7 +127,7 @@ impl Bench {
         assert!(flow.is_continue());
     }
 
-    /// A model call, and a tool that gives so many words.
+    /// A model call, and a tool with a result of `words` words.
     async fn step(&mut self, words: usize) {
         self.before_model().await;
         self.call(Map::new(), words).await;

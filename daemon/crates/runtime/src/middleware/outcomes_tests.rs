@@ -106,7 +106,7 @@ fn always_something_new(number: u32) -> Vec<ModelEvent> {
     call("read", &json!({"path": format!("/{number}")}))
 }
 
-/// How a turn with such a model ends, and after how many model calls.
+/// The outcome of a turn with such a model after `model_calls` model calls.
 async fn outcome(answer: Answer, model_calls: u32) -> (TurnResult, Arc<Model>) {
     let model = Arc::new(Model { answer, requests: Mutex::default() });
     let agent = Agent {

@@ -108,7 +108,7 @@ fn broken_arguments_are_known_again_by_their_text() {
     insta::assert_snapshot!(format!("{last:?}"));
 }
 
-/// Gives this answer and notes what was asked.
+/// Gives this answer and records the questions.
 struct Says(ApprovalAnswer, Mutex<Vec<String>>);
 
 #[async_trait]
@@ -120,7 +120,7 @@ impl Approver for Says {
     }
 }
 
-/// The same call five times: notes that the model got, and how the turn goes on.
+/// The same call five times: the notes to the model, and the course of the turn.
 async fn stuck(answer: ApprovalAnswer) -> (Vec<Option<String>>, ControlFlow<TurnResult>, Vec<String>) {
     let approver = Arc::new(Says(answer, Mutex::default()));
     let middleware = SelfCorrection::new(5, Arc::clone(&approver) as _);

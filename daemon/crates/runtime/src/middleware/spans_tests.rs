@@ -135,7 +135,7 @@ impl Middleware for Nobody {
     }
 }
 
-/// Runs a turn with these answers, and gives what was seen of it.
+/// Runs a turn with these answers, and returns its spans.
 async fn seen(script: &Value) -> Capture {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("script.json");

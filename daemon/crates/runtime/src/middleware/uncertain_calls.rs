@@ -15,7 +15,7 @@ use serde_json::Value;
 /// Why it is asked.
 const REASON: &str = "it may have run already: the daemon ended suddenly while it was on";
 
-/// Calls of which nobody knows whether they have run.
+/// Calls that may have run already.
 #[derive(Debug, Default)]
 pub struct UncertainCalls(Mutex<Vec<(String, Value)>>);
 
@@ -32,7 +32,7 @@ impl UncertainCalls {
         Self(Mutex::new(unknown.iter().map(same).collect()))
     }
 
-    /// It is known by now what came of this step.
+    /// The result of this step is known by now.
     pub fn settle(&self, step: &Step) {
         let tool = step.metadata.tool.as_deref().unwrap_or_default();
         step.input.arguments().map(|args| self.take(tool, args));
@@ -42,7 +42,7 @@ impl UncertainCalls {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    /// Whether it is one of them, which it then no longer is: the answer is known.
+    /// Whether it is one of them. Removes it: the answer settles it.
     fn take(&self, tool: &str, args: &JsonObject) -> bool {
         let essence = essence(args);
         let mut unknown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -51,7 +51,7 @@ impl UncertainCalls {
     }
 }
 
-/// For a turn that goes on. Stands inside the gate: what the user has just agreed to is not asked twice.
+/// For a continued turn. Stands inside the gate: a call that the user has just approved is not asked about twice.
 pub struct Doubt {
     /// What is asked about.
     pub doubts: Arc<UncertainCalls>,
@@ -59,7 +59,7 @@ pub struct Doubt {
     pub approver: Arc<dyn Approver>,
 }
 
-/// What makes calls the same: of a command only its text, however long it may take.
+/// The identity of a call: of a command only its text, regardless of its time limit.
 fn essence(args: &JsonObject) -> Value {
     match args.get("command").and_then(Value::as_str) {
         Some(command) => Value::String(command.trim().to_owned()),

@@ -13,10 +13,10 @@ const PATIENCE: Duration = Duration::from_secs(35);
 
 type Waiting = Pin<Box<dyn Future<Output = Result<Held, NotLeased>>>>;
 
-/// One step of whoever shares a shell.
+/// One step of a user of the shell.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// Somebody asks.
+    /// A caller asks.
     Acquire,
     /// The holder is done, was cancelled, or its client is gone.
     Release,
@@ -99,7 +99,7 @@ impl Model {
         assert_eq!(waiting, self.waiting.len());
     }
 
-    /// Everybody leaves; the shell must be free again.
+    /// All callers leave; the shell must be free again.
     async fn end(mut self) {
         while !self.waiting.is_empty() || self.holder.is_some() {
             self.holder = None;

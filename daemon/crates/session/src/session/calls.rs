@@ -10,14 +10,14 @@ use tokio::sync::{oneshot, watch};
 
 use super::{Grant, MAX_GRANTS, Session, State};
 
-/// How far a command is.
+/// The progress of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// On its way.
+    /// Sent or queued.
     Sent,
-    /// It runs.
+    /// Running.
     Started,
-    /// It runs and waits for the user: its time stands still.
+    /// Running and waiting for the user: its time limit is suspended.
     WaitsForUser,
     /// It ended, or was refused.
     Ended(Box<CommandExecutionResult>),
@@ -32,7 +32,7 @@ pub(super) struct PendingCall {
 }
 
 impl PendingCall {
-    /// Whether sending the command would be of no use (any more).
+    /// Whether sending the command would be useless by now.
     pub fn is_moot(&self) -> bool {
         self.progress.is_closed() || *self.progress.borrow() != Progress::Sent
     }
@@ -84,7 +84,7 @@ impl Drop for OpenApproval {
     }
 }
 
-/// Whether sending it would be of no use (any more).
+/// Whether sending it would be useless by now.
 pub(super) fn is_moot(
     message: &DaemonMessage,
     calls: &HashMap<CallId, PendingCall>,
@@ -99,7 +99,7 @@ pub(super) fn is_moot(
 }
 
 impl State {
-    /// Something was answered: what asked for it is not sent again.
+    /// A request was answered: it is not sent again.
     fn forget_moot(&mut self) {
         let Self { timeline, calls, approvals, .. } = self;
         timeline.forget_moot(|message| is_moot(message, calls, approvals));
@@ -121,14 +121,14 @@ impl Session {
         OpenCall { session: Arc::clone(self), call_id, progress }
     }
 
-    /// A second handle on a command that has no result yet: one result answers both.
+    /// A second handle on a command without a result: one result answers both.
     #[must_use]
     pub fn join_call(self: &Arc<Self>, call_id: CallId) -> Option<OpenCall> {
         let progress = self.lock().calls.get(&call_id)?.progress.subscribe();
         Some(OpenCall { session: Arc::clone(self), call_id, progress })
     }
 
-    /// Stops a command that has no result yet, on behalf of `by`; one that was never sent is forgotten.
+    /// Stops a command without a result, on behalf of `by`; one that was never sent is forgotten.
     pub fn interrupt_call(&self, call_id: CallId, by: Interrupter) {
         let mut state = self.lock();
         let Some(call) = state.calls.get_mut(&call_id) else { return };
@@ -163,7 +163,7 @@ impl Session {
         }
     }
 
-    /// Takes the result of a command. False if nobody waits for it (any more).
+    /// Takes the result of a command. False if no caller waits for it (any more).
     pub fn command_ended(&self, result: CommandExecutionResult) -> bool {
         let mut state = self.lock();
         if result.mode == RunMode::Live && !result.cwd.as_path().as_os_str().is_empty() {
@@ -216,7 +216,7 @@ impl Session {
         state.grants.insert(command, Grant { approval, is_lasting });
     }
 
-    /// The consent to exactly this command, if there is one; one for a single run is gone then.
+    /// The consent to exactly this command, if there is one; a consent for a single run is used up.
     #[must_use]
     pub fn take_grant(&self, command: &str) -> Option<ApprovalId> {
         let mut state = self.lock();

@@ -3,17 +3,17 @@
 use cohab_protocol::{EnvDelta, EnvSetting, MAX_ENVIRONMENT_BYTES};
 use cohab_types::environment::Variables;
 
-/// The client's environment as of its start, with what relayed commands changed since in the live shell. What the user exported
-/// there by hand is not known.
+/// The client's environment at its start, with the later changes by relayed commands in the live shell. The user's own exports there
+/// are unknown.
 #[derive(Debug, Default)]
 pub(super) struct KnownEnvironment {
     variables: Variables,
-    /// Of names and values together.
+    /// Total bytes of names and values.
     bytes: usize,
 }
 
 impl KnownEnvironment {
-    /// As a client told it.
+    /// The environment that a client reported.
     pub fn new(settings: Vec<EnvSetting>) -> Self {
         let mut known = Self::default();
         for setting in settings {
@@ -22,8 +22,8 @@ impl KnownEnvironment {
         known
     }
 
-    /// After a command in the live shell. A value that was masked is not known: the variable is then left out, as the old value is
-    /// wrong. Nothing if no environment is known.
+    /// Applies the changes by a command in the live shell. A masked value is unknown: its variable is removed, as the old value is
+    /// wrong. Does nothing if no environment is known.
     pub fn change(&mut self, delta: &EnvDelta) {
         if self.variables.is_empty() {
             return;
@@ -39,12 +39,12 @@ impl KnownEnvironment {
         }
     }
 
-    /// All that is known; empty if nothing is.
+    /// All known variables; empty if none are.
     pub fn variables(&self) -> &Variables {
         &self.variables
     }
 
-    /// What does not fit is left out.
+    /// A variable that exceeds the limit is dropped.
     fn set(&mut self, name: String, value: String) {
         self.remove(&name);
         let bytes = self.bytes + name.len() + value.len();

@@ -13,19 +13,19 @@ use cohab_text::sanitize::one_line;
 const MAX_NAMED: usize = 128;
 /// Longest path that is shown, in columns.
 const PATH_COLUMNS: usize = 300;
-/// Files that one notice names.
+/// Most files in one notice.
 const MAX_IN_NOTICE: usize = 3;
-/// Names at the end of a path that are shown.
+/// Names shown of the end of a path.
 const SHOWN_NAMES: usize = 2;
-/// Of them, columns.
+/// Columns of these names.
 const NAMES_COLUMNS: usize = 40;
 
-/// What was named already.
+/// The files that were reported.
 #[derive(Debug, Default)]
 pub struct Named(Mutex<BTreeSet<Skipped>>);
 
 impl Named {
-    /// All that is to be said of what lies around a question and was not said before.
+    /// The notices about a question's surroundings that were not given before.
     pub fn notices(&self, surroundings: &Surroundings) -> impl Iterator<Item = String> {
         [self.notice(&surroundings.skipped), self.arrival(surroundings)].into_iter().flatten()
     }
@@ -43,7 +43,7 @@ impl Named {
         (!new.is_empty()).then(|| format!("Not told to the model: {}{more}.", shown.join(", ")))
     }
 
-    /// What is to be said of a trusted project whose instructions are used, when a session first asks in it.
+    /// The notice about a trusted project with instructions in use, on the first question in it.
     fn arrival(&self, surroundings: &Surroundings) -> Option<String> {
         let (root, trusted) = (surroundings.root.as_ref()?, surroundings.trusted.as_ref()?);
         let here = Skipped { path: root.clone(), reason: String::new() };
@@ -54,7 +54,7 @@ impl Named {
     }
 }
 
-/// The end of a path, which says enough: all skills have a file of the same name.
+/// The end of a path, which identifies it: all skills have a file of the same name.
 fn short(path: &Path) -> String {
     let names: Vec<_> = path.iter().rev().take(SHOWN_NAMES).collect();
     let short: PathBuf = names.into_iter().rev().collect();

@@ -6,7 +6,7 @@ use cohab_context::query::{MAX_HISTORY_EVENTS, PastCommand};
 
 use super::Session;
 
-/// The newest of them that the model of the turn does not know.
+/// The newest commands that the model of the turn does not know.
 #[derive(Default)]
 pub(super) struct UnreportedCommands(VecDeque<PastCommand>);
 
@@ -20,7 +20,7 @@ impl UnreportedCommands {
 }
 
 impl Session {
-    /// What the user ran since the turn began, oldest first; each command is given once.
+    /// The user's commands since the turn began, oldest first; each is returned once.
     #[must_use]
     pub fn take_untold(&self) -> Vec<PastCommand> {
         std::mem::take(&mut self.lock().untold).0.into()

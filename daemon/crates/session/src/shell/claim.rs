@@ -19,16 +19,16 @@ use crate::session::{Progress, Session};
 
 /// A client answers at once whether it knows the command.
 const ANSWER_WAIT: Duration = Duration::from_secs(3);
-/// The words of a client whose shell never got the command: the turn was begun there and the command was not, or it was withdrawn
-/// before it was handed over. Other refusals are not as certain: the command may have run in another shell.
+/// Codes of a client whose shell never got the command: the turn began there and the command did not, or it was withdrawn before the
+/// hand-over. Other refusals are not as certain: the command may have run in another shell.
 const NEVER_BEGUN: [&str; 2] = ["turn_over", "cancelled"];
 
-/// The client's word on a command.
+/// The client's report on a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claimed {
     /// It was never given to the client's shell.
     NeverBegun,
-    /// It was begun and did not come to its own end.
+    /// It began and did not finish by itself.
     NotFinished,
     /// It ran to its end.
     Ended,
@@ -46,8 +46,8 @@ impl Claimed {
     }
 }
 
-/// "Runs" commands by asking the client what came of them. Nothing is ever run: to the client they are of a turn that is over, and
-/// of those it only tells results, those of commands that still run at their end.
+/// "Runs" commands by asking the client for their results. No command is ever run: for the client they belong to a finished turn, of
+/// which it only reports results, also of commands that are still running, at their end.
 pub struct Claims {
     session: Arc<Session>,
     turn_id: TurnId,
@@ -55,13 +55,13 @@ pub struct Claims {
 }
 
 impl Claims {
-    /// Commands of this turn, which is over.
+    /// Claims for commands of this turn, which is over.
     #[must_use]
     pub fn new(session: Arc<Session>, turn_id: TurnId) -> Self {
         Self { session, turn_id, claimed: OnceLock::new() }
     }
 
-    /// The client's word on the command that was asked for; `None` if it had none that is certain.
+    /// The client's report on the requested command; `None` without a certain one.
     #[must_use]
     pub fn claimed(&self) -> Option<Claimed> {
         self.claimed.get().copied()
@@ -85,7 +85,7 @@ impl CommandRunner for Claims {
         }
         let result = follow(&self.session, call, request.timeout, cancel).await?;
         if let Some(claimed) = Claimed::of(&result.ending) {
-            // The first command's, if several are asked for.
+            // The first command's, if there are several requests.
             let _ = self.claimed.set(claimed);
         }
         outcome(result, request.wants_env_delta)

@@ -6,7 +6,7 @@ use super::{super::live::tests as live, *};
 
 const OLD: TurnId = TurnId(Uuid::from_u128(7));
 
-/// What a claim of this id comes to with a client that answers it so.
+/// The result of a claim for this id with a client that gives this answer.
 async fn claim(
     answer: impl FnOnce(CallId) -> Option<ClientMessage>,
 ) -> (Option<Claimed>, Result<CommandOutcome, RelayError>) {

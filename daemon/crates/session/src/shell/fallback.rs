@@ -24,11 +24,11 @@ use crate::session::Session;
 /// Makes a shell of its own, which starts in this folder with these variables; with the daemon's own if there are none. May block.
 pub type IsolatedShell = Arc<dyn Fn(&Path, &Variables) -> Arc<dyn CommandRunner> + Send + Sync>;
 
-/// Said beside what is asked about.
+/// Added to the question.
 const OWN_SHELL: &str = "it runs in a shell of its own, as the live one takes no commands now";
 
-/// Runs in the live shell of a session. Where that shell cannot take commands, and will not soon, a command runs in a shell of its
-/// own: in the folder for which it was judged, with the environment as far as it is known. User and model are told.
+/// Runs commands in the live shell of a session. Where that shell cannot take commands, and will not soon, a command runs in a separate
+/// shell: in the folder for which it was judged, with the known environment. User and model are informed.
 pub struct LiveOrIsolated {
     session: Arc<Session>,
     turn_id: TurnId,
@@ -39,7 +39,7 @@ pub struct LiveOrIsolated {
 }
 
 impl LiveOrIsolated {
-    /// For one turn of `session`, whose user has this `home` and answers questions through `approver`.
+    /// For one turn of `session`, with the user's `home` and questions through `approver`.
     #[must_use]
     pub fn new(
         session: Arc<Session>,
@@ -58,7 +58,7 @@ impl LiveOrIsolated {
         self.session.tell(DaemonMessage::Notice(notice));
     }
 
-    /// Asks about what the settings of a repository would make git start: the live shell's client had no part in this.
+    /// Asks about programs that a repository's settings would make git start: the live shell's client had no part in this.
     async fn ask_about_settings(&self, command: &str, cwd: &Path) -> Result<(), RelayError> {
         let mode = self.session.approval();
         if mode == ApprovalMode::All {
@@ -78,7 +78,7 @@ impl LiveOrIsolated {
         let shown = repository::shown(&reasons).into_iter().chain([OWN_SHELL.to_owned()]).collect();
         let question = ApprovalQuestion { reasons: shown, is_each_time: true, ..ApprovalQuestion::about(subject) };
         let answer = self.approver.ask(question).await;
-        // The live shell is not to take it for a consent to run it there.
+        // The live shell must not take it for a consent to run it there.
         let _ = self.session.take_grant(command);
         match answer {
             ApprovalAnswer::Approved { .. } => {
@@ -102,8 +102,8 @@ fn not_approved(reason: &str) -> RelayError {
     RelayError::NotAtPrompt { code: "not_approved", reason: format!("not run: {reason}") }
 }
 
-/// Whether the live shell is of no use for commands now. Where it is only busy, a refusal lets the model wait for it; where the
-/// client refuses for want of consent, or nobody is there to see it, nothing runs anywhere.
+/// Whether the live shell cannot run commands now. Where it is only busy, a refusal lets the model wait for it; where the client
+/// refuses for lack of consent, or no user is there to see it, the command runs nowhere.
 fn is_out_of_reach(error: &RelayError) -> bool {
     matches!(error.code(), "not_integrated" | "unsupported_shell" | "shell_replaced" | "nested" | "fullscreen_app")
 }
@@ -113,7 +113,7 @@ impl CommandRunner for LiveOrIsolated {
     async fn run(&self, request: CommandRequest, cancel: &CancellationToken) -> Result<CommandOutcome, RelayError> {
         let judged_in = self.session.cwd();
         match self.live.run_it(&request, cancel).await {
-            // What a placeholder in it stands for only the terminal knows.
+            // Only the terminal knows the secret behind a placeholder.
             Err(error) if is_out_of_reach(&error) && !holds_placeholder(&request.text) => {
                 self.tell(&error);
                 self.ask_about_settings(&request.text, &judged_in).await?;

@@ -8,7 +8,7 @@ use cohab_sandbox::isolated::DaemonShell;
 use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use tokio_util::sync::CancellationToken;
 
-/// Runs commands in a shell of the daemon's own.
+/// Runs commands in a separate shell of the daemon.
 pub struct IsolatedRunner(pub DaemonShell);
 
 #[async_trait]

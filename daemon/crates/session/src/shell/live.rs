@@ -19,19 +19,19 @@ use crate::{
     session::{OpenCall, Progress, RECONNECT_GRACE, Session},
 };
 
-/// How long a command may wait for the shell's prompt. The client gives up after 30 s by itself and says why.
+/// Longest wait of a command for the shell's prompt. The client gives up after 30 s by itself and gives the reason.
 const QUEUE_WAIT: Duration = Duration::from_secs(35);
-/// How long until the client says that it started, or refuses it: that wait, and the time of a slow shell to take a long command.
+/// Longest wait for the client's report of the start or a refusal: that wait, and the time of a slow shell to take a long command.
 const START_WAIT: Duration = Duration::from_secs(75);
-/// How much later than the command's own time limit the client may report it.
+/// Allowed delay of the client's report behind the command's time limit.
 const REPORT_MARGIN: Duration = Duration::from_secs(10);
-/// How long an interrupted command may take to end: the client has killed it after 5 s.
+/// Time for an interrupted command to end: the client kills it after 5 s.
 const INTERRUPT_WAIT: Duration = Duration::from_secs(7);
-/// Of a command, where it is only named.
+/// Longest title of a command.
 const TITLE_MAX_CHARS: usize = 60;
 /// Words of `RelayError::Busy`.
 const BUSY_CODES: [&str; 2] = ["shell_busy", "fullscreen_app"];
-/// Words of `RelayError::NotAtPrompt`; the last stands for any that is not known here.
+/// Codes of `RelayError::NotAtPrompt`; the last stands for any unknown one.
 const NOT_AT_PROMPT_CODES: [&str; 9] = [
     "continuation_line",
     "nested",
@@ -57,7 +57,7 @@ impl LiveRunner {
         Self { session, turn_id }
     }
 
-    /// Waits for the shell; the user is told if that takes time.
+    /// Waits for the shell; informs the user if that takes time.
     async fn lease(&self, command: &str) -> Result<Held, RelayError> {
         let what = title(command);
         let tell = |holder: &str| {
@@ -90,7 +90,7 @@ fn title(command: &str) -> String {
     title
 }
 
-/// Follows a command to its result. When `cancel` fires, or its time is up, it is interrupted and given some time to end.
+/// Follows a command to its result. On `cancel` or at its time limit it is interrupted and gets some time to end.
 pub(super) async fn follow(
     session: &Session,
     mut call: OpenCall,
@@ -124,7 +124,7 @@ pub(super) async fn follow(
     }
 }
 
-/// Its last result, or `reason` if it was never run or there is none.
+/// Its last result, or `reason` if it was never run or has no result.
 async fn interrupted(
     call: &mut OpenCall,
     by: wire::Interrupter,
@@ -141,7 +141,7 @@ async fn interrupted(
     Err(RelayError::TimedOut { reason: reason.into() })
 }
 
-/// Whoever ran the command is gone when this is dropped: it is stopped, and whoever follows it is told.
+/// Dropped when the caller gives up: stops the command, and informs its follower.
 struct StopOnDrop {
     session: Arc<Session>,
     call_id: CallId,
@@ -181,7 +181,7 @@ impl LiveRunner {
         let stop = cancel.child_token();
         let _stop_on_drop = StopOnDrop { session: Arc::clone(&self.session), call_id, stop: stop.clone() };
         let (session, timeout) = (Arc::clone(&self.session), request.timeout);
-        // In a task of its own: if this future is dropped, the shell is still not free before the command has ended.
+        // In a separate task: if this future is dropped, the shell is still not free before the command has ended.
         let following = tokio::spawn(async move {
             let result = follow(&session, call, timeout, &stop).await;
             drop(lease);

@@ -120,7 +120,7 @@ fn a_new_turn_forgets_what_was_sent_but_not_what_waits() {
 proptest::proptest! {
     #![proptest_config(proptest::test_runner::Config::with_cases(256))]
 
-    /// Whatever is pushed, taken and replayed: counters agree with the entries, and a full replay is the whole text.
+    /// After any pushes, takes and replays counters agree with the entries, and a full replay is the whole text.
     #[test]
     fn any_order_of_events_keeps_text_and_counts(steps in proptest::collection::vec((0..4u8, "[a-z]{0,9}"), 0..60)) {
         let (mut timeline, turn_id) = started();

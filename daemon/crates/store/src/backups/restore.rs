@@ -13,45 +13,45 @@ use cohab_files::{self, Expected, FileError};
 use super::{Backups, Change, LIST, Line, MAX_FILE_BYTES, changes_in, hash_of, write_new};
 use crate::spool::{kept_in, remove};
 
-/// What became of the files of a turn.
+/// The result for the files of a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restored {
     /// The turn.
     pub turn: String,
-    /// Its files, the one that was changed last first.
+    /// Its files, the last changed one first.
     pub files: Vec<Taken>,
 }
 
-/// What became of one file.
+/// The result for one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Taken {
     /// The file.
     pub path: PathBuf,
-    /// What was done.
+    /// The action.
     pub word: Word,
 }
 
-/// What was done to a file.
+/// The action on a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Word {
-    /// It holds again what it did.
+    /// The earlier content was restored.
     Restored,
-    /// It is gone: the assistant had made it.
+    /// The file was removed: the assistant had created it.
     Removed,
-    /// It holds what it did anyway.
+    /// The file already had its earlier content.
     AsBefore,
-    /// It is left alone.
+    /// The file is left alone.
     Refused {
-        /// Why, as a phrase.
+        /// The reason, as a phrase.
         reason: String,
-        /// What it held, if it was there.
+        /// The copy of its earlier content, if it existed.
         copy: Option<PathBuf>,
     },
 }
 
 impl Backups {
-    /// Takes back what this turn changed, or the last one of all that changed a file. `None` if there is none. What is refused
-    /// stays kept. Blocks.
+    /// Takes back the changes of this turn, or of the last turn that changed a file. `None` if there is no such turn. Copies of refused
+    /// files are kept. Blocks.
     ///
     /// # Errors
     /// The copies cannot be read.
@@ -119,7 +119,7 @@ fn remove_if_there(path: &Path) -> io::Result<()> {
 }
 
 /// # Errors
-/// Why the file is left alone.
+/// The reason to leave the file alone.
 fn take_back(change: &Change, copy: Option<&Path>) -> Result<Word, String> {
     let Change { path, hash, new_folders, .. } = change;
     let named = |error: FileError| error.to_string();
@@ -150,7 +150,7 @@ fn take_back(change: &Change, copy: Option<&Path>) -> Result<Word, String> {
         }
         (None, _) => {
             fs::remove_file(path).map_err(|error| error.to_string())?;
-            // Only empty ones go.
+            // Only empty folders are removed.
             let folders = path.ancestors().skip(1).take(*new_folders);
             folders.map(fs::remove_dir).take_while(Result::is_ok).for_each(drop);
             Ok(Word::Removed)

@@ -26,45 +26,45 @@ use crate::{
     worker::{Hold, Worker},
 };
 
-/// A turn that went on so often has no steps before.
+/// Longest chain of continued turns that is followed.
 const MAX_CHAIN: usize = 64;
-/// Interrupted turns that are looked at.
+/// Most interrupted turns that are read.
 const MAX_INTERRUPTED: usize = 64;
-/// So long is waited at most until something is on disk that must be there before it happens.
+/// Longest wait for an entry that must be on disk before its action.
 const WRITE_WAIT: Duration = Duration::from_secs(2);
 
-/// Keeps sessions off everybody's way, and finds them again. No file is open while nothing is written or read.
+/// Stores sessions without delaying callers, and finds them again. No file is open while nothing is written or read.
 #[derive(Clone)]
 pub struct Archive {
     path: PathBuf,
     worker: Arc<Worker<Entry>>,
-    /// Reading has shown that the file is broken; the next that writes sees to that.
+    /// Reading has shown that the file is broken; the next writer handles that.
     is_broken: Arc<AtomicBool>,
 }
 
-/// A session that goes on.
+/// A stored session to continue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored {
-    /// Which.
+    /// Its row.
     pub session: SessionRow,
-    /// What the model would be sent: complete, every call has a result.
+    /// The messages for the model: complete, every call has a result.
     pub conversation: Vec<Message>,
-    /// How its shell was left.
+    /// The last state of its shell.
     pub left: Left,
-    /// The turn that it was interrupted in; the last message says that, and no more.
+    /// Its interrupted turn; the last message only says that it was interrupted.
     pub unfinished: Option<Unfinished>,
-    /// What it means to do.
+    /// Its tasks.
     pub tasks: Vec<Task>,
 }
 
 impl Archive {
-    /// Sessions in this file, which need not exist. Nothing is touched before the first use.
+    /// An archive of this file, which need not exist. Nothing is touched before the first use.
     #[must_use]
     pub fn at(path: PathBuf) -> Self {
         Self::without(path, Arc::default())
     }
 
-    /// The same; secrets that are numbered elsewhere, too, have the same placeholders here.
+    /// The same with the given secrets, so that placeholders agree with those elsewhere.
     #[must_use]
     pub fn without(path: PathBuf, secrets: Arc<Secrets>) -> Self {
         let is_broken = Arc::new(AtomicBool::new(false));
@@ -73,7 +73,7 @@ impl Archive {
             let was_found_broken = Arc::clone(&was_found_broken);
             let check =
                 move || if was_found_broken.swap(false, Ordering::Relaxed) { Err(StoreError::Broken) } else { Ok(()) };
-            // Also before it is opened: that may fail for the same reason.
+            // Checked before opening, too: that may fail for the same reason.
             check()?;
             let mut store = SqliteStore::create(path)?;
             let secrets = Arc::clone(&secrets);
@@ -97,22 +97,22 @@ impl Archive {
         result
     }
 
-    /// Keeps this. Never waits.
+    /// Queues an entry. Never waits.
     pub fn keep(&self, entry: Entry) {
         self.worker.enqueue(entry);
     }
 
-    /// Keeps this and waits until it is written, with all before it. False if it could not be, or not soon.
+    /// Queues an entry and waits until it and all before it are written. False if it could not be written in time.
     pub async fn keep_now(&self, entry: Entry) -> bool {
         written(self.keep_telling(entry)).await
     }
 
-    /// Keeps this, and tells when it is written, with all before it. Never waits itself.
+    /// Queues an entry, and reports when it and all before it are written. Never waits itself.
     pub fn keep_telling(&self, entry: Entry) -> oneshot::Receiver<bool> {
         self.worker.enqueue_acknowledged(entry)
     }
 
-    /// Keeps the file open as long as the result lives: much will be written.
+    /// Keeps the file open as long as the result lives, for a series of writes.
     #[must_use]
     pub fn hold(&self) -> Hold<Entry> {
         self.worker.hold()
@@ -123,13 +123,13 @@ impl Archive {
         self.worker.flush();
     }
 
-    /// What has gone wrong with the file since this was asked last, as a sentence for the user.
+    /// The trouble with the file since the last call, as a sentence for the user.
     #[must_use]
     pub fn take_trouble(&self) -> Option<String> {
         self.worker.take_trouble()
     }
 
-    /// Sessions whose newest turn the end of a daemon interrupted, the newest first. Blocks.
+    /// Sessions with a newest turn that the end of a daemon interrupted, the newest first. Blocks.
     ///
     /// # Errors
     /// They cannot be read.
@@ -137,7 +137,7 @@ impl Archive {
         Ok(self.read(|store| interrupted(&store, None))?.unwrap_or_default())
     }
 
-    /// The session whose id begins so. Blocks.
+    /// The session whose id begins with `id`. Blocks.
     ///
     /// # Errors
     /// It cannot be read.
@@ -145,7 +145,7 @@ impl Archive {
         Ok(self.read(|store| store.find(id))?.unwrap_or(Found::None))
     }
 
-    /// Copies the session of this name and gives the name of the copy. Blocks.
+    /// Copies the session of this name and returns the name of the copy. Blocks.
     ///
     /// # Errors
     /// It cannot be written.
@@ -156,7 +156,7 @@ impl Archive {
         Ok(copy)
     }
 
-    /// The session of this name, to go on with. Blocks.
+    /// The session of this name, to be continued. Blocks.
     ///
     /// # Errors
     /// It cannot be read.
@@ -181,7 +181,7 @@ impl Archive {
     }
 }
 
-/// Sessions whose newest turn the end of a daemon interrupted, the newest first; with `wanted` only the one of this name.
+/// Sessions with a newest turn that the end of a daemon interrupted, the newest first; with `wanted` only the one of this name.
 ///
 /// # Errors
 /// They cannot be read.
@@ -199,13 +199,13 @@ pub fn interrupted(
     Ok(found)
 }
 
-/// Waits until it is written. False if it could not be, or not soon.
+/// Waits until it is written. False if it could not be written in time.
 pub async fn written(told: oneshot::Receiver<bool>) -> bool {
     timeout(WRITE_WAIT, told).await.is_ok_and(|written| written == Ok(true))
 }
 
-/// The conversation of this name, completed, and the turn that it was interrupted in. If that turn went on from others, their steps
-/// count too: it may have been interrupted before it wrote down what it went on from.
+/// The conversation of this name, completed, and the turn that it was interrupted in. If that turn continued others, their steps count
+/// too: it may have been interrupted before it stored what it continued from.
 ///
 /// # Errors
 /// It cannot be read.

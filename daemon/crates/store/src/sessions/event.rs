@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// Longest output of a command that is kept; of a longer one its end, in bytes.
+/// Longest stored output of a command, in bytes; of a longer one only the end.
 pub const OUTPUT_TAIL_BYTES: usize = 16 * 1024;
-/// Longest other text that is kept; of a longer one the middle is left out, in bytes.
+/// Longest other stored text, in bytes; a longer one loses its middle.
 pub const TEXT_BYTES: usize = 256 * 1024;
 
-/// Something that happened.
+/// An event of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
@@ -17,59 +17,59 @@ pub enum Event {
     Question {
         /// As typed.
         text: String,
-        /// Where.
+        /// The shell's folder.
         cwd: String,
         /// Name of the live shell, if there was one.
         shell: Option<String>,
-        /// What was piped in, in bytes. The text itself is in the conversation only.
+        /// Piped input, in bytes. The text itself is in the conversation only.
         piped_bytes: u64,
     },
-    /// The user ran a command, and the model was told.
+    /// The user ran a command, which was reported to the model.
     Shell {
         /// Its line, if known.
         line: Option<String>,
         /// Exit status.
         exit_code: i32,
-        /// Where the shell was afterwards.
+        /// The shell's folder afterwards.
         cwd: String,
-        /// How long it took.
+        /// Its duration.
         duration_ms: u64,
         /// The end of its output.
         output_tail: String,
     },
-    /// The model thought aloud.
+    /// The model's visible reasoning.
     Reasoning {
-        /// What.
+        /// The text.
         text: String,
     },
-    /// The model said something.
+    /// The model's text.
     Answer {
-        /// What.
+        /// The text.
         text: String,
     },
     /// The user was asked for consent.
     Approval {
-        /// To what, one line.
+        /// The subject, one line.
         subject: String,
-        /// Why.
+        /// The reasons for the question.
         reasons: Vec<String>,
         /// Whether it was known to do harm.
         is_dangerous: bool,
-        /// What came of it.
+        /// The decision.
         decision: Approval,
-        /// The user's word, or why nobody could be asked; may be empty.
+        /// The user's word, or the reason why the user could not be asked; may be empty.
         note: String,
     },
     /// A tool was called.
     Call(Call),
-    /// What came of the call before.
+    /// The result of the call before.
     Result(CallResult),
     /// Something failed.
     Error {
         /// A sentence.
         message: String,
     },
-    /// What the turn took.
+    /// The usage of the turn.
     Usage {
         /// Tokens sent, cached ones included.
         sent_tokens: Option<u64>,
@@ -80,9 +80,9 @@ pub enum Event {
     },
     /// Messages were left out of the conversation to make room. They are still on record here.
     Summary {
-        /// What stands in their place, if a model wrote it; may be empty.
+        /// The summary that replaces them, if a model wrote one; may be empty.
         text: String,
-        /// How many.
+        /// The number of messages.
         messages: u64,
     },
     /// The turn is over.
@@ -99,37 +99,37 @@ pub struct Call {
     pub tool: String,
     /// Its main argument in one line.
     pub title: String,
-    /// The exact command, if it is one. Of one that is longer than [`TEXT_BYTES`] the middle is left out when it is kept: the whole
-    /// stands in its step and in the conversation.
+    /// The exact command, if the call is one. A command longer than [`TEXT_BYTES`] is stored without its middle: the whole is in its
+    /// step and in the conversation.
     pub command: Option<Arc<str>>,
-    /// What the model wanted to run, if the user changed it; kept as the command is.
+    /// The model's command, if the user changed it; stored as the command is.
     pub proposed: Option<Arc<str>>,
-    /// Where.
+    /// The folder.
     pub cwd: String,
-    /// Who agreed.
+    /// The consent to it.
     pub approval: Approval,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallResult {
-    /// The end of what the tool gave back; the output, of a command.
+    /// The end of the tool's result; of a command its output.
     pub output: String,
     /// Whether it failed or did not run at all. A command that ran and failed is a result.
     pub is_error: bool,
     /// Exit status of a command that ended.
     pub exit_code: Option<i32>,
-    /// Where the shell was afterwards, for commands.
+    /// The shell's folder afterwards, for commands.
     pub cwd: Option<String>,
-    /// How long the command ran.
+    /// Duration of the command.
     pub duration_ms: Option<u64>,
 }
 
-/// Who agreed to a call.
+/// The consent to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Approval {
-    /// Nobody had to be asked.
+    /// No question was needed.
     NotNeeded,
     /// The user, for this once.
     Once,
@@ -137,11 +137,11 @@ pub enum Approval {
     Session,
     /// A rule that the user has made.
     Rule,
-    /// The user, having changed it.
+    /// The user, after changing it.
     Edited,
-    /// The mode in which nobody is asked.
+    /// The mode without questions.
     Mode,
-    /// Nobody: it did not run.
+    /// None: it did not run.
     Refused,
 }
 
@@ -181,7 +181,7 @@ impl Event {
         }
     }
 
-    /// What can be searched for.
+    /// The searchable text.
     #[must_use]
     pub fn searchable(&self) -> Option<&str> {
         match self {

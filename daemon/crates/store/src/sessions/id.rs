@@ -2,30 +2,30 @@
 
 /// Digits of an id.
 pub const DIGITS: usize = 16;
-/// So many are shown, unless more are needed to tell sessions apart.
+/// Digits shown, unless more are needed to distinguish sessions.
 pub const SHOWN_DIGITS: usize = 6;
 /// Means the newest session.
 pub const LAST: &str = "last";
 
-/// The id of the session of this name: digits that differ from the first one on, while names begin with a time.
+/// The id of the session of this name: digits that differ from the first one on, unlike names, which begin with a time.
 #[must_use]
 pub fn of_key(key: &str) -> String {
     // FNV-1a: the same in every release, which `Hash` does not promise.
     let hash = key
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
-    // Its first digits hardly depend on the last letters; so they do.
+    // The first digits hardly depend on the last letters without this mixing.
     let mixed = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     format!("{:0DIGITS$x}", mixed ^ (mixed >> 33))
 }
 
-/// Whether a person may have meant an id by this.
+/// Whether a person may have meant an id with this text.
 #[must_use]
 pub fn is_prefix(text: &str) -> bool {
     (1..=DIGITS).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// So many digits tell all of `ids` apart, and no fewer than are usually shown.
+/// The number of digits that distinguishes all of `ids`, at least the usual one.
 #[must_use]
 pub fn shown_digits(ids: &[&str]) -> usize {
     let mut sorted: Vec<&str> = ids.to_vec();

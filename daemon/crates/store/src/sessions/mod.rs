@@ -28,38 +28,38 @@ use cohab_model_api::{Message, Scrubbed};
 
 use super::StoreError;
 
-/// Sessions that are kept; the one that was left first goes when there are more.
+/// Most stored sessions; with more the least recently used is deleted.
 pub const MAX_SESSIONS: u64 = 500;
 /// Largest size of all of them together, in bytes.
 pub const MAX_BYTES: u64 = 200 * 1024 * 1024;
 /// Longest title, in characters.
 pub const TITLE_MAX_CHARS: usize = 60;
 
-/// How much is kept.
+/// The limits of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Sessions.
     pub sessions: u64,
     /// All of them together, in bytes.
     pub bytes: u64,
-    /// Since somebody asked something last.
+    /// Time since the last question.
     pub age: Duration,
 }
 
 impl Limits {
-    /// The usual ones, and so many days.
+    /// The default limits, with this number of days.
     #[must_use]
     pub fn of_days(days: u32) -> Self {
         Self { sessions: MAX_SESSIONS, bytes: MAX_BYTES, age: Duration::from_secs(u64::from(days) * 24 * 3600) }
     }
 }
 
-/// A session as it is listed.
+/// A session in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionRow {
     /// Its name: `shell:...`, `cli:...`.
     pub key: String,
-    /// What people call it by: hexadecimal digits, of which they write as many as are needed.
+    /// Its id for people: hexadecimal digits, of which they type as many as needed.
     pub id: String,
     /// One line.
     pub title: String,
@@ -67,9 +67,9 @@ pub struct SessionRow {
     pub created: Timestamp,
     /// When the last question was asked.
     pub active: Timestamp,
-    /// Where the shell was last.
+    /// The shell's last folder.
     pub cwd: String,
-    /// Who answered last, `wire/model`.
+    /// The last model, `wire/model`.
     pub model: String,
     /// Questions.
     pub turns: u64,
@@ -80,31 +80,31 @@ pub struct SessionRow {
 /// An event with its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventRow {
-    /// Counts up over all sessions and is never given twice.
+    /// Increases over all sessions and is never reused.
     pub number: u64,
     /// Name of the session.
     pub session: String,
     /// The turn's id.
     pub turn: String,
-    /// When.
+    /// Its time.
     pub at: Timestamp,
-    /// What.
+    /// The event.
     pub event: Event,
 }
 
-/// How the shell of a session was left.
+/// The last state of a session's shell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Left {
     /// Its folder.
     pub cwd: String,
-    /// Exported variables that the assistant's commands set, as far as the model was told their values.
+    /// Exported variables that the assistant's commands set, with the values that the model saw.
     pub environment: BTreeMap<String, String>,
 }
 
-/// Something to be kept. All but `Turn` is dropped for a session that is not there: it was removed meanwhile.
+/// An entry to store. All except `Turn` are dropped for a deleted session.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
-    /// A turn begins: makes the session if need be, and takes away what is beyond the limits.
+    /// A turn begins: creates the session if needed, and deletes what exceeds the limits.
     Turn {
         /// Name of the session.
         session: String,
@@ -112,88 +112,88 @@ pub enum Entry {
         at: Timestamp,
         /// Title of a session that has none.
         title: String,
-        /// Where the shell is.
+        /// The shell's folder.
         cwd: String,
-        /// Who answers.
+        /// The model.
         model: String,
-        /// What is kept.
+        /// The limits of the store.
         limits: Limits,
     },
-    /// Something happened.
+    /// An event.
     Event {
         /// Name of the session.
         session: String,
         /// The turn's id.
         turn: String,
-        /// When.
+        /// Its time.
         at: Timestamp,
-        /// What.
+        /// The event.
         event: Event,
     },
     /// The conversation, from this message on. Dropped if messages before it are missing.
     Conversation {
         /// Name of the session.
         session: String,
-        /// Messages that stay.
+        /// Number of kept messages.
         from: usize,
-        /// What follows them.
+        /// The messages behind them.
         messages: Vec<Message>,
     },
-    /// A turn or one of its steps is so far.
+    /// The current state of a turn or of one of its steps.
     Checkpoint(Box<steps::Checkpoint>),
-    /// What the session means to do now.
+    /// The session's new tasks.
     Tasks {
         /// Name of the session.
         session: String,
-        /// All of it.
+        /// All tasks.
         tasks: Vec<Task>,
     },
-    /// A conversation gets a name; not if it is called otherwise by now.
+    /// Names a conversation, unless its title has changed.
     Title {
         /// Name of the session.
         session: String,
-        /// What it was called.
+        /// The expected title.
         instead_of: String,
-        /// What it is called.
+        /// The new title.
         title: String,
     },
-    /// The shell was left so.
+    /// The last state of the shell.
     Left {
         /// Name of the session.
         session: String,
-        /// How.
+        /// The state.
         left: Left,
     },
 }
 
-/// Whom the start of an id means.
+/// The sessions that the start of an id matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// This one.
+    /// One session.
     One(Box<SessionRow>),
-    /// Nobody.
+    /// No session.
     None,
     /// More than one, the newest first.
     Several(Vec<SessionRow>),
 }
 
-/// Keeps sessions. Several processes may use one store at the same time. Names that are not there are no errors: nothing is
-/// found, nothing happens.
+/// Stores sessions. Several processes may use one store at the same time. Unknown names are no errors: nothing is found, nothing
+/// happens.
 pub trait StateStore {
-    /// Keeps all of these in their order, or none.
+    /// Stores all of these in their order, or none.
     ///
     /// # Errors
     /// They cannot be written.
     fn append(&mut self, entries: &[Scrubbed<Entry>]) -> Result<(), StoreError>;
 
-    /// Sessions in which all of these words occur, in their title, a question, a command or an answer, as the start of a word;
-    /// all sessions for no words. The newest first, so many at most.
+    /// Sessions with all of these words in their title, a question, a command or an answer, as the start of a word; all sessions for no
+    /// words. The newest first, at most `limit`.
     ///
     /// # Errors
-    /// As all that reads: they cannot be read.
+    /// The sessions cannot be read.
     fn sessions(&self, words: &[String], limit: usize) -> Result<Vec<SessionRow>, StoreError>;
 
-    /// The session whose id begins so; `last` is the newest.
+    /// The session whose id begins with `id`; `last` is the newest.
     ///
     /// # Errors
     /// It cannot be read.
@@ -217,50 +217,50 @@ pub trait StateStore {
     /// It cannot be read.
     fn event(&self, number: u64) -> Result<Option<EventRow>, StoreError>;
 
-    /// The assistant's commands, of one session or all, the newest first, so many at most. Those of a copy are those of its
-    /// original unless the copy is asked for.
+    /// The assistant's commands, of one session or all, the newest first, at most `limit`. Commands of a copy count for its original
+    /// unless the copy is requested.
     ///
     /// # Errors
     /// They cannot be read.
     fn commands(&self, key: Option<&str>, limit: usize) -> Result<Vec<EventRow>, StoreError>;
 
-    /// What the model would be sent to go on.
+    /// The messages with which a model would continue.
     ///
     /// # Errors
     /// It cannot be read.
     fn conversation(&self, key: &str) -> Result<Vec<Message>, StoreError>;
 
-    /// How the shell was left.
+    /// The last state of the shell.
     ///
     /// # Errors
     /// It cannot be read.
     fn left(&self, key: &str) -> Result<Option<Left>, StoreError>;
 
-    /// What the session means to do.
+    /// The session's tasks.
     ///
     /// # Errors
     /// It cannot be read.
     fn tasks(&self, key: &str) -> Result<Vec<Task>, StoreError>;
 
-    /// Calls a session so. False if it is not there.
+    /// Sets the title of a session. False if it does not exist.
     ///
     /// # Errors
     /// It cannot be written.
     fn set_title(&mut self, key: &str, title: &str) -> Result<bool, StoreError>;
 
-    /// Copies a session with all that belongs to it. False if there is none of the first name, or one of the second.
+    /// Copies a session with all that belongs to it. False if `key` does not exist, or `copy` does.
     ///
     /// # Errors
     /// It cannot be written.
     fn fork(&mut self, key: &str, copy: &str, at: Timestamp) -> Result<bool, StoreError>;
 
-    /// Removes sessions with all that belongs to them. Gives how many there were.
+    /// Removes sessions with all that belongs to them. Returns their number.
     ///
     /// # Errors
     /// They cannot be removed.
     fn remove(&mut self, keys: &[String]) -> Result<usize, StoreError>;
 
-    /// Removes what nobody has asked anything in since `before`. Gives how many there were.
+    /// Removes the sessions without a question since `before`. Returns their number.
     ///
     /// # Errors
     /// They cannot be removed.

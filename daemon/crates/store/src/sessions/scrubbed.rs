@@ -10,12 +10,12 @@ use super::{
     steps::{Checkpoint, Input, Step, Turn},
 };
 
-/// Folders and names stay: they must be found again. Personal data does, too: it is the user's own disk.
+/// Folders and names stay: they must be found again. So does personal data: it is the user's own disk.
 impl Scrub for Entry {
     fn scrub(&mut self, secrets: &Secrets) {
         match self {
             Entry::Turn { title, .. } => secrets.text(title),
-            // What is there is scrubbed, too, or it would not be found.
+            // The expected title is scrubbed, too, or it would not match the stored one.
             Entry::Title { instead_of, title, .. } => {
                 [instead_of, title].into_iter().for_each(|title| secrets.text(title));
             }
@@ -30,7 +30,7 @@ impl Scrub for Entry {
     }
 }
 
-/// The message that the provider gave itself is kept only if there is nothing in it to hide: it must not be changed.
+/// The provider's own form of the message is stored only if it holds no secrets: it must not be changed.
 fn scrub_message(message: &mut Message, secrets: &Secrets) {
     if let Message::Assistant(AssistantMessage { provider_data, .. }) = message {
         let is_harmless = provider_data.as_ref().is_none_or(|data| {
@@ -64,7 +64,7 @@ fn scrub_event(event: &mut Event, secrets: &Secrets) {
             own(title);
             for command in [command, proposed].into_iter().flatten() {
                 secrets.shared(command);
-                // Not before: what is secret would not be known by its half.
+                // Not before: half of a secret would not be recognized.
                 if command.len() > TEXT_BYTES {
                     *command = cut_middle(command, TEXT_BYTES).into();
                 }
@@ -95,7 +95,7 @@ fn scrub_checkpoint(checkpoint: &mut Checkpoint, secrets: &Secrets) {
     }
 }
 
-/// A placeholder would be set in the shell of a session that goes on.
+/// A placeholder would be set in the shell of a continued session.
 fn forget_secret_variables(left: &mut Left, secrets: &Secrets) {
     left.environment.retain(|name, value| {
         // As a line of a file, so that the name counts, too.

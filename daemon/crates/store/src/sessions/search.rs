@@ -2,17 +2,17 @@
 
 use std::fmt::Write as _;
 
-/// Words beyond are not looked for.
+/// Most words; further ones are ignored.
 const MAX_WORDS: usize = 16;
 
-/// Of a word that is nearly everywhere, the newest events.
+/// Most events of a very frequent word, the newest.
 const MAX_MATCHES: usize = 20_000;
 
-/// Stands for every session if there are no words.
+/// Matches every session if there are no words.
 const EVERY: &str = "TRUE";
 
-/// A condition on `sessions` and the values of its parameters `?1`, `?2`, ...: every word is in the title or begins a word of what
-/// is indexed. The words are data, whatever they hold.
+/// A condition on `sessions` and the values of its parameters `?1`, `?2`, ...: every word is in the title or begins an indexed word.
+/// The words are data, with any characters in them.
 pub(super) fn condition(words: &[String]) -> (String, Vec<String>) {
     let (mut sql, mut values) = (String::new(), Vec::new());
     for word in words.iter().map(|word| word.replace('\0', "")).filter(|word| !word.trim().is_empty()).take(MAX_WORDS) {

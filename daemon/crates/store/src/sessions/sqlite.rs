@@ -23,10 +23,10 @@ use crate::{
     health::{self, Health},
 };
 
-/// Largest file, in pages of 4 KiB: 256 MiB. The limit of what is kept is lower.
+/// Largest file, in pages of 4 KiB: 256 MiB. The limit of the sessions is lower.
 const MAX_PAGES: u32 = 65_536;
 
-/// What brings a file from each version to the next. Append only.
+/// The migrations from each version to the next. Append only.
 const MIGRATIONS: &[&str] = &[
     "
     CREATE TABLE sessions (
@@ -73,7 +73,7 @@ const MIGRATIONS: &[&str] = &[
     steps::MIGRATION,
 ];
 
-/// What is removed is overwritten, and gives its room back.
+/// Removed rows are overwritten, and their room is given back.
 const FORM: Form = Form {
     migrations: MIGRATIONS,
     max_pages: MAX_PAGES,
@@ -82,8 +82,8 @@ const FORM: Form = Form {
     after_salvage: repair::mend,
 };
 
-/// After so many writes what they wrote is moved from the log beside the file into it, when nobody waits: that takes as long as
-/// the disk takes, 10 ms and more. Within a write that only happens once the log has 4,096 pages (16 MiB).
+/// Number of writes after which the log next to the file is moved into it while no caller waits: that takes as long as the disk takes,
+/// 10 ms and more. Within a write it only happens once the log has 4,096 pages (16 MiB).
 const WRITES_TO_SETTLE: usize = 256;
 
 /// An open store.
@@ -94,7 +94,7 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the file, makes it if it is missing, and brings it to this release's form.
+    /// Opens the file, creates it if it is missing, and migrates it to this release's form.
     ///
     /// # Errors
     /// It cannot be opened, read or changed.
@@ -102,7 +102,7 @@ impl SqliteStore {
         Ok(Self { connection: file::create(path, &FORM)?, unsettled: 0 })
     }
 
-    /// Opens a file that is there. `None` if it is not.
+    /// Opens an existing file. `None` if it does not exist.
     ///
     /// # Errors
     /// As [`SqliteStore::create`].
@@ -110,15 +110,15 @@ impl SqliteStore {
         Ok(file::open_existing(path, &FORM)?.map(|connection| Self { connection, unsettled: 0 }))
     }
 
-    /// How the file at this path is. `None` if it is not there. Nothing in it is changed.
+    /// The health of the file at this path. `None` if it does not exist. Changes nothing in it.
     ///
     /// # Errors
-    /// It cannot be used, and why.
+    /// The reason why it cannot be used.
     pub fn health(path: &Path) -> Result<Option<Health>, StoreError> {
         health::look(path, MIGRATIONS.len())
     }
 
-    /// A store that forgets everything at its end.
+    /// A store in memory.
     ///
     /// # Errors
     /// There is no memory for it.
@@ -128,7 +128,7 @@ impl SqliteStore {
         Ok(Self { connection, unsettled: 0 })
     }
 
-    /// Writes everything that `write` writes, or nothing.
+    /// Commits everything that `write` writes, or nothing.
     fn write<T>(&mut self, write: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let result = write(&transaction)?;
@@ -137,7 +137,7 @@ impl SqliteStore {
         Ok(result)
     }
 
-    /// Keeps all or none of these. One is held at a time.
+    /// Stores all or none of these. One is held at a time.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -149,10 +149,10 @@ impl SqliteStore {
         if has_removed { self.shrink() } else { Ok(()) }
     }
 
-    /// Nobody waits: the time for what takes long.
+    /// Does slow maintenance while no caller waits.
     ///
     /// # Errors
-    /// The file cannot be written. What was kept stays kept.
+    /// The file cannot be written. Stored entries stay.
     pub fn settle(&mut self) -> Result<(), StoreError> {
         if self.unsettled >= WRITES_TO_SETTLE {
             self.unsettled = 0;
@@ -161,7 +161,7 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Gives the room of what was removed back to the disk.
+    /// Gives the room of removed rows back to the disk.
     fn shrink(&self) -> Result<(), StoreError> {
         let mut statement = self.connection.prepare("PRAGMA incremental_vacuum")?;
         let mut rows = statement.query([])?;

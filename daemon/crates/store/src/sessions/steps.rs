@@ -15,7 +15,7 @@ use cohab_agent::port::StepResult;
 
 use crate::StoreError;
 
-/// What a step is.
+/// The kind of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepType {
@@ -25,15 +25,15 @@ pub enum StepType {
     ModelInference,
     /// A tool was called.
     ToolCall,
-    /// What is remembered was changed.
+    /// A stored memory was changed.
     MemoryUpdate,
-    /// cohab itself did or told something.
+    /// cohab itself acted or gave a notice.
     System,
-    /// The conversation was made shorter.
+    /// The conversation was shortened.
     Compaction,
 }
 
-/// How far a step is.
+/// The progress of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepStatus {
@@ -43,11 +43,11 @@ pub enum StepStatus {
     Running,
     /// It is done.
     Completed,
-    /// It came to nothing.
+    /// It failed.
     Failed,
 }
 
-/// What else is known of a step.
+/// Further facts about a step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Metadata {
@@ -63,16 +63,16 @@ pub struct Metadata {
     /// The model's id of a tool call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
-    /// A few words: the command, the path; and how it went.
+    /// A few words: the command, the path; and its outcome.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub title: String,
-    /// How it went, in a few words.
+    /// Its outcome, in a few words.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub summary: String,
-    /// It changes something, or may.
+    /// Whether it changes something, or may.
     #[serde(skip_serializing_if = "is_false")]
     pub has_effects: bool,
-    /// Its result came after the daemon's end, from the client that had run it.
+    /// Whether its result came after the daemon's end, from the client that had run it.
     #[serde(skip_serializing_if = "is_false")]
     pub is_claimed: bool,
     /// Tokens sent, cached ones included.
@@ -87,7 +87,7 @@ pub struct Metadata {
     /// From the request to the first piece of text, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_token_ms: Option<u64>,
-    /// How it ended; not known of one that an earlier release kept.
+    /// Its outcome; unknown for one that an earlier release stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<StepResult>,
 }
@@ -99,58 +99,58 @@ fn is_false(value: &bool) -> bool {
 /// One step of a turn.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Step {
-    /// Its own, unique; of a tool call the one that the client knows the command by. Hexadecimal digits.
+    /// Its unique id, in hexadecimal digits; for a tool call the id by which the client knows the command.
     pub id: String,
     /// Name of the session.
     pub session: String,
     /// The turn's id.
     pub turn: String,
-    /// In the turn, from 0, in the order of their beginnings.
+    /// Its number in the turn, from 0, in the order of the beginnings.
     pub number: u32,
     /// When it began.
     #[serde(serialize_with = "as_text")]
     pub at: Timestamp,
-    /// What it is.
+    /// Its kind.
     #[serde(rename = "type")]
     pub kind: StepType,
-    /// What it was given: the question, the arguments of a call.
+    /// Its input: the question, the arguments of a call.
     pub input: Input,
-    /// What came of it: text.
+    /// Its result: text.
     pub output: Option<String>,
-    /// How far it is.
+    /// Its progress.
     pub status: StepStatus,
-    /// How long it took.
+    /// Its duration.
     pub duration_ms: Option<u64>,
-    /// Why it failed.
+    /// The reason of a failure.
     pub error: Option<String>,
-    /// What else is known.
+    /// Further facts.
     pub metadata: Metadata,
 }
 
-/// Of a step what is counted.
+/// The counted facts of a step.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct StepFacts {
-    /// What it is.
+    /// Its kind.
     #[serde(rename = "type")]
     pub kind: StepType,
-    /// How far it is.
+    /// Its progress.
     pub status: StepStatus,
-    /// How long it took.
+    /// Its duration.
     pub duration_ms: Option<u64>,
-    /// What else is known.
+    /// Further facts.
     pub metadata: Metadata,
 }
 
-/// What a turn is doing.
+/// The activity of a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentStatus {
-    /// It was interrupted, and went on as another turn.
+    /// It was interrupted, and continued as another turn.
     #[default]
     Idle,
-    /// It goes on; or its daemon has ended.
+    /// It is running; or its daemon has ended.
     Running,
-    /// The user holds it.
+    /// The user paused it.
     Paused,
     /// It failed.
     Error,
@@ -162,7 +162,7 @@ pub enum AgentStatus {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentState {
-    /// What it is doing.
+    /// Its activity.
     pub status: AgentStatus,
     /// Steps so far.
     pub steps: u32,
@@ -172,11 +172,11 @@ pub struct AgentState {
     pub sent_tokens: u64,
     /// Tokens received in this turn.
     pub received_tokens: u64,
-    /// What is known of the cost, in millionths of a US dollar.
+    /// The known cost, in millionths of a US dollar.
     pub cost_microusd: u64,
 }
 
-/// A turn as it is kept.
+/// A stored turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Turn {
     /// Its id.
@@ -186,44 +186,44 @@ pub struct Turn {
     /// When it began.
     #[serde(serialize_with = "as_text")]
     pub started: Timestamp,
-    /// When something happened last.
+    /// Time of the last event.
     #[serde(serialize_with = "as_text")]
     pub last_activity: Timestamp,
-    /// What was asked, one line.
+    /// The question, one line.
     pub question: String,
-    /// The interrupted turn that this one goes on with.
+    /// The interrupted turn that this one continues.
     pub resumed_from: Option<String>,
     /// Process id of its daemon.
     pub pid: u32,
-    /// What the agent was doing then.
+    /// The state of the agent at that time.
     pub state: AgentState,
-    /// How it ended, in a word.
+    /// Its end, in a word.
     pub ended: Option<String>,
-    /// Why it failed.
+    /// The reason of a failure.
     pub error: Option<String>,
 }
 
-/// Whether a process has ended and only waits for its parent to notice. Not known where there is no `/proc`.
+/// Whether a process has ended and only waits for its parent to notice. Unknown without `/proc`.
 fn has_ended(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, state)| state.starts_with(['Z', 'X']))
 }
 
 impl Turn {
-    /// Whether the daemon that it runs in lives.
+    /// Whether its daemon is alive.
     #[must_use]
     pub fn is_alive(&self) -> bool {
         let pid = i32::try_from(self.pid).ok().and_then(rustix::process::Pid::from_raw);
         pid.is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok()) && !has_ended(self.pid)
     }
 
-    /// From its beginning to what happened last.
+    /// From its beginning to the last event.
     #[must_use]
     pub fn duration_ms(&self) -> u64 {
         u64::try_from(self.last_activity.as_millisecond() - self.started.as_millisecond()).unwrap_or(0)
     }
 
-    /// It was interrupted and never goes on.
+    /// The turn as interrupted and never continued.
     #[must_use]
     pub fn given_up(mut self) -> Self {
         self.state.status = AgentStatus::Error;
@@ -232,7 +232,7 @@ impl Turn {
         self
     }
 
-    /// It had its answer.
+    /// The turn as answered.
     #[must_use]
     pub fn answered(mut self) -> Self {
         self.state.status = AgentStatus::Completed;
@@ -240,7 +240,7 @@ impl Turn {
         self
     }
 
-    /// It goes on as another turn.
+    /// The turn as continued by another one.
     #[must_use]
     pub fn went_on(mut self) -> Self {
         self.state.status = AgentStatus::Idle;
@@ -249,25 +249,25 @@ impl Turn {
     }
 }
 
-/// What came of a turn.
+/// The result of a turn.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExecutionResult {
     /// Whether it was answered.
     pub success: bool,
     /// Its steps in order.
     pub steps: Vec<Step>,
-    /// The state that it was left in.
+    /// Its last state.
     pub final_state: AgentState,
-    /// The last that the model said.
+    /// The model's last text.
     pub output: Option<String>,
-    /// Why it failed.
+    /// The reason of a failure.
     pub error: Option<String>,
-    /// From its beginning to what happened last.
+    /// From its beginning to the last event.
     pub duration_ms: u64,
 }
 
 impl ExecutionResult {
-    /// What came of this turn with these steps.
+    /// The result of this turn with these steps.
     #[must_use]
     pub fn of(turn: &Turn, steps: Vec<Step>) -> Self {
         let said = |step: &&Step| step.kind == StepType::ModelInference && step.output.is_some();
@@ -286,7 +286,7 @@ fn as_text<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Err
     serializer.collect_str(at)
 }
 
-/// Something to be kept. What was kept of the same turn or step before gives way. Dropped for a session that is not there.
+/// An entry to store. It replaces the earlier one of the same turn or step. Dropped for a session that does not exist.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "what waits to be kept holds it in a box")]
 pub enum Checkpoint {
@@ -296,15 +296,15 @@ pub enum Checkpoint {
     Step(Step),
 }
 
-/// Keeps turns and steps. Names that are not there are no errors.
+/// Stores turns and steps. Unknown names are no errors.
 pub trait CheckpointStore {
-    /// Keeps all of these in their order, or none; when this returns, a process that dies loses none of them.
+    /// Stores all of these in their order, or none; when this returns, a process that dies loses none of them.
     ///
     /// # Errors
     /// They cannot be written.
     fn checkpoint(&mut self, checkpoints: &[Checkpoint]) -> Result<(), StoreError>;
 
-    /// The turns of a session, the newest first, so many at most.
+    /// The turns of a session, the newest first, at most `limit`.
     ///
     /// # Errors
     /// They cannot be read.
@@ -316,14 +316,14 @@ pub trait CheckpointStore {
     /// They cannot be read.
     fn steps(&self, key: &str, turn: &str) -> Result<Vec<Step>, StoreError>;
 
-    /// The newest turn of each session whose newest turn has not ended, the newest first, so many at most.
+    /// The newest turn of each session whose newest turn has not ended, the newest first, at most `limit`.
     ///
     /// # Errors
     /// They cannot be read.
     fn unfinished(&self, limit: usize) -> Result<Vec<Turn>, StoreError>;
 
-    /// Hands the turns that began since `since` to `take`, in the order of their beginnings, each with what is counted of its steps.
-    /// Those of copies are those of their originals.
+    /// Passes the turns that began since `since` to `take`, in the order of their beginnings, each with the counted facts of its steps.
+    /// Turns of copies count for their originals.
     ///
     /// # Errors
     /// They cannot be read.

@@ -12,10 +12,10 @@ use crate::{Calls, Sockets};
 
 /// Name, number on x86-64, number elsewhere.
 type Row = (&'static str, u32, u32);
-/// There is no such call.
+/// Number of a call that does not exist.
 const NONE: u32 = u32::MAX;
 
-/// For every confined program.
+/// Refused for every confined program.
 const ALWAYS: &[Row] = &[
     // Rings make calls that no filter sees.
     ("io_uring_setup", 425, 425),
@@ -64,7 +64,7 @@ const ALWAYS: &[Row] = &[
     ("pidfd_getfd", 438, 438),
     ("fanotify_init", 300, 262),
     ("fanotify_mark", 301, 263),
-    // Owners and attributes: Landlock does not look at them.
+    // Owners and attributes, which Landlock does not check.
     ("chown", 92, NONE),
     ("lchown", 94, NONE),
     ("fchown", 93, 55),
@@ -92,7 +92,7 @@ const MODES_AND_TIMES: &[Row] = &[
     ("utimensat", 280, 88),
 ];
 
-/// What no program needs that only looks.
+/// Calls that no program needs that only reads.
 const LOOKING: &[Row] = &[
     // The memory of other programs.
     ("ptrace", 101, 117),
@@ -134,7 +134,7 @@ const LOOKING: &[Row] = &[
     ("accept4", 288, 242),
 ];
 
-/// By these a socket of the network sends, or waits at an address.
+/// Calls by which a socket of the network sends, or waits at an address.
 const SENDING: &[Row] = &[("bind", 49, 200), ("sendto", 44, 206), ("sendmsg", 46, 211), ("sendmmsg", 307, 269)];
 
 /// Calls that work on any process of the user's, and the first arguments with which they work on the one that calls.
@@ -199,7 +199,7 @@ pub(super) fn denied(calls: Calls) -> Vec<filter::Row> {
         denied.extend(OF_A_PROCESS.iter().filter_map(|(row, values)| row_of(row, on_itself(values))));
         denied.extend(row_of(&IOCTL, by(1, allowed(ioctls::ALLOWED.iter().copied()))));
         denied.extend(row_of(&CLONE, Action::By { argument: 0, mask: NAMESPACES, cases: allowed([0]) }));
-        // Its flags lie in memory. A C library that has no such call takes the one before.
+        // The flags of this call lie in memory. A C library without such a call uses the one before.
         denied.extend(row_of(&CLONE3, Action::Refuse(errno(libc::ENOSYS))));
     }
     denied
@@ -209,7 +209,7 @@ fn allowed_sockets(sockets: Sockets) -> Action {
     let netlink = (AF_NETLINK, by(2, allowed(ASKED_PROTOCOLS)));
     match sockets {
         Sockets::Netlink => by(0, [netlink]),
-        // Only a stream sends nothing before it is connected, wherever it is addressed to.
+        // Only a stream sends nothing before it is connected, to any address.
         Sockets::Names => {
             by(0, [(AF_UNIX, Action::By { argument: 1, mask: TYPE_MASK, cases: allowed([STREAM]) }), netlink])
         }

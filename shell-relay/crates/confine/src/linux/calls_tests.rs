@@ -108,7 +108,7 @@ fn for_names_only_streams_of_files_are_added_and_only_connections_are_mediated()
     ] {
         assert_eq!(errno_of(names, of(SOCKET), [family, kind, 0]), expected, "{family} {kind}");
     }
-    // A filter whose maker does not listen.
+    // A filter whose creator does not listen.
     assert_eq!(errno_of(names, of(CONNECT), [-1, 0, 0]), libc::ENOSYS);
     let of_calls = |calls| denied(calls).into_iter().map(|(number, action)| (number, format!("{action:?}")));
     let without: std::collections::BTreeMap<_, _> = of_calls(CONFINED).collect();

@@ -19,7 +19,7 @@ const NAMES: u32 = 64;
 /// keeps the permission to read the files of others: a program that leaves them out would give wrong answers.
 ///
 /// # Errors
-/// If they cannot be given up.
+/// If the capabilities cannot be given up.
 pub fn drop_capabilities(calls: Calls) -> io::Result<()> {
     let kept = match calls {
         Calls::Confined(_) => CapabilitySet::DAC_READ_SEARCH,
@@ -34,7 +34,7 @@ pub fn drop_capabilities(calls: Calls) -> io::Result<()> {
     for capability in others {
         match remove_capability_from_bounding_set(capability) {
             Ok(()) => {}
-            // Past the last one; or without the right to do so, and then nothing is gained by them either.
+            // The number is past the last capability; or the right to drop it is missing, and then it gains nothing either.
             Err(Errno::INVAL | Errno::PERM) => break,
             Err(error) => return Err(error.into()),
         }

@@ -20,7 +20,7 @@ use crate::Rules;
 
 /// Devices that programs write to and that keep nothing.
 const WRITTEN_DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/random", "/dev/urandom"];
-/// Others that programs read. Disks and the terminals of others are not among them.
+/// Other devices that programs read. Disks and the terminals of others are not among them.
 const READ_DEVICES: [&str; 1] = ["/dev/kmsg"];
 
 /// The kernel's name for a rule that permits something below a path.
@@ -68,7 +68,7 @@ pub(super) fn ruleset(
     if abi >= ABI::V6 {
         ruleset = ruleset.scope(Scope::from_all(abi))?;
     }
-    // A device is a disk by another name, and a socket of a file leads to a program.
+    // A device is another name of a disk, and a socket of a file leads to a program.
     let devices = make_bitflags!(AccessFs::{MakeChar | MakeBlock | MakeSock | ResolveUnix});
     let folders = writable.iter().map(|folder| (folder.as_path(), (writing & !devices) | reading));
     let written = WRITTEN_DEVICES.iter().map(|device| (Path::new(device), of_device(abi, is_reading_limited)));
@@ -76,7 +76,7 @@ pub(super) fn ruleset(
     folders.chain(written).chain(read).try_fold(ruleset.create()?, allow)
 }
 
-/// What can be done with a device as it is.
+/// The permissions for a device as it is.
 fn of_device(abi: ABI, is_reading: bool) -> BitFlags<AccessFs> {
     let reading: BitFlags<AccessFs> = if is_reading { AccessFs::ReadFile.into() } else { BitFlags::EMPTY };
     (AccessFs::from_write(abi) & AccessFs::from_file(abi) & !AccessFs::ResolveUnix) | reading
@@ -89,8 +89,8 @@ fn allow(ruleset: RulesetCreated, (path, access): (&Path, BitFlags<AccessFs>)) -
     }
 }
 
-/// By the call itself: the crate looks at each path once more, since not every right fits files and folders alike. This one does, and
-/// a start has a hundred or more of these rules.
+/// Adds a rule by the call itself: the crate inspects each path again, since not every right fits files and folders alike. This right
+/// does, and a start has a hundred or more of these rules.
 fn allow_reading(ruleset: &OwnedFd, path: &Path) -> io::Result<()> {
     let Some(opened) = opened(path) else { return Ok(()) };
     let rule = PathRule { access: BitFlags::from(AccessFs::ReadFile).bits(), opened: opened.as_raw_fd() };
@@ -101,7 +101,7 @@ fn allow_reading(ruleset: &OwnedFd, path: &Path) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// A path that is gone needs no rule. A link is not followed: where it leads may be no place to allow.
+/// Opens a path; a path that is gone needs no rule. A link is not followed: its target may not be a permitted place.
 fn opened(path: &Path) -> Option<OwnedFd> {
     openat(CWD, path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()).ok()
 }

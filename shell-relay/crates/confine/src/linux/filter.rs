@@ -5,15 +5,15 @@
 
 use seccompiler::sock_filter;
 
-/// What becomes of a call.
+/// The treatment of a call.
 #[derive(Clone, Debug)]
 pub(super) enum Action {
     Allow,
-    /// With this error number.
+    /// Refused with this error number.
     Refuse(u32),
     /// Another process answers in the place of the kernel.
     Mediate,
-    /// What its argument says, of which the bits under `mask` are looked at; without a case it is not permitted.
+    /// Decided by the bits of its argument under `mask`; a value without a case is not permitted.
     By {
         argument: u8,
         mask: u32,
@@ -24,7 +24,7 @@ pub(super) enum Action {
 /// The action of one number.
 pub(super) type Row = (u32, Action);
 
-/// Numbers from here on were given to calls after the table was written. Those of x32 are beyond it, too.
+/// Numbers from here on were assigned to calls after the table was written. Those of x32 are larger, too.
 pub(super) const FIRST_UNKNOWN: u32 = 470;
 
 const LOAD: u16 = 0x20;
@@ -34,18 +34,18 @@ const IS_AT_LEAST: u16 = 0x35;
 const JUMP: u16 = 0x05;
 const RETURN: u16 = 0x06;
 
-/// What the kernel hands to a filter: number, processor, and from here on the arguments, eight bytes each.
+/// Offsets in the kernel's data for a filter: number, processor, and from here on the arguments, eight bytes each.
 const NUMBER: u32 = 0;
 const PROCESSOR: u32 = 4;
 const ARGUMENTS: u32 = 16;
 
 const ALLOW: u32 = 0x7fff_0000;
-/// With an error number.
+/// Refuses with an error number.
 const REFUSE: u32 = 0x0005_0000;
 const MEDIATE: u32 = 0x7fc0_0000;
 const KILL_PROCESS: u32 = 0x8000_0000;
 
-/// The processor's name in the kernel; none where the table has no numbers for it.
+/// The processor's name in the kernel; `None` if the table has no numbers for it.
 const fn processor() -> Option<u32> {
     if cfg!(target_arch = "x86_64") {
         Some(0xc000_003e)
@@ -58,8 +58,7 @@ const fn processor() -> Option<u32> {
     }
 }
 
-/// The filter; `None` on a processor that it does not know. Calls of another processor's interface end the process: their numbers
-/// mean other calls.
+/// The filter; `None` on an unknown processor. Calls of another processor's interface end the process: their numbers mean other calls.
 pub(super) fn program(rows: &[Row]) -> Option<Vec<sock_filter>> {
     let mut program = vec![
         load(PROCESSOR),
@@ -100,7 +99,7 @@ fn begin<'a>(runs: &mut Vec<Run<'a>>, start: u32, action: &'a Action) {
     }
 }
 
-/// One block if its jumps are near, else two with a far jump between them.
+/// One block if its jumps are near, otherwise two with a far jump between them.
 fn tree(runs: &[Run<'_>]) -> Vec<sock_filter> {
     let mut block = Block::default();
     block.add(runs);
@@ -119,7 +118,7 @@ fn tree(runs: &[Run<'_>]) -> Vec<sock_filter> {
 #[derive(Default)]
 struct Block {
     code: Vec<sock_filter>,
-    /// Comparisons that end here: which, with which outcome, and the value that is returned.
+    /// Comparisons that end here: their place, their outcome, and the returned value.
     ends: Vec<(usize, bool, u32)>,
     is_too_long: bool,
 }
@@ -165,7 +164,7 @@ impl Block {
 }
 
 impl Action {
-    /// What the filter returns, if that needs no argument.
+    /// The result of the filter, if that needs no argument.
     fn value(&self) -> Option<u32> {
         match self {
             Self::Allow => Some(ALLOW),

@@ -1,6 +1,6 @@
 use super::*;
 
-/// What the kernel would do with a call: the value of the filter that is reached.
+/// The kernel's treatment of a call: the value of the filter that is reached.
 fn run(program: &[sock_filter], processor: u32, number: u32, arguments: &[u64]) -> u32 {
     let mut word = 0;
     let mut at = 0;

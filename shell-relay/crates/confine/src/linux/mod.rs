@@ -21,19 +21,19 @@ use seccompiler::{apply_filter, sock_filter};
 
 use crate::{Calls, Rules, Sockets, Support, names::Mediator};
 
-/// Of `landlock_create_ruleset`.
+/// A flag of `landlock_create_ruleset`.
 const VERSION_QUERY: u32 = 1;
 
 pub use capabilities::drop_capabilities;
 
-/// What this system has. It is tried out once, on a thread that ends with it.
+/// The support of this system. It is tried out once, on a thread that ends with it.
 #[must_use]
 pub fn present() -> Support {
     static PRESENT: OnceLock<Support> = OnceLock::new();
     *PRESENT.get_or_init(|| thread::spawn(try_out).join().unwrap_or(Support::NONE))
 }
 
-/// What the kernel says it has. Quicker; what it says and does not do, [`enforce`] fails at.
+/// The support that the kernel claims. Quicker; if the kernel does not keep a claim, [`enforce`] fails.
 #[must_use]
 pub fn claimed() -> Support {
     #[expect(unsafe_code, reason = "without attributes the call only tells its version")]
@@ -58,10 +58,10 @@ fn try_out() -> Support {
 }
 
 /// Binds the calling thread, and every program that it starts from now on, for good. With a mediator, programs can ask for the names of
-/// users, where `rules` have sockets of files neither for that nor for anything else.
+/// users, if `rules` permit no sockets of files for that or anything else.
 ///
 /// # Errors
-/// The kernel refused what it was said to have: nothing may be started then.
+/// If the kernel refuses a means that it claimed to have: then nothing may be started.
 pub fn enforce(rules: &Rules, support: Support, mediator: Option<&Mediator>) -> io::Result<()> {
     drop_capabilities(rules.calls)?;
     if support.landlock > 0 {
@@ -85,7 +85,7 @@ pub fn enforce(rules: &Rules, support: Support, mediator: Option<&Mediator>) -> 
     apply_filter(&program(rules.calls)?).map_err(io::Error::other)
 }
 
-/// Returns what the requests for mediated calls arrive by. Fails inside of a program whose calls are mediated already.
+/// Returns the descriptor on which the requests for mediated calls arrive. Fails inside a program whose calls are mediated already.
 fn apply_mediated(program: &[sock_filter]) -> io::Result<OwnedFd> {
     rustix::thread::set_no_new_privs(true)?;
     let length = u16::try_from(program.len()).map_err(io::Error::other)?;

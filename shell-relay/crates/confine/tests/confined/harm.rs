@@ -20,7 +20,7 @@ use std::{
 use crate::support::{Bench, launcher, skips};
 
 const LINES: &str = include_str!("harm.lines");
-/// So many of the lines have an effect here, at least: others lack their program or their rights.
+/// Least number of lines that have an effect here: others lack their program or their rights.
 const EFFECTIVE: usize = 35;
 
 /// A process outside of any confinement, in a separate group.
@@ -44,7 +44,7 @@ impl Drop for Outsider {
     }
 }
 
-/// What there is below a folder: kind and mode, owner, times, content.
+/// The state below a folder: kind and mode, owner, times, content.
 fn picture(folder: &Path) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     let mut waiting = vec![folder.to_owned()];
@@ -99,7 +99,7 @@ fn no_line_of_harm_succeeds() {
 
 #[test]
 fn the_lines_of_harm_do_harm_unconfined() {
-    // Nothing that reaches beyond the scene.
+    // No line may reach beyond the fixture.
     let is_local = |line: &&str| {
         !["mount", "hostname", "date", "kill", "ipc", "su", "keyctl", "~"].iter().any(|word| line.starts_with(word))
     };

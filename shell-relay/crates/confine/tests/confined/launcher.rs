@@ -116,7 +116,7 @@ fn each_program_has_a_private_folder_that_the_next_one_removes() {
         assert_eq!(fs::read_dir(&shared).unwrap().count(), 1, "the one before is gone");
     }
     assert_eq!(fs::metadata(&shared).unwrap().mode() & 0o7777, 0o700);
-    // Somebody else's folder is not used, and nothing else is written.
+    // Another user's folder is not used, and nothing else is written.
     fs::remove_dir_all(&shared).unwrap();
     symlink(bench.home(), &shared).unwrap();
     let said = bench.confined(&["sh", "-c", "echo $TMPDIR"]).env("TMPDIR", &place).output().unwrap();

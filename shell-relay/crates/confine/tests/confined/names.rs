@@ -33,7 +33,7 @@ use rustix::{
 use crate::support::{Bench, set_mode, skips};
 
 const ANSWER: &str = "me\n";
-/// So often an address is changed while it is asked for.
+/// Number of changes of an address while it is asked for.
 const CHANGES: usize = 400;
 
 /// A service with the same answer for all clients, a service that no one may reach, and the server between.
@@ -57,7 +57,7 @@ impl Scene {
                 let _ = stream.unwrap().write_all(ANSWER.as_bytes());
             }
         });
-        // The same length, so that one can be written over the other.
+        // Both names have the same length, so that one can be written over the other.
         let other = UnixListener::bind(folder.join("secrets")).unwrap();
         other.set_nonblocking(true).unwrap();
         symlink(&service, folder.join("link")).unwrap();
@@ -78,7 +78,7 @@ impl Scene {
         let output = self.confined(name).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(text.contains("END") && output.status.success(), "{output:?}");
-        // Behind it the test's own report.
+        // The test's own report follows.
         text.split("END").next().unwrap().to_owned()
     }
 
@@ -110,7 +110,7 @@ fn stream(flags: SocketFlags) -> io::Result<OwnedFd> {
     Ok(socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?)
 }
 
-/// Descriptor and open file stay what the program made them.
+/// Asks with these flags; descriptor and open file keep the program's flags.
 fn ask_with(flags: SocketFlags) -> io::Result<()> {
     let socket = stream(flags)?;
     let before = socket.as_raw_fd();
@@ -191,7 +191,7 @@ fn a_confined_program_asks_for_names() {
     let mut scene = Scene::new();
     let said = scene.said("names::asking");
     assert!(!said.contains("failed") && said.matches("DID").count() == 7, "{said}");
-    // Without a server all is as it was.
+    // Without a server the behaviour is as before.
     scene.server = None;
     let said = scene.said("names::asking");
     assert!(!said.contains("DID") && said.contains("failed plain: Some(1)"), "{said}");
@@ -295,7 +295,7 @@ fn an_address_that_changes_meanwhile_leads_nowhere_else() {
         return;
     }
     let scene = Scene::new();
-    // That those which were connected reached the service is said there.
+    // The service's log shows that the connected programs reached it.
     let said = scene.said("names::changing_the_address");
     assert!(!said.contains("CONNECTED 0\n"), "{said}");
     scene.assert_other_was_not_reached();
@@ -347,7 +347,7 @@ fn what_is_asked_wrongly_is_refused_and_holds_nobody_up() {
     assert!(said.contains("DID after all"), "{said}");
 }
 
-/// Takes what a launcher hands over, and does nothing with it.
+/// Takes the descriptor that a launcher hands over, and does nothing with it.
 fn held(arrivals: &UnixDatagram) -> OwnedFd {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -372,7 +372,7 @@ fn a_program_that_waits_for_its_answer_ends_by_a_signal_or_with_the_server() {
         let mut child =
             scene.confined("names::asking_once").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let requests = held(&arrivals);
-        // It waits in the call now.
+        // The program waits in the call now.
         poll(&mut [PollFd::from_borrowed_fd(requests.as_fd(), PollFlags::IN)], None).unwrap();
         if is_killed {
             rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::TERM)
@@ -406,7 +406,7 @@ fn the_server_outlives_programs_and_what_is_no_request() {
     for _ in 0..3 {
         assert!(scene.confined("names::asking_once").output().unwrap().status.success());
     }
-    // By number: `wait -n` may have forgotten one that has ended before it.
+    // Waits by number: `wait -n` may have forgotten one that has ended before it.
     let bash = "for n in 1 2 3 4; do \"$0\" names::asking_once --exact --ignored >/dev/null & all+=\" $!\"; done; for one in $all; do wait $one || exit; done";
     let own = std::env::current_exe().unwrap();
     let mut command = scene.bench.confined(&["bash", "-c", bash, own.to_str().unwrap()]);

@@ -6,7 +6,7 @@ use crate::support::{Bench, is_installed, skips};
 
 const LINES: &str = include_str!("reading.lines");
 
-/// A line differs if its outcome does in so many pairs of runs.
+/// A line differs if its outcome differs in this many pairs of runs.
 const PAIRS: usize = 5;
 
 #[test]
@@ -33,7 +33,7 @@ fn reading_lines_say_the_same_when_confined() {
     assert!(tried > 80, "{tried}");
 }
 
-/// What confinement changes, it changes each time; what the rest of the machine changes meanwhile (`ls -ld /tmp`, `mount`) it does not.
+/// The effect of confinement occurs each time; changes by the rest of the machine (`ls -ld /tmp`, `mount`) do not.
 fn difference(bench: &Bench, words: &[&str], is_volatile: bool) -> Option<String> {
     let mut last = None;
     for _ in 0..PAIRS {

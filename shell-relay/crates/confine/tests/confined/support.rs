@@ -10,7 +10,7 @@ use std::{
 
 use tempfile::TempDir;
 
-/// Whether the kernel cannot confine; then says so.
+/// Whether the kernel cannot confine; prints a note in that case.
 pub fn skips() -> bool {
     let support = cohab_confine::present();
     if !support.can_launch() || !support.keeps_writes() {

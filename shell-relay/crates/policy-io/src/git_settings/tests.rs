@@ -48,7 +48,7 @@ impl Place {
     fn command(&self, program: &str, at: &Path) -> Command {
         let mut command = Command::new(program);
         command.env_clear().envs(self.environment().variables).current_dir(at);
-        // Times and ids are the same whenever it runs.
+        // Times and ids are the same in every run.
         command.env("GIT_AUTHOR_DATE", "2026-01-01T00:00:00Z").env("GIT_COMMITTER_DATE", "2026-01-01T00:00:00Z");
         command
     }
@@ -58,7 +58,7 @@ impl Place {
         assert!(output.status.success(), "{args:?}: {output:?}");
     }
 
-    /// What a line prints, and its status.
+    /// The output of a line, and its status.
     fn run(&self, line: &str) -> (String, Option<i32>) {
         let output = self.command("sh", &self.repository).args(["-c", line]).output().unwrap();
         let text = [output.stdout, output.stderr].concat();
@@ -82,7 +82,7 @@ impl Place {
         path.to_owned()
     }
 
-    /// What has run of what was planted; forgotten then.
+    /// The planted programs that have run; the record is cleared then.
     fn trace(&self) -> Option<String> {
         let trace = fs::read_to_string(self.root.join("trace")).ok();
         let _ = fs::remove_file(self.root.join("trace"));

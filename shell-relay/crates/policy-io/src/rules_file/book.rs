@@ -5,15 +5,15 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use cohab_policy::remembered::{Loaded, Remembered};
+use cohab_policy::user_rules::{Loaded, Remembered};
 
 use super::RulesFile;
 
 /// The system's file.
 const SYSTEM_FILE: &str = "/etc/cohab/rules.toml";
-/// A project's, below its folder.
+/// A project's file, below its folder.
 const PROJECT_FILE: &str = ".cohab/rules.toml";
-/// Folders above one another in which a project's file is looked for.
+/// Largest number of nested folders in which a project's file is looked for.
 const MAX_FOLDERS: usize = 40;
 /// Project files that are kept after reading; if there are more, all are read again.
 const MAX_PROJECTS: usize = 64;
@@ -86,7 +86,7 @@ mod tests {
 
     use cohab_policy::{
         Context, Level, assess_line,
-        remembered::{Injection, SafetyLevel},
+        user_rules::{Injection, SafetyLevel},
     };
 
     use super::*;

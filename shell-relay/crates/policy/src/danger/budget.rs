@@ -7,11 +7,11 @@ use super::super::{
 
 /// Texts handed on from program to program are followed this far.
 const MAX_HAND_OVERS: usize = 8;
-/// A word counts once more for each so many bytes: it may hold many names of files.
+/// A word counts once more for each of these bytes: it may hold many names of files.
 const BYTES_A_WORD: usize = 16;
-/// Words and redirections, all texts together, that are classed one by one: a line of [`MAX_LINE_BYTES`] has no more.
+/// Largest number of words and redirections of all texts that are classed one by one: a line of [`MAX_LINE_BYTES`] has no more.
 const MAX_WORDS: usize = MAX_LINE_BYTES / 2 + MAX_LINE_BYTES / BYTES_A_WORD;
-/// Bytes of all texts together, the line itself and what is handed on.
+/// Largest size of all texts together, the line itself and the texts handed on.
 const MAX_BYTES: usize = 4 * MAX_SCAN_BYTES;
 
 /// The remaining budget.
@@ -28,29 +28,29 @@ impl Budget {
         Self { words: MAX_WORDS, bytes: MAX_BYTES, hand_overs: 0 }
     }
 
-    /// Whether these words may be classed, too.
+    /// Takes these words from the budget; returns whether they may be classed.
     pub(super) fn take_words(&mut self, words: &[LooseWord]) -> bool {
         take(&mut self.words, words.iter().map(|word| 1 + word.text.len() / BYTES_A_WORD).sum())
     }
 
-    /// Whether so many more assignments and redirections may be.
+    /// Takes this many assignments and redirections from the budget; returns whether they may be classed.
     pub(super) fn take_small(&mut self, count: usize) -> bool {
         take(&mut self.words, count)
     }
 
-    /// Whether a text of so many bytes may be scanned, too.
+    /// Takes this many bytes from the budget; returns whether a text of that length may be scanned.
     pub(super) fn take_bytes(&mut self, count: usize) -> bool {
         take(&mut self.bytes, count)
     }
 
-    /// Follows what is handed on; false if it was handed on too often.
+    /// Follows a text that is handed on; false if texts were handed on too often.
     pub(super) fn hand_over(&mut self) -> bool {
         let is_near = self.hand_overs < MAX_HAND_OVERS;
         self.hand_overs += usize::from(is_near);
         is_near
     }
 
-    /// Back to where the text came from.
+    /// Returns to the source of the text.
     pub(super) fn hand_back(&mut self) {
         self.hand_overs -= 1;
     }

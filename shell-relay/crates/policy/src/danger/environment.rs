@@ -6,7 +6,7 @@ use super::super::{
     verdict::Findings,
 };
 
-/// Variables that decide what runs.
+/// Variables that decide which programs or code run.
 const DECIDING: &[&str] = &[
     "PATH",
     "LD_*",
@@ -123,7 +123,7 @@ pub(super) fn is_builtin_that_counts(name: &str) -> bool {
     BUILTINS_THAT_COUNT.contains(&name)
 }
 
-/// Whether its words may be assignments, or are shell options and the like.
+/// Whether a command's words may be assignments, or are shell options and the like.
 pub(super) fn assigns(name: &str) -> bool {
     let others =
         ["shopt", "enable", "hash", "bind", "complete", "compdef", "umask", "ulimit", "unalias", "setopt", "abbr"];
@@ -145,7 +145,7 @@ pub(super) fn judge_assignment(name: &str, value: &str, findings: &mut Findings)
     }
 }
 
-/// Whether expanding it runs code in what it expands to: `${x@P}` as a prompt, in zsh `${(e)x}` as a word.
+/// Whether the expansion runs code in its result: `${x@P}` as a prompt, in zsh `${(e)x}` as a word.
 pub(super) fn runs_what_it_expands(text: &str) -> bool {
     let flags = text.split("${(").skip(1).filter_map(|rest| rest.split_once(')'));
     text.contains("@P}") || flags.into_iter().any(|(flags, _)| flags.contains(['e', '%']))

@@ -10,7 +10,7 @@ use super::super::{
     verdict::Findings,
 };
 
-/// Words of these are texts, not files.
+/// Programs whose words are texts, not files.
 const TEXT_ONLY: &[&str] = &[
     "echo", "printf", "basename", "dirname", "which", "type", "whereis", "man", "whatis", "apropos", "test", "[",
     "true", "false", "alias", "export", "string",
@@ -18,7 +18,7 @@ const TEXT_ONLY: &[&str] = &[
 /// The first operand of these is no file.
 const WITH_PATTERN: &[&str] =
     &["grep", "egrep", "fgrep", "rg", "sed", "awk", "gawk", "mawk", "jq", "fd", "fdfind", "ag", "ack"];
-/// Their last operand is written.
+/// Programs that write their last operand.
 const WRITE_LAST: &[&str] = &["cp", "mv", "ln", "install", "rsync", "scp", "gcp", "gmv", "uniq"];
 /// Programs that write or remove all their operands.
 const WRITE_ALL: &[&str] = &[
@@ -56,7 +56,7 @@ const CREDENTIAL_PATTERNS: &[&str] = &[
     "ghp_",
     "sk-",
 ];
-/// Their stated places are where configuration lies.
+/// Folders of configuration files.
 const CONFIGURATION_ROOTS: &[&str] = &["/etc", "/root", "/home", "/var", "/opt", "/proc", "/"];
 
 /// The places in which the files of a line may lie.
@@ -64,7 +64,7 @@ const CONFIGURATION_ROOTS: &[&str] = &["/etc", "/root", "/home", "/var", "/opt",
 pub(super) struct Places<'a> {
     /// The context of the line, with the folder in which it begins.
     pub context: Context<'a>,
-    /// The folders in which a command of it may run, the likeliest last.
+    /// The folders in which a command of the line may run, the likeliest last.
     pub folders: &'a [PathBuf],
 }
 
@@ -126,7 +126,7 @@ pub(super) fn judge_arguments(verb: &str, arguments: &[LooseWord], places: Place
     judge_search(verb, arguments, places, findings);
 }
 
-/// Every word, and every part of one, that may be a path.
+/// Judges every word, and every part of one, that may be a path.
 fn judge_reads(verb: &str, arguments: &[LooseWord], places: Places<'_>, findings: &mut Findings) {
     let risk = if rules::lists_names(verb) { paths::list_risk } else { paths::read_risk };
     let context = if TAKES_LINKS.contains(&verb) { places.context.without_files() } else { places.context };

@@ -5,7 +5,7 @@ use super::super::scan::Scan;
 /// The beginnings of loops that do not end by themselves.
 const ENDLESS: &[&str] =
     &["while true", "while :", "until false", "while [ 1 ]", "while ((1))", "for ((;;))", "for (( ; ; ))"];
-/// Each time they leave something behind.
+/// Programs that leave something behind each time.
 const MAKING: &[&str] = &["mkdir", "mktemp", "touch", "cp", "dd", "fallocate", "truncate", "tee"];
 
 /// Whether an endless loop starts commands in the background, or makes files and never waits.

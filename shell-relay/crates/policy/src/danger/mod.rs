@@ -3,8 +3,8 @@
 
 mod budget;
 mod code;
+mod download_and_run;
 mod environment;
-mod fetched;
 mod files;
 mod git;
 mod loops;
@@ -41,7 +41,7 @@ pub(super) fn hands_on(verb: &str) -> bool {
 pub(super) struct Commands {
     /// The words of each.
     pub words: Vec<Vec<LooseWord>>,
-    /// There may be more: something was too long, too deep or handed on too often. That is danger to [`find`].
+    /// There may be more commands: something was too long, too deep or handed on too often. That is danger to [`find`].
     pub is_cut: bool,
 }
 
@@ -85,7 +85,7 @@ fn collect_words(words: &[LooseWord], budget: &mut Budget, found: &mut Commands)
     found.words.push(words.to_vec());
 }
 
-/// Why a command of this name is asked each time, though it may do no harm.
+/// The reason why a command of this name is asked each time, though it may do no harm.
 pub(super) fn why_never_remembered(verb: &str) -> Option<&'static str> {
     if code::is_shell(verb) || code::is_interpreter(verb) {
         return Some("runs code that it is given");
@@ -105,10 +105,10 @@ pub(super) use environment::decides_what_runs;
 const NOT_CHECKABLE: &str = "too long or too deeply nested to be checked";
 const TOO_OFTEN: &str = "hands code from program to program too often to be checked";
 
-/// More folders than this that a line may be in are not followed.
+/// Largest number of folders of a line that are followed.
 const MAX_FOLDERS: usize = 16;
 
-/// Whether a program of this name is there to change, send or run something: running it without the power to do so is of no use.
+/// Whether the purpose of this program is to change, send or run something: without the power to do so it is of no use.
 pub(super) fn is_there_to_act(name: &str) -> bool {
     code::is_interpreter(name)
         || is_wrapper(name)
@@ -145,7 +145,7 @@ impl Judge<'_, '_> {
         if loops::starts_without_end(text, &scan) {
             self.findings.danger("starts or makes something again and again without end");
         }
-        if fetched::is_run(&scan) {
+        if download_and_run::is_run(&scan) {
             self.findings.danger("runs what it gets from the network");
         }
         for command in &scan.commands {

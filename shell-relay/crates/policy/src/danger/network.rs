@@ -152,7 +152,7 @@ const TELLING_WORDS: &[&str] = &["login", "publish", "push", "upload"];
 /// Programs that ask the host in their operand for a page.
 const PAGE_READERS: &[&str] = &["curl", "wget", "http", "https", "xh", "lynx", "w3m"];
 
-/// Whether what it prints may come from another host. `arguments` may be words of a text that is handed on.
+/// Whether a program's output may come from another host. `arguments` may be words of a text that is handed on.
 pub(in super::super) fn talks_to_network(verb: &str, arguments: &[&str]) -> bool {
     let is_about_hosts = |word: &&&str| match verb {
         // The rest of their words is about the project at hand.
@@ -180,7 +180,7 @@ pub(in super::super) fn tells_network(verb: &str, arguments: &[&str]) -> bool {
     }
 }
 
-/// Whether what stands behind `remote` or `submodule` lists what is set here.
+/// Whether the words behind `remote` or `submodule` only list the local settings.
 fn only_lists(arguments: &[&str]) -> bool {
     let mut behind = arguments.iter().skip_while(|word| !matches!(**word, "remote" | "submodule")).skip(1);
     match behind.next() {
@@ -198,7 +198,7 @@ pub(in super::super) fn is_loopback(address: &str) -> bool {
     matches!(host, "localhost" | "127.0.0.1" | "::1")
 }
 
-/// Whether all that looks like an address, and there is one, is this machine's own.
+/// Whether there are addresses and all of them are this machine's own.
 fn stays_here(arguments: &[&str]) -> bool {
     let mut addresses =
         arguments.iter().filter(|word| !word.starts_with('-') && (word.contains(['.', ':']) || is_loopback(word)));

@@ -20,7 +20,7 @@ enum Part {
 #[derive(Debug)]
 struct Harm {
     reason: &'static str,
-    /// One of these must hold, each of parts that all must hold.
+    /// Alternatives, one of which must hold; all parts of an alternative must hold.
     alternatives: Vec<Vec<Part>>,
 }
 
@@ -58,7 +58,7 @@ pub(super) fn is_known(verb: &str) -> bool {
     HARMS.contains_key(verb)
 }
 
-/// Why `verb` with these arguments does harm.
+/// The reason why `verb` with these arguments does harm.
 pub(super) fn reasons(verb: &str, arguments: &[LooseWord]) -> impl Iterator<Item = &'static str> {
     let harms = HARMS.get(verb).map_or(&[][..], Vec::as_slice);
     harms

@@ -86,7 +86,7 @@ const TEXT_OPTIONS: &[(&str, &[&str])] = &[
     ("docker", &["-c"]),
 ];
 
-/// Whether it only runs another command, in some other way.
+/// Whether a program only runs another command, in some other way.
 pub(crate) fn is_wrapper(verb: &str) -> bool {
     WRAPPERS.iter().any(|(name, ..)| *name == verb)
 }

@@ -24,7 +24,7 @@ pub(crate) struct Reading {
     pieces: Vec<Piece>,
     /// The part of the line beyond plain commands.
     pub structure: Option<Structure>,
-    /// Why `structure` is absent, if the line has more than plain commands.
+    /// The reason why `structure` is absent, if the line has more than plain commands.
     pub refused: Option<&'static str>,
 }
 
@@ -34,19 +34,19 @@ const JOINERS: &[&str] = &["and", "or", "not"];
 const BLOCKS: &[&str] = &["begin", "set ", "switch "];
 /// Programs that report the place or kind of a program; a path in the place of a name means nothing else to them.
 const TELLS_OF_PROGRAMS: &[&str] = &["echo", "file", "ls", "md5sum", "readlink", "realpath", "sha256sum", "stat"];
-/// A word becomes at most so many.
+/// Largest number of words that one word becomes.
 const MAX_CHOICES: usize = 20;
 
 /// The command that a word belongs to.
 struct Of<'a> {
     name: &'a str,
-    /// No other word stands behind this one.
+    /// The word is the last one of the command.
     is_last: bool,
     /// The program's output may be words of another command.
     hands_on: bool,
 }
 
-/// `line` as plain commands in the words of bash, as far as that is known for sure.
+/// `line` as plain commands in bash syntax, as far as that is known for sure.
 pub(crate) fn reading(shell: Shell, line: &str) -> Reading {
     let (text, pieces) = in_words_of_bash(shell, line);
     let has_blocks = shell == Shell::Fish && BLOCKS.iter().any(|word| text.contains(word));
@@ -126,8 +126,7 @@ fn with_separators(line: &str) -> (String, Vec<Piece>) {
 }
 
 impl Reading {
-    /// The byte of the line at which the word begins that begins at the byte `at` of `text`; `None` if it is in the middle of what stands
-    /// for something else.
+    /// The byte of the line at which the word begins that begins at the byte `at` of `text`; `None` if that byte is inside a replacement.
     pub(crate) fn start_in_line(&self, at: usize) -> Option<usize> {
         let piece = self.pieces.iter().find(|piece| piece.in_text.contains(&at))?;
         let inside = at - piece.in_text.start;
@@ -197,7 +196,7 @@ fn moved_input(line: &str, spans: &[RawSpan], at: usize) -> Option<[(Range<usize
     Some([(sign..target.range.end, String::new()), (last.range.end..last.range.end, format!(" {input}"))])
 }
 
-/// The words of bash for one of this shell; `None` if it is the same.
+/// The bash form of a word of this shell; `None` if it is the same.
 fn plain_word(shell: Shell, raw: &str, command: &Of<'_>) -> Option<String> {
     let chosen = match shell {
         Shell::Zsh if command.hands_on => None,
@@ -217,7 +216,7 @@ fn plain_word(shell: Shell, raw: &str, command: &Of<'_>) -> Option<String> {
     }
 }
 
-/// A word in the place of `=ls`, which is where that program lies: another plain path.
+/// A word in the place of `=ls`, which is the place of that program: another plain path.
 fn program(raw: &str, command: &str) -> Option<String> {
     let name = raw.strip_prefix('=')?;
     let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
@@ -229,7 +228,7 @@ fn has_wildcard(raw: &str) -> bool {
     raw.contains(['*', '?']) && !raw.contains(['\'', '"', '\\'])
 }
 
-/// The words that `a{b,c}d` stands for, as one text; `None` if it is no plain list of choices.
+/// The words of `a{b,c}d`, as one text; `None` if it is not a plain list of choices.
 fn choices(raw: &str, open: char, between: char, close: char) -> Option<String> {
     let (before, rest) = raw.split_once(open)?;
     let (inside, after) = rest.split_once(close)?;

@@ -31,7 +31,7 @@ pub(super) enum Quoting {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) quoting: Quoting,
-    /// No letter of its word stands before it.
+    /// The placeholder is the first text of its word.
     pub(super) begins_word: bool,
 }
 
@@ -57,7 +57,7 @@ impl Place {
     }
 }
 
-/// The places of the placeholders at `ranges` of `line`, in their order; or which one cannot be filled in, and why.
+/// The places of the placeholders at `ranges` of `line`, in their order; or the placeholder that cannot be filled in, and the reason.
 pub(super) fn places(line: &str, ranges: &[Range<usize>], shell: Shell) -> Result<Vec<Place>, (usize, &'static str)> {
     let mut reader = Reader {
         bytes: line.as_bytes(),
@@ -85,7 +85,7 @@ struct Reader<'a> {
     at: usize,
     /// The start of the current word.
     word: Option<usize>,
-    /// Nothing but quotes was read of it.
+    /// Only quotes of the word were read so far.
     word_is_bare: bool,
     /// The word is the target of a redirection.
     names_file: bool,

@@ -4,9 +4,9 @@ mod brush;
 mod tree;
 mod unquote;
 
-use super::{bytes, command::SimpleCommand, guard};
+use super::{bytes, catch_panic, command::SimpleCommand};
 
-/// A line of more words is never allowed by itself. The second parser takes microseconds for each.
+/// Largest number of words of a line that is allowed by itself. The second parser takes microseconds for each.
 const MAX_WORDS: usize = 1000;
 
 /// The commands of a plain line, or why the line is not plain.
@@ -14,7 +14,7 @@ pub(super) fn parse_plain(line: &str) -> Result<Vec<SimpleCommand>, &'static str
     if let Some(reason) = bytes::why_not_plain(line) {
         return Err(reason);
     }
-    let commands = guard::caught(|| brush::parse(line)).unwrap_or(Err("breaks a shell parser"))?;
+    let commands = catch_panic::caught(|| brush::parse(line)).unwrap_or(Err("breaks a shell parser"))?;
     if commands.iter().map(|command| command.words.len()).sum::<usize>() > MAX_WORDS {
         return Err("has too many words to be checked");
     }
@@ -26,7 +26,7 @@ pub(super) fn parse_plain(line: &str) -> Result<Vec<SimpleCommand>, &'static str
 
 /// Whether the second parser reads the same commands. Asked last, since it is the slower one.
 pub(super) fn is_confirmed(line: &str, commands: &[SimpleCommand]) -> bool {
-    guard::caught(|| tree::parse(line)).flatten().is_some_and(|other| other == commands)
+    catch_panic::caught(|| tree::parse(line)).flatten().is_some_and(|other| other == commands)
 }
 
 #[cfg(test)]

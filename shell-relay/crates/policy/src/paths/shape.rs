@@ -22,7 +22,7 @@ fn list(name: &str) -> &'static [&'static str] {
     LISTS.get(name).map_or(&[], Vec::as_slice)
 }
 
-/// Why a file at `path` may hold a secret, by the shape of its path alone: at most a question.
+/// The reason why a file at `path` may hold a secret, by the shape of its path alone: at most a question.
 pub(super) fn risk(path: &PlainPath, context: Context<'_>) -> PathRisk {
     if PLAIN_NAMES.iter().any(|plain| glob::matches(path.name(), plain)) {
         return None;
@@ -56,7 +56,7 @@ fn tells_elsewhere(path: &PlainPath) -> bool {
     !is_plain && says_secret(path.name(), "telling-elsewhere")
 }
 
-/// Whether it lies in a hidden folder of a home that is not known to be plain.
+/// Whether the path lies in a hidden folder of a home that is not known to be plain.
 fn is_kept_by_a_program(path: &PlainPath, home: &Path, context: Context<'_>) -> bool {
     let own = PlainPath::from_path(home, context).components;
     let below: Vec<&str> = match &path.components[..] {

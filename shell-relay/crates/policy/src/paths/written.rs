@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use cohab_policy_data::sensitive_paths::{START_PLACES, SYSTEM_ROOTS};
 
 use super::{PathRisk, PlainPath};
-use crate::{Context, Files, Level, likeness::Likeness};
+use crate::{Context, Files, Level, pattern_match::Likeness};
 
 /// The beginning of the reason if something is written neither in the working directory nor in its repository.
 pub(crate) const WRITES_ELSEWHERE: &str = "writes outside the working directory:";
@@ -19,13 +19,13 @@ pub(crate) enum LastLink {
     Itself,
 }
 
-/// The risk of writing `path`: at least a question. Where links lead to another place, it is that of the worse of both.
+/// The risk of writing `path`: at least a question. If links lead to another place, the worse risk of both counts.
 pub(crate) fn write_risk(path: &PlainPath, last: LastLink, context: Context<'_>) -> (Level, String) {
     let by_text = risk_by_text(path, context);
     landing_risk(path, last, context).filter(|landing| weight(landing) > weight(&by_text)).unwrap_or(by_text)
 }
 
-/// Whether no more speaks against it than that it lies outside of the project.
+/// Whether the only objection is a place outside of the project.
 pub(crate) fn is_elsewhere((level, reason): &(Level, String)) -> bool {
     *level == Level::Ask && reason.starts_with(WRITES_ELSEWHERE)
 }
@@ -51,7 +51,7 @@ fn landing_risk(path: &PlainPath, last: LastLink, context: Context<'_>) -> PathR
     landings.iter().filter(|landing| **landing != named).map(risk).max_by_key(weight)
 }
 
-/// A real place as it is called from the working directory or the home, where these are reached through links themselves.
+/// The name of a real place from the working directory or the home, if these are reached through links themselves.
 fn as_named(place: &Path, files: &dyn Files, context: Context<'_>) -> PathBuf {
     let below = |folder: &Path| {
         let real = files.landings(folder, true)?.pop()?;
@@ -86,7 +86,7 @@ fn place_risk(path: &PlainPath, context: Context<'_>) -> (Level, String) {
     if path.is_right_in(context.programs) {
         return (Level::Danger, format!("writes to a folder of your PATH: {shown}"));
     }
-    // PATH may name more by now. A user's own folders are called so; a project's are its own business.
+    // PATH may name more folders now. A user's own folders have these names; a project's folders are no concern here.
     let own_bin = path
         .components
         .strip_prefix(&home.components[..])
@@ -110,7 +110,7 @@ fn is_in_project(path: &PlainPath, context: Context<'_>) -> bool {
     root.is_some_and(|root| PlainPath::from_path(root, context).is_at_or_above(path))
 }
 
-/// Judges writing `path`, which is changed itself.
+/// Judges writing `path`, where a link itself is changed.
 pub(crate) fn assess_write(path: &Path, context: Context<'_>) -> (Level, String) {
     risk_by_text(&PlainPath::from_path(path, context), context)
 }

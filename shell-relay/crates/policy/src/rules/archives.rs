@@ -45,7 +45,8 @@ fn assess_tar(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Ref
     arguments.operands.iter().try_for_each(|word| check_path(word, context, paths::list_risk))
 }
 
-/// Lists or tests, or prints what was compressed. Of two of these the last one counts, also behind the operands.
+/// Whether the program only lists, tests or prints compressed data. Of two of these options the last one counts, also behind the
+/// operands.
 fn only_inspects(arguments: &Arguments<'_>) -> bool {
     const PRINTS: &[&str] = &["c", "stdout", "to-stdout"];
     const UNPACKS: &[&str] = &["d", "decompress"];
@@ -55,7 +56,7 @@ fn only_inspects(arguments: &Arguments<'_>) -> bool {
     arguments.has_in_front(PRINTS) && arguments.has_in_front(UNPACKS)
 }
 
-/// `jar tf x.jar`, `unrar l x.rar`: what is done is the first operand.
+/// Judges `jar tf x.jar`, `unrar l x.rar`: the first operand is the action.
 fn assess_letters(program: &str, arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
     let Some((letters, operands)) = arguments.operands.split_first() else { return ask("does more than list") };
     let lists = match program {

@@ -6,7 +6,7 @@ use super::{
     pattern::skip_pattern,
 };
 
-/// Refused wherever they stand, in strings and patterns too, since a lexer that is fooled by `a / b` would not see them.
+/// Refused in any place, in strings and patterns too, since a lexer that is fooled by `a / b` would not see them.
 const REFUSED: &[&str] =
     &["system", "getline", "close", "fflush", "ENVIRON", "PROCINFO", "ARGV", "ARGC", "SYMTAB", "FUNCTAB", "@"];
 /// After these words a `/` may begin a pattern; after other words it divides.

@@ -2,7 +2,7 @@
 
 use super::{super::options::Arguments, Refusal, ask};
 
-/// Judges the operands of one of their programs, which `rule` names.
+/// Judges the operands of a cloud or container program, which `rule` names.
 pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, operands: &[&str]) -> Result<(), Refusal> {
     let values_of = |names: &[&str]| arguments.values_of(names).collect::<Vec<_>>();
     match rule {
@@ -25,7 +25,7 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, operands: &[&str]) -
     }
 }
 
-/// Whether no operand and no repository leads to another host than the one that the user has set: `OWNER/NAME` and less does not.
+/// Whether all operands and repositories stay on the host that the user has set: `OWNER/NAME` and shorter forms do.
 fn names_own_host(arguments: &Arguments<'_>, operands: &[&str]) -> bool {
     let is_short = |text: &&str| !text.contains(':') && text.matches('/').count() <= 1;
     let is_repository = |text: &str| {
@@ -44,7 +44,7 @@ fn texts<'a>(arguments: &'a Arguments<'_>, operands: &'a [&str]) -> impl Iterato
     operands.iter().copied().chain(arguments.options.iter().filter_map(|(_, value)| *value))
 }
 
-/// Whether a template of `docker inspect` names fields that are neither the environment nor hold it.
+/// Whether a template of `docker inspect` names only fields that neither are the environment nor hold it.
 fn shows_no_environment(template: &str) -> bool {
     let mut names = template.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '$')));
     let is_whole = |name: &str| name.trim_start_matches('$').trim_matches('.').is_empty() && !name.is_empty();

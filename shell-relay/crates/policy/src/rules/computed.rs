@@ -5,15 +5,15 @@
 use super::{
     super::{
         command::{SimpleCommand, Word},
-        danger,
+        danger, hardening,
         structure::{Computed, Kind},
-        typed,
     },
-    Place, Refusal, ask, check_hoard, fed,
+    Place, Refusal, ask, check_hoard,
     paths::{self, PlainPath},
+    xargs,
 };
 
-/// Their operands are no files, and no option shows any.
+/// Programs whose operands are no files, and which have no option that shows a file.
 const NO_FILES: &[&str] =
     &["apt-cache", "getent", "git", "groups", "id", "numfmt", "pgrep", "pidof", "ps", "seq", "tput", "which"];
 
@@ -27,10 +27,10 @@ pub(crate) fn assess(command: &SimpleCommand, at: usize, computed: &Computed, pl
     if runs_another {
         return ask(format!("`{name}` runs a command on what is not known beforehand"));
     }
-    let shows_files = typed::holds(command, at, place.context.shell)
-        && fed::shows_contents(name)
+    let shows_files = hardening::holds(command, at, place.context.shell)
+        && xargs::shows_contents(name)
         && !NO_FILES.contains(&name)
-        && !fed::HARMLESS_WITH_ANY_OPTION.contains(&name);
+        && !xargs::HARMLESS_WITH_ANY_OPTION.contains(&name);
     // A known word is judged as it is written.
     if !shows_files || computed.kind != Kind::Any || is_value(name, words, at) {
         return Ok(());

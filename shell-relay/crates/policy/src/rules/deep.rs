@@ -53,7 +53,7 @@ fn check_contents(
         return Err(risk);
     }
     let Some(files) = context.files else { return Ok(()) };
-    // `**` of fish goes through links to folders, that of zsh does not, but a folder behind it may be one.
+    // `**` of fish follows links to folders, that of zsh does not, but a folder behind it may be a link.
     let root = path.to_path_buf();
     let is_risky = |target: &std::path::Path| {
         paths::assess_read(target, context).is_some()

@@ -2,7 +2,7 @@
 
 use super::{
     super::{command::Word, paths},
-    Place, Refusal, ask, check_path, check_path_text, danger, fed,
+    Place, Refusal, ask, check_path, check_path_text, danger, xargs,
 };
 
 const ALONE: &[&str] = &[
@@ -62,10 +62,10 @@ const WITH_TEXT: &[&str] = &[
     "-xtype",
 ];
 const WITH_FILE: &[&str] = &["-anewer", "-cnewer", "-newer", "-samefile"];
-/// Their values are patterns of names: any name may stand there.
+/// Options whose values are patterns of names: any name is allowed there.
 const CHOOSE_BY_NAME: &[&str] =
     &["-ilname", "-iname", "-ipath", "-iregex", "-lname", "-name", "-path", "-regex", "-wholename"];
-/// Parts of names that only who looks for credentials looks for.
+/// Parts of names that only a search for credentials uses.
 const CREDENTIAL_NAMES: &[&str] = &[
     "id_rsa",
     "id_ed25519",
@@ -107,8 +107,8 @@ pub(super) fn assess(words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
     assess_expression(expression, roots, is_wide, place)
 }
 
-/// Whether a link may be among what it finds, by the words behind its name or by its expression: no plain `-type f` that holds for
-/// all of it.
+/// Whether the results may contain a link, by the words behind the name or by the expression: unless a plain `-type f` holds for all of
+/// it.
 pub(super) fn finds_links(words: &[Word]) -> bool {
     let has_ways_around = |word: &Word| matches!(word.text.as_str(), "-o" | "-or" | "," | "!" | "-not" | "(" | ")");
     let mut actions = words.iter().enumerate().filter(|(_, word)| word.text == "-exec").map(|(at, _)| at);
@@ -139,20 +139,20 @@ fn is_expression(text: &str) -> bool {
     text.starts_with('-') || matches!(text, "(" | ")" | "!" | ",")
 }
 
-/// Judges by what names `find` with these words chooses files whose contents are shown.
+/// Judges the names by which `find` with these words chooses files whose contents are shown.
 pub(super) fn check_choice(words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
     let words = &words[count_options(words)..];
     let expression = &words[count_roots(words)..];
     (1..expression.len()).try_for_each(|at| {
         let before = at.checked_sub(2).and_then(|at| expression.get(at));
-        fed::check_chosen(&expression[at - 1].text, &expression[at], before, place)
+        xargs::check_chosen(&expression[at - 1].text, &expression[at], before, place)
     })
 }
 
 fn assess_expression(expression: &[Word], roots: &[Word], is_wide: bool, place: Place<'_>) -> Result<(), Refusal> {
     let mut words = expression;
     let shows_contents =
-        expression.windows(2).any(|pair| pair[0].text == "-exec" && fed::shows_contents(&pair[1].text));
+        expression.windows(2).any(|pair| pair[0].text == "-exec" && xargs::shows_contents(&pair[1].text));
     let mut before = None;
     while let Some((word, rest)) = words.split_first() {
         let text = word.text.as_str();
@@ -178,7 +178,7 @@ fn assess_expression(expression: &[Word], roots: &[Word], is_wide: bool, place: 
         } else {
             check_value(text, value, is_wide)?;
             if shows_contents {
-                fed::check_chosen(text, value, before, place)?;
+                xargs::check_chosen(text, value, before, place)?;
             }
         }
         before = Some(word);
@@ -205,20 +205,20 @@ fn is_newer(test: &str) -> bool {
         .is_some_and(|kinds| kinds.len() == 2 && kinds.bytes().all(|kind| b"aBcmt".contains(&kind)))
 }
 
-/// Judges what it runs on each file, and gives what stands behind that.
+/// Judges the command that it runs on each file, and returns the words behind it.
 fn assess_action<'a>(
     words: &'a [Word],
     roots: &[Word],
     finds_links: bool,
     place: Place<'_>,
 ) -> Result<&'a [Word], Refusal> {
-    let Some(action) = fed::action(words) else { return ask("`find -exec` without an end") };
+    let Some(action) = xargs::action(words) else { return ask("`find -exec` without an end") };
     let here = [Word { text: ".".into(), is_bare: true, ..Word::default() }];
-    fed::assess_action(action.words, if roots.is_empty() { &here } else { roots }, finds_links, place)?;
+    xargs::assess_action(action.words, if roots.is_empty() { &here } else { roots }, finds_links, place)?;
     Ok(action.rest)
 }
 
-/// Whether a pattern has a part of a name that only who looks for credentials looks for.
+/// Whether a pattern has a part of a name that only a search for credentials uses.
 pub(super) fn names_credentials(pattern: &str) -> bool {
     let lower = pattern.to_ascii_lowercase();
     CREDENTIAL_NAMES.iter().any(|name| lower.contains(name))
@@ -238,7 +238,7 @@ fn check_value(test: &str, value: &Word, is_wide: bool) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Names that match can be no word of `find`, since those contain no dot.
+/// Whether matching names cannot be words of `find`, since those contain no dot.
 fn is_harmless_pattern(text: &str) -> bool {
     text.rsplit(['*', '?']).next().is_some_and(|tail| tail.contains('.'))
         || text.starts_with(|c: char| c.is_ascii_alphanumeric())

@@ -31,7 +31,7 @@ pub(super) fn assess(words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
         }
         None => context.cwd.to_path_buf(),
     };
-    // A folder above is asked about its settings like the one that the shell is in.
+    // The settings of a folder above are checked like those of the shell's own folder.
     let is_above = place.context.cwd == place.origin && place.origin.starts_with(&directory);
     // Only the shell knows the result of `cd` to a folder above: it may have come through a link.
     let is_another = !place.origin.starts_with(&directory) && is_plainly_at_home(&directory, context);
@@ -52,14 +52,14 @@ pub(super) fn assess(words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
     assess_subcommand(subcommand, words, context.at(&directory))
 }
 
-/// Whether a folder is one that the user has at home, and no program's: what runs unasked there is asked about its settings, too, and
-/// git itself refuses what belongs to others.
+/// Whether a folder is one that the user has at home, and not a program's: lines that run unasked there are checked against its settings,
+/// too, and git itself refuses repositories of others.
 fn is_plainly_at_home(directory: &Path, context: Context<'_>) -> bool {
     let mut names = directory.strip_prefix(context.home).into_iter().flatten().peekable();
     names.peek().is_some() && names.all(|name| !name.as_encoded_bytes().starts_with(b"."))
 }
 
-/// Whether git would find a repository that others may have put into this one: a bare one, which a clone can bring along, or
+/// Whether git would find a repository that others may have put into this one: a bare repository, which a clone can bring along, or
 /// another one below the shell's own folder.
 fn is_in_planted_repository(directory: &Path, place: Place<'_>) -> bool {
     let Some(files) = place.context.files else { return false };
@@ -80,12 +80,12 @@ fn holds_another_repository(directory: &Path, place: Place<'_>) -> bool {
     let Some(files) = place.context.files else { return false };
     let has_repository = |folder: &&Path| files.targets(&folder.join(".git")).is_some_and(|found| !found.is_empty());
     let Some(top) = directory.ancestors().find(has_repository) else { return false };
-    // The first is its own.
+    // The first one is the repository's own.
     let seen = Cell::new(0_usize);
     files.has_names_below(top, &|name| name == ".git" && seen.replace(seen.get() + 1) > 0)
 }
 
-/// Settings for one call that keep git from starting what a repository names.
+/// Settings for one call that keep git from starting programs that a repository names.
 pub(crate) const HARMLESS_SETTINGS: &[&str] = &[
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
@@ -102,7 +102,7 @@ pub(crate) struct Invocation<'a> {
     pub words: &'a [Word],
 }
 
-/// Takes the options off that stand in front of a subcommand, if they are harmless.
+/// Takes off the options in front of a subcommand, if they are harmless.
 pub(crate) fn invocation(words: &[Word]) -> Invocation<'_> {
     match without_harmless_options(words) {
         [option, target, rest @ ..] if option.text == "-C" && !target.has_glob => {
@@ -149,7 +149,7 @@ fn assess_subcommand(subcommand: &Word, words: &[Word], context: Context<'_>) ->
     if arguments.values_of(&["format", "pretty"]).any(shows_signature) || names_signature(&arguments) {
         return danger(STARTS_SIGNATURE_PROGRAM);
     }
-    // The word that is put in for the same loses against it.
+    // The inserted word for the same setting would lose against it.
     if arguments
         .options
         .iter()
@@ -201,12 +201,12 @@ fn assess_stash(words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// Whether a format has `%G`, also with the signs between that git knows.
+/// Whether a format has `%G`, also with the signs that git permits in between.
 fn shows_signature(format: &str) -> bool {
     format.split('%').skip(1).any(|rest| rest.trim_start_matches(['+', '-', ' ']).starts_with('G'))
 }
 
-/// Whether a field that checks a signature is listed, or decides the order.
+/// Whether a field that checks a signature is option_table, or decides the order.
 fn names_signature(arguments: &Arguments<'_>) -> bool {
     arguments
         .values_of(&["format"])
@@ -270,7 +270,7 @@ fn check_revision(word: &Word, context: Context<'_>) -> Result<(), Refusal> {
         .try_for_each(|(at, _)| check_path_text(&word.text[at + 1..], false, context, paths::read_risk))
 }
 
-/// `git branch --list feature/*`: as a file pattern it gives names again.
+/// Checks `git branch --list feature/*`: as a file pattern it gives names again.
 fn check_branch_pattern(word: &Word) -> Result<(), Refusal> {
     if word.has_glob && word.text.starts_with(['*', '?']) {
         ask("an unquoted pattern may turn into an option")

@@ -60,7 +60,7 @@ pub(super) const SUMMERS: &[&str] =
 const COMPARERS: &[&str] = &["join", "comm", "diff", "cmp", "sdiff", "diff3", "colordiff"];
 const SEARCHERS: &[&str] = &["grep", "egrep", "fgrep"];
 
-/// Why the command would not end by itself. `has_input`: its standard input is no terminal.
+/// The reason why the command would not end by itself. With `has_input` its standard input is not a terminal.
 pub(super) fn why_it_never_ends(name: &str, words: &[Word], has_input: bool) -> Option<String> {
     if follows(name, words) {
         return Some(format!("never ends by itself: `{name}` that follows"));

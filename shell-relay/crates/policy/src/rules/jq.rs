@@ -6,7 +6,7 @@ use super::{
 };
 
 pub(super) fn assess(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
-    // The two words behind `--arg` stand among the operands, in front of or behind the filter, so all must be harmless as either.
+    // The two words behind `--arg` are among the operands, in front of or behind the filter, so all must be harmless as either.
     let named = 2 * arguments.options.iter().filter(|(name, _)| matches!(*name, "arg" | "argjson")).count();
     let Some(filter) = arguments.operands.first() else { return ask("`jq` without a filter") };
     check_literal(filter)?;

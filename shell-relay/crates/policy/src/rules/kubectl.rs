@@ -19,7 +19,7 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, operands: &[&str]) -
     }
 }
 
-/// Kinds whose tables show no values of anybody's.
+/// Kinds whose tables show no private values.
 const PLAIN_KINDS: &[&str] = &[
     "all",
     "clusterrole",
@@ -134,7 +134,7 @@ const PLAIN_FIELDS: &[&str] = &[
     "uid",
 ];
 
-/// Whether `jsonpath=` or `custom-columns=` names such fields only, wherever it goes down on the way to them.
+/// Whether `jsonpath=` or `custom-columns=` names such fields only, on any path to them.
 fn shows_plain_fields(output: &str) -> bool {
     let Some((kind, paths)) = output.split_once('=') else { return false };
     let is_path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '[' | ']' | '*' | '_');
@@ -143,7 +143,7 @@ fn shows_plain_fields(output: &str) -> bool {
         let last = path.rsplit('.').next().unwrap_or_default();
         last.ends_with('[') || PLAIN_FIELDS.contains(&last.trim_end_matches("[*]"))
     };
-    // Nor is what a loop goes over.
+    // The list of a loop is not shown itself either.
     let shown = paths.split("{range ").enumerate().map(|(at, part)| match part.split_once('}') {
         Some((_, rest)) if at > 0 => rest,
         _ => part,
@@ -156,7 +156,7 @@ fn shows_plain_fields(output: &str) -> bool {
         && names.all(is_plain)
 }
 
-/// Kinds of [`PLAIN_KINDS`] whose description has no values of variables: nothing that holds containers.
+/// Kinds of [`PLAIN_KINDS`] whose description has no values of variables: kinds without containers.
 fn is_described_without_values(kind: &str) -> bool {
     let kind = kind.split('/').next().unwrap_or_default();
     matches!(

@@ -7,26 +7,26 @@ mod awk;
 mod clouds;
 pub(super) mod computed;
 mod deep;
-pub(super) mod fed;
 mod find;
 pub(super) mod git;
 mod input;
 mod jq;
 mod kubectl;
-pub(super) mod listed;
-mod lists;
+mod list_only;
 mod media;
+pub(super) mod misc_programs;
 mod operands;
+pub(super) mod option_table;
 mod packages;
 mod pattern;
 mod printf;
 mod processes;
-mod questions;
 mod search;
 mod sed;
 mod shells;
-pub(super) mod small;
 mod unknown;
+mod version_queries;
+pub(super) mod xargs;
 
 use std::path::PathBuf;
 
@@ -54,7 +54,7 @@ pub(super) struct Place<'a> {
     pub(super) fed_by: &'a [SimpleCommand],
 }
 
-/// Names of files are all that these show of a file whose content is secret.
+/// Programs that show only the names of files, even of a file with secret contents.
 const LISTERS: &[&str] = &[
     "[",
     "blkid",
@@ -96,7 +96,7 @@ const LISTERS: &[&str] = &[
     "udevadm",
 ];
 
-/// Whether it shows names and properties of files, never their contents.
+/// Whether a program shows names and properties of files, never their contents.
 pub(crate) fn lists_names(name: &str) -> bool {
     LISTERS.contains(&name)
 }
@@ -111,7 +111,7 @@ const HARMLESS_WITH_ANY_OPTION: &[&str] = &[
     "ls", "dir", "cat", "tac", "head", "nl", "cut", "paste", "stat", "df", "cmp", "basename", "dirname", "od",
     "readlink", "realpath", "echo", "count", "path",
 ];
-/// These are typed with a `--` in front of a pattern that may match a file named like an option.
+/// Programs that are typed with a `--` in front of a pattern that may match a file named like an option.
 const ENDS_OPTIONS: &[&str] = &[
     "wc",
     "grep",
@@ -157,7 +157,7 @@ pub(super) fn assess(command: &SimpleCommand, place: Place<'_>, findings: &mut F
     }
 }
 
-/// The directories a `cd` may lead to; `None` if the command is no `cd` or its target is not known.
+/// The directories to which a `cd` may lead; `None` if the command is not a `cd` or its target is not known.
 pub(super) fn cd_target(command: &SimpleCommand, context: Context<'_>) -> Option<PathBuf> {
     // `-P` leads to the targets of links, which the text does not show.
     if command.words.iter().any(|word| matches!(word.text.as_str(), "-" | "--") || is_physical(&word.text)) {
@@ -183,7 +183,7 @@ fn assess_redirect(redirect: &Redirect, reads_nothing: bool, context: Context<'_
     let target = &redirect.target;
     let is_allowed = match redirect.kind {
         RedirectKind::Read if redirect.fd.is_none() => match check_path(target, context, paths::read_risk) {
-            // Only one file can be read from; which one makes no difference to what reads none.
+            // Only one file can be read; which file makes no difference to a program that reads none.
             Ok(()) => !target.has_glob || reads_nothing,
             Err((level, reason)) => return findings.add(level, reason),
         },
@@ -209,10 +209,10 @@ fn danger<T>(reason: impl Into<String>) -> Result<T, Refusal> {
     Err((Level::Danger, reason.into()))
 }
 
-/// `has_input`: a pipe or a file feeds it.
+/// Judges the words. With `has_input` a pipe or a file feeds the command.
 fn assess_words(name: &str, words: &[Word], place: Place<'_>, has_input: bool) -> Result<(), Refusal> {
-    let is_paged = !place.feeds_pipe && small::pages_help(name, words);
-    if !has_input && !is_paged && questions::is_plain(name, words) {
+    let is_paged = !place.feeds_pipe && misc_programs::pages_help(name, words);
+    if !has_input && !is_paged && version_queries::is_plain(name, words) {
         return Ok(());
     }
     if let Some((spec, words)) = options::own(place.context.shell, name, words) {
@@ -224,22 +224,22 @@ fn assess_words(name: &str, words: &[Word], place: Place<'_>, has_input: bool) -
     }
     match name {
         "find" => return find::assess(words, place),
-        "xargs" => return fed::assess_xargs(words, place),
+        "xargs" => return xargs::assess_xargs(words, place),
         "sed" => return sed::assess(words, place.context),
         "awk" | "gawk" | "mawk" => return awk::assess(words, place.context),
         "git" => return git::assess(words, place),
-        "ip" => return small::assess_ip(words),
+        "ip" => return misc_programs::assess_ip(words),
         "ps" => return processes::assess(words),
-        "man" if small::is_search_of_pages(words) => return Ok(()),
+        "man" if misc_programs::is_search_of_pages(words) => return Ok(()),
         // `man` is typed in front of a program that prints, so that it starts no pager.
-        "man" => return small::assess_man(words),
-        _ if small::may_start_pager(name, words, place.feeds_pipe) => {
+        "man" => return misc_programs::assess_man(words),
+        _ if misc_programs::may_start_pager(name, words, place.feeds_pipe) => {
             return ask(format!("takes over the whole screen: `{name}`"));
         }
         _ => {}
     }
     match options::subcommand(name, words) {
-        Ok(Some((spec, words))) => return listed::assess(name, spec, words, place.context),
+        Ok(Some((spec, words))) => return option_table::assess(name, spec, words, place.context),
         Ok(None) => {}
         Err(reason) => return ask(reason),
     }
@@ -248,14 +248,14 @@ fn assess_words(name: &str, words: &[Word], place: Place<'_>, has_input: bool) -
     if is_question && !matches!(spec.operands, Operands::Rule("any" | "printf" | "test" | "cd")) {
         return Ok(());
     }
-    listed::assess(name, spec, words, place.context)
+    option_table::assess(name, spec, words, place.context)
 }
 
 fn split<'a>(spec: &Spec, words: &'a [Word]) -> Result<Arguments<'a>, Refusal> {
     spec.split(words).map_err(|reason| (Level::Ask, reason))
 }
 
-/// Judges a path by `risk`, [`paths::read_risk`] or one of its like.
+/// Judges a path by `risk`, [`paths::read_risk`] or a similar function.
 fn check_path(word: &Word, context: Context<'_>, risk: fn(&PlainPath, Context<'_>) -> PathRisk) -> Result<(), Refusal> {
     check_path_text(&word.text, word.has_tilde, context, risk)
 }
@@ -278,7 +278,7 @@ fn check_hoard(root: &str, has_tilde: bool, with_hidden: bool, context: Context<
     paths::hoard_risk(&path, with_hidden, &|_| true, context).map_or(Ok(()), Err)
 }
 
-/// Asks where a link below `root` leads to what is not read unasked: who gets its name reads what it leads to.
+/// Asks if a link below `root` leads to a place that is not read unasked: a program that gets its name reads its target.
 fn check_links(root: &Word, context: Context<'_>, advice: &str) -> Result<(), Refusal> {
     let path = PlainPath::resolve(&root.text, root.has_tilde, context);
     let Some((path, files)) = path.zip(context.files) else { return Ok(()) };
@@ -291,7 +291,7 @@ fn check_links(root: &Word, context: Context<'_>, advice: &str) -> Result<(), Re
     }
 }
 
-/// Operands that are texts must be literal: a pattern turns into names of files.
+/// Checks that operands that are texts are literal: a pattern turns into names of files.
 fn check_literal(word: &Word) -> Result<(), Refusal> {
     if word.has_glob { ask(format!("a pattern of file names where a text belongs: `{}`", word.text)) } else { Ok(()) }
 }

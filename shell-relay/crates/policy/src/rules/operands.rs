@@ -117,7 +117,7 @@ const LITERAL: &[&str] = &[
     "zstd",
     "zstdcat",
 ];
-/// Scripts: what they name may get into the text of a command.
+/// Scripts, in which a named file may become part of a command's text.
 const SCRIPTS: &[&str] = &[
     "apt-file",
     "bzdiff",

@@ -52,20 +52,20 @@ const PLAIN_COLUMNS: &[&str] = &[
     "wchan",
 ];
 const SHOWS_ENVIRONMENT: &str = "`ps` that may show the environments of processes";
-/// Letters of the old style but `e`.
+/// Letters of the old style except `e`.
 const OLD_STYLE: &str = "aCfghjlLmMrsSTuUvwxX";
 /// Letters of the old style that take the rest of their word, or the next one.
 const OLD_WITH_VALUE: &str = "kNOopqtU";
 /// Letters that no old style has: with one of them it fails.
 const NOT_OLD: &str = "bdiyzBDEFGIJKPQRWY-";
-/// Flags that go together with `-e` in any order: with them it is never read again.
+/// Flags that combine with `-e` in any order: with them the words are never read again.
 const ONE_STYLE: &str = "eAadfFlLwHj";
 
 pub(super) fn assess(words: &[Word]) -> Result<(), Refusal> {
     words.iter().try_for_each(check_literal)?;
     let is_style = |text: &str| !text.is_empty() && text.chars().all(|letter| OLD_STYLE.contains(letter));
     let options = match words {
-        // Two columns stay asked: a list of lines that is not touched holds one such.
+        // Two columns stay asked: an unchanged list of lines holds such a line.
         [style, columns, rest @ ..]
             if style.text.strip_suffix('o').is_some_and(is_style) && are_plain_columns(&columns.text) =>
         {
@@ -90,7 +90,7 @@ fn are_plain_columns(list: &str) -> bool {
     list.split(',').count() > 2 && list.split(',').all(|name| PLAIN_COLUMNS.contains(&name.trim_end_matches('=')))
 }
 
-/// Whether `e` is a flag where all words are read in the old style, dashes left out.
+/// Whether `e` is a flag when all words are read in the old style, dashes left out.
 fn may_show_environment(words: &[&str]) -> bool {
     let mut shows = false;
     let mut words = words.iter();

@@ -6,7 +6,7 @@ use super::{
         command::Word,
         options::{Operands, Spec},
     },
-    Refusal, ask, check_literal, listed, printf, small, split,
+    Refusal, ask, check_literal, misc_programs, option_table, printf, split,
 };
 
 /// Arrays of zsh and fish that mirror variables without secrets.
@@ -32,8 +32,10 @@ pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'
         }
         Operands::Rule("printable") => {
             let is_plain = |name: &str| {
-                small::is_plain_word(name)
-                    && (small::is_printable_variable(name) || PLAIN_ARRAYS.contains(&name) || is_setting_of_fish(name))
+                misc_programs::is_plain_word(name)
+                    && (misc_programs::is_printable_variable(name)
+                        || PLAIN_ARRAYS.contains(&name)
+                        || is_setting_of_fish(name))
             };
             if texts().count() > 0 && texts().all(is_plain) {
                 Ok(())
@@ -41,11 +43,11 @@ pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'
                 ask("shows variables that may hold secrets")
             }
         }
-        _ => listed::assess(name, spec, words, context),
+        _ => option_table::assess(name, spec, words, context),
     }
 }
 
-/// Variables by which fish itself is set up. Others of that beginning may be an extension's, with a key in it.
+/// Whether fish itself uses the variable as a setting. Other variables with that prefix may be an extension's, with a key as value.
 fn is_setting_of_fish(name: &str) -> bool {
     const SETTINGS: &[&str] = &[
         "complete_path",
@@ -70,7 +72,7 @@ fn is_setting_of_fish(name: &str) -> bool {
     })
 }
 
-/// Whether a regular expression gives no group a name, by which fish sets a variable. It may look behind itself: `(?<=a)`.
+/// Whether a regular expression names no group, by which fish would set a variable. Look-behind is permitted: `(?<=a)`.
 fn names_no_group(text: &str) -> bool {
     ODD_GROUPS.iter().all(|sign| !text.contains(sign))
         && text.split("(?<").skip(1).all(|rest| rest.starts_with(['=', '!']))
@@ -96,6 +98,6 @@ fn assess_print(spec: &Spec, words: &[Word], context: Context<'_>) -> Result<(),
             ask("`print` with two formats")
         };
     }
-    listed::check_leading_pattern("print", &arguments, context)?;
-    arguments.operands.iter().try_for_each(|word| listed::check_echoed(word, context))
+    option_table::check_leading_pattern("print", &arguments, context)?;
+    arguments.operands.iter().try_for_each(|word| option_table::check_echoed(word, context))
 }

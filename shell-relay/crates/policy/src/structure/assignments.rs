@@ -9,7 +9,7 @@ use super::{
 };
 
 impl<'a> Reader<'a> {
-    /// The name that gets a value here, and how many bytes stand in front of the value: `name=`, `name+=` or `name[place]=`.
+    /// The name that gets a value here, and the number of bytes in front of the value: `name=`, `name+=` or `name[place]=`.
     pub(super) fn assignment(&self) -> Option<(&'a str, usize)> {
         let (before, _) = self.rest().split_once('=')?;
         let before_sign = before.strip_suffix('+').unwrap_or(before);
@@ -50,7 +50,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Judged as a file that is read, since a program may get its name.
+    /// Judges the word as a file that is read, since a program may get its name.
     pub(super) fn may_be_a_file(&mut self, word: &Word) {
         if word.mark.is_none() && !word.text.starts_with('-') {
             self.aside(format!("true <{}", word.text));
@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// A function of the line: what it runs was read where it is written.
+    /// Calls a function of the line: its commands were read at its definition.
     pub(super) fn run_function(&mut self, simple: &Simple) -> Read<()> {
         if self.open_functions > 0 {
             return Err(Some("a function that may call itself"));

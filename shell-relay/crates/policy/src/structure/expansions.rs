@@ -11,7 +11,7 @@ use super::{
 const VARIABLE: &str = "expands a variable";
 /// The forms of one sign behind a `$`.
 const ONE_SIGN: &[&str] = &[r"'\t'", r"'\n'", r"'\0'", r"'\r'"];
-/// Programs with words that make them print one number, and how many more words they may have.
+/// Programs with words that make them print one number, and the largest number of further words.
 const PRINT_NUMBERS: &[(&str, usize)] = &[
     ("count", 9),
     ("date +%s", 0),
@@ -148,7 +148,7 @@ impl Reader<'_> {
                     let two = self.rest().chars().take(2).map(char::len_utf8).sum::<usize>();
                     self.at += two;
                 }
-                // A list of commands, or what is evaluated.
+                // A list of commands, or an evaluated text.
                 '<' | '>' | ';' | '&' | '\n' | '{' => return Err(Some(VARIABLE)),
                 // The variable may get another value here.
                 ':' if self.rest().starts_with(":=") || self.rest().starts_with("::=") => return Err(Some(VARIABLE)),
@@ -183,7 +183,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Whether all that a list prints is numbers, or nothing.
+    /// Whether a list prints only numbers, or nothing.
     fn prints_number(&self, number: usize) -> bool {
         let commands = &self.lists[number].commands;
         let Some((_, words)) = commands.last().filter(|_| commands.iter().skip(1).all(|(is_piped, _)| *is_piped))
@@ -268,7 +268,7 @@ impl Reader<'_> {
         let mut is_number = false;
         if is_zsh && self.eat("(") {
             let (flags, _) = self.rest().split_once(')').ok_or(NOT_READ)?;
-            // `s` and `j` have a sign between two others: what parts a text, or joins it.
+            // `s` and `j` have a sign between two others: the separator that splits a text, or joins it.
             let is_plain = flags.split(|c: char| c.is_ascii_punctuation() && c != '@').enumerate().all(|(at, part)| {
                 let (letters, last) = part.split_at(part.len().saturating_sub(usize::from(part.ends_with(['s', 'j']))));
                 letters.chars().all(|flag| PLAIN_FLAGS.contains(flag)) && (last.is_empty() || at % 2 == 0)
@@ -352,7 +352,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Whether the name at `at`, which was just taken, gets another value.
+    /// Whether the name at `at`, which was just read, gets another value.
     fn is_changed(&self, at: usize) -> bool {
         let (before, behind) = (self.line[..at].trim_end(), self.rest().trim_start());
         // An element of a list is not the list.

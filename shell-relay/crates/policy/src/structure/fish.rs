@@ -25,7 +25,7 @@ enum Head {
     Do,
     /// Nothing: a command follows at once.
     Blank,
-    /// `in`, behind what `switch` looks at.
+    /// `in`, behind the value of `switch`.
     In,
     /// `)`, behind the patterns of `case`.
     Pattern,
@@ -73,7 +73,7 @@ impl<'a> Translator<'a> {
         self.at += bytes;
     }
 
-    /// Puts this in the place of so many bytes.
+    /// Puts this text in the place of that many bytes.
     fn put(&mut self, text: &str, bytes: usize) {
         let start = self.text.len();
         self.text.push_str(text);
@@ -373,7 +373,7 @@ impl<'a> Translator<'a> {
             }
         }
         self.cases = cases;
-        // Some of what it prints: the same of a list.
+        // A part of its output: the same part of a list.
         self.skip_index()
     }
 

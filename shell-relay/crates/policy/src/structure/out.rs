@@ -9,7 +9,7 @@ use super::{MAX_TEXT_BYTES, reader::Read, values::Source};
 pub(crate) struct Piece {
     pub in_text: Range<usize>,
     pub in_line: Range<usize>,
-    /// The same bytes; otherwise one stands for the other as a whole.
+    /// The bytes are the same; otherwise one text stands for the other as a whole.
     pub is_copy: bool,
 }
 

@@ -13,9 +13,9 @@ use super::{
     values::{Source, Value},
 };
 
-/// Deeper lists of commands are not followed.
+/// Deepest nesting of lists of commands that is followed.
 pub(super) const MAX_DEPTH: usize = 6;
-/// More commands are not followed, those of a loop counted each time.
+/// Largest number of commands that are followed, those of a loop counted each time.
 pub(super) const MAX_STEPS: usize = 1000;
 
 /// The signs that end a word outside of quotes.
@@ -24,7 +24,7 @@ pub(super) const ENDS_WORD: &str = " \t\n;&|<>()";
 pub(super) const NOT_READ: Refused = None;
 pub(super) const FOLDER_CHANGES: &str = "changes to directories that are not known beforehand";
 
-/// A part of a line that was not known to be read for sure, and why.
+/// The result of reading a part of a line; an error if it was not read for sure, with the reason.
 pub(super) type Read<T> = Result<T, Refused>;
 pub(super) type Refused = Option<&'static str>;
 
@@ -50,21 +50,21 @@ pub(super) struct Reader<'a> {
     /// The lists of commands in substitutions, in the order of their numbers.
     pub lists: Vec<Out>,
     pub variables: HashMap<String, Value>,
-    /// Variables that the line takes as they are.
+    /// Variables that the line uses without setting them.
     pub environment: BTreeSet<String>,
     /// Functions of the line.
     pub functions: BTreeSet<String>,
-    /// Bodies of functions around what is read now.
+    /// Number of function bodies around the current place.
     pub open_functions: usize,
     /// Names of commands so far.
     pub called: BTreeSet<String>,
     pub changing: Changing,
     /// The places where each variable is given a value, and whether it is a number there.
     pub assigned: BTreeMap<String, BTreeMap<usize, bool>>,
-    /// The variables in the order in which they were given values, and whether they had one of the line's before.
+    /// The variables in the order in which they were given values, and whether they had an earlier value of the line's.
     pub log: Vec<(String, bool)>,
     pub loops: usize,
-    /// Around what is read now: what changes there is gone behind them.
+    /// Number of subshells around the current place; changes in them are gone behind them.
     pub subshells: usize,
     pub depth: usize,
     pub steps: usize,
@@ -73,7 +73,7 @@ pub(super) struct Reader<'a> {
     /// The pipe so far holds more than simple commands.
     pub has_compound: bool,
     pub has_xargs: bool,
-    /// There are groups, conditions or loops.
+    /// The line has groups, conditions or loops.
     pub has_blocks: bool,
     /// The start of the rest of the line, behind the command at its front that changes the folder.
     pub behind_cd: usize,
@@ -197,7 +197,7 @@ impl<'a> Reader<'a> {
         if self.depth > most { Err(Some("nests too deep to be checked")) } else { Ok(()) }
     }
 
-    /// Reads commands up to what ends them, which stays.
+    /// Reads commands up to their end sign, which is not consumed.
     pub(super) fn list(&mut self, until: Until<'_>) -> Read<()> {
         self.go_deeper(MAX_DEPTH)?;
         let mut is_empty = true;
@@ -314,7 +314,7 @@ impl<'a> Reader<'a> {
         Ok(self.lists.len() - 1)
     }
 
-    /// Commands that stand for what runs none, and are judged all the same.
+    /// Adds commands for a construct that runs none, so that it is judged all the same.
     pub(super) fn aside(&mut self, text: String) {
         self.lists.push(Out { text, ..Out::default() });
     }

@@ -9,7 +9,7 @@ use super::{
 };
 
 const ENDLESS: &str = "may never end by itself";
-/// Reserved words that begin what is not followed, or stand where nothing begins.
+/// Reserved words that begin constructs that are not followed, or that cannot begin a command.
 const REFUSED: &[&str] = &[
     "function",
     "select",
@@ -134,7 +134,8 @@ impl Reader<'_> {
         }
     }
 
-    /// zsh's `[[ ... ]] {` and `(( ... )) {`: whether they were there. Only what looks and compares may stand in front of a brace.
+    /// Reads zsh's `[[ ... ]] {` and `(( ... )) {`; returns whether they were there. Only tests and comparisons may stand in front of a
+    /// brace.
     fn test_before_brace(&mut self) -> Read<bool> {
         self.skip_space();
         let rest = self.rest();
@@ -181,14 +182,14 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `name() { ... }` at the byte `start`, or in zsh `() { ... } word`: what it runs is read once, where it stands. It must be sure that the
-    /// name means the function behind it and nothing before it, and that it does not call itself.
+    /// Reads `name() { ... }` at the byte `start`, or in zsh `() { ... } word`. The body is read once, at its definition. It must be sure
+    /// that the name means the function behind it and nothing before it, and that the function does not call itself.
     fn function(&mut self, name: &str, start: usize) -> Read<()> {
         let before = self.text(0..start).trim_end();
         let is_of_the_line = self.depth == 1 && self.loops == 0 && self.subshells == 0;
         let is_sure = is_of_the_line && (before.is_empty() || before.ends_with([';', '\n', '}']));
         let is_new = !self.called.contains(name) && self.functions.insert(name.to_owned());
-        // One without a name is called where it stands.
+        // A function without a name is called where it stands.
         let is_known = name.is_empty() || (is_sure && is_new);
         if self.open_functions > 0 || !is_known {
             return Err(Some("a function that may call itself"));
@@ -305,7 +306,7 @@ impl Reader<'_> {
     /// The values of a loop, each once; of numbers only one.
     fn values(&mut self) -> Read<Vec<Value>> {
         let mut values: Vec<Value> = Vec::new();
-        // Words that are never used are looked at all the same.
+        // Words that are never used are judged all the same.
         let mut shown = "echo".to_owned();
         loop {
             self.skip_blanks();

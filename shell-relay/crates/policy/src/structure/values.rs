@@ -16,7 +16,7 @@ fn is_in(row: &str, name: &str) -> bool {
 pub(super) enum Source {
     /// A number in digits, or nothing.
     Number,
-    /// Names of files that a pattern matches, which stands there as it is written.
+    /// Names of files that a pattern matches; the value is the pattern as written.
     Matches,
     /// Anything.
     Any,
@@ -31,7 +31,7 @@ impl Source {
 /// The value of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Value {
-    /// A word as it is written: one of [`Written`]'s kinds.
+    /// A word as it is written, of one of the kinds of [`Written`].
     Text(String),
     Computed(Source),
 }
@@ -39,7 +39,7 @@ pub(super) enum Value {
 /// The kind of a word, with its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Written {
-    /// The same wherever it is put.
+    /// A word that means the same in any place.
     Plain,
     /// A pattern of names of files.
     Pattern,

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::dialect::{MAY_LACK_OPERANDS, only_choose};
 
-/// Variables that a line may set for one program: they change the language it speaks, the order it sorts in, and the time it shows.
+/// Variables that a line may set for one program: its language, its sorting order, and its time zone.
 const OF_A_PROGRAM: &[&str] =
     &["COLUMNS", "LANG", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME", "NO_COLOR", "TZ"];
 /// Programs to which all their words are texts.
@@ -22,7 +22,7 @@ const TEXTS: &[&str] = &["[", "basename", "dirname", "echo", "print", "printf", 
 pub(super) struct Word {
     pub raw: Range<usize>,
     pub text: String,
-    /// Something in it expands.
+    /// A part of the word expands.
     pub expands: bool,
     pub mark: Option<Source>,
 }
@@ -36,7 +36,7 @@ pub(super) struct Simple {
     pub redirects: Vec<(String, Word)>,
     /// The text of a here-string.
     pub input: Option<Word>,
-    /// Variables got lists.
+    /// Variables were given lists.
     pub has_lists: bool,
 }
 
@@ -98,7 +98,7 @@ impl<'a> Reader<'a> {
         Ok(word)
     }
 
-    /// `(.N)` behind a pattern, which only chooses. Without anything that matches the word may be left out.
+    /// Reads `(.N)` behind a pattern, which only chooses. If nothing matches, the word may be left out.
     fn qualifiers(&mut self, before: &str) -> Read<()> {
         let (inside, _) = self.rest()[1..].split_once(')').ok_or(NOT_READ)?;
         let (kinds, modifiers) = inside.split_once(':').map_or((inside, None), |(kinds, rest)| (kinds, Some(rest)));
@@ -241,7 +241,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Whether a `cd` stands in front of all else, and is nothing but the name of a folder that all shells read as it stands.
+    /// Whether a `cd` is the first command, and has nothing but the name of a folder that all shells read as it stands.
     fn is_in_front(&self, simple: &Simple) -> bool {
         let [cd, folder] = &simple.words[..] else { return false };
         let is_alone = simple.assignments.is_empty() && simple.redirects.is_empty() && simple.input.is_none();
@@ -254,8 +254,8 @@ impl<'a> Reader<'a> {
             && self.text(self.behind_cd..cd.raw.start).trim().is_empty()
     }
 
-    /// The folder of the line's own shell is gone with it, so the user's shell changes to it first. Where that fails, nothing of the line
-    /// runs.
+    /// The folder of the line's separate shell is lost at its end, so the user's shell changes to the folder first. If that fails,
+    /// nothing of the line runs.
     fn change_folder(&mut self) -> Read<()> {
         self.skip_blanks();
         let behind = self.rest();
@@ -297,7 +297,7 @@ impl<'a> Reader<'a> {
             self.redirect(&mut simple)?;
         }
         if let Some(input) = simple.input {
-            // Judged as any text that is shown.
+            // Judged as any shown text.
             self.aside(format!("echo {}", input.text));
         }
         Ok(simple.redirects)
@@ -321,7 +321,7 @@ impl<'a> Reader<'a> {
         self.skip_blanks();
         let mut word = self.word("")?;
         match &word.mark {
-            // The file is one of those that match, which are judged by themselves.
+            // The file is one of the matching ones, which are judged by themselves.
             Some(Source::Matches) if sign == "<" => {
                 self.aside(format!("true <{}", word.text));
                 word.text = "./x".into();
@@ -339,7 +339,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Stands for what is not known: a number where an option wants one.
+/// A sample for an unknown value: a number if an option needs one.
 pub(super) fn sample(source: Source, before: &str, text: &str) -> &'static str {
     let is_option = |word: &str| word.len() == 2 && word.starts_with('-') && word != "--";
     let is_number = source.is_number() || is_option(before) || (text.starts_with('-') && text.len() == 2);

@@ -34,7 +34,7 @@ const SEVENTH_UNSEEN_READING: &str = include_str!("seventh_unseen_reading.tsv");
 const SEVENTH_UNSEEN_CHANGING: &str = include_str!("seventh_unseen_changing.tsv");
 const CONTROL_UNSEEN_READING: &str = include_str!("control_unseen_reading.tsv");
 
-/// Rows of `shell, class, line`: the allowed ones, and how many there are in all.
+/// The allowed ones of rows of `shell, class, line`, and the number of all rows.
 fn allowed_in_its_shell(table: &'static str, context: Context<'_>) -> (Vec<&'static str>, usize) {
     let rows = table.lines().filter(|row| !row.starts_with("## "));
     let allowed = rows.clone().filter(|row| {
@@ -45,7 +45,7 @@ fn allowed_in_its_shell(table: &'static str, context: Context<'_>) -> (Vec<&'sta
     (allowed.collect(), rows.count())
 }
 
-/// Rows that the user's own shell runs unasked, and how many there are.
+/// Rows that the user's own shell runs unasked, and the number of all rows.
 fn allowed_in_this_shell(table: &'static str, context: Context<'_>) -> (Vec<&'static str>, usize) {
     let (allowed, all) = allowed_in_its_shell(table, context);
     let runs_here = |row: &&str| {

@@ -3,13 +3,13 @@
 
 use super::*;
 
-/// Less than any thread of ours has.
+/// Smaller than the stack of any thread of ours.
 const SMALL_STACK_BYTES: usize = 512 * 1024;
-/// Just below the limit, so that it reaches what reads a whole line.
+/// Just below the limit, so that it reaches the readers of a whole line.
 const LONG: usize = 31_000;
-/// Enough to nest deeper than anything is followed.
+/// Enough to nest deeper than any reader follows.
 const SHORT: usize = 1_500;
-/// More than is scanned.
+/// Longer than any scanned text.
 const TOO_LONG: usize = 140_000;
 
 fn on_a_small_stack(check: impl FnOnce() + Send + 'static) {

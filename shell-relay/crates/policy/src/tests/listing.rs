@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Each kind of program with what it is asked, and what is not only asking.
+/// Each kind of program with its queries, and with lines that do more than query.
 const LISTING: &str = include_str!("listing.txt");
 
 #[test]

@@ -26,19 +26,19 @@ const TEXTS: &[&str] = &[
 ];
 const NUMBERS: &[&str] = &["1", "0", "3"];
 const PATHS: &[&str] = &["text.txt", "new", "folder", "./script.sh"];
-/// A prime larger than any count here, so that which values come first differs from option to option.
+/// A prime larger than any count here, so that the first values differ from option to option.
 const STEP: usize = 7919;
 
-/// How many lines are made.
+/// The number of lines to make.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     /// All lines of a [`Group`] are tried, not the first that is allowed.
     pub is_full: bool,
-    /// Values that are tried for an option.
+    /// Number of values that are tried for an option.
     pub values: usize,
-    /// Random mixtures of a row's words, for each.
+    /// Number of random mixtures of each row's words.
     pub mixtures: usize,
-    /// Lines of one program at most, and of one that takes long to start.
+    /// Largest number of lines of one program, and of one that starts slowly.
     pub lines: usize,
     pub lines_of_slow: usize,
     pub seed: u64,
@@ -48,7 +48,7 @@ pub struct Effort {
 #[derive(Debug)]
 pub struct Group {
     pub lines: Vec<String>,
-    /// Which of the row's options.
+    /// The number of the row's option.
     pub option: Option<usize>,
 }
 
@@ -96,7 +96,7 @@ pub fn of_row(row: &Row, operands: &BTreeMap<&str, Vec<&str>>, effort: Effort) -
     groups
 }
 
-/// An option alone, in front of operands and behind them; another of these comes first for each `turn`.
+/// An option alone, in front of operands and behind them; each `turn` begins with another of these.
 fn places(head: &str, form: &str, operands: &[&str], turn: usize, effort: Effort) -> Vec<String> {
     let mut lines = vec![format!("{head} {form}")];
     let count = if effort.is_full { operands.len().min(3) } else { operands.len() };
@@ -126,7 +126,7 @@ fn operands_of<'a>(row: &Row, table: &BTreeMap<&str, Vec<&'a str>>) -> (Vec<&'a 
     (fitting, general)
 }
 
-/// How an option is written, with values of its kind.
+/// The forms of an option, with values of its kind.
 fn forms(option: &Opt, at: usize, values: usize) -> Vec<String> {
     let Opt { name, value } = option;
     let chosen = |all: &[&'static str]| {

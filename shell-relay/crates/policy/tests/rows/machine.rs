@@ -19,7 +19,8 @@ use crate::trace::{self, Found};
 
 /// The user and group `nobody`.
 const NOBODY: u32 = 65534;
-/// Reads lines that NUL bytes end from descriptor 9, and runs one behind the other. `row 3` is the name by which the trace shows which.
+/// Reads lines that end in NUL bytes from descriptor 9, and runs them one after the other. `row 3` is the name by which the trace shows
+/// the line.
 const DRIVER: &str = r#"n=0
 while IFS= read -r -d '' -u 9 line; do
     timeout --signal=KILL "$1" bash -c "$line" "row $n" </dev/null 9<&- 2>&1
@@ -58,7 +59,7 @@ impl Machine {
         self.root.path().join("home/work")
     }
 
-    /// Runs `lines` one behind the other, each for `seconds` at most.
+    /// Runs `lines` one after the other, each for `seconds` at most.
     pub fn run(&self, name: &str, lines: &[&str], seconds: u32) -> Found {
         let scratch = self.root.path().join("scratch").join(name);
         self.give_away(&scratch);
@@ -78,7 +79,7 @@ impl Machine {
             .map_while(Result::ok)
             .take_while(|line| line != "done")
             .collect();
-        // What a line has left behind in the background would be waited for.
+        // Otherwise the test would wait for background processes of a line.
         child.kill().unwrap();
         child.wait().unwrap();
         let trace = String::from_utf8_lossy(&fs::read(&log).unwrap()).into_owned();
@@ -89,7 +90,7 @@ impl Machine {
         found
     }
 
-    /// A command as the unprivileged user, who knows nothing of the caller's environment.
+    /// A command as the unprivileged user, without the caller's environment.
     fn command(&self, scratch: &Path) -> Command {
         let mut words = self.prefix.iter();
         let mut command = Command::new(words.next().unwrap());
@@ -117,7 +118,7 @@ impl Machine {
     }
 }
 
-/// What takes away network, other processes and rights: all of it as root, and else what is allowed.
+/// The command that takes away network, other processes and rights: all of them as root, otherwise those that are permitted.
 fn prefix() -> Vec<String> {
     let all = "unshare --net --pid --fork --kill-child --mount-proc -- setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --no-new-privs --";
     let as_user = "unshare --user --map-current-user --net --";
@@ -130,7 +131,7 @@ fn prefix() -> Vec<String> {
     choices.iter().map(|choice| words(choice)).find(|words| works(words)).unwrap_or_else(|| words("env --"))
 }
 
-/// A terminal for what the lines write, so that they write as to a person; what they write is read and dropped.
+/// A terminal for the lines' output, so that they write as to a person; the output is read and dropped.
 fn terminal() -> File {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&master).unwrap();

@@ -100,7 +100,7 @@ fn allowed(rows: &[Row], context: Context<'_>, effort: Effort) -> (Vec<Allowed>,
     (found, untested)
 }
 
-/// What each line does that none should, and which lines did not end.
+/// The forbidden actions of each line, and the lines that did not end.
 fn run_all(machine: &Machine, lines: &[Allowed]) -> (Vec<(usize, String)>, Vec<usize>) {
     let batches: Vec<&[Allowed]> = lines.chunks(BATCH).collect();
     let next = AtomicUsize::new(0);
@@ -123,7 +123,7 @@ fn run_all(machine: &Machine, lines: &[Allowed]) -> (Vec<(usize, String)>, Vec<u
     found.into_inner().unwrap()
 }
 
-/// Whether what was found of a line is its program's known way of reading.
+/// Whether the findings of a line are its program's known way of reading.
 fn is_harmless(line: &Allowed, harm: &str, home: &Path) -> bool {
     let program = line.program.as_str();
     let asks = tables::askers().contains(&program) && harm.starts_with("reaches");

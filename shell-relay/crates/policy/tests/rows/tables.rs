@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 const OPTIONS: &str = include_str!("../../src/options.table");
 const SUBCOMMANDS: &str = include_str!("../../src/subcommands.table");
 const GIT: &str = include_str!("../../src/git.table");
-const QUESTIONS: &str = include_str!("../../src/rules/questions.table");
-const LOCK: &str = include_str!("../../src/typed/lock.table");
+const QUESTIONS: &str = include_str!("../../src/rules/version_queries.table");
+const LOCK: &str = include_str!("../../src/hardening/lock.table");
 const OPERANDS: &str = include_str!("operands.table");
 const PACKAGES: &str = include_str!("packages.table");
 const EXCEPTIONS: &str = include_str!("exceptions.table");
 
-/// What an option takes.
+/// The value of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value {
     Nothing,
@@ -36,7 +36,7 @@ pub struct Opt {
 pub struct Row {
     pub words: Vec<String>,
     pub options: Vec<Opt>,
-    /// As it stands in the table: `@*`, `:?`, `!rule`.
+    /// The operands as they stand in the table: `@*`, `:?`, `!rule`.
     pub operands: &'static str,
 }
 
@@ -52,7 +52,7 @@ fn fields(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     rows.map(|line| line.splitn(3, " |").map(str::trim).collect())
 }
 
-/// All rows with options. Programs that are no row of a table but a rule in the policy come from the table of operands.
+/// All rows with options. Programs that have no row in a table but a rule in the policy come from the table of operands.
 pub fn rows() -> Vec<Row> {
     let verbs = fields(OPTIONS)
         .flat_map(|row| row[0].split(' ').map(|name| new_row(vec![name.to_owned()], &row)).collect::<Vec<_>>());
@@ -155,7 +155,7 @@ fn unlocked(kinds: &[&str]) -> Vec<&'static str> {
     fields(LOCK).filter(|row| kinds.contains(&row[0])).flat_map(|row| row[1].split(' ')).collect()
 }
 
-/// Programs whose work it is to ask a service, by its socket or over a network.
+/// Programs whose purpose is to ask a service, by its socket or over a network.
 pub fn askers() -> Vec<&'static str> {
     unlocked(&["service", "screen", "network"])
 }
@@ -170,7 +170,7 @@ pub fn slow() -> Vec<&'static str> {
     fields(PACKAGES).filter(|row| row[0] == "slow").flat_map(|row| row[2].split_whitespace()).collect()
 }
 
-/// The programs of the rows that say where programs come from.
+/// The programs of the rows that name the origin of programs.
 pub fn placed() -> Vec<&'static str> {
     fields(PACKAGES).filter(|row| row[0] != "slow").flat_map(|row| row[2].split_whitespace()).collect()
 }
@@ -181,7 +181,7 @@ pub fn common() -> Vec<&'static str> {
     rows.flat_map(|row| row[2].split_whitespace()).collect()
 }
 
-/// What programs do that is harmless all the same: the programs, and parts of what is found.
+/// Harmless actions of programs: the programs, and parts of the findings.
 pub fn exceptions() -> Vec<(Vec<&'static str>, Vec<&'static str>)> {
     fields(EXCEPTIONS).map(|row| (row[0].split(' ').collect(), row[1].split(", ").collect())).collect()
 }

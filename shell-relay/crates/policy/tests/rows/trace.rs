@@ -4,7 +4,7 @@ use std::{collections::HashSet, sync::LazyLock};
 
 use regex::Regex;
 
-/// Calls that only open a file; what counts is for what.
+/// Calls that only open a file; the purpose of the opening counts.
 const OPENING: &[&str] = &["open", "openat", "openat2", "creat"];
 /// Calls that change the file that they name first.
 const CHANGING: &[&str] = &[
@@ -67,7 +67,7 @@ const POWER: &[&str] = &[
     "umount2",
 ];
 const SYSTEM: &[&str] = &["/bin/", "/sbin/", "/usr/", "/lib/", "/lib64/", "/etc/alternatives/"];
-/// Files that may be written: what is written there is nowhere.
+/// Files that may be written: they keep no data.
 const SINKS: &[&str] =
     &["/dev/null", "/dev/tty", "/dev/full", "/dev/ptmx", "/dev/pts/", "/memfd:", "pipe:[", "socket:[", "/proc/self/"];
 /// Sockets of the services that know the names of users and hosts.
@@ -85,17 +85,17 @@ pub fn traced_calls() -> String {
     all.iter().map(|call| format!("?{call}")).collect::<Vec<_>>().join(",")
 }
 
-/// What is found of a batch of lines.
+/// The findings of a batch of lines.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// The number of a line in its batch, and what it did.
+    /// The number of a line in its batch, and its effect.
     pub harm: Vec<(usize, String)>,
     /// Lines that were ended by the time limit.
     pub endless: Vec<usize>,
     pub begun: HashSet<usize>,
 }
 
-/// The lines run one behind the other: what stands behind the start of one belongs to it.
+/// Reads a trace of lines that run one after the other: calls after the start of a line belong to it.
 pub fn read(trace: &str, scratch: &str) -> Found {
     let mut found = Found::default();
     let mut current = None;
@@ -141,7 +141,7 @@ fn harm_of(name: &str, arguments: &str, pids: &HashSet<String>, scratch: &str) -
     }
     if CHANGING.contains(&name) {
         let path = path_of(arguments)?;
-        // What is there already, or is not there, was not changed.
+        // A call that fails because a file exists, or does not exist, changed nothing.
         let is_vain = ["= -1 EEXIST", "= -1 ENOENT"].iter().any(|end| arguments.contains(end));
         return if is_vain || is_sink(&path, scratch) { None } else { told("changes", &path) };
     }
@@ -168,7 +168,7 @@ fn is_sink(path: &str, scratch: &str) -> bool {
     SINKS.iter().any(|sink| path.starts_with(sink)) || path.starts_with(scratch)
 }
 
-/// The path that a call names first, or that of the file that it holds.
+/// The first path of a call, or the path of the file that it holds.
 fn path_of(arguments: &str) -> Option<String> {
     let held = HELD.captures(arguments).map(|held| held[1].to_owned());
     let quoted = QUOTED.captures(arguments).map(|quoted| quoted[1].to_owned());

@@ -14,7 +14,7 @@ use rustix::fs::OFlags;
 /// Larger files, and more of them, are not kept; only their change is reported.
 const FILE_MAX_BYTES: u64 = 256 * 1024;
 const MAX_FILES: usize = 200;
-/// What a command may change of a repository's settings: nothing of it names a program. Section and key; `*` is any key.
+/// The settings of a repository that a command may change: none of them names a program. Section and key; `*` is any key.
 const HARMLESS: &[(&str, &str)] = &[
     ("user", "name"),
     ("user", "email"),
@@ -34,7 +34,7 @@ const HARMLESS: &[(&str, &str)] = &[
     ("core", "eol"),
     ("core", "sparsecheckout"),
     ("core", "sparsecheckoutcone"),
-    // What it switches on stands in `config.worktree`, which is looked at, too.
+    // The settings that it enables are in `config.worktree`, which is read, too.
     ("extensions", "worktreeconfig"),
     ("submodule", "url"),
     ("submodule", "active"),
@@ -56,7 +56,7 @@ pub struct GitFiles {
 enum Kept {
     /// A regular file: its bytes and mode.
     File(Vec<u8>, u32),
-    /// Something else, or too large to be kept.
+    /// Another kind of file, or one too large to be kept.
     Other,
 }
 
@@ -69,7 +69,7 @@ impl GitFiles {
         is_folder.then(|| Self { files: look(&folder), folder })
     }
 
-    /// Takes back what has changed that decides which programs run; the names of those files, from `.git` on. Blocks.
+    /// Takes back changes of the files that decide which programs run; returns the names of those files, from `.git` on. Blocks.
     #[must_use]
     pub fn take_back(&self) -> Vec<String> {
         let now = look(&self.folder);
@@ -81,7 +81,7 @@ impl GitFiles {
         changed.map(|name| self.put_back(name)).collect()
     }
 
-    /// As it was; the name, with a word if that cannot be.
+    /// Restores the file; returns the name, with a note if that failed.
     fn put_back(&self, name: &Path) -> String {
         let path = self.folder.join(name);
         let done = match self.files.get(name) {
@@ -94,7 +94,7 @@ impl GitFiles {
     }
 }
 
-/// The files that count, by their names below `.git`.
+/// The protected files, by their names below `.git`.
 fn look(folder: &Path) -> BTreeMap<PathBuf, Kept> {
     let mut names: Vec<PathBuf> = ["config", "config.worktree", "info/attributes"].map(PathBuf::from).into();
     let hooks = fs::read_dir(folder.join("hooks")).into_iter().flatten().flatten().take(MAX_FILES);

@@ -22,12 +22,12 @@ pub use git_files::GitFiles;
 /// Below these folders of the root nothing is a workspace, even if a repository was checked out there.
 const SYSTEM_FOLDERS: [&str; 13] =
     ["etc", "usr", "boot", "sys", "proc", "dev", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "run"];
-/// So much of the end of an output is searched for them, in bytes.
+/// The searched length of the end of an output, in bytes.
 const SEARCHED_BYTES: usize = 16 * 1024;
-/// How the line about the sandbox begins.
+/// The begin of the line about the sandbox.
 const NOTE: &str = "[sandbox: ";
 
-/// How the commands of a shell are confined.
+/// The confinement of the commands of a shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sandbox {
     profile: Profile,
@@ -62,8 +62,8 @@ impl Sandbox {
         self
     }
 
-    /// The same with a folder for temporary files, which `private` makes: that of everybody holds the work, the sockets and the
-    /// programs of others, and may hold the workspace itself. Links are resolved in it.
+    /// The same with a folder for temporary files, which `private` makes: the common one holds the work, the sockets and the programs of
+    /// others, and may hold the workspace itself. Links are resolved in it.
     #[must_use]
     pub fn with_temporary(mut self, private: impl FnOnce() -> Option<PathBuf>) -> Self {
         if self.profile == Profile::WorkspaceWrite {
@@ -92,13 +92,13 @@ impl Sandbox {
         self.profile != Profile::Full && self.kernel != Support::NONE
     }
 
-    /// Where can be written, but for a few devices.
+    /// The places that can be written, except for a few devices.
     #[must_use]
     pub fn writable(&self) -> &[PathBuf] {
         &self.writable
     }
 
-    /// Where programs are to put temporary files, as they cannot put them where everybody does.
+    /// The folder for programs' temporary files, as they cannot use the common one.
     #[must_use]
     pub fn temporary(&self) -> Option<&Path> {
         self.temporary.as_deref().filter(|_| self.confines())
@@ -150,7 +150,7 @@ impl Display for Sandbox {
     }
 }
 
-/// What this system has to confine a thread with; elsewhere than on Linux, nothing.
+/// This system's means to confine a thread; on other systems than Linux, none.
 #[must_use]
 pub fn present() -> Support {
     if cfg!(target_os = "linux") { cohab_confine::present() } else { Support::NONE }
@@ -159,7 +159,7 @@ pub fn present() -> Support {
 /// Binds the calling thread, and every program that it starts from now on, for good.
 ///
 /// # Errors
-/// The kernel refused what it was said to have: nothing may be started then.
+/// If the kernel refuses a means that it claimed to have: then nothing may be started.
 pub fn enforce(sandbox: &Sandbox) -> io::Result<()> {
     if !sandbox.confines() {
         return Ok(());

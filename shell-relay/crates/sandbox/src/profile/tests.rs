@@ -1,6 +1,6 @@
 use super::*;
 
-/// As much as we know how to use.
+/// All known means of confinement.
 const ALL: Support = Support { landlock: 9, can_filter_calls: true, has_seatbelt: false };
 
 fn sandbox(profile: Profile, workspace: &str, home: &str) -> Sandbox {

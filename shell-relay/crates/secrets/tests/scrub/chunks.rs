@@ -24,7 +24,7 @@ fn in_pieces(bytes: &[u8], pieces: &[usize]) -> Vec<u8> {
     clean
 }
 
-/// A secret, what looks like one, or ordinary bytes, after a seed.
+/// A secret, a look-alike, or ordinary bytes, chosen by a seed.
 fn fragment(seed: u64, length: usize) -> Vec<u8> {
     let mut dice = Dice::new(seed);
     let formats = formats();

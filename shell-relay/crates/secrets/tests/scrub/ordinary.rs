@@ -11,7 +11,7 @@ use cohab_secrets::Scrubber;
 
 use crate::samples::Dice;
 
-/// Files of the dependencies that are read: one of so many.
+/// The step among the dependencies' files: one in this many is read.
 const ONE_OF: usize = 10;
 const MOST_FILE_BYTES: u64 = 1024 * 1024;
 

@@ -6,7 +6,7 @@ use cohab_secrets::Scrubber;
 
 use crate::samples::is_gone;
 
-/// Where it is documented, and the token in parts. All are made up by their services to be shown.
+/// The documentation, and the token in parts. All tokens are made up by their services to be shown.
 const PUBLISHED: &[(&str, &[&str])] = &[
     ("AWS, user guide of IAM: access key", &["AKIA", "IOSFODNN7EXAMPLE"]),
     ("AWS, user guide of IAM: another one", &["AKIA", "I44QH8DHBEXAMPLE"]),
@@ -46,7 +46,7 @@ const PUBLISHED: &[(&str, &[&str])] = &[
 /// By design too plain to differ from words: letters alike, a word of the dictionary.
 const TOO_PLAIN: &[&str] = &["Slack, documentation of webhooks", "PostgreSQL manual: password in an address"];
 
-/// What of a text with a token in it is secret.
+/// The secret part of a text with a token in it.
 fn secret(text: &str) -> &str {
     let value = text.rsplit([' ', '"']).find(|part| !part.is_empty()).unwrap_or(text);
     let value = value.split_once('=').filter(|(name, _)| name.starts_with("AWS")).map_or(value, |(_, value)| value);

@@ -50,7 +50,7 @@ pub fn formats() -> Vec<Format> {
 }
 
 impl Format {
-    /// A secret of this format, alone or with what has to stand around it.
+    /// A secret of this format, alone or with its required surroundings.
     pub fn draw(&self, dice: &mut Dice) -> Sample {
         let drawn = fill(self.sample, dice).replace("\\n", "\n").replace("\\\n", "\\n");
         match drawn.split_once('«').and_then(|(before, rest)| Some((before, rest.split_once('»')?))) {
@@ -101,7 +101,7 @@ fn random(alphabet: &[char], length: usize, dice: &mut Dice) -> String {
     (0..length).map(|_| alphabet[dice.below(alphabet.len())]).collect()
 }
 
-/// The characters of a class and of what is listed behind its name; none for a uuid.
+/// The characters of a class and those listed behind its name; `None` for a uuid.
 fn alphabet(class: &str) -> Option<Vec<char>> {
     let (name, more) = class.split_once(' ').unwrap_or((class, ""));
     let (lower, upper, digits) = ("abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789");

@@ -38,12 +38,12 @@ const ORIGINS: [&str; 16] = [
     "fish_command_not_found",
 ];
 
-/// What stands for a definition.
+/// The hash that stands for a definition.
 fn hash(text: &[u8]) -> Vec<u8> {
     KEY.hash_one(text).to_be_bytes().to_vec()
 }
 
-/// Cuts a text into pieces, each with its name. A piece begins with a line that `name` knows, and goes to the next one.
+/// Cuts a text into pieces, each with its name. A piece begins with a line that `name` recognizes, and extends to the next one.
 fn pieces<'a>(text: &'a [u8], name: impl Fn(&'a [u8]) -> Option<String>) -> Vec<(String, &'a [u8])> {
     let mut starts: Vec<(String, usize)> = Vec::new();
     let mut at = 0;
@@ -59,7 +59,7 @@ fn text_of(bytes: &[u8]) -> Option<String> {
     String::from_utf8(bytes.to_vec()).ok()
 }
 
-/// `declare -p` of bash and `typeset -p` of zsh.
+/// Reads `declare -p` of bash and `typeset -p` of zsh.
 pub(super) fn variables(text: &[u8], snapshot: &mut Snapshot) {
     let name = |line: &[u8]| {
         let mut words = line.split(|byte| *byte == b' ');
@@ -68,7 +68,7 @@ pub(super) fn variables(text: &[u8], snapshot: &mut Snapshot) {
         if is_one { text_of(name) } else { None }
     };
     for (name, piece) in pieces(text, name) {
-        // zsh has it always; empty it decides nothing.
+        // zsh always has it; an empty one decides nothing.
         if piece.trim_ascii_end().ends_with(EMPTY_CDPATH) {
             snapshot.remove(&Item::Variable(name));
             continue;
@@ -100,14 +100,14 @@ pub(super) fn traps(text: &[u8], snapshot: &mut Snapshot) {
     }
 }
 
-/// All that is bound to keys.
+/// Reads all key bindings.
 pub(super) fn keys(text: &[u8], snapshot: &mut Snapshot) {
     let lines = text.split_inclusive(|byte| *byte == b'\n');
     let kept: Vec<&[u8]> = lines.filter(|line| memchr::memmem::find(line, PASSING_KEY).is_none()).collect();
     insert(snapshot, Item::Keys, vec![hash(&kept.concat())]);
 }
 
-/// Lines `zle -N NAME FUNCTION`, the function only where it is named otherwise, or `zle -C NAME WIDGET FUNCTION`.
+/// Reads lines `zle -N NAME FUNCTION`, the function only if its name differs, or `zle -C NAME WIDGET FUNCTION`.
 pub(super) fn widgets(text: &[u8], snapshot: &mut Snapshot) {
     for line in names(text, b'\n') {
         let name = line.split(' ').nth(2).filter(|name| is_reported(name));
@@ -173,14 +173,14 @@ pub(super) fn joined_bodies(text: &[u8], snapshot: &mut Snapshot) {
     insert_bodies(found, snapshot);
 }
 
-/// Each begins with `function NAME`; before it may stand where it comes from.
+/// Reads functions; each begins with `function NAME`, and its origin may precede it.
 pub(super) fn fish_bodies(text: &[u8], snapshot: &mut Snapshot) {
     let known = |line: &[u8]| known_function(&fish_word(line.strip_prefix(b"function ")?)?.0, snapshot);
     let pieces = pieces(text, known).into_iter().map(|(name, piece)| (name, without_next_comment(piece)));
     insert_bodies(pieces.collect(), snapshot);
 }
 
-/// Where the next function comes from stands behind this one.
+/// Cuts off the origin of the next function, which stands behind this one.
 fn without_next_comment(piece: &[u8]) -> &[u8] {
     let piece = piece.trim_ascii_end();
     let last = memchr::memrchr(b'\n', piece).filter(|at| piece[at + 1..].starts_with(b"# Defined "));

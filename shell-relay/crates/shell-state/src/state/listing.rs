@@ -14,55 +14,55 @@ pub fn script(shell: Shell) -> &'static str {
     }
 }
 
-/// What stands between two NULs.
+/// The text between two NULs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Folder,
     Prompt(&'static str),
-    /// Names of those that are on, with colons between.
+    /// Names of the options that are on, with colons between.
     OptionNames(OptionKind),
     /// zsh's `set +o`.
     OptionCommands,
     Umask,
     Exported,
     Aliases,
-    /// zsh's: a line for each kind, of names and values in turn.
+    /// zsh's aliases: a line for each kind, of names and values in turn.
     AliasWords,
     Functions,
-    /// fish's.
+    /// fish's abbreviations.
     Abbreviations,
     Variables,
-    /// zsh's: names and types in turn, a line each.
+    /// zsh's variables: names and types in turn, a line each.
     TypedVariables,
     Jobs,
-    /// bash's and zsh's `declare -p` of variables that decide what runs.
+    /// bash's and zsh's `declare -p` of variables that decide which programs run.
     Definitions,
     /// The same of fish.
     FishDefinitions,
     Traps,
     /// bash's `hash -l`.
     HashCommands,
-    /// zsh's: names and paths in turn, a line each.
+    /// zsh's table of programs: names and paths in turn, a line each.
     HashTable,
     NamedFolders,
     /// bash's `enable -a`.
     EnableCommands,
-    /// zsh's: those that are on, an empty line, those that are off.
+    /// zsh's builtins: those that are on, an empty line, those that are off.
     Builtins,
     Keys,
-    /// zsh's `zle -lL`: those that are functions.
+    /// zsh's `zle -lL`: the widgets that are functions.
     Widgets,
-    /// bash's.
+    /// bash's completions.
     Completions,
-    /// fish's: events and their functions.
+    /// fish's event handlers: events and their functions.
     Handlers,
-    /// fish's: where some functions come from, a line each.
+    /// fish's origins of some functions, a line each.
     Origins,
     /// bash's `declare -f` of the user's functions.
     Bodies,
-    /// zsh's: names and bodies in turn, with a byte 1 between.
+    /// zsh's functions: names and bodies in turn, with a byte 1 between.
     JoinedBodies,
-    /// fish's, of functions that no file holds.
+    /// fish's functions that are in no file.
     FishBodies,
 }
 
@@ -144,23 +144,23 @@ const FISH: &[Part] = &[
     Part::FishBodies,
 ];
 
-/// What a shell wrote about itself. May be cut or anything else: taking it apart then gives `None`.
+/// A shell's listing of itself. It may be cut or any other text; then reading it gives `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
-    /// Which shell wrote it.
+    /// The shell that wrote it.
     pub shell: Shell,
     /// The whole file.
     pub bytes: Vec<u8>,
 }
 
 impl Listing {
-    /// What the shell is like.
+    /// The state of the shell.
     #[must_use]
     pub fn snapshot(&self) -> Option<Snapshot> {
         self.parts()?.read(|_| true)
     }
 
-    /// What changed until a later listing of the same shell.
+    /// The changes until a later listing of the same shell.
     #[must_use]
     pub fn change_until(&self, later: &Self) -> Option<StateChange> {
         let (before, after) = (self.parts()?, later.parts()?);
@@ -206,7 +206,7 @@ struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// Reads the parts that are wanted, and the directory stack.
+    /// Reads the wanted parts, and the directory stack.
     fn read(&self, wanted: impl Fn(usize) -> bool) -> Option<Snapshot> {
         let mut snapshot = Snapshot::new();
         if !self.stack.is_empty() {

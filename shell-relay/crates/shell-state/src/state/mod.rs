@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, btree_map::Entry};
 pub use listing::{Listing, script};
 pub use undo::Undo;
 
-/// One thing about a shell that a command can change.
+/// One property of a shell that a command can change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Item {
     /// The working directory.
@@ -32,15 +32,15 @@ pub enum Item {
     Alias(AliasKind, String),
     /// An option that is on, or, absent, off.
     Option(OptionKind, String),
-    /// A function: a hash of its definition and, of some in fish, where it comes from.
+    /// A function: a hash of its definition and, for some in fish, its origin.
     Function(String),
     /// An abbreviation, as fish writes it.
     Abbreviation(String),
-    /// What happens at a signal or an event of the shell (bash, zsh): a hash.
+    /// The action at a signal or an event of the shell (bash, zsh): a hash.
     Trap(String),
     /// A function that fish calls by itself: the events.
     Handler(String),
-    /// A name that leads by the shell's own table to a program elsewhere than in PATH (bash, zsh).
+    /// A name that the shell's own table resolves to a program outside of PATH (bash, zsh).
     Hashed(String),
     /// A builtin (bash, zsh): `on` or `off`.
     Builtin(String),
@@ -48,13 +48,13 @@ pub enum Item {
     Keys,
     /// A command of the line editor (zsh): a hash.
     Widget(String),
-    /// How words of a command are completed (bash): a hash.
+    /// The completion of a command's words (bash): a hash.
     Completion(String),
     /// A folder with a name (zsh).
     NamedFolder(String),
     /// The mask of new files' modes.
     Umask,
-    /// What `pushd` put aside, the newest first.
+    /// The folders that `pushd` put aside, the newest first.
     DirectoryStack,
     /// A job, by its process id.
     Job(String),
@@ -88,7 +88,7 @@ impl Item {
     }
 }
 
-/// Where an alias counts.
+/// The places in which an alias applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AliasKind {
     /// As the first word of a command.
@@ -99,7 +99,7 @@ pub enum AliasKind {
     Suffix,
 }
 
-/// By which builtin an option is set.
+/// The builtin that sets an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OptionKind {
     /// `set -o`.
@@ -108,30 +108,30 @@ pub enum OptionKind {
     Shopt,
 }
 
-/// One text, or the elements of a list (fish; the directory stack). Empty for what is only there.
+/// One text, or the elements of a list (fish; the directory stack). Empty for items that only exist.
 pub type Value = Vec<Vec<u8>>;
 
-/// What a shell is like. What is absent is not set, off, or not there.
+/// The state of a shell. An absent item is not set, off, or does not exist.
 pub type Snapshot = BTreeMap<Item, Value>;
 
-/// What became of one item.
+/// The change of one item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Absent: it was not there.
+    /// The value before; `None` if the item did not exist.
     pub before: Option<Value>,
-    /// Absent: it is not there any more.
+    /// The value after; `None` if the item does not exist any more.
     pub after: Option<Value>,
 }
 
-/// What changed, by item. An item that is as before is not in it.
+/// Changes by item. Unchanged items are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StateChange {
-    /// In the order of items.
+    /// The steps, in the order of items.
     pub steps: BTreeMap<Item, Step>,
 }
 
 impl StateChange {
-    /// What changed from one time to another. That a job ended is no change: jobs do by themselves.
+    /// The changes from one time to another. The end of a job is no change: jobs end by themselves.
     #[must_use]
     pub fn between(before: &Snapshot, after: &Snapshot) -> Self {
         let gone = before.iter().filter(|(item, _)| !matches!(item, Item::Job(_)) && !after.contains_key(*item));

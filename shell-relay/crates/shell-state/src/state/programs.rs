@@ -33,7 +33,7 @@ fn folders(snapshot: &Snapshot) -> Vec<Vec<u8>> {
     path.flat_map(|list| list.split(|byte| *byte == b':')).map(<[u8]>::to_vec).collect()
 }
 
-/// A file of that name in a folder of PATH is what the shell has found by itself.
+/// Inserts a program, unless it is a file of that name in a folder of PATH, which the shell has found by itself.
 fn insert_program(name: &[u8], path: Vec<u8>, folders: &[Vec<u8>], snapshot: &mut Snapshot) {
     let is_found = path.strip_suffix(name).and_then(|folder| folder.strip_suffix(b"/")).is_some_and(|folder| {
         let is_it = |other: &Vec<u8>| other == folder || other.strip_suffix(b"/") == Some(folder);

@@ -9,7 +9,7 @@ pub(super) fn quoted(shell: Shell, text: &[u8]) -> String {
     if shell == Shell::Fish { fish_quoted(text) } else { ansi_quoted(text) }
 }
 
-/// `'...'`, or `$'...'` where that would not do.
+/// Quotes as `'...'`, or as `$'...'` if necessary.
 fn ansi_quoted(text: &[u8]) -> String {
     if text.iter().all(|byte| matches!(byte, b' '..=b'~') && *byte != b'\'') {
         return format!("'{}'", String::from_utf8_lossy(text));
@@ -27,7 +27,7 @@ fn ansi_quoted(text: &[u8]) -> String {
     out
 }
 
-/// Quotes, with everything special between them: within, fish knows no escapes for bytes.
+/// Quotes plain text, with special characters between the quotes: inside quotes fish knows no escapes for bytes.
 fn fish_quoted(text: &[u8]) -> String {
     let mut out = String::from("'");
     for byte in text {

@@ -7,7 +7,7 @@ use super::{
     word::{fish_word, word},
 };
 
-/// Variables that each command changes by itself, that belong to the shell's own working, or that are local to our hooks.
+/// Variables that each command changes by itself, that belong to the shell's internals, or that are local to our hooks.
 const OWN_VARIABLES: [&str; 32] = [
     "st",
     "stopped",
@@ -45,7 +45,7 @@ const OWN_VARIABLES: [&str; 32] = [
 /// Options that the relay itself puts back after each command, by zsh's and bash's names.
 const OWN_OPTIONS: [&str; 9] =
     ["errexit", "nounset", "xtrace", "verbose", "noglob", "noexec", "pipefail", "errreturn", "privileged"];
-/// What our script adds to the prompts of bash.
+/// References that our script adds to the prompts of bash.
 const PROMPT_REFERENCES: [&str; 3] = ["${__cohab_b-}", "${__cohab_p2-}", "${__cohab_c-}"];
 
 /// Adds the contents of a part. `None` if the text is not such a part.
@@ -123,7 +123,7 @@ fn insert_variables<'a>(snapshot: &mut Snapshot, names: impl Iterator<Item = &'a
     insert_names(snapshot, names.filter(|name| !matches!(*name, "PS1" | "RPS1")), Item::Variable);
 }
 
-/// Those that are neither local nor exported, of names and types in turn.
+/// Variables that are neither local nor exported, from a list of names and types in turn.
 fn plain_variables(text: &[u8]) -> impl Iterator<Item = &str> {
     let mut lines = names(text, b'\n');
     std::iter::from_fn(move || Some((lines.next()?, lines.next()?)))
@@ -131,7 +131,7 @@ fn plain_variables(text: &[u8]) -> impl Iterator<Item = &str> {
         .map(|(name, _)| name)
 }
 
-/// What stands between separators and is a name: text, not empty.
+/// The names between separators: text, not empty.
 pub(super) fn names(text: &[u8], separator: u8) -> impl Iterator<Item = &str> {
     text.split(move |byte| *byte == separator)
         .filter_map(|name| str::from_utf8(name).ok())
@@ -176,7 +176,7 @@ fn read_fish_exported(mut text: &[u8], snapshot: &mut Snapshot) -> Option<()> {
             text = rest.strip_prefix(b"\n")?;
         }
         if value.is_empty() {
-            // An empty text, and so it is to programs.
+            // The value is an empty text, also for programs.
             value.push(Vec::new());
         }
         insert_exported(snapshot, str::from_utf8(name).ok()?, value);
@@ -216,7 +216,7 @@ fn read_alias_words(mut text: &[u8], snapshot: &mut Snapshot) -> Option<()> {
     Some(())
 }
 
-/// A line of names and values in turn; what follows it.
+/// Reads a line of names and values in turn; returns the rest.
 fn read_words<'a>(mut text: &'a [u8], snapshot: &mut Snapshot, item: impl Fn(String) -> Item) -> Option<&'a [u8]> {
     while !text.starts_with(b"\n") {
         let (name, rest) = word(text)?;

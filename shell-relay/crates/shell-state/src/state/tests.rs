@@ -28,14 +28,14 @@ fn program(shell: Shell) -> Option<&'static str> {
     Some(path)
 }
 
-/// Runs steps in a real shell that starts with `variables`; what it is like after each.
+/// Runs steps in a real shell that starts with `variables`; returns its state after each.
 fn listings(shell: Shell, variables: &[(&str, &[u8])], steps: &[&str]) -> Option<Vec<Listing>> {
     let dir = tempfile::tempdir().unwrap();
     let files: Vec<PathBuf> = (0..steps.len()).map(|n| dir.path().join(format!("state.{n}"))).collect();
     let mut text = script(shell).to_owned();
-    // What changes it changes it from here.
+    // The steps change the mask from this value.
     text.push_str("umask 022\n");
-    // As in an interactive one.
+    // As in an interactive shell.
     text.push_str(match shell {
         Shell::Bash => "shopt -s expand_aliases\n",
         Shell::Zsh => "zmodload zsh/zle\n",
@@ -79,7 +79,7 @@ fn text(value: &str) -> Value {
     vec![value.as_bytes().to_vec()]
 }
 
-/// Changes of every kind, as each shell says them.
+/// Changes of every kind, in each shell's syntax.
 fn changes(shell: Shell) -> &'static str {
     match shell {
         Shell::Bash => {
@@ -153,7 +153,7 @@ fn every_kind_of_change_is_seen_in_real_shells() {
     }
 }
 
-/// What a shell has before, a change of what decides what runs, what takes it back, and what is seen of it.
+/// The state of a shell before, a change of a setting that decides which program runs, the undo, and the observed items.
 type Deciding = (&'static str, &'static str, &'static str, Vec<Item>);
 
 fn deciding(shell: Shell) -> Vec<Deciding> {

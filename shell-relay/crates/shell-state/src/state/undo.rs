@@ -3,20 +3,20 @@
 use super::{AliasKind, Item, OptionKind, Snapshot, StateChange, Value, quote::quoted};
 use crate::shell::Shell;
 
-/// What undoing a change comes to.
+/// The undo of a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Undo {
-    /// What the shell is to be like again; absent: not there.
+    /// The items to restore; `None`: the item did not exist.
     pub wanted: Vec<(Item, Option<Value>)>,
-    /// What somebody has changed since, and is therefore left alone.
+    /// Items that have been changed since, and are therefore left alone.
     pub changed_since: Vec<Item>,
-    /// What cannot be taken back.
+    /// Items that cannot be taken back.
     pub lasting: Vec<Item>,
     script: String,
 }
 
 impl Undo {
-    /// Takes `change` back in a shell that is `now` like this.
+    /// Takes `change` back in a shell that is `now` in this state.
     #[must_use]
     pub fn of(change: &StateChange, now: &Snapshot, shell: Shell) -> Self {
         let mut undo = Self::default();
@@ -52,13 +52,13 @@ impl Undo {
         undo
     }
 
-    /// A script for the shell; empty if there is nothing to be done. Each statement goes its own way and says nothing.
+    /// A script for the shell; empty if there is nothing to do. Each statement runs independently and prints nothing.
     #[must_use]
     pub fn script(&self) -> &str {
         &self.script
     }
 
-    /// What is as wanted in a shell that is `now` like this, and what is not.
+    /// The items that are as wanted in a shell that is `now` in this state, and those that are not.
     #[must_use]
     pub fn outcome(&self, now: &Snapshot) -> (Vec<&(Item, Option<Value>)>, Vec<&Item>) {
         let (done, failed): (Vec<_>, Vec<_>) =
@@ -67,19 +67,19 @@ impl Undo {
     }
 }
 
-/// Whether it was a variable before, only not exported.
+/// Whether the item was a variable before, only not exported.
 fn was_variable(change: &StateChange, item: &Item) -> bool {
     let Item::Exported(name) = item else { return false };
     change.steps.get(&Item::Variable(name.clone())).is_some_and(|step| step.before.is_some())
 }
 
-/// Whether it is no longer exported, and otherwise there.
+/// Whether the item is no longer exported, but still exists.
 fn comes_back_with_its_export(change: &StateChange, item: &Item) -> bool {
     let Item::Variable(name) = item else { return false };
     change.steps.get(&Item::Exported(name.clone())).is_some_and(|step| step.before.is_some())
 }
 
-/// What brings the item back to `value`, in one statement. `None` if nothing does.
+/// The statement that restores the item to `value`. `None` if no statement does.
 fn statement(shell: Shell, item: &Item, value: Option<&Value>, was_variable: bool) -> Option<String> {
     match (item, value) {
         (Item::Folder, Some(path)) => Some(format!("builtin cd -- {}", first(shell, path))),

@@ -1,7 +1,7 @@
 //! Reads words that a shell has quoted for its own input. Pure.
 
-/// A word and what follows it. It ends before a blank, a line end or the end of the text. `None` if a quote is not closed or an
-/// escape is unknown.
+/// Reads a word; returns it and the rest. The word ends before a blank, a line end or the end of the text. `None` if a quote is not
+/// closed or an escape is unknown.
 pub(super) fn word(mut text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let mut word = Vec::new();
     loop {
@@ -55,7 +55,7 @@ fn ansi_quoted<'a>(mut text: &'a [u8], word: &mut Vec<u8>) -> Option<&'a [u8]> {
     }
 }
 
-/// What bash writes after a backslash within `$'...'`.
+/// bash's escapes after a backslash within `$'...'`.
 fn ansi_escape(text: &[u8]) -> Option<(u8, &[u8])> {
     Some(match text {
         [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', rest @ ..] => {
@@ -98,7 +98,7 @@ pub(super) fn fish_word(mut text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
                 word.push(byte & 0x1f);
                 rest
             }
-            // Letters stand for something; everything else for itself.
+            // Letters have a meaning; every other character stands for itself.
             [b'\\', byte, rest @ ..] => {
                 word.push(if byte.is_ascii_alphanumeric() { letter_escape(*byte)? } else { *byte });
                 rest

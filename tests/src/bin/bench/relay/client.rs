@@ -18,10 +18,10 @@ use crate::{
     report::{Report, Samples},
 };
 
-/// Calls in one answer of the model: they run one after the other, and the steps between them are what is measured.
+/// Calls in one answer of the model: they run one after the other, and the steps between them are measured.
 const CALLS: usize = 16;
 const ROUNDS: usize = 64;
-/// The client's buffers have their size after these.
+/// After this many calls the client's buffers have their final size.
 const WARM_UP: usize = 8;
 const ADDED_MS: f64 = 2.0;
 const GROWTH_KIB: f64 = 512.0;
@@ -86,7 +86,7 @@ fn typed_line(pty: &mut Pty, round: usize) -> Duration {
     pty.read_until(PROMPT) - start
 }
 
-/// A word that stands in the output but not in the text of the command, which is shown in several places.
+/// A word that is in the output but not in the text of the command, which is shown in several places.
 fn command(round: usize, number: usize) -> String {
     format!("true; echo out-{round}-''{}.", 100 + number)
 }
@@ -133,7 +133,7 @@ fn endless_output(report: &mut Report, shell: &Measured) {
     report.at_most(MEASURE, &of(shell, "client, `yes`, Ctrl-C to prompt"), time, CTRL_C_MS, "ms");
 }
 
-/// Reads for so long, as fast as it comes.
+/// Reads for this time, as fast as output comes.
 fn drain(pty: &mut Pty, time: Duration) {
     let until = Instant::now() + time;
     while Instant::now() < until {

@@ -8,7 +8,7 @@ use crate::{
     report::Report,
 };
 
-/// Buffers and caches have their size by then.
+/// After this many relays buffers and caches have their final size.
 const WARM_UP: usize = 200;
 const RELAYS: usize = 1_000;
 const DRAWN: usize = 200;
@@ -46,7 +46,7 @@ fn relays(live: &mut Live, count: usize) {
     }
 }
 
-/// What the shell without us grows by as many lines of the user's.
+/// The growth of the shell without cohab by the same number of typed lines.
 fn grown_by_typing(shell: &Measured, home: &Home) -> f64 {
     let mut plain = Plain::at_prompt(shell, home);
     (0..WARM_UP).for_each(|_| plain.entered("true"));

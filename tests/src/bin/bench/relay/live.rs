@@ -12,7 +12,7 @@ use super::{
 };
 
 const QUIET: Duration = Duration::from_millis(20);
-/// A command of the bench may run so long.
+/// Time limit of a command of the bench.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A live shell.
@@ -23,11 +23,11 @@ pub(crate) struct Live {
     fx: Effects,
     buffer: Vec<u8>,
     tail: Tail,
-    /// How the command went that was asked for last.
+    /// The result of the last command.
     result: Option<Result<CommandOutcome, String>>,
     is_started: bool,
     next_id: u32,
-    /// Where what the terminal gets is drawn; absent while time or memory is measured.
+    /// The screen that terminal output is drawn on; absent while time or memory is measured.
     screen: Option<vt100::Parser>,
 }
 
@@ -58,12 +58,12 @@ impl Live {
         if made.is_without_marks() { Err("the shell gives no marks".into()) } else { Ok(made) }
     }
 
-    /// Runs a command of the agent's. From the request to the next prompt, and how it went.
+    /// Runs a command of the agent. Returns the time from the request to the next prompt, and the outcome.
     pub(crate) fn relayed(&mut self, text: &str) -> (Duration, CommandOutcome) {
         self.relayed_as(text, false)
     }
 
-    /// The same as an agent's command runs: the shell lists its state before and behind it.
+    /// The same in the way of an agent's command: the shell lists its state before and after it.
     pub(crate) fn relayed_and_listed(&mut self, text: &str) -> Duration {
         self.relayed_as(text, true).0
     }
@@ -76,7 +76,7 @@ impl Live {
         (start.elapsed(), self.take_outcome(text))
     }
 
-    /// Starts a command that ends only by Ctrl-C, lets it run for `time`. From Ctrl-C to the next prompt.
+    /// Starts a command that ends only by Ctrl-C, lets it run for `time`. Returns the time from Ctrl-C to the next prompt.
     pub(crate) fn interrupted(&mut self, text: &str, time: Duration) -> (Duration, CommandOutcome) {
         self.settle();
         self.begin(text, false);
@@ -92,7 +92,7 @@ impl Live {
         (start.elapsed(), self.take_outcome(text))
     }
 
-    /// From now on what the terminal gets is drawn.
+    /// Draws terminal output from now on.
     pub(crate) fn draw(&mut self) {
         let size = |count| std::num::NonZeroU16::new(count).unwrap_or(std::num::NonZeroU16::MIN);
         self.screen = Some(vt100::Parser::new(size(24), size(80), 10_000));
@@ -139,7 +139,7 @@ impl Live {
         self.live.state() == ShellState::Prompt
     }
 
-    /// The result is there and the prompt stands below it.
+    /// The result is there and the prompt follows it.
     fn is_done(&self) -> bool {
         self.result.is_some() && self.is_idle() && self.tail.is_at_next_prompt()
     }
@@ -162,7 +162,7 @@ impl Live {
         }
     }
 
-    /// One round of waiting and reading; whether the shell wrote.
+    /// One round of waiting and reading; returns whether the shell wrote.
     fn step(&mut self, until: Instant) -> bool {
         let due = self.live.deadline();
         let bytes = reader::read(&self.pty, &mut self.buffer, due.map_or(until, |due| due.min(until)));

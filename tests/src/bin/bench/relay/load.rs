@@ -32,7 +32,7 @@ fn long_command(report: &mut Report, shell: &Measured, live: &mut Live, rounds: 
     report.at_most(MEASURE, &of(shell, "100 KB command, p50"), samples.p50(), LONG_COMMAND_MS, "ms");
 }
 
-/// The same file shown by both, read by the same reader.
+/// The same file shown by both shells, read by the same reader.
 fn much_output(report: &mut Report, shell: &Measured, home: &Home, live: &mut Live, rounds: usize) {
     let command = format!("cat {}", hex_dump(home).display());
     let mut plain = Plain::at_prompt(shell, home);
@@ -42,7 +42,7 @@ fn much_output(report: &mut Report, shell: &Measured, home: &Home, live: &mut Li
         let (time, outcome) = live.relayed(&command);
         without.push(bare);
         with.push(time);
-        // One right after the other: what slows the machine down slows both.
+        // One right after the other: a slow moment of the machine affects both.
         share.push_value(bare.as_secs_f64() / time.as_secs_f64());
         // Each LF became CR LF.
         assert!(outcome.total_bytes >= OUTPUT_BYTES as u64, "{} bytes are not all", outcome.total_bytes);

@@ -37,7 +37,7 @@ pub(crate) fn measure(report: &mut Report, rounds: usize) {
     }
 }
 
-/// A subject of the report: the shell and what of it.
+/// A subject of the report: the shell and its measure.
 fn of(shell: &Measured, what: &str) -> String {
     format!("{}: {what}", shell.name)
 }

@@ -11,7 +11,7 @@ const RELAYS_PER_ROUND: usize = 10;
 const OVER_TYPED_MS: f64 = 1.5;
 const START_ADDED_MS: f64 = 4.0;
 
-/// One shell twice, and what both did.
+/// One shell twice, and the samples of both.
 struct Pair<'a> {
     shell: &'a Measured,
     plain: Plain,
@@ -23,7 +23,7 @@ struct Pair<'a> {
     live_start: Samples,
 }
 
-/// All shells take part in each round, so that what the machine does meanwhile hits all alike.
+/// All shells take part in each round, so that other load of the machine affects all alike.
 pub(crate) fn measure(report: &mut Report, shells: &[Measured], home: &Home, rounds: usize) {
     let mut pairs: Vec<Pair<'_>> = shells.iter().map(|shell| pair(shell, home)).collect();
     for _ in 0..rounds {

@@ -18,11 +18,11 @@ use rustix::{
 
 use super::shells::Measured;
 
-/// What takes longer than this never comes.
+/// An event that takes longer than this never comes.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
-/// Before a measure: nothing came for so long.
+/// Silence before a measure starts.
 const QUIET: Duration = Duration::from_millis(20);
-/// Of what was shown last this much is kept, at least.
+/// Least kept end of the output.
 const TAIL_BYTES: usize = 4 * 1024;
 const SIZE: PtySize = PtySize { rows: 24, columns: 80, pixel_width: 0, pixel_height: 0 };
 
@@ -45,7 +45,7 @@ pub(crate) fn spawn(shell: &Measured, home: &Home, start_up: Option<&Path>) -> L
     LivePty::spawn(&spawn).expect("the shell starts")
 }
 
-/// The bytes that come from a PTY until `until`; none if none came.
+/// The bytes that come from a PTY until `until`; empty if none came.
 pub(crate) fn read<'a>(pty: &LivePty, buffer: &'a mut [u8], until: Instant) -> &'a [u8] {
     let wait = until.saturating_duration_since(Instant::now());
     let timeout = Timespec::try_from(wait).expect("a wait of seconds");
@@ -65,7 +65,7 @@ pub(crate) fn write(pty: &LivePty, mut bytes: &[u8]) {
     }
 }
 
-/// Ends a shell, whatever it does.
+/// Ends a shell in any state.
 pub(crate) fn end(pty: &mut LivePty) {
     if let Some(pid) = i32::try_from(pty.child_pid()).ok().and_then(Pid::from_raw) {
         let _ = kill_process(pid, Signal::KILL);
@@ -110,7 +110,7 @@ fn has_prompt(bytes: &[u8]) -> bool {
     memmem::find(bytes, PROMPT.as_bytes()).is_some()
 }
 
-/// A shell as it is without us.
+/// A shell without cohab.
 pub(crate) struct Plain {
     pty: LivePty,
     buffer: Vec<u8>,

@@ -8,7 +8,7 @@ use std::{
 use cohab_e2e::{Home, home::PROMPT};
 use cohab_shell_state::shell::Shell;
 
-/// Where `scripts/newer-shells` puts fish 4, below the user's cache.
+/// The place of fish 4 from `scripts/newer-shells`, below the user's cache.
 const FISH4_IN_CACHE: &str = "cohab-test/newer/bin/fish";
 
 /// One shell of this machine.
@@ -21,7 +21,7 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// What a relayed `true` may take, prompt to prompt.
+    /// Longest time of a relayed `true`, prompt to prompt.
     pub(crate) fn relay_bar_ms(&self) -> f64 {
         if self.kind == Shell::Fish { 9.0 } else { 3.0 }
     }
@@ -66,14 +66,14 @@ fn fish4() -> Option<PathBuf> {
     named.or_else(|| Some(cache()?.join(FISH4_IN_CACHE))).filter(|file| file.is_file())
 }
 
-/// Gives all shells the prompt that is waited for, and nothing else to do.
+/// Gives all shells the expected prompt, and nothing else to do.
 pub(crate) fn furnish(home: &Home) {
     home.write(".zshrc", &format!("PS1='{PROMPT}'\n"));
     home.write(
         ".config/fish/config.fish",
         &format!("set -g fish_greeting\nfunction fish_prompt; echo -n '{PROMPT}'; end\n"),
     );
-    // Without them fish starts a program that reads all manual pages, and both cores are busy for a while.
+    // Without this file fish starts a program that reads all manual pages, and both cores are busy for a while.
     home.write(".local/share/fish/generated_completions/none", "");
     home.write(".cache/fish/generated_completions/none", "");
 }

@@ -33,10 +33,10 @@ const FIND_MS: f64 = 10.0;
 const START_MS: f64 = 60.0;
 const IDLE_KIB: f64 = 150.0;
 const IDLE_SESSIONS: usize = 100;
-/// What is freed after an attach is given back by then.
+/// Memory freed after an attach is given back within this time.
 const SETTLE: Duration = Duration::from_secs(3);
 const LISTED: usize = 50;
-/// A text of each event, so that all of them with their index are 100 MB.
+/// Text size of each event, so that all of them with their index are 100 MB.
 const TEXT_BYTES: usize = 450;
 
 pub(crate) fn measure(report: &mut Report, rounds: usize) {
@@ -99,7 +99,7 @@ fn figures(report: &mut Report, store: &mut SqliteStore, rounds: usize) -> Resul
         let started = Instant::now();
         store.append(&entry)?;
         append.push(started.elapsed());
-        // As the daemon's writer does when nothing waits for it.
+        // As the daemon's writer does when no caller waits for it.
         store.settle()?;
     }
     report.samples(MEASURE, "an event to the disk", "ms", &append);
@@ -122,7 +122,7 @@ fn figures(report: &mut Report, store: &mut SqliteStore, rounds: usize) -> Resul
     find("100k events: commands", &|| Ok(store.commands(None, LISTED)?.len()))
 }
 
-/// Of the daemon, with all that in its file.
+/// Starts of the daemon with all rows in its file.
 fn starts(report: &mut Report, home: &Home, path: &Path, rounds: usize) {
     let mebibytes = std::fs::metadata(path).map_or(0, |file| file.len()) / (1024 * 1024);
     let mut samples = Samples::default();

@@ -1,6 +1,6 @@
 //! Builds long answers in the services' format, with all the fields around each word.
 
-/// An answer of a wire: what stands before all words, around each, and after all.
+/// An answer of a wire: the parts before all words, around each, and after all.
 pub(super) struct Form {
     pub(super) wire: &'static str,
     start: &'static str,

@@ -36,7 +36,7 @@ pub(super) fn measure(report: &mut Report, rounds: usize) {
     open_streams(report);
 }
 
-/// A question on its way, asked by a process of its own.
+/// A question on its way, asked by a separate process.
 struct Asking {
     child: Child,
     lines: BufReader<ChildStdout>,
@@ -118,7 +118,7 @@ fn question(stream: usize) -> String {
     format!("question-{stream:02}.")
 }
 
-/// Answers the question of a stream with words of its own.
+/// Answers the question of a stream with the words of that stream.
 fn serve(make: impl Fn(usize) -> Answer + Send + 'static) -> ModelServer {
     ModelServer::respond_with(Wire::OpenAiChat, move |request| {
         let conversation = request.conversation();
@@ -131,7 +131,7 @@ fn daemon_of(home: &Home) -> Option<u32> {
     home.daemon_pids().first().map(|pid| pid.as_raw_nonzero().get().unsigned_abs())
 }
 
-/// Many answers at once: what they cost, and whether each client gets its own.
+/// Many answers at once: their cost, and whether each client gets its own answer.
 fn many_streams(report: &mut Report) {
     let server = serve(|stream| Answer::generated(WORDS, move |index| word(stream, index)).paced(PACE));
     let home = Home::with_model(&server);
@@ -150,7 +150,7 @@ fn many_streams(report: &mut Report) {
     report.at_most(MEASURE, "20 streams, the daemon's CPU", cores, CORES, "cores");
 }
 
-/// What an answer costs that has begun and not ended.
+/// The cost of an answer that has begun and not ended.
 fn open_streams(report: &mut Report) {
     let server = serve(|stream| Answer::generated(2, move |index| word(stream, index)).stall_after(2));
     let home = Home::with_model(&server);

@@ -16,14 +16,14 @@ use crate::{
 
 const ANSWER_BYTES: usize = 16 * 1024 * 1024;
 const MB_PER_S: f64 = 100.0;
-/// What a read of a TLS connection gives.
+/// Size of one read of a TLS connection.
 const CHUNK_BYTES: usize = 4096;
 const TINY_LINE_BYTES: usize = 64 * 1024;
 const TINY_MS: f64 = 200.0;
 /// A word of an event just below the limit of a line.
 const LONG_WORD_BYTES: usize = 8 * 1024 * 1024 - 1024;
 const LONG_MS: f64 = 1_000.0;
-/// Ten times the line: it passes from form to form, is kept for the history, and the last wire's buffers may still be there.
+/// Ten times the line: it passes from form to form, is kept for the history, and the last wire's buffers may still exist.
 const LONG_MIB: f64 = 80.0;
 const MANY_EVENTS: usize = 100_000;
 const MANY_MS: f64 = 1_000.0;
@@ -33,7 +33,7 @@ pub(super) fn measure(report: &mut Report, rounds: usize) {
     if forms.len() != replay::wires().count() {
         report.unmeasured(MEASURE, "bytes to events", "a wire has no answer written down here");
     }
-    // First what needs memory, before the allocator keeps any from other measures.
+    // First the cases that need memory, before the allocator keeps any from other measures.
     let before = resident_mib(std::process::id());
     forms.iter().for_each(|form| long_lines(report, form, before));
     forms.iter().for_each(|form| speed(report, form, rounds));
@@ -52,7 +52,7 @@ fn long_lines(report: &mut Report, form: &Form, before_mib: f64) {
     let (took, seen) = read(form.wire, long.as_bytes(), CHUNK_BYTES);
     assert_eq!(seen, LONG_WORD_BYTES, "{} was read wrong", form.wire);
     report.at_most(MEASURE, &of(form, "8 MiB line"), ms(took), LONG_MS, "ms");
-    // The line itself is there twice: as written, and as what the chunks are cut from.
+    // The line itself exists twice: as written, and as the source of the chunks.
     let own_mib = 2.0 * LONG_WORD_BYTES as f64 / f64::from(1 << 20);
     report.at_most(
         MEASURE,
@@ -99,7 +99,7 @@ fn of_wire(wire: &str) -> Replay {
     Replay::of(wire).expect("it is in the list of wires")
 }
 
-/// Chunks that are made when they are asked for, as a connection does.
+/// Chunks that are made on demand, as from a connection.
 fn chunks(answer: &[u8], bytes: usize) -> impl Iterator<Item = Vec<u8>> + Send + Unpin + use<> {
     let answer = answer.to_vec();
     let count = answer.len().div_ceil(bytes);

@@ -7,8 +7,8 @@ use super::*;
 struct Settings(&'static str);
 
 impl Remembered for Settings {
-    fn loaded(&self, _: &Path) -> Arc<remembered::Loaded> {
-        Arc::new(remembered::parse(self.0))
+    fn loaded(&self, _: &Path) -> Arc<user_rules::Loaded> {
+        Arc::new(user_rules::parse(self.0))
     }
 }
 

@@ -37,7 +37,7 @@ async fn no_secret_leaves_after_a_text_from_elsewhere() {
 async fn no_rule_and_no_batch_fills_a_secret_in() {
     let command = "ask <secret:github-token#1-abcdefgh>";
     let (user, consents) = (user([yes(false), yes(false)]), Consents::default());
-    assert!(remembered::Rule::of(command, None, Shell::Bash).is_err(), "it cannot be stored");
+    assert!(user_rules::Rule::of(command, None, Shell::Bash).is_err(), "it cannot be stored");
     let gate = gate(ApprovalMode::Ask, &user, &consents);
     let calls = [planned(command, "/"), planned("ask <secret:github-token#2-abcdefgh>", "/")];
     assert!(gate.before_tools(&calls).await.is_continue());

@@ -61,7 +61,7 @@ fn bench_in(
     (session, runner, asked, says)
 }
 
-/// What comes of a command that the client refuses with this code.
+/// The result of a command that the client refuses with this code.
 async fn run_refused(
     session: &Session,
     runner: &LiveOrIsolated,
@@ -97,7 +97,7 @@ async fn run_refused(
     tokio::join!(runner.run(request, &cancel), client).0
 }
 
-/// The client refuses the command; gives what came of it and what the user was told.
+/// The client refuses the command; returns the result and the notices to the user.
 async fn refused(code: &str, text: &str) -> (Result<CommandOutcome, RelayError>, Option<String>, usize) {
     let (session, runner, asked, _) = bench_in(Path::new("/usr"), ApprovalMode::All, ApprovalAnswer::CancelTurn);
     let result = run_refused(&session, &runner, code, text).await;

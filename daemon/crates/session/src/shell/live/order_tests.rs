@@ -9,9 +9,9 @@ use super::{
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// Somebody wants to run a command.
+    /// A caller wants to run a command.
     Run,
-    /// Whoever wanted it is dropped.
+    /// The caller is dropped.
     Drop(usize),
     /// Its turn is cancelled.
     Cancel(usize),
@@ -49,7 +49,7 @@ struct World {
     turn_id: TurnId,
     wanted: Vec<Running>,
     asked: u128,
-    /// What runs in the client's shell.
+    /// The command in the client's shell.
     shell: Option<CallId>,
     is_away: bool,
     /// It was away while a command ran: the daemon may have given that one up without its knowledge.
@@ -133,7 +133,7 @@ impl World {
         }
     }
 
-    /// Everything comes to its end; then a command runs as in a new session.
+    /// Everything ends; then a command runs as in a new session.
     async fn end_all(mut self) {
         self.come_back();
         while !self.wanted.is_empty() || self.bench.session.lease().counts() != (0, 0) {

@@ -47,7 +47,7 @@ fn a_refusal_keeps_its_code_and_its_reason() {
     }
 }
 
-/// A command that somebody wants to run, and what cancels it.
+/// A command on behalf of a caller, and its cancellation.
 pub(in crate::shell) type Running = (tokio::task::JoinHandle<Result<CommandOutcome, RelayError>>, CancellationToken);
 
 /// A session whose client is this test.

@@ -10,7 +10,7 @@ use crate::StoreError;
 
 const SESSION: &str = "key, id, title, created_ms, active_ms, cwd, model, turns, forked_from";
 const EVENT: &str = "number, session, turn, at_ms, payload";
-/// Sessions that are named when the start of an id means several.
+/// Most sessions that are listed when the start of an id is ambiguous.
 const MAX_NAMED: usize = 8;
 
 pub(super) fn sessions(connection: &Connection, words: &[String], limit: usize) -> Result<Vec<SessionRow>, StoreError> {
@@ -85,7 +85,7 @@ pub(super) fn commands(connection: &Connection, key: Option<&str>, limit: usize)
     list_events(connection, &query, params![key])
 }
 
-/// Events that cannot be read are passed over.
+/// Unreadable events are skipped.
 fn list_events(connection: &Connection, query: &str, values: impl Params) -> Result<Vec<EventRow>, StoreError> {
     let mut statement = connection.prepare(query)?;
     let mut rows = statement.query(values)?;
@@ -100,7 +100,7 @@ fn list_events(connection: &Connection, query: &str, values: impl Params) -> Res
     Ok(events)
 }
 
-/// Nothing if one message cannot be read: a conversation with a hole is none.
+/// Empty if one message cannot be read: a conversation with a hole is not usable.
 pub(super) fn conversation(connection: &Connection, key: &str) -> Result<Vec<Message>, StoreError> {
     let mut statement = connection.prepare("SELECT payload FROM messages WHERE session = ?1 ORDER BY position")?;
     let mut rows = statement.query([key])?;
@@ -114,7 +114,7 @@ pub(super) fn conversation(connection: &Connection, key: &str) -> Result<Vec<Mes
     Ok(messages)
 }
 
-/// Tasks that cannot be read are passed over.
+/// Unreadable tasks are skipped.
 pub(super) fn tasks(connection: &Connection, key: &str) -> Result<Vec<Task>, StoreError> {
     let mut statement = connection.prepare("SELECT payload FROM tasks WHERE session = ?1 ORDER BY position")?;
     let rows = statement.query_map([key], |row| row.get::<_, String>(0))?;

@@ -5,10 +5,10 @@ use rusqlite::{Transaction, params};
 use super::super::{event::Event, id};
 use crate::StoreError;
 
-/// Title of a session of which only what happened in it could be read.
+/// Title of a session of which only events could be read.
 const TITLE: &str = "(recovered)";
 
-/// Sessions that were lost come back without their names, conversations with a hole go, and what can be searched is told anew.
+/// Restores lost sessions without their names, deletes conversations with a hole, and indexes the searchable text again.
 pub(super) fn mend(transaction: &Transaction<'_>) -> Result<(), StoreError> {
     let lost: Vec<String> = {
         let query = "SELECT DISTINCT session FROM events WHERE session NOT IN (SELECT key FROM sessions)";

@@ -31,7 +31,7 @@ pub(super) const MIGRATION: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
-/// Of a turn, what has no column of its own.
+/// The parts of a turn without a separate column.
 #[derive(Serialize, Deserialize)]
 struct TurnPayload {
     last_activity_ms: i64,
@@ -43,7 +43,7 @@ struct TurnPayload {
     error: Option<String>,
 }
 
-/// Of a step, what has no column of its own.
+/// The parts of a step without a separate column.
 #[derive(Deserialize)]
 struct StepPayload {
     #[serde(rename = "type")]
@@ -56,7 +56,7 @@ struct StepPayload {
     metadata: Metadata,
 }
 
-/// The same to be written, without a copy: the input may hold megabytes.
+/// The same for writing, without a copy: the input may hold megabytes.
 #[derive(Serialize)]
 struct NewStepPayload<'a> {
     #[serde(rename = "type")]
@@ -69,7 +69,7 @@ struct NewStepPayload<'a> {
     metadata: &'a Metadata,
 }
 
-/// Keeps it, in the place of what was kept of it before.
+/// Stores it, replacing its earlier row.
 pub(super) fn keep(transaction: &Transaction<'_>, checkpoint: &Checkpoint) -> Result<(), StoreError> {
     match checkpoint {
         Checkpoint::Turn(turn) if is_there(transaction, &turn.session)? => keep_turn(transaction, turn),
@@ -113,7 +113,7 @@ fn keep_step(transaction: &Transaction<'_>, step: &Step) -> Result<(), StoreErro
         metadata: &step.metadata,
     });
     let mut replace = transaction.prepare("INSERT OR REPLACE INTO steps VALUES (?6, ?5, ?4, ?3, ?2, ?1)")?;
-    // SQLite has a copy then, and makes a second one: no third beside them.
+    // SQLite has a copy then, and makes a second one: this avoids a third.
     replace.raw_bind_parameter(1, payload)?;
     replace.raw_bind_parameter(2, step.at.as_millisecond())?;
     replace.raw_bind_parameter(3, &step.id)?;
@@ -124,7 +124,7 @@ fn keep_step(transaction: &Transaction<'_>, step: &Step) -> Result<(), StoreErro
     Ok(())
 }
 
-/// The newest first.
+/// The turns, newest first.
 pub(super) fn turns(connection: &Connection, key: &str, limit: usize) -> Result<Vec<Turn>, StoreError> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     list_turns(connection, "WHERE session = ?1 ORDER BY place DESC LIMIT ?2", params![key, limit])
@@ -137,7 +137,7 @@ pub(super) fn unfinished(connection: &Connection, limit: usize) -> Result<Vec<Tu
     list_turns(connection, condition, [limit])
 }
 
-/// A copy of a session has the turns of its original: each is told once.
+/// A copy of a session has the turns of its original: each is counted once.
 pub(super) fn turns_since(
     connection: &Connection,
     since: Timestamp,
@@ -160,7 +160,7 @@ pub(super) fn turns_since(
     Ok(())
 }
 
-/// Rows that cannot be read are passed over.
+/// Unreadable rows are skipped.
 fn list_turns(connection: &Connection, condition: &str, values: impl Params) -> Result<Vec<Turn>, StoreError> {
     let mut statement =
         connection.prepare(&format!("SELECT session, turn, started_ms, payload FROM turns {condition}"))?;
@@ -185,7 +185,7 @@ fn list_turns(connection: &Connection, condition: &str, values: impl Params) -> 
     Ok(turns)
 }
 
-/// In order. Rows that cannot be read are passed over.
+/// In order. Unreadable rows are skipped.
 pub(super) fn steps(connection: &Connection, key: &str, turn: &str) -> Result<Vec<Step>, StoreError> {
     let query = "SELECT id, session, turn, number, at_ms, payload FROM steps WHERE session = ?1 AND turn = ?2
         ORDER BY number";
@@ -213,7 +213,7 @@ pub(super) fn steps(connection: &Connection, key: &str, turn: &str) -> Result<Ve
     Ok(steps)
 }
 
-/// Those of a copy. A turn that goes on is its original's.
+/// Copies turns and steps. A running turn is idle in the copy: it continues in the original.
 pub(super) fn fork(transaction: &Transaction<'_>, session: &str, copy: &str) -> Result<(), StoreError> {
     let turns = "INSERT INTO turns (session, turn, started_ms, status, payload)
         SELECT ?2, turn, started_ms, replace(status, 'running', 'idle'),

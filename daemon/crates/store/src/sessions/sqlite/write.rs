@@ -14,7 +14,7 @@ use super::{
 };
 use crate::StoreError;
 
-/// Keeps all. Whether something was taken away for it.
+/// Stores all entries. Returns whether rows were deleted for them.
 pub(super) fn append<E: Borrow<Scrubbed<Entry>>>(
     transaction: &Transaction<'_>,
     entries: impl Iterator<Item = E>,
@@ -72,7 +72,7 @@ fn add_event(
     Ok(())
 }
 
-/// Writes only what is new: mostly all but the last messages are there.
+/// Writes only new messages: usually all but the last ones are stored.
 fn converse(transaction: &Transaction<'_>, session: &str, from: usize, messages: &[Message]) -> Result<(), StoreError> {
     if !is_there(transaction, session)? {
         return Ok(());
@@ -102,7 +102,7 @@ fn converse(transaction: &Transaction<'_>, session: &str, from: usize, messages:
         let mut insert = transaction.prepare("INSERT INTO messages VALUES (?1, ?2, ?3)")?;
         insert.raw_bind_parameter(1, session)?;
         insert.raw_bind_parameter(2, position(index))?;
-        // SQLite has a copy then, and makes a second one: no third beside them.
+        // SQLite has a copy then, and makes a second one: this avoids a third.
         insert.raw_bind_parameter(3, payload(message))?;
         insert.raw_execute()?;
     }
@@ -128,7 +128,7 @@ fn leave(transaction: &Transaction<'_>, session: &str, left: &Left) -> Result<()
     Ok(())
 }
 
-/// Takes the oldest sessions away until all are within the limits, never the one that is written now.
+/// Deletes the oldest sessions until all are within the limits, never the one that is being written.
 fn enforce(transaction: &Transaction<'_>, current: &str, now: Timestamp, limits: &Limits) -> Result<bool, StoreError> {
     let age_ms = i64::try_from(limits.age.as_millis()).unwrap_or(i64::MAX);
     let mut has_removed = remove_older(transaction, now.as_millisecond().saturating_sub(age_ms))? > 0;
@@ -159,7 +159,7 @@ pub(super) fn remove_older(transaction: &Transaction<'_>, before_ms: i64) -> Res
     keys.iter().try_fold(0, |sum, key| Ok(sum + usize::from(remove(transaction, key)?)))
 }
 
-/// Removes a session and all that belongs to it. False if it is not there.
+/// Removes a session and all that belongs to it. False if it does not exist.
 pub(super) fn remove(transaction: &Transaction<'_>, session: &str) -> Result<bool, StoreError> {
     let numbers = "SELECT number FROM events WHERE session = ?1";
     transaction.execute(&format!("DELETE FROM search WHERE rowid IN ({numbers})"), [session])?;

@@ -6,7 +6,7 @@ use cohab_model_api::JsonObject;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The arguments of a call, shared with the call itself, or something else. As JSON it is just that.
+/// The arguments of a call, shared with the call itself, or another value. Its JSON is just that value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, from = "Value")]
 pub enum Input {
@@ -17,7 +17,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// The arguments, if it is that.
+    /// The arguments, if these are arguments.
     #[must_use]
     pub fn arguments(&self) -> Option<&Arc<JsonObject>> {
         match self {

@@ -5,7 +5,7 @@ use cohab_model_api::{AssistantMessage, Message, ToolCall, ToolResult};
 
 use super::{AgentStatus, Step, StepStatus, StepType, Turn};
 
-/// The model's last word in a turn that did not go on.
+/// The model's last text in a turn that was not continued.
 const INTERRUPTED: &str = "[interrupted]";
 /// The result of a call that was not begun.
 pub const NOT_BEGUN: &str =
@@ -17,32 +17,32 @@ const UNKNOWN: &str = "unknown: the assistant's program ended suddenly while thi
                        part or as a whole, and it is not run again by itself. Look first whether it did (read-only), and ask the \
                        user before you make the same call again.";
 
-/// A turn that can go on.
+/// A turn that can be continued.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unfinished {
     /// The turn.
     pub turn: Turn,
-    /// Steps of it that are done, and are not done again.
+    /// Number of its finished steps, which are not repeated.
     pub done: usize,
     /// Model calls among them, which count towards the limit of steps.
     pub model_calls: u32,
-    /// Steps of which nobody knows whether they were done.
+    /// Steps of which it is unknown whether they were done.
     pub unknown: Vec<Step>,
-    /// The whole answer, if it was complete and only its end was not told.
+    /// The whole answer, if it was complete and only its end was not reported.
     pub answer: Option<String>,
 }
 
-/// A conversation that every model takes, and the turn that it stands in the middle of.
+/// A conversation that every model accepts, and its interrupted turn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recovered {
-    /// Complete: every call has a result. Ends with a word of the model's, or is empty.
+    /// Complete: every call has a result. Ends with a text of the model, or is empty.
     pub conversation: Vec<Message>,
-    /// The turn to go on with. Unless it has its answer, the last message then only says that it was interrupted, and goes before
-    /// the turn goes on.
+    /// The turn to continue. Unless it has its answer, the last message then only says that it was interrupted, and is removed before
+    /// the turn continues.
     pub unfinished: Option<Unfinished>,
 }
 
-/// Completes a conversation as it was kept, from the steps of its newest turn.
+/// Completes a stored conversation from the steps of its newest turn.
 #[must_use]
 pub fn recover(mut conversation: Vec<Message>, turn: Option<Turn>, steps: &[Step]) -> Recovered {
     let calls = pending_calls(&conversation).to_vec();
@@ -69,7 +69,7 @@ pub fn recover(mut conversation: Vec<Message>, turn: Option<Turn>, steps: &[Step
     Recovered { conversation, unfinished }
 }
 
-/// Puts a result that turned up into the place of the one that says that it is unknown.
+/// Replaces the result "unknown" by a result that turned up.
 pub fn put_result(conversation: &mut [Message], result: &ToolResult) {
     let batches = conversation.iter_mut().rev().filter_map(|message| match message {
         Message::ToolResults(results) => Some(results),

@@ -43,7 +43,7 @@ impl Bench {
         fs::write(self.path(), bytes).expect("it can be written");
     }
 
-    /// Another turn, after which there must be a whole file with so many of the events.
+    /// Adds another turn; then the file must be whole, with this many of the events.
     #[track_caller]
     fn goes_on_with(&self, expected: impl Fn(usize) -> bool) {
         self.archive.keep(turn("new", 9, "new"));

@@ -31,7 +31,7 @@ pub use services::Services;
 /// The variable that names the server's socket.
 pub const VARIABLE: &str = "COHAB_NAMES";
 
-/// The way to a [`Server`], open before the confinement closes it.
+/// A connection to a [`Server`], opened before the confinement prevents it.
 #[derive(Debug)]
 pub struct Mediator(UnixDatagram);
 

@@ -13,10 +13,10 @@ use rustix::{fs::OFlags, io::Errno};
 
 /// The longest address of a socket that is a file, its family included.
 const LONGEST_ADDRESS: usize = size_of::<libc::sockaddr_un>();
-/// In front of the path.
+/// The bytes in front of the path.
 const FAMILY_BYTES: usize = size_of::<libc::sa_family_t>();
 
-/// What the requests of a confined program and of those that it starts arrive by.
+/// The descriptor on which the requests of a confined program and its children arrive.
 #[derive(Debug)]
 pub(super) struct Requests(pub(super) OwnedFd);
 
@@ -24,7 +24,7 @@ pub(super) struct Requests(pub(super) OwnedFd);
 #[derive(Debug)]
 pub(super) struct Request {
     id: u64,
-    /// A thread, by the number that it has here.
+    /// A thread, by its number in this process's name space.
     thread: u32,
     descriptor: u32,
     address: u64,
@@ -35,7 +35,7 @@ pub(super) struct Request {
 #[derive(Debug)]
 pub(super) struct Asking {
     pub(super) path: Vec<u8>,
-    /// Those of its open file and of its descriptor.
+    /// The flags of its open file and of its descriptor.
     pub(super) flags: OFlags,
 }
 
@@ -51,14 +51,14 @@ impl Requests {
         Ok(Request { id: notice.id, thread: notice.pid, descriptor, address, length })
     }
 
-    /// Lets the call return: nothing, or an error.
+    /// Lets the call return success or an error.
     pub(super) fn answer(&self, request: &Request, result: Result<(), Errno>) -> rustix::io::Result<()> {
         let error = result.err().map_or(0, |error| -error.raw_os_error());
         let mut answer = libc::seccomp_notif_resp { id: request.id, val: 0, error, flags: 0 };
         self.control(libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut answer)
     }
 
-    /// Whether the thread still waits: its number has not become another's.
+    /// Whether the thread still waits: its number does not belong to another thread.
     pub(super) fn is_waiting(&self, request: &Request) -> bool {
         let mut id = request.id;
         self.control(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw mut id).is_ok()
@@ -90,12 +90,12 @@ impl AsFd for Requests {
 }
 
 impl Request {
-    /// Reads what is asked from the memory and the descriptors of the program. To be believed only if the thread still waits then.
+    /// Reads the request from the memory and the descriptors of the program. To be believed only if the thread still waits afterwards.
     pub(super) fn read(&self) -> rustix::io::Result<Asking> {
         let length =
             usize::try_from(self.length).ok().filter(|length| (FAMILY_BYTES..=LONGEST_ADDRESS).contains(length));
         let mut address = vec![0; length.ok_or(Errno::INVAL)?];
-        // Who may not trace the program may not read it.
+        // A process that may not trace the program may not read this file.
         let memory = File::open(format!("/proc/{}/mem", self.thread)).map_err(|_| Errno::PERM)?;
         memory.read_exact_at(&mut address, self.address).map_err(|_| Errno::FAULT)?;
         let (family, path) = address.split_at(FAMILY_BYTES);

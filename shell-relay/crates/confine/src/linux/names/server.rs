@@ -27,7 +27,7 @@ use super::{
     services::Services,
 };
 
-/// So many programs are served at a time.
+/// Largest number of programs served at a time.
 const PROGRAMS_MAX: usize = 256;
 const STACK_BYTES: usize = 128 * 1024;
 
@@ -39,10 +39,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// With a socket at `file`, in a folder that only the user can enter.
+    /// Starts a server with a socket at `file`, in a folder that only the user can enter.
     ///
     /// # Errors
-    /// There can be no such socket, or no thread.
+    /// If such a socket or a thread cannot be made.
     pub fn start(file: &Path, services: Services) -> io::Result<Self> {
         let arrivals = UnixDatagram::bind(file)?;
         let server = Self { arrivals: arrivals.try_clone()?, file: file.to_owned() };
@@ -51,7 +51,7 @@ impl Server {
         Ok(server)
     }
 
-    /// What the environment of confined programs must name.
+    /// The socket that the environment of confined programs must name.
     #[must_use]
     pub fn file(&self) -> &Path {
         &self.file
@@ -60,7 +60,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // The thread takes it as its end. What waits then gets an error.
+        // The thread ends at this. Waiting requests then get an error.
         let _ = self.arrivals.shutdown(Shutdown::Both);
         let _ = std::fs::remove_file(&self.file);
     }
@@ -95,7 +95,7 @@ fn serve(arrivals: &UnixDatagram, services: &Services) {
     }
 }
 
-/// What one message carried.
+/// The descriptors that one message carried.
 fn arrived(arrivals: &UnixDatagram) -> impl Iterator<Item = OwnedFd> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -109,7 +109,7 @@ fn arrived(arrivals: &UnixDatagram) -> impl Iterator<Item = OwnedFd> {
     passed.flatten().collect::<Vec<_>>().into_iter()
 }
 
-/// Answers a request; false if there can be no more of them.
+/// Answers a request; false if no more requests can come.
 fn serve_one(program: &Requests, services: &Services) -> bool {
     match program.next() {
         Ok(request) => {
@@ -117,13 +117,13 @@ fn serve_one(program: &Requests, services: &Services) -> bool {
             let _ = program.answer(&request, connection(program, &request, services));
             true
         }
-        // Its thread has ended.
+        // The thread that asked has ended.
         Err(Errno::NOENT | Errno::INTR) => true,
         Err(_) => false,
     }
 }
 
-/// What is connected was copied before, by somebody who still waits: nothing of it can change any more.
+/// Connects to the address, which was copied before from a program that still waits: nothing of it can change any more.
 fn connection(program: &Requests, request: &Request, services: &Services) -> rustix::io::Result<()> {
     let asking = request.read();
     if !program.is_waiting(request) {

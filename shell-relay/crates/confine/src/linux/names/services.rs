@@ -15,22 +15,22 @@ use rustix::process::geteuid;
 const TABLE: &str = include_str!("services.table");
 /// Numbers of users who are services of the system.
 const LAST_SERVICE: u32 = 999;
-/// Permission to write for anybody but the owner.
+/// Permission to write for users other than the owner.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
-/// Sockets of services, and what makes one believable.
+/// Sockets of services, and the conditions under which one is believed.
 #[derive(Clone, Debug)]
 pub struct Services {
-    /// As programs name them.
+    /// The sockets as programs name them.
     sockets: Vec<PathBuf>,
-    /// Folders from here on down must be out of reach of others.
+    /// Folders from here on down must not be writable by others.
     root: PathBuf,
     /// Owners of sockets and folders have this number or a lower one.
     last_owner: u32,
 }
 
 impl Services {
-    /// Those of this system; `None` if there are none. Root gets none: some services do more than answer where root asks.
+    /// The services of this system; `None` if there are none. Root gets none: some services do more than answer when root asks.
     #[must_use]
     pub fn of_system() -> Option<Self> {
         let rows = TABLE.lines().filter(|row| !row.starts_with('#'));
@@ -43,13 +43,13 @@ impl Services {
         (is_any && !geteuid().is_root()).then_some(services)
     }
 
-    /// These sockets, as far as the folders below `root`, and they, belong to users up to `last_owner`.
+    /// Takes these sockets, if the folders below `root` and the sockets belong to users up to `last_owner`.
     #[must_use]
     pub fn new(sockets: Vec<PathBuf>, root: impl Into<PathBuf>, last_owner: u32) -> Self {
         Self { sockets, root: root.into(), last_owner }
     }
 
-    /// The socket that this address means, links resolved. The address must be a path of the table to the letter.
+    /// The socket that this address means, links resolved. The address must be literally a path of the table.
     pub(super) fn find(&self, address: &[u8]) -> Option<PathBuf> {
         let asked = Path::new(OsStr::from_bytes(address));
         let socket = self.sockets.iter().find(|socket| socket.as_os_str() == asked.as_os_str())?;

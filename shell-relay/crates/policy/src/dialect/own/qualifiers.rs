@@ -6,7 +6,7 @@ use super::Of;
 const KINDS: &str = "./@=p*%rwxAIERWXsStUGF-^,";
 /// The keys of `o` and `O`: never code (`oe`, `o+`).
 const ORDERS: &str = "nLlamcd";
-/// Without an operand these only wait for text, or list the working directory. Others would search all that is below it.
+/// Programs that without an operand only wait for text, or list the working directory. Others would search everything below it.
 pub(crate) const MAY_LACK_OPERANDS: &[&str] = &[
     "cat",
     "cksum",
@@ -27,11 +27,11 @@ pub(crate) const MAY_LACK_OPERANDS: &[&str] = &[
     "tail",
     "wc",
 ];
-/// Changes of the text of a name, for what only prints it.
+/// Modifiers of a name's text, for programs that only print it.
 const MODIFIERS: &[char] = &['a', 'A', 'e', 'h', 'l', 'r', 't', 'u'];
 
-/// The pattern in front of the qualifiers of `raw`; `None` if there are none, or one of them does more than choose. Where nothing
-/// matches, a null pattern (`N`, or any one by an option) leaves the word out, so no other word may mean more without it.
+/// The pattern in front of the qualifiers of `raw`; `None` without qualifiers, or if one of them does more than choose. If nothing
+/// matches, a null pattern (`N`, or any pattern by an option) leaves the word out, so no other word may mean more without it.
 pub(super) fn without<'a>(raw: &'a str, command: &Of<'_>) -> Option<&'a str> {
     let (pattern, inside) = raw.strip_suffix(')')?.rsplit_once('(')?;
     let name = pattern.split('(').next()?;

@@ -8,9 +8,9 @@ use std::{
 
 use super::{Files, Program};
 
-/// Paths of one line that are looked up. What a person writes has far fewer.
+/// Largest number of paths of one line that are looked up. A person's line has far fewer.
 const MAX_LOOKUPS: usize = 1_000;
-/// A pattern takes as long as so many names.
+/// Lookups that one pattern counts as: it takes as long as this many names.
 const PATTERN_LOOKUPS: usize = 20;
 
 /// The question about a path.

@@ -28,7 +28,7 @@ use super::document::Origin;
 /// The degree of caution, in one word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SafetyLevel {
-    /// Nothing but what is never switched off.
+    /// Only the precautions that are never switched off.
     Permissive,
     /// The default.
     #[default]
@@ -40,7 +40,7 @@ pub enum SafetyLevel {
 /// The consequence of a text from elsewhere that reads like instructions to the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Injection {
-    /// Nothing: no text is looked at.
+    /// No consequence: no text is examined.
     Off,
     /// User and model are informed, and actions that the user allowed before are asked about again.
     Note,
@@ -106,7 +106,7 @@ pub struct SafetySettings {
 /// The settings in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Safety {
-    /// The level, as far as one was asked for.
+    /// The level, if one was set.
     pub level: SafetyLevel,
     /// The consequence of a text that reads like instructions.
     pub injection: Injection,
@@ -153,7 +153,7 @@ impl SafetySettings {
         Self::default().filled_up(SafetyLevel::Strict)
     }
 
-    /// These and those of another file; of each key the strictest value.
+    /// Joins these settings and those of another file; of each key the strictest value counts.
     pub fn join(&mut self, other: &Self) {
         self.level = self.level.max(other.level);
         self.injection = self.injection.max(other.injection);
@@ -198,7 +198,7 @@ pub(super) struct Wrong {
     pub reason: String,
 }
 
-/// Reads the table. A value that makes no sense counts as the strictest of its key.
+/// Reads the table. An invalid value counts as the strictest of its key.
 pub(super) fn read(item: &Item, origin: Origin) -> (SafetySettings, Vec<Wrong>) {
     let mut reader = Reader { origin, wrong: Vec::new() };
     let mut settings = SafetySettings::default();
@@ -237,7 +237,7 @@ impl Reader {
         self.wrong.push(Wrong { name: format!("{table_name}.{key}"), span, may_tighten: true, reason });
     }
 
-    /// One of `words`, the least strict of which stands first and is nothing that a project may wish for.
+    /// Reads one of `words`, the least strict of which is first and not available to a project.
     fn value<T: Copy>(&mut self, key: &str, item: &Item, words: &[(&'static str, T)]) -> Option<T> {
         match item.as_str().and_then(|text| words.iter().position(|(word, _)| *word == text)) {
             Some(0) if self.origin == Origin::Project => {

@@ -14,13 +14,13 @@ use super::{Edits, SimpleCommand, bare, dialect, parse, places::word_places, rea
 use crate::command::Word;
 
 const TABLE: &str = include_str!("lock.table");
-/// Rows of the table that hold what a shell runs by itself.
+/// Rows of the table with the builtins of shells.
 const SHELLS: [(&str, Shell); 3] = [("bash", Shell::Bash), ("zsh", Shell::Zsh), ("fish", Shell::Fish)];
 /// Options that functions that come with fish add to a program of their name.
 const COLOURED_BY_FISH: &[&str] = &["diff", "egrep", "fgrep", "grep", "ls"];
 const COLOUR: &str = "--color=auto";
 
-/// Names that the launcher does not start and that leave the shell as it is: programs that could do nothing behind it, and builtins that
+/// Names that the launcher does not start and that leave the shell unchanged: programs that could do nothing behind it, and builtins that
 /// print.
 static WITHOUT: LazyLock<HashSet<&str>> =
     LazyLock::new(|| rows().filter(|(who, _)| shell_of(who).is_none()).flat_map(|(_, names)| names).collect());
@@ -34,7 +34,7 @@ pub struct Lock<'a> {
 }
 
 impl<'a> Lock<'a> {
-    /// One that somebody else will put in front: for judging, not for typing.
+    /// A lock that another part of cohab will insert: for judging, not for typing.
     pub const UNNAMED: Self = Self { launcher: "/cohab-confine", shell: None, takes_unknown: false };
 
     /// Takes the launcher's file. `shell` is the live one, whose aliases add options to programs: behind the launcher they are not looked
@@ -45,7 +45,7 @@ impl<'a> Lock<'a> {
         Some(Self { launcher, shell, takes_unknown: false })
     }
 
-    /// The same lock, behind which programs that are in no table run unasked, too, if it `takes_unknown` ones.
+    /// The same lock; if it `takes_unknown` programs, those in no table run unasked behind it, too.
     #[must_use]
     pub const fn with_unknown_programs(self, takes_unknown: bool) -> Self {
         Self { takes_unknown, ..self }
@@ -70,8 +70,8 @@ fn is_of_the_shell(name: &str, shell: Shell) -> bool {
     rows().filter(|(who, _)| shell_of(who) == Some(shell)).any(|(_, mut names)| names.any(|own| own == name))
 }
 
-/// The words that an alias or a function of a program's name adds to it in the live shell; `None` if the name stands for something
-/// else there, which the user has agreed to.
+/// The words that an alias or a function of a program's name adds to it in the live shell; `None` if the name means something else there,
+/// which the user has agreed to.
 fn added(name: &str, shell: Shell, lock: Lock<'_>) -> Option<Vec<String>> {
     let Some(snapshot) = lock.shell else { return Some(Vec::new()) };
     if snapshot.contains_key(&Item::Hashed(name.to_owned())) {
@@ -106,7 +106,7 @@ pub(crate) fn needs_more(name: &str) -> bool {
 #[derive(Debug)]
 pub(super) struct Locked {
     pub text: String,
-    /// The name of a program stands for something else in the live shell, which is not started by the launcher.
+    /// The name of a program means something else in the live shell, which the launcher does not start.
     pub leaves_out: bool,
 }
 
@@ -137,7 +137,7 @@ pub(super) fn locked(line: &str, shell: Shell, lock: Lock<'_>) -> Option<Locked>
     (text == line || reads_as(&text, shell, &commands)).then_some(Locked { text, leaves_out })
 }
 
-/// Whether the command's program is started by the launcher, so that words before `word` may be any.
+/// Whether the launcher starts the command's program, so that any words may precede `word`.
 pub(crate) fn holds(command: &SimpleCommand, word: usize, shell: Shell) -> bool {
     program(command, shell).is_some_and(|at| at < word)
 }
@@ -155,7 +155,7 @@ pub(crate) fn confines(name: &str, shell: Shell) -> bool {
     !name.starts_with('-') && !is_of_the_shell(name, shell) && !WITHOUT.contains(name)
 }
 
-/// Whether the command leaves the shell as it is: it starts a program, or prints.
+/// Whether the command leaves the shell unchanged: it starts a program, or prints.
 pub(super) fn keeps_shell(command: &SimpleCommand, shell: Shell) -> bool {
     let mut words = command.words.iter().map(|word| word.text.as_str()).skip_while(|word| *word == "command");
     words.next().is_some_and(|name| WITHOUT.contains(name) || !is_of_the_shell(name, shell))

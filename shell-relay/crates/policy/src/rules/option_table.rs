@@ -10,14 +10,14 @@ use super::{
         paths,
     },
     ENDS_OPTIONS, HARMLESS_WITH_ANY_OPTION, LISTERS, MAX_WAIT_SECONDS, Refusal, ask, check_hoard, check_links,
-    check_literal, check_path, check_path_text, jq, lists, operands, printf, search, small, split,
+    check_literal, check_path, check_path_text, jq, list_only, misc_programs, operands, printf, search, split,
 };
 
 pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
     match spec.operands {
         Operands::Rule("any") => return words.iter().try_for_each(|word| check_echoed(word, context)),
         Operands::Rule("printf") => return printf::assess(words, context.shell),
-        Operands::Rule("test") => return small::assess_test(name, words, context),
+        Operands::Rule("test") => return misc_programs::assess_test(name, words, context),
         _ => {}
     }
     let with_dash;
@@ -69,13 +69,13 @@ pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'
         Operands::Nothing if operands.is_empty() => Ok(()),
         Operands::Nothing => ask(format!("`{name}` with an operand may change something")),
         Operands::Rule("pattern") => search::assess(name, &arguments, context),
-        Operands::Rule("lsof") => lists::assess_lsof(operands, context),
+        Operands::Rule("lsof") => list_only::assess_lsof(operands, context),
         Operands::Rule("short") => assess_sleep(&arguments),
         Operands::Rule("plus") => assess_date(&arguments),
         Operands::Rule("cd") => assess_cd(&arguments, context),
         Operands::Rule("jq") => jq::assess(&arguments, context),
         Operands::Rule("yq") => jq::assess_yq(&arguments, context),
-        Operands::Rule(rule) => small::assess(rule, &arguments, context),
+        Operands::Rule(rule) => misc_programs::assess(rule, &arguments, context),
     }
 }
 
@@ -92,7 +92,7 @@ fn check_compared(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(),
     Ok(())
 }
 
-/// `ls -d .*`: names that a pattern matches, and nothing of what lies below them.
+/// Judges `ls -d .*`: names that a pattern matches, and nothing below them.
 fn check_listed_itself(word: &Word, context: Context<'_>) -> Result<(), Refusal> {
     match word.text.rsplit_once('/') {
         _ if !word.has_glob => check_path(word, context, paths::list_risk),
@@ -101,7 +101,7 @@ fn check_listed_itself(word: &Word, context: Context<'_>) -> Result<(), Refusal>
     }
 }
 
-/// The place whose risk counts for a path that `openssl x509` and the like read: of the file they show the certificate only.
+/// The place whose risk counts for a path that `openssl x509` and the like read: they show only the certificate of the file.
 fn certificate<'a>(name: &str, path: &'a str) -> &'a str {
     path.strip_suffix(".pem").filter(|_| name == "openssl").unwrap_or(path)
 }

@@ -2,10 +2,10 @@
 
 use super::super::{
     command::{Join, SimpleCommand, Word},
-    rules::{fed, git, listed, small},
+    rules::{git, misc_programs, option_table, xargs},
 };
 
-/// Words that go in behind a word of a command.
+/// Words to insert behind a word of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Insertion {
     /// The number of the word; 0 is the program.
@@ -44,9 +44,9 @@ pub(super) fn insertions(words: &[Word]) -> Vec<Insertion> {
         _ if is_question => Vec::new(),
         "git" => of_git(operands),
         "rg" => behind_the_name(&["--no-config"]),
-        "xargs" if fed::ends_options(operands) => vec![Insertion { after: operands.len(), words: &["--"] }],
+        "xargs" if xargs::ends_options(operands) => vec![Insertion { after: operands.len(), words: &["--"] }],
         "lsof" => behind_the_name(&["-nP"]),
-        // Otherwise it asks a name server who is connected.
+        // Otherwise it asks a name server for the names of connected hosts.
         "netstat" => behind_the_name(&["-n"]),
         "journalctl" | "systemctl" | "resolvectl" | "networkctl" | "machinectl" | "coredumpctl" | "systemd-cgls"
         | "loginctl" | "timedatectl" | "localectl" | "bootctl" => behind_the_name(&["--no-pager"]),
@@ -56,7 +56,7 @@ pub(super) fn insertions(words: &[Word]) -> Vec<Insertion> {
         "bat" | "batcat" if operands.iter().all(|word| !says_paging(&word.text)) => {
             behind_the_name(&["--paging=never"])
         }
-        // Without modules of the folder, of the user's own, or that a variable names.
+        // Without modules from the folder, from the user's own folders, or from a variable's folder.
         "python3" if operands.first().is_some_and(|word| word.text == "-m") => behind_the_name(&["-I"]),
         // Without the program that `LESSOPEN` names.
         "less" => behind_the_name(&["-L"]),
@@ -64,9 +64,10 @@ pub(super) fn insertions(words: &[Word]) -> Vec<Insertion> {
         // Otherwise it would put a database back into order, and remove what its journal names.
         "sqlite3" => behind_the_name(&["-readonly"]),
         "aws" => behind_the_name(&["--no-cli-pager"]),
-        name => {
-            listed::options_end(name, operands).map(|after| Insertion { after, words: &["--"] }).into_iter().collect()
-        }
+        name => option_table::options_end(name, operands)
+            .map(|after| Insertion { after, words: &["--"] })
+            .into_iter()
+            .collect(),
     }
 }
 
@@ -74,11 +75,11 @@ fn says_paging(word: &str) -> bool {
     word == "-P" || word.starts_with("--paging")
 }
 
-/// Whether the first of these commands is a pager that would wait for keys: it does so unless its output goes elsewhere.
+/// Whether the first of these commands is a pager that would wait for keys: it does so unless its output is redirected.
 pub(super) fn pages_to_the_terminal(commands: &[SimpleCommand]) -> bool {
     let is_pager = |command: &SimpleCommand| match command.words.split_first() {
         Some((_, [only])) if matches!(only.text.as_str(), "--help" | "--version") => false,
-        Some((name, words)) => name.text == "less" || (name.text == "man" && !small::is_search_of_pages(words)),
+        Some((name, words)) => name.text == "less" || (name.text == "man" && !misc_programs::is_search_of_pages(words)),
         None => false,
     };
     let is_piped = |command: &SimpleCommand| command.join == Join::Pipe;

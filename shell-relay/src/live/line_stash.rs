@@ -27,7 +27,7 @@ impl LiveShell {
         } else if self.answer.is_some() {
             self.answer_stashed(length, cx);
         } else if self.relay.is_none() && self.phase == Phase::Prompt && self.late.stash.take().is_some() {
-            // The user's line must not stay away.
+            // The user's line must be restored.
             if length > 0 {
                 self.dialect.press(Key::Restore, &mut cx.fx.pty);
             }
@@ -45,7 +45,7 @@ impl LiveShell {
         }
     }
 
-    /// The answer to the query that was sent behind the stash. Whether it was one.
+    /// Handles the answer to the query that was sent behind the stash. Returns whether it was such an answer.
     pub(super) fn on_relay_repainted(&mut self, cx: &mut Cx<'_>) -> bool {
         if !self.relay.as_ref().is_some_and(|relay| matches!(relay.step, RelayStep::Repainting { .. })) {
             return false;

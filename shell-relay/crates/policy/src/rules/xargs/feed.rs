@@ -8,7 +8,7 @@ use super::super::{
     find,
 };
 
-/// Each line that they print is one that they read, with these options.
+/// Programs that with these options print only lines that they read.
 const FILTERS: &[(&[&str], &[&str])] = &[
     (&["head", "tail"], &["#", "n", "q", "lines", "quiet"]),
     (
@@ -67,7 +67,7 @@ const FILTERS: &[(&[&str], &[&str])] = &[
         ],
     ),
 ];
-/// Options of searches with which they print names otherwise, or more than names.
+/// Options with which searches print names in another form, or more than names.
 const CHANGES_NAMES: &[&str] = &[
     "color",
     "colour",
@@ -91,7 +91,7 @@ const CHANGES_NAMES: &[&str] = &[
 
 /// The input of `xargs` from its pipe.
 pub(in crate::rules) enum Feed {
-    /// Names of files below these places; exact if they are parted by a sign that no name has.
+    /// Names of files below these places; exact if they are separated by a sign that no name has.
     Files {
         roots: Vec<Word>,
         is_exact: bool,
@@ -100,7 +100,7 @@ pub(in crate::rules) enum Feed {
     },
     /// Numbers of processes.
     Processes,
-    /// Just these, parted by this sign.
+    /// Just these words, separated by this sign.
     Words {
         words: Vec<Word>,
         separator: char,
@@ -132,7 +132,7 @@ pub(in crate::rules) fn feed(fed_by: &[SimpleCommand]) -> Feed {
     }
 }
 
-/// Whether each line that it prints is one that it reads, from the pipe.
+/// Whether each line that a command prints is one that it reads from the pipe.
 pub(in crate::rules) fn is_filter(command: &SimpleCommand) -> bool {
     let Some((name, words)) = command.words.split_first() else { return false };
     let Some((_, kept)) = FILTERS.iter().find(|(filters, _)| filters.contains(&name.text.as_str())) else {
@@ -154,7 +154,7 @@ fn searched(name: &str, words: &[Word]) -> Feed {
     let lists = name.starts_with("fd")
         || arguments.has(&["l", "files-with-matches", "files-without-match"])
         || (name == "rg" && arguments.has(&["files"]));
-    // `-r` and `-c` are a search through folders, and a choice of colours, of others than `rg`.
+    // `-r` and `-c` mean a search through folders, and a choice of colours, in all programs but `rg`.
     let changes = arguments
         .options
         .iter()
@@ -168,7 +168,7 @@ fn searched(name: &str, words: &[Word]) -> Feed {
         roots: or_here(roots),
         is_exact: arguments.has(&["0", "null", "print0"]),
         is_chosen: true,
-        // `fd` names links, too; who searches contents reads through none.
+        // `fd` names links, too; a search of contents follows none.
         has_links: name.starts_with("fd"),
     }
 }

@@ -10,17 +10,17 @@ use crate::{Context, Level, paths, quoted, scan::LooseWord};
 /// The words that may follow those of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operands {
-    /// None: the words of the rule are the whole command.
+    /// No operands: the words of the rule are the whole command.
     None,
-    /// Paths inside the working directory that are no secret, and no options.
+    /// Paths inside the working directory that are neither secret nor options.
     WorkspacePaths,
-    /// Any literal words that are no options.
+    /// Any literal words that are not options.
     AnyLiteral,
     /// Anything. Only for rules that tighten.
     Anything,
 }
 
-/// One rule: commands that begin with these words, in this folder or in any, and what is to become of them.
+/// One rule: commands that begin with these words, in this folder or in any, and the decision on them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// `Allow` lowers a question; everything else makes a line at least as strict.
@@ -29,7 +29,7 @@ pub struct Rule {
     pub words: Vec<Vec<String>>,
     /// The words that may follow.
     pub operands: Operands,
-    /// The working directory it holds in; absent: any.
+    /// The working directory in which it holds; absent: any.
     pub folder: Option<PathBuf>,
 }
 
@@ -37,7 +37,7 @@ impl Rule {
     /// The rule that allows exactly `line`, as `shell` reads it.
     ///
     /// # Errors
-    /// Why there can be none, in a few words.
+    /// The reason why there can be no such rule, in a few words.
     pub fn of(line: &str, folder: Option<&Path>, shell: Shell) -> Result<Self, &'static str> {
         let argv = argv::argv_of(line, shell)?;
         let rule = Self::exactly(Level::Allow, argv.clone(), folder.map(Path::to_path_buf));
@@ -53,7 +53,7 @@ impl Rule {
         Self { decision, words: argv.into_iter().map(|word| vec![word]).collect(), operands: Operands::None, folder }
     }
 
-    /// Why such a rule never holds.
+    /// The reason why such a rule never holds.
     pub(super) fn why_never(&self) -> Option<&'static str> {
         if self.folder.as_ref().is_some_and(|folder| !folder.is_absolute() || folder.to_str().is_none()) {
             return Some("its folder is no absolute path of plain text");
@@ -85,7 +85,7 @@ impl Rule {
         }
     }
 
-    /// Lines that it must allow, and lines that it must not: they stand in the file, to be read and to be checked.
+    /// Lines that the rule must allow, and lines that it must not: they are in the file, to be read and to be checked.
     #[must_use]
     pub fn examples(&self) -> (Vec<String>, Vec<String>) {
         let line = self.line();
@@ -116,7 +116,7 @@ impl Rule {
             }
     }
 
-    /// Whether it makes one of the commands of a line stricter, wherever it stands there.
+    /// Whether the rule makes one of the commands of a line stricter, at any place in it.
     pub(super) fn catches(&self, command: &[LooseWord], cwd: &Path) -> bool {
         if self.decision == Level::Allow || !self.holds_in(cwd) || command.len() < self.words.len() {
             return false;

@@ -93,7 +93,7 @@ proptest! {
         let origin = if is_project { Origin::Project } else { Origin::Own };
         let alone = in_force(&[(OWN[own], Origin::Own)]);
         let both = in_force(&[(OWN[own], Origin::Own), (OWN[other], origin)]);
-        // Without a word on a key it is as delivered; one file may set it lower, two never lower than either.
+        // Without a setting a key has its default; one file may set it lower, two never lower than either.
         let is_silent = OWN[own].is_empty() || own == 4;
         prop_assert!(is_silent && !is_project || is_as_strict(both, alone), "{alone:?} {both:?}");
     }

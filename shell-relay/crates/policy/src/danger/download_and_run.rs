@@ -7,7 +7,7 @@ use super::{
 
 const FETCHERS: &[&str] = &["curl", "wget", "aria2c"];
 
-/// Whether a command runs, or makes a program of, what one before it wrote down from the network.
+/// Whether a command runs, or makes a program of, a file that an earlier command fetched from the network.
 pub(super) fn is_run(scan: &Scan) -> bool {
     let mut fetched: Vec<&str> = Vec::new();
     let mut has_cloned = false;

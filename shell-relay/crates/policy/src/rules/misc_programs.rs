@@ -7,7 +7,7 @@ use super::{
         options::{self, Arguments},
         paths,
     },
-    Refusal, archives, ask, check_literal, check_path, clouds, kubectl, lists, media, packages,
+    Refusal, archives, ask, check_literal, check_path, clouds, kubectl, list_only, media, packages,
 };
 
 /// Variables whose values are no secret.
@@ -159,7 +159,7 @@ const UNARY_TESTS: &str = "bcdefghkLnNOGprsStuwxz";
 const TEXT_TESTS: &[&str] = &["=", "==", "!=", "-nt", "-ot", "-ef"];
 const NUMBER_TESTS: &[&str] = &["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
 
-/// Rules for operands that the table leaves to a name.
+/// Applies the rules for operands that the table leaves to a name.
 pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
     let operands: Vec<&str> = arguments.operands.iter().map(|word| word.text.as_str()).collect();
     arguments.operands.iter().try_for_each(|word| check_literal(word))?;
@@ -203,9 +203,9 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
         ("template" | "aws" | "gcloud" | "gh" | "forge", _) => clouds::assess(rule, arguments, &operands),
         ("picture" | "local" | "tostdout" | "sips", _) => media::assess(rule, arguments, context),
         ("schema" | "defaults" | "pmset" | "iw" | "names" | "place" | "service" | "smart" | "sub", _) => {
-            lists::assess(rule, arguments, context)
+            list_only::assess(rule, arguments, context)
         }
-        _ if rule.starts_with("needs:") => lists::assess_needed(&rule["needs:".len()..], arguments, context),
+        _ if rule.starts_with("needs:") => list_only::assess_needed(&rule["needs:".len()..], arguments, context),
         ("tar" | "unzip" | "zipinfo" | "inspect" | "jar" | "unrar", _) => archives::assess(rule, arguments, context),
         ("xmllint", _) => arguments.operands.iter().try_for_each(|word| check_path(word, context, paths::read_risk)),
         ("ldd", _) if operands.iter().all(|path| is_system_program(path)) => {
@@ -216,7 +216,7 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
     }
 }
 
-/// Letters, digits and signs that join them.
+/// Whether a word has only letters, digits and signs that join them.
 pub(super) fn is_plain_word(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
 }
@@ -263,7 +263,7 @@ pub(super) fn pages_help(name: &str, words: &[Word]) -> bool {
     PAGES_HELP.contains(&name) && matches!(words, [only] if only.text == "--help")
 }
 
-/// Whether it hands its output to a pager: into a pipe, or where an option forbids it, it does not.
+/// Whether a program hands its output to a pager: not into a pipe, or if an option forbids it.
 pub(super) fn may_start_pager(name: &str, words: &[Word], feeds_pipe: bool) -> bool {
     let says = |wanted: &str| words.iter().any(|word| word.text == wanted);
     match name {
@@ -295,7 +295,7 @@ pub(super) fn is_printable_variable(name: &str) -> bool {
     PRINTABLE_VARIABLES.contains(&name) || name.starts_with("LC_") || name.starts_with("XDG_")
 }
 
-/// Names of pages and sections only: an operand with a slash is a file, and options start programs.
+/// Allows names of pages and sections only: an operand with a slash is a file, and options start programs.
 pub(super) fn assess_man(words: &[Word]) -> Result<(), Refusal> {
     let is_page = |word: &Word| {
         let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_.+:-[".contains(&byte);
@@ -304,7 +304,7 @@ pub(super) fn assess_man(words: &[Word]) -> Result<(), Refusal> {
     if !words.is_empty() && words.iter().all(is_page) { Ok(()) } else { ask("an option or a file for `man`") }
 }
 
-/// `man -k word`: a list of pages, and no pager; `man -w word`: where the page lies.
+/// Whether the command is `man -k word`, which lists pages without a pager, or `man -w word`, which shows the place of a page.
 pub(crate) fn is_search_of_pages(words: &[Word]) -> bool {
     matches!(words, [option, word] if matches!(option.text.as_str(), "-k" | "-f" | "-w") && assess_man(std::slice::from_ref(word)).is_ok())
 }
@@ -359,7 +359,7 @@ pub(super) fn assess_test(name: &str, words: &[Word], context: Context<'_>) -> R
     let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
     let is_known = match &texts[..] {
         [] | [_] => true,
-        // zsh evaluates it.
+        // zsh evaluates the word.
         ["-t", stream] => stream.len() == 1 && stream.bytes().all(|byte| byte.is_ascii_digit()),
         [test, _] => test.strip_prefix('-').is_some_and(|test| test.len() == 1 && UNARY_TESTS.contains(test)),
         [left, test, right] => {
@@ -370,7 +370,7 @@ pub(super) fn assess_test(name: &str, words: &[Word], context: Context<'_>) -> R
     if !is_known {
         return ask("a test that is not known to be harmless");
     }
-    // Whether `.env` is there is no secret.
+    // The existence of `.env` is no secret.
     match words {
         [test, path] if !matches!(test.text.as_str(), "-n" | "-z" | "-t") => check_path(path, context, |_, _| None),
         [left, test, right] if matches!(test.text.as_str(), "-nt" | "-ot" | "-ef") => {

@@ -18,13 +18,13 @@ pub(super) fn has_wildcard(text: &str) -> bool {
     text.contains(['*', '?'])
 }
 
-/// Whether a pattern and a listed one match the same name. A pattern of more than a name holds matches none.
+/// Whether a pattern and a listed one match the same name. A pattern with more than a name matches none.
 fn may_match(pattern: &str, wanted: &str) -> bool {
     let least = pattern.chars().filter(|c| *c != '*').count();
     least <= MAX_NAME_BYTES && glob::overlaps(pattern, wanted)
 }
 
-/// One component of a path against one of a listed place.
+/// Compares one component of a path with one of a listed place.
 pub(super) fn like(component: &str, wanted: &str) -> Likeness {
     if !has_wildcard(component) {
         let is_match = glob::matches(component, wanted) || component.eq_ignore_ascii_case(wanted);

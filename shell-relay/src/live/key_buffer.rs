@@ -2,19 +2,19 @@
 
 use super::{Token, TokenKind};
 
-/// Keys held back; what goes beyond is dropped.
+/// Largest size of the held keys; further keys are dropped.
 pub(super) const HELD_KEYS_MAX_BYTES: usize = 64 * 1024;
 
-/// Keys in order. Their bytes are not looked at again: an Escape and what was typed after it must not become one key.
+/// Keys in order. Their bytes are not parsed again: an Escape and the text typed after it must not become one key.
 #[derive(Debug, Default)]
 pub(super) struct HeldKeys {
     bytes: Vec<u8>,
-    /// Kind and length of each.
+    /// Kind and length of each key.
     tokens: Vec<(TokenKind, usize)>,
 }
 
 impl HeldKeys {
-    /// Takes a key, or of a long paste what there is room for.
+    /// Takes a key, or as much of a long paste as fits.
     pub fn push(&mut self, token: Token<'_>) {
         let room = HELD_KEYS_MAX_BYTES - self.bytes.len();
         let kept = &token.bytes[..token.bytes.len().min(room)];

@@ -33,7 +33,7 @@ pub trait Remembered: std::fmt::Debug + Send + Sync {
     fn loaded(&self, cwd: &Path) -> Arc<Loaded>;
 }
 
-/// Nothing is remembered.
+/// A source without rules.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nothing;
 

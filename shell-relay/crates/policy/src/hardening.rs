@@ -21,7 +21,7 @@ use super::{
 pub use lock::Lock;
 pub(super) use lock::{confines, holds, needs_more};
 
-/// Said where the words cannot be put in for sure.
+/// The reason if the words cannot be inserted for sure.
 const NOT_TYPED: &str = "it cannot be typed with the words that keep it read-only";
 
 /// The program behind a pager that has no option for it, so that the pager writes all and ends.
@@ -34,14 +34,14 @@ pub struct Unasked {
     pub text: String,
     /// The typed text with a second lock: the launcher starts the programs.
     pub locked: Option<String>,
-    /// Folders in which it starts git: what is set there may name programs.
+    /// Folders in which the line starts git: their settings may name programs.
     pub git_folders: Vec<PathBuf>,
 }
 
 /// The typed form of `line` if it runs unasked. A line that is not plainly read-only was agreed to as it stands.
 ///
 /// # Errors
-/// Why it has to be asked about.
+/// The reason why it has to be asked about.
 pub fn unasked(line: &str, context: Context<'_>) -> Result<Unasked, &'static str> {
     let as_it_is = || Ok(Unasked { text: line.to_owned(), locked: None, git_folders: Vec::new() });
     let reading = dialect::reading(context.shell, line);
@@ -71,15 +71,15 @@ pub fn unasked(line: &str, context: Context<'_>) -> Result<Unasked, &'static str
     Ok(Unasked { text, locked, git_folders: repository::git_folders(&commands, context) })
 }
 
-/// Whether a line is plainly read-only only where its programs are kept from writing.
+/// Whether a line is plainly read-only only if its programs are kept from writing.
 #[must_use]
 pub fn needs_lock(line: &str, context: Context<'_>) -> bool {
     let with = |lock| assess_line(line, Context { lock, ..context }).level;
     with(None) > Level::Allow && with(Some(Lock::UNNAMED)) == Level::Allow
 }
 
-/// Whether `line`, which runs unasked, leaves the shell as it is, so that a second run finds what the first one found: `ls | sort` does,
-/// `cd src && ls` does not.
+/// Whether `line`, which runs unasked, leaves the shell unchanged, so that a second run finds the same state:
+/// `ls | sort` does, `cd src && ls` does not.
 #[must_use]
 pub fn keeps_shell(line: &str, shell: Shell) -> bool {
     let reading = dialect::reading(shell, line);
@@ -88,8 +88,8 @@ pub fn keeps_shell(line: &str, shell: Shell) -> bool {
     is_alone || parse::parse_plain(&reading.text).is_ok_and(keeps)
 }
 
-/// The line with the words that keep it read-only; the line itself where none are known. `None` if it is no plain line, or where they
-/// belong is not sure.
+/// The line with the words that keep it read-only; the line itself if none are known. `None` if it is not a plain line, or the places of
+/// the words are not sure.
 #[cfg(any(test, feature = "testing"))]
 pub fn typed_form(line: &str) -> Option<String> {
     let reading = dialect::reading(Shell::Bash, line);

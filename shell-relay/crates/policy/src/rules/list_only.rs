@@ -31,9 +31,9 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
         ) if arguments.has(&["g"]) => Ok(()),
         ("iw", [] | [_, "link" | "info" | "channels"] | [_, "station" | "survey", "dump"]) => Ok(()),
         ("service", [name, "status"]) if !name.contains('/') => Ok(()),
-        // A file of that ending is code.
+        // A file with that ending is code.
         ("names", _) if operands.iter().all(|name| !name.contains(['/', ':']) && !name.ends_with(".rb")) => Ok(()),
-        // `scterc,70,70` sets.
+        // `scterc,70,70` changes a setting.
         ("smart", _) if arguments.values_of(&["l", "log"]).any(|log| log.contains(',')) => {
             ask("`smartctl` with a log that may set or erase something")
         }
@@ -44,7 +44,7 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
     }
 }
 
-/// Only allowed with one of the options in `wanted`, between commas.
+/// Allows the program only with one of the options in `wanted`, between commas.
 pub(super) fn assess_needed(wanted: &str, arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
     // Many programs read no option behind an operand.
     if !wanted.split(',').any(|name| arguments.has_in_front(&[name])) {
@@ -53,7 +53,7 @@ pub(super) fn assess_needed(wanted: &str, arguments: &Arguments<'_>, context: Co
     arguments.operands.iter().try_for_each(|word| check_path(word, context, paths::read_risk))
 }
 
-/// Tables and their columns. Queries may call functions that write and run.
+/// Allows tables and their columns. Queries may call functions that write and run.
 fn assess_schema(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
     let [file, command] = &arguments.operands[..] else { return ask("`sqlite3` without a database and one command") };
     let mut words = command.text.split_whitespace();

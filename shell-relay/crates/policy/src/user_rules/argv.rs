@@ -4,7 +4,7 @@ use cohab_shell_state::shell::Shell;
 
 use crate::{Level, bytes, danger, dialect, parse, verdict::Findings};
 
-/// Commands that are never remembered though they are no interpreter, wrapper or program of the network.
+/// Commands that are never remembered although they are no interpreter, wrapper or program of the network.
 const NEVER: &[&str] = &[
     "find",
     "fd",
@@ -73,7 +73,7 @@ const FETCHING: &[&str] = &[
     "twine",
     "openssl",
 ];
-/// Build tools that count as interpreters elsewhere: what they run is the project's, as with any other build tool.
+/// Build tools that count as interpreters elsewhere: they run the project's code, as any other build tool does.
 const BUILD_TOOLS: &[&str] = &["make"];
 
 /// The words of `line`.
@@ -103,7 +103,7 @@ pub(super) fn argv_of(line: &str, shell: Shell) -> Result<Vec<String>, &'static 
     Ok(commands.into_iter().flat_map(|command| command.words).map(|word| word.text).collect())
 }
 
-/// Why no rule may name this command.
+/// The reason why no rule may name this command.
 pub(super) fn why_name_never(name: &str) -> Option<&'static str> {
     let verb = name.rsplit('/').next().unwrap_or_default();
     if verb.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.+-/".contains(&byte)) {

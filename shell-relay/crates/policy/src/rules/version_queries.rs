@@ -4,9 +4,9 @@ use std::{collections::HashSet, sync::LazyLock};
 
 use super::super::command::Word;
 
-/// Programs with the words that they may be asked.
+/// Programs with their allowed words.
 static QUESTIONS: LazyLock<HashSet<(&str, &str)>> = LazyLock::new(|| {
-    let lines = include_str!("questions.table").lines().filter(|line| !line.starts_with("# "));
+    let lines = include_str!("version_queries.table").lines().filter(|line| !line.starts_with("# "));
     let fields = lines.filter_map(|line| line.split_once(" | "));
     fields
         .flat_map(|(phrases, programs)| {

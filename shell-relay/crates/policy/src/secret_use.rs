@@ -5,7 +5,7 @@ use cohab_secrets::{Placeholder, placeholders};
 use super::{
     Level,
     danger::hands_on,
-    outward::{is_address, reaches_out},
+    egress::{is_address, reaches_out},
     scan::{self, LooseCommand},
     verdict::Findings,
 };
@@ -13,7 +13,7 @@ use super::{
 /// The beginning of each such reason.
 pub(super) const FILLS_IN: &str = "fills in the ";
 
-/// Adds what is to be asked about the placeholders of `line`, which `words` has as words.
+/// Adds the questions about the placeholders of `line`, which `words` has as words.
 pub(super) fn find(line: &str, words: &str, findings: &mut Findings) {
     let mut found = placeholders(line).filter(Placeholder::can_be_filled).peekable();
     if found.peek().is_none() {
@@ -51,7 +51,7 @@ fn receivers(commands: &[LooseCommand], name: &str) -> Vec<String> {
     told
 }
 
-/// The host of an address, without who logs in there. The sign in `name` would end it.
+/// The host of an address, without the name of the user. The sign in `name` would end it.
 fn host(address: &str, name: &str) -> String {
     let address = &address.replace(name, "secret");
     let rest = address.split_once("://").map_or(address.as_str(), |(_, rest)| rest);
@@ -59,7 +59,7 @@ fn host(address: &str, name: &str) -> String {
     authority.rsplit('@').next().unwrap_or_default().to_owned()
 }
 
-/// Whether a program of `line` may read a part of it as code once more: what is quoted for one shell is not quoted for the next.
+/// Whether a program of `line` may read a part of it as code again: a value quoted for one shell is not quoted for the next.
 #[must_use]
 pub fn hands_code_on(line: &str) -> bool {
     let scan = scan::scan(&cohab_secrets::as_words(line));

@@ -16,18 +16,18 @@ pub(super) use feed::{Feed, feed};
 
 const TAKEN_APART: &str = "names of files with blanks or quotes may be taken apart: `-print0` and `xargs -0` avoid it";
 const AVOIDS_LINKS: &str = "; `-type f` leaves links out";
-/// Stands for a name that is found.
+/// Stands for a found name.
 const PLACEHOLDER: &str = "{}";
 /// Programs that show names, sizes and times of their operands, and have no option that does more.
 const NAMERS: &[&str] = &[
     "ls", "dir", "stat", "wc", "du", "file", "basename", "dirname", "echo", "readlink", "realpath", "test", "[",
     "printf", "namei", "lsattr",
 ];
-/// The same of any text as options, too.
+/// Programs that are harmless with any text, also as options.
 pub(super) const HARMLESS_WITH_ANY_OPTION: &[&str] =
     &["ls", "dir", "stat", "basename", "dirname", "echo", "readlink", "realpath"];
 
-/// The words of `find` behind `-exec`, with what `find` shows otherwise.
+/// The words of `find` behind `-exec`, and the other output of `find`.
 pub(super) struct Action<'a> {
     /// The command with its placeholder.
     pub words: &'a [Word],
@@ -35,14 +35,14 @@ pub(super) struct Action<'a> {
     pub rest: &'a [Word],
 }
 
-/// Takes the command off that stands behind `-exec`.
+/// Takes off the command behind `-exec`.
 pub(super) fn action(words: &[Word]) -> Option<Action<'_>> {
     let is_many = |at: usize| words[at].text == "+" && at > 0 && words[at - 1].text == PLACEHOLDER;
     let end = (0..words.len()).find(|at| words[*at].text == ";" || is_many(*at))?;
     Some(Action { words: &words[..end], rest: &words[end + 1..] })
 }
 
-/// Judges a command that `find` runs on what it finds below `roots`, links included if it `finds_links`.
+/// Judges a command that `find` runs on files found below `roots`, links included if it `finds_links`.
 pub(super) fn assess_action(
     command: &[Word],
     roots: &[Word],
@@ -58,7 +58,7 @@ pub(super) fn assess_action(
     assess_on_files(command, PLACEHOLDER, roots, place)
 }
 
-/// Whether a command shows what is in files, and not just their names.
+/// Whether a command shows the contents of files, and not just their names.
 pub(super) fn shows_contents(name: &str) -> bool {
     !NAMERS.contains(&name) && !input::SUMMERS.contains(&name)
 }
@@ -111,7 +111,7 @@ fn with_word(operands: &[Word], placeholder: &str, word: &Word) -> Result<Vec<Wo
     operands.iter().map(put).collect()
 }
 
-/// `xargs`, as far as its own options go.
+/// `xargs` and its own options.
 struct Call<'a> {
     /// The separator of the names, from `-0` or `-d`; without these options any blank separates names.
     separator: Option<char>,
@@ -121,7 +121,7 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Whether it gets words that are parted by this sign one by one, as they are.
+    /// Whether the command gets words that are separated by this sign one by one and unchanged.
     fn keeps(&self, separator: char, count: usize) -> bool {
         match self.separator {
             Some(wanted) => wanted == separator,
@@ -179,7 +179,7 @@ pub(super) fn assess_xargs(words: &[Word], place: Place<'_>) -> Result<(), Refus
     }
 }
 
-/// Whether two names cannot be taken for others than those that were found.
+/// Checks that two names cannot be taken for others than the found ones.
 fn check_parting(roots: &[Word], is_exact: bool, is_chosen: bool, place: Place<'_>) -> Result<(), Refusal> {
     if is_exact {
         return Ok(());
@@ -193,7 +193,7 @@ fn check_parting(roots: &[Word], is_exact: bool, is_chosen: bool, place: Place<'
     roots.iter().try_for_each(|root| check_odd_names(root, place, is_odd).or_else(|_| ask(TAKEN_APART)))
 }
 
-/// Asks where a name below `root` may be taken for something else.
+/// Asks if a name below `root` may be taken for something else.
 fn check_odd_names(root: &Word, place: Place<'_>, is_odd: impl Fn(&str) -> bool) -> Result<(), Refusal> {
     let path = PlainPath::resolve(&root.text, root.has_tilde, place.context);
     match path.zip(place.context.files) {
@@ -204,8 +204,8 @@ fn check_odd_names(root: &Word, place: Place<'_>, is_odd: impl Fn(&str) -> bool)
     }
 }
 
-/// Judges a command that gets any text: what it shows of a file is no secret. Without a placeholder the text stands behind `--`
-/// ([`ends_options`]).
+/// Judges a command that gets any text: the parts of a file that it shows must not be secret. Without a placeholder the text stands
+/// behind `--` ([`ends_options`]).
 fn assess_on_anything(
     name: &Word,
     command: &[Word],
@@ -333,7 +333,7 @@ pub(super) fn check_chosen(test: &str, value: &Word, before: Option<&Word>, plac
     match test {
         "-name" | "-iname" | "-path" | "-ipath" | "-wholename" => {
             check_path_text(&value.text, false, place.context, paths::read_risk)?;
-            // A name as the pattern has it: `*.env` is no name of a secret, `x.env` is.
+            // A name that the pattern matches: `*.env` is no name of a secret, `x.env` is.
             check_path_text(&value.text.replace(['*', '?'], "x"), false, place.context, paths::read_risk)
         }
         "-regex" | "-iregex" if super::find::names_credentials(&value.text) => {

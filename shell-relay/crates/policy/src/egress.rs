@@ -9,7 +9,7 @@ use super::{
     scan::{self, LooseCommand},
 };
 
-/// Destinations and files that are named; more are left out.
+/// Largest number of destinations and files that are named; more are left out.
 const MAX_NAMED: usize = 4;
 /// Subcommands of git with the destination behind them.
 const GIT_VERBS: &[&str] = &["push", "fetch", "clone", "ls-remote", "pull", "remote", "submodule", "lfs"];
@@ -17,7 +17,7 @@ const GIT_VERBS: &[&str] = &["push", "fetch", "clone", "ls-remote", "pull", "rem
 /// The data that a line sends to another host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outward {
-    /// The program that does it; empty if only an address stands there.
+    /// The program that sends the data; empty if there is only an address.
     pub program: String,
     /// Destinations, as written; empty if the line does not name any.
     pub destinations: Vec<String>,

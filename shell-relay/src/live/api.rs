@@ -70,7 +70,7 @@ pub struct Effects {
 }
 
 impl Effects {
-    /// Empties it, keeping its memory.
+    /// Empties the effects, keeping their memory.
     pub fn clear(&mut self) {
         self.terminal.clear();
         self.pty.clear();
@@ -142,7 +142,7 @@ pub enum AwaitedInput {
 /// An event of the live shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LiveEvent {
-    /// A new primary prompt stands, outside an answer. The first one means: the shell is integrated.
+    /// A new primary prompt stands, outside an answer. The first such event means that the shell is integrated.
     PromptReady,
     /// Enter was pressed at the primary prompt; answered soon by [`LiveShell::decide_line`](super::LiveShell::decide_line); until then
     /// keys are held.
@@ -155,7 +155,8 @@ pub enum LiveEvent {
         cwd: PathBuf,
         /// Whether the shell knows the line's first word as a command; `None` if it did not report it.
         is_command: Option<bool>,
-        /// Enter came by itself or in one piece with this line: not with other lines, as typed ahead or sent by a macro. Where pastes are
+        /// Enter came by itself or in one piece with this line, not with other lines, as typed ahead or sent by a macro. If pastes are
+        /// not marked, it came with the last few letters of the line at most.
         /// not marked, with the last few letters of the line at most.
         is_alone: bool,
     },
@@ -168,19 +169,20 @@ pub enum LiveEvent {
         /// As in `LineEntered`.
         is_command: Option<bool>,
     },
-    /// The shell is hidden, the assistant may draw: at first with the cursor behind the prompt and its line empty, then after each
+    /// The shell is hidden, and the assistant may draw: at first with the cursor behind the prompt and its line empty, then after each
+    /// command at the start of a row.
     /// command at the start of a row.
     AnswerReady,
-    /// The answer could not begin; the line is as it was.
+    /// The answer could not begin; the line is unchanged.
     AnswerRefused(RelayError),
-    /// The shell's new prompt stands, with the line if it was to come back.
+    /// The shell's new prompt stands, with the line if it was to be restored.
     AnswerEnded,
     /// The user wants the answer to stop.
     CancelRequested {
         /// Escape was pressed; otherwise Ctrl-C.
         is_escape: bool,
     },
-    /// Ctrl-Z while the assistant has the terminal, nothing runs and nothing else was typed.
+    /// Ctrl-Z was pressed while the assistant has the terminal, nothing runs and nothing else was typed.
     PauseKeyPressed,
     /// The user has typed while the assistant has the terminal and nothing runs: the keys wait for the end of the answer. Reported once
     /// in an answer.
@@ -189,9 +191,9 @@ pub enum LiveEvent {
     FocusChanged(bool),
     /// Keys for the assistant, while it has the keyboard.
     AnswerKey(Vec<u8>),
-    /// Whole lines of text and colours that background jobs wrote during an answer: to be shown above what the assistant draws.
+    /// Whole lines of text and colours that background jobs wrote during an answer: to be shown above the assistant's drawing.
     BackgroundOutput(Vec<u8>),
-    /// The command's own output begins; it has the keyboard. The command file may go.
+    /// The command's own output begins; it has the keyboard. The command file may be removed.
     CommandStarted {
         /// The command's id.
         id: String,
@@ -224,21 +226,21 @@ pub enum LiveEvent {
     CommandRefused {
         /// The command's id.
         id: String,
-        /// Why.
+        /// The reason.
         error: RelayError,
     },
     /// The command waits for the user; its time stands still.
     WaitingForInput {
         /// The command's id.
         id: String,
-        /// For what.
+        /// The awaited input.
         what: AwaitedInput,
     },
     /// A command of the user's starts.
     UserCommandStarted,
     /// A command of the user's ended.
     UserCommandFinished(UserCommand),
-    /// The shell runs without marks: plain pass-through from here.
+    /// The shell runs without marks: from now on input and output only pass through.
     NotIntegrated {
         /// A sentence.
         reason: String,
@@ -256,7 +258,7 @@ pub struct UserCommand {
     pub cwd: PathBuf,
     /// Time from its start to its end.
     pub duration: Duration,
-    /// The end of its output, rendered as text.
+    /// The end of the command's output, rendered as text.
     pub output_tail: String,
     /// Bytes written in all.
     pub output_bytes: u64,
@@ -265,7 +267,7 @@ pub struct UserCommand {
 /// The activity of the shell, as far as the marks report it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShellState {
-    /// Starting; no mark yet.
+    /// The shell is starting; no mark yet.
     Boot,
     /// The line editor waits at the primary prompt.
     Prompt,
@@ -275,7 +277,7 @@ pub enum ShellState {
     RunningUser,
     /// A command of the agent's is on its way, runs or has just ended.
     RunningAgent,
-    /// Between a command's end and the next prompt.
+    /// A command has ended and the next prompt has not come.
     Precmd,
     /// An answer is on.
     Answering,

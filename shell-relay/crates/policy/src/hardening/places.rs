@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// The bytes of each word of each command. What is redirected to or from is no word.
+/// The bytes of each word of each command. Targets of redirections are not words.
 pub(crate) fn word_places(line: &str) -> Vec<Vec<Range<usize>>> {
     let bytes = line.as_bytes();
     let mut commands = vec![Vec::new()];

@@ -9,7 +9,7 @@ use toml_edit::{Array, ArrayOfTables, Document, DocumentMut, Item, RawString, Ta
 use super::{Operands, Rule, Rules, SafetySettings, safety};
 use crate::{Context, Level, danger};
 
-/// More rules than this are not kept.
+/// Largest number of rules that are kept.
 const MAX_RULES: usize = 1_000;
 /// Mistakes beyond this number are not reported one by one.
 const MAX_REFUSED: usize = 1_000;
@@ -24,20 +24,20 @@ const HEADING: &str = "# Commands that cohab runs without asking: exactly these 
 pub struct Loaded {
     /// The rules in force.
     pub rules: Rules,
-    /// Rules that are not, and why.
+    /// Rules that are not in force, and the reasons.
     pub refused: Vec<Refusal>,
     /// The assistant's caution.
     pub safety: SafetySettings,
 }
 
-/// A rule that is not in force, or a file of which none is.
+/// A rule that is not in force, or a file without any rule in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Line of the file, from 1; 0: the whole file.
+    /// Line of the file, from 1; 0 means the whole file.
     pub line: usize,
     /// Column in that line, in characters from 1.
     pub column: usize,
-    /// Whether it may have made something stricter: without it nothing runs unasked.
+    /// Whether the rule may have made something stricter: without it nothing runs unasked.
     pub may_tighten: bool,
     /// The command it is about, as far as it is known.
     pub name: String,
@@ -80,7 +80,7 @@ impl Loaded {
     }
 }
 
-/// Why a text cannot be changed.
+/// The reason why a text cannot be changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
     /// The text is not TOML.
@@ -91,7 +91,7 @@ pub enum DocumentError {
         /// The parser's complaint.
         reason: String,
     },
-    /// There are as many rules as are kept.
+    /// The file holds the largest number of rules.
     #[error("it holds {MAX_RULES} rules already")]
     Full,
     /// No rule has this number.
@@ -99,7 +99,7 @@ pub enum DocumentError {
     NoSuchRule(usize),
 }
 
-/// Whose file it is.
+/// The owner of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The user's own, or the system's.
@@ -170,7 +170,7 @@ fn name_of(table: &Table) -> String {
     words.unwrap_or_default().join(" ")
 }
 
-/// The day behind which a rule does not hold: what is wrong with it, or whether it is over.
+/// Whether the last day of a rule is over. It is also over if that day is wrong.
 fn has_expired(table: &Table, today: &str) -> bool {
     let until = table.get("until").and_then(Item::as_str).unwrap_or_default();
     !until.is_empty() && !today.is_empty() && until < today
@@ -184,7 +184,7 @@ fn is_day(text: &str) -> bool {
             .all(|(at, byte)| if at == 4 || at == 7 { byte == b'-' } else { byte.is_ascii_digit() })
 }
 
-/// A rule, or the key that is wrong and why.
+/// Reads a rule; otherwise returns the key that is wrong and the reason.
 fn read_rule(table: &Table) -> Result<Rule, (&'static str, String)> {
     let known = ["decision", "argv", "prefix", "operands", "folder", "until", "match", "not_match"];
     if let Some((key, _)) = table.iter().find(|(key, _)| !known.contains(key)) {
@@ -271,10 +271,10 @@ fn words(table: &Table, key: &str) -> Option<Vec<String>> {
     table.get(key)?.as_array()?.iter().map(|word| word.as_str().map(ToOwned::to_owned)).collect()
 }
 
-/// The text with one more rule at its end; the same text if it is there already.
+/// The text with one more rule at its end; the same text if the rule is there already.
 ///
 /// # Errors
-/// When the text is no TOML, or full.
+/// If the text is not TOML, or full.
 pub fn with_rule(text: &str, rule: &Rule) -> Result<String, DocumentError> {
     sound(text)?;
     let loaded = parse(text);
@@ -310,10 +310,10 @@ fn table_of(rule: &Rule) -> DocumentMut {
     document
 }
 
-/// The text without rule `number` of those in force, from 1; and the rule.
+/// The text without rule `number` of those in force, from 1; and that rule.
 ///
 /// # Errors
-/// When the text is no TOML, or has no such rule.
+/// If the text is not TOML, or has no such rule.
 pub fn without_rule(text: &str, number: usize) -> Result<(String, Rule), DocumentError> {
     let mut document = sound(text)?;
     let wanted = number.checked_sub(1).and_then(|index| parse(text).rules.0.into_iter().nth(index));
@@ -341,7 +341,7 @@ fn text_of(raw: Option<&RawString>) -> Option<String> {
     raw?.as_str().map(ToOwned::to_owned)
 }
 
-/// Two pieces between tables as one: a blank line between them is enough.
+/// Joins two pieces between tables: a blank line between them is enough.
 fn joined(above: &str, below: &str) -> String {
     if above.trim().is_empty() {
         return below.to_owned();
