@@ -323,7 +323,7 @@ impl App {
         }
     }
 
-    /// Tells the daemon, if there is one, now or later.
+    /// Reports it to the daemon, if there is one, now or later.
     fn keep_shell_event(&mut self, mut event: ShellEvent, effects: &mut Vec<Effect>) {
         self.redactor.shell_event(&mut event);
         if self.connection.shell_events.len() == KEPT_SHELL_EVENTS {

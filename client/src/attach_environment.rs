@@ -25,7 +25,7 @@ pub fn model_variables(
     settings
 }
 
-/// Those that are told apart by no ending: our own, and those of vendors that call theirs otherwise.
+/// Those without a common ending: our own, and those of vendors that use other names.
 const MODEL_VARIABLES: [&str; 9] = [
     "COHAB_PROFILE",
     "COHAB_PROVIDER",

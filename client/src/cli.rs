@@ -227,7 +227,7 @@ pub struct AskArgs {
     /// Print one JSON object per event and line
     #[arg(long)]
     pub json: bool,
-    /// What may run unasked [default: ask; where nobody can be asked, refuse]
+    /// What may run unasked [default: ask; without a terminal, refuse]
     #[arg(long, value_name = "MODE")]
     pub approve: Option<ApproveMode>,
 }

@@ -1,6 +1,6 @@
 //! The whole command line, what is handed over to `cohabd` included: for completions and the manual.
 //!
-//! `cohabd definitions` tells its own as JSON, so neither program depends on the other and nothing is written down twice. Without
+//! `cohabd definitions` prints its own as JSON, so neither program depends on the other and nothing is written down twice. Without
 //! `cohabd` its commands are there by name and meaning only.
 
 use std::{

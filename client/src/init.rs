@@ -59,7 +59,7 @@ pub fn has_outer_shell() -> bool {
     outer_file().is_some()
 }
 
-/// Tells the outer shell, if there is one, that it may end, too. Without the file it stays, which does no harm.
+/// Lets the outer shell, if there is one, end, too. Without the file it stays, which does no harm.
 pub fn release_outer_shell() {
     // Where the terminal is gone the outer shell ends by itself and would leave the file.
     if let Some(path) = outer_file().filter(|_| io::stdin().is_terminal()) {

@@ -32,7 +32,7 @@ impl Countdown {
         self.due.checked_sub(Duration::from_millis(next_ms))
     }
 
-    /// Tells whether another number is to be shown.
+    /// Returns whether another number is to be shown.
     pub fn tick(&mut self, now: Instant) -> bool {
         let is_due = self.deadline().is_some_and(|deadline| now >= deadline);
         if is_due {

@@ -87,7 +87,7 @@ impl Progress {
         }
     }
 
-    /// Lets time pass. Tells whether another second is to be shown.
+    /// Lets time pass. Returns whether another second is to be shown.
     pub fn tick(&mut self, now: Instant) -> bool {
         let elapsed_s = u32::try_from(self.elapsed(now).as_secs()).unwrap_or(u32::MAX);
         std::mem::replace(&mut self.elapsed_s, elapsed_s) != elapsed_s

@@ -199,7 +199,7 @@ impl Turn {
         }
     }
 
-    /// Lets time pass. Tells whether a countdown shows another number.
+    /// Lets time pass. Returns whether a countdown shows another number.
     pub fn tick(&mut self, now: Instant) -> bool {
         let Waiting::Retry(countdown) = &mut self.waiting else { return false };
         let has_changed = countdown.tick(now);

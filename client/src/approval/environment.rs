@@ -71,7 +71,7 @@ impl ApprovalEnvironment {
         context.with_own(&self.own_folders).with_programs(&self.program_folders)
     }
 
-    /// The same of a line that runs in this `mode`: a separate shell is bash or sh, whatever shell the user has.
+    /// The same of a line that runs in this `mode`: a separate shell is bash or sh, also for users of other shells.
     pub(super) fn context_of<'a>(&'a self, mode: RunMode, cwd: &'a Path) -> Context<'a> {
         let context = self.context(cwd);
         if mode == RunMode::Isolated { context.in_shell(Shell::Bash) } else { context }

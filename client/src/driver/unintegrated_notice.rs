@@ -1,4 +1,4 @@
-//! Tells the user once that the shell runs without the assistant, between the line that they entered and its output.
+//! Informs the user once that the shell runs without the assistant, between the line that they entered and its output.
 
 use cohab_term::ansi::{ColorSupport, write_line};
 

@@ -21,7 +21,7 @@ pub enum CommandKind {
     Retry,
     /// Holds the answer that is coming.
     Pause,
-    /// Goes on with one that is held, or that the daemon's end interrupted.
+    /// Continues a turn that is held, or that the daemon's end interrupted.
     Resume,
     /// Shortens the conversation.
     Compact,

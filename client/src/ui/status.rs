@@ -57,7 +57,7 @@ pub fn step_finished(
     };
     // What was not run took no time worth telling.
     let took = if elapsed_ms == 0 { String::new() } else { duration(elapsed_ms) };
-    // The step's glyph stands above; where there is none, the tool's name says what this is about.
+    // The step's glyph stands above; without one, the tool's name says what this is about.
     let parts = [output_style.choose("", &one_line(tool)), output_style.choose(refused, ""), &summary, &took]
         .map(str::to_owned);
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();

@@ -1,5 +1,7 @@
 //! Checks the architecture rules that no compiler checks: layout, layers, purity, sizes.
 
+mod layers;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
@@ -8,6 +10,7 @@ use std::{
 };
 
 use cohab_e2e::binaries::workspace_root;
+use layers::LAYERS;
 
 /// Everything at the top of the repository but build output.
 const TOP_LEVEL: &[&str] = &[
@@ -37,177 +40,6 @@ const TOP_LEVEL: &[&str] = &[
 ];
 /// Build output, present or not.
 const BUILD_OUTPUT: &[&str] = &["target"];
-
-/// The allowed dependencies of each package.
-const LAYERS: &[(&str, &[&str])] = &[
-    ("cohab-files", &[]),
-    ("cohab-policy-data", &[]),
-    ("cohab-process", &[]),
-    ("cohab-protocol", &[]),
-    ("cohab-secrets", &[]),
-    ("cohab-shell-state", &[]),
-    ("cohab-text", &[]),
-    ("cohab-types", &[]),
-    ("cohab-confine", &["cohab-policy-data"]),
-    ("cohab-line-classifier", &["cohab-text"]),
-    ("cohab-term", &["cohab-text"]),
-    ("cohab-model-api", &["cohab-secrets"]),
-    ("cohab-policy", &["cohab-policy-data", "cohab-secrets", "cohab-shell-state", "cohab-text"]),
-    ("cohab-daemon-link", &["cohab-protocol", "cohab-secrets", "cohab-text", "cohab-types"]),
-    ("cohab-agent", &["cohab-model-api", "cohab-policy", "cohab-text", "cohab-types"]),
-    ("cohab-offline", &["cohab-model-api"]),
-    ("cohab-policy-io", &["cohab-policy", "cohab-shell-state", "cohab-text"]),
-    (
-        "cohab-shell-relay",
-        &["cohab-confine", "cohab-process", "cohab-secrets", "cohab-shell-state", "cohab-text", "cohab-types"],
-    ),
-    ("cohab-wires", &["cohab-model-api", "cohab-text", "cohab-types"]),
-    ("cohab-config", &["cohab-files", "cohab-model-api", "cohab-protocol", "cohab-types", "cohab-wires"]),
-    (
-        "cohab-models",
-        &[
-            "cohab-config",
-            "cohab-files",
-            "cohab-model-api",
-            "cohab-secrets",
-            "cohab-text",
-            "cohab-types",
-            "cohab-wires",
-        ],
-    ),
-    (
-        "cohab-sandbox",
-        &["cohab-confine", "cohab-policy", "cohab-policy-io", "cohab-process", "cohab-text", "cohab-types"],
-    ),
-    ("cohab-store", &["cohab-agent", "cohab-files", "cohab-model-api", "cohab-process", "cohab-secrets", "cohab-text"]),
-    ("cohab-audit", &["cohab-policy", "cohab-protocol", "cohab-store", "cohab-text"]),
-    ("cohab-context", &["cohab-agent", "cohab-files", "cohab-model-api", "cohab-text"]),
-    (
-        "cohab-tools",
-        &[
-            "cohab-agent",
-            "cohab-context",
-            "cohab-files",
-            "cohab-model-api",
-            "cohab-policy",
-            "cohab-sandbox",
-            "cohab-types",
-        ],
-    ),
-    (
-        "cohab-guard",
-        &[
-            "cohab-agent",
-            "cohab-context",
-            "cohab-model-api",
-            "cohab-policy",
-            "cohab-policy-io",
-            "cohab-protocol",
-            "cohab-secrets",
-            "cohab-shell-state",
-            "cohab-text",
-            "cohab-types",
-        ],
-    ),
-    (
-        "cohab-runtime",
-        &[
-            "cohab-agent",
-            "cohab-audit",
-            "cohab-config",
-            "cohab-context",
-            "cohab-files",
-            "cohab-guard",
-            "cohab-model-api",
-            "cohab-policy",
-            "cohab-policy-io",
-            "cohab-protocol",
-            "cohab-shell-state",
-            "cohab-store",
-            "cohab-text",
-            "cohab-types",
-        ],
-    ),
-    (
-        "cohab-session",
-        &[
-            "cohab-agent",
-            "cohab-context",
-            "cohab-guard",
-            "cohab-model-api",
-            "cohab-process",
-            "cohab-protocol",
-            "cohab-runtime",
-            "cohab-sandbox",
-            "cohab-secrets",
-            "cohab-store",
-            "cohab-text",
-            "cohab-types",
-        ],
-    ),
-    (
-        "cohab-doctor",
-        &[
-            "cohab-daemon-link",
-            "cohab-policy",
-            "cohab-policy-io",
-            "cohab-process",
-            "cohab-protocol",
-            "cohab-sandbox",
-            "cohab-shell-relay",
-            "cohab-shell-state",
-            "cohab-term",
-            "cohab-text",
-            "cohab-types",
-        ],
-    ),
-    (
-        "cohab",
-        &[
-            "cohab-daemon-link",
-            "cohab-doctor",
-            "cohab-line-classifier",
-            "cohab-policy",
-            "cohab-policy-io",
-            "cohab-process",
-            "cohab-protocol",
-            "cohab-sandbox",
-            "cohab-secrets",
-            "cohab-shell-relay",
-            "cohab-shell-state",
-            "cohab-term",
-            "cohab-text",
-            "cohab-types",
-        ],
-    ),
-    (
-        "cohabd",
-        &[
-            "cohab-agent",
-            "cohab-audit",
-            "cohab-config",
-            "cohab-context",
-            "cohab-guard",
-            "cohab-model-api",
-            "cohab-models",
-            "cohab-offline",
-            "cohab-policy",
-            "cohab-policy-io",
-            "cohab-process",
-            "cohab-protocol",
-            "cohab-runtime",
-            "cohab-sandbox",
-            "cohab-secrets",
-            "cohab-session",
-            "cohab-shell-state",
-            "cohab-store",
-            "cohab-text",
-            "cohab-tools",
-            "cohab-types",
-            "cohab-wires",
-        ],
-    ),
-];
 
 /// Crates that decide and never act.
 const PURE_CRATES: &[&str] = &[

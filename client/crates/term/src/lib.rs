@@ -16,8 +16,8 @@
 //! - [`keys::KeyReader`] turns bytes into [`keys::Input`]; [`input::InputText`] is a line that is edited with it.
 //! - [`async_tty::AsyncTty`] puts a terminal's descriptor into the event loop; [`window_size`] asks for the size.
 //!
-//! Invariants: every byte that [`ansi`] and [`live_area`] write is a printable character or a sequence of this crate's own, whatever the
-//! text contains. Work per chunk of markdown and memory are bounded. Only [`async_tty`] and [`window_size`] touch a descriptor; nothing
+//! Invariants: for any text, every byte that [`ansi`] and [`live_area`] write is a printable character or a sequence of this crate's own.
+//! Work per chunk of markdown and memory are bounded. Only [`async_tty`] and [`window_size`] touch a descriptor; nothing
 //! here opens the user's terminal, changes its modes or decides when to write.
 
 pub mod ansi;

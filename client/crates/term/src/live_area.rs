@@ -143,7 +143,7 @@ impl LiveArea {
     }
 
     /// Rows at the top of an area of `count` rows that have no place. They go by half a screen: an area that grows is then not
-    /// painted anew with each row.
+    /// redrawn with each row.
     #[must_use]
     pub fn skipped(&self, count: usize) -> usize {
         let step = (self.max_rows() / 2).max(1);
@@ -282,8 +282,8 @@ impl LiveArea {
         self.was_resized = false;
     }
 
-    /// Makes the screen show `final_rows` and `area` from the area's first row on. Tells whether more was written than text that
-    /// goes on where the cursor stood.
+    /// Makes the screen show `final_rows` and `area` from the area's first row on. Returns whether more was written than text that
+    /// continues where the cursor stood.
     fn update(
         &mut self,
         final_rows: Vec<DrawnRow>,

@@ -209,7 +209,7 @@ fn a_daemon_that_is_gone_or_a_user_who_has_enough_ends_the_wait() {
     let (id, _) = request(&effects);
     assert_eq!(bench.live(LiveEvent::CancelRequested { is_escape: false }), [Effect::EndAnswer]);
     assert_eq!(bench.shown(), "? /cost\nStopped.\n----\n");
-    // Its answer is nobody's then.
+    // Its answer is then ignored.
     assert!(reply(&mut bench, id, SessionAnswer::Usage(Usage::default())).is_empty());
 }
 

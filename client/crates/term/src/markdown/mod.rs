@@ -101,7 +101,7 @@ impl MarkdownStream {
         &self.code_blocks
     }
 
-    /// Goes on with the code of an earlier part of the same answer.
+    /// Continues with the code of an earlier part of the same answer.
     #[must_use]
     pub fn with_code_blocks(mut self, code_blocks: CodeBlocks) -> Self {
         self.code_blocks = code_blocks;
