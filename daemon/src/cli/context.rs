@@ -3,6 +3,7 @@
 use std::{io::Write, path::Path, process::ExitCode};
 
 use clap::Args;
+use cohab_assembly::wiring;
 use cohab_context::{
     analysis::Analysis,
     query::{Query, Runtime},
@@ -18,7 +19,6 @@ use cohab_text::sanitize::{escaped_json, one_line, sanitize};
 use serde_json::{Value, json};
 
 use super::{Failure, ModelFlags, record};
-use crate::wiring;
 
 /// Width of the terminal where nobody says it.
 const COLUMNS: u16 = 80;

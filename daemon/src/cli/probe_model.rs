@@ -6,6 +6,7 @@ use std::{
 };
 
 use clap::Args;
+use cohab_assembly::wiring;
 use cohab_context::sections::{SystemContext, system_prompt};
 use cohab_guard::known_servers::KnownServers;
 use cohab_model_api::{Message, ModelProvider, ModelRequest};
@@ -13,10 +14,7 @@ use cohab_models::resolution::Choice;
 use cohab_protocol::Paths;
 
 use super::{Failure, ModelFlags};
-use crate::{
-    probe::{self, Show, json::JsonLines, text::Lines},
-    wiring,
-};
+use crate::probe::{self, Show, json::JsonLines, text::Lines};
 
 /// Longest prompt from standard input, in bytes.
 const PROMPT_MAX_BYTES: u64 = 4 * 1024 * 1024;

@@ -8,6 +8,7 @@ use std::{
 };
 
 use clap::Args;
+use cohab_assembly::wiring::home;
 use cohab_context::{
     trust::{TrustError, TrustedFolders},
     workspace::{count_project_skills, instructions, root_of},
@@ -17,7 +18,6 @@ use cohab_text::sanitize::{escaped_json, one_line};
 use serde_json::json;
 
 use super::Failure;
-use crate::wiring::home;
 
 /// `cohab trust`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
