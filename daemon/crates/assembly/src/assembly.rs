@@ -1,9 +1,9 @@
 //! Puts an agent together for each turn: settings, model, tools, shell and the behaviour around the loop.
 
-mod answering;
-mod around;
-mod bench;
-mod beside;
+mod auxiliary_models;
+mod middleware_stack;
+mod model_pool;
+mod model_selection;
 mod shells;
 
 use std::{
@@ -15,8 +15,6 @@ use std::{
     time::Duration,
 };
 
-use answering::{Answering, introduced};
-use around::Around;
 use async_trait::async_trait;
 use cohab_agent::{
     Agent, TurnError, TurnLimits,
@@ -68,10 +66,12 @@ use cohab_store::{Store, row::ModelKey, sessions::Limits};
 use cohab_text::tokens::estimate_tokens;
 use cohab_tools::session_tools;
 use cohab_types::environment::Variables;
+use middleware_stack::MiddlewareStack;
+use model_selection::{Answering, introduced};
 use tokio::time::{Instant, timeout};
 
 use crate::temporary::TemporaryFolder;
-pub use bench::{Bench, Jobs};
+pub use model_pool::{Jobs, ModelPool};
 
 /// Choices of a provider that are kept. Each holds a connection pool.
 const MAX_KEPT_CHOICES: usize = 8;
@@ -184,7 +184,7 @@ struct Kept {
 struct Resolved {
     settings: TurnSettings,
     choice: Choice,
-    bench: Arc<Bench>,
+    pool: Arc<ModelPool>,
 }
 
 /// Which state of the settings and of the table of models was read.
@@ -232,8 +232,8 @@ impl Assembly {
         let choice = self.parts.chooser.choose(&settings.model, variables).await;
         let choice = choice.map_err(|error| TurnError::Settings { message: error.message, hint: error.hint })?;
         let since = Instant::now();
-        let bench = Arc::new(Bench::new(Arc::clone(&self.parts.chooser), settings.jobs.clone(), variables));
-        let resolved = Resolved { settings, choice, bench };
+        let pool = Arc::new(ModelPool::new(Arc::clone(&self.parts.chooser), settings.jobs.clone(), variables));
+        let resolved = Resolved { settings, choice, pool };
         self.keep(Kept { stamp, variables: variables.clone(), resolved: resolved.clone(), since });
         Ok(resolved)
     }
@@ -437,7 +437,7 @@ impl Assembler for Assembly {
             settings.tools.iter().cloned().chain(own).chain(unconfined).map(|tool| (tool.spec().name, tool)).collect();
         let system = system_prompt(&parts.surroundings.standing);
         let tools_tokens: u64 = tools.values().map(|tool| spec_tokens(&tool.spec())).sum();
-        let around = Around {
+        let around = MiddlewareStack {
             assembly: self,
             parts: &parts,
             resolved: &resolved,

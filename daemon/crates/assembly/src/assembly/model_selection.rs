@@ -1,4 +1,4 @@
-//! Who answers a turn: the main model, or by the tier of the question another one, each with those that stand in for it.
+//! Selects the model that answers a turn: the main model, or another by the tier of the question, each with its fallbacks.
 
 use std::sync::{Arc, PoisonError};
 
@@ -17,7 +17,7 @@ use cohab_session::TurnParts;
 use cohab_types::environment::Variables;
 use futures::FutureExt as _;
 
-use super::{Assembly, Jobs, Resolved, bench::Bench};
+use super::{Assembly, Jobs, Resolved, model_pool::ModelPool};
 use crate::tier_rules::{Asked, judge};
 
 /// Variables that name who answers.
@@ -38,7 +38,7 @@ impl Assembly {
         parts: &TurnParts,
         approver: &dyn Approver,
     ) -> Result<Answering, TurnError> {
-        let Resolved { settings, choice, bench } = resolved;
+        let Resolved { settings, choice, pool } = resolved;
         let wish = tier_wish(&parts.session.variables(), &settings.jobs)?;
         let tier = wish.map(|wish| {
             let conversation = parts.session.conversation().lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,9 +61,9 @@ impl Assembly {
         });
         let candidates = names.into_iter().map(|(name, tier)| {
             let own = ready.clone().filter(|_| name == main);
-            candidate(name, tier, own, bench)
+            candidate(name, tier, own, pool)
         });
-        let fallback = FallbackChain::start(candidates.collect(), Arc::clone(&bench.cooldowns)).await;
+        let fallback = FallbackChain::start(candidates.collect(), Arc::clone(&pool.cooldowns)).await;
         let fallback = Arc::new(fallback.map_err(|message| TurnError::Settings { message, hint: None })?);
         Ok(Answering { provider: Arc::clone(&fallback) as _, fallback: Some(fallback) })
     }
@@ -84,7 +84,7 @@ impl Assembly {
         if name == main_name(&resolved.settings.model) {
             return Ok((None, wish));
         }
-        let provider = resolved.bench.provider(name).await;
+        let provider = resolved.pool.provider(name).await;
         let wrong = |error: ChoiceError| TurnError::Settings { message: error.message, hint: error.hint };
         Ok((Some(provider.map_err(wrong)?), wish))
     }
@@ -100,14 +100,14 @@ pub(super) fn introduced(mut model: ModelInfo, wish: Option<TierWish>) -> ModelI
     model
 }
 
-fn candidate(name: String, tier: Tier, own: Option<Arc<dyn ModelProvider>>, bench: &Arc<Bench>) -> Candidate {
-    let (bench, profile) = (Arc::clone(bench), name.clone());
+fn candidate(name: String, tier: Tier, own: Option<Arc<dyn ModelProvider>>, pool: &Arc<ModelPool>) -> Candidate {
+    let (pool, profile) = (Arc::clone(pool), name.clone());
     let make = move || {
-        let (own, bench, profile) = (own.clone(), Arc::clone(&bench), profile.clone());
+        let (own, pool, profile) = (own.clone(), Arc::clone(&pool), profile.clone());
         let made = async move {
             match own {
                 Some(provider) => Ok(provider),
-                None => bench.provider(&profile).await.map_err(|error| error.message),
+                None => pool.provider(&profile).await.map_err(|error| error.message),
             }
         };
         made.boxed()
@@ -178,5 +178,5 @@ fn names(
 }
 
 #[cfg(test)]
-#[path = "answering_tests.rs"]
+#[path = "model_selection_tests.rs"]
 mod tests;

@@ -1,4 +1,4 @@
-//! Models beside the main one: those of tiers, roles and fallbacks, got ready when they are needed and kept with the settings.
+//! The models next to the main one, for tiers, roles and fallbacks: made ready when they are needed, kept with the settings.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -29,7 +29,7 @@ pub struct Jobs {
 }
 
 /// The models beside the main one.
-pub struct Bench {
+pub struct ModelPool {
     chooser: Arc<dyn ProviderChooser>,
     jobs: Jobs,
     variables: Variables,
@@ -38,7 +38,7 @@ pub struct Bench {
     pub(super) cooldowns: Arc<Cooldowns>,
 }
 
-impl Bench {
+impl ModelPool {
     /// Of these settings, for a client with these variables.
     #[must_use]
     pub fn new(chooser: Arc<dyn ProviderChooser>, jobs: Jobs, variables: &Variables) -> Self {

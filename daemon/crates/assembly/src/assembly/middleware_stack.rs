@@ -1,4 +1,4 @@
-//! The behaviour around the loop of a turn: one list to register it, in its order.
+//! The middleware of a turn: one list to register it, in its order.
 
 use std::{
     hash::{DefaultHasher, Hash as _, Hasher as _},
@@ -70,7 +70,7 @@ const BYTES_PER_TOKEN: u64 = 3;
 const LEAST_RESULT_BYTES: usize = 4 * 1024;
 
 /// What the behaviour of one turn is made of.
-pub(super) struct Around<'a> {
+pub(super) struct MiddlewareStack<'a> {
     pub assembly: &'a Assembly,
     pub parts: &'a TurnParts,
     pub resolved: &'a Resolved,
@@ -84,7 +84,7 @@ pub(super) struct Around<'a> {
     pub beside_tokens: u64,
 }
 
-impl Around<'_> {
+impl MiddlewareStack<'_> {
     /// All of it, outermost first; the gate is innermost but for what records, so that it judges what really runs.
     pub async fn list(self) -> Vec<Arc<dyn Middleware>> {
         let (session, recorder) = (&self.parts.session, &self.parts.recorder);
@@ -224,7 +224,7 @@ impl Around<'_> {
 
     /// What shortens the conversation.
     async fn compaction(&self, window: Arc<Window>, spans: &Spans) -> Compaction {
-        let Around { assembly, parts, resolved, provider, .. } = self;
+        let MiddlewareStack { assembly, parts, resolved, provider, .. } = self;
         let summing = assembly.summing(resolved, provider, &parts.session, parts.turn_id.to_string()).await;
         let spent = Spent::default();
         let settings = resolved.settings.context;
@@ -295,7 +295,7 @@ impl Around<'_> {
 
     /// What gives answers again; nothing does where no model answers.
     fn given_again(&self) -> Option<CacheReplay> {
-        let Around { assembly, parts, provider, resolved, .. } = self;
+        let MiddlewareStack { assembly, parts, provider, resolved, .. } = self;
         let mut history = DefaultHasher::new();
         parts.session.history().hash(&mut history);
         (resolved.settings.is_cache_on && !provider.info().is_offline).then(|| CacheReplay {
@@ -313,7 +313,7 @@ impl Around<'_> {
 
     /// Names the conversation, if it is kept and the user has set who does that.
     fn naming(&self) -> Option<Naming> {
-        let Around { assembly, parts, resolved, .. } = self;
+        let MiddlewareStack { assembly, parts, resolved, .. } = self;
         resolved.settings.kept?;
         let title_model = assembly.namer(resolved, &parts.session, parts.turn_id.to_string())?;
         Some(Naming { title_model, recorder: Arc::clone(&parts.recorder) })

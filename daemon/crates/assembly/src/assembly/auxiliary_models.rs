@@ -1,4 +1,4 @@
-//! Models beside the one that answers: who sums a conversation up, who names it, and who accounts for that.
+//! The auxiliary models of a turn: one sums a conversation up, one gives it a title. Both are accounted for.
 
 use std::{
     path::PathBuf,
@@ -32,14 +32,14 @@ use super::{Assembly, Resolved, TurnSettings};
 const SHORT_TOKENS: u64 = 2_000;
 
 /// Who sums conversations up.
-pub(super) struct Summing {
+pub(super) struct Summarizer {
     provider: Arc<dyn ModelProvider>,
     /// Estimate that a request to it may have.
     request_tokens: u64,
     accounting: Arc<Accounting>,
 }
 
-impl Summing {
+impl Summarizer {
     /// What shortens conversations by `strategy`; what that takes is put down in `spent`.
     pub(super) fn compactor(self, strategy: Strategy, spent: &Spent) -> Arc<dyn Compactor> {
         match strategy {
@@ -53,7 +53,7 @@ impl Summing {
 }
 
 /// Who does work beside the answers.
-struct Clerk {
+struct AuxiliaryModel {
     /// As what; `None` for the main model.
     role: Option<Role>,
     provider: Arc<dyn ModelProvider>,
@@ -62,9 +62,9 @@ struct Clerk {
     withheld: Withheld,
 }
 
-impl Clerk {
+impl AuxiliaryModel {
     /// With what it may be asked, and what accounts for that.
-    async fn ready(self, session: String, turn: String) -> Summing {
+    async fn ready(self, session: String, turn: String) -> Summarizer {
         let Self { role, provider, settings: TurnSettings { model, models, jobs, .. }, store, withheld } = self;
         let provider = WithheldProvider::around(provider, &withheld);
         let profile = role.and_then(|role| jobs.roles.get(&role));
@@ -85,7 +85,7 @@ impl Clerk {
         };
         let answered = Box::new(answered);
         let accounting = Arc::new(Accounting { store, session, turn, answered, sent: Mutex::default() });
-        Summing { provider, request_tokens, accounting }
+        Summarizer { provider, request_tokens, accounting }
     }
 }
 
@@ -101,10 +101,10 @@ impl Assembly {
         main: &Arc<dyn ModelProvider>,
         session: &Session,
         turn: String,
-    ) -> Summing {
-        let own = resolved.bench.of_role(Role::Compactor).await;
+    ) -> Summarizer {
+        let own = resolved.pool.of_role(Role::Compactor).await;
         let is_main = own.is_none();
-        let clerk = Clerk {
+        let clerk = AuxiliaryModel {
             role: (!is_main).then_some(Role::Compactor),
             provider: own.unwrap_or_else(|| Arc::clone(main)),
             settings: resolved.settings.clone(),
@@ -117,16 +117,16 @@ impl Assembly {
     /// Who names conversations, got ready when it is asked for; `None` if no model has that role.
     pub(super) fn namer(&self, resolved: &Resolved, session: &Session, turn: String) -> Option<TitleModelFactory> {
         resolved.settings.jobs.roles.get(&Role::Namer)?;
-        let (bench, settings) = (Arc::clone(&resolved.bench), resolved.settings.clone());
+        let (pool, settings) = (Arc::clone(&resolved.pool), resolved.settings.clone());
         let (store, withheld) = (Arc::clone(&self.parts.store), self.withheld_at(session.cwd()));
         let session = session.key().to_string();
         Some(Box::new(move || {
-            let (bench, settings, store) = (Arc::clone(&bench), settings.clone(), Arc::clone(&store));
+            let (pool, settings, store) = (Arc::clone(&pool), settings.clone(), Arc::clone(&store));
             let (session, turn, withheld) = (session.clone(), turn.clone(), Arc::clone(&withheld));
             async move {
-                let provider = bench.of_role(Role::Namer).await?;
-                let clerk = Clerk { role: Some(Role::Namer), provider, settings, store, withheld };
-                let Summing { provider, accounting, .. } = clerk.ready(session, turn).await;
+                let provider = pool.of_role(Role::Namer).await?;
+                let clerk = AuxiliaryModel { role: Some(Role::Namer), provider, settings, store, withheld };
+                let Summarizer { provider, accounting, .. } = clerk.ready(session, turn).await;
                 let account = Arc::new(move |usage: &mut TokenUsage| accounting.after_model(usage));
                 Some(TitleModel { provider, account })
             }
