@@ -6,6 +6,7 @@ mod otlp;
 
 use std::time::Duration;
 
+use cohab_admin::telemetry::missing;
 use futures::future::BoxFuture;
 use tokio::{task::JoinHandle, time::timeout};
 use tokio_util::sync::CancellationToken;
@@ -18,14 +19,6 @@ const END_WAIT: Duration = Duration::from_secs(1);
 pub type SpanLayer = Box<dyn Layer<Registry> + Send + Sync>;
 /// Sends what was taken until its token fires, then the rest.
 type Export = Box<dyn FnOnce(CancellationToken) -> BoxFuture<'static, ()> + Send>;
-
-/// Why spans go nowhere whatever the settings say, and what helps; `None` if this build can send them.
-#[must_use]
-pub fn missing() -> Option<&'static str> {
-    const MISSING: &str = "`telemetry.otlp_endpoint` has no effect: this cohabd was built without OpenTelemetry export; \
-                           `cargo build --release -p cohabd --features otlp` makes one that has it";
-    (!cfg!(feature = "otlp")).then_some(MISSING)
-}
 
 /// What was set up, before it begins.
 #[derive(Default)]
