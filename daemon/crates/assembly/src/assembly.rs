@@ -134,7 +134,7 @@ pub trait ProviderChooser: Send + Sync {
 
 /// Reads the settings as they are for a client with these variables. The error is `TurnError::Settings`.
 pub type LoadSettings = Box<dyn Fn(&Paths, &Variables) -> Result<TurnSettings, TurnError> + Send + Sync>;
-/// As [`IsolatedShell`], confined.
+/// As [`IsolatedShell`](cohab_session::shell::fallback::IsolatedShell), confined.
 pub type ConfinedShell = Arc<dyn Fn(&Path, &Variables, Sandbox) -> Arc<dyn CommandRunner> + Send + Sync>;
 
 /// The implementations behind the ports.

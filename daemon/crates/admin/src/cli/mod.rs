@@ -14,11 +14,12 @@ mod model_jobs;
 pub mod models;
 pub mod probe_model;
 mod record;
+pub mod resolved_model;
 pub mod resume;
 pub mod sessions;
 pub mod setup;
 pub mod stats;
-pub mod stores;
+pub mod store_health;
 pub mod tasks;
 #[cfg(test)]
 mod testing;
@@ -26,7 +27,6 @@ pub mod trace;
 pub mod trust;
 pub mod undo;
 pub mod usage;
-pub mod who;
 pub mod why;
 
 use std::{
@@ -151,9 +151,9 @@ impl Command {
             Self::Tasks(args) => tasks::run(&args, paths, output, errors),
             Self::Export(args) => export::run(&args, paths, output, errors),
             Self::Trust(args) => trust::run(&args, paths, output, errors),
-            Self::Who => who::run(paths, output, errors),
+            Self::Who => resolved_model::run(paths, output, errors),
             Self::Jobs => jobs::run(paths, output, errors),
-            Self::Stores => stores::run(paths, output, errors),
+            Self::Stores => store_health::run(paths, output, errors),
             Self::Definitions => {
                 let written = writeln!(output, "{}", definitions::tree(&Cli::command())).map_err(Failure::from);
                 finish(written, output, errors)
