@@ -6,7 +6,6 @@ mod otlp;
 
 use std::time::Duration;
 
-use cohab_admin::telemetry::missing;
 use futures::future::BoxFuture;
 use tokio::{task::JoinHandle, time::timeout};
 use tokio_util::sync::CancellationToken;
@@ -55,7 +54,7 @@ impl Telemetry {
 
     #[cfg(not(feature = "otlp"))]
     fn exporter(_endpoint: &str) -> Result<(SpanLayer, Export), String> {
-        Err(missing().unwrap_or_default().to_owned())
+        Err(cohab_admin::telemetry::missing().unwrap_or_default().to_owned())
     }
 
     /// Begins, in the daemon's runtime. What is in the way is told in the log: nobody's turn waits for it.
