@@ -15,6 +15,7 @@
 //! The client decides last, by its own record of consent. This crate shows nothing to the user and stores no conversation; it asks
 //! through the port `Approver`.
 
+mod consents;
 pub mod expired_approvals;
 pub mod gate;
 pub mod known_servers;

@@ -3,6 +3,7 @@
 mod calls;
 mod environment;
 mod limits;
+mod pending;
 mod reported_files;
 mod shutdown;
 mod user_activity;
@@ -29,10 +30,11 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-pub use calls::{OpenApproval, OpenCall, Progress};
-use calls::{PendingCall, is_moot};
+pub use calls::{OpenApproval, OpenCall};
 use cohab_model_api::Message;
 use environment::KnownEnvironment;
+pub use pending::Progress;
+use pending::{Grant, PendingCall, is_moot};
 use reported_files::Named;
 use user_activity::UnreportedCommands;
 
@@ -44,8 +46,6 @@ use super::{
 
 /// A client that lost its connection may come back within this time before what waits for it is given up.
 pub const RECONNECT_GRACE: Duration = Duration::from_secs(5);
-/// Consents that wait for their command; the record starts anew when there are more.
-const MAX_GRANTS: usize = 256;
 
 /// A conversation and what belongs to it.
 pub struct Session {
@@ -97,11 +97,6 @@ struct Client {
 struct Turn {
     id: TurnId,
     cancel: CancellationToken,
-}
-
-struct Grant {
-    approval: ApprovalId,
-    is_lasting: bool,
 }
 
 impl Session {
@@ -196,6 +191,12 @@ impl Session {
     /// Changes what may be done unasked.
     pub fn set_approval(&self, mode: ApprovalMode) {
         self.lock().approval = mode;
+    }
+
+    /// What the user ran since the turn began, oldest first; each command is given once.
+    #[must_use]
+    pub fn take_untold(&self) -> Vec<PastCommand> {
+        self.lock().untold.take()
     }
 
     /// The client's environment, as far as settings come from it.

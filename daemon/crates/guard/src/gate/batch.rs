@@ -1,10 +1,6 @@
 //! Several commands of one answer as one question. Each is judged again before it runs: consent holds for command and folder.
 
-use std::{
-    ops::ControlFlow,
-    path::{Path, PathBuf},
-    sync::PoisonError,
-};
+use std::{ops::ControlFlow, path::Path, sync::PoisonError};
 
 use cohab_agent::{
     PlannedCall,
@@ -14,20 +10,7 @@ use cohab_policy::Level;
 use cohab_protocol::ApprovalMode;
 use tokio::time::Instant;
 
-use super::{Gate, is_asked_each_time, is_too_old};
-
-/// An answer that waits for its call.
-#[derive(Debug)]
-pub(super) struct Decided {
-    effect: Effect,
-    cwd: PathBuf,
-    answer: ApprovalAnswer,
-    at: Instant,
-}
-
-/// Files that the answer at hand would change with a question, in order; absent once asked about. Each change has a card of its own,
-/// with its whole diff.
-pub(super) type Changes = Vec<Option<PathBuf>>;
+use super::{Gate, decided::Decided, is_asked_each_time, is_too_old};
 
 impl Gate {
     /// Which of several changes this is, for its card.

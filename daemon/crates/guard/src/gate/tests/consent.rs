@@ -1,6 +1,7 @@
 //! What the user has agreed to, for the session or for good, and how far that goes.
 
 use super::*;
+use crate::consents::MAX_REMEMBERED;
 
 #[tokio::test]
 async fn consent_for_the_session_holds_for_this_command_in_this_folder_only() {
