@@ -1,4 +1,4 @@
-//! Whether this build can send spans.
+//! Says whether this build can send spans.
 
 /// Why spans go nowhere whatever the settings say, and what helps; `None` if this build can send them.
 #[must_use]

@@ -1,4 +1,4 @@
-//! How much a question asks of a model: a table of rules, the first that fits decides. Pure, no model is asked.
+//! Judges how much a question asks of a model: a table of rules, the first that fits decides. Pure, no model is asked.
 //!
 //! | rule | tier |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! What may be done unasked, as it was last seen: what differs is on record, whoever changed it.
+//! Records changes of what may be done unasked, by comparing it with what was last seen.
 
 use std::{
     collections::BTreeMap,

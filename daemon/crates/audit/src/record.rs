@@ -1,4 +1,4 @@
-//! What is told in a record. Pure.
+//! The records of the audit log. Pure.
 
 use cohab_text::{cut::cut_middle, sanitize::escaped_json};
 use jiff::Timestamp;

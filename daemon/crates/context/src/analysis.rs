@@ -1,4 +1,4 @@
-//! How full a model's context is. Pure.
+//! Measures how full a model's context is. Pure.
 
 use cohab_model_api::window_size::{ContextWindow, request_budget};
 use serde::Serialize;

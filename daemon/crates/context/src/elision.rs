@@ -1,4 +1,4 @@
-//! Which messages of a conversation go when it must be shorter, and what stands in their place. Pure.
+//! Chooses the messages that go when a conversation must be shorter, and what stands in their place. Pure.
 //!
 //! The question that is being answered stays with every call of the work on it: a model repeats a call that it does not see. Of
 //! that work only the results get shorter ([`super::short_result`]), the oldest first. Before the question whole turns go. What

@@ -1,4 +1,4 @@
-//! What a repository's own files say of its state, without running git: git runs hooks and programs that a repository names.
+//! Reads the state of a repository from its own files, without running git: git runs hooks and programs that a repository names.
 //!
 //! Only branch and commit names are taken from them, and only if they look like some: whatever the files lead to, nothing else is
 //! told.

@@ -1,4 +1,4 @@
-//! Who the assistant is to be, as files say it: [`NAMES`], from the user's own folder of settings and from the workspace.
+//! Reads the assistant's identity from files: [`NAMES`], from the user's own folder of settings and from the workspace.
 //!
 //! The folder of settings is the user's, so its files speak for the user. Those of a workspace came with it: they are told as data.
 

@@ -1,4 +1,4 @@
-//! What the model is sent, by kind, in estimated tokens. Pure.
+//! Counts what the model is sent, by kind, in estimated tokens. Pure.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What would be sent with the next question, by section, in estimated tokens. Pure.
+//! Lists what would be sent with the next question, by section, in estimated tokens. Pure.
 
 use cohab_model_api::Message;
 

@@ -1,4 +1,4 @@
-//! What the model is told of commands that the user ran while it worked:
+//! Tells the model of commands that the user ran while it worked:
 //!
 //! ```text
 //! [While you were working the user ran in the same shell:

@@ -1,4 +1,4 @@
-//! What lies around a question on disk: the user's own instructions, and what the project at hand says and is.
+//! Reads what lies around a question on disk: the user's own instructions, and the state and notes of the project at hand.
 
 use std::{
     fs,

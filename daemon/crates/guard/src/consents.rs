@@ -1,4 +1,4 @@
-//! What the user agreed to for the life of a session.
+//! The consents of a session.
 
 use std::{
     collections::HashSet,

@@ -1,4 +1,4 @@
-//! May this tool call run? Policy first, then what is remembered for good, then the session's memory, then the person at the
+//! Decides whether a tool call may run. Policy first, then what is remembered for good, then the session's memory, then the person at the
 //! keyboard.
 
 mod batch;

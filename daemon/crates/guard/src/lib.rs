@@ -1,4 +1,4 @@
-//! What stands between the model and the world: may a call run, and what text may pass.
+//! Stands between the model and the world: decides which calls may run, and what text may pass.
 //!
 //! - [`gate`]: the middleware that asks the policy about each call, and the user where the policy does not allow it.
 //!   [`gate::standard_policy`] is the policy in force; [`expired_approvals`] says when consent has expired.

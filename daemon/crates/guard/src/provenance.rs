@@ -1,4 +1,4 @@
-//! Where each text of a conversation comes from, and how far it is to be trusted.
+//! Labels each text of a conversation with its origin and its trust.
 //!
 //! | origin | trust | what |
 //! |---|---|---|

@@ -1,5 +1,5 @@
-//! What a repository's own settings would make git start in a shell of our own. In the live shell the client looks at them before it
-//! types a line unasked; here nobody else does.
+//! Finds programs that a repository's own settings would make git start in a shell of our own. In the live shell the client looks at
+//! them before it types a line unasked; here nobody else does.
 
 use std::{
     os::unix::ffi::OsStringExt as _,

@@ -1,4 +1,4 @@
-//! What tools return becomes harmless text of bounded size before the model sees it, with a note where words may have been hidden.
+//! Sanitizes results of tools: harmless text of bounded size, with a note where words may have been hidden.
 
 use async_trait::async_trait;
 use cohab_agent::{Middleware, state::NOTE_MARK};

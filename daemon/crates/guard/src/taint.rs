@@ -1,4 +1,4 @@
-//! What a conversation holds of texts from elsewhere. Whoever wrote them may have written them for the model: what the user allowed
+//! Tracks texts from elsewhere in a conversation. Whoever wrote them may have written them for the model: what the user allowed
 //! before the model read them was allowed to another one, so to speak, and is asked about again.
 
 use std::{

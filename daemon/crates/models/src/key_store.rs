@@ -1,4 +1,4 @@
-//! Where `cohab setup` keeps keys: the system's keyring, through the program that comes with it, or a file of the user's own.
+//! The stores of keys that `cohab setup` offers: the system's keyring, through the program that comes with it, or a file of the user's own.
 //! The programs get a key by their input, never as an argument.
 
 use std::{

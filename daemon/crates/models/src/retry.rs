@@ -1,4 +1,4 @@
-//! Whether and when a failed request is repeated. Pure, but for [`SystemPace`].
+//! Decides whether and when a failed request is repeated. Pure, but for [`SystemPace`].
 
 use std::{
     hash::{BuildHasher as _, Hasher as _, RandomState},

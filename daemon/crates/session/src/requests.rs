@@ -1,4 +1,4 @@
-//! What a client asks about its session: what the model is sent, a shorter conversation, what it took, the last turn undone.
+//! Answers a client's requests about its session: what the model is sent, a shorter conversation, usage, the last turn undone.
 
 use std::sync::PoisonError;
 

@@ -1,4 +1,4 @@
-//! What happens in a turn, told to the client.
+//! Tells the client the events of a turn.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a session has to tell its client: the outgoing queue and the memory for a client that comes back, in one. Pure.
+//! The messages of a session to its client: the outgoing queue and the memory for a client that comes back, in one. Pure.
 //!
 //! Entries wait behind a cursor until the client can take them. Text that waits is joined, so a slow reader gets fewer and
 //! larger chunks and `seq` has no gaps. What was sent is kept, within a bound, until the next turn.

@@ -1,4 +1,4 @@
-//! What files held before the assistant changed them: copies in a folder a session, and in that a folder a turn, below `backups`.
+//! Copies of files from before the assistant changed them: a folder for each session, and in it one for each turn, below `backups`.
 
 mod restore;
 

@@ -1,4 +1,4 @@
-//! What all terminals took on one day. Pure.
+//! Sums up the usage of all terminals on one day. Pure.
 
 use cohab_model_api::TokenUsage;
 use jiff::civil::Date;

@@ -1,4 +1,4 @@
-//! What model calls took and taught, in a file.
+//! The database of usage: model calls, and what they taught about their models.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! How a file of the store is, without changing anything in it.
+//! Reports the condition of a file of the store, without changing anything in it.
 
 use std::{
     fs,

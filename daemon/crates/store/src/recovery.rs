@@ -1,4 +1,4 @@
-//! What can still be read of a broken file goes into the new one.
+//! Moves a broken file aside, and takes over what can be read of it into the new one.
 
 use std::{fs, io, path::Path};
 

@@ -1,4 +1,4 @@
-//! What is kept of a model call.
+//! The row of a model call.
 
 use cohab_model_api::TokenUsage;
 use jiff::Timestamp;

@@ -1,4 +1,4 @@
-//! What the tests of the tools share.
+//! Helpers for the tests of the tools.
 
 use std::{
     path::{Path, PathBuf},

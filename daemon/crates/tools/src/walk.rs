@@ -1,4 +1,4 @@
-//! Which files are below a folder, as `glob` and `grep` see them.
+//! Walks the files below a folder, as `glob` and `grep` see them.
 
 use std::{
     fs,

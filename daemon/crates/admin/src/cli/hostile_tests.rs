@@ -1,4 +1,4 @@
-//! What others wrote reaches each command's output clean, also without the writer that is the last net under all of them.
+//! Tests that text of others reaches each command's output clean, also without the writer that is the last net under all of them.
 
 use clap::CommandFactory as _;
 use cohab_agent::tasks::{Status, Task};

@@ -1,4 +1,4 @@
-//! What one request to a model brings: its events as they come, and what they add up to. Nothing is executed.
+//! Shows what one request to a model brings: its events as they come, and what they add up to. Nothing is executed.
 
 pub mod json;
 pub mod text;

@@ -1,4 +1,4 @@
-//! What the answers come to. Pure.
+//! The settings that the answers of the setup come to. Pure.
 
 use cohab_config::{
     Change,

@@ -1,4 +1,4 @@
-//! What can be chosen, in the order of how likely it is meant. Pure.
+//! The choices of the setup, in the order of how likely each is meant. Pure.
 
 use std::collections::BTreeSet;
 

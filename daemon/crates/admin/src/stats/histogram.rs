@@ -1,4 +1,4 @@
-//! How long things took. Counts in buckets of fixed bounds for programs; what people read is worked out from the times themselves.
+//! Histograms of durations. Counts in buckets of fixed bounds for programs; what people read is worked out from the times themselves.
 
 /// Upper bounds of the buckets but the last, in milliseconds; each includes its bound.
 pub const BOUNDS_MS: [u64; 19] = [

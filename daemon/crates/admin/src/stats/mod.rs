@@ -1,4 +1,4 @@
-//! How often things happened and how long they took, from what is kept anyway. Pure.
+//! Counts events and their durations, from what is kept anyway. Pure.
 //!
 //! What is known of a turn comes from its steps, so that it is what `cohab trace` shows of it. Of model calls whose turn is not on
 //! record there is what was kept of their usage.

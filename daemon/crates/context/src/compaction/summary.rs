@@ -1,4 +1,4 @@
-//! What a model is asked when it sums a conversation up, and what of its answer is taken. Pure.
+//! The request for a summary, and the parts of its answer that are used. Pure.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! How answers look.
+//! The section on the form of answers.
 
 use super::SystemContext;
 

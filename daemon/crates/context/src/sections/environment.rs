@@ -1,4 +1,4 @@
-//! Where the user is.
+//! The section on the user's folder and shell.
 
 use crate::{
     git_state::GitState,

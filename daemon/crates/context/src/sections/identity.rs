@@ -1,4 +1,4 @@
-//! Who the agent is, and what it can do in which shell.
+//! The section on the agent's identity, and on its abilities in each shell.
 
 use super::SystemContext;
 

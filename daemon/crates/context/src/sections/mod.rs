@@ -1,4 +1,4 @@
-//! What the model is told beside its tools and the conversation: a section a file, and one list of them.
+//! The sections of the prompt, one a file, and one list of them.
 //!
 //! What stays the same from question to question is the system prompt, what depends on nothing but the build first: its bytes are
 //! what providers cache. What changes stands in the text of the question ([`super::query`]), so that the bytes before it stay.

@@ -1,4 +1,4 @@
-//! What the user's own identity files say: the folder of settings is theirs, so it speaks for them.
+//! The section with the user's own identity files: the folder of settings is theirs, so it speaks for them.
 
 use super::SystemContext;
 

@@ -1,4 +1,4 @@
-//! What was piped in.
+//! The section with piped input.
 
 use crate::query::Query;
 

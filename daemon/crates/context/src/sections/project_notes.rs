@@ -1,4 +1,4 @@
-//! What the project's repository says to assistants.
+//! The section with a project's notes to assistants.
 
 use crate::query::Query;
 

@@ -1,4 +1,4 @@
-//! What the agent runs in: time, platform, release, session, connected channels.
+//! The section on the agent's runtime: time, platform, release, session, connected channels.
 
 use crate::query::{Query, one_line};
 

@@ -1,4 +1,4 @@
-//! What the model is given, and what of it may tell it what to do.
+//! The section on trust: which texts may give the model orders.
 
 use super::SystemContext;
 

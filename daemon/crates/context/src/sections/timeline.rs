@@ -1,4 +1,5 @@
-//! What the user ran last, as a terminal shows it: oldest first. The newest matter most, so they take from the budget first.
+//! The section with the user's last commands, as a terminal shows them: oldest first. The newest matter most, so they take from the
+//! budget first.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! How a question sounds, as a hint for the answer. Whole words only: "shell" and "hello" hold none.
+//! Hints at the tone of a question for the answer. Whole words only: "shell" and "hello" hold none.
 
 /// Of a longer question so much is looked at, in bytes: a pasted log has no tone.
 const MAX_BYTES: usize = 4 * 1024;

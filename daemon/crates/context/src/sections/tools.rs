@@ -1,4 +1,4 @@
-//! How tools are used.
+//! The section on the use of tools.
 
 use super::SystemContext;
 

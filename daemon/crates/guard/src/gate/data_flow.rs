@@ -1,4 +1,4 @@
-//! What comes from elsewhere and what goes there: what was read makes some harmless commands a question, and whatever tells another host
+//! Judges what comes from elsewhere and what goes there: what was read makes some harmless commands a question, and whatever tells another host
 //! something says where to and what.
 
 use std::{fs, path::Path};

@@ -1,4 +1,4 @@
-//! What a call would do: the policy's word on it, and what is asked about beyond it.
+//! Judges the effect of a call: the policy's word on it, and what is asked about beyond it.
 
 use cohab_model_api::Channel;
 use cohab_policy::{Level, remembered::Injection};

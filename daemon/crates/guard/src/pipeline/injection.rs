@@ -1,4 +1,5 @@
-//! Whether a text from elsewhere reads like instructions to the model. A hint: it says what is asked about, never what is safe.
+//! Judges whether a text from elsewhere reads like instructions to the model. A hint: it says what is asked about, never what is
+//! safe.
 
 use cohab_model_api::Channel;
 use cohab_policy::remembered::Injection as Follows;

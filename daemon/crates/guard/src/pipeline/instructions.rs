@@ -1,4 +1,4 @@
-//! Whether a text reads as if it were written for a model. Cheap and easy to deceive: a hint, and nothing depends on it alone. Pure.
+//! Recognizes texts that read as if written for a model. Cheap and easy to deceive: a hint, and nothing depends on it alone. Pure.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! What is thought of each text on its way: stages look at it one after the other, and the strictest verdict counts. The settings are
+//! Judges each text on its way: stages look at it one after the other, and the strictest verdict counts. The settings are
 //! those of the files of rules (`[safety]`, [`cohab_policy::remembered`]).
 //!
 //! | channel | injection: off / note / ask | redaction | guard |

@@ -1,4 +1,4 @@
-//! What the model reads is looked at before it reads it. A text from elsewhere that reads like instructions is told to the user and to
+//! Looks at texts before the model reads them. A text from elsewhere that reads like instructions is told to the user and to
 //! the model, once, and taints the conversation.
 
 use std::{

@@ -1,4 +1,4 @@
-//! What follows a failed attempt: another one at once, in another form or after a wait, or the end.
+//! Decides what follows a failed attempt: another one at once, in another form or after a wait, or the end.
 
 use std::{collections::BTreeSet, time::Duration};
 

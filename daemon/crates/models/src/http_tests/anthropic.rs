@@ -1,4 +1,4 @@
-//! What only the Messages API has: thoughts that are signed, pauses, marks for its cache.
+//! Tests of the Messages API alone: thoughts that are signed, pauses, marks for its cache.
 
 use cohab_model_api::AssistantMessage;
 use cohab_types::reasoning::ReasoningEffort;

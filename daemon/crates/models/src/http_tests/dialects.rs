@@ -1,4 +1,4 @@
-//! What is learned of a service while it is used.
+//! Tests of the deviations of a service that are learned while it is used.
 
 use cohab_types::reasoning::ReasoningEffort;
 

@@ -1,4 +1,4 @@
-//! What the process finds around it: certificates and proxies. Each test runs again in a process of its own, since variables are
+//! Tests of the process's surroundings: certificates and proxies. Each test runs again in a process of its own, since variables are
 //! the whole process's.
 
 use super::{tls::TlsServer, *};

@@ -1,4 +1,4 @@
-//! How the answers of each wire look. A wire joins all tests of this folder by one row in [`FIXTURES`].
+//! Answers of each wire, for tests. A wire joins all tests of this folder by one row in [`FIXTURES`].
 
 use cohab_wires::{
     registry::WIRES,

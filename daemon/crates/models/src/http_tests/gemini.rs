@@ -1,4 +1,4 @@
-//! What only Gemini does.
+//! Tests of Gemini alone.
 
 use cohab_model_api::AssistantMessage;
 

@@ -1,4 +1,4 @@
-//! What is sent: headers, and a conversation that grows only at its end.
+//! Tests of the bytes that are sent: headers, and a conversation that grows only at its end.
 
 use std::collections::BTreeSet;
 

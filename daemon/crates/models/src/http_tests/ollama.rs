@@ -1,4 +1,4 @@
-//! What only Ollama does.
+//! Tests of Ollama alone.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What a question may be about on disk, as one number: folder, repository, files that the question names. Reads files only, runs
+//! Digests what a question may be about on disk into one number: folder, repository, files that the question names. Reads files only, runs
 //! nothing.
 
 use std::{

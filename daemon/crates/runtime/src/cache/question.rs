@@ -1,4 +1,4 @@
-//! Whether a question can have the same answer again, and which questions are the same. Pure.
+//! Decides whether a question can have the same answer again, and which questions are the same. Pure.
 //!
 //! When in doubt it cannot: a question may lean on what was said before, or on the moment.
 

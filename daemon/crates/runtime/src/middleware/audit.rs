@@ -1,4 +1,4 @@
-//! What the assistant does and who agreed, recorded: the one hook that writes the audit log. What is about to happen is on disk before
+//! Records what the assistant does and who agreed: the one hook that writes the audit log. What is about to happen is on disk before
 //! it happens; nothing else waits.
 
 use std::{

@@ -1,4 +1,4 @@
-//! What a file holds is kept before `write` or `edit` changes it, so that `cohab undo` can bring it back.
+//! Keeps a copy of a file before `write` or `edit` changes it, so that `cohab undo` can bring it back.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! What the user is ready to spend: tokens and time of a turn, tokens and money of a day over all terminals. What is used up ends
+//! Keeps the budgets of the user: tokens and time of a turn, tokens and money of a day over all terminals. What is used up ends
 //! the turn before its next step, the time at once.
 
 use std::{ops::ControlFlow, sync::Arc};

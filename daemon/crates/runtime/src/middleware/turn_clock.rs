@@ -1,4 +1,4 @@
-//! How long a turn has worked: the time since it began without that in which it waited for its user.
+//! Measures the working time of a turn: the time since it began without that in which it waited for its user.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

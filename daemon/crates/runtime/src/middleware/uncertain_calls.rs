@@ -1,4 +1,4 @@
-//! What may have been done before the daemon's end is not done again unless the user says so, whatever the mode.
+//! Asks before a call that may have run before the daemon's end runs again, whatever the mode.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

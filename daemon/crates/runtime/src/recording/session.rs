@@ -1,4 +1,4 @@
-//! What a session has not put on record yet, and how its shell is.
+//! Holds what a session has not put on record yet, and the state of its shell.
 
 use std::{
     collections::VecDeque,

@@ -1,4 +1,4 @@
-//! What waits for the client: commands that run in its shell, questions to its user.
+//! Commands that run in the client's shell and questions to its user, while they are open.
 
 use std::sync::Arc;
 

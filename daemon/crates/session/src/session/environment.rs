@@ -1,4 +1,4 @@
-//! What commands in a shell of their own see of the user's environment. Pure.
+//! The user's environment as commands in a separate shell see it. Pure.
 
 use cohab_protocol::{EnvDelta, EnvSetting, MAX_ENVIRONMENT_BYTES};
 use cohab_types::environment::Variables;

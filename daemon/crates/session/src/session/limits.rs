@@ -1,4 +1,4 @@
-//! What holds a turn of the session, and what is told of its limits.
+//! Pauses of a turn, and the limits that the client is told.
 
 use cohab_protocol::{DaemonMessage, TurnId};
 use cohab_runtime::middleware::budget::Gauge;

@@ -1,4 +1,4 @@
-//! What waits for the client, as data.
+//! Data of the commands and questions that wait for the client.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What happens in a session, as it is kept: JSON with a `type`. A later release reads what an earlier one wrote.
+//! The events of a session as they are stored: JSON with a `type`. A later release reads what an earlier one wrote.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What people call a session by. Pure.
+//! The short names of sessions, for people. Pure.
 
 /// Digits of an id.
 pub const DIGITS: usize = 16;

@@ -1,4 +1,4 @@
-//! What is kept, without secrets.
+//! Takes secrets out of the entries of a session before they are stored.
 
 use cohab_model_api::{AssistantMessage, Channel, Message, Scrub, Secrets};
 use cohab_secrets::PersonalData;

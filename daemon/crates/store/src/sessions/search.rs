@@ -1,4 +1,4 @@
-//! What a person searches for, as conditions of a query. Pure.
+//! Turns the words of a search into conditions of a query. Pure.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! How long ago. Pure.
+//! Formats the time since an event. Pure.
 
 use jiff::{Timestamp, tz::TimeZone};
 

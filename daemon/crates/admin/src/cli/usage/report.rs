@@ -1,4 +1,4 @@
-//! What model calls took, by day, model or session. Pure.
+//! Groups the usage of model calls by day, model or session. Pure.
 
 use std::collections::{BTreeMap, HashSet};
 

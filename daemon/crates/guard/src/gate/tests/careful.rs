@@ -1,4 +1,4 @@
-//! What follows from how careful the files of rules want the assistant to be.
+//! Tests of the levels of `[safety]` in the files of rules.
 
 use super::*;
 

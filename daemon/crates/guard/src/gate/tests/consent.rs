@@ -1,4 +1,4 @@
-//! What the user has agreed to, for the session or for good, and how far that goes.
+//! Tests of consent for the session or for good, and of its reach.
 
 use super::*;
 use crate::consents::MAX_REMEMBERED;

@@ -1,4 +1,4 @@
-//! What is different once a text from elsewhere was read, and where another host is told something.
+//! Tests of the gate after a text from elsewhere was read, and where another host is told something.
 
 use cohab_policy::assess_line;
 

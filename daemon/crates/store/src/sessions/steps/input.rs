@@ -1,4 +1,4 @@
-//! What a step was given.
+//! The input of a step.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What an interrupted turn goes on from. Pure.
+//! Finds the step from which an interrupted turn continues. Pure.
 
 use cohab_agent::port::Effect;
 use cohab_model_api::{AssistantMessage, Message, ToolCall, ToolResult};

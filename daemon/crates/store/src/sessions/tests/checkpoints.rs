@@ -1,4 +1,4 @@
-//! What every store of turns and steps has to do.
+//! The conformance suite of stores of turns and steps.
 
 use serde_json::json;
 

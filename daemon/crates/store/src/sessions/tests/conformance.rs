@@ -1,4 +1,4 @@
-//! What every store of sessions has to do.
+//! The conformance suite of stores of sessions.
 
 use std::time::Duration;
 

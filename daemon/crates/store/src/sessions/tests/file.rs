@@ -1,4 +1,4 @@
-//! What only a file can do.
+//! Tests of a store in a file.
 
 use std::{
     fs,
