@@ -58,7 +58,7 @@ fn every_test_that_a_table_names_exists_and_every_rule_has_one_or_is_open() {
 fn nothing_of_ours_listens_on_the_network() {
     // The doctor measures with a model server of its own, for the time of the measurement.
     let measuring = "client/src/doctor/latency/model_server.rs";
-    for (path, text) in sources_of(&["protocol/src", "shell-relay/src", "client/src", "daemon/src"]) {
+    for (path, text) in sources_of(&["protocol", "shell-relay", "client", "daemon"]) {
         let is_test = path.ends_with(measuring) || path.to_string_lossy().contains("test");
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
         for word in ["TcpListener", "UdpSocket", "from_abstract_name"] {

@@ -1,5 +1,5 @@
-//! Marks results of tools as data: they go to the model behind a mark that nobody can guess, each line behind a bar: data, not
-//! instructions. The first line without a bar ends it. It lowers the rate at which models obey what they read; it is no boundary.
+//! Marks results of tools as data: they go to the model behind a mark that nobody can guess, each line behind a bar.
+//! The first line without a bar ends it. It lowers the rate at which models obey what they read; it is no boundary.
 
 use std::{
     hash::{BuildHasher as _, RandomState},
