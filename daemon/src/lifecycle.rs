@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use cohab_assembly::temporary;
 use cohab_model_api::Secrets;
 use cohab_protocol::{Paths, socket};
 use cohab_session::{Assembler, Daemon, Facts, listener};
@@ -22,7 +23,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{folder_watch::FolderWatch, temporary};
+use crate::folder_watch::FolderWatch;
 
 /// The outcome of a daemon's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

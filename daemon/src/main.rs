@@ -3,12 +3,14 @@
 use std::{process::ExitCode, sync::Arc};
 
 use anyhow::Context;
+use cohab_admin::cli;
+use cohab_assembly::wiring;
 use cohab_config::{self};
 use cohab_model_api::Secrets;
 use cohab_process::memory;
 use cohab_protocol::Paths;
 use cohab_text::sanitize::sanitize;
-use cohabd::{cli, lifecycle, log, telemetry::Telemetry, wiring};
+use cohabd::{lifecycle, log, telemetry::Telemetry};
 use tokio_util::sync::CancellationToken;
 
 /// Threads that run tasks: one may be busy with a long piece of work while the other serves.

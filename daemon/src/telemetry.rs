@@ -19,15 +19,7 @@ pub type SpanLayer = Box<dyn Layer<Registry> + Send + Sync>;
 /// Sends the collected spans until its token fires, then the rest.
 type Export = Box<dyn FnOnce(CancellationToken) -> BoxFuture<'static, ()> + Send>;
 
-/// The reason why spans are never sent, and the remedy; `None` if this build can send them.
-#[must_use]
-pub fn missing() -> Option<&'static str> {
-    const MISSING: &str = "`telemetry.otlp_endpoint` has no effect: this cohabd was built without OpenTelemetry export; \
-                           `cargo build --release -p cohabd --features otlp` makes one that has it";
-    (!cfg!(feature = "otlp")).then_some(MISSING)
-}
-
-/// Telemetry before its start.
+/// What was set up, before it begins.
 #[derive(Default)]
 pub struct Telemetry {
     export: Option<Export>,
@@ -62,7 +54,7 @@ impl Telemetry {
 
     #[cfg(not(feature = "otlp"))]
     fn exporter(_endpoint: &str) -> Result<(SpanLayer, Export), String> {
-        Err(missing().unwrap_or_default().to_owned())
+        Err(cohab_admin::telemetry::missing().unwrap_or_default().to_owned())
     }
 
     /// Starts sending, in the daemon's runtime. Faults go to the log: no turn waits for telemetry.

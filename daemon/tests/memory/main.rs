@@ -13,6 +13,7 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_agent::{TurnLimits, runner::CommandRunner};
+use cohab_assembly::assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings};
 use cohab_config::model_settings::ModelSettings;
 use cohab_guard::gate::standard_policy;
 use cohab_model_api::{ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall};
@@ -25,10 +26,7 @@ use cohab_types::{
     command::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter},
     environment::Variables,
 };
-use cohabd::{
-    assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
-    lifecycle,
-};
+use cohabd::lifecycle;
 use futures::{
     SinkExt, StreamExt,
     stream::{self, BoxStream},

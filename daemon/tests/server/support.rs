@@ -12,6 +12,7 @@ use cohab_agent::{
     port::{Effect, Intent, Tool, ToolContext, ToolOutput},
     runner::CommandRunner,
 };
+use cohab_assembly::assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings};
 use cohab_config::model_settings::ModelSettings;
 use cohab_model_api::{
     JsonObject, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, TokenUsage, ToolCall, ToolSpec,
@@ -28,10 +29,7 @@ use cohab_types::{
     command::{CommandOutcome, CommandRequest, RelayError},
     environment::Variables,
 };
-use cohabd::{
-    assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings},
-    lifecycle::{self, Ended},
-};
+use cohabd::lifecycle::{self, Ended};
 use futures::{
     SinkExt, StreamExt,
     stream::{self, BoxStream},

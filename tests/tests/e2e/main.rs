@@ -44,6 +44,7 @@ mod shell_check;
 mod shells;
 mod slash;
 mod slow_shell;
+mod source_rules;
 mod startup;
 mod stats;
 mod tools;

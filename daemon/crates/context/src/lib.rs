@@ -1,4 +1,4 @@
-//! What a model is told: the prompt, what lies around a question, and a conversation cut so that it fits.
+//! Composes what a model is told: the prompt, what lies around a question, and a conversation cut so that it fits.
 //!
 //! - [`sections`]: the system prompt, one section a file. [`query::Query`]: the text of a question with what changes from one question
 //!   to the next, so that the bytes before it stay and providers can cache them.

@@ -2,19 +2,18 @@
 
 mod batch;
 mod data_flow;
+mod decided;
 mod git_settings_check;
 mod standard;
 
 use std::{
     borrow::Cow,
-    collections::HashSet,
     ops::ControlFlow,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
 use async_trait::async_trait;
-use batch::{Changes, Decided};
 use cohab_policy::{
     Context, Level, Lock, Verdict, reaches_out,
     user_rules::{Guard, Nothing, Remembered, Safety},
@@ -22,9 +21,11 @@ use cohab_policy::{
 use cohab_protocol::ApprovalMode;
 use cohab_secrets::holds_placeholder;
 use cohab_shell_state::shell::Shell;
+use decided::{Changes, Decided};
 use serde_json::Value;
 use tokio::time::Instant;
 
+pub use crate::consents::Consents;
 pub use standard::standard_policy;
 
 use cohab_agent::{
@@ -36,109 +37,17 @@ use cohab_agent::{
 use cohab_model_api::{Channel, JsonObject, Secrets};
 
 use super::{
+    consents::asked_again,
     expired_approvals::is_too_old,
-    pipeline::{self, Action, Item, Outcome, ScanContext, reading::Suspicions},
+    pipeline::{self, Action, Item, Outcome, ScanContext},
     repository::RepositorySettings,
-    taint::Taint,
 };
 
-/// Most consents of one session; with more the oldest is forgotten.
-const MAX_REMEMBERED: usize = 256;
 /// The argument that holds the text of a command.
 const COMMAND_ARGUMENT: &str = "command";
 
 /// Judges effects. A function, so that tests need no real policy.
 pub type Policy = fn(&Effect, Context<'_>) -> Verdict;
-
-/// The user's consents for the life of a session: to exactly these effects, in exactly this folder; for a change of a file to further
-/// changes of just that file. Consents from before an untrusted text are suspended after it.
-#[derive(Clone, Debug, Default)]
-pub struct Consents {
-    agreed: Arc<Mutex<Vec<Consent>>>,
-    taint: Taint,
-    suspicions: Suspicions,
-    /// Reasons that a yes has settled: each names its subject, and another value is another reason.
-    settled: Arc<Mutex<HashSet<String>>>,
-}
-
-#[derive(Debug)]
-struct Consent {
-    effect: Effect,
-    cwd: PathBuf,
-    approval: Option<String>,
-    /// Whether the user knew of an untrusted text.
-    is_under_taint: bool,
-}
-
-impl Consent {
-    fn covers(&self, effect: &Effect, cwd: &Path) -> bool {
-        match (&self.effect, effect) {
-            (Effect::Write { path: agreed, .. }, Effect::Write { path, .. }) => agreed == path,
-            (agreed, effect) => agreed == effect && self.cwd == cwd,
-        }
-    }
-}
-
-impl Consents {
-    /// The untrusted texts of the conversation.
-    #[must_use]
-    pub fn taint(&self) -> &Taint {
-        &self.taint
-    }
-
-    /// The texts of the conversation that read like instructions to the model.
-    #[must_use]
-    pub fn suspicions(&self) -> &Suspicions {
-        &self.suspicions
-    }
-
-    /// Whether the user has settled just this reason already.
-    #[must_use]
-    pub fn is_settled(&self, reason: &str) -> bool {
-        self.settled.lock().unwrap_or_else(PoisonError::into_inner).contains(reason)
-    }
-
-    /// The user agrees despite these reasons, for the life of the session.
-    pub fn settle(&self, reasons: Vec<String>) {
-        let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
-        let room = MAX_REMEMBERED.saturating_sub(settled.len());
-        settled.extend(reasons.into_iter().take(room));
-    }
-
-    fn recall(&self, effect: &Effect, cwd: &Path) -> Option<Option<String>> {
-        let is_tainted = self.taint.source().is_some();
-        let agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
-        let holds = |one: &&Consent| one.covers(effect, cwd) && (one.is_under_taint || !is_tainted);
-        agreed.iter().find(holds).map(|one| one.approval.clone())
-    }
-
-    fn remember(&self, mut effect: Effect, cwd: PathBuf, approval: Option<String>) {
-        if let Effect::Write { diff, .. } = &mut effect {
-            *diff = Arc::default(); // it may be long, and never comes twice
-        }
-        let is_under_taint = self.taint.source().is_some();
-        let mut agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
-        if agreed.len() == MAX_REMEMBERED {
-            agreed.remove(0);
-        }
-        agreed.push(Consent { effect, cwd, approval, is_under_taint });
-    }
-
-    /// The reason for asking again about a consent, if there is one.
-    fn suspended(&self, effect: &Effect, cwd: &Path) -> Option<String> {
-        let source = self.taint.source()?;
-        let agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
-        agreed.iter().any(|one| one.covers(effect, cwd)).then(|| asked_again(&source))
-    }
-}
-
-fn as_read(source: &str) -> String {
-    format!("the assistant has read {source}, which may hold somebody else's instructions")
-}
-
-fn asked_again(source: &str) -> String {
-    format!("asked again: {}", as_read(source))
-}
 
 /// The gate of one turn.
 pub struct Gate {
@@ -291,7 +200,7 @@ impl Gate {
             return;
         }
         verdict.level = verdict.level.max(if is_outward(effect) { Level::Danger } else { Level::Ask });
-        if let Some(source) = self.consents.taint.source().filter(|_| is_outward(effect)) {
+        if let Some(source) = self.consents.taint().source().filter(|_| is_outward(effect)) {
             verdict.level = Level::Deny;
             let reason = format!("no secret is told to another host after the assistant has read {source}");
             verdict.reasons.insert(0, reason);
@@ -306,7 +215,7 @@ impl Gate {
     /// The pipeline's outcome for a call with the policy's `level`.
     fn look(&self, call: &PlannedCall, level: Level) -> Outcome {
         let care = ScanContext { safety: self.safety(call), secrets: &self.secrets };
-        let suspect = self.consents.suspicions.source();
+        let suspect = self.consents.suspicions().source();
         let (channel, text) = match &call.intent.effect {
             Effect::Internal => (Channel::MemoryWrite, Cow::Owned(strings_of(&call.args))),
             Effect::RunCommand { command } => (Channel::ToolArguments, Cow::Borrowed(&**command)),
@@ -330,7 +239,7 @@ impl Gate {
         !verdict.is_firm()
             && !is_asked_each_time(call)
             && (self.must_ask)(&call.tool).is_none()
-            && self.consents.taint.source().is_none()
+            && self.consents.taint().source().is_none()
             && !is_outward(&call.intent.effect)
             && self.safety(call).guard == Guard::Usual
             && self.look(call, Level::Allow).verdict < pipeline::Verdict::Ask
@@ -339,12 +248,12 @@ impl Gate {
     /// Whether the user decides in mode `all`, too: about the target of a secret, and about data that untrusted text may send
     /// elsewhere.
     fn is_asked_in_every_mode(&self, effect: &Effect) -> bool {
-        is_filled_in(effect) || is_outward(effect) && self.consents.taint.source().is_some()
+        is_filled_in(effect) || is_outward(effect) && self.consents.taint().source().is_some()
     }
 
     /// Whether a rule of the user's allows this command here, and nothing suspends it.
     fn is_remembered(&self, effect: &Effect, cwd: &Path) -> bool {
-        self.consents.taint.source().is_none() && !is_outward(effect) && self.has_rule(effect, cwd)
+        self.consents.taint().source().is_none() && !is_outward(effect) && self.has_rule(effect, cwd)
     }
 
     fn has_rule(&self, effect: &Effect, cwd: &Path) -> bool {
@@ -357,7 +266,7 @@ impl Gate {
     /// The reason for asking again about a rule or a consent; else the untrusted text that the user should know of.
     fn suspended(&self, effect: &Effect, cwd: &Path) -> Option<String> {
         let by_rule =
-            || self.consents.taint.source().filter(|_| self.has_rule(effect, cwd)).map(|source| asked_again(&source));
+            || self.consents.taint().source().filter(|_| self.has_rule(effect, cwd)).map(|source| asked_again(&source));
         self.consents.suspended(effect, cwd).or_else(by_rule).or_else(|| self.what_was_read())
     }
 

@@ -1,4 +1,4 @@
-//! What stands between the model and the world: may a call run, and what text may pass.
+//! Stands between the model and the world: decides which calls may run, and what text may pass.
 //!
 //! - [`gate`]: the middleware that asks the policy about each call, and the user where the policy does not allow it.
 //!   [`gate::standard_policy`] is the policy in force; [`expired_approvals`] says when consent has expired.
@@ -15,6 +15,7 @@
 //! The client decides last, by its own record of consent. This crate shows nothing to the user and stores no conversation; it asks
 //! through the port `Approver`.
 
+mod consents;
 pub mod expired_approvals;
 pub mod gate;
 pub mod known_servers;

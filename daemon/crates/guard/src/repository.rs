@@ -16,7 +16,7 @@ use cohab_secrets::secret_names::{Stake, holds_secret};
 use cohab_shell_state::state::{Item, Snapshot};
 use cohab_types::environment::Variables;
 
-use super::gate::Consents;
+use super::consents::Consents;
 
 /// The further meaning of a yes.
 const SETTLES: &str = "a yes settles this until it changes again";

@@ -48,7 +48,7 @@ fn is_secret(name: &str) -> bool {
 ///
 /// # Errors
 /// One sentence, when TLS cannot be set up.
-pub(crate) fn client(url: &Url, connect: Duration) -> Result<Client, String> {
+pub fn client(url: &Url, connect: Duration) -> Result<Client, String> {
     let new = || {
         let builder = Client::builder()
             .redirect(redirect::Policy::none())
@@ -76,7 +76,7 @@ fn with_bundled_roots(builder: ClientBuilder) -> ClientBuilder {
 }
 
 /// The innermost cause in words. The outer ones carry the URL, which may hold a key.
-pub(crate) fn cause(error: &reqwest::Error) -> String {
+pub fn cause(error: &reqwest::Error) -> String {
     let mut innermost: &dyn std::error::Error = error;
     while let Some(source) = innermost.source() {
         innermost = source;

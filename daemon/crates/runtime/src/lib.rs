@@ -1,4 +1,4 @@
-//! What happens around each step of a turn.
+//! The behaviour around each step of a turn.
 //!
 //! - [`middleware`]: the behaviour that surrounds the agent loop, one file each: accounting, budgets, the window of the model, shortening,
 //!   rules for steps, spooling, a model that is stuck, a pause, backups, the audit, spans. Its header has the order.

@@ -3,6 +3,7 @@
 mod calls;
 mod environment;
 mod limits;
+mod pending;
 mod reported_files;
 mod shutdown;
 mod user_activity;
@@ -29,10 +30,11 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-pub use calls::{OpenApproval, OpenCall, Progress};
-use calls::{PendingCall, is_moot};
+pub use calls::{OpenApproval, OpenCall};
 use cohab_model_api::Message;
 use environment::KnownEnvironment;
+pub use pending::Progress;
+use pending::{Grant, PendingCall, is_moot};
 use reported_files::Named;
 use user_activity::UnreportedCommands;
 
@@ -44,8 +46,6 @@ use super::{
 
 /// Time for a client that lost its connection to return before its waiting requests are given up.
 pub const RECONNECT_GRACE: Duration = Duration::from_secs(5);
-/// Most consents that wait for their command; with more the record is cleared.
-const MAX_GRANTS: usize = 256;
 
 /// A conversation and what belongs to it.
 pub struct Session {
@@ -97,11 +97,6 @@ struct Client {
 struct Turn {
     id: TurnId,
     cancel: CancellationToken,
-}
-
-struct Grant {
-    approval: ApprovalId,
-    is_lasting: bool,
 }
 
 impl Session {
@@ -198,7 +193,13 @@ impl Session {
         self.lock().approval = mode;
     }
 
-    /// The client's environment, as far as settings read it.
+    /// What the user ran since the turn began, oldest first; each command is given once.
+    #[must_use]
+    pub fn take_untold(&self) -> Vec<PastCommand> {
+        self.lock().untold.take()
+    }
+
+    /// The client's environment, as far as settings come from it.
     #[must_use]
     pub fn variables(&self) -> Variables {
         self.lock().variables.clone()

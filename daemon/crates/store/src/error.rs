@@ -1,4 +1,4 @@
-//! Why a store cannot be used.
+//! The error of the stores.
 
 use std::io;
 

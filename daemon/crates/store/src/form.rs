@@ -1,4 +1,4 @@
-//! What a file of SQLite is like inside, and where it lies.
+//! The form of a database file, and the names next to it.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What outlives the daemon: conversations and their steps, the usage of models, long outputs of tools, and copies of changed files.
+//! Stores what outlives the daemon: conversations and their steps, usage, long outputs of tools, copies of changed files.
 //!
 //! - [`sessions`]: conversations. [`sessions::StateStore`] and [`sessions::steps::CheckpointStore`] are the contracts, each with a
 //!   conformance suite; [`sessions::SqliteStore`] implements both in a file, and [`sessions::Archive`] is the daemon's way to it.

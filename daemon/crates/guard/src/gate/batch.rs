@@ -1,11 +1,7 @@
 //! Asks about several commands of one answer in one question. Each command is judged again before it runs: consent holds for command
 //! and folder.
 
-use std::{
-    ops::ControlFlow,
-    path::{Path, PathBuf},
-    sync::PoisonError,
-};
+use std::{ops::ControlFlow, path::Path, sync::PoisonError};
 
 use cohab_agent::{
     PlannedCall,
@@ -15,20 +11,7 @@ use cohab_policy::Level;
 use cohab_protocol::ApprovalMode;
 use tokio::time::Instant;
 
-use super::{Gate, is_asked_each_time, is_too_old};
-
-/// A decision that waits for its call.
-#[derive(Debug)]
-pub(super) struct Decided {
-    effect: Effect,
-    cwd: PathBuf,
-    answer: ApprovalAnswer,
-    at: Instant,
-}
-
-/// Files that the current answer would change with a question, in order; absent once asked about. Each change has a separate card, with
-/// its whole diff.
-pub(super) type Changes = Vec<Option<PathBuf>>;
+use super::{Gate, decided::Decided, is_asked_each_time, is_too_old};
 
 impl Gate {
     /// The place of this change among several, for its card.

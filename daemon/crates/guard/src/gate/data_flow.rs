@@ -6,7 +6,8 @@ use std::{fs, path::Path};
 use cohab_policy::{Context, Level, Outward, Verdict, outward, why_asked_under_taint};
 use cohab_policy_io::files::FileSystem;
 
-use super::{Gate, as_read};
+use super::Gate;
+use crate::consents::as_read;
 
 impl Gate {
     /// Raises the verdict on a command, and adds the facts that the user must know.

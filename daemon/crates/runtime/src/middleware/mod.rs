@@ -1,6 +1,6 @@
 //! Behaviour around the loop, one per file.
 //!
-//! Order in a turn, outermost first (`assembly/around.rs` is the list). Around the whole:
+//! Order in a turn, outermost first (`middleware_stack.rs` of `cohab-assembly` is the list). Around the whole:
 //!
 //! 1. `recording::step_hooks` (steps are kept), `cohab_guard::taint` (texts from elsewhere are noticed), `cohab_guard::spotlight` (results are
 //!    marked as data)

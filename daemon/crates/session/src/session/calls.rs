@@ -1,6 +1,6 @@
 //! Tracks the requests that wait for the client: commands in its shell, questions to its user.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use cohab_protocol::{
     ApprovalDecision, ApprovalId, ApprovalRequest, CallId, CommandExecutionResult, DaemonMessage, ExecuteCommand,
@@ -8,43 +8,11 @@ use cohab_protocol::{
 };
 use tokio::sync::{oneshot, watch};
 
-use super::{Grant, MAX_GRANTS, Session, State};
-
-/// The progress of a command.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// Sent or queued.
-    Sent,
-    /// Running.
-    Started,
-    /// Running and waiting for the user: its time limit is suspended.
-    WaitsForUser,
-    /// It ended, or was refused.
-    Ended(Box<CommandExecutionResult>),
-}
-
-/// A command that has no result yet.
-#[derive(Debug)]
-pub(super) struct PendingCall {
-    progress: watch::Sender<Progress>,
-    was_sent: bool,
-    was_interrupted: bool,
-}
-
-impl PendingCall {
-    /// Whether sending the command would be useless by now.
-    pub fn is_moot(&self) -> bool {
-        self.progress.is_closed() || *self.progress.borrow() != Progress::Sent
-    }
-
-    pub fn is_abandoned(&self) -> bool {
-        self.progress.is_closed()
-    }
-
-    pub fn sent(&mut self) {
-        self.was_sent = true;
-    }
-}
+pub use super::pending::Progress;
+use super::{
+    Session, State,
+    pending::{Grant, MAX_GRANTS, PendingCall, is_moot},
+};
 
 /// A call that waits for the client. Dropping it interrupts a command that has not ended.
 pub struct OpenCall {
@@ -81,20 +49,6 @@ impl Drop for OpenApproval {
         let mut state = self.session.lock();
         state.approvals.remove(&self.id);
         state.forget_moot();
-    }
-}
-
-/// Whether sending it would be useless by now.
-pub(super) fn is_moot(
-    message: &DaemonMessage,
-    calls: &HashMap<CallId, PendingCall>,
-    approvals: &HashMap<ApprovalId, oneshot::Sender<ApprovalDecision>>,
-) -> bool {
-    match message {
-        DaemonMessage::ExecuteCommand(command) => calls.get(&command.call_id).is_none_or(PendingCall::is_moot),
-        DaemonMessage::InterruptCommand { call_id, .. } => !calls.contains_key(call_id),
-        DaemonMessage::ApprovalRequest(request) => !approvals.contains_key(&request.approval_id),
-        _ => false,
     }
 }
 

@@ -4,9 +4,7 @@ use std::collections::VecDeque;
 
 use cohab_context::query::{MAX_HISTORY_EVENTS, PastCommand};
 
-use super::Session;
-
-/// The newest commands that the model of the turn does not know.
+/// The newest of them that the model of the turn does not know.
 #[derive(Default)]
 pub(super) struct UnreportedCommands(VecDeque<PastCommand>);
 
@@ -17,12 +15,8 @@ impl UnreportedCommands {
         }
         self.0.push_back(command);
     }
-}
 
-impl Session {
-    /// The user's commands since the turn began, oldest first; each is returned once.
-    #[must_use]
-    pub fn take_untold(&self) -> Vec<PastCommand> {
-        std::mem::take(&mut self.lock().untold).0.into()
+    pub fn take(&mut self) -> Vec<PastCommand> {
+        std::mem::take(&mut self.0).into()
     }
 }

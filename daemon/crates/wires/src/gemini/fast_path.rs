@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::fold::Counts;
+use super::counts::Counts;
 use crate::fast_path::{self, Unusual};
 
 #[derive(Deserialize)]

@@ -1,10 +1,9 @@
 //! Folds the chunks of a generateContent answer into neutral events.
 
 use cohab_model_api::{StopClass, TokenUsage};
-use serde::Deserialize;
 use serde_json::Value;
 
-use super::{fast_path, parts::Parts};
+use super::{counts::Counts, fast_path, parts::Parts};
 use crate::{
     error::ErrorBody,
     tool_arguments::{CallIds, EventText},
@@ -37,19 +36,6 @@ pub(super) struct ContentFold {
     usage: Counts,
     finish_reason: Option<String>,
     has_failed: bool,
-}
-
-/// Token counts of the service; an absent field keeps its last value.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-pub(super) struct Counts {
-    #[serde(rename = "promptTokenCount")]
-    pub(super) prompt: Option<u64>,
-    #[serde(rename = "cachedContentTokenCount")]
-    cached: Option<u64>,
-    #[serde(rename = "candidatesTokenCount")]
-    candidates: Option<u64>,
-    #[serde(rename = "thoughtsTokenCount")]
-    thoughts: Option<u64>,
 }
 
 impl ContentFold {

@@ -127,6 +127,7 @@ fn version_folder(base: &Url) -> Url {
     url
 }
 
+mod counts;
 mod fast_path;
 #[cfg(test)]
 #[path = "wire_tests.rs"]

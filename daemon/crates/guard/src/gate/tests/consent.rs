@@ -1,6 +1,7 @@
 //! Tests of the user's consents, for the session or for good, and of their limits.
 
 use super::*;
+use crate::consents::MAX_REMEMBERED;
 
 #[tokio::test]
 async fn consent_for_the_session_holds_for_this_command_in_this_folder_only() {

@@ -81,7 +81,7 @@ async fn mode_all_tells_another_host_nothing_unasked_after_a_text_from_elsewhere
         [(None, "git push", 0), (Some("`curl`"), "git push", 2), (Some("`curl`"), "rm -rf x", 0)]
     {
         let (user, consents) = (user([yes(true), no()]), Consents::default());
-        source.into_iter().for_each(|source| consents.taint.raise(source));
+        source.into_iter().for_each(|source| consents.taint().raise(source));
         let gate = gate(ApprovalMode::All, &user, &consents);
         let may_run = [
             gate.before_tool(&mut planned(command, "/")).await.is_ok(),

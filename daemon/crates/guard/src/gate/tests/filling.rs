@@ -5,7 +5,7 @@ use super::*;
 /// Whether a command that a secret is filled into may run, and how dangerous it was asked about.
 async fn filled(mode: ApprovalMode, command: &str, source: Option<&str>) -> (bool, Vec<bool>) {
     let (user, consents) = (user([yes(true), yes(true)]), Consents::default());
-    source.into_iter().for_each(|source| consents.taint.raise(source));
+    source.into_iter().for_each(|source| consents.taint().raise(source));
     let gate = gate(mode, &user, &consents);
     let command = format!("{command} <secret:github-token#1-abcdefgh>");
     let mut may_run = true;

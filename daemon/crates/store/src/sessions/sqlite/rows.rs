@@ -1,4 +1,4 @@
-//! What the writers of sessions and of steps share.
+//! Helpers that the writers of sessions and of steps share.
 
 use std::io;
 

@@ -1,0 +1,106 @@
+//! The consents of a session.
+
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use cohab_agent::port::Effect;
+
+use crate::{pipeline::reading::Suspicions, taint::Taint};
+
+/// Consents that one session remembers; the oldest goes when there are more.
+pub(crate) const MAX_REMEMBERED: usize = 256;
+
+/// What the user agreed to for the life of a session: exactly these effects, in exactly this folder; for a change of a file
+/// further changes of just that file. What was agreed to before a text from elsewhere came is suspended from then on.
+#[derive(Clone, Debug, Default)]
+pub struct Consents {
+    pub(crate) agreed: Arc<Mutex<Vec<Consent>>>,
+    taint: Taint,
+    suspicions: Suspicions,
+    /// Reasons that a yes has settled: each names what it is about, and another value is another reason.
+    settled: Arc<Mutex<HashSet<String>>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Consent {
+    effect: Effect,
+    cwd: PathBuf,
+    approval: Option<String>,
+    /// The user knew of a text from elsewhere.
+    is_under_taint: bool,
+}
+
+impl Consent {
+    fn covers(&self, effect: &Effect, cwd: &Path) -> bool {
+        match (&self.effect, effect) {
+            (Effect::Write { path: agreed, .. }, Effect::Write { path, .. }) => agreed == path,
+            (agreed, effect) => agreed == effect && self.cwd == cwd,
+        }
+    }
+}
+
+impl Consents {
+    /// What the conversation was touched by.
+    #[must_use]
+    pub fn taint(&self) -> &Taint {
+        &self.taint
+    }
+
+    /// What of the conversation read like instructions to the model.
+    #[must_use]
+    pub fn suspicions(&self) -> &Suspicions {
+        &self.suspicions
+    }
+
+    /// Whether the user has said yes to just this already.
+    #[must_use]
+    pub fn is_settled(&self, reason: &str) -> bool {
+        self.settled.lock().unwrap_or_else(PoisonError::into_inner).contains(reason)
+    }
+
+    /// The user knows of these and agrees, as long as the session lives.
+    pub fn settle(&self, reasons: Vec<String>) {
+        let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = MAX_REMEMBERED.saturating_sub(settled.len());
+        settled.extend(reasons.into_iter().take(room));
+    }
+
+    pub(crate) fn recall(&self, effect: &Effect, cwd: &Path) -> Option<Option<String>> {
+        let is_tainted = self.taint.source().is_some();
+        let agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
+        let holds = |one: &&Consent| one.covers(effect, cwd) && (one.is_under_taint || !is_tainted);
+        agreed.iter().find(holds).map(|one| one.approval.clone())
+    }
+
+    pub(crate) fn remember(&self, mut effect: Effect, cwd: PathBuf, approval: Option<String>) {
+        if let Effect::Write { diff, .. } = &mut effect {
+            *diff = Arc::default(); // it may be long, and never comes twice
+        }
+        let is_under_taint = self.taint.source().is_some();
+        let mut agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
+        if agreed.len() == MAX_REMEMBERED {
+            agreed.remove(0);
+        }
+        agreed.push(Consent { effect, cwd, approval, is_under_taint });
+    }
+
+    /// Why the user is asked again about what they agreed to, if they did.
+    pub(crate) fn suspended(&self, effect: &Effect, cwd: &Path) -> Option<String> {
+        let source = self.taint.source()?;
+        let agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
+        agreed.iter().any(|one| one.covers(effect, cwd)).then(|| asked_again(&source))
+    }
+}
+
+/// A reason to ask: what was read.
+pub(crate) fn as_read(source: &str) -> String {
+    format!("the assistant has read {source}, which may hold somebody else's instructions")
+}
+
+/// A reason to ask again about what was agreed to.
+pub(crate) fn asked_again(source: &str) -> String {
+    format!("asked again: {}", as_read(source))
+}

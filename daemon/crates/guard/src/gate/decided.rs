@@ -1,0 +1,19 @@
+//! Answers that wait for their calls.
+
+use std::path::PathBuf;
+
+use cohab_agent::port::{ApprovalAnswer, Effect};
+use tokio::time::Instant;
+
+/// An answer that waits for its call.
+#[derive(Debug)]
+pub(super) struct Decided {
+    pub(super) effect: Effect,
+    pub(super) cwd: PathBuf,
+    pub(super) answer: ApprovalAnswer,
+    pub(super) at: Instant,
+}
+
+/// Files that the answer at hand would change with a question, in order; absent once asked about. Each change has a card of its own,
+/// with its whole diff.
+pub(super) type Changes = Vec<Option<PathBuf>>;
