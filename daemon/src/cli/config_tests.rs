@@ -198,7 +198,7 @@ fn help_and_mistakes_of_the_settings_name_the_command_that_people_type() {
 #[test]
 fn the_name_of_a_table_is_answered_with_its_keys() {
     let advice = keys::advice("approval");
-    assert_eq!(advice, "the keys of `[approval]` are `mode`");
+    assert_eq!(advice, "the keys of `[approval]` are `mode`, `confined`");
 }
 
 #[cfg(not(feature = "otlp"))]
