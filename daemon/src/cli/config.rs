@@ -1,7 +1,7 @@
 //! `cohab config` shows, checks and edits the settings file.
 
 use std::{
-    io::{BufRead, Read, Write},
+    io::{self, BufRead, Read, Write},
     path::Path,
     process::ExitCode,
 };
@@ -58,7 +58,11 @@ pub enum ConfigCommand {
 }
 
 /// Runs it. Exit status: 0 done, 1 user or settings, 3 nobody reads the output.
-pub fn run(
+pub fn run(command: &ConfigCommand, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
+    run_with_input(command, paths, &mut io::stdin().lock(), output, errors)
+}
+
+fn run_with_input(
     command: &ConfigCommand,
     paths: &Paths,
     input: &mut dyn BufRead,

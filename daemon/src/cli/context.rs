@@ -23,7 +23,7 @@ use crate::wiring;
 /// Width of the terminal where nobody says it.
 const COLUMNS: u16 = 80;
 
-/// `cohab context`.
+/// Show what would be sent with the next question, in tokens
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(
     after_help = "Asked here, on top of the last conversation. Tokens are estimates. What you ran in an open shell since its last \
