@@ -1,63 +1,24 @@
 //! The command line.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{
+    ffi::OsString,
+    io::{self, Write},
+    os::unix::process::CommandExt,
+    path::PathBuf,
+    process::{self, ExitCode},
+};
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use cohab_daemon_link::daemon_control::DaemonCommand;
-use cohab_protocol::ApprovalMode;
+use cohab_daemon_link::{
+    connection,
+    daemon_control::{self, DaemonCommand},
+};
+use cohab_doctor::{doctor, shell_check};
+use cohab_process::surroundings::Surroundings;
+use cohab_protocol::{ApprovalMode, Paths};
+use cohab_text::terminal_safe_writer::HarmlessWriter;
 
-/// Names that begin a subcommand; any other first operand is a script for the real shell.
-pub const SUBCOMMANDS: &[&str] = &[
-    "setup",
-    "ask",
-    "sessions",
-    "undo",
-    "doctor",
-    "daemon",
-    "models",
-    "config",
-    "usage",
-    "stats",
-    "history",
-    "why",
-    "audit",
-    "trace",
-    "resume",
-    "context",
-    "tasks",
-    "export",
-    "trust",
-    "policy",
-    "gate",
-    "scrub",
-    "init",
-    "shell-check",
-    "probe-model",
-    "completions",
-    "man",
-    "help",
-];
-
-/// Those that `cohab` hands over to the daemon's program, which owns settings, keys and models; help included.
-pub const HANDED_OVER: &[&str] = &[
-    "setup",
-    "models",
-    "config",
-    "probe-model",
-    "usage",
-    "stats",
-    "sessions",
-    "history",
-    "why",
-    "audit",
-    "trace",
-    "resume",
-    "context",
-    "tasks",
-    "export",
-    "undo",
-    "trust",
-];
+use crate::{ask, classify, definitions, init, manual, policy, scrub, shell_start};
 
 /// A terminal assistant that lives in your own shell
 #[derive(Debug, Parser)]
@@ -119,68 +80,124 @@ impl ModelFlags {
     }
 }
 
-/// The subcommands.
-#[derive(Debug, Subcommand)]
-pub enum Command {
+/// Declares the subcommands, in the order of the help. A row has the name, the variant of [`Command`], its arguments and the call that
+/// runs it, with `arguments` and `process` in scope. A row without arguments is handed over to the daemon's program, which owns settings,
+/// keys and models; help included. `in FILE` declares a file of this folder. Without a doc comment in the row, that of the arguments is
+/// the help.
+macro_rules! commands {
+    (@arguments) => { HandedOverArgs };
+    (@arguments $arguments:ty) => { $arguments };
+    (@handed_over $name:literal) => { Some($name) };
+    (@handed_over $name:literal $arguments:ty) => { None };
+    (@run $process:ident) => { hand_over($process.words) };
+    (@run $process:ident $run:expr) => { $run };
+    (
+        |$words:ident, $process:ident|
+        $( $(#[$attribute:meta])* $name:literal: $command:ident $(in $file:ident)? $(($arguments:ty) => $run:expr)?; )+
+    ) => {
+        $($(mod $file;)?)+
+
+        /// The subcommands.
+        #[derive(Debug, Subcommand)]
+        #[expect(missing_docs, reason = "the arguments of a command may describe it")]
+        pub enum Command {
+            $( $(#[$attribute])* #[command(name = $name)] $command(commands!(@arguments $($arguments)?)), )+
+        }
+
+        /// Names that begin a subcommand; any other first operand is a script for the real shell.
+        pub const SUBCOMMANDS: &[&str] = &[$($name,)+ "help"];
+
+        /// The name, if it is one that is handed over.
+        #[must_use]
+        pub fn handed_over(name: &str) -> Option<&'static str> {
+            match name {
+                $( $name => commands!(@handed_over $name $($arguments)?), )+
+                _ => None,
+            }
+        }
+
+        impl Command {
+            /// Runs it.
+            #[must_use]
+            #[expect(unused_variables, reason = "a command that is handed over needs no arguments")]
+            pub fn run(self, $process: Process<'_>) -> ExitCode {
+                match self {
+                    $( Self::$command($words) => commands!(@run $process $($run)?), )+
+                }
+            }
+        }
+    };
+}
+
+commands! {
+    |arguments, process|
+
     /// Choose a model service, its key and its model
-    Setup(HandedOverArgs),
+    "setup": Setup;
     /// Ask one question and print the answer
-    Ask(AskArgs),
+    "ask": Ask(AskArgs) => block_on(ask::run(arguments, process.paths));
     /// List, show, search, resume, fork, export and remove conversations
-    Sessions(HandedOverArgs),
+    "sessions": Sessions;
     /// Undo the changes of the last turn
-    Undo(HandedOverArgs),
+    "undo": Undo;
     /// Check the installation
-    Doctor(cohab_doctor::doctor::DoctorArgs),
+    "doctor": Doctor(doctor::DoctorArgs) => {
+        let start = shell_start::examined(None, false, &process.paths);
+        block_on(doctor::run(arguments, process.paths, start, process.surroundings))
+    };
     /// Look after the background daemon
     #[command(subcommand)]
-    Daemon(DaemonCommand),
+    "daemon": Daemon(DaemonCommand) => {
+        let (mut output, mut errors) = (io::stdout(), io::stderr());
+        let outcome = daemon_control::run(arguments, &process.paths, &mut output, &mut errors);
+        block_on(async { outcome.await.unwrap_or(ExitCode::FAILURE) })
+    };
     /// List the models of the configured service
-    Models(HandedOverArgs),
+    "models": Models;
     /// Show, check and change the settings
     #[command(after_help = "`cohab config list` shows every setting and what it means.")]
-    Config(HandedOverArgs),
+    "config": Config;
     /// Show what answers took: tokens and cost
-    Usage(HandedOverArgs),
+    "usage": Usage;
     /// Show how often things happened and how long they took
     #[command(hide = true)]
-    Stats(HandedOverArgs),
+    "stats": Stats;
     /// List the assistant's commands with question and approval
     #[command(hide = true)]
-    History(HandedOverArgs),
+    "history": History;
     /// Show the conversation that a command came from
     #[command(hide = true)]
-    Why(HandedOverArgs),
+    "why": Why;
     /// Show what was done and who agreed to it; verify the records
     #[command(hide = true)]
-    Audit(HandedOverArgs),
+    "audit": Audit;
     /// Show what a turn did, step by step
     #[command(hide = true)]
-    Trace(HandedOverArgs),
+    "trace": Trace;
     /// Continue a turn that the daemon's end interrupted
     #[command(hide = true)]
-    Resume(HandedOverArgs),
+    "resume": Resume;
     /// Show what would be sent with the next question, in tokens by section
     #[command(hide = true)]
-    Context(HandedOverArgs),
+    "context": Context;
     /// List open tasks
     #[command(hide = true)]
-    Tasks(HandedOverArgs),
+    "tasks": Tasks;
     /// Write a turn as a script, a transcript or a recording
     #[command(hide = true)]
-    Export(HandedOverArgs),
+    "export": Export;
     /// Trust a project's own instructions for the assistant
     #[command(hide = true)]
-    Trust(HandedOverArgs),
+    "trust": Trust;
     /// Say what may run unasked, and list, check and forget rules
     #[command(hide = true)]
-    Policy(crate::policy::PolicyArgs),
+    "policy": Policy(policy::PolicyArgs) => policy::run(arguments, &process.paths);
     /// Say whether a line is a command or a question
     #[command(hide = true)]
-    Gate(crate::classify::GateArgs),
+    "gate": Gate(classify::GateArgs) => classify::run(&arguments);
     /// Take secrets out of what comes in on standard input
     #[command(hide = true)]
-    Scrub(crate::scrub::ScrubArgs),
+    "scrub": Scrub(scrub::ScrubArgs) => scrub::run(&arguments);
     /// Print the lines that make every shell start inside cohab
     #[command(
         hide = true,
@@ -189,28 +206,56 @@ pub enum Command {
             eval \"$(cohab init bash)\"        eval (cohab init fish | string collect)\n\
             `COHAB_OFF=1 bash` opens a plain shell; where cohab fails, a plain shell stays."
     )]
-    Init {
-        /// The shell
-        shell: CompletionShell,
-    },
+    "init": Init(ShellArgs) => init::run(arguments.shell);
     /// Try out how well your shell and its rc files get on with cohab
     #[command(hide = true)]
-    ShellCheck(cohab_doctor::shell_check::ShellCheckArgs),
+    "shell-check": ShellCheck(shell_check::ShellCheckArgs) => {
+        let start = shell_start::examined(arguments.shell.as_deref(), arguments.login, &process.paths);
+        block_on(shell_check::run(arguments, start, process.surroundings))
+    };
     /// Send one request to the configured model and show what comes back
-    #[command(name = "probe-model", hide = true)]
-    ProbeModel(HandedOverArgs),
+    #[command(hide = true)]
+    "probe-model": ProbeModel;
     /// Print the completion script of a shell
     #[command(hide = true)]
-    Completions {
-        /// The shell
-        shell: CompletionShell,
-    },
-    /// Print the manual page
+    "completions": Completions(ShellArgs) => block_on(definitions::print_completions(arguments.shell));
     #[command(hide = true, after_help = "To read it: cohab man | man -l -")]
-    Man {
-        /// Only of this command
-        command: Option<String>,
-    },
+    "man": Man(ManArgs) => block_on(manual::run(arguments.command));
+}
+
+/// The parts of this process that commands use.
+pub struct Process<'a> {
+    /// The user's folders and files.
+    pub paths: Paths,
+    /// Where the process runs.
+    pub surroundings: Surroundings,
+    /// The command line without the program's name.
+    pub words: &'a [OsString],
+}
+
+/// Tells the user of a failure, as far as standard error is there.
+pub fn complain(message: &str) {
+    // With standard error gone, the exit status is all that is left.
+    let _ = writeln!(HarmlessWriter::new(io::stderr()), "cohab: {message}");
+}
+
+fn block_on(future: impl Future<Output = ExitCode>) -> ExitCode {
+    match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime.block_on(future),
+        Err(error) => {
+            complain(&error.to_string());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Becomes the daemon's program, with the same words.
+#[must_use]
+pub fn hand_over(words: &[OsString]) -> ExitCode {
+    let program = connection::daemon_program();
+    let error = process::Command::new(&program).args(words).exec();
+    complain(&format!("{} cannot be started: {error}", program.display()));
+    ExitCode::FAILURE
 }
 
 /// `cohab ask`.
@@ -256,7 +301,21 @@ impl From<ApproveMode> for ApprovalMode {
     }
 }
 
-/// Of a subcommand in [`HANDED_OVER`].
+/// Of `cohab init` and `cohab completions`.
+#[derive(Debug, Args)]
+pub struct ShellArgs {
+    /// The shell
+    pub shell: CompletionShell,
+}
+
+/// Print the manual page
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// Only of this command
+    pub command: Option<String>,
+}
+
+/// Of a subcommand that is [`handed_over`].
 #[derive(Debug, Args)]
 pub struct HandedOverArgs {
     /// See `cohab COMMAND --help`
@@ -286,14 +345,14 @@ impl From<CompletionShell> for clap_complete::Shell {
 }
 
 /// All commands for completions and the manual: without the arguments of the shell, which would swallow the subcommands of
-/// subcommands; those of [`HANDED_OVER`] as `definition` knows them, else without words of their own.
+/// subcommands; those that are [`handed_over`] as `definition` knows them, else without words of their own.
 #[must_use]
 pub fn all_commands(definition: impl Fn(&str) -> Option<clap::Command>) -> clap::Command {
     let full = Cli::command();
     let options = full.get_arguments().filter(|argument| !argument.is_positional()).cloned();
     let subcommands = full.get_subcommands().map(|command| {
-        let Some(name) = HANDED_OVER.iter().find(|name| **name == command.get_name()) else { return command.clone() };
-        let known = definition(name).unwrap_or_else(|| clap::Command::new(*name));
+        let Some(name) = handed_over(command.get_name()) else { return command.clone() };
+        let known = definition(name).unwrap_or_else(|| clap::Command::new(name));
         known.about(command.get_about().cloned().unwrap_or_default()).hide(command.is_hide_set())
     });
     clap::Command::new("cohab")
@@ -355,8 +414,9 @@ mod tests {
 
     #[test]
     fn what_is_handed_over_is_a_subcommand_that_takes_any_words() {
-        for name in HANDED_OVER {
-            assert!(SUBCOMMANDS.contains(name), "{name}");
+        let names: Vec<_> = SUBCOMMANDS.iter().filter_map(|name| handed_over(name)).collect();
+        assert_eq!(names.len(), 17, "{names:?}");
+        for name in names {
             assert!(Cli::try_parse_from(["cohab", name, "set", "model.name", "--json", "x"]).is_ok(), "{name}");
         }
     }

@@ -16,10 +16,7 @@ pub(crate) mod wake;
 
 use std::{io, panic::AssertUnwindSafe, path::PathBuf, sync::Arc, time::Instant};
 
-use cohab_daemon_link::{
-    config::{Config, UndoKey},
-    connection::Link,
-};
+use cohab_daemon_link::{config::Config, connection::Link};
 use cohab_policy_io::rules_file::{RuleBook, RulesFile};
 use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey, TurnId};
 use cohab_sandbox::lock;
@@ -34,7 +31,7 @@ use cohab_term::{
     markdown::Highlighter,
     pace::FramePace,
 };
-use cohab_types::command::Mode;
+use cohab_types::{client_settings::UndoKey, command::Mode};
 use focus::Focus;
 use link::Daemon;
 use process::{approval_mode, catch_panic_messages, home};

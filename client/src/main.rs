@@ -1,28 +1,17 @@
 //! `cohab`: opens the user's shell in this terminal, and answers questions typed at its prompt.
 
-use std::{
-    ffi::OsString,
-    io::{self, Write},
-    os::unix::process::CommandExt,
-    process::{Command, ExitCode},
-};
+use std::{ffi::OsString, process::ExitCode};
 
 use clap::{Parser, error::ErrorKind};
 use cohab::{
-    ask, classify,
-    cli::{Cli, Command as CliCommand, HANDED_OVER},
-    definitions, driver, init, manual, policy, scrub,
+    cli::{self, Cli, Process, complain},
+    driver, init,
     shell_resolution::{self, WayIn},
     shell_start,
 };
-use cohab_daemon_link::{
-    config::{self, Config},
-    connection, daemon_control,
-};
-use cohab_doctor::{doctor, shell_check};
+use cohab_daemon_link::config::{self, Config};
 use cohab_process::surroundings::Surroundings;
 use cohab_protocol::Paths;
-use cohab_text::terminal_safe_writer::HarmlessWriter;
 
 /// Exit status for a wrong command line.
 const USAGE: u8 = 2;
@@ -44,8 +33,8 @@ fn main() -> ExitCode {
             let config = config::load(&Paths::from_env().config_file());
             exec_shell(given_shell(&args, &config), &shell_args, is_login_name)
         }
-        WayIn::CommandLine if args.first().is_some_and(|name| HANDED_OVER.iter().any(|known| name == known)) => {
-            hand_over(&args)
+        WayIn::CommandLine if args.first().and_then(|name| cli::handed_over(name.to_str()?)).is_some() => {
+            cli::hand_over(&args)
         }
         WayIn::CommandLine => run(is_login_name, surroundings, &args),
     }
@@ -72,11 +61,6 @@ fn exec_shell(given: Option<std::path::PathBuf>, args: &[OsString], is_login: bo
     ExitCode::from(NO_SHELL)
 }
 
-fn complain(message: &str) {
-    // With standard error gone, the exit status is all that is left.
-    let _ = writeln!(HarmlessWriter::new(io::stderr()), "cohab: {message}");
-}
-
 fn run(is_login_name: bool, surroundings: Surroundings, args: &[OsString]) -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -89,44 +73,7 @@ fn run(is_login_name: bool, surroundings: Surroundings, args: &[OsString]) -> Ex
     let paths = Paths::from_env();
     match cli.command {
         None => open_shell(cli, is_login_name, paths),
-        Some(CliCommand::Ask(args)) => block_on(ask::run(args, paths)),
-        Some(CliCommand::ShellCheck(args)) => {
-            let start = shell_start::examined(args.shell.as_deref(), args.login, &paths);
-            block_on(shell_check::run(args, start, surroundings))
-        }
-        Some(CliCommand::Daemon(command)) => block_on(async {
-            let outcome = daemon_control::run(command, &paths, &mut io::stdout(), &mut io::stderr()).await;
-            outcome.unwrap_or(ExitCode::FAILURE)
-        }),
-        Some(
-            CliCommand::Setup(_)
-            | CliCommand::Models(_)
-            | CliCommand::Config(_)
-            | CliCommand::ProbeModel(_)
-            | CliCommand::Usage(_)
-            | CliCommand::Sessions(_)
-            | CliCommand::Stats(_)
-            | CliCommand::History(_)
-            | CliCommand::Trace(_)
-            | CliCommand::Resume(_)
-            | CliCommand::Why(_)
-            | CliCommand::Audit(_)
-            | CliCommand::Undo(_)
-            | CliCommand::Context(_)
-            | CliCommand::Tasks(_)
-            | CliCommand::Export(_)
-            | CliCommand::Trust(_),
-        ) => hand_over(args),
-        Some(CliCommand::Doctor(args)) => {
-            let start = shell_start::examined(None, false, &paths);
-            block_on(doctor::run(args, paths, start, surroundings))
-        }
-        Some(CliCommand::Policy(args)) => policy::run(args, &paths),
-        Some(CliCommand::Gate(args)) => classify::run(&args),
-        Some(CliCommand::Scrub(args)) => scrub::run(&args),
-        Some(CliCommand::Init { shell }) => init::run(shell),
-        Some(CliCommand::Man { command }) => block_on(manual::run(command)),
-        Some(CliCommand::Completions { shell }) => block_on(definitions::print_completions(shell)),
+        Some(command) => command.run(Process { paths, surroundings, words: args }),
     }
 }
 
@@ -165,22 +112,4 @@ fn open_shell(cli: Cli, is_login_name: bool, paths: Paths) -> ExitCode {
             exec_shell(given, &args, is_login)
         }
     }
-}
-
-fn block_on(future: impl Future<Output = ExitCode>) -> ExitCode {
-    match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime.block_on(future),
-        Err(error) => {
-            complain(&error.to_string());
-            ExitCode::FAILURE
-        }
-    }
-}
-
-/// The daemon's program owns settings, keys and models; it becomes this process.
-fn hand_over(args: &[OsString]) -> ExitCode {
-    let program = connection::daemon_program();
-    let error = Command::new(&program).args(args).exec();
-    complain(&format!("{} cannot be started: {error}", program.display()));
-    ExitCode::FAILURE
 }

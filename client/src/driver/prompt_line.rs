@@ -2,9 +2,9 @@
 
 use std::{collections::HashMap, path::PathBuf, time::Instant};
 
-use cohab_daemon_link::config::FlipKey;
 use cohab_line_classifier::Decision;
 use cohab_shell_relay::live::{LiveEvent, ShellState, UntouchedPrompt};
+use cohab_types::client_settings::FlipKey;
 
 use super::{Driver, Start};
 use crate::{

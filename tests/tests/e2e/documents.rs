@@ -87,6 +87,28 @@ fn files_that_the_documents_name_exist() {
 }
 
 #[test]
+fn the_recorded_patches_apply_and_are_small() {
+    let root = workspace_root();
+    let contributing = fs::read_to_string(root.join("CONTRIBUTING.md")).expect("there is a CONTRIBUTING.md");
+    for (name, most_files, most_lines) in
+        [("command", 1, 1), ("key", 0, 3), ("tool", 1, 1), ("wire", 1, 1), ("policy-rule", 0, 1)]
+    {
+        let file = format!("docs/patches/{name}.patch");
+        assert!(contributing.contains(&format!("]({file})")), "CONTRIBUTING.md does not link {file}");
+        let checked = Command::new("git").args(["apply", "--check", &file]).current_dir(&root).output();
+        let checked = checked.expect("git can be run");
+        assert!(checked.status.success(), "{file}: {}", String::from_utf8_lossy(&checked.stderr));
+        let patch = fs::read_to_string(root.join(&file)).expect("patches are UTF-8");
+        let (new, changed): (Vec<_>, Vec<_>) =
+            patch.split("diff --git ").skip(1).partition(|part| part.contains("\nnew file mode "));
+        let is_change =
+            |line: &&str| line.starts_with(['+', '-']) && !line.starts_with("+++ ") && !line.starts_with("--- ");
+        let lines: usize = changed.iter().map(|part| part.lines().filter(is_change).count()).sum();
+        assert!(new.len() <= most_files && lines <= most_lines, "{file}: {} new files, {lines} lines", new.len());
+    }
+}
+
+#[test]
 fn the_commands_of_the_readme_exist() {
     let root = workspace_root();
     let readme = fs::read_to_string(root.join("README.md")).expect("there is a README");

@@ -1,149 +1,13 @@
 //! The client's own settings: the `[client]` table of `config.toml`. The daemon owns the file and checks it strictly
 //! (`cohab config check`); the client reads its table leniently, since a mistake in the file must never cost the shell.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, path::Path};
 
-use cohab_types::confined_programs::ConfinedPrograms;
+use cohab_types::{client_settings::ClientSettings, confined_programs::ConfinedPrograms};
 use serde::Deserialize;
 
 /// Settings files larger than this are not read.
 const CONFIG_MAX_BYTES: u64 = 1024 * 1024;
-
-/// The `[client]` table.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub struct ClientSettings {
-    /// The shell to open.
-    pub shell: Option<PathBuf>,
-    /// Whether to open it as a login shell.
-    pub login: bool,
-    /// The key that asks with the line as it stands.
-    pub hotkey: Hotkey,
-    /// The key that undoes right after a turn.
-    pub undo_key: UndoKey,
-    /// What a line begins with that is meant for the assistant.
-    pub question_prefix: String,
-    /// Whether lines in natural language are questions without a prefix.
-    pub gate: bool,
-    /// The key that takes the gate's decision about the line at the prompt back.
-    pub flip_key: FlipKey,
-    /// Whether the first failed command says which key asks about it.
-    pub failure_hint: bool,
-    /// Whether the bell rings when a long turn ends while the terminal is unfocused.
-    pub notify: bool,
-    /// Whether programs that run unasked are started by the launcher.
-    pub lock: bool,
-}
-
-impl Default for ClientSettings {
-    fn default() -> Self {
-        Self {
-            shell: None,
-            login: false,
-            hotkey: Hotkey::default(),
-            undo_key: UndoKey::default(),
-            question_prefix: "?".into(),
-            gate: true,
-            flip_key: FlipKey::default(),
-            failure_hint: true,
-            notify: true,
-            lock: true,
-        }
-    }
-}
-
-/// Keys that can be the hotkey.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Hotkey {
-    /// Alt-Enter.
-    #[default]
-    AltEnter,
-    /// Ctrl-Space.
-    CtrlSpace,
-    /// None.
-    None,
-}
-
-impl Hotkey {
-    /// What the terminal sends for it; empty for none.
-    #[must_use]
-    pub fn bytes(self) -> &'static [u8] {
-        match self {
-            Self::AltEnter => b"\x1b\r",
-            Self::CtrlSpace => b"\0",
-            Self::None => b"",
-        }
-    }
-
-    /// As it is shown; nothing for none.
-    #[must_use]
-    pub fn name(self) -> Option<&'static str> {
-        match self {
-            Self::AltEnter => Some("Alt-Enter"),
-            Self::CtrlSpace => Some("Ctrl-Space"),
-            Self::None => None,
-        }
-    }
-}
-
-/// Keys that can flip the gate's decision.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FlipKey {
-    /// Alt-g.
-    #[default]
-    AltG,
-    /// Ctrl-].
-    CtrlBracket,
-    /// None.
-    None,
-}
-
-impl FlipKey {
-    /// As it is shown; empty for none.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::AltG => "Alt-G",
-            Self::CtrlBracket => "Ctrl-]",
-            Self::None => "",
-        }
-    }
-
-    /// Whether these bytes are this key and nothing else, also as the kitty keyboard protocol says it.
-    #[must_use]
-    pub fn is(self, bytes: &[u8]) -> bool {
-        match self {
-            Self::AltG => matches!(bytes, b"\x1bg" | b"\x1b[103;3u"),
-            Self::CtrlBracket => matches!(bytes, b"\x1d" | b"\x1b[93;5u"),
-            Self::None => false,
-        }
-    }
-}
-
-/// Keys that can undo right after a turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum UndoKey {
-    /// Ctrl-_, on many keyboards also Ctrl-/ and Ctrl-7: the line editors' own key for undo, which does nothing on an empty line.
-    #[default]
-    CtrlUnderscore,
-    /// None.
-    None,
-}
-
-impl UndoKey {
-    /// Whether these bytes are this key and nothing else, also as the kitty keyboard protocol says it.
-    #[must_use]
-    pub fn is(self, bytes: &[u8]) -> bool {
-        self == Self::CtrlUnderscore
-            && matches!(bytes, b"\x1f" | b"\x1b[95;5u" | b"\x1b[95;6u" | b"\x1b[45;6u" | b"\x1b[47;5u")
-    }
-}
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -228,6 +92,8 @@ fn parse(text: &str) -> Result<Config, toml::de::Error> {
 
 #[cfg(test)]
 mod tests {
+    use cohab_types::client_settings::{Hotkey, UndoKey};
+
     use super::*;
 
     #[test]

@@ -13,7 +13,7 @@ use toml_edit::{Document, DocumentMut, Item, Table, TableLike, Value};
 
 use super::{
     error::{ConfigError, Position},
-    keys::{self, Key, Kind},
+    keys::{self, Check, Key, Kind},
     profile, step_rules,
 };
 
@@ -137,7 +137,7 @@ impl ConfigFile {
                     problems.extend(stray_path(&key, value, table).map(|hint| fault(hint.0).hint(hint.1)));
                     problems.extend(self.exposure(&key).map(|error| error.at(position).key(&full)));
                 }
-                (Some(key), _) => problems.push(fault(format!("`{full}` must be {}, not a table", key.kind.allowed()))),
+                (Some(key), _) => problems.push(fault(format!("`{full}` must be {}, not a table", key.allowed()))),
                 (None, item) if keys::is_table(&full) => match item.as_table_like() {
                     Some(inner) => self.check_table(inner, &full, problems),
                     None => problems.push(fault(format!("`{full}` must be a table"))),
@@ -185,7 +185,7 @@ impl ConfigFile {
     /// Reports a secret in a file that other users may read or change.
     fn exposure(&self, key: &Key) -> Option<ConfigError> {
         let mode = self.metadata.as_ref().map_or(PRIVATE_MODE, Metadata::mode) & 0o777;
-        (key.is_secret && mode & OTHERS_MODE != 0).then(|| {
+        (key.is_secret() && mode & OTHERS_MODE != 0).then(|| {
             ConfigError::new(
                 &self.path,
                 format!("`{}` stands in a file that others may use (mode {mode:04o})", key.name),
@@ -250,7 +250,7 @@ fn stray_path(key: &Key, value: &Value, siblings: &dyn TableLike) -> Option<(Str
     let provider = siblings.get("provider").and_then(Item::as_str);
     (provider != Some("scripted")).then(|| {
         let message = format!("`{}` is a path, {path:?}, which only the provider `scripted` has", key.name);
-        (message, format!("it must be {}", key.kind.allowed()))
+        (message, format!("it must be {}", key.allowed()))
     })
 }
 

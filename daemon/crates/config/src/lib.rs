@@ -1,12 +1,13 @@
 //! The settings of cohab: `config.toml` in the user's folder of settings.
 //!
 //! - [`Settings`] holds the values of the file, with defaults for the rest; [`ConfigFile`] reads and changes the file and keeps comments.
-//! - [`keys::KEYS`] lists every key with type, default and description. An unknown key is an error: a misspelt limit is no limit.
+//! - Each section is declared once with [`section!`]: a row per key gives its field, default, allowed values and description.
+//! - [`keys::KEYS`] lists the keys of all sections. An unknown key is an error: a misspelt limit is no limit.
 //! - [`profile`] puts `[profiles.NAME]` in the place of `[model]`; [`model_settings`] and [`model_roles`] choose models for tasks,
 //!   [`model_table`] holds facts about models.
 //! - [`budget`], [`step_rules`], [`strategy`] are types that the settings and the agent's middleware share.
 //!
-//! Keys of `[client]` are checked here and read by the client.
+//! Keys of `[client]` are declared in [`cohab_types::client_settings`], checked here and read by the client.
 
 pub mod budget;
 mod error;
@@ -22,7 +23,7 @@ pub mod strategy;
 use std::{collections::BTreeMap, fmt::Display, str::FromStr, time::Duration};
 
 use cohab_protocol::{ApprovalMode, Paths};
-use cohab_types::{confined_programs::ConfinedPrograms, sandbox_profile::Profile};
+use cohab_types::{confined_programs::ConfinedPrograms, sandbox_profile::Profile, section, settings::Kind};
 use serde::{
     Deserialize, Deserializer,
     de::{self, IgnoredAny},
@@ -43,80 +44,92 @@ use crate::{
     strategy::Strategy,
 };
 
-/// The values of the file, with defaults for the rest.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Settings {
-    /// The profile in force unless the user asks for another.
-    pub profile: Option<String>,
-    /// `[model]`.
-    pub model: ModelSettings,
-    /// `[profiles.NAME]`.
-    pub profiles: BTreeMap<String, ModelSettings>,
-    /// `[tiers]`.
-    pub tiers: TierSettings,
-    /// `[roles]`.
-    pub roles: RoleSettings,
-    /// `[cache]`.
-    pub cache: CacheSettings,
+/// Largest budget of tokens.
+const MOST_TOKENS: i64 = 1_000_000_000_000;
+
+section! {
+    /// The values of the file, with defaults for the rest.
+    #[derive(Clone, Debug, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Settings in "" {
+        /// Profile whose `[profiles.NAME]` stands in for `[model]`; `default` is `[model]`
+        profile: Option<String>, Kind::Profile;
+        also {
+            /// `[model]`.
+            pub model: ModelSettings,
+            /// `[profiles.NAME]`.
+            pub profiles: BTreeMap<String, ModelSettings>,
+            /// `[tiers]`.
+            pub tiers: TierSettings,
+            /// `[roles]`.
+            pub roles: RoleSettings,
+            /// `[cache]`.
+            pub cache: CacheSettings,
+            /// `[approval]`.
+            pub approval: ApprovalSettings,
+            /// `[sandbox]`.
+            pub sandbox: SandboxSettings,
+            /// `[limits]`.
+            pub limits: LimitSettings,
+            /// `[budget]`.
+            pub budget: BudgetSettings,
+            /// `[[step_rules]]`.
+            pub step_rules: Vec<StepRule>,
+            /// `[context]`.
+            pub context: ContextSettings,
+            /// `[sessions]`.
+            pub sessions: SessionSettings,
+            /// `[audit]`.
+            pub audit: AuditSettings,
+            /// `[log]`.
+            pub log: LogSettings,
+            /// `[telemetry]`.
+            pub telemetry: TelemetrySettings,
+            /// `[client]` is checked with the rest; only the client reads it.
+            #[serde(rename = "client")]
+            _client: IgnoredAny,
+        }
+    }
+}
+
+section! {
     /// `[approval]`.
-    pub approval: ApprovalSettings,
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct ApprovalSettings in "approval." {
+        /// What runs without a question: `ask` and `read-only` let plainly read-only things run, `auto` all but danger, other hosts and
+        /// other folders, `all` nearly everything
+        mode: ApprovalMode = "ask", Kind::Word(&["ask", "read-only", "auto", "all"]), "from_text";
+        /// Which programs run without a question behind the lock, where they can only read: those that the policy knows, or `all`; what
+        /// the lock stops is asked
+        confined: ConfinedPrograms = "known", Kind::Word(ConfinedPrograms::WORDS), "from_text";
+    }
+}
+
+section! {
     /// `[sandbox]`.
-    pub sandbox: SandboxSettings,
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct SandboxSettings in "sandbox." {
+        /// What commands in a shell of their own may do: `read-only`, write below the project, or all; only in `full` the network
+        profile: Profile = "workspace-write", Kind::Word(Profile::WORDS), "from_text";
+    }
+}
+
+section! {
     /// `[limits]`.
-    pub limits: LimitSettings,
-    /// `[budget]`.
-    pub budget: BudgetSettings,
-    /// `[[step_rules]]`.
-    pub step_rules: Vec<StepRule>,
-    /// `[context]`.
-    pub context: ContextSettings,
-    /// `[sessions]`.
-    pub sessions: SessionSettings,
-    /// `[audit]`.
-    pub audit: AuditSettings,
-    /// `[log]`.
-    pub log: LogSettings,
-    /// `[telemetry]`.
-    pub telemetry: TelemetrySettings,
-    /// `[client]` is checked with the rest; only the client reads it.
-    #[serde(rename = "client")]
-    _client: IgnoredAny,
-}
-
-/// `[approval]`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ApprovalSettings {
-    /// The calls that run without a question.
-    #[serde(deserialize_with = "from_text")]
-    pub mode: ApprovalMode,
-    /// The programs that run without a question behind the lock.
-    #[serde(deserialize_with = "from_text")]
-    pub confined: ConfinedPrograms,
-}
-
-/// `[sandbox]`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct SandboxSettings {
-    /// The permissions of commands in a separate shell.
-    #[serde(deserialize_with = "from_text")]
-    pub profile: Profile,
-}
-
-/// `[limits]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct LimitSettings {
-    /// Most steps that one turn may take; 0 for any number.
-    pub steps_per_turn: u32,
-    /// Steps in a row without anything new after which the user is asked whether to continue; 0 for any number.
-    pub stalled_steps: u32,
-    /// Time limit of a command in milliseconds, unless the model names another.
-    pub command_timeout_ms: u64,
-    /// Longest result of one tool call.
-    pub tool_output_max_bytes: usize,
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct LimitSettings in "limits." {
+        /// How often the model is asked at most for one question; 0 for any number
+        steps_per_turn: u32 = "50", Kind::Integer(0, 1_000);
+        /// Steps in a row that bring nothing new before you are asked whether to go on; 0 for any number
+        stalled_steps: u32 = "5", Kind::Integer(0, 100);
+        /// How long the agent waits for a command, in milliseconds; it is not killed then
+        command_timeout_ms: u64 = "120000", Kind::Integer(1_000, 24 * 3_600_000);
+        /// Longest result of one tool call that the model gets; the middle of a longer one is left out
+        tool_output_max_bytes: usize = "65536", Kind::Integer(4_096, 1_048_576);
+    }
 }
 
 impl Settings {
@@ -124,12 +137,6 @@ impl Settings {
     #[must_use]
     pub fn rules(&self) -> Rules {
         Rules(self.step_rules.iter().map(|rule| rule.0.clone()).collect())
-    }
-}
-
-impl Default for LimitSettings {
-    fn default() -> Self {
-        Self { steps_per_turn: 50, stalled_steps: 5, command_timeout_ms: 120_000, tool_output_max_bytes: 64 * 1024 }
     }
 }
 
@@ -141,23 +148,19 @@ impl LimitSettings {
     }
 }
 
-/// `[budget]`. Zero is no limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct BudgetSettings {
-    /// Tokens that one turn may take.
-    pub tokens_per_turn: u64,
-    /// Tokens that all turns of a day may take.
-    pub tokens_per_day: u64,
-    /// Hundredths of a US dollar that all turns of a day may cost.
-    pub cost_per_day_cents: u64,
-    /// Working time of one turn.
-    pub seconds_per_turn: u64,
-}
-
-impl Default for BudgetSettings {
-    fn default() -> Self {
-        Self { tokens_per_turn: 0, tokens_per_day: 1_000_000, cost_per_day_cents: 0, seconds_per_turn: 0 }
+section! {
+    /// `[budget]`. Zero is no limit.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct BudgetSettings in "budget." {
+        /// Most tokens that one question may take, without those from a service's cache; 0 for any number
+        tokens_per_turn: u64 = "0", Kind::Integer(0, MOST_TOKENS);
+        /// Most tokens that all questions of a day may take together; 0 for any number
+        tokens_per_day: u64 = "1000000", Kind::Integer(0, MOST_TOKENS);
+        /// Most that all questions of a day may cost, in cents of a US dollar, as far as it is known; 0 for any sum
+        cost_per_day_cents: u64 = "0", Kind::Integer(0, 10_000_000);
+        /// Longest time that one question may work, in seconds; waiting for you is no work; 0 for any time
+        seconds_per_turn: u64 = "0", Kind::Integer(0, 7 * 86_400);
     }
 }
 
@@ -174,49 +177,42 @@ impl BudgetSettings {
     }
 }
 
-/// `[context]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ContextSettings {
-    /// The method of shortening a conversation that outgrows its model.
-    #[serde(deserialize_with = "from_text")]
-    pub strategy: Strategy,
-    /// Shortens a conversation when this much of the model's context is full, in percent.
-    pub compact_at_percent: u64,
-    /// Shortens a conversation when it has more messages than this.
-    pub compact_over_messages: usize,
-    /// Number of newest messages that stay then.
-    pub keep_messages: usize,
-}
-
-impl Default for ContextSettings {
-    fn default() -> Self {
-        Self { strategy: Strategy::default(), compact_at_percent: 75, compact_over_messages: 50, keep_messages: 20 }
+section! {
+    /// `[context]`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct ContextSettings in "context." {
+        /// How a conversation is shortened that outgrows its model: a model sums up what goes, or only the middle or the oldest go
+        strategy: Strategy = "summarize", Kind::Word(Strategy::WORDS), "from_text";
+        /// Conversations are shortened when so much of the model's context is full, in percent
+        compact_at_percent: u64 = "75", Kind::Integer(20, 95);
+        /// Conversations are shortened when they have more messages than these
+        compact_over_messages: usize = "50", Kind::Integer(10, 100_000);
+        /// Newest messages that stay when a conversation has too many
+        keep_messages: usize = "20", Kind::Integer(5, 100_000);
     }
 }
 
-/// `[sessions]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct SessionSettings {
-    /// Whether conversations are kept.
-    pub enabled: bool,
-    /// Days since the last question after which a conversation is deleted.
-    pub keep_days: u32,
-}
-
-impl Default for SessionSettings {
-    fn default() -> Self {
-        Self { enabled: true, keep_days: 90 }
+section! {
+    /// `[sessions]`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct SessionSettings in "sessions." {
+        /// Whether conversations are kept on this machine, to go on with
+        enabled: bool = "true", Kind::Flag;
+        /// Days after which a conversation in which nothing was asked is removed
+        keep_days: u32 = "90", Kind::Integer(1, 3_650);
     }
 }
 
-/// `[audit]`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct AuditSettings {
-    /// Whether anything is recorded; by default as `[sessions]` says.
-    pub enabled: Option<bool>,
+section! {
+    /// `[audit]`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct AuditSettings in "audit." {
+        /// Whether what the assistant does and who agreed is recorded for `cohab audit`; without it as `sessions.enabled`
+        enabled: Option<bool>, Kind::Flag;
+    }
 }
 
 impl AuditSettings {
@@ -227,40 +223,33 @@ impl AuditSettings {
     }
 }
 
-/// `[cache]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct CacheSettings {
-    /// Whether answers that needed no tool are reused.
-    pub enabled: bool,
-}
-
-impl Default for CacheSettings {
-    fn default() -> Self {
-        Self { enabled: true }
+section! {
+    /// `[cache]`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct CacheSettings in "cache." {
+        /// Whether a question that was just answered without tools, and nothing has changed, gets the same answer again
+        enabled: bool = "true", Kind::Flag;
     }
 }
 
-/// `[telemetry]`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct TelemetrySettings {
-    /// URL of a collector for spans of turns and steps; empty for none.
-    pub otlp_endpoint: String,
+section! {
+    /// `[telemetry]`.
+    #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct TelemetrySettings in "telemetry." {
+        /// OpenTelemetry collector that gets times, names and tokens of turns and steps, never a text; read at the daemon's start
+        otlp_endpoint: String = "", Kind::Collector;
+    }
 }
 
-/// `[log]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct LogSettings {
-    /// Lowest level that is written.
-    #[serde(deserialize_with = "from_text")]
-    pub level: LevelFilter,
-}
-
-impl Default for LogSettings {
-    fn default() -> Self {
-        Self { level: LevelFilter::INFO }
+section! {
+    /// `[log]`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct LogSettings in "log." {
+        /// How much the daemon writes to its log
+        level: LevelFilter = "info", Kind::Word(&["off", "error", "warn", "info", "debug", "trace"]), "from_text";
     }
 }
 

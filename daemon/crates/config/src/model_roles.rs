@@ -5,6 +5,10 @@
 
 use std::collections::BTreeMap;
 
+use cohab_types::{
+    section,
+    settings::{Key, Kind},
+};
 use serde::Deserialize;
 
 /// Difficulty of a question. In order.
@@ -52,16 +56,18 @@ impl TierWish {
     }
 }
 
-/// `[tiers]`: the profile of each tier.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct TierSettings {
-    /// For short and simple questions.
-    pub low: Option<String>,
-    /// For questions that are neither simple nor hard.
-    pub medium: Option<String>,
-    /// For long and hard questions.
-    pub high: Option<String>,
+section! {
+    /// `[tiers]`: the profile of each tier.
+    #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct TierSettings in "tiers." {
+        /// Profile of the model for short and simple questions; without it as ever
+        low: Option<String>, Kind::Profile;
+        /// Profile of the model for what is neither simple nor hard
+        medium: Option<String>, Kind::Profile;
+        /// Profile of the model for long and hard questions, and when another one gets nowhere
+        high: Option<String>, Kind::Profile;
+    }
 }
 
 impl TierSettings {
@@ -83,55 +89,51 @@ impl TierSettings {
     }
 }
 
-/// Auxiliary work, separate from the answers. The last five are reserved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// Shortens conversations.
-    Compactor,
-    /// Names conversations.
-    Namer,
-    /// Judges answers.
-    Judge,
-    /// Divides work.
-    Orchestrator,
-    /// Leads the engineers of a part of the work.
-    TeamLead,
-    /// Does a part of the work.
-    Engineer,
-    /// Reviews the result.
-    Reviewer,
-    /// Describes the current work.
-    Narrator,
+/// Declares [`Role`] and the keys of `[roles]`: one row per role.
+macro_rules! roles {
+    ($(#[doc = $doc:literal] $role:ident = $name:literal;)+) => {
+        /// Auxiliary work, separate from the answers. The last five are reserved.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+        pub enum Role {$(
+            #[doc = $doc]
+            #[serde(rename = $name)]
+            $role,
+        )+}
+
+        impl Role {
+            /// All roles, in the order in which they are shown.
+            pub const ALL: &'static [Self] = &[$(Self::$role),+];
+            /// The keys of `[roles]`.
+            pub const KEYS: &'static [Key] = &[$(Key::new(concat!("roles.", $name), Kind::Profile, None, $doc)),+];
+
+            /// The name in the settings.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$role => $name,)+
+                }
+            }
+        }
+    };
 }
 
-impl Role {
-    /// All roles, in the order in which they are shown.
-    pub const ALL: [Self; 8] = [
-        Self::Compactor,
-        Self::Namer,
-        Self::Judge,
-        Self::Orchestrator,
-        Self::TeamLead,
-        Self::Engineer,
-        Self::Reviewer,
-        Self::Narrator,
-    ];
-
-    /// The name in the settings.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Compactor => "compactor",
-            Self::Namer => "namer",
-            Self::Judge => "judge",
-            Self::Orchestrator => "orchestrator",
-            Self::TeamLead => "team_lead",
-            Self::Engineer => "engineer",
-            Self::Reviewer => "reviewer",
-            Self::Narrator => "narrator",
-        }
-    }
+roles! {
+    /// Profile of the model that shortens conversations
+    Compactor = "compactor";
+    /// Profile of the model that names conversations
+    Namer = "namer";
+    /// Profile of the model that judges answers
+    Judge = "judge";
+    /// Reserved: the profile of a later role
+    Orchestrator = "orchestrator";
+    /// Reserved: the profile of a later role
+    TeamLead = "team_lead";
+    /// Reserved: the profile of a later role
+    Engineer = "engineer";
+    /// Reserved: the profile of a later role
+    Reviewer = "reviewer";
+    /// Reserved: the profile of a later role
+    Narrator = "narrator";
 }
 
 /// `[roles]`: the profile of each role that has one.
@@ -143,7 +145,7 @@ mod tests {
 
     #[test]
     fn roles_are_called_in_the_settings_as_they_are_told() {
-        for role in Role::ALL {
+        for role in Role::ALL.iter().copied() {
             let roles: RoleSettings = toml::from_str(&format!("{} = 'cheap'", role.name())).unwrap();
             assert_eq!(roles.get(&role).map(String::as_str), Some("cheap"));
         }

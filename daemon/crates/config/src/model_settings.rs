@@ -2,49 +2,56 @@
 
 use std::{fmt, time::Duration};
 
-use cohab_types::reasoning::ReasoningEffort;
+use cohab_types::{reasoning::ReasoningEffort, section, settings::Kind};
 use secrecy::SecretString;
 use serde::Deserialize;
 
 use crate::profile;
 
-/// `[model]` of `config.toml`. Everything is optional: without it the environment, a local server or the offline assistant
-/// decides.
-#[derive(Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ModelSettings {
-    /// A wire (`anthropic`, `openai-chat`), a vendor (`openrouter`), `offline` or `scripted`.
-    pub provider: Option<String>,
-    /// Base URL of the service, without the path of the call: `https://api.openai.com/v1`, `https://api.anthropic.com`. For
-    /// `scripted`: path of the script.
-    pub base_url: Option<String>,
-    /// Model name as the service knows it.
-    pub name: Option<String>,
-    /// Name of the environment variable that holds the key.
-    pub api_key_env: Option<String>,
-    /// Command whose first line of output is the key.
-    pub key_command: Option<String>,
-    /// The key itself. The file must then be readable by its owner only.
-    pub api_key: Option<SecretString>,
-    /// Place where `cohab setup` stored the key.
-    pub key_store: Option<KeyStore>,
-    /// Longest answer in tokens.
-    pub max_output_tokens: Option<u32>,
-    /// Size of the model's context in tokens.
-    pub context_window_tokens: Option<u64>,
-    /// Effort of thinking before the answer; if absent, the model's own default.
-    pub reasoning_effort: Option<ReasoningEffort>,
-    /// Freedom in the choice of words, 0 to 2; if absent, the model's own default.
-    pub temperature: Option<f64>,
-    /// Number of times that a failed request is repeated; with 0 an empty or cut answer is not asked for again either.
-    pub retries: Option<u32>,
-    /// Profiles that answer in its place, in this order, while its service does not answer.
-    pub fallback: Vec<String>,
-    /// Time limits.
-    pub timeouts: TimeoutSettings,
-    /// The profile that these settings come from, if they are not `[model]` itself.
-    #[serde(skip)]
-    pub profile: Option<Profile>,
+/// One hour, the longest time limit of a request, in milliseconds.
+const HOUR_MS: i64 = 3_600_000;
+
+section! {
+    /// `[model]` of `config.toml`. Everything is optional: without it the environment, a local server or the offline assistant
+    /// decides.
+    #[derive(Clone, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct ModelSettings in "model." {
+        /// Kind of model service; without it the environment, a local server or the offline assistant decides
+        provider: Option<String>, Kind::Provider;
+        /// Base URL of the service; for `scripted` the path of the script
+        base_url: Option<String>, Kind::Address;
+        /// Model as the service calls it
+        name: Option<String>, Kind::Text;
+        /// Environment variable that holds the key of the service
+        api_key_env: Option<String>, Kind::EnvName;
+        /// Command whose first line of output is the key, for example `pass show openai`; run when a question needs it
+        key_command: Option<String>, Kind::Text;
+        /// Key of the service; the file must then be readable by you only
+        api_key: Option<SecretString>, Kind::Secret;
+        /// Where `cohab setup` put the key: the system's keyring, or `keys.toml` beside this file
+        key_store: Option<KeyStore>, Kind::Word(&["keyring", "file"]);
+        /// Longest answer, in tokens
+        max_output_tokens: Option<u32>, Kind::Integer(1, 1_000_000);
+        /// Size of the model's context, in tokens
+        context_window_tokens: Option<u64>, Kind::Integer(1_024, 100_000_000);
+        /// How much the model thinks before it answers; without it what the model does by itself
+        reasoning_effort: Option<ReasoningEffort>, Kind::Word(&["off", "low", "medium", "high"]);
+        /// How freely the model chooses its words, from 0 to 2; without it what the model does by itself
+        temperature: Option<f64>, Kind::Number(0, 2);
+        // With 0 an empty or cut answer is not asked for again either.
+        /// How often a failed request is repeated
+        retries: Option<u32>, Kind::Integer(0, 20);
+        /// Profiles that answer in its place, in this order, while its service does not
+        fallback: Vec<String>, Kind::Profiles;
+        also {
+            /// Time limits.
+            pub timeouts: TimeoutSettings,
+            /// The profile that these settings come from, if they are not `[model]` itself.
+            #[serde(skip)]
+            pub profile: Option<Profile>,
+        }
+    }
 }
 
 /// The profile in force.
@@ -83,18 +90,20 @@ impl ModelSettings {
     }
 }
 
-/// `[model.timeouts]`, in milliseconds. Defaults differ for hosted and local services.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct TimeoutSettings {
-    /// Time to connect.
-    pub connect_ms: Option<u64>,
-    /// Time from the request to the answer's headers.
-    pub headers_ms: Option<u64>,
-    /// Time between two bytes of a stream.
-    pub byte_idle_ms: Option<u64>,
-    /// Time between two events that carry something.
-    pub payload_idle_ms: Option<u64>,
+section! {
+    /// `[model.timeouts]`, in milliseconds. Defaults differ for hosted and local services.
+    #[derive(Clone, Copy, Debug, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct TimeoutSettings in "model.timeouts." {
+        /// Time limit to connect, in milliseconds
+        connect_ms: Option<u64>, Kind::Integer(1, HOUR_MS);
+        /// Time limit from the request to the first bytes of the answer, in milliseconds
+        headers_ms: Option<u64>, Kind::Integer(1, HOUR_MS);
+        /// Longest silence on the line, in milliseconds
+        byte_idle_ms: Option<u64>, Kind::Integer(1, HOUR_MS);
+        /// Longest time without a piece of the answer, in milliseconds
+        payload_idle_ms: Option<u64>, Kind::Integer(1, HOUR_MS);
+    }
 }
 
 impl fmt::Debug for ModelSettings {

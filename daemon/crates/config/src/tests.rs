@@ -6,7 +6,7 @@ use std::{
 
 use proptest::prelude::*;
 
-use super::keys::{KEYS, Kind};
+use super::keys::{Check, KEYS, Kind};
 use super::*;
 
 /// A folder with this `config.toml`, mode 0600.
@@ -59,7 +59,7 @@ fn a_missing_or_empty_file_means_defaults() {
 #[test]
 fn the_defaults_of_the_table_are_the_defaults_of_the_code() {
     let mut text = String::new();
-    for key in KEYS {
+    for key in KEYS.iter() {
         if let Some(default) = key.default {
             text += &format!("{} = {}\n", key.name, key.parse(default).unwrap());
         }
@@ -75,14 +75,14 @@ fn the_defaults_of_the_table_are_the_defaults_of_the_code() {
 /// A valid value of the kind, at its limit.
 fn example(kind: Kind) -> String {
     match kind {
-        Kind::Text | Kind::EnvName => "X".into(),
+        Kind::Text | Kind::Secret | Kind::EnvName => "X".into(),
         Kind::Path | Kind::Address => "/bin/sh".into(),
         Kind::Collector => "https://collector.example:4318".into(),
         Kind::Profile | Kind::Profiles => "default".into(),
         Kind::Provider => "scripted".into(),
         Kind::Prefix => "??".into(),
         Kind::Word(words) => words[words.len() - 1].into(),
-        Kind::Whole(_, most) => most.to_string(),
+        Kind::Integer(_, most) => most.to_string(),
         Kind::Number(_, most) => format!("{most}.0"),
         Kind::Flag => "true".into(),
     }
@@ -91,7 +91,7 @@ fn example(kind: Kind) -> String {
 #[test]
 fn every_key_of_the_table_is_understood() {
     let mut text = String::new();
-    for key in KEYS {
+    for key in KEYS.iter() {
         text += &format!("{} = {}\n", key.name, key.parse(&example(key.kind)).unwrap());
     }
     let (_guard, paths) = home(text);

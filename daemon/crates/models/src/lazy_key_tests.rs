@@ -1,7 +1,7 @@
 use std::{fs, path::Path};
 
 use cohab_model_api::{Message, Secrets};
-use cohab_wires::registry::WIRES;
+use cohab_wires::WIRES;
 use futures::StreamExt as _;
 
 use super::*;

@@ -5,8 +5,8 @@ use bytes::Bytes;
 use cohab_config::model_settings::TimeoutSettings;
 use cohab_model_api::{ModelEvent, ModelRequest, ProviderData};
 use cohab_wires::{
+    WIRES,
     error::Subject,
-    registry::WIRES,
     sse::Payloads,
     wire::{Options, Wire},
 };

@@ -10,20 +10,42 @@
 //! Invariants: what is judged is what is touched, as an intent names paths with their links resolved; `edit` and `write` change a file
 //! only if it still is what they showed; results are bounded.
 //!
+//! A new tool is one file and one row of `tools!` below.
+//!
 //! Nothing here asks for consent: the intent of a call says what would happen, and the caller decides.
 
+use std::sync::Arc;
+
+use cohab_agent::port::Tool;
+
+/// Declares the tools that every session has: one row for the file of a tool and the type in it, made by its `new`.
+macro_rules! tools {
+    ($($file:ident::$tool:ident;)+) => {
+        $(mod $file;)+
+
+        fn tools(options: &ToolOptions) -> Vec<Arc<dyn Tool>> {
+            vec![$(Arc::new($file::$tool::new(options))),+]
+        }
+    };
+}
+
+// Sorted by name.
+tools! {
+    bash::Bash;
+    edit::Edit;
+    glob::Glob;
+    grep::Grep;
+    read::Read;
+    write::Write;
+}
+
 mod arguments;
-mod bash;
 mod bash_unconfined;
 mod blocking;
 mod change;
-mod edit;
-mod glob;
-mod grep;
 mod matches;
 mod options;
 mod path;
-mod read;
 mod render;
 mod skill;
 #[cfg(test)]
@@ -32,7 +54,6 @@ mod todo_read;
 mod todo_write;
 mod toolset;
 mod walk;
-mod write;
 
 pub use self::{
     options::ToolOptions,

@@ -9,7 +9,7 @@ use cohab_agent::{
 };
 use cohab_context::workspace::Surroundings;
 
-use crate::{ToolOptions, bash, bash_unconfined, edit, glob, grep, read, skill, todo_read, todo_write, write};
+use crate::{ToolOptions, bash_unconfined, skill, todo_read, todo_write};
 
 /// All tools, sorted by name. Make one set per session: `write` and `edit` remember their previews.
 #[must_use]
@@ -17,14 +17,7 @@ pub fn registry(options: &ToolOptions) -> Vec<Arc<dyn Tool>> {
     // The policy judges paths with links resolved, so the home must be resolved, too.
     let home = options.home.canonicalize().unwrap_or_else(|_| options.home.clone());
     let options = &ToolOptions { home, ..options.clone() };
-    vec![
-        Arc::new(bash::Bash::new(options)),
-        Arc::new(edit::Edit::new(options)),
-        Arc::new(glob::Glob::new(options)),
-        Arc::new(grep::Grep::new(options)),
-        Arc::new(read::Read::new(options)),
-        Arc::new(write::Write::new(options)),
-    ]
+    crate::tools(options)
 }
 
 /// That tool, beside the `bash` among `tools`, for sessions whose shell is confined. Its commands run in `runner`.

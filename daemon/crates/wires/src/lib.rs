@@ -1,7 +1,7 @@
 //! The protocols of model services, as pure functions: requests out of neutral ones, neutral events out of answers.
 //!
 //! - [`wire::Wire`]: builds the request of a protocol and folds the events of its answer into neutral ones.
-//!   [`registry::WIRES`] lists all of them; each is a separate folder (`anthropic`, `openai_chat`, `openai_responses`, `gemini`,
+//!   [`WIRES`] lists all of them; each is a separate folder (`anthropic`, `openai_chat`, `openai_responses`, `gemini`,
 //!   [`ollama`]).
 //! - [`wire::Vendor`]: a service that speaks a wire, with its addresses and deviations; [`vendor`] looks them up by name or host.
 //! - [`sse`] turns the bytes of an answer into payloads; [`tool_arguments`] collects and checks the arguments of calls.
@@ -12,20 +12,32 @@
 //!
 //! This crate does not send, wait, retry or read settings.
 //!
-//! A new wire is one folder with an implementation of [`wire::Wire`] and one line in [`registry`].
+//! A new wire is one folder with an implementation of [`wire::Wire`] and one row of `wires!` below.
 
-mod anthropic;
+/// Declares the wires: one row for the file or folder of a wire and the type in it.
+macro_rules! wires {
+    ($($visibility:vis $file:ident::$wire:ident;)+) => {
+        $($visibility mod $file;)+
+
+        /// All wires, in the order in which they are shown.
+        pub static WIRES: &[&dyn wire::Wire] = &[$(&$file::$wire),+];
+    };
+}
+
+wires! {
+    anthropic::Anthropic;
+    openai_chat::OpenAiChat;
+    openai_responses::OpenAiResponses;
+    gemini::Gemini;
+    pub ollama::Ollama;
+}
+
 pub mod error;
 mod fast_path;
 #[cfg(test)]
 mod fold_testing;
-mod gemini;
 mod history;
 pub mod listed_models;
-pub mod ollama;
-mod openai_chat;
-mod openai_responses;
-pub mod registry;
 pub mod sse;
 #[cfg(test)]
 mod sse_reference;

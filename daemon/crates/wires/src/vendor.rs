@@ -3,7 +3,7 @@
 use url::Url;
 
 use super::{
-    registry::WIRES,
+    WIRES,
     wire::{Vendor, Wire},
 };
 

@@ -1,7 +1,7 @@
 //! Defines a wire: the form of a request, and the fold from the events of an answer to neutral ones. Pure. Sending, reading, waiting and
 //! retrying are the same for all wires and are not here, but in `transport` and `http_provider` of the daemon.
 //!
-//! A new wire is one file (or folder) with a [`Wire`], and one line in [`WIRES`](super::registry::WIRES).
+//! A new wire is one file (or folder) with a [`Wire`], and one line in [`WIRES`](super::WIRES).
 
 use std::collections::BTreeSet;
 

@@ -1,15 +1,19 @@
 //! Types that several crates exchange.
 //!
+//! - [`client_settings`]: the client's own table of the settings.
 //! - [`command`]: a command for a shell, its outcome, and why it did not run.
 //! - [`confined_programs`]: which programs run unasked behind the lock.
 //! - [`environment`]: the variables of a client.
 //! - [`reasoning`]: how much a model thinks.
 //! - [`sandbox_profile`]: what a shell of the daemon's may do.
+//! - [`settings`]: how a setting is declared, once for its field, its default, its check and its documentation.
 //!
-//! They are plain data without behaviour: no serialization, no wire format. The protocol converts them at its codec.
+//! They are plain data without behaviour: no wire format, no files. The protocol converts them at its codec.
 
+pub mod client_settings;
 pub mod command;
 pub mod confined_programs;
 pub mod environment;
 pub mod reasoning;
 pub mod sandbox_profile;
+pub mod settings;

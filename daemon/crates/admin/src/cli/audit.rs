@@ -30,8 +30,9 @@ const MAX_TURN_RECORDS: usize = 10_000;
 /// The recorded reason of a refusal without a word of the user.
 const NO_WORD: &str = "the user refused";
 
-/// `cohab audit`.
+/// Show what was done and who agreed to it; verify the records
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
+#[command(hide = true)]
 pub struct AuditArgs {
     #[command(subcommand)]
     command: AuditCommand,

@@ -1,7 +1,7 @@
 //! `cohab config` shows, checks and edits the settings file.
 
 use std::{
-    io::{BufRead, Read, Write},
+    io::{self, BufRead, Read, Write},
     path::Path,
     process::ExitCode,
 };
@@ -9,7 +9,7 @@ use std::{
 use clap::Subcommand;
 use cohab_config::{
     self, ConfigFile,
-    keys::{self, KEYS, Key},
+    keys::{self, Check, KEYS, Key},
     profile,
 };
 use cohab_protocol::Paths;
@@ -58,7 +58,11 @@ pub enum ConfigCommand {
 }
 
 /// Runs it. Exit status: 0 done, 1 user or settings, 3 the output is closed.
-pub fn run(
+pub fn run(command: &ConfigCommand, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
+    run_with_input(command, paths, &mut io::stdin().lock(), output, errors)
+}
+
+fn run_with_input(
     command: &ConfigCommand,
     paths: &Paths,
     input: &mut dyn BufRead,
@@ -89,7 +93,7 @@ fn sound(path: &Path) -> Result<ConfigFile, Failure> {
 /// The value in force in its shown form, and its source.
 fn effective(file: &ConfigFile, key: &Key) -> Option<(String, String)> {
     if let Some((value, position)) = file.value(key) {
-        let shown = if key.is_secret { MASK.into() } else { keys::plain(&value) };
+        let shown = if key.is_secret() { MASK.into() } else { keys::plain(&value) };
         return Some((shown, format!("{}:{}", file.path().display(), position.line)));
     }
     key.default.map(|default| (default.to_owned(), "default".into()))
@@ -112,8 +116,8 @@ fn set(path: &Path, name: &str, value: &str, input: &mut dyn BufRead, output: &m
         let read = input.take(INPUT_MAX_BYTES).read_to_string(&mut text);
         read.map_err(|error| Failure::Other(format!("cannot read the value from standard input: {error}"), None))?;
         text.trim_end_matches(['\n', '\r']).to_owned()
-    } else if key.is_secret {
-        // Arguments are visible to all users of the machine and stay in the history of the shell.
+    } else if key.is_secret() {
+        // Arguments can be seen by everyone on the machine and stay in the history of the shell.
         let hint = format!("pipe it in: `cohab config set {name} - < FILE`");
         return Err(Failure::Other(format!("`{name}` is a secret and not taken from the command line"), Some(hint)));
     } else {
@@ -121,7 +125,7 @@ fn set(path: &Path, name: &str, value: &str, input: &mut dyn BufRead, output: &m
     };
     let value = key.parse(&text).map_err(|message| Failure::Other(message, None))?;
     ConfigFile::read(path)?.set(&key, value)?;
-    let shown = if key.is_secret { MASK } else { &text };
+    let shown = if key.is_secret() { MASK } else { &text };
     writeln!(output, "{name} = {shown}")?;
     note_telemetry(&ConfigFile::read(path)?, output)
 }
@@ -152,7 +156,7 @@ fn list(path: &Path, as_json: bool, output: &mut dyn Write) -> Result<(), Failur
                 let (value, origin) = effective(&file, &key).unzip();
                 json!({
                     "key": key.name, "value": value, "origin": origin, "default": key.default,
-                    "allowed": key.kind.allowed(), "description": key.doc,
+                    "allowed": key.allowed(), "description": key.doc,
                 })
             })
             .collect();
@@ -164,7 +168,7 @@ fn list(path: &Path, as_json: bool, output: &mut dyn Write) -> Result<(), Failur
     for key in keys {
         let (value, origin) = effective(&file, &key).unwrap_or_else(|| ("(not set)".into(), "default".into()));
         let origin = if origin == "default" { "" } else { " *" };
-        writeln!(output, "{} = {value}{origin}\n    {}. Must be {}.", key.name, key.doc, key.kind.allowed())?;
+        writeln!(output, "{} = {value}{origin}\n    {}. Must be {}.", key.name, key.doc, key.allowed())?;
     }
     writeln!(output, "\n* set in {}", file.path().display())?;
     Ok(())

@@ -39,7 +39,7 @@ impl Home {
         let command = Cli::try_parse_from(["cohabd", "config"].iter().chain(args)).unwrap().command;
         let Some(Command::Config(command)) = command else { panic!("a config command") };
         let (mut output, mut errors) = (Vec::new(), Vec::new());
-        let status = run(&command, &self.paths, &mut input.as_bytes(), &mut output, &mut errors);
+        let status = run_with_input(&command, &self.paths, &mut input.as_bytes(), &mut output, &mut errors);
         let text = |bytes: Vec<u8>| {
             String::from_utf8(bytes).unwrap().replace(&self.paths.config_file().display().to_string(), "FILE")
         };
@@ -181,7 +181,7 @@ fn a_reader_that_went_away_is_status_three() {
         }
     }
     let home = Home::new("");
-    let status = run(&ConfigCommand::Check, &home.paths, &mut io::empty(), &mut Gone, &mut Gone);
+    let status = run_with_input(&ConfigCommand::Check, &home.paths, &mut io::empty(), &mut Gone, &mut Gone);
     assert_eq!(status, ExitCode::from(3));
 }
 
@@ -198,7 +198,7 @@ fn help_and_mistakes_of_the_settings_name_the_command_that_people_type() {
 #[test]
 fn the_name_of_a_table_is_answered_with_its_keys() {
     let advice = keys::advice("approval");
-    assert_eq!(advice, "the keys of `[approval]` are `mode`");
+    assert_eq!(advice, "the keys of `[approval]` are `mode`, `confined`");
 }
 
 #[cfg(not(feature = "otlp"))]

@@ -23,7 +23,7 @@ use super::{Failure, ModelFlags, record};
 /// Width of the terminal if it is unknown.
 const COLUMNS: u16 = 80;
 
-/// `cohab context`.
+/// Show what would be sent with the next question, in tokens
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(
     after_help = "Asked here, on top of the last conversation. Tokens are estimates. What you ran in an open shell since its last \

@@ -1,14 +1,30 @@
 //! `cohabd definitions` prints the command line as data. `cohab` makes completions and the manual from it, without depending on this
 //! crate.
 
-use clap::{Arg, Command};
+use std::{io::Write, process::ExitCode};
+
+use clap::{Arg, Args, Command, CommandFactory};
+use cohab_protocol::Paths;
 use serde_json::{Value, json};
+
+use super::Failure;
 
 /// Only for `cohab` itself.
 const INTERNAL: [&str; 2] = ["definitions", "who"];
 
-/// A command as an object: `name`, `about`, `after_help`, `arguments` and `commands` (the same shape). Hidden arguments and `cohab`'s
-/// internal commands are left out; commands that are only hidden in the help are not.
+/// Print this command line as JSON, for the completions and the manual of `cohab`
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+#[command(hide = true)]
+pub struct DefinitionsArgs {}
+
+/// Runs it.
+pub fn run(_: &DefinitionsArgs, _: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
+    let written = writeln!(output, "{}", tree(&super::Cli::command())).map_err(Failure::from);
+    super::finish(written, output, errors)
+}
+
+/// A command as an object: `name`, `about`, `after_help`, `arguments` and `commands` (the same shape). Hidden arguments are left out,
+/// and what is only for `cohab`; what merely has no room in the help is not.
 #[must_use]
 pub fn tree(command: &Command) -> Value {
     let text = |text: Option<&clap::builder::StyledStr>| text.map(ToString::to_string);
@@ -45,8 +61,6 @@ fn definition(argument: &Arg) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]

@@ -14,7 +14,7 @@ use jiff::{Timestamp, tz::TimeZone};
 
 use super::{Failure, record};
 
-/// `cohab export`.
+/// Write a conversation as a script, a transcript or a recording
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(
     group = clap::ArgGroup::new("form").required(true).multiple(false),

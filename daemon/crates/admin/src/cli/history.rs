@@ -18,7 +18,7 @@ use super::{
 /// Longest question at a terminal, in columns.
 const QUESTION_COLUMNS: usize = 48;
 
-/// `cohab history`.
+/// List the assistant's commands with question and approval
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(after_help = "Your shell's own history has only what you typed. A command keeps its number;\n\
     `cohab why NUMBER` shows the conversation behind it.")]

@@ -7,6 +7,7 @@
 
 use std::{collections::BTreeMap, io::Write, process::ExitCode};
 
+use clap::Args;
 use cohab_config::{
     self, Settings,
     model_roles::{Role, Tier},
@@ -26,8 +27,13 @@ use serde_json::{Value, json};
 
 use super::{Failure, ModelFlags};
 
+/// Print whether the models of tiers, roles and fallbacks could answer, as JSON, for `cohab doctor`
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+#[command(hide = true)]
+pub struct JobsArgs {}
+
 /// Runs it.
-pub fn run(paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
+pub fn run(_: &JobsArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let told = runtime.map_err(Failure::from).and_then(|runtime| {
         let told = runtime.block_on(jobs(paths, &ModelFlags::default().variables()));

@@ -1,33 +1,12 @@
 //! The command line of `cohabd`, one file per subcommand. `cohab` hands over the subcommands that need settings, keys or models.
 
-pub mod audit;
 mod audit_follow;
-pub mod config;
-pub mod context;
-pub mod definitions;
-pub mod export;
-pub mod history;
 #[cfg(test)]
 mod hostile_tests;
-pub mod jobs;
 mod model_jobs;
-pub mod models;
-pub mod probe_model;
 mod record;
-pub mod resolved_model;
-pub mod resume;
-pub mod sessions;
-pub mod setup;
-pub mod stats;
-pub mod store_health;
-pub mod tasks;
 #[cfg(test)]
 mod testing;
-pub mod trace;
-pub mod trust;
-pub mod undo;
-pub mod usage;
-pub mod why;
 
 use std::{
     ffi::OsString,
@@ -57,64 +36,61 @@ struct Cli {
     command: Option<Command>,
 }
 
-/// What `cohabd` is to do.
-#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
-pub enum Command {
-    /// Serve the clients of this user until told to stop (default)
-    Run {
-        /// In a session of its own: outlive the terminal that started it
-        #[arg(long)]
-        detach: bool,
-    },
-    /// Choose a model service, its key and its model
-    Setup(setup::SetupArgs),
-    /// List the models of the configured service
-    Models(models::ModelsArgs),
+/// Declares the subcommands: one row for the file of a command, its name and its arguments. The file has the arguments with their
+/// help, and `run`.
+macro_rules! commands {
+    ($( $(#[$attribute:meta])* $file:ident: $command:ident($arguments:ty); )+) => {
+        $(pub mod $file;)+
+
+        /// What `cohabd` is to do.
+        #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+        #[expect(missing_docs, reason = "the arguments of each command describe it")]
+        pub enum Command {
+            /// Serve the clients of this user until told to stop (default)
+            Run {
+                /// In a session of its own: outlive the terminal that started it
+                #[arg(long)]
+                detach: bool,
+            },
+            $( $(#[$attribute])* $command($arguments), )+
+        }
+
+        impl Command {
+            fn run_on(&self, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> Result<ExitCode, bool> {
+                match self {
+                    Self::Run { detach } => Err(*detach),
+                    $( Self::$command(arguments) => Ok($file::run(arguments, paths, output, errors)), )+
+                }
+            }
+        }
+    };
+}
+
+// In the order of the help.
+commands! {
+    setup: Setup(setup::SetupArgs);
+    models: Models(models::ModelsArgs);
     /// Show, change or check the settings
     #[command(subcommand)]
-    Config(config::ConfigCommand),
-    /// Send one request to the configured model and show what comes back
-    ProbeModel(probe_model::ProbeArgs),
-    /// Show what answers took: tokens and cost
-    Usage(usage::UsageArgs),
-    /// Show how often things happened and how long they took
-    Stats(stats::StatsArgs),
-    /// List, show, search, resume, fork, export and remove conversations
-    Sessions(sessions::SessionsArgs),
-    /// List the assistant's commands with question and approval
-    History(history::HistoryArgs),
-    /// Show the conversation that a command came from
-    Why(why::WhyArgs),
-    /// Show what was done and who agreed to it; verify the records
-    #[command(hide = true)]
-    Audit(audit::AuditArgs),
-    /// Undo the changes of the last turn
-    #[command(hide = true)]
-    Undo(undo::UndoArgs),
-    /// Show what a turn did, step by step
-    Trace(trace::TraceArgs),
-    /// Continue a turn that the daemon's end interrupted
-    Resume(resume::ResumeArgs),
-    /// Show what would be sent with the next question, in tokens
-    Context(context::ContextArgs),
-    /// List open tasks
-    Tasks(tasks::TasksArgs),
-    /// Write a conversation as a script, a transcript or a recording
-    Export(export::ExportArgs),
-    /// Trust a project's own instructions for the assistant
-    Trust(trust::TrustArgs),
-    /// Print this command line as JSON, for the completions and the manual of `cohab`
-    #[command(hide = true)]
-    Definitions,
-    /// Print who would answer, and whether they can be reached, as JSON, for `cohab doctor`
-    #[command(hide = true)]
-    Who,
-    /// Print whether the models of tiers, roles and fallbacks could answer, as JSON, for `cohab doctor`
-    #[command(hide = true)]
-    Jobs,
-    /// Print how the files are in which things are kept, as JSON, for `cohab doctor`
-    #[command(hide = true)]
-    Stores,
+    config: Config(config::ConfigCommand);
+    probe_model: ProbeModel(probe_model::ProbeArgs);
+    usage: Usage(usage::UsageArgs);
+    stats: Stats(stats::StatsArgs);
+    sessions: Sessions(sessions::SessionsArgs);
+    history: History(history::HistoryArgs);
+    why: Why(why::WhyArgs);
+    audit: Audit(audit::AuditArgs);
+    undo: Undo(undo::UndoArgs);
+    trace: Trace(trace::TraceArgs);
+    resume: Resume(resume::ResumeArgs);
+    context: Context(context::ContextArgs);
+    tasks: Tasks(tasks::TasksArgs);
+    export: Export(export::ExportArgs);
+    trust: Trust(trust::TrustArgs);
+    definitions: Definitions(definitions::DefinitionsArgs);
+    resolved_model: Who(resolved_model::WhoArgs);
+    jobs: Jobs(jobs::JobsArgs);
+    store_health: Stores(store_health::StoresArgs);
 }
 
 impl Command {
@@ -129,36 +105,6 @@ impl Command {
             return Ok(probe_model::run(args, paths, &mut io::stdout().lock(), errors));
         }
         self.run_on(paths, &mut HarmlessWriter::new(io::stdout().lock()), errors)
-    }
-
-    fn run_on(self, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> Result<ExitCode, bool> {
-        Ok(match self {
-            Self::Run { detach } => return Err(detach),
-            Self::Setup(args) => setup::run(args, paths, output, errors),
-            Self::Models(args) => models::run(&args, paths, output, errors),
-            Self::Config(command) => config::run(&command, paths, &mut io::stdin().lock(), output, errors),
-            Self::ProbeModel(args) => probe_model::run(&args, paths, output, errors),
-            Self::Usage(args) => usage::run(&args, paths, output, errors),
-            Self::Stats(args) => stats::run(&args, paths, output, errors),
-            Self::Sessions(args) => sessions::run(&args, paths, &mut io::stdin().lock(), output, errors),
-            Self::History(args) => history::run(&args, paths, output, errors),
-            Self::Why(args) => why::run(&args, paths, output, errors),
-            Self::Audit(args) => audit::run(&args, paths, output, errors),
-            Self::Undo(args) => undo::run(&args, paths, output, errors),
-            Self::Trace(args) => trace::run(&args, paths, output, errors),
-            Self::Resume(args) => resume::run(&args, paths, output, errors),
-            Self::Context(args) => context::run(&args, paths, output, errors),
-            Self::Tasks(args) => tasks::run(&args, paths, output, errors),
-            Self::Export(args) => export::run(&args, paths, output, errors),
-            Self::Trust(args) => trust::run(&args, paths, output, errors),
-            Self::Who => resolved_model::run(paths, output, errors),
-            Self::Jobs => jobs::run(paths, output, errors),
-            Self::Stores => store_health::run(paths, output, errors),
-            Self::Definitions => {
-                let written = writeln!(output, "{}", definitions::tree(&Cli::command())).map_err(Failure::from);
-                finish(written, output, errors)
-            }
-        })
     }
 }
 

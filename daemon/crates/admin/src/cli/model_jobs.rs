@@ -42,8 +42,7 @@ pub(super) fn show(
     };
     let main_job = std::iter::once(job("main", "", Some(main_name)));
     let tiers = Tier::ALL.into_iter().map(|tier| job("tier", tier.name(), settings.tiers.profile(tier)));
-    let roles =
-        Role::ALL.into_iter().map(|role| job("role", role.name(), settings.roles.get(&role).map(String::as_str)));
+    let roles = Role::ALL.iter().map(|role| job("role", role.name(), settings.roles.get(role).map(String::as_str)));
     let fallback = main.fallback.iter().enumerate();
     let fallback = fallback.map(|(index, name)| job("fallback", &(index + 1).to_string(), Some(name)));
     let jobs: Vec<Job> = main_job.chain(tiers).chain(roles).chain(fallback).collect();

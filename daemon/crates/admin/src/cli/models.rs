@@ -25,7 +25,7 @@ use crate::setup::in_thousands;
 /// Widest column of names: with the others it fits 80 columns.
 const MAX_NAME_COLUMNS: usize = 52;
 
-/// `cohab models`.
+/// List the models of the configured service
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 #[command(after_help = "The list is the service's own, in its order; `*` marks the model in use.\n\
     --json prints one object: service, host, models (id, context_window_tokens, can_call_tools, is_loaded, \

@@ -19,7 +19,7 @@ use crate::probe::{self, Show, json::JsonLines, text::Lines};
 /// Longest prompt from standard input, in bytes.
 const PROMPT_MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// `cohab probe-model`.
+/// Send one request to the configured model and show what comes back
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(after_help = "The prompt goes out as it is, with the system prompt and the tools of a\n\
     question. Calls of tools are shown, never run.\n\

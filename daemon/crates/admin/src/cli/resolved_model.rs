@@ -8,6 +8,7 @@
 
 use std::{io::Write, process::ExitCode, time::Duration};
 
+use clap::Args;
 use cohab_config::{self, model_settings::KeyStore};
 use cohab_model_api::ProviderErrorKind;
 use cohab_models::{
@@ -36,8 +37,13 @@ const ANSWERED: [ProviderErrorKind; 5] = [
 /// For the list of models.
 const REACH_LIMIT: Duration = Duration::from_secs(3);
 
+/// Print who would answer, and whether they can be reached, as JSON, for `cohab doctor`
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+#[command(hide = true)]
+pub struct WhoArgs {}
+
 /// Runs it.
-pub fn run(paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
+pub fn run(_: &WhoArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let told = runtime.map_err(Failure::from).and_then(|runtime| {
         let told = runtime.block_on(who(paths, &ModelFlags::default().variables()));

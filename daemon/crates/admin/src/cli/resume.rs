@@ -16,7 +16,7 @@ use super::{
     sessions::resume::resume,
 };
 
-/// `cohab resume`.
+/// Continue a turn that the daemon's end interrupted
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(
     after_help = "A turn is interrupted when the background daemon ends suddenly. What it had done is not done again; of a command \

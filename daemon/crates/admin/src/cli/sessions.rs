@@ -4,7 +4,7 @@ mod list;
 pub(super) mod resume;
 
 use std::{
-    io::{BufRead, IsTerminal, Write},
+    io::{self, BufRead, IsTerminal, Write},
     process::ExitCode,
 };
 
@@ -20,7 +20,7 @@ use serde_json::json;
 
 use super::{Failure, export, record};
 
-/// `cohab sessions`.
+/// List, show, search, resume, fork, export and remove conversations
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -116,7 +116,11 @@ fn days(text: &str) -> Result<u32, String> {
 }
 
 /// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 the output is closed.
-pub fn run(
+pub fn run(args: &SessionsArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
+    run_with_input(args, paths, &mut io::stdin().lock(), output, errors)
+}
+
+fn run_with_input(
     args: &SessionsArgs,
     paths: &Paths,
     input: &mut dyn BufRead,
@@ -215,7 +219,7 @@ fn agree(count: usize, input: &mut dyn BufRead, output: &mut dyn Write) -> Resul
     if answer.trim() == "yes" {
         return Ok(());
     }
-    let hint = (!std::io::stdin().is_terminal()).then(|| "`--yes` does not ask".to_owned());
+    let hint = (!io::stdin().is_terminal()).then(|| "`--yes` does not ask".to_owned());
     Err(Failure::Other("nothing was removed".to_owned(), hint))
 }
 

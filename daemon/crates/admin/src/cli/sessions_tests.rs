@@ -19,7 +19,7 @@ fn parse(args: &[&str]) -> Result<SessionsArgs, clap::Error> {
 fn run_with(home: &Home, args: &[&str], input: &str) -> (String, String, bool) {
     let (mut output, mut errors) = (Vec::new(), Vec::new());
     let args = parse(args).expect("they are understood");
-    let status = run(&args, &home.paths, &mut input.as_bytes(), &mut output, &mut errors);
+    let status = run_with_input(&args, &home.paths, &mut input.as_bytes(), &mut output, &mut errors);
     let text = |bytes| String::from_utf8(bytes).expect("text");
     (text(output), text(errors), status == ExitCode::SUCCESS)
 }

@@ -22,7 +22,7 @@ const USAGE: u8 = 2;
 /// Exit status after Ctrl-C, as shells count it.
 const CANCELLED: u8 = 130;
 
-/// `cohab setup`.
+/// Choose a model service, its key and its model
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 #[command(
     after_help = "At a terminal it asks for whatever the flags do not say; nothing is written before the last answer. A key goes \
@@ -64,8 +64,8 @@ pub struct SetupArgs {
 }
 
 /// Runs it.
-pub fn run(args: SetupArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
-    let error = match set_up(args, paths, output) {
+pub fn run(args: &SetupArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
+    let error = match set_up(args.clone(), paths, output) {
         Ok(()) => return ExitCode::SUCCESS,
         Err(error) => error,
     };

@@ -12,7 +12,7 @@ use jiff::{Timestamp, Zoned, civil::Date};
 use super::{Failure, record, usage::Since};
 use crate::stats::Stats;
 
-/// `cohab stats`.
+/// Show how often things happened and how long they took
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(
     after_help = "Counted from what is kept on this machine; nothing is sent. p50: half took at most so long, p95: 19 of 20, p99: \

@@ -6,14 +6,20 @@
 
 use std::{io::Write, process::ExitCode};
 
+use clap::Args;
 use cohab_protocol::Paths;
 use cohab_store::{Database, StoreError, health::Health, sessions::SqliteStore};
 use serde_json::{Value, json};
 
 use super::Failure;
 
+/// Print how the files are in which things are kept, as JSON, for `cohab doctor`
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+#[command(hide = true)]
+pub struct StoresArgs {}
+
 /// Runs it.
-pub fn run(paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
+pub fn run(_: &StoresArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
     let (sessions, usage) = (paths.sessions_file(), paths.usage_file());
     let told =
         [told("sessions", &sessions, SqliteStore::health(&sessions)), told("usage", &usage, Database::health(&usage))];
@@ -47,7 +53,7 @@ mod tests {
 
     fn shown(home: &Home) -> Vec<Value> {
         let mut output = Vec::new();
-        let _ = run(&home.paths, &mut output, &mut Vec::new());
+        let _ = run(&StoresArgs {}, &home.paths, &mut output, &mut Vec::new());
         serde_json::from_slice(&output).expect("a list")
     }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{Failure, record};
 
-/// `cohab tasks`.
+/// List open tasks
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(
     after_help = "The assistant keeps the list itself when work takes several steps. It belongs to the conversation: `? /new` \

@@ -21,7 +21,7 @@ use super::{
 /// Longest command or path in a line, in characters.
 const TITLE_MAX_CHARS: usize = 60;
 
-/// `cohab trace`.
+/// Show what a turn did, step by step
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(after_help = "`cohab sessions` lists the sessions with their ids.")]
 pub struct TraceArgs {

@@ -19,7 +19,7 @@ use serde_json::json;
 
 use super::Failure;
 
-/// `cohab trust`.
+/// Trust a project's own instructions for the assistant
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(
     after_help = "In a trusted project its identity files (AGENT.md, IDENTITY.md, SOUL.md, USER.md, SHIELD.md) and its skills \

@@ -18,8 +18,9 @@ use super::{Failure, record};
 /// Days that the record of an undo is kept at least.
 const KEEP_DAYS: u32 = 90;
 
-/// `cohab undo`.
+/// Undo the changes of the last turn
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
+#[command(hide = true)]
 #[command(
     after_help = "Typed as a line of its own at the prompt of a shell that cohab opened, it takes back what the last turn changed \
         there: files that `write` and `edit` changed, the folder, exported variables, aliases, options, the umask and \

@@ -16,7 +16,7 @@ use jiff::{Span, Timestamp, Zoned, civil::Date, tz::TimeZone};
 use self::report::{Grouping, Report};
 use super::Failure;
 
-/// `cohab usage`.
+/// Show what answers took: tokens and cost
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(after_help = "Tokens are those that services count: sent (of these from their caches) and\n\
     received; `-` is unknown. A cost is what the service says, or what the prices in\n\

@@ -17,7 +17,7 @@ use super::{
     record::{self, command::Command, transcript},
 };
 
-/// `cohab why`.
+/// Show the conversation that a command came from
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(after_help = "`cohab history` lists the commands with their numbers.")]
 pub struct WhyArgs {

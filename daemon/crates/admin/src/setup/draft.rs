@@ -2,7 +2,7 @@
 
 use cohab_config::{
     Change,
-    keys::{self, Key},
+    keys::{self, Check, Key},
     model_settings::{AskedBy, KeyStore, ModelSettings, Profile},
     profile,
 };
@@ -151,7 +151,7 @@ pub(super) fn check_key(text: &str) -> Result<(), String> {
 /// Whether a setting of `[model]` accepts this text.
 pub(super) fn check_value(leaf: &str, text: &str) -> Result<(), String> {
     let key = keys::find(&format!("model.{leaf}")).ok_or("there is no such setting")?;
-    key.parse(text).map(drop).map_err(|_| format!("that must be {}", key.kind.allowed()))
+    key.parse(text).map(drop).map_err(|_| format!("that must be {}", key.allowed()))
 }
 
 #[cfg(test)]

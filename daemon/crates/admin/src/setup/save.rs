@@ -45,7 +45,7 @@ impl Setup {
         let shown = |leaf: &str| {
             let key = draft.key_named(leaf)?;
             let (value, _) = file.value(&key)?;
-            (!key.is_secret).then(|| (leaf.to_owned(), value.decorated("", "").to_string()))
+            (!key.is_secret()).then(|| (leaf.to_owned(), value.decorated("", "").to_string()))
         };
         let leaves = keys::KEYS.iter().filter_map(|key| key.name.strip_prefix("model."));
         let settings = leaves.filter_map(shown).collect();

@@ -1,7 +1,7 @@
 //! Fixtures describe the answers of each wire. A wire joins all tests of this folder by one row in [`FIXTURES`].
 
 use cohab_wires::{
-    registry::WIRES,
+    WIRES,
     wire::{Framing, Wire},
 };
 use serde_json::{Value, json};

@@ -28,7 +28,7 @@ use cohab_model_api::{
     Message, ModelEvent, ModelProvider as _, ModelRequest, ProviderError, ProviderErrorKind, StopClass, TokenUsage,
     ToolCall, ToolResult, ToolSpec,
 };
-use cohab_wires::{registry::WIRES, wire::Wire};
+use cohab_wires::{WIRES, wire::Wire};
 use futures::{StreamExt as _, future::BoxFuture};
 use jiff::Timestamp;
 use reqwest::Url;

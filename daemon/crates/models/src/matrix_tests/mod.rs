@@ -15,7 +15,7 @@ use std::{fs, path::PathBuf};
 use bytes::Bytes;
 use cohab_model_api::{ModelEvent, TokenUsage};
 use cohab_wires::{
-    registry::WIRES,
+    WIRES,
     wire::{Framing, Wire},
 };
 use serde_json::{Map, Value, json};
