@@ -21,7 +21,9 @@ pub mod window_size;
 
 pub use self::{
     error::{ProviderError, ProviderErrorKind},
-    message::{AssistantMessage, BrokenArguments, JsonObject, Message, ProviderData, ToolCall, ToolResult},
+    message::{
+        AssistantMessage, BrokenArguments, JsonObject, Message, NO_APPROVER, ProviderData, ToolCall, ToolResult,
+    },
     provider::{Escalate, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolSpec},
     secrets::{Channel, Scrub, Scrubbed, Secrets},
     usage::{ModelService, Overflow, TokenUsage},

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use cohab_model_api::{JsonObject, ToolResult};
+use cohab_model_api::{JsonObject, NO_APPROVER, ToolResult};
 use serde_json::{Value, json};
 
 use super::{
@@ -130,7 +130,7 @@ impl Output {
 fn sentence(reason: &str) -> String {
     let is_plain = !reason.contains(['\n', '*', '_', '<', '[', '#']);
     let text = if is_plain { reason.trim_end_matches('.').to_owned() } else { code(reason) };
-    let hint = if reason.contains("nobody is there") { " Type it yourself, or ask with `--approve all`." } else { "" };
+    let hint = if reason.contains(NO_APPROVER) { " Type it yourself, or ask with `--approve all`." } else { "" };
     format!("{text}.{hint}")
 }
 

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use cohab_agent::port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Lasts};
+use cohab_model_api::NO_APPROVER;
 use cohab_protocol::{self as wire, ApprovalDecision, ApprovalId, ApprovalRequest, ProposedCommand, RunMode, TurnId};
 use futures::future::try_join_all;
 use tokio::time::sleep;
@@ -15,9 +16,6 @@ use super::{
 
 /// A question without an answer is void after this time.
 const ANSWER_WAIT: Duration = Duration::from_secs(600);
-
-/// The model's result where no terminal can show a question.
-const NOBODY: &str = "nobody is there who could approve it";
 
 /// Asks the user for one turn.
 pub struct SessionApprover {
@@ -61,7 +59,7 @@ impl SessionApprover {
 impl Approver for SessionApprover {
     async fn ask(&self, question: ApprovalQuestion) -> ApprovalAnswer {
         if !self.session.can_approve() {
-            return refused(NOBODY);
+            return refused(NO_APPROVER);
         }
         let command = command_of(&question.subject);
         let mut open = self.session.open_approval(ApprovalRequest {
@@ -84,7 +82,7 @@ impl Approver for SessionApprover {
     async fn ask_all(&self, questions: Vec<ApprovalQuestion>) -> Vec<ApprovalAnswer> {
         let all_refused = |reason| vec![refused(reason); questions.len()];
         if !self.session.can_approve() {
-            return all_refused(NOBODY);
+            return all_refused(NO_APPROVER);
         }
         let (cwd, mode) = (self.session.cwd(), self.mode());
         let commands: Option<Vec<Arc<str>>> = questions.iter().map(|question| command_of(&question.subject)).collect();
