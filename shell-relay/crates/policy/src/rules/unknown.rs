@@ -1,7 +1,7 @@
 //! Judges programs that are in no table: asked about, unless the user lets the lock alone keep them from harm.
 
 use super::{
-    super::{Context, command::Word, danger, options, paths},
+    super::{Context, Lock, command::Word, danger, options, paths},
     Refusal, ask, check_path_text,
 };
 
@@ -11,7 +11,7 @@ pub(super) fn assess(name: &str, words: &[Word], context: Context<'_>) -> Result
     if let Some(reason) = why_never(name) {
         return ask(reason);
     }
-    let may_be_confined = context.lock.is_some_and(|lock| lock.takes_unknown()) && context.confines(name);
+    let may_be_confined = context.lock.is_some_and(Lock::takes_unknown) && context.confines(name);
     if !may_be_confined || danger::is_there_to_act(name) || options::has_phrases(name) {
         return ask(format!("not known to be read-only: `{name}`"));
     }

@@ -14,6 +14,7 @@ use crate::dialect::{MAY_LACK_OPERANDS, only_choose};
 /// Variables that a line may set for one program: its language, its sorting order, and its time zone.
 const OF_A_PROGRAM: &[&str] =
     &["COLUMNS", "LANG", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME", "NO_COLOR", "TZ"];
+const CODE_IN_TEXT: &str = "has a text that a shell may run as code";
 /// Programs to which all their words are texts.
 const TEXTS: &[&str] = &["[", "basename", "dirname", "echo", "print", "printf", "test"];
 
@@ -56,6 +57,7 @@ impl<'a> Reader<'a> {
         }
         while let Some(c) = self.next().filter(|c| !ENDS_WORD.contains(*c)) {
             match c {
+                '\\' if escapes_substitution(self.rest()) => return Err(Some(CODE_IN_TEXT)),
                 '\\' => {
                     let two = self.rest().chars().take(2).map(char::len_utf8).sum::<usize>();
                     word.text.push_str(self.text(self.at..self.at + two));
@@ -63,6 +65,9 @@ impl<'a> Reader<'a> {
                 }
                 '\'' => {
                     let end = self.rest()[1..].find('\'').ok_or(Some("has an open quote"))? + 2;
+                    if has_code_in_subscript(&self.rest()[..end]) {
+                        return Err(Some(CODE_IN_TEXT));
+                    }
                     word.text.push_str(&self.rest()[..end]);
                     self.at += end;
                 }
@@ -124,6 +129,7 @@ impl<'a> Reader<'a> {
         loop {
             match self.next().ok_or(Some("has an open quote"))? {
                 '"' => break,
+                '\\' if escapes_substitution(self.rest()) => return Err(Some(CODE_IN_TEXT)),
                 '\\' => {
                     let two = self.rest().chars().take(2).map(char::len_utf8).sum::<usize>();
                     run.push_str(self.text(self.at..self.at + two));
@@ -352,6 +358,17 @@ fn class(text: &str) -> Option<usize> {
     let letters = inside.strip_prefix(['!', '^']).unwrap_or(inside);
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
     (!letters.is_empty() && letters.bytes().all(is_plain)).then_some(inside.len() + 2)
+}
+
+/// Whether a text is code to a shell that computes with it: `a[$(command)]` runs the command where the text is taken for a number, which may
+/// start processes without end although it can write nothing.
+fn has_code_in_subscript(text: &str) -> bool {
+    text.find('[').is_some_and(|at| text[at..].contains("$(") || text[at..].contains('`'))
+}
+
+/// Whether a text begins with a substitution whose sign is escaped.
+fn escapes_substitution(text: &str) -> bool {
+    text.starts_with("\\$(") || text.starts_with("\\`")
 }
 
 fn has_pattern(text: &str) -> bool {
