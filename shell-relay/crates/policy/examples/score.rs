@@ -3,7 +3,13 @@
 //! `cargo run -p cohab-policy --example score -- [--asked | --allowed] TABLE...`, where each row of a table is `SHELL<TAB>CLASS<TAB>LINE`
 //! and rows that begin with `## ` are comments. `--asked` and `--allowed` list such lines, judged with the lock, with their reasons.
 
-use std::{collections::BTreeMap, env, fs, path::Path, process::ExitCode};
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    io::{self, Write},
+    path::Path,
+    process::ExitCode,
+};
 
 use cohab_policy::{Context, Level, Lock, assess_line};
 use cohab_shell_state::shell::Shell;
@@ -11,7 +17,8 @@ use cohab_shell_state::shell::Shell;
 /// Lines of one shell: all, allowed with the lock, allowed by `approval.confined = "all"`, allowed without the lock.
 type Counts = [usize; 4];
 
-fn main() -> ExitCode {
+fn main() -> io::Result<ExitCode> {
+    let out = &mut io::stdout().lock();
     let mut listed = None;
     let mut counts = BTreeMap::<String, Counts>::new();
     for argument in env::args().skip(1) {
@@ -19,32 +26,38 @@ fn main() -> ExitCode {
             "--asked" => listed = Some(false),
             "--allowed" => listed = Some(true),
             path => match fs::read_to_string(path) {
-                Ok(table) => score(&table, listed, &mut counts),
+                Ok(table) => score(&table, listed, &mut counts, out)?,
                 Err(error) => {
-                    eprintln!("score: {path}: {error}");
-                    return ExitCode::FAILURE;
+                    writeln!(io::stderr(), "score: {path}: {error}")?;
+                    return Ok(ExitCode::FAILURE);
                 }
             },
         }
     }
     for (name, [all, locked, unknown, unlocked]) in counts {
         let percent = |part: usize| 100.0 * part as f64 / all as f64;
-        println!(
+        writeln!(
+            out,
             "{name}: {all} lines, with the lock {locked} ({:.1} %), with all programs {unknown} ({:.1} %), without the lock {unlocked} ({:.1} %)",
             percent(locked),
             percent(unknown),
             percent(unlocked)
-        );
+        )?;
     }
-    ExitCode::SUCCESS
+    Ok(ExitCode::SUCCESS)
 }
 
-fn score(table: &str, listed: Option<bool>, counts: &mut BTreeMap<String, Counts>) {
+fn score(
+    table: &str,
+    listed: Option<bool>,
+    counts: &mut BTreeMap<String, Counts>,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let context = Context::new(Path::new("/home/ann/work/app"), Path::new("/home/ann"));
     for row in table.lines().filter(|row| !row.starts_with("## ")) {
         let mut parts = row.splitn(3, '\t');
         let (Some(shell), Some(_), Some(line)) = (parts.next(), parts.next(), parts.next()) else {
-            eprintln!("score: no row of a table: {row}");
+            writeln!(io::stderr(), "score: no row of a table: {row}")?;
             continue;
         };
         let context = context.in_shell(Shell::of(Path::new(shell)));
@@ -59,7 +72,8 @@ fn score(table: &str, listed: Option<bool>, counts: &mut BTreeMap<String, Counts
             counts.iter_mut().zip(found).for_each(|(count, found)| *count += found);
         }
         if listed == Some(is_allowed) {
-            println!("{row}\t=> {}", locked.reasons.join("; "));
+            writeln!(out, "{row}\t=> {}", locked.reasons.join("; "))?;
         }
     }
+    Ok(())
 }
