@@ -61,7 +61,7 @@ pub enum TaskResult {
         /// For whom.
         question: ApprovalId,
         /// What was seen.
-        touched: Vec<Impact>,
+        impacts: Vec<Impact>,
     },
     /// A rule was stored, or why not.
     Stored {
@@ -86,8 +86,8 @@ impl Task {
         match self {
             Self::Look { question, plans } => {
                 let deadline = Instant::now() + LOOK_LIMIT * 2 / 3;
-                let touched = plans.iter().map(|plan| walk::look(plan, deadline)).collect();
-                TaskResult::Looked { question, touched }
+                let impacts = plans.iter().map(|plan| walk::look(plan, deadline)).collect();
+                TaskResult::Looked { question, impacts }
             }
             Self::Store { question, rule } => {
                 let result = rules.add(&rule).map_err(|error| error.to_string());
@@ -133,7 +133,7 @@ impl BackgroundTasks {
             // The receiver may be gone.
             let _ = sender.send(done);
         };
-        if std::thread::Builder::new().name("errand".into()).spawn(run).is_err() {
+        if std::thread::Builder::new().name("task".into()).spawn(run).is_err() {
             self.running.fetch_sub(1, Ordering::Relaxed);
         }
     }

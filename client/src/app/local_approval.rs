@@ -7,7 +7,7 @@ use cohab_protocol::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalSubj
 
 use super::{
     App, Surface,
-    agent_command::{AgentCommand, CommandState, question_of, waits},
+    state::agent_command::{AgentCommand, CommandState, question_of, waits},
 };
 use crate::{consent::RunAuthority, effect::Effect};
 

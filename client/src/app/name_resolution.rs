@@ -10,8 +10,8 @@ use cohab_types::command::CommandRequest;
 
 use super::{
     App, Surface,
-    agent_command::{AgentCommand, CommandState},
-    command::refuse,
+    state::agent_command::{AgentCommand, CommandState},
+    wire_results::refuse,
 };
 use crate::{consent::RunAuthority, effect::Effect};
 

@@ -4,38 +4,15 @@ use std::time::Instant;
 
 use cohab_policy::{self, Context};
 use cohab_policy_io::git_settings::Environment;
-use cohab_protocol::{CallId, ExecuteCommand, TurnId};
+use cohab_protocol::{CallId, ExecuteCommand};
 use cohab_term::{output_style::OutputStyle, theme};
 use ratatui::text::Line;
 
 use super::{
     App, Surface,
-    agent_command::{AgentCommand, CommandState},
+    state::agent_command::{AgentCommand, CommandState},
 };
 use crate::{background_task::Task, consent::RunAuthority, effect::Effect, ui::status};
-
-/// Lines that are kept to be shown as they were typed.
-const KEPT_LINES: usize = 20;
-
-/// Lines of one turn as they were typed, where words were put in.
-#[derive(Debug, Default)]
-pub(super) struct TypedLines {
-    turn: Option<TurnId>,
-    lines: Vec<String>,
-}
-
-impl TypedLines {
-    /// Keeps a line; true for the first one of its turn.
-    fn keep(&mut self, turn: TurnId, line: &str) -> bool {
-        if self.turn != Some(turn) {
-            *self = Self { turn: Some(turn), lines: Vec::new() };
-        }
-        if self.lines.len() < KEPT_LINES {
-            self.lines.push(line.to_owned());
-        }
-        self.lines.len() == 1
-    }
-}
 
 impl App {
     /// Runs a command whose names stand for what it was judged by, unless git's settings or variables speak against it.

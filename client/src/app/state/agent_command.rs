@@ -18,7 +18,7 @@ const GIT_LIMIT: Duration = git_settings::LIMIT.saturating_add(Duration::from_se
 
 /// A command that was admitted. A turn has at most one.
 #[derive(Debug)]
-pub(super) struct AgentCommand {
+pub struct AgentCommand {
     pub request: ExecuteCommand,
     /// Where the shell was when it was judged.
     pub cwd: PathBuf,
@@ -27,7 +27,7 @@ pub(super) struct AgentCommand {
 
 /// What a command waits for, or that it runs.
 #[derive(Debug)]
-pub(super) enum CommandState {
+pub enum CommandState {
     /// The terminal is not ours yet; then it runs by this permit.
     WaitingForTerminal { authority: RunAuthority, since: Instant },
     /// The shell reports what its names stand for, by the command of this id, which does nothing.
@@ -42,7 +42,7 @@ pub(super) enum CommandState {
 
 /// A command that the shell has.
 #[derive(Debug)]
-pub(super) struct Running {
+pub struct Running {
     /// The id that the shell runs it under.
     pub id: String,
     pub has_started: bool,
@@ -104,16 +104,16 @@ impl AgentCommand {
 }
 
 /// The id of the client's own question about a command.
-pub(super) fn question_of(call_id: CallId) -> ApprovalId {
+pub fn question_of(call_id: CallId) -> ApprovalId {
     ApprovalId(call_id.0)
 }
 
 /// Makes the daemon's clock stand still.
-pub(super) fn waits(call_id: CallId) -> Effect {
+pub fn waits(call_id: CallId) -> Effect {
     Effect::Send(ClientMessage::CommandWaiting { call_id })
 }
 
 /// The acknowledgement that starts the daemon's timer.
-pub(super) fn started(call_id: CallId) -> Effect {
+pub fn started(call_id: CallId) -> Effect {
     Effect::Send(ClientMessage::CommandOutput { call_id, bytes: Default::default() })
 }
