@@ -37,6 +37,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use cohab_policy::Caveat;
 use cohab_protocol::{Attached, ClientMessage, ShellEvent, TurnId, UserQuery};
 use cohab_shell_relay::live::LiveEvent;
 use cohab_shell_state::state::{Snapshot, StateChange};
@@ -116,8 +117,8 @@ struct ShellView {
     observed: Option<StateChange>,
     /// What commands of the agent changed about it that the user has not confirmed.
     drift: ShellDrift,
-    /// What names stand for that the user has confirmed.
-    confirmed: Vec<String>,
+    /// What else the user has confirmed: what names stand for, and what decides about git.
+    confirmed: Vec<Caveat>,
 }
 
 /// The part of the screen that is ours to draw on.

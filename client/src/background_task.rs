@@ -9,7 +9,7 @@ use std::{
     time::Instant,
 };
 
-use cohab_policy::user_rules::Rule;
+use cohab_policy::{Caveat, user_rules::Rule};
 use cohab_policy_io::{
     git_settings::{self, Environment},
     rules_file::RulesFile,
@@ -75,7 +75,7 @@ pub enum TaskResult {
         /// For which command.
         call: CallId,
         /// Why it is not to run unasked, if so.
-        doubt: Option<String>,
+        caveat: Option<Caveat>,
     },
 }
 
@@ -96,8 +96,9 @@ impl Task {
             Self::AskGit { call, folders, environment } => {
                 let environment =
                     environment.unwrap_or_else(|| Environment::of_variables(|name| std::env::var_os(name)));
-                let doubt = git_settings::why_not_unasked(&folders, &environment, Instant::now() + git_settings::LIMIT);
-                TaskResult::GitTold { call, doubt }
+                let caveat =
+                    git_settings::why_not_unasked(&folders, &environment, Instant::now() + git_settings::LIMIT);
+                TaskResult::GitTold { call, caveat }
             }
         }
     }

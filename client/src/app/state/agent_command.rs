@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_policy::Unasked;
+use cohab_policy::{Caveat, Unasked};
 use cohab_policy_io::git_settings;
 use cohab_protocol::{ApprovalId, CallId, ClientMessage, ExecuteCommand};
 
@@ -35,7 +35,7 @@ pub enum CommandState {
     /// Git reports its settings. The command is then typed so.
     CheckingGitSettings { typed: Unasked, since: Instant },
     /// The client itself asks the user. A yes settles `confirms` for later commands, too; then it runs by `then`.
-    AwaitingLocalApproval { confirms: Vec<String>, then: RunAuthority },
+    AwaitingLocalApproval { confirms: Vec<Caveat>, then: RunAuthority },
     /// The shell has it.
     Running(Running),
 }

@@ -3,7 +3,7 @@
 
 use cohab_shell_state::state::{AliasKind, Item, Snapshot};
 
-use super::{Context, command::SimpleCommand, hardening, names::why_not_itself, structure::Structure};
+use super::{Context, caveat::Caveat, command::SimpleCommand, hardening, names::why_not_itself, structure::Structure};
 
 /// Commands that report on the shell that runs them.
 const TELL_OF_THE_SHELL: &[&str] = &[
@@ -76,24 +76,22 @@ pub(super) fn why_differs(
     commands: &[SimpleCommand],
     shell: &Snapshot,
     context: Context<'_>,
-) -> Vec<String> {
+) -> Vec<Caveat> {
     let is_hidden = |name: &&String| shell.contains_key(&Item::Variable((*name).clone()));
     let of_variables = structure.environment.iter().filter(is_hidden);
-    let of_variables =
-        of_variables.map(|name| format!("`{name}` is not exported: a shell of its own does not know it"));
+    let of_variables = of_variables.map(|name| Caveat::NotExported(name.clone()));
     let is_of_the_shell = |name: &&str| {
         shell.contains_key(&Item::Function((*name).to_owned()))
             || shell.contains_key(&Item::Alias(AliasKind::Command, (*name).to_owned()))
     };
     let told = commands.iter().filter(|command| TELL_OF_NAMES.contains(&command.words[0].text.as_str()));
     let told = told.flat_map(|command| &command.words[1..]).map(|word| word.text.as_str()).filter(is_of_the_shell);
-    let of_names = told.map(|name| format!("`{name}` is an alias or function: a shell of its own does not know it"));
+    let of_names = told.map(|name| Caveat::NotInSeparateShell(name.to_owned()));
     // The user's shell changes the folder.
     let folder = (structure.behind_cd > 0).then(|| {
         let path = shell.contains_key(&Item::Exported("CDPATH".into()))
             || shell.contains_key(&Item::Variable("CDPATH".into()));
-        why_not_itself("cd", shell, context)
-            .or_else(|| path.then(|| "`cd` looks into other folders by `CDPATH`".to_owned()))
+        why_not_itself("cd", shell, context).or_else(|| path.then_some(Caveat::CdPath))
     });
     of_variables.chain(of_names).chain(folder.flatten()).collect()
 }

@@ -15,6 +15,7 @@ mod alone;
 mod bytes;
 mod carriers;
 mod catch_panic;
+mod caveat;
 mod command;
 mod danger;
 mod dialect;
@@ -47,6 +48,7 @@ use std::{
     time::Duration,
 };
 
+pub use caveat::{Caveat, ProgramFault, Setting};
 use cohab_secrets::as_words;
 use cohab_shell_state::shell::Shell;
 use command::{Join, SimpleCommand};
@@ -61,7 +63,7 @@ pub use names::{Program, why_not_themselves};
 use parts::quoted;
 pub use parts::{Part, parts};
 pub use provenance::{leads_outside, outside_source, why_asked_under_taint};
-pub use repository::{Setting, git_variables, planted, why_planted};
+pub use repository::{git_variables, planted, why_planted};
 pub use secret_use::hands_code_on;
 use structure::Computed;
 use verdict::Findings;
