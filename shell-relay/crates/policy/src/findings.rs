@@ -2,7 +2,7 @@
 
 use cohab_text::cut::head;
 
-use super::{Level, Verdict};
+use super::verdict::{Level, Objection, Verdict};
 
 /// Largest number of reasons that are worth reading.
 pub(super) const MAX_REASONS: usize = 12;
@@ -23,18 +23,24 @@ pub(super) fn shortened(mut reason: String) -> String {
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     found: Vec<(Level, String)>,
+    has_firm_reason: bool,
 }
 
 impl Findings {
     pub(super) fn ask(&mut self, reason: impl Into<String>) {
-        self.add(Level::Ask, reason.into());
+        self.add(Objection::ask(reason));
     }
 
     pub(super) fn danger(&mut self, reason: impl Into<String>) {
-        self.add(Level::Danger, reason.into());
+        self.add(Objection::danger(reason));
     }
 
-    pub(super) fn add(&mut self, level: Level, reason: String) {
+    pub(super) fn add(&mut self, objection: Objection) {
+        self.has_firm_reason |= objection.is_firm;
+        self.add_reason(objection.level, objection.reason);
+    }
+
+    fn add_reason(&mut self, level: Level, reason: String) {
         let reason = shortened(reason);
         if let Some(known) = self.found.iter_mut().find(|(_, known)| *known == reason) {
             known.0 = known.0.max(level);
@@ -50,14 +56,15 @@ impl Findings {
 
     /// Puts the findings of `others` first.
     pub(super) fn put_in_front(&mut self, others: Self) {
+        self.has_firm_reason |= others.has_firm_reason;
         let later = std::mem::replace(&mut self.found, others.found);
-        later.into_iter().for_each(|(level, reason)| self.add(level, reason));
+        later.into_iter().for_each(|(level, reason)| self.add_reason(level, reason));
     }
 
     /// Adds the findings of `others` that are more than a question.
     pub(super) fn add_dangers(&mut self, others: Self) {
         let dangers = others.found.into_iter().filter(|(level, _)| *level > Level::Ask);
-        dangers.for_each(|(level, reason)| self.add(level, reason));
+        dangers.for_each(|(level, reason)| self.add_reason(level, reason));
     }
 
     pub(super) fn level(&self) -> Level {
@@ -67,6 +74,7 @@ impl Findings {
     pub(super) fn into_verdict(mut self) -> Verdict {
         let level = self.level();
         self.found.sort_by_key(|(level, _)| std::cmp::Reverse(*level));
-        Verdict { level, reasons: self.found.into_iter().map(|(_, reason)| reason).collect() }
+        let reasons = self.found.into_iter().map(|(_, reason)| reason).collect();
+        Verdict { level, reasons, has_firm_reason: self.has_firm_reason }
     }
 }

@@ -11,19 +11,12 @@ use cohab_shell_state::{
     state::{AliasKind, Item, Snapshot, Value},
 };
 
-use super::{Context, alone, dialect, options, parse, rules::xargs, shell_options};
+use super::{
+    Context, command::SimpleCommand, dialect, options, parse, rules::xargs, shell_options, structure::Structure,
+};
 
-/// The known facts about a program's file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Program {
-    /// The file's real path, links resolved.
-    pub real: PathBuf,
-    /// The file belongs to root or the user.
-    pub is_trusted: bool,
-    /// Others can write the file, or replace it.
-    pub is_open: bool,
-}
-
+/// Commands that report the meaning of a name.
+const TELL_OF_NAMES: &[&str] = &["command", "type", "whence", "where", "which"];
 /// Names that are commands of the shell itself.
 const BUILTINS: &[&str] = &[
     "[", "alias", "cd", "command", "compgen", "dirs", "echo", "false", "help", "history", "jobs", "kill", "printf",
@@ -82,7 +75,7 @@ pub fn why_not_themselves(line: &str, shell: &Snapshot, context: Context<'_>) ->
     let programs = programs.map(|name| name.text.as_str());
     let mut reasons: Vec<String> = if let Some(structure) = &reading.structure {
         let of_names = programs.filter_map(|name| why_not_the_named(name, shell, context));
-        of_names.chain(alone::why_differs(structure, &commands, shell, context)).collect()
+        of_names.chain(why_differs(structure, &commands, shell, context)).collect()
     } else {
         let words = commands.iter().flat_map(|command| &command.words);
         let of_words = words.filter_map(|word| why_not_a_plain_word(&word.text, shell));
@@ -112,7 +105,35 @@ fn shown(value: &Value) -> String {
     String::from_utf8_lossy(&value.join(&b' ')).into_owned()
 }
 
-pub(super) fn why_not_itself(name: &str, shell: &Snapshot, context: Context<'_>) -> Option<String> {
+/// The reason why the output of a separate shell is not true of the user's shell.
+fn why_differs(
+    structure: &Structure,
+    commands: &[SimpleCommand],
+    shell: &Snapshot,
+    context: Context<'_>,
+) -> Vec<String> {
+    let is_hidden = |name: &&String| shell.contains_key(&Item::Variable((*name).clone()));
+    let of_variables = structure.environment.iter().filter(is_hidden);
+    let of_variables =
+        of_variables.map(|name| format!("`{name}` is not exported: a shell of its own does not know it"));
+    let is_of_the_shell = |name: &&str| {
+        shell.contains_key(&Item::Function((*name).to_owned()))
+            || shell.contains_key(&Item::Alias(AliasKind::Command, (*name).to_owned()))
+    };
+    let told = commands.iter().filter(|command| TELL_OF_NAMES.contains(&command.words[0].text.as_str()));
+    let told = told.flat_map(|command| &command.words[1..]).map(|word| word.text.as_str()).filter(is_of_the_shell);
+    let of_names = told.map(|name| format!("`{name}` is an alias or function: a shell of its own does not know it"));
+    // The user's shell changes the folder.
+    let folder = (structure.behind_cd > 0).then(|| {
+        let path = shell.contains_key(&Item::Exported("CDPATH".into()))
+            || shell.contains_key(&Item::Variable("CDPATH".into()));
+        why_not_itself("cd", shell, context)
+            .or_else(|| path.then(|| "`cd` looks into other folders by `CDPATH`".to_owned()))
+    });
+    of_variables.chain(of_names).chain(folder.flatten()).collect()
+}
+
+fn why_not_itself(name: &str, shell: &Snapshot, context: Context<'_>) -> Option<String> {
     if name.contains('/') {
         return None;
     }
@@ -211,6 +232,7 @@ fn is_of_the_system(place: &Path) -> bool {
 mod tests {
     use super::*;
     use crate::Files;
+    use crate::Program;
 
     #[derive(Debug)]
     struct Disk;

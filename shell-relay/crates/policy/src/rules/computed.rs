@@ -5,7 +5,7 @@
 use super::{
     super::{
         command::{SimpleCommand, Word},
-        danger, hardening,
+        danger, launchable,
         structure::{Computed, Kind},
     },
     Place, Refusal, ask, check_hoard,
@@ -27,7 +27,7 @@ pub(crate) fn assess(command: &SimpleCommand, at: usize, computed: &Computed, pl
     if runs_another {
         return ask(format!("`{name}` runs a command on what is not known beforehand"));
     }
-    let shows_files = hardening::holds(command, at, place.context.shell)
+    let shows_files = launchable::holds(command, at, place.context.shell)
         && xargs::shows_contents(name)
         && !NO_FILES.contains(&name)
         && !xargs::HARMLESS_WITH_ANY_OPTION.contains(&name);

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::*;
+use super::{out::MAX_TEXT_BYTES, *};
 
 fn plain(shell: Shell, line: &str) -> Result<String, Option<&'static str>> {
     read(shell, line).map(|structure| structure.text)

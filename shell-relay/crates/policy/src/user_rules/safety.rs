@@ -23,7 +23,7 @@ use std::{fmt, ops::Range};
 use cohab_secrets::PersonalData;
 use toml_edit::{Item, TableLike};
 
-use super::document::Origin;
+use super::origin::Origin;
 
 /// The degree of caution, in one word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
