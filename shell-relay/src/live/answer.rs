@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use cohab_shell_state::shell::Shell;
 
 use super::{
-    Effects, HIDE_MAX, Key, Keyboard, LiveEvent, LiveShell, Phase, Probe, QUIET, Repaint, Restore, StepContext, View,
+    Effects, HIDE_MAX, Keyboard, LiveEvent, LiveShell, Phase, Probe, QUIET, Repaint, Restore, StepContext, View,
+    WidgetKey,
     answer_state::{Answer, AnswerStep},
 };
 
@@ -16,7 +17,7 @@ impl LiveShell {
     /// Puts the user's line aside, until the end of the answer, and hides the shell; `AnswerReady` follows, or `AnswerRefused`.
     /// `AnswerReady` comes again after each command that ran meanwhile.
     pub fn begin_answer(&mut self, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
-        self.start_answer(Key::Stash, &mut StepContext { probe, now, fx });
+        self.start_answer(WidgetKey::Stash, &mut StepContext { probe, now, fx });
     }
 
     /// Ends the answer: a new prompt, the line that was put aside (a question only if `restore_line`), then the keys typed meanwhile.
@@ -29,7 +30,7 @@ impl LiveShell {
     }
 
     /// `stash` is the key that puts the line aside.
-    pub(super) fn start_answer(&mut self, stash: Key, cx: &mut StepContext<'_>) {
+    pub(super) fn start_answer(&mut self, stash: WidgetKey, cx: &mut StepContext<'_>) {
         self.comeback = None;
         let at_prompt = self.setup.shell != Shell::Other
             && self.phase == Phase::Prompt
@@ -47,7 +48,8 @@ impl LiveShell {
         self.show_enter_paint(cx);
         self.dialect.press(stash, &mut cx.fx.pty);
         let step = AnswerStep::Stashing { until: self.typing.key_pace.asked(cx.now, 0) };
-        self.answer = Some(Answer { step, leave: None, keeps_line: stash == Key::Stash, has_told_of_keys: false });
+        self.answer =
+            Some(Answer { step, leave: None, keeps_line: stash == WidgetKey::Stash, has_told_of_keys: false });
     }
 
     pub(super) fn answer_stashed(&mut self, length: usize, cx: &mut StepContext<'_>) {
@@ -75,7 +77,7 @@ impl LiveShell {
         match self.dialect.repaint {
             Repaint::Marked => {}
             Repaint::Before => self.answer_ready(cx),
-            Repaint::BeforeNextKey => self.dialect.press(Key::Query, &mut cx.fx.pty),
+            Repaint::BeforeNextKey => self.dialect.press(WidgetKey::Query, &mut cx.fx.pty),
         }
     }
 
@@ -130,7 +132,7 @@ impl LiveShell {
             return;
         }
         answer.step = AnswerStep::Clearing { until: self.typing.key_pace.asked(cx.now, 0) };
-        self.dialect.press(Key::Clear, &mut cx.fx.pty);
+        self.dialect.press(WidgetKey::Clear, &mut cx.fx.pty);
         // A text with control characters cannot be typed again as it is.
         if let Some(text) = text.filter(|text| !text.chars().any(char::is_control)) {
             self.held.prepend(&text);
@@ -184,7 +186,7 @@ impl LiveShell {
         {
             answer.step = AnswerStep::Leaving { until: cx.now + HIDE_MAX };
             self.typing.keyboard = Keyboard::Shell;
-            self.dialect.press(Key::Fresh, &mut cx.fx.pty);
+            self.dialect.press(WidgetKey::Fresh, &mut cx.fx.pty);
         }
     }
 
@@ -225,7 +227,7 @@ impl LiveShell {
             }
             AnswerStep::Settling { .. } if editor_reads => {
                 answer.step = AnswerStep::Sweeping { until: self.typing.key_pace.asked(cx.now, 0) };
-                self.dialect.press(Key::Query, &mut cx.fx.pty);
+                self.dialect.press(WidgetKey::Query, &mut cx.fx.pty);
             }
             AnswerStep::Settling { .. } => answer.step = AnswerStep::Settling { until: cx.now + QUIET },
             AnswerStep::Leaving { .. } if editor_reads => self.answer_over(cx),

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::{
-    AnswerStep, Effects, Key, LiveEvent, LiveShell, PendingAnswer, Phase, Probe, StepContext, TYPING_WAIT,
+    AnswerStep, Effects, LiveEvent, LiveShell, PendingAnswer, Phase, Probe, StepContext, TYPING_WAIT, WidgetKey,
     queue::Readiness,
 };
 
@@ -21,7 +21,7 @@ impl LiveShell {
             return;
         }
         let look_at = match self.comeback_readiness(cx) {
-            Readiness::Ready => return self.start_answer(Key::Stash, cx),
+            Readiness::Ready => return self.start_answer(WidgetKey::Stash, cx),
             Readiness::At(at) => Some(at),
             Readiness::Later | Readiness::Refused(_) => None,
         };

@@ -11,7 +11,7 @@ use std::time::Instant;
 use cohab_types::command::RelayError;
 
 use super::{
-    Effects, Key, LateHandOver, LiveEvent, LiveShell, Probe, RelayStep, StepContext, View, echo::echo_of,
+    Effects, LateHandOver, LiveEvent, LiveShell, Probe, RelayStep, StepContext, View, WidgetKey, echo::echo_of,
     queue::not_at_prompt, relayed_command::Relay,
 };
 
@@ -26,7 +26,7 @@ impl LiveShell {
         let Some(relay) = &mut self.relay else { return };
         relay.step = RelayStep::Loading { until: self.typing.key_pace.asked(cx.now, relay.request.text.len()) };
         match &relay.typed_command {
-            None => self.dialect.press(Key::Load, &mut cx.fx.pty),
+            None => self.dialect.press(WidgetKey::Load, &mut cx.fx.pty),
             Some(command) => {
                 // The line editor shows the typed text.
                 self.view = View::hidden();
@@ -50,7 +50,7 @@ impl LiveShell {
                 let again_at = cx.now + self.typing.key_pace.wait(0);
                 self.typing.late.hand_over = Some(LateHandOver::Fenced { again_at });
                 self.typing.late.fences += 1;
-                self.dialect.press(Key::Fence, &mut cx.fx.pty);
+                self.dialect.press(WidgetKey::Fence, &mut cx.fx.pty);
                 Some(again_at)
             }
         }
@@ -73,7 +73,7 @@ impl LiveShell {
         let Some(relay) = self.relay.as_mut().filter(|_| is_awaited) else { return };
         self.typing.key_pace.answered(cx.now, relay.request.text.len());
         relay.step = RelayStep::Loaded { until: cx.now + relay.start_wait(&self.typing.key_pace) };
-        self.dialect.press(Key::Run, &mut cx.fx.pty);
+        self.dialect.press(WidgetKey::Run, &mut cx.fx.pty);
         if !self.dialect.mark_in_prompt {
             self.open_hide_window(cx);
         }
@@ -117,7 +117,7 @@ impl LiveShell {
             (Some(file), RelayStep::Stashing { .. }) => {
                 relay.typed_command = Some(file.content);
                 relay.step = RelayStep::Stashing { until: self.typing.key_pace.asked(now, 0) };
-                self.dialect.press(Key::Stash, &mut cx.fx.pty);
+                self.dialect.press(WidgetKey::Stash, &mut cx.fx.pty);
             }
             (Some(file), _) => {
                 relay.typed_command = Some(file.content);

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use cohab_shell_state::shell::Shell;
 
 use super::{
-    Enter, EnterPaint, Interrupted, Key, LineDecision, LineShape, LiveEvent, LiveShell, Phase, Probe, QUERY_WAIT,
-    Restore, StepContext, Token, TokenKind, View, keys,
+    Enter, EnterPaint, Interrupted, LineDecision, LineShape, LiveEvent, LiveShell, Phase, Probe, QUERY_WAIT, Restore,
+    StepContext, Token, TokenKind, View, WidgetKey, keys,
     line_query::{Ask, AskStep},
 };
 use crate::marks::{Letters, ReportedLine};
@@ -35,7 +35,7 @@ impl LiveShell {
             return;
         };
         match decision {
-            LineDecision::Assistant => self.start_answer(Key::Take, cx),
+            LineDecision::Assistant => self.start_answer(WidgetKey::Take, cx),
             LineDecision::Shell => {
                 if let (false, AskStep::Answered { text }) = (ask.hotkey, ask.step) {
                     self.accept((!ask.is_passed).then_some(&ask.key), ask.key.is_empty(), Some(text), cx);
@@ -196,7 +196,7 @@ impl LiveShell {
         let mut accept = Vec::new();
         // bash: keys can have come in between only if the line was typed ahead.
         let accepts_any_line = self.dialect.fresh_accepts_any_line && !is_typed_ahead;
-        self.dialect.press(if accepts_any_line { Key::Fresh } else { Key::Accept }, &mut accept);
+        self.dialect.press(if accepts_any_line { WidgetKey::Fresh } else { WidgetKey::Accept }, &mut accept);
         self.press_enter(&accept, line, cx);
         self.prompt.accepting = true;
     }
@@ -221,7 +221,7 @@ impl LiveShell {
                 self.expect_enter_paint(cx);
                 cx.fx.pty.extend_from_slice(key);
             }
-            None => self.dialect.press(Key::Query, &mut cx.fx.pty),
+            None => self.dialect.press(WidgetKey::Query, &mut cx.fx.pty),
         }
         let step = AskStep::Asked { since: cx.now, told: told_by.is_some() };
         let is_passed = told_by.is_some();

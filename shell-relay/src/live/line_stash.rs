@@ -1,6 +1,6 @@
 //! Handles the line editor's report that the user's line was put aside.
 
-use super::{Key, LateKey, LiveShell, Phase, RelayStep, Repaint, StepContext, relayed_command::Relay};
+use super::{LateKey, LiveShell, Phase, RelayStep, Repaint, StepContext, WidgetKey, relayed_command::Relay};
 
 impl LiveShell {
     pub(super) fn stash_is_late(&self) -> bool {
@@ -20,7 +20,7 @@ impl LiveShell {
             relay.stashed = length;
             if length > 0 && self.dialect.repaint == Repaint::BeforeNextKey {
                 relay.step = RelayStep::Repainting { until: self.typing.key_pace.asked(cx.now, 0) };
-                self.dialect.press(Key::Query, &mut cx.fx.pty);
+                self.dialect.press(WidgetKey::Query, &mut cx.fx.pty);
             } else {
                 self.press_load(cx);
             }
@@ -29,7 +29,7 @@ impl LiveShell {
         } else if self.relay.is_none() && self.phase == Phase::Prompt && self.typing.late.stash.take().is_some() {
             // The user's line must be restored.
             if length > 0 {
-                self.dialect.press(Key::Restore, &mut cx.fx.pty);
+                self.dialect.press(WidgetKey::Restore, &mut cx.fx.pty);
             }
             self.advance_queue(cx);
         }

@@ -64,7 +64,7 @@ use cohab_shell_state::shell::Shell;
 use self::{
     answer_state::{Answer, AnswerStep, PendingAnswer},
     background::Background,
-    dialect::{Dialect, Enter, Key, Repaint},
+    dialect::{Dialect, Enter, Repaint, WidgetKey},
     enter_paint::{EnterPaint, LineShape},
     guard::GuardFilter,
     key_buffer::HeldKeys,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use cohab_text::capture::redacted_tail;
 
 use super::{
-    AnswerStep, EDITOR_WAIT, Key, LiveEvent, LiveShell, RelayStep, Repaint, StepContext, UserCommand, View,
+    AnswerStep, EDITOR_WAIT, LiveEvent, LiveShell, RelayStep, Repaint, StepContext, UserCommand, View, WidgetKey,
     prompt_state::{Phase, PromptFacts},
 };
 use crate::marks::Ended;
@@ -104,7 +104,7 @@ impl LiveShell {
         }
         let Some(restore) = self.restore.take() else { return };
         if restore.line {
-            self.dialect.press(Key::Restore, &mut cx.fx.pty);
+            self.dialect.press(WidgetKey::Restore, &mut cx.fx.pty);
             self.prompt.typed = true;
         }
         if restore.ends_answer {

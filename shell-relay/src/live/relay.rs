@@ -8,7 +8,7 @@ use cohab_types::command::{Ending, Interrupter, Mode, RelayError};
 use zeroize::Zeroizing;
 
 use super::{
-    AnswerStep, CommandFile, Effects, GuardFilter, Key, LiveEvent, LiveShell, Phase, Restore, StepContext, View,
+    AnswerStep, CommandFile, Effects, GuardFilter, LiveEvent, LiveShell, Phase, Restore, StepContext, View, WidgetKey,
     queue::not_at_prompt,
     relayed_command::{PROBE_AFTER_OUTPUT, Queued, Relay, RelayStep},
     state_after,
@@ -71,7 +71,7 @@ impl LiveShell {
         }
         let leftovers = self.modes.reset_leftovers();
         cx.fx.terminal.extend_from_slice(&leftovers);
-        self.dialect.press(Key::Stash, &mut cx.fx.pty);
+        self.dialect.press(WidgetKey::Stash, &mut cx.fx.pty);
     }
 
     pub(super) fn on_output_begins(&mut self, id: &str, cx: &mut StepContext<'_>) {

@@ -16,7 +16,7 @@ mod values;
 mod words;
 
 use cohab_shell_state::shell::Shell;
-pub(super) use commands::{Computed, Kind, Structure};
+pub(super) use commands::{Computed, ComputedKind, Structure};
 pub(super) use fish::in_bash;
 pub(super) use out::Piece;
 use reader::{Changing, Reader};

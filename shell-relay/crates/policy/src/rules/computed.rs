@@ -6,7 +6,7 @@ use super::{
     super::{
         command::{SimpleCommand, Word},
         danger, launchable,
-        structure::{Computed, Kind},
+        structure::{Computed, ComputedKind},
     },
     Place, Refusal, ask, check_hoard,
     paths::{self, PlainPath},
@@ -32,7 +32,7 @@ pub(crate) fn assess(command: &SimpleCommand, at: usize, computed: &Computed, pl
         && !NO_FILES.contains(&name)
         && !xargs::HARMLESS_WITH_ANY_OPTION.contains(&name);
     // A known word is judged as it is written.
-    if !shows_files || computed.kind != Kind::Any || is_value(name, words, at) {
+    if !shows_files || computed.kind != ComputedKind::Any || is_value(name, words, at) {
         return Ok(());
     }
     let here = PlainPath::from_path(place.context.cwd, place.context);

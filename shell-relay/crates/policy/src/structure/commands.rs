@@ -24,12 +24,12 @@ pub(crate) struct Structure {
 pub(crate) struct Computed {
     /// The sample's bytes in the text.
     pub place: Range<usize>,
-    pub kind: Kind,
+    pub kind: ComputedKind,
 }
 
 /// The kind of a computed value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ComputedKind {
     /// A number in digits, or nothing.
     Number,
     /// The value is known from its text, except for blanks in names of matching files.

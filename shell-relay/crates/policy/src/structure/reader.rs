@@ -8,7 +8,7 @@ use std::{
 use cohab_shell_state::shell::Shell;
 
 use super::{
-    commands::{Computed, Kind, Read, Structure},
+    commands::{Computed, ComputedKind, Read, Structure},
     out::Out,
     values::{Source, Value},
 };
@@ -141,9 +141,9 @@ impl<'a> Reader<'a> {
         }
         let computed = out.marks.drain(..).map(|(place, source)| {
             let kind = match source {
-                Source::Number => Kind::Number,
-                Source::Matches => Kind::Known,
-                Source::Any => Kind::Any,
+                Source::Number => ComputedKind::Number,
+                Source::Matches => ComputedKind::Known,
+                Source::Any => ComputedKind::Any,
             };
             Computed { place, kind }
         });
