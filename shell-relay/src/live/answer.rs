@@ -4,48 +4,20 @@ use std::time::{Duration, Instant};
 
 use cohab_shell_state::shell::Shell;
 
-use super::{Cx, Effects, HIDE_MAX, Key, Keyboard, LiveEvent, LiveShell, Phase, Probe, QUIET, Repaint, Restore, View};
+use super::{
+    Effects, HIDE_MAX, Keyboard, LiveEvent, LiveShell, Phase, Probe, QUIET, Repaint, Restore, StepContext, View,
+    WidgetKey,
+    answer_state::{Answer, AnswerStep},
+};
 
 /// The wait for the repaint after the stash, which shows no mark if the prompt is discarded (`exec 2>/dev/null`).
 const REPAINT_WAIT: Duration = Duration::from_millis(200);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AnswerStep {
-    /// Key 1 is sent; at the end `AnswerReady` is due.
-    Stashing { until: Instant },
-    /// The line is away, its repaint is on its way.
-    Repainting { until: Instant },
-    /// The assistant may draw, as `AnswerReady` has reported.
-    Ready,
-    /// A command runs that the user had typed ahead.
-    Waiting,
-    /// The user typed into a command: the unread rest may be a command itself.
-    Settling { until: Instant },
-    /// The unread rest may also be the beginning of a line: it is asked for.
-    Sweeping { until: Instant },
-    /// The line is now among the held keys and on its way out of the editor.
-    Clearing { until: Instant },
-    /// Key 6 is sent; hidden until the next `D`.
-    Leaving { until: Instant },
-    /// The new prompt is being painted.
-    Returning,
-}
-
-#[derive(Debug)]
-pub(super) struct Answer {
-    pub step: AnswerStep,
-    /// The answer is to end as soon as it may; the value says whether with the stashed line.
-    leave: Option<bool>,
-    /// A line that is not a question was put aside for the answer; it comes back in any case.
-    keeps_line: bool,
-    pub has_told_of_keys: bool,
-}
 
 impl LiveShell {
     /// Puts the user's line aside, until the end of the answer, and hides the shell; `AnswerReady` follows, or `AnswerRefused`.
     /// `AnswerReady` comes again after each command that ran meanwhile.
     pub fn begin_answer(&mut self, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
-        self.start_answer(Key::Stash, &mut Cx { probe, now, fx });
+        self.start_answer(WidgetKey::Stash, &mut StepContext { probe, now, fx });
     }
 
     /// Ends the answer: a new prompt, the line that was put aside (a question only if `restore_line`), then the keys typed meanwhile.
@@ -53,12 +25,12 @@ impl LiveShell {
     pub fn end_answer(&mut self, restore_line: bool, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
         if let Some(answer) = &mut self.answer {
             answer.leave = Some(restore_line);
-            self.leave_if_due(&mut Cx { probe, now, fx });
+            self.leave_if_due(&mut StepContext { probe, now, fx });
         }
     }
 
     /// `stash` is the key that puts the line aside.
-    pub(super) fn start_answer(&mut self, stash: Key, cx: &mut Cx<'_>) {
+    pub(super) fn start_answer(&mut self, stash: WidgetKey, cx: &mut StepContext<'_>) {
         self.comeback = None;
         let at_prompt = self.setup.shell != Shell::Other
             && self.phase == Phase::Prompt
@@ -76,10 +48,11 @@ impl LiveShell {
         self.show_enter_paint(cx);
         self.dialect.press(stash, &mut cx.fx.pty);
         let step = AnswerStep::Stashing { until: self.typing.key_pace.asked(cx.now, 0) };
-        self.answer = Some(Answer { step, leave: None, keeps_line: stash == Key::Stash, has_told_of_keys: false });
+        self.answer =
+            Some(Answer { step, leave: None, keeps_line: stash == WidgetKey::Stash, has_told_of_keys: false });
     }
 
-    pub(super) fn answer_stashed(&mut self, length: usize, cx: &mut Cx<'_>) {
+    pub(super) fn answer_stashed(&mut self, length: usize, cx: &mut StepContext<'_>) {
         let Some(answer) = &mut self.answer else { return };
         match answer.step {
             AnswerStep::Stashing { .. } => answer.keeps_line &= length > 0,
@@ -90,7 +63,7 @@ impl LiveShell {
     }
 
     /// A new prompt is reported; its paint must be over before the assistant draws.
-    fn await_paint(&mut self, cx: &mut Cx<'_>) {
+    fn await_paint(&mut self, cx: &mut StepContext<'_>) {
         match self.dialect.repaint {
             Repaint::BeforeNextKey => self.await_repaint(cx),
             Repaint::Marked | Repaint::Before => self.answer_ready(cx),
@@ -98,18 +71,18 @@ impl LiveShell {
     }
 
     /// The buffer is empty; the assistant may draw as soon as that is painted.
-    fn await_repaint(&mut self, cx: &mut Cx<'_>) {
+    fn await_repaint(&mut self, cx: &mut StepContext<'_>) {
         let Some(answer) = &mut self.answer else { return };
         answer.step = AnswerStep::Repainting { until: cx.now + REPAINT_WAIT };
         match self.dialect.repaint {
             Repaint::Marked => {}
             Repaint::Before => self.answer_ready(cx),
-            Repaint::BeforeNextKey => self.dialect.press(Key::Query, &mut cx.fx.pty),
+            Repaint::BeforeNextKey => self.dialect.press(WidgetKey::Query, &mut cx.fx.pty),
         }
     }
 
     /// The prompt was painted again.
-    pub(super) fn on_repaint(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn on_repaint(&mut self, cx: &mut StepContext<'_>) {
         self.background.painted(cx.now);
         if self.answer.as_ref().is_some_and(|answer| matches!(answer.step, AnswerStep::Repainting { .. })) {
             self.answer_ready(cx);
@@ -117,7 +90,7 @@ impl LiveShell {
     }
 
     /// A new prompt within an answer: after a command, after a line typed ahead, or at the end.
-    pub(super) fn answer_at_prompt(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn answer_at_prompt(&mut self, cx: &mut StepContext<'_>) {
         let Some(answer) = &mut self.answer else { return };
         match answer.step {
             AnswerStep::Leaving { .. } | AnswerStep::Returning => self.answer_over(cx),
@@ -143,7 +116,7 @@ impl LiveShell {
     }
 
     /// Handles text in the editor although the assistant writes: text typed into a command that did not read it.
-    pub(super) fn on_leftover(&mut self, text: Option<String>, cx: &mut Cx<'_>) {
+    pub(super) fn on_leftover(&mut self, text: Option<String>, cx: &mut StepContext<'_>) {
         let Some(answer) = &mut self.answer else { return };
         match answer.step {
             AnswerStep::Repainting { .. } => return self.answer_ready(cx),
@@ -159,7 +132,7 @@ impl LiveShell {
             return;
         }
         answer.step = AnswerStep::Clearing { until: self.typing.key_pace.asked(cx.now, 0) };
-        self.dialect.press(Key::Clear, &mut cx.fx.pty);
+        self.dialect.press(WidgetKey::Clear, &mut cx.fx.pty);
         // A text with control characters cannot be typed again as it is.
         if let Some(text) = text.filter(|text| !text.chars().any(char::is_control)) {
             self.held.prepend(&text);
@@ -168,7 +141,7 @@ impl LiveShell {
 
     /// Whether a line that the shell reports is the user's own, which runs before the answer continues. While the line goes aside, or the
     /// answer leaves, the report is stale and the result is false.
-    pub(super) fn line_typed_ahead_goes_first(&mut self, cx: &Cx<'_>) -> bool {
+    pub(super) fn line_typed_ahead_goes_first(&mut self, cx: &StepContext<'_>) -> bool {
         let Some(answer) = &mut self.answer else { return false };
         let is_at_prompt = matches!(
             answer.step,
@@ -183,7 +156,7 @@ impl LiveShell {
         is_at_prompt
     }
 
-    fn answer_ready(&mut self, cx: &mut Cx<'_>) {
+    fn answer_ready(&mut self, cx: &mut StepContext<'_>) {
         let Some(answer) = &mut self.answer else { return };
         answer.step = AnswerStep::Ready;
         self.view = View::hidden();
@@ -195,7 +168,7 @@ impl LiveShell {
     }
 
     /// Starts the next step after each command, also after a refused one: the next command, the end, or the assistant's turn to draw.
-    pub(super) fn answer_goes_on(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn answer_goes_on(&mut self, cx: &mut StepContext<'_>) {
         self.advance_queue(cx);
         self.leave_if_due(cx);
         if self.answer_is_idle() && self.answer.as_ref().is_some_and(|answer| answer.step == AnswerStep::Ready) {
@@ -204,7 +177,7 @@ impl LiveShell {
         }
     }
 
-    fn leave_if_due(&mut self, cx: &mut Cx<'_>) {
+    fn leave_if_due(&mut self, cx: &mut StepContext<'_>) {
         if !self.answer_is_idle() {
             return;
         }
@@ -213,11 +186,11 @@ impl LiveShell {
         {
             answer.step = AnswerStep::Leaving { until: cx.now + HIDE_MAX };
             self.typing.keyboard = Keyboard::Shell;
-            self.dialect.press(Key::Fresh, &mut cx.fx.pty);
+            self.dialect.press(WidgetKey::Fresh, &mut cx.fx.pty);
         }
     }
 
-    fn answer_over(&mut self, cx: &mut Cx<'_>) {
+    fn answer_over(&mut self, cx: &mut StepContext<'_>) {
         let Some(answer) = self.answer.take() else { return };
         self.view = View::Shown;
         self.typing.keyboard = Keyboard::Shell;
@@ -238,7 +211,7 @@ impl LiveShell {
         }
     }
 
-    pub(super) fn tick_answer(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn tick_answer(&mut self, cx: &mut StepContext<'_>) {
         if self.answer_deadline().is_none_or(|at| cx.now < at) {
             return;
         }
@@ -254,7 +227,7 @@ impl LiveShell {
             }
             AnswerStep::Settling { .. } if editor_reads => {
                 answer.step = AnswerStep::Sweeping { until: self.typing.key_pace.asked(cx.now, 0) };
-                self.dialect.press(Key::Query, &mut cx.fx.pty);
+                self.dialect.press(WidgetKey::Query, &mut cx.fx.pty);
             }
             AnswerStep::Settling { .. } => answer.step = AnswerStep::Settling { until: cx.now + QUIET },
             AnswerStep::Leaving { .. } if editor_reads => self.answer_over(cx),

@@ -2,14 +2,10 @@
 
 use std::time::Instant;
 
-use super::{AnswerStep, Cx, Effects, Key, LiveEvent, LiveShell, Phase, Probe, TYPING_WAIT, queue::Readiness};
-
-/// An answer that is to begin as soon as the user leaves the prompt alone.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Comeback {
-    /// When to look again; absent while only a report of the shell can decide.
-    look_at: Option<Instant>,
-}
+use super::{
+    AnswerStep, Effects, LiveEvent, LiveShell, PendingAnswer, Phase, Probe, StepContext, TYPING_WAIT, WidgetKey,
+    queue::Readiness,
+};
 
 impl LiveShell {
     /// Begins an answer as [`begin_answer`](Self::begin_answer) does, but not before the user leaves the prompt alone: at once at an
@@ -17,22 +13,22 @@ impl LiveShell {
     /// changes nothing.
     pub fn begin_answer_when_idle(&mut self, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
         self.comeback.get_or_insert_default();
-        self.advance_comeback(&mut Cx { probe, now, fx });
+        self.advance_comeback(&mut StepContext { probe, now, fx });
     }
 
-    pub(super) fn advance_comeback(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn advance_comeback(&mut self, cx: &mut StepContext<'_>) {
         if self.comeback.is_none() {
             return;
         }
         let look_at = match self.comeback_readiness(cx) {
-            Readiness::Ready => return self.start_answer(Key::Stash, cx),
+            Readiness::Ready => return self.start_answer(WidgetKey::Stash, cx),
             Readiness::At(at) => Some(at),
             Readiness::Later | Readiness::Refused(_) => None,
         };
-        self.comeback = Some(Comeback { look_at });
+        self.comeback = Some(PendingAnswer { look_at });
     }
 
-    fn comeback_readiness(&self, cx: &Cx<'_>) -> Readiness {
+    fn comeback_readiness(&self, cx: &StepContext<'_>) -> Readiness {
         let is_free = self.phase == Phase::Prompt && self.answer.is_none() && self.held.is_empty();
         if !is_free || !self.queue.is_empty() {
             return Readiness::Later;
@@ -48,7 +44,7 @@ impl LiveShell {
         self.comeback?.look_at
     }
 
-    pub(super) fn tick_comeback(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn tick_comeback(&mut self, cx: &mut StepContext<'_>) {
         if self.comeback_deadline().is_some_and(|at| cx.now >= at) {
             self.advance_comeback(cx);
         }
@@ -61,7 +57,7 @@ impl LiveShell {
     }
 
     /// Keys wait for the end of the answer, and nothing of the agent's runs: reported once in an answer.
-    pub(super) fn tell_of_held_keys(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn tell_of_held_keys(&mut self, cx: &mut StepContext<'_>) {
         if self.held.is_empty() || self.relay.is_some() {
             return;
         }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Cx, Effects, LiveShell, Probe, Signal};
+use cohab_process::Signal;
 
 /// The key that is pressed first.
 pub(super) const INTERRUPT_KEY: u8 = 0x03;
@@ -41,19 +41,5 @@ impl Cancel {
             due = Some(signal);
         }
         due
-    }
-}
-
-impl LiveShell {
-    /// Refuses a command that was not handed over to the shell, and leaves any other alone. Returns whether it was refused: then it
-    /// never runs.
-    pub fn withdraw(&mut self, id: &str, probe: &dyn Probe, now: Instant, fx: &mut Effects) -> bool {
-        let cx = &mut Cx { probe, now, fx };
-        let on_its_way = self.relay.as_ref().filter(|relay| relay.request.id == id);
-        if on_its_way.is_some_and(|relay| !relay.is_handed_over()) {
-            self.abandon_relay(cx);
-            return true;
-        }
-        self.cancel_queued(id, cx)
     }
 }

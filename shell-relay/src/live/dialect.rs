@@ -4,7 +4,7 @@ use cohab_shell_state::shell::Shell;
 
 /// A private key of the integration script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key {
+pub(super) enum WidgetKey {
     /// The user's line goes aside.
     Stash,
     /// The command is read from its file and held; it does not run yet.
@@ -135,18 +135,18 @@ impl Dialect {
     }
 
     /// Appends the bytes of a key.
-    pub fn press(&self, key: Key, out: &mut Vec<u8>) {
+    pub fn press(&self, key: WidgetKey, out: &mut Vec<u8>) {
         let digit = match key {
-            Key::Stash => b'1',
-            Key::Load => b'2',
-            Key::Run => b'3',
-            Key::Fence => b'n',
-            Key::Restore => b'4',
-            Key::Query => b'5',
-            Key::Fresh => b'6',
-            Key::Accept => b'7',
-            Key::Clear => b'8',
-            Key::Take => b'9',
+            WidgetKey::Stash => b'1',
+            WidgetKey::Load => b'2',
+            WidgetKey::Run => b'3',
+            WidgetKey::Fence => b'n',
+            WidgetKey::Restore => b'4',
+            WidgetKey::Query => b'5',
+            WidgetKey::Fresh => b'6',
+            WidgetKey::Accept => b'7',
+            WidgetKey::Clear => b'8',
+            WidgetKey::Take => b'9',
         };
         out.extend_from_slice(self.before_digit);
         out.push(digit);
@@ -176,7 +176,7 @@ mod tests {
 
     use super::*;
 
-    fn bytes(shell: Shell, key: Key) -> Vec<u8> {
+    fn bytes(shell: Shell, key: WidgetKey) -> Vec<u8> {
         let mut out = Vec::new();
         Dialect::of(shell).press(key, &mut out);
         out
@@ -186,15 +186,15 @@ mod tests {
     fn keys_are_those_of_the_integration_scripts() {
         let scripts = [(Shell::Zsh, "'[7391;{}~' __cohab_"), (Shell::Fish, r"\x1er{} ")];
         let names = [
-            (Key::Stash, 1),
-            (Key::Load, 2),
-            (Key::Run, 3),
-            (Key::Restore, 4),
-            (Key::Query, 5),
-            (Key::Fresh, 6),
-            (Key::Accept, 7),
-            (Key::Clear, 8),
-            (Key::Take, 9),
+            (WidgetKey::Stash, 1),
+            (WidgetKey::Load, 2),
+            (WidgetKey::Run, 3),
+            (WidgetKey::Restore, 4),
+            (WidgetKey::Query, 5),
+            (WidgetKey::Fresh, 6),
+            (WidgetKey::Accept, 7),
+            (WidgetKey::Clear, 8),
+            (WidgetKey::Take, 9),
         ];
         for (shell, form) in scripts {
             let files = startup_files(shell, false, "", Path::new("/run"));

@@ -27,11 +27,11 @@ pub(super) struct EnterPaint {
     /// Held output; at first only bytes that may clear a line.
     held: Vec<u8>,
     held_since: Option<Instant>,
-    step: Step,
+    step: PaintStep,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Step {
+enum PaintStep {
     /// A line may be about to be cleared.
     Watching,
     /// Cleared: the function has reported the line, which is painted again from here.
@@ -49,20 +49,20 @@ pub(super) struct LineShape {
 
 impl EnterPaint {
     pub fn new() -> Self {
-        Self { held: Vec::new(), held_since: None, step: Step::Watching }
+        Self { held: Vec::new(), held_since: None, step: PaintStep::Watching }
     }
 
     /// The latest time to show the held output, if bash reports nothing.
     pub fn deadline(&self) -> Option<Instant> {
-        self.held_since.filter(|_| self.step == Step::Watching).map(|since| since + REPORT_TIME)
+        self.held_since.filter(|_| self.step == PaintStep::Watching).map(|since| since + REPORT_TIME)
     }
 
     /// Records that the function has reported the line; a second report changes nothing. `false` if the line was not cleared for the
     /// report, or the clearing is on the screen already, so that everything is shown.
     #[must_use]
     pub fn reported(&mut self, line: LineShape) -> bool {
-        if self.step == Step::Watching {
-            self.step = Step::Painting { from: self.held.len(), line };
+        if self.step == PaintStep::Watching {
+            self.step = PaintStep::Painting { from: self.held.len(), line };
         }
         !self.held.is_empty()
     }
@@ -71,7 +71,7 @@ impl EnterPaint {
     pub fn push(&mut self, bytes: &[u8], now: Instant, shown: &mut Vec<u8>) -> bool {
         self.held.extend_from_slice(bytes);
         match self.step {
-            Step::Watching => {
+            PaintStep::Watching => {
                 let is_new = self.held.len() == bytes.len();
                 shown.extend(self.held.drain(..clear_at_end(&self.held)));
                 if is_new || self.held.is_empty() {
@@ -79,8 +79,8 @@ impl EnterPaint {
                 }
                 return false;
             }
-            Step::Painting { .. } if self.held.len() > HELD_MAX_BYTES => shown.append(&mut self.held),
-            Step::Painting { from, line } => match memmem::find(&self.held[from..], PASTES_UNMARKED) {
+            PaintStep::Painting { .. } if self.held.len() > HELD_MAX_BYTES => shown.append(&mut self.held),
+            PaintStep::Painting { from, line } => match memmem::find(&self.held[from..], PASTES_UNMARKED) {
                 Some(at) => shown.extend_from_slice(self.accepted(from, from + at, line)),
                 None => return false,
             },
@@ -90,14 +90,14 @@ impl EnterPaint {
 
     /// Whether the cursor has left the line that was painted again.
     pub fn is_behind_line(&self) -> bool {
-        matches!(self.step, Step::Painting { from, .. } if self.held[from..].ends_with(NEW_ROW))
+        matches!(self.step, PaintStep::Painting { from, .. } if self.held[from..].ends_with(NEW_ROW))
     }
 
     /// A mark reports that the line was accepted, or nothing is awaited any more: returns the output to show.
     pub fn finish(&self) -> &[u8] {
         match self.step {
-            Step::Watching => &self.held,
-            Step::Painting { from, line } => self.accepted(from, self.held.len(), line),
+            PaintStep::Watching => &self.held,
+            PaintStep::Painting { from, line } => self.accepted(from, self.held.len(), line),
         }
     }
 

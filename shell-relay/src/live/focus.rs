@@ -1,6 +1,6 @@
 //! Tracks the terminal's focus, for the assistant only.
 
-use super::{Cx, LiveEvent, LiveShell, Token, TokenKind};
+use super::{LiveEvent, LiveShell, StepContext, Token, TokenKind};
 
 impl LiveShell {
     /// From now on the terminal's reports of its focus become events and are kept from the shell, unless the shell has asked for them,
@@ -10,7 +10,7 @@ impl LiveShell {
     }
 
     /// Takes a report of the focus. False for any other key, and for a report without a request from here.
-    pub(super) fn take_focus_report(&mut self, token: Token<'_>, cx: &mut Cx<'_>) -> bool {
+    pub(super) fn take_focus_report(&mut self, token: Token<'_>, cx: &mut StepContext<'_>) -> bool {
         if !self.watches_focus || token.kind != TokenKind::Focus {
             return false;
         }

@@ -1,6 +1,6 @@
 //! Holds keys that wait for the shell, as they were tokenized when they came. Pure.
 
-use super::{Token, TokenKind};
+use super::keys::{Token, TokenKind};
 
 /// Largest size of the held keys; further keys are dropped.
 pub(super) const HELD_KEYS_MAX_BYTES: usize = 64 * 1024;

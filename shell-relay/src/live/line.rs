@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 use cohab_shell_state::shell::Shell;
 
 use super::{
-    Cx, Enter, EnterPaint, Interrupted, Key, LineDecision, LineShape, LiveEvent, LiveShell, Phase, Probe, QUERY_WAIT,
-    Restore, Token, TokenKind, View, keys,
+    Enter, EnterPaint, Interrupted, LineDecision, LineShape, LiveEvent, LiveShell, Phase, Probe, QUERY_WAIT, Restore,
+    StepContext, Token, TokenKind, View, WidgetKey, keys,
+    line_query::{Ask, AskStep},
 };
 use crate::marks::{Letters, ReportedLine};
 
@@ -20,36 +21,12 @@ const SEEKS_NEXT_KEY: &[u8] = b"fFtT";
 /// Ctrl-A, Ctrl-E, Ctrl-G, Ctrl-U: bash's search ends with them, regardless of their bindings.
 const ENDS_SEARCH: [u8; 4] = [0x01, 0x05, 0x07, 0x15];
 
-/// A request to the line editor for its line; the user's Enter was passed to the editor, or is held.
-#[derive(Debug)]
-pub(super) struct Ask {
-    hotkey: bool,
-    /// The key itself, in case it is not for us.
-    key: Vec<u8>,
-    /// The key came by itself.
-    is_alone: bool,
-    /// The shell has the key, or its replacement, and waits for our answer.
-    is_passed: bool,
-    step: AskStep,
-}
-
-#[derive(Debug)]
-enum AskStep {
-    Asked {
-        since: Instant,
-        /// The report was caused by Enter itself, and not by a query.
-        told: bool,
-    },
-    /// The driver decides.
-    Answered { text: String },
-}
-
 impl LiveShell {
     /// Answers [`LiveEvent::LineEntered`] (`Shell`: Enter takes effect) or [`LiveEvent::HotkeyPressed`] (`Shell`: nothing happens).
     /// `Assistant` begins an answer. If no such event is open (any more), `Shell` does nothing, and
     /// `Assistant` is refused unless an answer is on.
     pub fn decide_line(&mut self, decision: LineDecision, probe: &dyn Probe, now: Instant, fx: &mut super::Effects) {
-        let cx = &mut Cx { probe, now, fx };
+        let cx = &mut StepContext { probe, now, fx };
         let Some(ask) = self.editor.ask.take_if(|ask| matches!(ask.step, AskStep::Answered { .. })) else {
             if decision == LineDecision::Assistant && self.answer.is_none() {
                 let error = super::queue::not_at_prompt("not_ready", "the line is gone");
@@ -58,7 +35,7 @@ impl LiveShell {
             return;
         };
         match decision {
-            LineDecision::Assistant => self.start_answer(Key::Take, cx),
+            LineDecision::Assistant => self.start_answer(WidgetKey::Take, cx),
             LineDecision::Shell => {
                 if let (false, AskStep::Answered { text }) = (ask.hotkey, ask.step) {
                     self.accept((!ask.is_passed).then_some(&ask.key), ask.key.is_empty(), Some(text), cx);
@@ -69,7 +46,7 @@ impl LiveShell {
         }
     }
 
-    pub(super) fn shell_key(&mut self, token: Token<'_>, cx: &mut Cx<'_>) {
+    pub(super) fn shell_key(&mut self, token: Token<'_>, cx: &mut StepContext<'_>) {
         match self.phase {
             Phase::Prompt => self.prompt_key(token, cx),
             Phase::Precmd { .. } if token.kind == TokenKind::Hotkey => self.hold_until_settled(token),
@@ -91,7 +68,7 @@ impl LiveShell {
         }
     }
 
-    fn prompt_key(&mut self, token: Token<'_>, cx: &mut Cx<'_>) {
+    fn prompt_key(&mut self, token: Token<'_>, cx: &mut StepContext<'_>) {
         let quotes = match token.bytes.last() {
             Some(&(CTRL_Q | CTRL_V)) => true,
             Some(letter) => self.editor.letters == Letters::Commands && SEEKS_NEXT_KEY.contains(letter),
@@ -139,7 +116,7 @@ impl LiveShell {
         self.restore = Some(Restore { prompt_told, ..Restore::at_next_prompt(false, false) });
     }
 
-    fn press_enter(&mut self, key: &[u8], line: Option<String>, cx: &mut Cx<'_>) {
+    fn press_enter(&mut self, key: &[u8], line: Option<String>, cx: &mut StepContext<'_>) {
         self.prompt.keys_since_left |= self.prompt.entered_at.is_some();
         self.prompt.entered_at = Some(cx.now);
         self.prompt.accepting = false;
@@ -154,7 +131,7 @@ impl LiveShell {
     }
 
     /// Enter goes to bash, or has been typed ahead: bash will paint its line again.
-    pub(super) fn expect_enter_paint(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn expect_enter_paint(&mut self, cx: &mut StepContext<'_>) {
         if self.dialect.repaints_at_enter && matches!(self.view, View::Shown) && !self.editor.enter_is_users {
             self.show_enter_paint(cx);
             self.editor.enter_paint = Some(EnterPaint::new());
@@ -162,7 +139,7 @@ impl LiveShell {
     }
 
     /// bash accepts the line without asking.
-    pub(super) fn on_accepted_unasked(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn on_accepted_unasked(&mut self, cx: &mut StepContext<'_>) {
         self.editor.enter_paint.take_if(|paint| !paint.reported(LineShape::default()));
         if self.editor.ask.take_if(|ask| ask.is_passed).is_some() {
             self.prompt.entered_at = Some(cx.now);
@@ -170,7 +147,7 @@ impl LiveShell {
         }
     }
 
-    pub(super) fn on_enter_painted(&mut self, bytes: &[u8], cx: &mut Cx<'_>) {
+    pub(super) fn on_enter_painted(&mut self, bytes: &[u8], cx: &mut StepContext<'_>) {
         let Some(paint) = &mut self.editor.enter_paint else { return };
         let shown_from = cx.fx.terminal.len();
         if paint.push(bytes, cx.now, &mut cx.fx.terminal) {
@@ -180,46 +157,52 @@ impl LiveShell {
     }
 
     /// The line was accepted.
-    pub(super) fn finish_enter_paint(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn finish_enter_paint(&mut self, cx: &mut StepContext<'_>) {
         if let Some(paint) = self.editor.enter_paint.take() {
             self.show(paint.finish(), cx);
         }
     }
 
     /// The line is not accepted, or something else is to be drawn.
-    pub(super) fn show_enter_paint(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn show_enter_paint(&mut self, cx: &mut StepContext<'_>) {
         if let Some(paint) = self.editor.enter_paint.take() {
             self.show(paint.all(), cx);
         }
     }
 
-    pub(super) fn tick_enter_paint(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn tick_enter_paint(&mut self, cx: &mut StepContext<'_>) {
         let deadline = self.editor.enter_paint.as_ref().and_then(EnterPaint::deadline);
         if deadline.is_some_and(|at| cx.now >= at) {
             self.show_enter_paint(cx);
         }
     }
 
-    fn show(&mut self, bytes: &[u8], cx: &mut Cx<'_>) {
+    fn show(&mut self, bytes: &[u8], cx: &mut StepContext<'_>) {
         self.modes.feed(bytes);
         cx.fx.terminal.extend_from_slice(bytes);
     }
 
     /// The reported line is a command. `enter` is the user's key, if the shell does not have it.
-    fn accept(&mut self, enter: Option<&Vec<u8>>, is_typed_ahead: bool, line: Option<String>, cx: &mut Cx<'_>) {
+    fn accept(
+        &mut self,
+        enter: Option<&Vec<u8>>,
+        is_typed_ahead: bool,
+        line: Option<String>,
+        cx: &mut StepContext<'_>,
+    ) {
         if let Some(enter) = enter {
             return self.press_enter(enter, line, cx);
         }
         let mut accept = Vec::new();
         // bash: keys can have come in between only if the line was typed ahead.
         let accepts_any_line = self.dialect.fresh_accepts_any_line && !is_typed_ahead;
-        self.dialect.press(if accepts_any_line { Key::Fresh } else { Key::Accept }, &mut accept);
+        self.dialect.press(if accepts_any_line { WidgetKey::Fresh } else { WidgetKey::Accept }, &mut accept);
         self.press_enter(&accept, line, cx);
         self.prompt.accepting = true;
     }
 
     /// Whether a key of ours is safe: the main loop of the line editor, and nothing else, reads it.
-    fn may_ask(&self, cx: &Cx<'_>) -> bool {
+    fn may_ask(&self, cx: &StepContext<'_>) -> bool {
         self.setup.shell != Shell::Other
             && !self.editor.is_deaf
             && !self.prompt.searched
@@ -228,7 +211,7 @@ impl LiveShell {
             && self.editor_reads(cx)
     }
 
-    fn ask_for_line(&mut self, hotkey: bool, token: Token<'_>, cx: &mut Cx<'_>) {
+    fn ask_for_line(&mut self, hotkey: bool, token: Token<'_>, cx: &mut StepContext<'_>) {
         let told_by = match self.enter() {
             Enter::Told { key } if !hotkey => Some(key.unwrap_or(token.bytes)),
             _ => None,
@@ -238,7 +221,7 @@ impl LiveShell {
                 self.expect_enter_paint(cx);
                 cx.fx.pty.extend_from_slice(key);
             }
-            None => self.dialect.press(Key::Query, &mut cx.fx.pty),
+            None => self.dialect.press(WidgetKey::Query, &mut cx.fx.pty),
         }
         let step = AskStep::Asked { since: cx.now, told: told_by.is_some() };
         let is_passed = told_by.is_some();
@@ -249,7 +232,7 @@ impl LiveShell {
     }
 
     /// `Q`: the answer to a query.
-    pub(super) fn on_line(&mut self, told: ReportedLine, cx: &mut Cx<'_>) {
+    pub(super) fn on_line(&mut self, told: ReportedLine, cx: &mut StepContext<'_>) {
         if self.on_relay_repainted(cx) {
             return;
         }
@@ -262,7 +245,7 @@ impl LiveShell {
     }
 
     /// `N`: Enter was pressed, and the shell waits for our answer. Also for a line that was typed ahead.
-    pub(super) fn on_enter_told(&mut self, told: ReportedLine, cx: &mut Cx<'_>) {
+    pub(super) fn on_enter_told(&mut self, told: ReportedLine, cx: &mut StepContext<'_>) {
         let has_rows = told.text.as_ref().is_some_and(|text| text.contains('\n'));
         let line = LineShape { has_rows, is_at_end: told.is_at_end };
         self.editor.enter_paint.take_if(|paint| !paint.reported(line));
@@ -295,7 +278,7 @@ impl LiveShell {
 
     /// Whether the primary prompt stands, as reported by its line editor, which waits for our answer. The prompt's own mark may have been
     /// lost with the user's hooks, and without an answer Enter would do nothing.
-    fn stands_at_prompt(&mut self, cx: &mut Cx<'_>) -> bool {
+    fn stands_at_prompt(&mut self, cx: &mut StepContext<'_>) -> bool {
         if self.phase != Phase::Prompt && !matches!(self.phase, Phase::Replaced | Phase::Dead) && self.editor_reads(cx)
         {
             self.new_prompt(cx);
@@ -303,7 +286,7 @@ impl LiveShell {
         self.phase == Phase::Prompt
     }
 
-    fn line_is_known(&mut self, line: ReportedLine, cx: &mut Cx<'_>) {
+    fn line_is_known(&mut self, line: ReportedLine, cx: &mut StepContext<'_>) {
         let ReportedLine { cursor, text, is_command, is_vi, is_at_end: _ } = line;
         let Some(ask) = &mut self.editor.ask else { return };
         self.editor.is_deaf = false;
@@ -325,7 +308,7 @@ impl LiveShell {
     }
 
     /// In vi's modes these two keys in one piece keep their meaning: many terminals, or a slow line, send them so.
-    fn pass_escape_and_enter(&mut self, cx: &mut Cx<'_>) {
+    fn pass_escape_and_enter(&mut self, cx: &mut StepContext<'_>) {
         self.editor.ask = None;
         let token = Token { kind: TokenKind::Enter, bytes: keys::ALT_ENTER };
         if self.enter() == (Enter::Told { key: None }) {
@@ -337,7 +320,7 @@ impl LiveShell {
     }
 
     /// Another line editor than the shell's own reads the keys.
-    pub(super) fn on_foreign_editor(&mut self, name: &str, cx: &mut Cx<'_>) {
+    pub(super) fn on_foreign_editor(&mut self, name: &str, cx: &mut StepContext<'_>) {
         if self.phase == Phase::Boot {
             self.phase = Phase::NotIntegrated;
             let reason = format!(
@@ -358,7 +341,7 @@ impl LiveShell {
         }
     }
 
-    pub(super) fn tick_ask(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn tick_ask(&mut self, cx: &mut StepContext<'_>) {
         if self.ask_deadline().is_some_and(|until| cx.now >= until) {
             self.give_up_asking(cx);
         }
@@ -366,7 +349,7 @@ impl LiveShell {
 
     /// The prompt at which the line was asked for is gone. Held keys of it go to the present receiver of the shell's keys. Returns
     /// whether a line was asked for.
-    pub(super) fn forget_asking(&mut self, cx: &mut Cx<'_>) -> bool {
+    pub(super) fn forget_asking(&mut self, cx: &mut StepContext<'_>) -> bool {
         let Some(ask) = self.editor.ask.take() else { return false };
         if !ask.is_passed && !ask.hotkey {
             self.shell_key(Token { kind: TokenKind::Enter, bytes: &ask.key }, cx);
@@ -375,7 +358,7 @@ impl LiveShell {
     }
 
     /// The line is unknown: Enter takes effect, unless the shell has it already; the hotkey does not.
-    fn give_up_asking(&mut self, cx: &mut Cx<'_>) {
+    fn give_up_asking(&mut self, cx: &mut StepContext<'_>) {
         if let Some(ask) = self.editor.ask.take() {
             if matches!(ask.step, AskStep::Asked { told: false, .. }) {
                 self.editor.is_deaf = true;
@@ -392,7 +375,7 @@ impl LiveShell {
     }
 
     /// `exec bash` in the user's shell: a line editor reads, but it is another shell's, without our script.
-    fn look_for_replaced_shell(&mut self, cx: &mut Cx<'_>) {
+    fn look_for_replaced_shell(&mut self, cx: &mut StepContext<'_>) {
         if cx.probe.shell_replaced() {
             self.phase = Phase::Replaced;
             let reason = "`exec` has replaced the shell, so it runs without the assistant".to_owned();

@@ -1,6 +1,6 @@
 //! Handles the line editor's report that the user's line was put aside.
 
-use super::{Cx, Key, LateKey, LiveShell, Phase, RelayStep, Repaint, relay::Relay};
+use super::{LateKey, LiveShell, Phase, RelayStep, Repaint, StepContext, WidgetKey, relayed_command::Relay};
 
 impl LiveShell {
     pub(super) fn stash_is_late(&self) -> bool {
@@ -12,7 +12,7 @@ impl LiveShell {
         self.typing.late.stash = Some(LateKey { prompt: self.prompt.ready_at, until });
     }
 
-    pub(super) fn on_stashed(&mut self, length: usize, cx: &mut Cx<'_>) {
+    pub(super) fn on_stashed(&mut self, length: usize, cx: &mut StepContext<'_>) {
         self.typing.key_pace.answered(cx.now, 0);
         if let Some(relay) = &mut self.relay
             && relay.is_stashing()
@@ -20,7 +20,7 @@ impl LiveShell {
             relay.stashed = length;
             if length > 0 && self.dialect.repaint == Repaint::BeforeNextKey {
                 relay.step = RelayStep::Repainting { until: self.typing.key_pace.asked(cx.now, 0) };
-                self.dialect.press(Key::Query, &mut cx.fx.pty);
+                self.dialect.press(WidgetKey::Query, &mut cx.fx.pty);
             } else {
                 self.press_load(cx);
             }
@@ -29,13 +29,13 @@ impl LiveShell {
         } else if self.relay.is_none() && self.phase == Phase::Prompt && self.typing.late.stash.take().is_some() {
             // The user's line must be restored.
             if length > 0 {
-                self.dialect.press(Key::Restore, &mut cx.fx.pty);
+                self.dialect.press(WidgetKey::Restore, &mut cx.fx.pty);
             }
             self.advance_queue(cx);
         }
     }
 
-    pub(super) fn on_stash_refused(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn on_stash_refused(&mut self, cx: &mut StepContext<'_>) {
         self.typing.late.stash = None;
         if self.relay.as_ref().is_some_and(Relay::is_stashing) {
             self.refuse_relay(
@@ -46,7 +46,7 @@ impl LiveShell {
     }
 
     /// Handles the answer to the query that was sent behind the stash. Returns whether it was such an answer.
-    pub(super) fn on_relay_repainted(&mut self, cx: &mut Cx<'_>) -> bool {
+    pub(super) fn on_relay_repainted(&mut self, cx: &mut StepContext<'_>) -> bool {
         if !self.relay.as_ref().is_some_and(|relay| matches!(relay.step, RelayStep::Repainting { .. })) {
             return false;
         }

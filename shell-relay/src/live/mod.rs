@@ -10,6 +10,7 @@
 //! follow. During an answer the line stays aside and the shell stays hidden, except for the output of commands.
 
 mod answer;
+mod answer_state;
 mod api;
 mod aside;
 mod background;
@@ -26,28 +27,30 @@ mod key_buffer;
 mod keys;
 mod late_keys;
 mod letters;
+mod limits;
 mod line;
+mod line_query;
 mod line_stash;
 mod modes;
 mod prompt;
+mod prompt_state;
 mod pty;
 mod queue;
 mod redact;
 mod relay;
 mod relay_dir;
+mod relayed_command;
 mod sequences;
 mod start;
 mod state_after;
+mod step;
 mod time;
 mod untouched;
 
-use std::{
-    collections::VecDeque,
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{collections::VecDeque, path::Path, time::Instant};
 
 pub use api::*;
+pub use limits::COMMAND_MAX_BYTES;
 pub use modes::Modes;
 pub use pty::{LivePty, PtySize, ShellEnd, SpawnShell};
 pub use relay_dir::RelayDir;
@@ -59,62 +62,21 @@ pub use cohab_process::Signal;
 use cohab_shell_state::shell::Shell;
 
 use self::{
-    answer::{Answer, AnswerStep},
-    aside::Comeback,
+    answer_state::{Answer, AnswerStep, PendingAnswer},
     background::Background,
-    dialect::{Dialect, Enter, Key, Repaint},
+    dialect::{Dialect, Enter, Repaint, WidgetKey},
     enter_paint::{EnterPaint, LineShape},
-    filter::HideFilter,
     guard::GuardFilter,
     key_buffer::HeldKeys,
     keys::{KeyScanner, Token, TokenKind},
     late_keys::{KeyPace, LateHandOver, LateKey, LateKeys},
-    line::Ask,
-    prompt::{Interrupted, Phase, PromptFacts, Restore, UserTrack},
-    queue::Queued,
-    relay::{Relay, RelayStep},
+    limits::*,
+    line_query::Ask,
+    prompt_state::{Interrupted, Phase, PromptFacts, Restore, UserTrack},
+    relayed_command::{Queued, Relay, RelayStep},
+    step::{StepContext, View},
 };
 use crate::marks::{Item, Letters, Mark, MarkParser};
-
-/// After this time without a key the user does not type.
-const QUIET: Duration = Duration::from_millis(150);
-/// A relay waits so long after the last key of a user who types.
-const TYPING_WAIT: Duration = Duration::from_secs(2);
-/// The wait for the line at Enter. It takes about 1 ms; a machine under load may take long, and a question must not run as a command.
-const QUERY_WAIT: Duration = Duration::from_secs(1);
-const HIDE_MAX: Duration = Duration::from_secs(2);
-/// For a command that was handed over, while the terminal is the assistant's and the prompt is hidden: fish writes its history first,
-/// which takes as long as the disk takes.
-const START_WAIT: Duration = Duration::from_secs(10);
-const QUEUE_WAIT: Duration = Duration::from_secs(30);
-const QUEUE_MAX: usize = 4;
-const INTEGRATION_WAIT: Duration = Duration::from_secs(5);
-/// The time that the line editor must read when no prompt mark came.
-const EDITOR_WAIT: Duration = Duration::from_millis(100);
-/// The longest command.
-pub const COMMAND_MAX_BYTES: usize = 4 * 1024 * 1024;
-
-/// The part of the shell's output that the terminal gets.
-#[derive(Debug)]
-enum View {
-    Shown,
-    Hidden(HideFilter),
-    /// An agent's command writes.
-    Guarded(GuardFilter),
-}
-
-impl View {
-    fn hidden() -> Self {
-        Self::Hidden(HideFilter::default())
-    }
-}
-
-/// The context of each step apart from the state.
-struct Cx<'a> {
-    probe: &'a dyn Probe,
-    now: Instant,
-    fx: &'a mut Effects,
-}
 
 /// The receiver of the user's keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,7 +132,7 @@ pub struct LiveShell {
     retry_at: Option<Instant>,
     relay: Option<Relay>,
     answer: Option<Answer>,
-    comeback: Option<Comeback>,
+    comeback: Option<PendingAnswer>,
     restore: Option<Restore>,
     watches_focus: bool,
     held: HeldKeys,
@@ -214,7 +176,7 @@ impl LiveShell {
 
     /// Takes what the shell and its programs wrote.
     pub fn shell_output(&mut self, bytes: &[u8], probe: &dyn Probe, now: Instant, fx: &mut Effects) {
-        let cx = &mut Cx { probe, now, fx };
+        let cx = &mut StepContext { probe, now, fx };
         self.last_output = now;
         let mut marks = std::mem::take(&mut self.marks);
         let mut rest = bytes;
@@ -229,7 +191,7 @@ impl LiveShell {
 
     /// Takes what the user typed (or the terminal answered), verbatim.
     pub fn user_input(&mut self, bytes: &[u8], probe: &dyn Probe, now: Instant, fx: &mut Effects) {
-        self.type_keys(bytes, &mut Cx { probe, now, fx });
+        self.type_keys(bytes, &mut StepContext { probe, now, fx });
     }
 
     /// The shell has ended: the master is at its end of file. `status` is the shell's, if known.
@@ -288,7 +250,7 @@ impl LiveShell {
         &self.modes
     }
 
-    fn on_bytes(&mut self, bytes: &[u8], cx: &mut Cx<'_>) {
+    fn on_bytes(&mut self, bytes: &[u8], cx: &mut StepContext<'_>) {
         if self.prompt.interrupted == Interrupted::Sent {
             self.prompt.interrupted = Interrupted::Answered;
         }
@@ -337,7 +299,7 @@ impl LiveShell {
     }
 
     /// Handles a mark; each verb is believed only if it is expected.
-    fn on_mark(&mut self, mark: Mark, cx: &mut Cx<'_>) {
+    fn on_mark(&mut self, mark: Mark, cx: &mut StepContext<'_>) {
         let ends_enter_paint = match mark {
             Mark::Started | Mark::Finished(_) | Mark::Stashed { .. } => true,
             // The continuation mark is also within the prompt of a line that is painted again.
@@ -366,7 +328,7 @@ impl LiveShell {
         }
     }
 
-    fn type_keys(&mut self, bytes: &[u8], cx: &mut Cx<'_>) {
+    fn type_keys(&mut self, bytes: &[u8], cx: &mut StepContext<'_>) {
         let mut rest = bytes;
         let pastes_are_marked = self.modes.bracketed_paste();
         let ends_a_line = keys::end_a_line(bytes, pastes_are_marked)
@@ -378,7 +340,7 @@ impl LiveShell {
         }
     }
 
-    fn on_key(&mut self, token: Token<'_>, cx: &mut Cx<'_>) {
+    fn on_key(&mut self, token: Token<'_>, cx: &mut StepContext<'_>) {
         if token.kind == TokenKind::Reply {
             cx.fx.pty.extend_from_slice(token.bytes);
             return;
@@ -423,7 +385,7 @@ impl LiveShell {
         }
     }
 
-    fn hold_key(&mut self, token: Token<'_>, cx: &mut Cx<'_>) {
+    fn hold_key(&mut self, token: Token<'_>, cx: &mut StepContext<'_>) {
         let asks_to_stop = matches!(token.kind, TokenKind::Interrupt | TokenKind::Escape);
         if self.answer.is_some() && asks_to_stop {
             // As in a terminal, no line that was typed ahead runs after a stop. A half-typed line stays.
@@ -447,7 +409,7 @@ impl LiveShell {
     }
 
     /// Types the held keys as if they were typed now.
-    fn release_held(&mut self, cx: &mut Cx<'_>) {
+    fn release_held(&mut self, cx: &mut StepContext<'_>) {
         let held = std::mem::take(&mut self.held);
         self.typing.key_is_alone = false;
         for token in held.iter() {
@@ -457,7 +419,7 @@ impl LiveShell {
 
     /// Whether the shell's own line editor is reading keys. A widget or a completion function may have started a program, which then is
     /// in the shell's own process group; a program from before the prompt does not read keys.
-    fn editor_reads(&self, cx: &Cx<'_>) -> bool {
+    fn editor_reads(&self, cx: &StepContext<'_>) -> bool {
         cx.probe.foreground_pgid().and_then(|pgid| u32::try_from(pgid).ok()) == Some(self.setup.child_pid)
             && cx.probe.terminal_modes().is_some_and(|modes| !modes.canonical)
             && self

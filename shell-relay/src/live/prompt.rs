@@ -1,136 +1,20 @@
 //! Follows the shell from prompt to prompt.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use cohab_text::capture::{Capture, redacted_tail};
+use cohab_text::capture::redacted_tail;
 
 use super::{
-    AnswerStep, Cx, EDITOR_WAIT, Key, LiveEvent, LiveShell, QUIET, RelayStep, Repaint, TYPING_WAIT, UserCommand, View,
+    AnswerStep, EDITOR_WAIT, LiveEvent, LiveShell, RelayStep, Repaint, StepContext, UserCommand, View, WidgetKey,
+    prompt_state::{Phase, PromptFacts},
 };
 use crate::marks::Ended;
 
-/// The kept length of the end of a user's command's output.
-const USER_OUTPUT_TAIL_BYTES: usize = 16 * 1024;
 /// Longest interval of the search for a line editor that gives no prompt mark.
 const EDITOR_WAIT_MAX: Duration = Duration::from_secs(60);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
-    Boot,
-    Prompt,
-    Continuation,
-    /// A command of the user's.
-    Running,
-    Precmd {
-        /// The time to check whether the line editor reads although no prompt mark came.
-        look_at: Option<Instant>,
-        interval: Duration,
-    },
-    NotIntegrated,
-    /// `exec` has replaced the shell by another program.
-    Replaced,
-    Dead,
-}
-
-/// The state of Ctrl-C as the last key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Interrupted {
-    No,
-    /// The shell has reported nothing since: it may have lost the key, as fish does while it paints.
-    Sent,
-    /// The line is empty again, even if no new prompt is reported (fish).
-    Answered,
-}
-
-/// Events at the current prompt.
-#[derive(Debug)]
-pub(super) struct PromptFacts {
-    pub ready_at: Instant,
-    pub last_key: Option<Instant>,
-    /// The line may not be empty.
-    pub typed: bool,
-    pub interrupted: Interrupted,
-    /// An incremental search may be open, in which our keys do not work.
-    pub searched: bool,
-    /// The next key is inserted as it is.
-    pub quoting: bool,
-    /// The time when Enter went to the shell, which has not yet reported the result.
-    pub entered_at: Option<Instant>,
-    /// The reported line was accepted and no key was sent since; later reports are stale.
-    pub accepting: bool,
-    /// Keys went in between the last command's start and this prompt.
-    pub ahead: bool,
-    /// Keys went in since the prompt before was left.
-    pub keys_since_left: bool,
-    /// Programs in the shell's own process group that ran already when the prompt came: a `tee`, a coprocess, a prompt's worker.
-    /// `None` until fish has painted its prompt, which it marks before the functions of the prompt run.
-    pub programs: Option<Vec<u32>>,
-}
-
-impl PromptFacts {
-    pub fn new(now: Instant) -> Self {
-        Self {
-            ready_at: now,
-            last_key: None,
-            typed: false,
-            interrupted: Interrupted::No,
-            searched: false,
-            quoting: false,
-            entered_at: None,
-            accepting: false,
-            ahead: false,
-            keys_since_left: false,
-            programs: None,
-        }
-    }
-
-    /// Whether there may be something in the line that is the user's.
-    pub fn may_hold_a_line(&self) -> bool {
-        self.typed && self.interrupted != Interrupted::Answered
-    }
-
-    /// Whether Enter may still take effect. After that time it may have closed a menu, or the shell gives no marks any more.
-    pub fn enter_is_pending(&self, now: Instant) -> bool {
-        self.entered_at.is_some_and(|at| now < at + TYPING_WAIT)
-    }
-
-    /// The time until which keys typed ahead may still be on their way through the line editor; `None` if none are.
-    pub fn unsettled_until(&self) -> Option<Instant> {
-        self.ahead.then_some(self.ready_at + QUIET)
-    }
-}
-
-/// The user's command that runs or is about to.
-#[derive(Debug)]
-pub(super) struct UserTrack {
-    pub line: Option<String>,
-    started: Option<Instant>,
-    pub capture: Capture,
-}
-
-impl Default for UserTrack {
-    fn default() -> Self {
-        Self { line: None, started: None, capture: Capture::new(0, USER_OUTPUT_TAIL_BYTES) }
-    }
-}
-
-/// The user's line is to come back at the prompt, then the held keys.
-#[derive(Debug)]
-pub(super) struct Restore {
-    pub line: bool,
-    pub ends_answer: bool,
-    /// An event has reported this prompt.
-    pub prompt_told: bool,
-}
-
-impl Restore {
-    pub fn at_next_prompt(line: bool, ends_answer: bool) -> Self {
-        Self { line, ends_answer, prompt_told: false }
-    }
-}
-
 impl LiveShell {
-    pub(super) fn on_prompt_ready(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn on_prompt_ready(&mut self, cx: &mut StepContext<'_>) {
         if let Some(relay) = &self.relay {
             match relay.step {
                 RelayStep::Loaded { .. } => return self.open_hide_window(cx),
@@ -153,11 +37,11 @@ impl LiveShell {
 
     /// A command can print the prompt with its mark (`echo "${PS1@P}"`). If the mark is the line editor's although no end of the command
     /// was reported (PROMPT_COMMAND is unset), the editor continues to read.
-    fn doubt_prompt(&mut self, cx: &Cx<'_>) {
+    fn doubt_prompt(&mut self, cx: &StepContext<'_>) {
         self.doubtful_prompt_at = Some(cx.now + EDITOR_WAIT);
     }
 
-    pub(super) fn tick_doubtful_prompt(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn tick_doubtful_prompt(&mut self, cx: &mut StepContext<'_>) {
         if self.doubtful_prompt_at.is_none_or(|at| cx.now < at) {
             return;
         }
@@ -171,7 +55,7 @@ impl LiveShell {
         }
     }
 
-    pub(super) fn new_prompt(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn new_prompt(&mut self, cx: &mut StepContext<'_>) {
         self.doubtful_prompt_at = None;
         self.leave_prompt(cx);
         let ahead = self.prompt.keys_since_left
@@ -207,20 +91,20 @@ impl LiveShell {
     }
 
     /// Each prompt reads one of several lines typed ahead: the rest may still be there at the next.
-    fn leave_prompt(&mut self, cx: &Cx<'_>) {
+    fn leave_prompt(&mut self, cx: &StepContext<'_>) {
         let unsettled = self.prompt.unsettled_until().is_some_and(|until| cx.now < until);
         self.prompt.keys_since_left |= self.phase == Phase::Prompt && unsettled;
         self.typing.late.stash = self.typing.late.stash.filter(|_| unsettled || self.stash_is_late());
     }
 
     /// Brings the user's line and keys back, unless keys typed ahead must settle first.
-    pub(super) fn try_restore(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn try_restore(&mut self, cx: &mut StepContext<'_>) {
         if self.phase != Phase::Prompt || self.prompt.unsettled_until().is_some_and(|until| cx.now < until) {
             return;
         }
         let Some(restore) = self.restore.take() else { return };
         if restore.line {
-            self.dialect.press(Key::Restore, &mut cx.fx.pty);
+            self.dialect.press(WidgetKey::Restore, &mut cx.fx.pty);
             self.prompt.typed = true;
         }
         if restore.ends_answer {
@@ -233,7 +117,7 @@ impl LiveShell {
         self.advance_queue(cx);
     }
 
-    pub(super) fn on_continuation(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn on_continuation(&mut self, cx: &mut StepContext<'_>) {
         if self.phase != Phase::Prompt || self.relay.is_some() {
             return;
         }
@@ -248,7 +132,7 @@ impl LiveShell {
     }
 
     /// The user's line has the terminal: it runs or its rest is still to come.
-    fn users_line_goes_on(&mut self, cx: &mut Cx<'_>) {
+    fn users_line_goes_on(&mut self, cx: &mut StepContext<'_>) {
         if let Some(answer) = &mut self.answer {
             // Typed ahead while a command of the agent's ran.
             answer.step = AnswerStep::Waiting;
@@ -260,7 +144,7 @@ impl LiveShell {
         }
     }
 
-    pub(super) fn on_started(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn on_started(&mut self, cx: &mut StepContext<'_>) {
         if self.relay.as_ref().is_some_and(|relay| !relay.is_stashing()) {
             return;
         }
@@ -280,7 +164,7 @@ impl LiveShell {
         self.users_line_goes_on(cx);
     }
 
-    pub(super) fn on_finished(&mut self, ended: Ended, cx: &mut Cx<'_>) {
+    pub(super) fn on_finished(&mut self, ended: Ended, cx: &mut StepContext<'_>) {
         if let Some(relay) = &self.relay {
             if relay.is_handed_over() && relay.request.id == ended.id {
                 if !relay.has_begun() {
@@ -325,12 +209,12 @@ impl LiveShell {
     }
 
     /// From now on the prompt is awaited, with or without its mark.
-    pub(super) fn look_for_editor(&mut self, cx: &Cx<'_>) {
+    pub(super) fn look_for_editor(&mut self, cx: &StepContext<'_>) {
         self.doubtful_prompt_at = None;
         self.phase = Phase::Precmd { look_at: Some(cx.now + EDITOR_WAIT), interval: EDITOR_WAIT };
     }
 
-    pub(super) fn tick_precmd(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn tick_precmd(&mut self, cx: &mut StepContext<'_>) {
         let Phase::Precmd { look_at: Some(at), interval } = self.phase else { return };
         if cx.now < at {
             return;
@@ -344,7 +228,7 @@ impl LiveShell {
         }
     }
 
-    pub(super) fn tick_boot(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn tick_boot(&mut self, cx: &mut StepContext<'_>) {
         if self.phase == Phase::Boot && cx.now >= self.last_output + super::INTEGRATION_WAIT {
             self.phase = Phase::NotIntegrated;
             let reason = "this shell gives no sign of the assistant's script, so it runs without it; `cohab shell-check` looks why".to_owned();

@@ -7,8 +7,8 @@ use cohab_shell_state::shell::Shell;
 use cohab_types::command::{CommandRequest, Mode, RelayError};
 
 use super::{
-    COMMAND_MAX_BYTES, Cx, Effects, Interrupted, LiveEvent, LiveShell, Phase, Probe, QUEUE_MAX, QUEUE_WAIT, QUIET,
-    TYPING_WAIT,
+    COMMAND_MAX_BYTES, Effects, Interrupted, LiveEvent, LiveShell, Phase, Probe, QUEUE_MAX, QUEUE_WAIT, QUIET,
+    StepContext, TYPING_WAIT, relayed_command::Queued,
 };
 use crate::subshell::{Containment, containment};
 
@@ -49,18 +49,6 @@ const INTERPRETERS: [&str; 33] = [
     "zsh",
 ];
 
-/// A command that waits for its turn.
-#[derive(Debug)]
-pub(super) struct Queued {
-    pub request: CommandRequest,
-    /// The text that the shell gets instead, if the request's text would harm it or has secrets to fill in.
-    pub sent: Option<FilledLine>,
-    /// Only the request's text is shown, not the text that is sent.
-    pub is_filled: bool,
-    pub mode: Mode,
-    until: Instant,
-}
-
 pub(super) enum Readiness {
     Ready,
     /// Look again at this time.
@@ -74,7 +62,7 @@ impl LiveShell {
     /// Runs a command: at the prompt as soon as the user leaves it alone, or within an answer at once. A text that would end or
     /// change the shell itself runs in a subshell of it. One of `CommandRefused` and `CommandFinished` follows, exactly once.
     pub fn run(&mut self, request: CommandRequest, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
-        self.run_contained(request, None, Cx { probe, now, fx });
+        self.run_contained(request, None, StepContext { probe, now, fx });
     }
 
     /// The same, and the shell gets `filled` in place of the request's text, which alone is shown: on the terminal, and to hooks that
@@ -87,10 +75,10 @@ impl LiveShell {
         now: Instant,
         fx: &mut Effects,
     ) {
-        self.run_contained(request, Some(filled), Cx { probe, now, fx });
+        self.run_contained(request, Some(filled), StepContext { probe, now, fx });
     }
 
-    fn run_contained(&mut self, request: CommandRequest, filled: Option<&FilledLine>, mut cx: Cx<'_>) {
+    fn run_contained(&mut self, request: CommandRequest, filled: Option<&FilledLine>, mut cx: StepContext<'_>) {
         let text = filled.map_or(request.text.as_str(), FilledLine::text);
         let contained = self.never(&request.id, text).map_or_else(
             || match containment(self.setup.shell, text) {
@@ -111,7 +99,7 @@ impl LiveShell {
 
     /// As [`run`](Self::run), with the text as it is; `mode` is only reported.
     pub fn run_as(&mut self, request: CommandRequest, mode: Mode, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
-        let cx = &mut Cx { probe, now, fx };
+        let cx = &mut StepContext { probe, now, fx };
         match self.never(&request.id, &request.text) {
             None => {
                 let until = now + QUEUE_WAIT;
@@ -121,12 +109,12 @@ impl LiveShell {
         }
     }
 
-    fn enqueue(&mut self, queued: Queued, cx: &mut Cx<'_>) {
+    fn enqueue(&mut self, queued: Queued, cx: &mut StepContext<'_>) {
         self.queue.push_back(queued);
         self.advance_queue(cx);
     }
 
-    fn refuse_at_once(&mut self, id: String, error: RelayError, cx: &mut Cx<'_>) {
+    fn refuse_at_once(&mut self, id: String, error: RelayError, cx: &mut StepContext<'_>) {
         cx.fx.events.push(LiveEvent::CommandRefused { id, error });
         self.answer_goes_on(cx);
     }
@@ -150,12 +138,12 @@ impl LiveShell {
         None
     }
 
-    pub(super) fn advance_queue(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn advance_queue(&mut self, cx: &mut StepContext<'_>) {
         self.advance_commands(cx);
         self.advance_comeback(cx);
     }
 
-    fn advance_commands(&mut self, cx: &mut Cx<'_>) {
+    fn advance_commands(&mut self, cx: &mut StepContext<'_>) {
         self.retry_at = None;
         while !self.queue.is_empty() {
             match self.readiness(cx) {
@@ -183,7 +171,7 @@ impl LiveShell {
         }
     }
 
-    pub(super) fn readiness(&self, cx: &Cx<'_>) -> Readiness {
+    pub(super) fn readiness(&self, cx: &StepContext<'_>) -> Readiness {
         match self.phase {
             Phase::Dead => return Readiness::Refused(RelayError::ShellGone),
             Phase::NotIntegrated => {
@@ -212,7 +200,7 @@ impl LiveShell {
         }
     }
 
-    fn readiness_at_prompt(&self, cx: &Cx<'_>) -> Readiness {
+    fn readiness_at_prompt(&self, cx: &StepContext<'_>) -> Readiness {
         if self.prompt.searched {
             return Readiness::Later;
         }
@@ -241,7 +229,7 @@ impl LiveShell {
         if self.editor_reads(cx) { Readiness::Ready } else { Readiness::At(cx.now + QUIET) }
     }
 
-    fn readiness_behind_command(&self, cx: &Cx<'_>) -> Readiness {
+    fn readiness_behind_command(&self, cx: &StepContext<'_>) -> Readiness {
         let name = || cx.probe.foreground_name().unwrap_or_else(|| "a program".into());
         if self.modes.alternate_screen() {
             return Readiness::Refused(busy("fullscreen_app", format!("{} has the whole screen", name())));
@@ -264,7 +252,7 @@ impl LiveShell {
         Readiness::Later
     }
 
-    pub(super) fn cancel_queued(&mut self, id: &str, cx: &mut Cx<'_>) -> bool {
+    pub(super) fn cancel_queued(&mut self, id: &str, cx: &mut StepContext<'_>) -> bool {
         let Some(at) = self.queue.iter().position(|queued| queued.request.id == id) else { return false };
         self.queue.remove(at);
         let error = not_at_prompt("cancelled", "the command was cancelled before it started");
@@ -277,7 +265,7 @@ impl LiveShell {
         first.into_iter().chain(self.retry_at).min()
     }
 
-    pub(super) fn tick_queue(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn tick_queue(&mut self, cx: &mut StepContext<'_>) {
         while self.queue.front().is_some_and(|queued| cx.now >= queued.until) {
             if let Some(queued) = self.queue.pop_front() {
                 let name = cx.probe.foreground_name().unwrap_or_else(|| "the shell".into());

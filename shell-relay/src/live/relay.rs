@@ -1,151 +1,19 @@
 //! Runs one command of the agent's, from the stash of the user's line to the next prompt.
 
-use std::{
-    path::PathBuf,
-    time::{Duration, Instant},
-};
+use std::time::Instant;
 
 use cohab_secrets::FilledLine;
 use cohab_text::capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture, Redactor};
-use cohab_types::command::{CommandOutcome, CommandRequest, Ending, Interrupter, Mode, RelayError};
+use cohab_types::command::{Ending, Interrupter, Mode, RelayError};
 use zeroize::Zeroizing;
 
 use super::{
-    AnswerStep, AwaitedInput, CommandFile, Cx, Effects, ForegroundSignal, GuardFilter, Key, KeyPace, LiveEvent,
-    LiveShell, Phase, Restore, START_WAIT, View,
-    cancel::{Cancel, INTERRUPT_KEY},
-    queue::{Queued, not_at_prompt},
+    AnswerStep, CommandFile, Effects, GuardFilter, LiveEvent, LiveShell, Phase, Restore, StepContext, View, WidgetKey,
+    queue::not_at_prompt,
+    relayed_command::{PROBE_AFTER_OUTPUT, Queued, Relay, RelayStep},
     state_after,
 };
 use crate::marks::Ended;
-
-/// The wait after the last output before the search for a password prompt; without output the interval is longer.
-const PROBE_AFTER_OUTPUT: Duration = Duration::from_millis(150);
-const PROBE_INTERVAL: Duration = Duration::from_secs(1);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RelayStep {
-    /// Key 1 is sent.
-    Stashing { until: Instant },
-    /// The prompt is painted without the line.
-    Repainting { until: Instant },
-    /// The load key is sent.
-    Loading { until: Instant },
-    /// The shell holds the command and the run key is sent; the next repaint is the last that is shown.
-    Loaded { until: Instant },
-    /// The stub's echo is hidden.
-    Hidden { until: Instant },
-    /// The command's output is shown and captured, and the command has the keyboard.
-    Running,
-    /// The command ended; the prompt is awaited.
-    Ending,
-}
-
-#[derive(Debug)]
-pub(super) struct Relay {
-    pub request: CommandRequest,
-    mode: Mode,
-    pub step: RelayStep,
-    pub in_answer: bool,
-    /// The whole command file, to be typed because it could not be written.
-    pub typed_command: Option<Zeroizing<Vec<u8>>>,
-    /// Characters put aside.
-    pub stashed: usize,
-    started: Instant,
-    /// The end of its time; absent once reported.
-    time_up: Option<Instant>,
-    capture: Capture,
-    redactor: Redactor,
-    ended: Option<(Ended, Duration)>,
-    /// The latest party of cohab that interrupts it, otherwise the user.
-    interrupted: Option<Interrupter>,
-    /// The part of the stub behind the command was discarded.
-    discarded: bool,
-    /// The user typed while it ran.
-    pub typed: bool,
-    /// An event has reported the outcome.
-    reported: bool,
-    cancel: Option<Cancel>,
-    probe_at: Instant,
-    waiting_since: Option<Instant>,
-}
-
-impl Relay {
-    pub fn is_stashing(&self) -> bool {
-        matches!(self.step, RelayStep::Stashing { .. })
-    }
-
-    /// The time that its first mark may take after the hand-over.
-    pub fn start_wait(&self, pace: &KeyPace) -> Duration {
-        if self.in_answer { START_WAIT } else { pace.wait(self.request.text.len()) }
-    }
-
-    /// Whether the run key was sent: the command may run.
-    pub fn is_handed_over(&self) -> bool {
-        !matches!(self.step, RelayStep::Stashing { .. } | RelayStep::Repainting { .. } | RelayStep::Loading { .. })
-    }
-
-    /// Whether its own first mark came: a command that ends before it has not run.
-    pub fn has_begun(&self) -> bool {
-        matches!(self.step, RelayStep::Running | RelayStep::Ending)
-    }
-
-    pub fn user_typed(&mut self, is_interrupt: bool, is_taken: bool) {
-        self.typed |= !is_taken;
-        if is_interrupt {
-            self.interrupted.get_or_insert(Interrupter::User);
-        }
-    }
-
-    pub fn take_output(&mut self, bytes: &[u8], cx: &mut Cx<'_>) {
-        let mut shown = Vec::with_capacity(bytes.len());
-        self.redactor.push(bytes, &mut shown);
-        self.probe_at = self.probe_at.min(cx.now + PROBE_AFTER_OUTPUT);
-        self.keep(shown, cx);
-    }
-
-    fn keep(&mut self, bytes: Vec<u8>, cx: &mut Cx<'_>) {
-        if bytes.is_empty() {
-            return;
-        }
-        self.capture.push(&bytes);
-        if !self.reported {
-            cx.fx.events.push(LiveEvent::CommandOutput { id: self.request.id.clone(), bytes });
-        }
-    }
-
-    fn outcome(&self, ending: Ending, status: Option<i32>, cwd: PathBuf, duration: Duration) -> CommandOutcome {
-        let (output, truncated_bytes) = self.capture.render();
-        CommandOutcome {
-            ending,
-            status,
-            cwd,
-            output: self.redactor.text(&output),
-            total_bytes: self.capture.total_bytes(),
-            truncated_bytes,
-            duration,
-            mode: self.mode,
-            state_after: state_after::at_end(ending),
-            env_delta: Vec::new(),
-        }
-    }
-
-    pub fn report(&mut self, event: LiveEvent, cx: &mut Cx<'_>) {
-        if !std::mem::replace(&mut self.reported, true) {
-            self.time_up = None;
-            cx.fx.events.push(event);
-        }
-    }
-
-    /// Running steps only.
-    fn deadline(&self) -> Option<Instant> {
-        let rung = self.cancel.as_ref().and_then(Cancel::due);
-        [self.time_up.filter(|_| self.waiting_since.is_none()), rung, Some(self.probe_at).filter(|_| !self.reported)]
-            .into_iter()
-            .flatten()
-            .min()
-    }
-}
 
 impl LiveShell {
     /// Interrupts a command on behalf of `by`, or takes it out of the queue. A running command gets Ctrl-C, then SIGINT after 2 s,
@@ -154,7 +22,7 @@ impl LiveShell {
         if self.withdraw(id, probe, now, fx) {
             return;
         }
-        let cx = &mut Cx { probe, now, fx };
+        let cx = &mut StepContext { probe, now, fx };
         let Some(relay) = self.relay.as_mut().filter(|relay| relay.request.id == id) else { return };
         match relay.step {
             RelayStep::Running if relay.cancel.is_none() => relay.begin_cancel(by, cx),
@@ -163,7 +31,11 @@ impl LiveShell {
         }
     }
 
-    pub(super) fn start_relay(&mut self, Queued { request, sent, is_filled, mode, .. }: Queued, cx: &mut Cx<'_>) {
+    pub(super) fn start_relay(
+        &mut self,
+        Queued { request, sent, is_filled, mode, .. }: Queued,
+        cx: &mut StepContext<'_>,
+    ) {
         self.show_enter_paint(cx);
         let in_answer = self.answer.is_some();
         let text = sent.as_ref().map_or(request.text.as_str(), FilledLine::text);
@@ -199,10 +71,10 @@ impl LiveShell {
         }
         let leftovers = self.modes.reset_leftovers();
         cx.fx.terminal.extend_from_slice(&leftovers);
-        self.dialect.press(Key::Stash, &mut cx.fx.pty);
+        self.dialect.press(WidgetKey::Stash, &mut cx.fx.pty);
     }
 
-    pub(super) fn on_output_begins(&mut self, id: &str, cx: &mut Cx<'_>) {
+    pub(super) fn on_output_begins(&mut self, id: &str, cx: &mut StepContext<'_>) {
         let Some(relay) = &mut self.relay else { return };
         if !matches!(relay.step, RelayStep::Loaded { .. } | RelayStep::Hidden { .. }) || relay.request.id != id {
             return;
@@ -222,7 +94,7 @@ impl LiveShell {
     }
 
     /// `E`: the command's own output ends here.
-    pub(super) fn on_ended(&mut self, ended: Ended, cx: &mut Cx<'_>) {
+    pub(super) fn on_ended(&mut self, ended: Ended, cx: &mut StepContext<'_>) {
         if self.relay.as_ref().is_some_and(|relay| relay.step == RelayStep::Running && relay.request.id == ended.id) {
             self.end_relay(ended, false, cx);
             self.look_for_editor(cx);
@@ -230,7 +102,7 @@ impl LiveShell {
     }
 
     /// Ends the command at `E`, or at `D` (`by_hook`) if the rest of the stub was discarded. The first one counts.
-    pub(super) fn end_relay(&mut self, ended: Ended, by_hook: bool, cx: &mut Cx<'_>) {
+    pub(super) fn end_relay(&mut self, ended: Ended, by_hook: bool, cx: &mut StepContext<'_>) {
         let Some(relay) = &mut self.relay else { return };
         relay.step = RelayStep::Ending;
         relay.cancel = None;
@@ -259,7 +131,7 @@ impl LiveShell {
     }
 
     /// Finishes the command at the prompt after it.
-    pub(super) fn finish_relay(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn finish_relay(&mut self, cx: &mut StepContext<'_>) {
         let Some(mut relay) = self.relay.take() else { return };
         let (ending, status, duration) = match &relay.ended {
             Some((ended, duration)) => (relay.ending(ended), Some(ended.status), *duration),
@@ -279,7 +151,7 @@ impl LiveShell {
     }
 
     /// The command does not run; the user's line comes back.
-    pub(super) fn refuse_relay(&mut self, error: RelayError, cx: &mut Cx<'_>) {
+    pub(super) fn refuse_relay(&mut self, error: RelayError, cx: &mut StepContext<'_>) {
         let Some(mut relay) = self.relay.take() else { return };
         let id = relay.request.id.clone();
         relay.report(LiveEvent::CommandRefused { id, error }, cx);
@@ -298,7 +170,7 @@ impl LiveShell {
     }
 
     /// Gives the command up before the shell was asked to run it. A late `S` brings the line back.
-    pub(super) fn abandon_relay(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn abandon_relay(&mut self, cx: &mut StepContext<'_>) {
         self.refuse_relay(not_at_prompt("cancelled", "the command was cancelled before it started"), cx);
     }
 
@@ -315,7 +187,7 @@ impl LiveShell {
         }
     }
 
-    pub(super) fn tick_relay(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn tick_relay(&mut self, cx: &mut StepContext<'_>) {
         if self.relay_deadline().is_none_or(|at| cx.now < at) {
             return;
         }
@@ -330,7 +202,7 @@ impl LiveShell {
         }
     }
 
-    fn tick_running(&mut self, cx: &mut Cx<'_>) {
+    fn tick_running(&mut self, cx: &mut StepContext<'_>) {
         let cwd = self.cwd.clone();
         let own_group = i32::try_from(self.setup.child_pid).ok();
         let Some(relay) = &mut self.relay else { return };
@@ -367,50 +239,16 @@ impl LiveShell {
     pub(super) fn answer_is_idle(&self) -> bool {
         self.relay.is_none() && self.answer.as_ref().is_some_and(|answer| answer.step == AnswerStep::Ready)
     }
-}
 
-impl Relay {
-    fn ending(&self, ended: &Ended) -> Ending {
-        if ended.stopped {
-            Ending::Stopped
-        } else if let Some(by) = self.interrupted.filter(|_| ended.status > 128 || self.discarded) {
-            Ending::Interrupted { by }
-        } else {
-            Ending::Exited
+    /// Refuses a command that was not handed over to the shell, and leaves any other alone. Returns whether it was refused: then it
+    /// never runs.
+    pub fn withdraw(&mut self, id: &str, probe: &dyn super::Probe, now: Instant, fx: &mut Effects) -> bool {
+        let cx = &mut StepContext { probe, now, fx };
+        let on_its_way = self.relay.as_ref().filter(|relay| relay.request.id == id);
+        if on_its_way.is_some_and(|relay| !relay.is_handed_over()) {
+            self.abandon_relay(cx);
+            return true;
         }
-    }
-
-    fn begin_cancel(&mut self, by: Interrupter, cx: &mut Cx<'_>) {
-        self.interrupted = Some(by);
-        self.cancel = Some(Cancel::begun(cx.now));
-        cx.fx.pty.push(INTERRUPT_KEY);
-    }
-
-    fn climb(&mut self, own_group: Option<i32>, cx: &mut Cx<'_>) {
-        let signal = self.cancel.as_mut().and_then(|cancel| cancel.climb(cx.now));
-        let pgid = || cx.probe.foreground_pgid().filter(|&pgid| pgid > 1 && Some(pgid) != own_group);
-        if let Some(signal) = signal
-            && let Some(pgid) = pgid()
-        {
-            cx.fx.signal = Some(ForegroundSignal { pgid, signal });
-        }
-    }
-
-    /// Looks for a password prompt: while the command waits for a line that is not echoed, its time stands still.
-    fn look_for_password_prompt(&mut self, cx: &mut Cx<'_>) {
-        let waits = cx.probe.terminal_modes().is_some_and(|modes| modes.canonical && !modes.echo);
-        match self.waiting_since {
-            None if waits => {
-                self.waiting_since = Some(cx.now);
-                let id = self.request.id.clone();
-                cx.fx.events.push(LiveEvent::WaitingForInput { id, what: AwaitedInput::Password });
-            }
-            Some(since) if !waits => {
-                self.waiting_since = None;
-                self.time_up = self.time_up.map(|at| at + (cx.now - since));
-            }
-            _ => {}
-        }
-        self.probe_at = cx.now + if waits { PROBE_AFTER_OUTPUT } else { PROBE_INTERVAL };
+        self.cancel_queued(id, cx)
     }
 }

@@ -31,7 +31,7 @@ pub(super) enum Piece<'a> {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
+enum Scan {
     #[default]
     Text,
     /// `carry` holds the beginning of a sequence.
@@ -46,7 +46,7 @@ enum State {
 
 #[derive(Debug, Default)]
 pub(super) struct SequenceScanner {
-    state: State,
+    state: Scan,
     carry: Vec<u8>,
     carry_given_out: bool,
     /// Bytes of the open string so far.
@@ -56,7 +56,7 @@ pub(super) struct SequenceScanner {
 impl SequenceScanner {
     /// Whether the next byte is plain text, so that bytes without ESC need no scanning for sequences.
     pub fn is_in_text(&self) -> bool {
-        self.state == State::Text
+        self.state == Scan::Text
     }
 
     /// The next piece of `input`, which shrinks from its front; `None` when it is used up.
@@ -67,9 +67,9 @@ impl SequenceScanner {
         loop {
             let (&byte, rest) = input.split_first()?;
             match self.state {
-                State::Text => match byte {
-                    ESC => self.begin(State::Sequence, byte),
-                    0xc2 => self.begin(State::Lead, byte),
+                Scan::Text => match byte {
+                    ESC => self.begin(Scan::Sequence, byte),
+                    0xc2 => self.begin(Scan::Lead, byte),
                     ENQ | SHIFT_OUT | SHIFT_IN => {
                         let (control, rest) = input.split_at(1);
                         *input = rest;
@@ -83,8 +83,8 @@ impl SequenceScanner {
                         return Some(Piece::Text(text));
                     }
                 },
-                State::Lead => {
-                    self.give_carry(State::Text);
+                Scan::Lead => {
+                    self.give_carry(Scan::Text);
                     if !(0x80..=0xbf).contains(&byte) {
                         return Some(Piece::Text(&self.carry));
                     }
@@ -92,21 +92,21 @@ impl SequenceScanner {
                     self.carry.push(byte);
                     return Some(if byte < 0xa0 { Piece::Control(&self.carry) } else { Piece::Text(&self.carry) });
                 }
-                State::String if byte == ESC => self.begin(State::StringEscape, byte),
-                State::String => return Some(Piece::String(self.string(input))),
-                State::StringEscape if byte == b'\\' => {
+                Scan::String if byte == ESC => self.begin(Scan::StringEscape, byte),
+                Scan::String => return Some(Piece::String(self.string(input))),
+                Scan::StringEscape if byte == b'\\' => {
                     self.carry.push(byte);
                     *input = rest;
-                    self.give_carry(State::Text);
+                    self.give_carry(Scan::Text);
                     return Some(Piece::String(&self.carry));
                 }
-                State::StringEscape => {
-                    self.state = State::Sequence;
+                Scan::StringEscape => {
+                    self.state = Scan::Sequence;
                     continue;
                 }
-                State::Sequence => {
+                Scan::Sequence => {
                     if !(0x20..=0x7e).contains(&byte) {
-                        self.give_carry(State::Text);
+                        self.give_carry(Scan::Text);
                         return Some(Piece::Control(&self.carry));
                     }
                     self.carry.push(byte);
@@ -114,7 +114,7 @@ impl SequenceScanner {
                     if let Some(next) = self.sequence_ends(byte) {
                         self.give_carry(next);
                         return Some(match next {
-                            State::Text => Piece::Sequence(&self.carry),
+                            Scan::Text => Piece::Sequence(&self.carry),
                             _ => Piece::String(&self.carry),
                         });
                     }
@@ -125,13 +125,13 @@ impl SequenceScanner {
         }
     }
 
-    fn begin(&mut self, state: State, byte: u8) {
+    fn begin(&mut self, state: Scan, byte: u8) {
         self.state = state;
         self.carry.push(byte);
     }
 
-    fn give_carry(&mut self, next: State) {
-        if next == State::String {
+    fn give_carry(&mut self, next: Scan) {
+        if next == Scan::String {
             self.string_bytes = 0;
         }
         self.state = next;
@@ -139,16 +139,16 @@ impl SequenceScanner {
     }
 
     /// The state after the sequence in `carry`, if its last byte ends it.
-    fn sequence_ends(&self, byte: u8) -> Option<State> {
-        let string = Some(State::String);
+    fn sequence_ends(&self, byte: u8) -> Option<Scan> {
+        let string = Some(Scan::String);
         match (self.carry.len(), byte) {
             (2, b'[') => None,
             (2, b']' | b'P' | b'X' | b'^' | b'_') => string,
             (2, 0x20..=0x2f) => None,
-            (2, _) => Some(State::Text),
+            (2, _) => Some(Scan::Text),
             (SEQUENCE_MAX_BYTES.., _) => string,
-            _ if self.carry[1] == b'[' => (0x40..=0x7e).contains(&byte).then_some(State::Text),
-            _ => (0x30..=0x7e).contains(&byte).then_some(State::Text),
+            _ if self.carry[1] == b'[' => (0x40..=0x7e).contains(&byte).then_some(Scan::Text),
+            _ => (0x30..=0x7e).contains(&byte).then_some(Scan::Text),
         }
     }
 
@@ -164,7 +164,7 @@ impl SequenceScanner {
         *input = rest;
         self.string_bytes = self.string_bytes.saturating_add(string.len());
         if ender.is_some() {
-            self.state = State::Text;
+            self.state = Scan::Text;
         }
         string
     }

@@ -3,7 +3,7 @@
 use cohab_text::sanitize::sanitize;
 use cohab_types::command::{Ending, StateAfter};
 
-use super::{Modes, Probe};
+use super::{api::Probe, modes::Modes};
 
 /// Longest shown name of a program; the kernel keeps 15 bytes of it.
 const NAME_MAX_CHARS: usize = 32;

@@ -7,6 +7,8 @@ use std::cell::Cell;
 
 use cohab_types::command::{CommandRequest, Ending, Interrupter};
 
+use std::time::Duration;
+
 use super::*;
 
 const NONCE: &str = "00112233445566778899aabbccddeeff";

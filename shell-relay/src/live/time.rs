@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::{Cx, Effects, EnterPaint, INTEGRATION_WAIT, LiveShell, Phase, Probe};
+use super::{Effects, EnterPaint, INTEGRATION_WAIT, LiveShell, Phase, Probe, StepContext};
 
 impl LiveShell {
     /// The time at which [`LiveShell::tick`] is due; `None` if another event must come first.
@@ -33,7 +33,7 @@ impl LiveShell {
 
     /// Carries out all actions that are due; harmless if none is.
     pub fn tick(&mut self, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
-        let cx = &mut Cx { probe, now, fx };
+        let cx = &mut StepContext { probe, now, fx };
         self.tick_boot(cx);
         self.tick_precmd(cx);
         self.tick_doubtful_prompt(cx);

@@ -1,6 +1,6 @@
 //! Reports whether the prompt is unchanged since it was drawn.
 
-use super::{LiveShell, Phase, answer::AnswerStep};
+use super::{LiveShell, Phase, answer_state::AnswerStep};
 
 /// The use of a key that means something only at an untouched prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

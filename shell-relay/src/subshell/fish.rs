@@ -21,7 +21,7 @@ fn ends_at_depth(text: &str, depth: usize) -> bool {
 }
 
 #[derive(Default)]
-struct Word {
+struct FishWord {
     text: String,
     is_quoted: bool,
 }
@@ -83,8 +83,8 @@ impl Scanner {
         }
     }
 
-    fn word(&mut self, end: Option<char>) -> Word {
-        let mut word = Word::default();
+    fn word(&mut self, end: Option<char>) -> FishWord {
+        let mut word = FishWord::default();
         while let Some(c) = self.peek(0).filter(|c| Some(*c) != end) {
             match c {
                 '\'' | '"' => self.quoted(c, &mut word),
@@ -100,7 +100,7 @@ impl Scanner {
         word
     }
 
-    fn quoted(&mut self, quote: char, word: &mut Word) {
+    fn quoted(&mut self, quote: char, word: &mut FishWord) {
         word.is_quoted = true;
         self.at += 1;
         while let Some(c) = self.peek(0) {
@@ -125,7 +125,7 @@ impl Scanner {
     }
 
     /// Escapes for other characters do not form a name of interest.
-    fn escape(&mut self, word: &mut Word) {
+    fn escape(&mut self, word: &mut FishWord) {
         word.is_quoted = true;
         match self.peek(1) {
             Some('\n') | None => {}
@@ -135,7 +135,7 @@ impl Scanner {
         self.at += 2;
     }
 
-    fn substitution(&mut self, word: &mut Word) {
+    fn substitution(&mut self, word: &mut FishWord) {
         word.text.push(char::REPLACEMENT_CHARACTER);
         self.at += 1;
         if self.depth >= MAX_DEPTH {
@@ -149,7 +149,7 @@ impl Scanner {
     }
 
     /// Judges one statement and keeps track of the blocks it opens and ends; a block is `true` if it is a function's.
-    fn statement(&mut self, words: &[Word], blocks: &mut Vec<bool>) {
+    fn statement(&mut self, words: &[FishWord], blocks: &mut Vec<bool>) {
         let mut is_else = false;
         for (at, word) in words.iter().enumerate() {
             let keyword = if word.is_quoted { "" } else { word.text.as_str() };
@@ -176,7 +176,7 @@ impl Scanner {
         }
     }
 
-    fn ends(&self, name: &str, arguments: &[Word]) -> bool {
+    fn ends(&self, name: &str, arguments: &[FishWord]) -> bool {
         match name {
             "exit" | "suspend" => true,
             // Without a program `exec` is only an error.

@@ -11,7 +11,7 @@ use std::{
 use rustix::fs::{Access, access};
 
 use crate::{
-    Calls, Folders, Record, Rules, Sockets, Support, drop_capabilities, enforce, hierarchies, line,
+    Calls, Folders, Record, Rules, Sockets, Support, bounds, drop_capabilities, enforce, hierarchies, line,
     names::Mediator,
     secrets::{self, Places, Surroundings},
     temporary,
@@ -143,7 +143,8 @@ fn ready(file: &Path, request: &Request, table: &str, temporary: Option<PathBuf>
     let text = |word: &OsStr| CString::new(word.as_bytes()).map_err(|error| not_confined(&error.to_string()));
     let (mut variables, mut dropped) = (Vec::new(), Vec::new());
     if request.is_line {
-        line::bound_memory();
+        bounds::bound_processes();
+        bounds::bound_memory();
         line::detach_input().map_err(|error| not_confined(&format!("/dev/null: {error}")))?;
         dropped = line::dropped(table);
         variables.extend(line::variables(temporary.as_deref()));

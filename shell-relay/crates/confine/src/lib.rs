@@ -20,6 +20,7 @@
 //! Not done here: deciding which lines run confined. Programs that speak to a service by a Unix
 //! socket (`docker`, `systemctl`, `tmux`, the agents of ssh and gpg) cannot do so confined: a service acts with the user's power.
 
+mod bounds;
 mod folders;
 pub mod hierarchies;
 pub mod launch;

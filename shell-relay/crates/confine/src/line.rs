@@ -8,11 +8,7 @@ use std::{
     path::Path,
 };
 
-use rustix::{
-    process::{Resource, Rlimit, getrlimit, setrlimit},
-    stdio::dup2_stdin,
-    termios::isatty,
-};
+use rustix::{stdio::dup2_stdin, termios::isatty};
 
 /// Shells, and the options in front of a line.
 const SHELLS: &[(&str, &[&str])] = &[("bash", &["-p", "-c"]), ("zsh", &["-f", "-c"]), ("fish", &["--no-config", "-c"])];
@@ -26,8 +22,6 @@ const VARIABLES: &[(&str, &str)] = &[
     ("PAGER", "cat"),
     ("SYSTEMD_PAGER", "cat"),
 ];
-/// A line that fills the memory ends before the machine does.
-const MEMORY_MAX_BYTES: u64 = 2 << 30;
 
 /// The words that start the line in `words`, the name of a shell and a line; `None` for any other words. `own` is the user's shell, which
 /// is started if it has that name.
@@ -64,14 +58,6 @@ pub(crate) fn detach_input() -> io::Result<()> {
         dup2_stdin(File::open("/dev/null")?)?;
     }
     Ok(())
-}
-
-/// Bounds the memory of this process and of each process that it starts. A lower bound stays.
-pub(crate) fn bound_memory() {
-    let Rlimit { current, maximum } = getrlimit(Resource::Data);
-    let bounded = |limit: Option<u64>| Some(limit.map_or(MEMORY_MAX_BYTES, |limit| limit.min(MEMORY_MAX_BYTES)));
-    // Without the bound the line runs all the same.
-    let _ = setrlimit(Resource::Data, Rlimit { current: bounded(current), maximum: bounded(maximum) });
 }
 
 #[cfg(test)]

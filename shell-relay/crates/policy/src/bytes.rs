@@ -4,7 +4,7 @@
 
 use cohab_text::sanitize::is_invisible;
 
-use super::verdict::Findings;
+use super::findings::Findings;
 
 /// A longer line is never allowed by itself.
 pub(super) const MAX_LINE_BYTES: usize = 32 * 1024;

@@ -13,7 +13,7 @@ use super::{
     command::{SimpleCommand, Word},
 };
 pub(super) use own::{MAY_LACK_OPERANDS, Reading, qualifiers::only_choose, reading};
-use words::{Lexer, Part, RawWord, Token};
+use words::{Lexer, RawWord, Token, WordPart};
 
 /// Commands that do not exist in the other shell, or do something else there. (The help of fish opens a browser.)
 const BASH_ONLY: &[&str] = &["help", "compgen", "times"];
@@ -116,12 +116,12 @@ fn why_word_differs(shell: Shell, word: &RawWord<'_>, is_git: bool) -> Option<&'
     }
     for (index, part) in word.parts.iter().enumerate() {
         let reason = match *part {
-            Part::Bare(text) => {
-                let place = Place { is_first: index == 0, is_last: index + 1 == word.parts.len(), is_git };
+            WordPart::Bare(text) => {
+                let place = PartPlace { is_first: index == 0, is_last: index + 1 == word.parts.len(), is_git };
                 why_bare_differs(shell, text, place)
             }
-            Part::Single(text) => why_single_quoted_differs(shell, text, word.parts.get(index + 1)),
-            Part::Double(text) => why_double_quoted_differs(shell, text),
+            WordPart::Single(text) => why_single_quoted_differs(shell, text, word.parts.get(index + 1)),
+            WordPart::Double(text) => why_double_quoted_differs(shell, text),
         };
         if reason.is_some() {
             return reason;
@@ -130,7 +130,7 @@ fn why_word_differs(shell: Shell, word: &RawWord<'_>, is_git: bool) -> Option<&'
     None
 }
 
-fn why_single_quoted_differs(shell: Shell, text: &str, next: Option<&Part<'_>>) -> Option<&'static str> {
+fn why_single_quoted_differs(shell: Shell, text: &str, next: Option<&WordPart<'_>>) -> Option<&'static str> {
     if text.contains(is_reserved) {
         return Some(NOT_COMMON);
     }
@@ -138,7 +138,9 @@ fn why_single_quoted_differs(shell: Shell, text: &str, next: Option<&Part<'_>>) 
         Shell::Fish if text.contains("\\\\") || text.ends_with('\\') => {
             Some("in fish a backslash in single quotes may hide their end")
         }
-        Shell::Zsh if matches!(next, Some(Part::Single(_))) => Some("in zsh two single quotes may be one in a text"),
+        Shell::Zsh if matches!(next, Some(WordPart::Single(_))) => {
+            Some("in zsh two single quotes may be one in a text")
+        }
         _ => None,
     }
 }
@@ -152,14 +154,14 @@ fn why_double_quoted_differs(shell: Shell, text: &str) -> Option<&'static str> {
 
 /// The place of a piece in a word, and the command of the word.
 #[derive(Clone, Copy)]
-struct Place {
+struct PartPlace {
     is_first: bool,
     is_last: bool,
     is_git: bool,
 }
 
 /// Judges text outside quotes. Text that is not known to be the same counts as different.
-fn why_bare_differs(shell: Shell, text: &str, place: Place) -> Option<&'static str> {
+fn why_bare_differs(shell: Shell, text: &str, place: PartPlace) -> Option<&'static str> {
     if place.is_first && place.is_last && matches!(text, "=" | "!" | "!=" | "[" | "]" | "{}" | "-I{}") {
         return None;
     }

@@ -4,15 +4,17 @@
 use cohab_secrets::as_words;
 
 use super::{
-    danger::{is_loopback, tells_network},
-    provenance::program_that,
-    scan::{self, LooseCommand},
+    danger::{hands_on, is_loopback, tells_network},
+    scan::{self, LooseCommand, LooseWord},
 };
 
 /// Largest number of destinations and files that are named; more are left out.
 const MAX_NAMED: usize = 4;
 /// Subcommands of git with the destination behind them.
 const GIT_VERBS: &[&str] = &["push", "fetch", "clone", "ls-remote", "pull", "remote", "submodule", "lfs"];
+/// Words in handed-on code that asks the network.
+const NETWORK_WORDS: &[&str] =
+    &["urllib", "requests", "httpx", "aiohttp", "socket", "http.client", "fetch", "TCPSocket", "Net::HTTP", "LWP"];
 
 /// The data that a line sends to another host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -93,6 +95,35 @@ fn sent_file(word: &str) -> Option<&str> {
     let (before, file) = word.split_once('@')?;
     let is_marked = before.is_empty() || before.ends_with('=') || before.starts_with('-');
     (is_marked && !file.is_empty() && file != "-").then_some(file)
+}
+
+/// The program of a command, or a program that it runs, for which `is_meant` holds with its arguments.
+pub(super) fn program_that(
+    words: &[LooseWord],
+    input: Option<&str>,
+    is_meant: &dyn Fn(&str, &[&str]) -> bool,
+) -> Option<String> {
+    let (name, arguments) = words.split_first()?;
+    let verb = name.text.rsplit('/').next().unwrap_or_default();
+    let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
+    if is_meant(verb, &texts) {
+        return Some(verb.to_owned());
+    }
+    if !hands_on(verb) {
+        return None;
+    }
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "_.+-:".contains(c);
+    let handed = texts.iter().copied().chain(input);
+    let tokens: Vec<&str> =
+        handed.flat_map(|text| text.split(|c| !is_name(c))).filter(|token| !token.is_empty()).collect();
+    let is_code = |token: &str| {
+        NETWORK_WORDS
+            .iter()
+            .any(|word| token.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+    };
+    let mut programs = tokens.iter().enumerate();
+    let found = programs.find(|(at, token)| is_code(token) || is_meant(token, &tokens[at + 1..]));
+    found.map(|(_, token)| (*token).to_owned())
 }
 
 #[cfg(test)]

@@ -2,24 +2,22 @@
 //! that somebody else wrote, and from waiting at a pager. The result is the line's text with these words inserted, and nothing else.
 
 mod lock;
-pub(super) mod places;
 mod words;
 
 use std::{collections::BTreeMap, path::PathBuf};
 
 use cohab_shell_state::shell::Shell;
-use places::word_places;
 use words::{insertions, pages_to_the_terminal};
 
 use super::{
     Context, Level, assess_line,
     command::{Join, SimpleCommand, Word},
     dialect::{self, Reading},
+    launchable,
+    lock::Lock,
     parse, repository,
+    word_places::word_places,
 };
-
-pub use lock::Lock;
-pub(super) use lock::{confines, holds, needs_more};
 
 /// The reason if the words cannot be inserted for sure.
 const NOT_TYPED: &str = "it cannot be typed with the words that keep it read-only";
@@ -84,7 +82,7 @@ pub fn needs_lock(line: &str, context: Context<'_>) -> bool {
 pub fn keeps_shell(line: &str, shell: Shell) -> bool {
     let reading = dialect::reading(shell, line);
     let is_alone = reading.structure.is_some_and(|structure| structure.behind_cd == 0);
-    let keeps = |commands: Vec<SimpleCommand>| commands.iter().all(|command| lock::keeps_shell(command, shell));
+    let keeps = |commands: Vec<SimpleCommand>| commands.iter().all(|command| launchable::keeps_shell(command, shell));
     is_alone || parse::parse_plain(&reading.text).is_ok_and(keeps)
 }
 

@@ -12,24 +12,17 @@ use cohab_shell_state::{
 };
 
 use super::{
-    Context, alone,
+    Context,
     caveat::{Caveat, ProgramFault},
+    command::SimpleCommand,
     dialect, options, parse,
     rules::xargs,
     shell_options,
+    structure::Structure,
 };
 
-/// The known facts about a program's file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Program {
-    /// The file's real path, links resolved.
-    pub real: PathBuf,
-    /// The file belongs to root or the user.
-    pub is_trusted: bool,
-    /// Others can write the file, or replace it.
-    pub is_open: bool,
-}
-
+/// Commands that report the meaning of a name.
+const TELL_OF_NAMES: &[&str] = &["command", "type", "whence", "where", "which"];
 /// Names that are commands of the shell itself.
 const BUILTINS: &[&str] = &[
     "[", "alias", "cd", "command", "compgen", "dirs", "echo", "false", "help", "history", "jobs", "kill", "printf",
@@ -88,7 +81,7 @@ pub fn why_not_themselves(line: &str, shell: &Snapshot, context: Context<'_>) ->
     let programs = programs.map(|name| name.text.as_str());
     let mut caveats: Vec<Caveat> = if let Some(structure) = &reading.structure {
         let of_names = programs.filter_map(|name| why_not_the_named(name, shell, context));
-        of_names.chain(alone::why_differs(structure, &commands, shell, context)).collect()
+        of_names.chain(why_differs(structure, &commands, shell, context)).collect()
     } else {
         let words = commands.iter().flat_map(|command| &command.words);
         let of_words = words.filter_map(|word| why_not_a_plain_word(&word.text, shell));
@@ -118,7 +111,33 @@ fn shown(value: &Value) -> String {
     String::from_utf8_lossy(&value.join(&b' ')).into_owned()
 }
 
-pub(super) fn why_not_itself(name: &str, shell: &Snapshot, context: Context<'_>) -> Option<Caveat> {
+/// The reason why the output of a separate shell is not true of the user's shell.
+fn why_differs(
+    structure: &Structure,
+    commands: &[SimpleCommand],
+    shell: &Snapshot,
+    context: Context<'_>,
+) -> Vec<Caveat> {
+    let is_hidden = |name: &&String| shell.contains_key(&Item::Variable((*name).clone()));
+    let of_variables = structure.environment.iter().filter(is_hidden);
+    let of_variables = of_variables.map(|name| Caveat::NotExported(name.clone()));
+    let is_of_the_shell = |name: &&str| {
+        shell.contains_key(&Item::Function((*name).to_owned()))
+            || shell.contains_key(&Item::Alias(AliasKind::Command, (*name).to_owned()))
+    };
+    let told = commands.iter().filter(|command| TELL_OF_NAMES.contains(&command.words[0].text.as_str()));
+    let told = told.flat_map(|command| &command.words[1..]).map(|word| word.text.as_str()).filter(is_of_the_shell);
+    let of_names = told.map(|name| Caveat::NotInSeparateShell(name.to_owned()));
+    // The user's shell changes the folder.
+    let folder = (structure.behind_cd > 0).then(|| {
+        let path = shell.contains_key(&Item::Exported("CDPATH".into()))
+            || shell.contains_key(&Item::Variable("CDPATH".into()));
+        why_not_itself("cd", shell, context).or_else(|| path.then_some(Caveat::CdPath))
+    });
+    of_variables.chain(of_names).chain(folder.flatten()).collect()
+}
+
+fn why_not_itself(name: &str, shell: &Snapshot, context: Context<'_>) -> Option<Caveat> {
     if name.contains('/') {
         return None;
     }
@@ -217,6 +236,7 @@ fn is_of_the_system(place: &Path) -> bool {
 mod tests {
     use super::*;
     use crate::Files;
+    use crate::Program;
 
     #[derive(Debug)]
     struct Disk;

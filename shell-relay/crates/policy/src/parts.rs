@@ -4,6 +4,7 @@ use cohab_secrets::as_words;
 
 use super::{
     Context, Level,
+    assess::{assess_line, reads_only_when_fed},
     command::{Join, Redirect, RedirectKind, SimpleCommand, Word},
     parse,
 };
@@ -30,10 +31,10 @@ pub fn parts(line: &str, context: Context<'_>) -> Vec<Part> {
     }
     let part = |command: &SimpleCommand| {
         let text = text_of(command);
-        let verdict = super::assess_line(&text, context.without_files());
+        let verdict = assess_line(&text, context.without_files());
         let (level, reasons) = (verdict.level, verdict.reasons);
         // A command that waits for the keyboard when it is alone reads from the pipe here.
-        let is_fed = command.join == Join::Pipe && level == Level::Ask && super::reads_only_when_fed(command, context);
+        let is_fed = command.join == Join::Pipe && level == Level::Ask && reads_only_when_fed(command, context);
         if is_fed { Part { text, level: Level::Allow, reasons: Vec::new() } } else { Part { text, level, reasons } }
     };
     commands.iter().map(part).collect()

@@ -12,12 +12,13 @@ use cohab_policy_data::sensitive_paths::{
 use super::{
     Context, Level, glob,
     pattern_match::{Likeness, MAX_NAME_BYTES, has_wildcard, like, like_name},
+    verdict::Objection,
 };
 
-pub(super) use written::{LastLink, WRITES_ELSEWHERE, assess_write, is_elsewhere, write_risk};
+pub(super) use written::{LastLink, assess_write, is_elsewhere, write_risk};
 
 /// The reason why a path may not be touched without a question.
-pub(super) type PathRisk = Option<(Level, String)>;
+pub(super) type PathRisk = Option<Objection>;
 
 /// A path by its components from the root, made from text alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -184,20 +185,19 @@ fn content_risk_by_text(path: &PlainPath, context: Context<'_>) -> PathRisk {
 /// The risk of the files that `path` really leads to.
 fn target_risk(path: &PlainPath, context: Context<'_>, risk: fn(&PlainPath, Context<'_>) -> PathRisk) -> PathRisk {
     let Some(targets) = context.files?.targets(&path.written) else {
-        return Some((Level::Ask, format!("a pattern matches too many files to be checked: {}", path.shown())));
+        return Some(Objection::ask(format!("a pattern matches too many files to be checked: {}", path.shown())));
     };
     let targets = targets.iter().map(|target| PlainPath::from_path(target, context));
     let risks =
         targets.filter(|target| target.components != path.components).filter_map(|target| risk(&target, context));
-    let (level, reason) = risks.max_by_key(|(level, _)| *level)?;
-    Some((level, format!("{reason} (through {})", path.shown())))
+    risks.max_by_key(|risk| risk.level).map(|risk| risk.through(&path.shown()))
 }
 
 fn read_risk_by_text(path: &PlainPath, context: Context<'_>) -> PathRisk {
     if path.components.iter().any(|component| component.len() > MAX_NAME_BYTES) {
-        return Some((Level::Ask, "a name in a path is too long to be checked".into()));
+        return Some(Objection::ask("a name in a path is too long to be checked"));
     }
-    let risk = |level, what: &str| Some((level, format!("{what}: {}", path.shown())));
+    let risk = |level, what: &str| Some(Objection::new(level, format!("{what}: {}", path.shown())));
     match path.ours(context.own) {
         Likeness::Sure => return risk(Level::Danger, "reads cohab's own files"),
         Likeness::Maybe => return risk(Level::Ask, "a pattern may match cohab's own files"),
@@ -263,11 +263,11 @@ pub(super) fn hoard_risk(
         is_read(name) && (file.secrecy() == Likeness::Sure || shape::tells_anywhere(name) || is_named())
     };
     let found = context.files?.find_below(&path.written, with_hidden, &is_secret)?.display().to_string();
-    Some((Level::Ask, format!("also reads a file that may hold secrets: {found}")))
+    Some(Objection::ask(format!("also reads a file that may hold secrets: {found}")))
 }
 
 fn search_risk_by_text(path: &PlainPath, context: Context<'_>) -> PathRisk {
-    let wide = || (Level::Ask, format!("searches a place that also holds secrets: {}", path.shown()));
+    let wide = || Objection::ask(format!("searches a place that also holds secrets: {}", path.shown()));
     content_risk_by_text(path, context).or_else(|| is_wide(path, context).then(wide))
 }
 
@@ -330,12 +330,12 @@ mod tests {
 
     fn read(text: &str) -> Level {
         let path = PlainPath::resolve(text, text.starts_with('~'), context()).expect(text);
-        read_risk(&path, context()).map_or(Level::Allow, |(level, _)| level)
+        read_risk(&path, context()).map_or(Level::Allow, |risk| risk.level)
     }
 
     fn write(text: &str) -> Level {
         let path = PlainPath::resolve(text, text.starts_with('~'), context()).expect(text);
-        write_risk(&path, LastLink::Followed, context()).0
+        write_risk(&path, LastLink::Followed, context()).level
     }
 
     #[test]

@@ -11,9 +11,9 @@ use cohab_secrets::as_words;
 use super::{
     Context,
     carriers::carries,
-    danger::{hands_on, talks_to_network},
+    danger::talks_to_network,
     dialect,
-    egress::{is_address, reaches_out},
+    egress::{is_address, program_that, reaches_out},
     encoders::changes_lines,
     scan::{self, LooseCommand, LooseWord},
 };
@@ -41,10 +41,6 @@ const MAKERS: &[(&str, &str)] =
 const PLACERS: &[(&str, &str)] = &[("cp", "aflnpPrRsu"), ("mv", "fnu"), ("ln", "fns"), ("install", "CDp")];
 /// Commands that change the shell's folder.
 const CHANGING_FOLDER: &[&str] = &["cd", "pushd"];
-/// Words in handed-on code that asks the network.
-const NETWORK_WORDS: &[&str] =
-    &["urllib", "requests", "httpx", "aiohttp", "socket", "http.client", "fetch", "TCPSocket", "Net::HTTP", "LWP"];
-
 /// Largest number of words of a line whose links are followed; the rest are taken by their text.
 const MAX_FOLLOWED: usize = 200;
 
@@ -202,35 +198,6 @@ fn is_within(path: &Path, workspace: &Path) -> bool {
 
 fn outside_program(words: &[LooseWord], input: Option<&str>) -> Option<String> {
     program_that(words, input, &|verb, arguments| talks_to_network(verb, arguments) || carries(verb, arguments))
-}
-
-/// The program of a command, or a program that it runs, for which `is_meant` holds with its arguments.
-pub(super) fn program_that(
-    words: &[LooseWord],
-    input: Option<&str>,
-    is_meant: &dyn Fn(&str, &[&str]) -> bool,
-) -> Option<String> {
-    let (name, arguments) = words.split_first()?;
-    let verb = name.text.rsplit('/').next().unwrap_or_default();
-    let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
-    if is_meant(verb, &texts) {
-        return Some(verb.to_owned());
-    }
-    if !hands_on(verb) {
-        return None;
-    }
-    let is_name = |c: char| c.is_ascii_alphanumeric() || "_.+-:".contains(c);
-    let handed = texts.iter().copied().chain(input);
-    let tokens: Vec<&str> =
-        handed.flat_map(|text| text.split(|c| !is_name(c))).filter(|token| !token.is_empty()).collect();
-    let is_code = |token: &str| {
-        NETWORK_WORDS
-            .iter()
-            .any(|word| token.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
-    };
-    let mut programs = tokens.iter().enumerate();
-    let found = programs.find(|(at, token)| is_code(token) || is_meant(token, &tokens[at + 1..]));
-    found.map(|(_, token)| (*token).to_owned())
 }
 
 /// The path without `.` and `..`, by its text alone.

@@ -3,15 +3,12 @@
 use cohab_secrets::{Placeholder, placeholders};
 
 use super::{
-    Level,
     danger::hands_on,
     egress::{is_address, reaches_out},
+    findings::Findings,
     scan::{self, LooseCommand},
-    verdict::Findings,
+    verdict::{Level, Objection},
 };
-
-/// The beginning of each such reason.
-pub(super) const FILLS_IN: &str = "fills in the ";
 
 /// Adds the questions about the placeholders of `line`, which `words` has as words.
 pub(super) fn find(line: &str, words: &str, findings: &mut Findings) {
@@ -25,7 +22,8 @@ pub(super) fn find(line: &str, words: &str, findings: &mut Findings) {
         let (name, kind) = (placeholder.name(), placeholder.kind.replace('-', " "));
         let receivers = receivers(&scan.commands, &name);
         let receivers = if receivers.is_empty() { "this line".into() } else { receivers.join(", ") };
-        findings.add(level, format!("{FILLS_IN}{kind} ({name}) here, for {receivers}"));
+        let reason = format!("fills in the {kind} ({name}) here, for {receivers}");
+        findings.add(Objection::new(level, reason).firm());
     }
 }
 
@@ -109,9 +107,9 @@ mod tests {
     use super::*;
 
     fn reasons(line: &str) -> (Level, Vec<String>) {
-        let Verdict { level, reasons } =
+        let Verdict { level, reasons, .. } =
             assess_line(line, Context::new(Path::new("/home/ann"), Path::new("/home/ann")));
-        let is_filled = |reason: &String| reason.starts_with(FILLS_IN);
+        let is_filled = |reason: &String| reason.starts_with("fills in the ");
         (level, reasons.into_iter().filter(is_filled).collect())
     }
 

@@ -6,6 +6,7 @@
 //! therefore show something it should not, and do no more.
 
 mod assignments;
+mod commands;
 mod expansions;
 mod fish;
 mod out;
@@ -14,49 +15,14 @@ mod statements;
 mod values;
 mod words;
 
-use std::ops::Range;
-
 use cohab_shell_state::shell::Shell;
+pub(super) use commands::{Computed, ComputedKind, Structure};
 pub(super) use fish::in_bash;
 pub(super) use out::Piece;
 use reader::{Changing, Reader};
 
 /// Longest line of this kind that is followed, in bytes. It bounds the depth to which the parsers of the line may have to go.
 const MAX_BYTES: usize = 4096;
-/// Longest plain text of such a line, in bytes.
-const MAX_TEXT_BYTES: usize = 8 * 1024;
-
-/// A line as plain commands.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Structure {
-    /// The plain commands, one behind the other.
-    pub text: String,
-    /// The places of samples in `text`.
-    pub computed: Vec<Computed>,
-    /// Variables of the environment that the line uses.
-    pub environment: Vec<String>,
-    /// The start of the rest of the line, behind the command at its front that changes the folder, in bytes.
-    pub behind_cd: usize,
-}
-
-/// A part of a word that is known only when the line runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Computed {
-    /// The sample's bytes in the text.
-    pub place: Range<usize>,
-    pub kind: Kind,
-}
-
-/// The kind of a computed value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// A number in digits, or nothing.
-    Number,
-    /// The value is known from its text, except for blanks in names of matching files.
-    Known,
-    /// Anything.
-    Any,
-}
 
 /// Reduces `line`, which has more than plain commands, to plain commands, as `shell` reads it.
 ///

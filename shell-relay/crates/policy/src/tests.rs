@@ -1,5 +1,6 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use cohab_shell_state::shell::Shell;
 use proptest::prelude::*;
 
 use super::*;

@@ -1,72 +1,91 @@
-//! Collects the findings about a line.
+//! The verdict on a line: a level, and the reasons for it.
 
-use cohab_text::cut::head;
-
-use super::{Level, Verdict};
-
-/// Largest number of reasons that are worth reading.
-pub(super) const MAX_REASONS: usize = 12;
-
-/// Longest reason, in bytes: a reason may hold a word of the line, which may be of any length.
-const MAX_REASON_BYTES: usize = 400;
-
-/// The reason, cut if it is too long to be read.
-pub(super) fn shortened(mut reason: String) -> String {
-    if reason.len() > MAX_REASON_BYTES {
-        reason.truncate(head(&reason, MAX_REASON_BYTES).len());
-        reason.push_str(" ...");
-    }
-    reason
+/// The level of a verdict, from lax to strict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Plainly read-only: runs at once.
+    Allow,
+    /// Shown in full; one key approves.
+    Ask,
+    /// Known to do harm; asked loudly, never remembered.
+    Danger,
+    /// The line is not run.
+    Deny,
 }
 
-/// The findings so far. Without findings the level is `Allow`.
-#[derive(Debug, Default)]
-pub(super) struct Findings {
-    found: Vec<(Level, String)>,
-}
-
-impl Findings {
-    pub(super) fn ask(&mut self, reason: impl Into<String>) {
-        self.add(Level::Ask, reason.into());
-    }
-
-    pub(super) fn danger(&mut self, reason: impl Into<String>) {
-        self.add(Level::Danger, reason.into());
-    }
-
-    pub(super) fn add(&mut self, level: Level, reason: String) {
-        let reason = shortened(reason);
-        if let Some(known) = self.found.iter_mut().find(|(_, known)| *known == reason) {
-            known.0 = known.0.max(level);
-            return;
-        }
-        if self.found.len() < MAX_REASONS {
-            self.found.push((level, reason));
-        } else if level > self.level() {
-            // The worst reason must not be lost to a crowd of lesser ones.
-            self.found[MAX_REASONS - 1] = (level, reason);
+impl Level {
+    /// The level's word in files and outputs.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Danger => "danger",
+            Self::Deny => "deny",
         }
     }
 
-    /// Puts the findings of `others` first.
-    pub(super) fn put_in_front(&mut self, others: Self) {
-        let later = std::mem::replace(&mut self.found, others.found);
-        later.into_iter().for_each(|(level, reason)| self.add(level, reason));
+    /// The level of this word.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        [Self::Allow, Self::Ask, Self::Danger, Self::Deny].into_iter().find(|level| level.word() == word)
+    }
+}
+
+/// A level and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The strictest level of all parts.
+    pub level: Level,
+    /// The reasons for a level above `Allow`, a short sentence each, strictest first.
+    pub reasons: Vec<String>,
+    /// One of the reasons is asked about in every mode that asks at all.
+    pub(crate) has_firm_reason: bool,
+}
+
+impl Verdict {
+    /// A verdict without a firm reason.
+    #[must_use]
+    pub fn new(level: Level, reasons: Vec<String>) -> Self {
+        Self { level, reasons, has_firm_reason: false }
     }
 
-    /// Adds the findings of `others` that are more than a question.
-    pub(super) fn add_dangers(&mut self, others: Self) {
-        let dangers = others.found.into_iter().filter(|(level, _)| *level > Level::Ask);
-        dangers.for_each(|(level, reason)| self.add(level, reason));
+    /// Whether a question is asked in every mode that asks at all: by a rule, because of a secret, or because of a write outside the
+    /// working directory.
+    #[must_use]
+    pub fn is_firm(&self) -> bool {
+        self.level > Level::Ask || self.has_firm_reason
+    }
+}
+
+/// One reason against a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Objection {
+    pub level: Level,
+    pub reason: String,
+    /// It is asked about in every mode that asks at all.
+    pub is_firm: bool,
+}
+
+impl Objection {
+    pub(crate) fn new(level: Level, reason: impl Into<String>) -> Self {
+        Self { level, reason: reason.into(), is_firm: false }
     }
 
-    pub(super) fn level(&self) -> Level {
-        self.found.iter().map(|(level, _)| *level).max().unwrap_or(Level::Allow)
+    pub(crate) fn ask(reason: impl Into<String>) -> Self {
+        Self::new(Level::Ask, reason)
     }
 
-    pub(super) fn into_verdict(mut self) -> Verdict {
-        let level = self.level();
-        self.found.sort_by_key(|(level, _)| std::cmp::Reverse(*level));
-        Verdict { level, reasons: self.found.into_iter().map(|(_, reason)| reason).collect() }
+    pub(crate) fn danger(reason: impl Into<String>) -> Self {
+        Self::new(Level::Danger, reason)
+    }
+
+    /// The same about a place to which the path `shown` leads.
+    pub(crate) fn through(self, shown: &str) -> Self {
+        Self { reason: format!("{} (through {shown})", self.reason), ..self }
+    }
+
+    pub(crate) fn firm(self) -> Self {
+        Self { is_firm: true, ..self }
     }
 }

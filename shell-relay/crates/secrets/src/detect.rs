@@ -8,9 +8,14 @@ use super::{
     document, likely,
     placeholder::{Form, form_of},
     rules::{Literal, Place, Rule, Rules},
-    stream::{AHEAD_BYTES, BACK_BYTES, CONTEXT_BYTES},
 };
 
+/// The number of bytes that a rule sees behind a literal: the longest secret that is replaced as one.
+pub(super) const AHEAD_BYTES: usize = 3 * 1024;
+/// The largest distance from the begin of a secret to its literal, in bytes.
+pub(super) const BACK_BYTES: usize = 256;
+/// The number of bytes that a rule sees before a literal.
+pub(super) const CONTEXT_BYTES: usize = 4 * 1024;
 /// Longest escape that may stand before a token, in bytes.
 const MOST_BOUND_BYTES: usize = 12;
 /// Largest distance of a token from a word, for tokens that count only near such a word, in bytes.

@@ -6,7 +6,7 @@
 use super::{
     Scrubber,
     block::{Block, Ending},
-    detect::{self, Find, Found, GoesOn, Rank},
+    detect::{self, AHEAD_BYTES, BACK_BYTES, CONTEXT_BYTES, Find, Found, GoesOn, Rank},
     document::{self, FileKind},
     exact, pii,
     placeholder::START,
@@ -15,12 +15,6 @@ use super::{
 
 pub use super::block::MOST_BLOCK_BYTES;
 
-/// The number of bytes that a rule sees behind a literal: the longest secret that is replaced as one.
-pub(super) const AHEAD_BYTES: usize = 3 * 1024;
-/// The largest distance from the begin of a secret to its literal, in bytes.
-pub(super) const BACK_BYTES: usize = 256;
-/// The number of bytes that a rule sees before a literal.
-pub(super) const CONTEXT_BYTES: usize = 4 * 1024;
 /// Fewer new bytes are examined only at the end: each examination has a fixed price.
 const BATCH_BYTES: usize = 4 * 1024 - AHEAD_BYTES - BACK_BYTES;
 /// The most that a stream holds back, in bytes, unless a private key has begun (then [`MOST_BLOCK_BYTES`] more).

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{
+    detect::{AHEAD_BYTES, BACK_BYTES},
     rules::{Place, Rules},
-    stream::{AHEAD_BYTES, BACK_BYTES},
 };
 
 #[test]

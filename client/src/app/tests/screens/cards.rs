@@ -272,7 +272,7 @@ fn filling(stage: &mut Stage, line: &str) {
     let placeholder = "<secret:gitlab-token#1-abcdefgh>";
     stage.bench.app.redactor = Redactor::that_knows("abcdefgh", &["glpat", "-aB3dE5fG7hJ9kL1mN2pQ"].concat());
     let line = line.replace('@', placeholder);
-    let Verdict { level, reasons } =
+    let Verdict { level, reasons, .. } =
         cohab_policy::assess_line(&line, cohab_policy::Context::new(Path::new(CWD), Path::new("/home/ann")));
     let reasons: Vec<&str> = reasons.iter().map(String::as_str).collect();
     stage.card(command(&line), level > cohab_policy::Level::Ask, &reasons);

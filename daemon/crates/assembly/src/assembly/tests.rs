@@ -84,7 +84,7 @@ fn assembly(folder: &Path) -> (Assembly, Arc<Counting>, PathBuf) {
         }),
         chooser: Arc::clone(&chooser) as _,
         isolated_shell: Arc::new(|_, _, _| Arc::new(NoShell)),
-        policy: |_, _| Verdict { level: cohab_policy::Level::Ask, reasons: Vec::new() },
+        policy: |_, _| Verdict::new(cohab_policy::Level::Ask, Vec::new()),
         home: "/".into(),
         store: Arc::new(Store::in_memory()),
         secrets: Arc::default(),

@@ -168,7 +168,7 @@ impl Audit {
         if call.approval.as_deref() == Some(BY_RULE) {
             let rules = self.policy.rules.loaded(&call.cwd);
             let context = Context::new(&call.cwd, &self.turn.home).in_shell(self.turn.shell);
-            let asked = Verdict { level: Level::Ask, reasons: Vec::new() };
+            let asked = Verdict::new(Level::Ask, Vec::new());
             let found = match effect {
                 Effect::RunCommand { command } => rules.apply(command, context, asked).allowed_by,
                 Effect::Read { .. } | Effect::Write { .. } | Effect::Internal => None,
@@ -186,7 +186,7 @@ impl Audit {
 
     /// The record of a call before it runs; none for one that only reads what is not secret.
     fn action(&self, call: &PlannedCall) -> Option<Event> {
-        let judged = call.verdict.clone().unwrap_or(Verdict { level: Level::Allow, reasons: Vec::new() });
+        let judged = call.verdict.clone().unwrap_or(Verdict::new(Level::Allow, Vec::new()));
         let (does, what) = match &call.intent.effect {
             Effect::RunCommand { command } => (Deed::Run, text(command)),
             Effect::Write { path, .. } => (Deed::Write, text(&path.to_string_lossy())),

@@ -79,7 +79,7 @@ impl Bench {
         let call = ToolCall { id: id.into(), name: "bash".into(), args: Ok(JsonObject::new().into()) };
         let intent = Intent { title: String::new(), effect };
         let planned = PlannedCall::new(&call, JsonObject::new(), intent, "/srv".into());
-        let verdict = Some(Verdict { level, reasons: vec!["why".into()] });
+        let verdict = Some(Verdict::new(level, vec!["why".into()]));
         let mut planned = PlannedCall { verdict, approval: approval.map(str::to_owned), ..planned };
         self.audit.before_tool(&mut planned).await.expect("it denies nothing");
         call

@@ -208,3 +208,30 @@ fn it_works_inside_of_itself() {
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(said.starts_with("needle") && said.lines().count() == 4 && !said.contains("secret"), "{output:?}");
 }
+
+/// Starts processes until none can be started, or 3,000; prints their number and ends them.
+const BOMB: &str = r#"perl -e '
+    my $most = 3000; my @all;
+    while (@all < $most) { my $pid = fork; last unless defined $pid; if (!$pid) { sleep 60; exit } push @all, $pid }
+    print scalar @all; kill 9, @all; waitpid $_, 0 for @all;
+'"#;
+
+#[test]
+fn processes_without_end_end() {
+    if skips() {
+        return;
+    }
+    let bench = Bench::new();
+    let (mut command, copy) = (Command::new(launcher()), tempfile::tempdir().unwrap());
+    if rustix::process::getuid().is_root() {
+        // The kernel bounds no processes of root, and another user may be unable to reach the folder of the launcher.
+        set_mode(copy.path(), 0o755);
+        let copied = copy.path().join("cohab-confine");
+        fs::copy(launcher(), &copied).unwrap();
+        command = Command::new("setpriv");
+        command.args(["--reuid=61234", "--clear-groups", "--"]).arg(copied);
+    }
+    let output = command.args(["--line", "bash", BOMB]).current_dir("/").env("HOME", bench.home()).output().unwrap();
+    let started: u32 = text(&output).parse().unwrap();
+    assert!((100..2900).contains(&started), "{started} processes");
+}

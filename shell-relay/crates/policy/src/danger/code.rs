@@ -1,6 +1,6 @@
 //! Recognizes programs that run code they are given.
 
-use super::super::{options, scan::LooseWord, verdict::Findings};
+use super::super::{findings::Findings, options, scan::LooseWord};
 
 const SHELLS: &[&str] = &[
     "sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "csh", "tcsh", "mksh", "rbash", "pwsh", "nu", "elvish", "xonsh",

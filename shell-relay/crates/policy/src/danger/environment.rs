@@ -1,9 +1,9 @@
 //! Recognizes variables and builtins that change the meaning of later commands.
 
 use super::super::{
+    findings::Findings,
     glob,
     scan::{LooseWord, split_assignment},
-    verdict::Findings,
 };
 
 /// Variables that decide which programs or code run.
@@ -130,8 +130,9 @@ pub(super) fn assigns(name: &str) -> bool {
     ASSIGNING.contains(&name) || EVALUATING.contains(&name) || others.contains(&name)
 }
 
-/// Whether it is a variable that decides what runs.
-pub(in super::super) fn decides_what_runs(name: &str) -> bool {
+/// Whether a variable of this name changes the actions of later commands, or the programs that they run.
+#[must_use]
+pub fn decides_what_runs(name: &str) -> bool {
     DECIDING.iter().any(|pattern| glob::matches(name, pattern))
 }
 

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use super::super::{
     Context, Level,
+    findings::Findings,
     paths::{self, LastLink, PlainPath},
     rules,
     scan::{LooseRedirect, LooseWord},
-    verdict::Findings,
 };
 
 /// Programs whose words are texts, not files.
@@ -101,15 +101,15 @@ pub(super) fn judge_redirect(redirect: &LooseRedirect, places: Places<'_>, findi
     }
     let risk = |path: PlainPath| paths::write_risk(&path, LastLink::Followed, places.context);
     let risks: Vec<_> = places.paths(target).map(risk).collect();
-    if let Some((level, reason)) = risks.last().cloned() {
-        findings.add(level, reason);
+    if let Some(risk) = risks.last().cloned() {
+        findings.add(risk);
     }
     risks.into_iter().for_each(|risk| add_danger(Some(risk), findings));
 }
 
 fn add_danger(risk: paths::PathRisk, findings: &mut Findings) {
-    if let Some((Level::Danger, reason)) = risk {
-        findings.danger(reason);
+    if let Some(risk) = risk.filter(|risk| risk.level == Level::Danger) {
+        findings.add(risk);
     }
 }
 
@@ -211,8 +211,8 @@ fn judge_writes<'w>(verb: &str, arguments: &'w [LooseWord], places: Places<'_>, 
         }
     }
     // One of them is enough.
-    if let Some((level, reason)) = elsewhere {
-        findings.add(level, reason);
+    if let Some(elsewhere) = elsewhere {
+        findings.add(elsewhere);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reads git's options in front of its subcommand, and settings that make it start programs.
 
-use super::super::{rules::git::HARMLESS_SETTINGS, scan::LooseWord, verdict::Findings};
+use super::super::{findings::Findings, rules::git::HARMLESS_SETTINGS, scan::LooseWord};
 
 /// Groups of settings that name programs, places or hosts.
 const DECIDING_GROUPS: &[&str] = &[

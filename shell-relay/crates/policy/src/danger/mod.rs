@@ -22,8 +22,8 @@ use files::Places;
 
 use super::{
     Context, Level,
+    findings::Findings,
     scan::{self, LooseCommand, LooseWord, Scan},
-    verdict::Findings,
 };
 
 /// Adds what is known to do harm in `text`.
@@ -100,7 +100,7 @@ pub(super) fn why_never_remembered(verb: &str) -> Option<&'static str> {
         .then_some("changes what later commands mean")
 }
 
-pub(super) use environment::decides_what_runs;
+pub use environment::decides_what_runs;
 
 const NOT_CHECKABLE: &str = "too long or too deeply nested to be checked";
 const TOO_OFTEN: &str = "hands code from program to program too often to be checked";

@@ -1,9 +1,9 @@
 //! Recognizes commands that use the network: data that leaves the machine, and text that comes from another host.
 
 use super::super::{
+    findings::Findings,
     lookups,
     scan::{LooseCommand, LooseWord},
-    verdict::Findings,
 };
 
 /// Programs that connect to the hosts in their operands.

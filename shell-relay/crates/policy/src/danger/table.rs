@@ -8,7 +8,7 @@ use super::super::scan::LooseWord;
 const MIN_ABBREVIATION_BYTES: usize = 5;
 
 #[derive(Debug)]
-enum Part {
+enum RowPart {
     Always,
     Flag(char),
     Word(&'static str),
@@ -21,7 +21,7 @@ enum Part {
 struct Harm {
     reason: &'static str,
     /// Alternatives, one of which must hold; all parts of an alternative must hold.
-    alternatives: Vec<Vec<Part>>,
+    alternatives: Vec<Vec<RowPart>>,
 }
 
 static HARMS: LazyLock<HashMap<&'static str, Vec<Harm>>> = LazyLock::new(|| {
@@ -40,16 +40,16 @@ static HARMS: LazyLock<HashMap<&'static str, Vec<Harm>>> = LazyLock::new(|| {
     harms
 });
 
-fn parse_part(text: &'static str) -> Part {
+fn parse_part(text: &'static str) -> RowPart {
     let letter = text.strip_prefix('-').filter(|rest| rest.len() == 1).and_then(|rest| rest.chars().next());
     match (letter, text.as_bytes()) {
-        (_, b"*") => Part::Always,
-        (Some(flag), _) if flag.is_ascii_alphabetic() => Part::Flag(flag),
-        (_, [b'%', ..]) => Part::Within(&text[1..]),
-        (_, [b'^', ..]) => Part::FirstOperand(&text[1..]),
-        (_, [b'=', ..]) => Part::Word(&text[1..]),
-        (_, [b'-', b'-', _, ..]) => Part::Long(text),
-        _ => Part::Word(text),
+        (_, b"*") => RowPart::Always,
+        (Some(flag), _) if flag.is_ascii_alphabetic() => RowPart::Flag(flag),
+        (_, [b'%', ..]) => RowPart::Within(&text[1..]),
+        (_, [b'^', ..]) => RowPart::FirstOperand(&text[1..]),
+        (_, [b'=', ..]) => RowPart::Word(&text[1..]),
+        (_, [b'-', b'-', _, ..]) => RowPart::Long(text),
+        _ => RowPart::Word(text),
     }
 }
 
@@ -67,7 +67,7 @@ pub(super) fn reasons(verb: &str, arguments: &[LooseWord]) -> impl Iterator<Item
         .map(|harm| harm.reason)
 }
 
-impl Part {
+impl RowPart {
     fn holds(&self, arguments: &[LooseWord]) -> bool {
         // No word behind `--` is an option.
         let options = arguments.iter().position(|word| word.text == "--").unwrap_or(arguments.len());

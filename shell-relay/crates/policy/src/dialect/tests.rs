@@ -83,13 +83,13 @@ fn a_line_is_split_with_its_quotes() {
         [
             Token::Word(RawWord {
                 raw: "a'b c'\"d\\\"\"",
-                parts: vec![Part::Bare("a"), Part::Single("b c"), Part::Double("d\\\"")]
+                parts: vec![WordPart::Bare("a"), WordPart::Single("b c"), WordPart::Double("d\\\"")]
             }),
-            Token::Word(RawWord { raw: "2", parts: vec![Part::Bare("2")] }),
+            Token::Word(RawWord { raw: "2", parts: vec![WordPart::Bare("2")] }),
             Token::Redirect { text: ">", before: "2", after: Some('x') },
-            Token::Word(RawWord { raw: "x", parts: vec![Part::Bare("x")] }),
+            Token::Word(RawWord { raw: "x", parts: vec![WordPart::Bare("x")] }),
             Token::Separator,
-            Token::Word(RawWord { raw: "e\\ f", parts: vec![Part::Bare("e\\ f")] }),
+            Token::Word(RawWord { raw: "e\\ f", parts: vec![WordPart::Bare("e\\ f")] }),
         ]
     );
     assert_eq!(Lexer::new("a 'b").last(), Some(Token::Unknown));

@@ -22,12 +22,12 @@ pub(super) enum Token<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RawWord<'a> {
     pub raw: &'a str,
-    pub parts: Vec<Part<'a>>,
+    pub parts: Vec<WordPart<'a>>,
 }
 
 /// A piece of a word; quotes are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part<'a> {
+pub(super) enum WordPart<'a> {
     Bare(&'a str),
     Single(&'a str),
     Double(&'a str),
@@ -58,11 +58,11 @@ impl<'a> Lexer<'a> {
         let mut parts = Vec::new();
         while let Some(first) = self.rest.chars().next().filter(|c| !ends_word(*c)) {
             let part = match first {
-                '\'' => Part::Single(self.quoted('\'', false)?),
-                '"' => Part::Double(self.quoted('"', true)?),
+                '\'' => WordPart::Single(self.quoted('\'', false)?),
+                '"' => WordPart::Double(self.quoted('"', true)?),
                 _ => {
                     let end = end_of(self.rest, true, |c| ends_word(c) || matches!(c, '\'' | '"'));
-                    Part::Bare(self.take(end))
+                    WordPart::Bare(self.take(end))
                 }
             };
             parts.push(part);

@@ -29,13 +29,13 @@ pub(super) enum Quoting {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct PlaceholderPlace {
     pub(super) quoting: Quoting,
     /// The placeholder is the first text of its word.
     pub(super) begins_word: bool,
 }
 
-impl Place {
+impl PlaceholderPlace {
     /// Adds `value`, one line of text, as it has to be written here.
     pub(super) fn quote(self, value: &str, shell: Shell, out: &mut String) {
         let is_fish = shell == Shell::Fish;
@@ -58,8 +58,12 @@ impl Place {
 }
 
 /// The places of the placeholders at `ranges` of `line`, in their order; or the placeholder that cannot be filled in, and the reason.
-pub(super) fn places(line: &str, ranges: &[Range<usize>], shell: Shell) -> Result<Vec<Place>, (usize, &'static str)> {
-    let mut reader = Reader {
+pub(super) fn places(
+    line: &str,
+    ranges: &[Range<usize>],
+    shell: Shell,
+) -> Result<Vec<PlaceholderPlace>, (usize, &'static str)> {
+    let mut reader = QuoteReader {
         bytes: line.as_bytes(),
         ranges,
         shell,
@@ -78,7 +82,7 @@ pub(super) fn places(line: &str, ranges: &[Range<usize>], shell: Shell) -> Resul
 }
 
 /// Reads a line from its start to its end.
-struct Reader<'a> {
+struct QuoteReader<'a> {
     bytes: &'a [u8],
     ranges: &'a [Range<usize>],
     shell: Shell,
@@ -91,10 +95,10 @@ struct Reader<'a> {
     names_file: bool,
     /// The word is the name of a program.
     names_program: bool,
-    places: Vec<Place>,
+    places: Vec<PlaceholderPlace>,
 }
 
-impl Reader<'_> {
+impl QuoteReader<'_> {
     fn read(&mut self) -> Result<(), &'static str> {
         while let Some(byte) = self.peek(0) {
             if self.is_placeholder() {
@@ -242,7 +246,7 @@ impl Reader<'_> {
             return Err(IS_PROGRAM);
         }
         let range = self.ranges.get(self.places.len()).cloned().unwrap_or(self.at..self.at);
-        self.places.push(Place { quoting, begins_word: self.word_is_bare });
+        self.places.push(PlaceholderPlace { quoting, begins_word: self.word_is_bare });
         self.word_is_bare = false;
         self.at = range.end;
         Ok(())

@@ -1,6 +1,9 @@
 use std::{collections::BTreeSet, path::Path};
 
+use cohab_shell_state::state::Snapshot;
+
 use super::*;
+use crate::launchable::{SHELLS, is_of_the_shell, rows, shell_of};
 use crate::{Context, Level, assess_line, keeps_shell, unasked};
 
 const LAUNCHER: &str = "/home/ann/.local/bin/cohab-confine";

@@ -31,7 +31,7 @@ fn tree(line: &str) -> Option<Tree> {
 pub(super) fn parse(line: &str) -> Option<Vec<SimpleCommand>> {
     let tree = tree(line)?;
     let root = tree.root_node();
-    let mut reader = Reader { line, commands: Vec::new() };
+    let mut reader = TreeReader { line, commands: Vec::new() };
     for child in children(root) {
         match child.kind() {
             ";" | "\n" => {}
@@ -41,12 +41,12 @@ pub(super) fn parse(line: &str) -> Option<Vec<SimpleCommand>> {
     Some(reader.commands)
 }
 
-struct Reader<'a> {
+struct TreeReader<'a> {
     line: &'a str,
     commands: Vec<SimpleCommand>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> TreeReader<'a> {
     fn text(&self, node: Node<'_>) -> &'a str {
         &self.line[node.byte_range()]
     }

@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, path::Path, sync::LazyLock};
 
 use cohab_policy_data::sensitive_paths::PLAIN_NAMES;
 
-use super::{PathRisk, PlainPath, has_wildcard};
-use crate::{Context, Level, glob};
+use super::{Objection, PathRisk, PlainPath, has_wildcard};
+use crate::{Context, glob};
 
 static LISTS: LazyLock<BTreeMap<&str, Vec<&str>>> = LazyLock::new(|| {
     let mut lists: BTreeMap<_, Vec<_>> = BTreeMap::new();
@@ -31,7 +31,7 @@ pub(super) fn risk(path: &PlainPath, context: Context<'_>) -> PathRisk {
     let is_at_work = context.cwd != context.home && cwd.is_at_or_above(path);
     let tells = tells_anywhere(path.name()) || (!is_at_work && tells_elsewhere(path));
     let is_kept = !is_at_work && is_kept_by_a_program(path, context.home, context);
-    (tells || is_kept).then(|| (Level::Ask, format!("may read secrets: {}", path.shown())))
+    (tells || is_kept).then(|| Objection::ask(format!("may read secrets: {}", path.shown())))
 }
 
 /// Whether a name matches a pattern of this list, by which its file holds a secret.
@@ -77,6 +77,7 @@ fn is_kept_by_a_program(path: &PlainPath, home: &Path, context: Context<'_>) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Level;
 
     fn level(path: &str) -> Level {
         let context = Context::new(Path::new("/home/ann/work/app"), Path::new("/home/ann"));

@@ -5,10 +5,7 @@ use std::path::{Path, PathBuf};
 use cohab_policy_data::sensitive_paths::{START_PLACES, SYSTEM_ROOTS};
 
 use super::{PathRisk, PlainPath};
-use crate::{Context, Files, Level, pattern_match::Likeness};
-
-/// The beginning of the reason if something is written neither in the working directory nor in its repository.
-pub(crate) const WRITES_ELSEWHERE: &str = "writes outside the working directory:";
+use crate::{Context, Files, Level, pattern_match::Likeness, verdict::Objection};
 
 /// The treatment of a link at the end of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,33 +17,32 @@ pub(crate) enum LastLink {
 }
 
 /// The risk of writing `path`: at least a question. If links lead to another place, the worse risk of both counts.
-pub(crate) fn write_risk(path: &PlainPath, last: LastLink, context: Context<'_>) -> (Level, String) {
+pub(crate) fn write_risk(path: &PlainPath, last: LastLink, context: Context<'_>) -> Objection {
     let by_text = risk_by_text(path, context);
     landing_risk(path, last, context).filter(|landing| weight(landing) > weight(&by_text)).unwrap_or(by_text)
 }
 
 /// Whether the only objection is a place outside of the project.
-pub(crate) fn is_elsewhere((level, reason): &(Level, String)) -> bool {
-    *level == Level::Ask && reason.starts_with(WRITES_ELSEWHERE)
+pub(crate) fn is_elsewhere(risk: &Objection) -> bool {
+    risk.level == Level::Ask && risk.is_firm
 }
 
 /// The worse of two questions is the one about another place.
-fn weight(risk: &(Level, String)) -> (Level, bool) {
-    (risk.0, is_elsewhere(risk))
+fn weight(risk: &Objection) -> (Level, bool) {
+    (risk.level, is_elsewhere(risk))
 }
 
 /// The worst of the places that are really changed, if they differ from the text.
 fn landing_risk(path: &PlainPath, last: LastLink, context: Context<'_>) -> PathRisk {
     let files = context.files?;
     let Some(landings) = files.landings(&path.written, last == LastLink::Followed) else {
-        return Some((Level::Ask, format!("a pattern matches too many files to be checked: {}", path.shown())));
+        return Some(Objection::ask(format!("a pattern matches too many files to be checked: {}", path.shown())));
     };
     let named = path.to_path_buf();
     let risk = |landing: &PathBuf| {
         let real = PlainPath::from_path(landing, context);
-        let (level, reason) = content_risk(&real, context)
-            .unwrap_or_else(|| place_risk(&PlainPath::from_path(&as_named(landing, files, context), context), context));
-        (level, format!("{reason} (through {})", path.shown()))
+        let by_place = || place_risk(&PlainPath::from_path(&as_named(landing, files, context), context), context);
+        content_risk(&real, context).unwrap_or_else(by_place).through(&path.shown())
     };
     landings.iter().filter(|landing| **landing != named).map(risk).max_by_key(weight)
 }
@@ -60,7 +56,7 @@ fn as_named(place: &Path, files: &dyn Files, context: Context<'_>) -> PathBuf {
     below(context.cwd).or_else(|| below(context.home)).unwrap_or_else(|| place.to_owned())
 }
 
-fn risk_by_text(path: &PlainPath, context: Context<'_>) -> (Level, String) {
+fn risk_by_text(path: &PlainPath, context: Context<'_>) -> Objection {
     content_risk(path, context).unwrap_or_else(|| place_risk(path, context))
 }
 
@@ -75,16 +71,16 @@ fn content_risk(path: &PlainPath, context: Context<'_>) -> PathRisk {
     } else {
         return None;
     };
-    Some((Level::Danger, format!("{what}: {}", path.shown())))
+    Some(Objection::danger(format!("{what}: {}", path.shown())))
 }
 
 /// The risk of the folder in which a file lies.
-fn place_risk(path: &PlainPath, context: Context<'_>) -> (Level, String) {
+fn place_risk(path: &PlainPath, context: Context<'_>) -> Objection {
     let shown = path.shown();
     let home = PlainPath::from_path(context.home, context);
     let is_here = PlainPath::from_path(context.cwd, context).is_at_or_above(path) || is_in_project(path, context);
     if path.is_right_in(context.programs) {
-        return (Level::Danger, format!("writes to a folder of your PATH: {shown}"));
+        return Objection::danger(format!("writes to a folder of your PATH: {shown}"));
     }
     // PATH may name more folders now. A user's own folders have these names; a project's folders are no concern here.
     let own_bin = path
@@ -92,13 +88,18 @@ fn place_risk(path: &PlainPath, context: Context<'_>) -> (Level, String) {
         .strip_prefix(&home.components[..])
         .is_some_and(|rest| rest.iter().enumerate().any(|(depth, name)| name == "bin" && (depth == 0 || !is_here)));
     if own_bin {
-        return (Level::Danger, format!("writes to a folder of your own programs, which may be in your PATH: {shown}"));
+        return Objection::danger(format!(
+            "writes to a folder of your own programs, which may be in your PATH: {shown}"
+        ));
     }
     if path.place_in(SYSTEM_ROOTS) > Likeness::No || path.components.is_empty() {
-        return (Level::Danger, format!("writes to a system place: {shown}"));
+        return Objection::danger(format!("writes to a system place: {shown}"));
     }
-    let place = if is_here { "writes" } else { WRITES_ELSEWHERE };
-    (Level::Ask, format!("{place} {shown}"))
+    if is_here {
+        Objection::ask(format!("writes {shown}"))
+    } else {
+        Objection::ask(format!("writes outside the working directory: {shown}")).firm()
+    }
 }
 
 /// Whether `path` lies in the repository of the working directory. A repository that is the home, or holds it, does not count.
@@ -111,6 +112,6 @@ fn is_in_project(path: &PlainPath, context: Context<'_>) -> bool {
 }
 
 /// Judges writing `path`, where a link itself is changed.
-pub(crate) fn assess_write(path: &Path, context: Context<'_>) -> (Level, String) {
+pub(crate) fn assess_write(path: &Path, context: Context<'_>) -> Objection {
     risk_by_text(&PlainPath::from_path(path, context), context)
 }

@@ -5,8 +5,8 @@
 use super::{
     super::{
         command::{SimpleCommand, Word},
-        danger, hardening,
-        structure::{Computed, Kind},
+        danger, launchable,
+        structure::{Computed, ComputedKind},
     },
     Place, Refusal, ask, check_hoard,
     paths::{self, PlainPath},
@@ -27,12 +27,12 @@ pub(crate) fn assess(command: &SimpleCommand, at: usize, computed: &Computed, pl
     if runs_another {
         return ask(format!("`{name}` runs a command on what is not known beforehand"));
     }
-    let shows_files = hardening::holds(command, at, place.context.shell)
+    let shows_files = launchable::holds(command, at, place.context.shell)
         && xargs::shows_contents(name)
         && !NO_FILES.contains(&name)
         && !xargs::HARMLESS_WITH_ANY_OPTION.contains(&name);
     // A known word is judged as it is written.
-    if !shows_files || computed.kind != Kind::Any || is_value(name, words, at) {
+    if !shows_files || computed.kind != ComputedKind::Any || is_value(name, words, at) {
         return Ok(());
     }
     let here = PlainPath::from_path(place.context.cwd, place.context);

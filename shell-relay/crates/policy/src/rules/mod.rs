@@ -31,12 +31,13 @@ pub(super) mod xargs;
 use std::path::PathBuf;
 
 use super::{
-    Context, Level,
+    Context,
     command::{Join, Redirect, RedirectKind, SimpleCommand, Word},
+    findings::Findings,
     lookups,
     options::{self, Arguments, Operands, Spec},
     paths::{self, PathRisk, PlainPath},
-    verdict::Findings,
+    verdict::Objection,
 };
 
 /// The longest wait that needs no question, in seconds.
@@ -152,8 +153,8 @@ pub(super) fn assess(command: &SimpleCommand, place: Place<'_>, findings: &mut F
     let outcome = assess_words(&name.text, words, place, has_input)
         .and_then(|()| deep::check(&name.text, words, place.context))
         .and_then(|()| operands::check_matches(&name.text, words, place.context));
-    if let Err((level, reason)) = outcome {
-        findings.add(level, reason);
+    if let Err(objection) = outcome {
+        findings.add(objection);
     }
 }
 
@@ -185,7 +186,7 @@ fn assess_redirect(redirect: &Redirect, reads_nothing: bool, context: Context<'_
         RedirectKind::Read if redirect.fd.is_none() => match check_path(target, context, paths::read_risk) {
             // Only one file can be read; which file makes no difference to a program that reads none.
             Ok(()) => !target.has_glob || reads_nothing,
-            Err((level, reason)) => return findings.add(level, reason),
+            Err(objection) => return findings.add(objection),
         },
         RedirectKind::Write | RedirectKind::Append | RedirectKind::WriteAll => target.text == "/dev/null",
         RedirectKind::Duplicate => {
@@ -199,14 +200,14 @@ fn assess_redirect(redirect: &Redirect, reads_nothing: bool, context: Context<'_
 }
 
 /// The reason why a command is not allowed, and its level.
-type Refusal = (Level, String);
+type Refusal = Objection;
 
 fn ask<T>(reason: impl Into<String>) -> Result<T, Refusal> {
-    Err((Level::Ask, reason.into()))
+    Err(Objection::ask(reason))
 }
 
 fn danger<T>(reason: impl Into<String>) -> Result<T, Refusal> {
-    Err((Level::Danger, reason.into()))
+    Err(Objection::danger(reason))
 }
 
 /// Judges the words. With `has_input` a pipe or a file feeds the command.
@@ -252,7 +253,7 @@ fn assess_words(name: &str, words: &[Word], place: Place<'_>, has_input: bool) -
 }
 
 fn split<'a>(spec: &Spec, words: &'a [Word]) -> Result<Arguments<'a>, Refusal> {
-    spec.split(words).map_err(|reason| (Level::Ask, reason))
+    spec.split(words).map_err(Objection::ask)
 }
 
 /// Judges a path by `risk`, [`paths::read_risk`] or a similar function.

@@ -3,7 +3,8 @@
 use cohab_shell_state::shell::Shell;
 
 use super::{
-    reader::{ENDS_WORD, NOT_READ, Read, Reader},
+    commands::Read,
+    reader::{ENDS_WORD, NOT_READ, Reader},
     values::{Source, Value, is_name, is_own_name, written},
     words::{Simple, Word},
 };

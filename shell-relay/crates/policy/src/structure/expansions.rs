@@ -3,7 +3,8 @@
 use cohab_shell_state::shell::Shell;
 
 use super::{
-    reader::{ENDS_WORD, MAX_DEPTH, NOT_READ, Read, Reader},
+    commands::Read,
+    reader::{ENDS_WORD, MAX_DEPTH, NOT_READ, Reader},
     values::{Source, Value, Written, is_inherited, is_name, is_own_name, of_environment, written},
     words::{Word, sample},
 };

@@ -7,7 +7,7 @@ use super::{MAX_BYTES, out::Piece, reader::MAX_DEPTH};
 
 /// The kind of a block, and its end in bash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Block {
+enum FishBlock {
     If,
     Loop,
     Group,
@@ -54,7 +54,7 @@ struct Translator<'a> {
     at: usize,
     text: String,
     pieces: Vec<Piece>,
-    blocks: Vec<Block>,
+    blocks: Vec<FishBlock>,
     /// One for the line, and one for each open parenthesis.
     heads: Vec<Head>,
     /// Patterns of `case` so far.
@@ -118,9 +118,9 @@ impl<'a> Translator<'a> {
         match word {
             "if" | "while" | "for" | "switch" => {
                 let (block, head, text) = match word {
-                    "if" => (Block::If, Head::Then, "if"),
-                    "switch" => (Block::Switch, Head::In, "case"),
-                    _ => (Block::Loop, Head::Do, word),
+                    "if" => (FishBlock::If, Head::Then, "if"),
+                    "switch" => (FishBlock::Switch, Head::In, "case"),
+                    _ => (FishBlock::Loop, Head::Do, word),
                 };
                 self.blocks.push(block);
                 *self.heads.last_mut()? = head;
@@ -130,7 +130,7 @@ impl<'a> Translator<'a> {
                 return (blanks > 0).then_some(matches!(word, "if" | "while"));
             }
             "begin" => {
-                self.blocks.push(Block::Group);
+                self.blocks.push(FishBlock::Group);
                 *self.heads.last_mut()? = Head::Blank;
                 self.put("{", word.len());
                 return self.separator();
@@ -160,7 +160,7 @@ impl<'a> Translator<'a> {
     }
 
     fn otherwise(&mut self) -> Option<bool> {
-        if self.blocks.last() != Some(&Block::If) {
+        if self.blocks.last() != Some(&FishBlock::If) {
             return None;
         }
         let behind = self.rest()["else".len()..].trim_start_matches([' ', '\t']);
@@ -177,7 +177,7 @@ impl<'a> Translator<'a> {
     }
 
     fn case(&mut self) -> Option<bool> {
-        if self.blocks.last() != Some(&Block::Switch) {
+        if self.blocks.last() != Some(&FishBlock::Switch) {
             return None;
         }
         self.put(if self.cases > 0 { ";; " } else { "" }, "case".len());
@@ -189,11 +189,11 @@ impl<'a> Translator<'a> {
 
     fn end(&mut self) -> Option<()> {
         let text = match self.blocks.pop()? {
-            Block::If => "fi",
-            Block::Loop => "done",
-            Block::Group | Block::Function => "}",
-            Block::Switch => "esac",
-            Block::Parenthesis => return None,
+            FishBlock::If => "fi",
+            FishBlock::Loop => "done",
+            FishBlock::Group | FishBlock::Function => "}",
+            FishBlock::Switch => "esac",
+            FishBlock::Parenthesis => return None,
         };
         if text == "esac" {
             self.cases = 0;
@@ -259,7 +259,7 @@ impl<'a> Translator<'a> {
         super::values::is_name(name).then_some(())?;
         self.copy(name.len());
         self.put("() {", 0);
-        self.blocks.push(Block::Function);
+        self.blocks.push(FishBlock::Function);
         *self.heads.last_mut()? = Head::Blank;
         self.separator()
     }
@@ -309,7 +309,7 @@ impl<'a> Translator<'a> {
             }
             '&' | '#' => None,
             ')' => {
-                (self.blocks.pop()? == Block::Parenthesis).then_some(())?;
+                (self.blocks.pop()? == FishBlock::Parenthesis).then_some(())?;
                 self.heads.pop().filter(|head| matches!(head, Head::None | Head::Blank))?;
                 self.copy(1);
                 Some(false)
@@ -360,7 +360,7 @@ impl<'a> Translator<'a> {
         if self.blocks.len() > MAX_DEPTH {
             return None;
         }
-        self.blocks.push(Block::Parenthesis);
+        self.blocks.push(FishBlock::Parenthesis);
         self.heads.push(Head::None);
         let (depth, cases) = (self.blocks.len(), std::mem::take(&mut self.cases));
         let mut begins = true;

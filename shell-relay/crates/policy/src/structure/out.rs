@@ -2,7 +2,10 @@
 
 use std::ops::Range;
 
-use super::{MAX_TEXT_BYTES, reader::Read, values::Source};
+use super::{commands::Read, values::Source};
+
+/// Longest plain text of such a line, in bytes.
+pub(super) const MAX_TEXT_BYTES: usize = 8 * 1024;
 
 /// The source of a piece of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]

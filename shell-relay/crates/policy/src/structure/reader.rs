@@ -8,7 +8,7 @@ use std::{
 use cohab_shell_state::shell::Shell;
 
 use super::{
-    Computed, Kind, Structure,
+    commands::{Computed, ComputedKind, Read, Structure},
     out::Out,
     values::{Source, Value},
 };
@@ -24,8 +24,6 @@ pub(super) const ENDS_WORD: &str = " \t\n;&|<>()";
 pub(super) const NOT_READ: Refused = None;
 pub(super) const FOLDER_CHANGES: &str = "changes to directories that are not known beforehand";
 
-/// The result of reading a part of a line; an error if it was not read for sure, with the reason.
-pub(super) type Read<T> = Result<T, Refused>;
 pub(super) type Refused = Option<&'static str>;
 
 /// Variables that are given a value more than once, and whether it is a number each time.
@@ -143,9 +141,9 @@ impl<'a> Reader<'a> {
         }
         let computed = out.marks.drain(..).map(|(place, source)| {
             let kind = match source {
-                Source::Number => Kind::Number,
-                Source::Matches => Kind::Known,
-                Source::Any => Kind::Any,
+                Source::Number => ComputedKind::Number,
+                Source::Matches => ComputedKind::Known,
+                Source::Any => ComputedKind::Any,
             };
             Computed { place, kind }
         });

@@ -4,7 +4,8 @@ use cohab_shell_state::shell::Shell;
 
 use super::{
     assignments::value_of,
-    reader::{ENDS_WORD, MAX_STEPS, NOT_READ, Read, Reader, Until},
+    commands::Read,
+    reader::{ENDS_WORD, MAX_STEPS, NOT_READ, Reader, Until},
     values::{Source, Value, is_name, is_own_name},
 };
 

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::*;
+use super::{out::MAX_TEXT_BYTES, *};
 
 fn plain(shell: Shell, line: &str) -> Result<String, Option<&'static str>> {
     read(shell, line).map(|structure| structure.text)
@@ -105,7 +105,7 @@ fn a_path_in_a_variable_goes_on_below_it() {
 
 #[test]
 fn a_variable_that_may_hold_something_else_is_anything() {
-    let kinds = |line: &str| -> Vec<Kind> {
+    let kinds = |line: &str| -> Vec<ComputedKind> {
         let structure = read(Shell::Bash, line).unwrap_or_else(|reason| panic!("{line}: {reason:?}"));
         structure.computed.into_iter().map(|computed| computed.kind).collect()
     };
@@ -124,14 +124,14 @@ fn a_variable_that_may_hold_something_else_is_anything() {
         "read -r x < f; cat \"$x\"",
     ] {
         match read(Shell::Bash, line) {
-            Ok(_) => assert_eq!(kinds(line).last(), Some(&Kind::Any), "{line}"),
+            Ok(_) => assert_eq!(kinds(line).last(), Some(&ComputedKind::Any), "{line}"),
             Err(reason) => assert_eq!(reason, Some("expands a variable"), "{line}"),
         }
     }
     assert_eq!(kinds("x=a; cat \"$x\""), []);
-    assert_eq!(kinds("n=$(wc -l < a); head -n \"$n\" b"), [Kind::Number]);
-    assert_eq!(kinds("n=0; for f in a b; do n=$((n + 1)); done; echo $n"), [Kind::Number]);
-    assert_eq!(kinds("for f in *.txt; do cat $f; done"), [Kind::Known]);
+    assert_eq!(kinds("n=$(wc -l < a); head -n \"$n\" b"), [ComputedKind::Number]);
+    assert_eq!(kinds("n=0; for f in a b; do n=$((n + 1)); done; echo $n"), [ComputedKind::Number]);
+    assert_eq!(kinds("for f in *.txt; do cat $f; done"), [ComputedKind::Known]);
 }
 
 #[test]

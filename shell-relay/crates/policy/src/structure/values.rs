@@ -3,7 +3,7 @@
 use cohab_policy_data::VARIABLES;
 use cohab_shell_state::shell::Shell;
 
-use crate::decides_what_runs;
+use crate::danger::decides_what_runs;
 
 /// Whether a row of the table has this name.
 fn is_in(row: &str, name: &str) -> bool {

@@ -5,8 +5,9 @@ use std::ops::Range;
 use cohab_shell_state::shell::Shell;
 
 use super::{
+    commands::Read,
     out::Out,
-    reader::{ENDS_WORD, FOLDER_CHANGES, NOT_READ, Read, Reader},
+    reader::{ENDS_WORD, FOLDER_CHANGES, NOT_READ, Reader},
     values::{Source, Written, written},
 };
 use crate::dialect::{MAY_LACK_OPERANDS, only_choose};

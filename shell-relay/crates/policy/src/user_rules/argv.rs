@@ -2,7 +2,7 @@
 
 use cohab_shell_state::shell::Shell;
 
-use crate::{Level, bytes, danger, dialect, parse, verdict::Findings};
+use crate::{Level, bytes, danger, dialect, findings::Findings, parse};
 
 /// Commands that are never remembered although they are no interpreter, wrapper or program of the network.
 const NEVER: &[&str] = &[

@@ -6,7 +6,7 @@ use cohab_shell_state::shell::Shell;
 use cohab_text::cut::head;
 use toml_edit::{Array, ArrayOfTables, Document, DocumentMut, Item, RawString, Table, Value, value};
 
-use super::{Operands, Rule, Rules, SafetySettings, safety};
+use super::{Operands, Rule, Rules, SafetySettings, origin::Origin, safety};
 use crate::{Context, Level, danger};
 
 /// Largest number of rules that are kept.
@@ -97,15 +97,6 @@ pub enum DocumentError {
     /// No rule has this number.
     #[error("it has no rule {0}")]
     NoSuchRule(usize),
-}
-
-/// The owner of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// The user's own, or the system's.
-    Own,
-    /// A project's: it may only tighten.
-    Project,
 }
 
 /// Reads the text of the user's file, regardless of the date. A rule that is not sound is refused alone; the others hold.

@@ -4,6 +4,7 @@
 
 mod argv;
 mod document;
+mod origin;
 mod rule;
 mod safety;
 
@@ -12,7 +13,8 @@ mod tests;
 
 use std::{path::Path, sync::Arc};
 
-pub use document::{DocumentError, Loaded, Origin, Refusal, parse, parse_on, with_rule, without_rule};
+pub use document::{DocumentError, Loaded, Refusal, parse, parse_on, with_rule, without_rule};
+pub use origin::Origin;
 pub use rule::{Operands, Rule};
 pub use safety::{Guard, Injection, Safety, SafetyLevel, SafetySettings};
 
@@ -21,11 +23,8 @@ use cohab_shell_state::shell::Shell;
 use super::{
     Context, Level, Verdict,
     danger::{self, Commands},
-    verdict::{MAX_REASONS, shortened},
+    findings::{MAX_REASONS, shortened},
 };
-
-/// The beginning of the reason if a rule is stricter than the policy.
-pub(super) const STRICTER: &str = "a rule is stricter here:";
 
 /// A source of the rules in force.
 pub trait Remembered: std::fmt::Debug + Send + Sync {
@@ -98,9 +97,14 @@ impl Loaded {
         for rule in self.rules.that_tighten(line, context.cwd) {
             verdict.level = verdict.level.max(rule.decision);
             if !is_tightened || verdict.reasons.len() < MAX_REASONS {
-                verdict.reasons.push(shortened(format!("{STRICTER} {} `{}`", rule.decision.word(), rule.line())));
+                verdict.reasons.push(shortened(format!(
+                    "a rule is stricter here: {} `{}`",
+                    rule.decision.word(),
+                    rule.line()
+                )));
             }
             is_tightened = true;
+            verdict.has_firm_reason = true;
         }
         if verdict.level == Level::Allow
             && let Some(refusal) = self.refused.iter().find(|refusal| refusal.may_tighten)

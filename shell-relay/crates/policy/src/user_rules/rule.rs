@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use cohab_shell_state::shell::Shell;
 
 use super::argv;
-use crate::{Context, Level, paths, quoted, scan::LooseWord};
+use crate::{Context, Level, parts::quoted, paths, scan::LooseWord};
 
 /// The words that may follow those of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

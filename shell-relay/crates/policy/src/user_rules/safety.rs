@@ -23,7 +23,7 @@ use std::{fmt, ops::Range};
 use cohab_secrets::PersonalData;
 use toml_edit::{Item, TableLike};
 
-use super::document::Origin;
+use super::origin::Origin;
 
 /// The degree of caution, in one word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -200,7 +200,7 @@ pub(super) struct Wrong {
 
 /// Reads the table. An invalid value counts as the strictest of its key.
 pub(super) fn read(item: &Item, origin: Origin) -> (SafetySettings, Vec<Wrong>) {
-    let mut reader = Reader { origin, wrong: Vec::new() };
+    let mut reader = SettingsReader { origin, wrong: Vec::new() };
     let mut settings = SafetySettings::default();
     let Some(table) = item.as_table_like() else {
         reader.complain("safety", item, "`safety` is no table".into());
@@ -221,12 +221,12 @@ pub(super) fn read(item: &Item, origin: Origin) -> (SafetySettings, Vec<Wrong>) 
     (settings, reader.wrong)
 }
 
-struct Reader {
+struct SettingsReader {
     origin: Origin,
     wrong: Vec<Wrong>,
 }
 
-impl Reader {
+impl SettingsReader {
     fn complain(&mut self, name: &str, item: &Item, reason: String) {
         self.wrong.push(Wrong { name: name.to_owned(), span: item.span(), may_tighten: true, reason });
     }

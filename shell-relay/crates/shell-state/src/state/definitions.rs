@@ -8,7 +8,7 @@ use std::{
 
 use super::{
     Item, Snapshot, Value,
-    reading::{insert, is_reported, names, without_references},
+    reported::{insert, is_reported, names, without_references},
     word::fish_word,
 };
 

@@ -5,9 +5,11 @@
 
 mod definitions;
 mod listing;
+mod part;
 mod programs;
 mod quote;
 mod reading;
+mod reported;
 mod undo;
 mod word;
 

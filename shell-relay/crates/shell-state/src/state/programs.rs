@@ -2,7 +2,7 @@
 
 use super::{
     Item, Snapshot,
-    reading::{insert, names},
+    reported::{insert, names},
     word::word,
 };
 

@@ -2,52 +2,15 @@
 
 use super::{
     AliasKind, Item, OptionKind, Snapshot, Value, definitions,
-    listing::Part,
+    part::Part,
     programs,
+    reported::{insert, is_reported, names, without_references},
     word::{fish_word, word},
 };
 
-/// Variables that each command changes by itself, that belong to the shell's internals, or that are local to our hooks.
-const OWN_VARIABLES: [&str; 32] = [
-    "st",
-    "stopped",
-    "_",
-    "dirprev",
-    "dirnext",
-    "OLDPWD",
-    "PWD",
-    "SHLVL",
-    "REPLY",
-    "PIPESTATUS",
-    "COLUMNS",
-    "LINES",
-    "OPTARG",
-    "OPTIND",
-    "MATCH",
-    "MBEGIN",
-    "MEND",
-    "dirstack",
-    "last_pid",
-    "BASH_ALIASES",
-    "BASH_ARGC",
-    "BASH_ARGV",
-    "BASH_ARGV0",
-    "BASH_CMDS",
-    "BASH_COMMAND",
-    "BASH_EXECUTION_STRING",
-    "BASH_LINENO",
-    "BASH_MONOSECONDS",
-    "BASH_REMATCH",
-    "BASH_SOURCE",
-    "BASH_SUBSHELL",
-    "BASH_TRAPSIG",
-];
 /// Options that the relay itself puts back after each command, by zsh's and bash's names.
 const OWN_OPTIONS: [&str; 9] =
     ["errexit", "nounset", "xtrace", "verbose", "noglob", "noexec", "pipefail", "errreturn", "privileged"];
-/// References that our script adds to the prompts of bash.
-const PROMPT_REFERENCES: [&str; 3] = ["${__cohab_b-}", "${__cohab_p2-}", "${__cohab_c-}"];
-
 /// Adds the contents of a part. `None` if the text is not such a part.
 pub(super) fn read_part(kind: Part, text: &[u8], is_fish: bool, snapshot: &mut Snapshot) -> Option<()> {
     match kind {
@@ -102,10 +65,6 @@ pub(super) fn read_part(kind: Part, text: &[u8], is_fish: bool, snapshot: &mut S
     Some(())
 }
 
-pub(super) fn insert(snapshot: &mut Snapshot, item: Item, value: Value) {
-    snapshot.insert(item, value);
-}
-
 fn insert_option(snapshot: &mut Snapshot, kind: OptionKind, name: &str) {
     if !OWN_OPTIONS.contains(&name) {
         insert(snapshot, Item::Option(kind, name.to_owned()), Value::new());
@@ -129,17 +88,6 @@ fn plain_variables(text: &[u8]) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || Some((lines.next()?, lines.next()?)))
         .filter(|(_, kind)| !kind.contains("local") && !kind.contains("export"))
         .map(|(name, _)| name)
-}
-
-/// The names between separators: text, not empty.
-pub(super) fn names(text: &[u8], separator: u8) -> impl Iterator<Item = &str> {
-    text.split(move |byte| *byte == separator)
-        .filter_map(|name| str::from_utf8(name).ok())
-        .filter(|name| !name.is_empty())
-}
-
-pub(super) fn is_reported(name: &str) -> bool {
-    !["__cohab_", "__fish_"].iter().any(|own| name.starts_with(own)) && !OWN_VARIABLES.contains(&name)
 }
 
 /// Lines of bash's `export -p`, `declare -x NAME="value"` with more letters next to the `x`, or in posix mode `export NAME="value"`; or
@@ -238,21 +186,4 @@ fn insert_abbreviations(snapshot: &mut Snapshot, text: &[u8]) {
             insert(snapshot, Item::Abbreviation(name), vec![line.to_vec()]);
         }
     }
-}
-
-/// A prompt as the user wrote it.
-pub(super) fn without_references(prompt: &[u8]) -> Vec<u8> {
-    let mut rest = prompt;
-    let mut clean = Vec::with_capacity(prompt.len());
-    'next: while let Some((byte, after)) = rest.split_first() {
-        for reference in PROMPT_REFERENCES {
-            if let Some(after) = rest.strip_prefix(reference.as_bytes()) {
-                rest = after;
-                continue 'next;
-            }
-        }
-        clean.push(*byte);
-        rest = after;
-    }
-    clean
 }
