@@ -77,10 +77,10 @@ impl InputText {
             (KeyCode::Home, ..) | (KeyCode::Char('a'), true, false) => self.cursor = self.line_start(),
             (KeyCode::End, ..) | (KeyCode::Char('e'), true, false) => self.cursor = self.line_end(),
             (KeyCode::Backspace, false, false) | (KeyCode::Char('h'), true, false) => {
-                self.remove(self.previous(), self.cursor)
+                self.remove(self.previous(), self.cursor);
             }
             (KeyCode::Delete, false, false) | (KeyCode::Char('d'), true, false) => {
-                self.remove(self.cursor, self.next())
+                self.remove(self.cursor, self.next());
             }
             (KeyCode::Backspace, ..) | (KeyCode::Char('w'), true, false) => self.remove(self.word_start(), self.cursor),
             (KeyCode::Delete, ..) | (KeyCode::Char('d'), false, true) => self.remove(self.cursor, self.word_end()),
