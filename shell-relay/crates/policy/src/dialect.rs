@@ -13,7 +13,7 @@ use super::{
     command::{SimpleCommand, Word},
 };
 pub(super) use own::{MAY_LACK_OPERANDS, Reading, qualifiers::only_choose, reading};
-use words::{Lexer, WordPart, RawWord, Token};
+use words::{Lexer, RawWord, Token, WordPart};
 
 /// Commands that do not exist in the other shell, or do something else there. (The help of fish opens a browser.)
 const BASH_ONLY: &[&str] = &["help", "compgen", "times"];
@@ -138,7 +138,9 @@ fn why_single_quoted_differs(shell: Shell, text: &str, next: Option<&WordPart<'_
         Shell::Fish if text.contains("\\\\") || text.ends_with('\\') => {
             Some("in fish a backslash in single quotes may hide their end")
         }
-        Shell::Zsh if matches!(next, Some(WordPart::Single(_))) => Some("in zsh two single quotes may be one in a text"),
+        Shell::Zsh if matches!(next, Some(WordPart::Single(_))) => {
+            Some("in zsh two single quotes may be one in a text")
+        }
         _ => None,
     }
 }

@@ -20,7 +20,7 @@ pub fn standard_policy(effect: &Effect, context: Context<'_>) -> Verdict {
             verdict.reasons.extend(is_program(path).then(|| "it is a program: what is written may be run".into()));
             verdict
         }
-        Effect::Internal => Verdict { level: Level::Allow, reasons: Vec::new() },
+        Effect::Internal => Verdict::new(Level::Allow, Vec::new()),
     }
 }
 

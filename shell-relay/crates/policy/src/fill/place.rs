@@ -58,7 +58,11 @@ impl PlaceholderPlace {
 }
 
 /// The places of the placeholders at `ranges` of `line`, in their order; or the placeholder that cannot be filled in, and the reason.
-pub(super) fn places(line: &str, ranges: &[Range<usize>], shell: Shell) -> Result<Vec<PlaceholderPlace>, (usize, &'static str)> {
+pub(super) fn places(
+    line: &str,
+    ranges: &[Range<usize>],
+    shell: Shell,
+) -> Result<Vec<PlaceholderPlace>, (usize, &'static str)> {
     let mut reader = QuoteReader {
         bytes: line.as_bytes(),
         ranges,

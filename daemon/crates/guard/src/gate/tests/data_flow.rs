@@ -31,7 +31,7 @@ async fn after_a_text_from_elsewhere_the_card_says_so_and_encoders_and_other_fol
     let (user, consents) = (user((0..4).map(|_| yes(false))), Consents::default());
     let policy: Policy = |effect, context| match effect {
         Effect::RunCommand { command } => assess_line(command, context),
-        _ => Verdict { level: Level::Allow, reasons: Vec::new() },
+        _ => Verdict::new(Level::Allow, Vec::new()),
     };
     let gate = Gate::new(
         policy,
