@@ -4,12 +4,9 @@
 //! The terminal has one owner at a time (`Surface`). The assistant draws only while it is ours, between `AnswerReady` and
 //! the next command or the end of the answer; what it has to say meanwhile waits.
 
-mod activity;
-mod agent_command;
 mod attention;
 mod background_turn;
 mod command;
-mod countdown;
 mod daemon;
 mod entered_line;
 mod failure;
@@ -20,15 +17,15 @@ mod local_approval;
 mod name_resolution;
 mod options;
 mod pause;
-mod progress;
 mod question;
 mod resume;
 mod slash;
+mod state;
 mod stopped;
-mod turn;
 mod unasked;
 mod undo;
 mod view;
+mod wire_results;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -40,20 +37,24 @@ use std::{
     time::{Duration, Instant},
 };
 
-use activity::Activity;
-use attention::Attention;
-use background_turn::BackgroundTurn;
+use cohab_policy::Caveat;
 use cohab_protocol::{Attached, ClientMessage, ShellEvent, TurnId, UserQuery};
 use cohab_shell_relay::live::LiveEvent;
 use cohab_shell_state::state::{Snapshot, StateChange};
 use cohab_term::{keys::KeyReader, markdown::CodeBlocks};
-use entered_line::{EnteredLine, Told};
-use failure::Failure;
-use progress::Progress;
 use ratatui::text::Line;
-use turn::Turn;
-use unasked::TypedLines;
-use undo::UndoOffer;
+use state::{
+    activity::Activity,
+    attention::Attention,
+    background_turn::BackgroundTurn,
+    entered_line::{EnteredLine, Told},
+    failure::Failure,
+    progress::Progress,
+    turn::Turn,
+    typed_lines::TypedLines,
+    undo::UndoOffer,
+};
+use wire_results::shell_event;
 
 use crate::{
     consent::Consents, effect::Effect, event::Event, journal::ResultJournal, redactor::Redactor,
@@ -116,8 +117,8 @@ struct ShellView {
     observed: Option<StateChange>,
     /// What commands of the agent changed about it that the user has not confirmed.
     drift: ShellDrift,
-    /// What names stand for that the user has confirmed.
-    confirmed: Vec<String>,
+    /// What else the user has confirmed: what names stand for, and what decides about git.
+    confirmed: Vec<Caveat>,
 }
 
 /// The part of the screen that is ours to draw on.
@@ -291,7 +292,7 @@ impl App {
                 self.shell.seen = None;
                 self.note_failure(&command, effects);
                 self.shell.cwd.clone_from(&command.cwd);
-                let event = command::shell_event(command);
+                let event = shell_event(command);
                 self.keep_shell_event(event, effects);
             }
             other => self.on_own_event(other, now, effects),

@@ -16,7 +16,7 @@ use cohab_policy::{Part, user_rules::Rule};
 use cohab_protocol::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalSubject};
 use cohab_term::{
     input::{EditResult, InputText},
-    keys::{Input, Key, KeyPress},
+    keys::{Input, KeyCode, KeyPress},
     output_style::OutputStyle,
 };
 use ratatui::text::Line;
@@ -43,9 +43,9 @@ const STORE_LIMIT: Duration = Duration::from_secs(1);
 /// Rows that a question needs below its card: the keys or a typed line, and one of the text above.
 const QUESTION_ROWS: usize = 4;
 
-/// How much is known of what would be touched.
+/// What is known of a command's impact.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Looking {
+pub enum ImpactPreview {
     /// There is nothing to look at.
     Needless,
     /// It is looked at until then.
@@ -63,7 +63,7 @@ pub struct OpenQuestion {
     request: ApprovalRequest,
     offer: Offer,
     parts: Vec<Part>,
-    looking: Looking,
+    preview: ImpactPreview,
     answering: Answering,
     /// Keys decide nothing until then.
     deaf_until: Instant,
@@ -98,7 +98,7 @@ impl OpenQuestion {
             parts: environment.parts(&request.subject),
             environment,
             offer,
-            looking: Looking::Needless,
+            preview: ImpactPreview::Needless,
             answering: Answering::Keys,
             deaf_until: now + DEAF,
             chosen: None,
@@ -124,7 +124,7 @@ impl OpenQuestion {
         if plans.iter().all(|plan| plan.steps.is_empty()) {
             return None;
         }
-        self.looking = Looking::Until(now + LOOK_LIMIT);
+        self.preview = ImpactPreview::Until(now + LOOK_LIMIT);
         Some(Task::Look { question: self.request.approval_id, plans })
     }
 
@@ -154,7 +154,7 @@ impl OpenQuestion {
     /// The card, if it and what stands below it fit on so many rows; else it belongs into the scrollback.
     #[must_use]
     pub fn fitting_card(&self, width: usize, rows: usize, output_style: OutputStyle) -> Option<Vec<Line<'static>>> {
-        let below = QUESTION_ROWS + if self.looking == Looking::Needless { 0 } else { card::TOUCHED_ROWS };
+        let below = QUESTION_ROWS + if self.preview == ImpactPreview::Needless { 0 } else { card::IMPACT_ROWS };
         Some(self.card(width, output_style)).filter(|card| card.len() + below <= rows)
     }
 
@@ -163,8 +163,8 @@ impl OpenQuestion {
     pub fn question(&self, width: usize, output_style: OutputStyle) -> Question {
         // What was looked at is the command as it was asked.
         let is_another = matches!(self.answering, Answering::Confirming { edited: Some(_), .. });
-        let looking = if is_another { &Looking::Needless } else { &self.looking };
-        let mut lines = card::touched(&self.request, looking, &self.environment, width, output_style);
+        let preview = if is_another { &ImpactPreview::Needless } else { &self.preview };
+        let mut lines = card::impact_rows(&self.request, preview, &self.environment, width, output_style);
         let Question { lines: keys, cursor } = card::question(
             &self.request,
             &self.offer,
@@ -186,16 +186,16 @@ impl OpenQuestion {
     /// When [`on_time`](Self::on_time) is due.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
-        let looking = if let Looking::Until(until) = self.looking { Some(until) } else { None };
+        let preview = if let ImpactPreview::Until(until) = self.preview { Some(until) } else { None };
         let store = if let Answering::Storing { until, .. } = self.answering { Some(until) } else { None };
         let choice = self.chosen.map(|(_, until)| until);
-        [looking, store, choice].into_iter().flatten().min()
+        [preview, store, choice].into_iter().flatten().min()
     }
 
     /// Time has passed.
     pub fn on_time(&mut self, now: Instant) -> KeyOutcome {
-        if matches!(self.looking, Looking::Until(until) if now >= until) {
-            self.looking = Looking::TooLong;
+        if matches!(self.preview, ImpactPreview::Until(until) if now >= until) {
+            self.preview = ImpactPreview::TooLong;
         }
         if let Some((letter, _)) = self.chosen.take_if(|(_, until)| now >= *until) {
             return self.on_chosen(letter, now);
@@ -209,8 +209,8 @@ impl OpenQuestion {
     /// What was to be done on the side is done.
     pub fn on_done(&mut self, done: TaskResult, now: Instant) -> KeyOutcome {
         match done {
-            TaskResult::Looked { question, touched } if question == self.request.approval_id => {
-                self.looking = Looking::Seen(touched);
+            TaskResult::Looked { question, impacts } if question == self.request.approval_id => {
+                self.preview = ImpactPreview::Seen(impacts);
                 KeyOutcome::default()
             }
             TaskResult::Stored { question, result } if question == self.request.approval_id => {
@@ -249,17 +249,17 @@ impl OpenQuestion {
             Input::Paste(_) => return self.not_an_answer(now),
         };
         if press.has_ctrl {
-            let is_stop = press.key == Key::Char('c') && now >= self.deaf_until;
+            let is_stop = press.key == KeyCode::Char('c') && now >= self.deaf_until;
             return if is_stop { self.decide(ApprovalDecision::CancelTurn, now) } else { KeyOutcome::default() };
         }
         match (press.key, chosen) {
-            (Key::Enter, Some(letter)) => self.on_chosen(letter, now),
-            (Key::Char(letter), None) if now >= self.deaf_until && self.is_offered(letter) => {
+            (KeyCode::Enter, Some(letter)) => self.on_chosen(letter, now),
+            (KeyCode::Char(letter), None) if now >= self.deaf_until && self.is_offered(letter) => {
                 self.chosen = Some((letter.to_ascii_lowercase(), now + CHOICE_REST));
                 KeyOutcome::default()
             }
-            (Key::Char(_), _) => self.not_an_answer(now),
-            (Key::Escape, _) => self.on_escape(now),
+            (KeyCode::Char(_), _) => self.not_an_answer(now),
+            (KeyCode::Escape, _) => self.on_escape(now),
             _ => KeyOutcome::default(),
         }
     }
@@ -363,8 +363,8 @@ impl OpenQuestion {
             return KeyOutcome::default();
         }
         let decision = match input {
-            Input::Key(press) if *press == KeyPress::plain(Key::Enter) => self.on_submitted(),
-            Input::Key(press) if *press == KeyPress::plain(Key::Escape) => {
+            Input::Key(press) if *press == KeyPress::plain(KeyCode::Enter) => self.on_submitted(),
+            Input::Key(press) if *press == KeyPress::plain(KeyCode::Escape) => {
                 self.answering = Answering::Keys;
                 None
             }

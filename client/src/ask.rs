@@ -13,6 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use clap::{Args, ValueEnum};
 use cohab_daemon_link::{
     config,
     connection::{self, ConnectError, Frames, SILENCE, SILENCE_LIMIT},
@@ -33,8 +34,8 @@ use tokio::{
 
 use crate::{
     approval::{ApprovalEnvironment, Lasting, OpenQuestion},
+    arguments::ModelFlags,
     attach_environment,
-    cli::AskArgs,
     driver::wake::sleep_until,
     redactor::Redactor,
 };
@@ -51,6 +52,49 @@ const USAGE: u8 = 2;
 const BROKEN_PIPE: u8 = 3;
 /// Exit status after Ctrl-C, as shells count it.
 const CANCELLED: u8 = 130;
+
+/// `cohab ask`.
+#[derive(Debug, Args)]
+#[command(after_help = "Piped text is context: journalctl -n 50 | cohab ask \"what failed?\"\n\
+    Exit status: 0 answered, 1 failed, 2 wrong usage, 130 cancelled.")]
+pub struct AskArgs {
+    /// The question; several words are joined
+    #[arg(required = true, value_name = "QUESTION")]
+    pub question: Vec<String>,
+    /// Which model answers.
+    #[command(flatten)]
+    pub model: ModelFlags,
+    /// Print one JSON object per event and line
+    #[arg(long)]
+    pub json: bool,
+    /// What may run unasked [default: ask; without a terminal, refuse]
+    #[arg(long, value_name = "MODE")]
+    pub approve: Option<ApproveMode>,
+}
+
+/// Values of `--approve`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ApproveMode {
+    /// What is plainly read-only runs, the rest is refused
+    ReadOnly,
+    /// Ask at the terminal about what is not plainly read-only
+    Ask,
+    /// Ask about danger only, and about what is written outside the folder
+    Auto,
+    /// Everything runs
+    All,
+}
+
+impl From<ApproveMode> for ApprovalMode {
+    fn from(mode: ApproveMode) -> Self {
+        match mode {
+            ApproveMode::ReadOnly => Self::ReadOnly,
+            ApproveMode::Ask => Self::Ask,
+            ApproveMode::Auto => Self::Auto,
+            ApproveMode::All => Self::All,
+        }
+    }
+}
 
 /// How an answer is shown.
 trait View {

@@ -9,7 +9,7 @@ use std::{
     time::Instant,
 };
 
-use cohab_policy::user_rules::Rule;
+use cohab_policy::{Caveat, user_rules::Rule};
 use cohab_policy_io::{
     git_settings::{self, Environment},
     rules_file::RulesFile,
@@ -61,7 +61,7 @@ pub enum TaskResult {
         /// For whom.
         question: ApprovalId,
         /// What was seen.
-        touched: Vec<Impact>,
+        impacts: Vec<Impact>,
     },
     /// A rule was stored, or why not.
     Stored {
@@ -75,7 +75,7 @@ pub enum TaskResult {
         /// For which command.
         call: CallId,
         /// Why it is not to run unasked, if so.
-        doubt: Option<String>,
+        caveat: Option<Caveat>,
     },
 }
 
@@ -86,8 +86,8 @@ impl Task {
         match self {
             Self::Look { question, plans } => {
                 let deadline = Instant::now() + LOOK_LIMIT * 2 / 3;
-                let touched = plans.iter().map(|plan| walk::look(plan, deadline)).collect();
-                TaskResult::Looked { question, touched }
+                let impacts = plans.iter().map(|plan| walk::look(plan, deadline)).collect();
+                TaskResult::Looked { question, impacts }
             }
             Self::Store { question, rule } => {
                 let result = rules.add(&rule).map_err(|error| error.to_string());
@@ -96,8 +96,9 @@ impl Task {
             Self::AskGit { call, folders, environment } => {
                 let environment =
                     environment.unwrap_or_else(|| Environment::of_variables(|name| std::env::var_os(name)));
-                let doubt = git_settings::why_not_unasked(&folders, &environment, Instant::now() + git_settings::LIMIT);
-                TaskResult::GitTold { call, doubt }
+                let caveat =
+                    git_settings::why_not_unasked(&folders, &environment, Instant::now() + git_settings::LIMIT);
+                TaskResult::GitTold { call, caveat }
             }
         }
     }
@@ -133,7 +134,7 @@ impl BackgroundTasks {
             // The receiver may be gone.
             let _ = sender.send(done);
         };
-        if std::thread::Builder::new().name("errand".into()).spawn(run).is_err() {
+        if std::thread::Builder::new().name("task".into()).spawn(run).is_err() {
             self.running.fetch_sub(1, Ordering::Relaxed);
         }
     }

@@ -8,17 +8,20 @@ use std::{
     process::{self, ExitCode},
 };
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use cohab_daemon_link::{
     connection,
     daemon_control::{self, DaemonCommand},
 };
 use cohab_doctor::{doctor, shell_check};
 use cohab_process::surroundings::Surroundings;
-use cohab_protocol::{ApprovalMode, Paths};
+use cohab_protocol::Paths;
 use cohab_text::terminal_safe_writer::HarmlessWriter;
 
-use crate::{ask, classify, definitions, init, manual, policy, scrub, shell_start};
+use crate::{
+    arguments::{CompletionShell, ModelFlags},
+    ask, classify, definitions, init, manual, policy, scrub, shell_start,
+};
 
 /// A terminal assistant that lives in your own shell
 #[derive(Debug, Parser)]
@@ -58,26 +61,6 @@ pub struct Cli {
     /// Print help
     #[arg(long, short, global = true, action = clap::ArgAction::HelpShort)]
     help: Option<bool>,
-}
-
-/// Flags that select the model, over settings and environment.
-#[derive(Clone, Debug, Default, Args)]
-pub struct ModelFlags {
-    /// Profile of the settings that selects the model
-    #[arg(long, value_name = "NAME")]
-    pub profile: Option<String>,
-    /// Model as its service calls it
-    #[arg(long, value_name = "NAME")]
-    pub model: Option<String>,
-}
-
-impl ModelFlags {
-    /// The same as variables of the environment.
-    #[must_use]
-    pub fn variables(&self) -> Vec<(String, String)> {
-        let all = [("COHAB_PROFILE", &self.profile), ("COHAB_MODEL", &self.model)];
-        all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.clone()?))).collect()
-    }
 }
 
 /// Declares the subcommands, in the order of the help. A row has the name, the variant of [`Command`], its arguments and the call that
@@ -135,7 +118,7 @@ commands! {
     /// Choose a model service, its key and its model
     "setup": Setup;
     /// Ask one question and print the answer
-    "ask": Ask(AskArgs) => block_on(ask::run(arguments, process.paths));
+    "ask": Ask(ask::AskArgs) => block_on(ask::run(arguments, process.paths));
     /// List, show, search, resume, fork, export and remove conversations
     "sessions": Sessions;
     /// Undo the changes of the last turn
@@ -218,9 +201,9 @@ commands! {
     "probe-model": ProbeModel;
     /// Print the completion script of a shell
     #[command(hide = true)]
-    "completions": Completions(ShellArgs) => block_on(definitions::print_completions(arguments.shell));
+    "completions": Completions(ShellArgs) => block_on(definitions::print_completions(arguments.shell, all_commands));
     #[command(hide = true, after_help = "To read it: cohab man | man -l -")]
-    "man": Man(ManArgs) => block_on(manual::run(arguments.command));
+    "man": Man(ManArgs) => block_on(manual::run(arguments.command, all_commands));
 }
 
 /// The parts of this process that commands use.
@@ -258,49 +241,6 @@ pub fn hand_over(words: &[OsString]) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// `cohab ask`.
-#[derive(Debug, Args)]
-#[command(after_help = "Piped text is context: journalctl -n 50 | cohab ask \"what failed?\"\n\
-    Exit status: 0 answered, 1 failed, 2 wrong usage, 130 cancelled.")]
-pub struct AskArgs {
-    /// The question; several words are joined
-    #[arg(required = true, value_name = "QUESTION")]
-    pub question: Vec<String>,
-    /// Which model answers.
-    #[command(flatten)]
-    pub model: ModelFlags,
-    /// Print one JSON object per event and line
-    #[arg(long)]
-    pub json: bool,
-    /// What may run unasked [default: ask; without a terminal, refuse]
-    #[arg(long, value_name = "MODE")]
-    pub approve: Option<ApproveMode>,
-}
-
-/// Values of `--approve`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ApproveMode {
-    /// What is plainly read-only runs, the rest is refused
-    ReadOnly,
-    /// Ask at the terminal about what is not plainly read-only
-    Ask,
-    /// Ask about danger only, and about what is written outside the folder
-    Auto,
-    /// Everything runs
-    All,
-}
-
-impl From<ApproveMode> for ApprovalMode {
-    fn from(mode: ApproveMode) -> Self {
-        match mode {
-            ApproveMode::ReadOnly => Self::ReadOnly,
-            ApproveMode::Ask => Self::Ask,
-            ApproveMode::Auto => Self::Auto,
-            ApproveMode::All => Self::All,
-        }
-    }
-}
-
 /// Of `cohab init` and `cohab completions`.
 #[derive(Debug, Args)]
 pub struct ShellArgs {
@@ -323,31 +263,10 @@ pub struct HandedOverArgs {
     pub args: Vec<OsString>,
 }
 
-/// Shells with completions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum CompletionShell {
-    /// GNU bash
-    Bash,
-    /// Z shell
-    Zsh,
-    /// fish
-    Fish,
-}
-
-impl From<CompletionShell> for clap_complete::Shell {
-    fn from(shell: CompletionShell) -> Self {
-        match shell {
-            CompletionShell::Bash => Self::Bash,
-            CompletionShell::Zsh => Self::Zsh,
-            CompletionShell::Fish => Self::Fish,
-        }
-    }
-}
-
 /// All commands for completions and the manual: without the arguments of the shell, which would swallow the subcommands of
 /// subcommands; those that are [`handed_over`] as `definition` knows them, else without words of their own.
 #[must_use]
-pub fn all_commands(definition: impl Fn(&str) -> Option<clap::Command>) -> clap::Command {
+pub fn all_commands(definition: &dyn Fn(&str) -> Option<clap::Command>) -> clap::Command {
     let full = Cli::command();
     let options = full.get_arguments().filter(|argument| !argument.is_positional()).cloned();
     let subcommands = full.get_subcommands().map(|command| {
@@ -386,7 +305,7 @@ mod tests {
         let known = |name: &str| {
             (name == "config").then(|| clap::Command::new("config").subcommand(clap::Command::new("path")))
         };
-        let command = all_commands(known);
+        let command = all_commands(&known);
         let words = |name: &str| {
             let command = command.find_subcommand(name).unwrap();
             assert!(command.get_about().is_some(), "{name}");

@@ -12,7 +12,10 @@ use clap::{Arg, ArgAction, Command, builder::PossibleValuesParser};
 use cohab_daemon_link::daemon_program;
 use serde::Deserialize;
 
-use crate::cli::{CompletionShell, all_commands};
+use crate::arguments::CompletionShell;
+
+/// Builds the whole command line from the commands of `cohabd`, which it finds by this function. [`cohab`](crate::cli) has the only one.
+pub type AllCommands = fn(&dyn Fn(&str) -> Option<Command>) -> Command;
 
 /// A command of `cohabd`, as it reports it.
 #[derive(Debug, Default, Deserialize)]
@@ -48,23 +51,23 @@ struct ValueData {
 }
 
 /// The whole command line.
-pub async fn whole() -> Command {
+pub async fn whole(all: AllCommands) -> Command {
     let told = daemon_program::output(&["definitions"]).await.ok();
-    merged(told.as_ref().map(|output| output.stdout.as_slice()))
+    merged(told.as_ref().map(|output| output.stdout.as_slice()), all)
 }
 
 /// The same, with what `cohabd` reported.
 #[must_use]
-pub fn merged(told: Option<&[u8]>) -> Command {
+pub fn merged(told: Option<&[u8]>, all: AllCommands) -> Command {
     // One of another release may report something else; then its words are missing, which does no harm.
     let root: CommandData = told.and_then(|json| serde_json::from_slice(json).ok()).unwrap_or_default();
-    all_commands(|name| root.commands.iter().find(|command| command.name == name).map(command))
+    all(&|name| root.commands.iter().find(|command| command.name == name).map(command))
 }
 
 /// Prints the completion script of a shell.
-pub async fn print_completions(shell: CompletionShell) -> ExitCode {
+pub async fn print_completions(shell: CompletionShell, all: AllCommands) -> ExitCode {
     let mut script = Vec::new();
-    clap_complete::generate(clap_complete::Shell::from(shell), &mut whole().await, "cohab", &mut script);
+    clap_complete::generate(clap_complete::Shell::from(shell), &mut whole(all).await, "cohab", &mut script);
     match io::stdout().write_all(&script) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
@@ -129,6 +132,7 @@ fn argument(data: &ArgumentData) -> Arg {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::all_commands;
 
     const TOLD: &str = r#"{"name": "cohabd", "commands": [{"name": "usage", "about": "Theirs", "arguments": [
         {"id": "since", "long": "since", "takes_value": true, "value_names": ["WHEN"], "help": "Only from then on"},
@@ -139,7 +143,7 @@ mod tests {
 
     fn script(told: Option<&[u8]>, shell: CompletionShell) -> String {
         let mut script = Vec::new();
-        let mut command = merged(told);
+        let mut command = merged(told, all_commands);
         command.clone().debug_assert();
         clap_complete::generate(clap_complete::Shell::from(shell), &mut command, "cohab", &mut script);
         String::from_utf8(script).unwrap()

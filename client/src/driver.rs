@@ -11,19 +11,21 @@ mod program;
 mod prompt_line;
 pub(crate) mod shell_io;
 mod slash;
+mod start;
+mod state;
 mod unintegrated_notice;
 pub(crate) mod wake;
 
-use std::{io, panic::AssertUnwindSafe, path::PathBuf, sync::Arc, time::Instant};
+use std::{io, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
-use cohab_daemon_link::{config::Config, connection::Link};
+use cohab_daemon_link::connection::Link;
 use cohab_policy_io::rules_file::{RuleBook, RulesFile};
 use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey, TurnId};
 use cohab_sandbox::lock;
 use cohab_secrets::ExactValues;
 use cohab_shell_relay::{
     leftovers,
-    live::{Effects, Keyboard, LiveEvent, LiveShell, StartOptions},
+    live::{Effects, Keyboard, LiveEvent, LiveShell},
 };
 use cohab_term::{
     ansi::ColorSupport,
@@ -33,11 +35,13 @@ use cohab_term::{
 };
 use cohab_types::{client_settings::UndoKey, command::Mode};
 use focus::Focus;
-use link::Daemon;
 use process::{approval_mode, catch_panic_messages, home};
 use program::{Program, next_ended};
-use prompt_line::PromptLine;
 use shell_io::{Opened, ShellIo};
+use state::{
+    link::{Daemon, LinkState},
+    prompt_line::PromptLine,
+};
 use unintegrated_notice::UnintegratedNotice;
 use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
 
@@ -49,6 +53,7 @@ use crate::{
     event::Event,
     terminal::Terminal,
 };
+pub use start::{ShellOutcome, Start};
 
 /// Read from the terminal at once. Larger pastes come in several pieces.
 const KEYS_BUFFER_BYTES: usize = 4 * 1024;
@@ -63,34 +68,6 @@ const CTRL_C: u8 = 0x03;
 const CTRL_L: u8 = 0x0c;
 const BRACKETED_PASTE_ON: &[u8] = b"\x1b[?2004h";
 const BRACKETED_PASTE_OFF: &[u8] = b"\x1b[?2004l";
-
-/// What is to be opened.
-#[derive(Debug)]
-pub struct Start {
-    /// Candidates for the shell, best first.
-    pub shells: Vec<PathBuf>,
-    /// How it is started.
-    pub options: StartOptions,
-    /// Variables that choose a model, from the command line.
-    pub model: Vec<(String, String)>,
-    /// Our folders.
-    pub paths: Paths,
-    /// The settings.
-    pub config: Config,
-    /// Start of the id of an older conversation to go on with.
-    pub session: Option<String>,
-}
-
-/// How it went.
-#[derive(Debug)]
-pub enum ShellOutcome {
-    /// The shell ran and ended with this status.
-    Exited(u8),
-    /// A signal ended us, not the user; this is the status for it.
-    Killed(u8),
-    /// No shell ever got to its prompt; the terminal is as it was. The caller opens a plain one.
-    NotStarted(String),
-}
 
 /// Opens the shell and serves it to its end. The terminal is restored on every way out, a panic included.
 #[must_use]
@@ -138,7 +115,7 @@ struct Driver {
     pace: FramePace,
     takes_modes: bool,
     has_been_used: bool,
-    link_state: link::LinkState,
+    link_state: LinkState,
     needs_resize: bool,
     undo_key: UndoKey,
     tasks: BackgroundTasks,
@@ -184,8 +161,14 @@ impl Driver {
             highlighter: highlighter.clone(),
         };
         let entry = PromptLine::new(&options, columns, &start, shell.names_file());
-        let (attach, session_before) =
-            link::attach(start.session, shell.name(), approval, has_lock, start.model, &start.config.key_variables);
+        let (attach, session_before) = state::link::attach(
+            start.session,
+            shell.name(),
+            approval,
+            has_lock,
+            start.model,
+            &start.config.key_variables,
+        );
         let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
         Ok(Self {
             area: LiveArea::new(columns, rows, abilities),
@@ -205,7 +188,7 @@ impl Driver {
             pace: FramePace::default(),
             takes_modes: !abilities.is_dumb,
             has_been_used: false,
-            link_state: link::LinkState::default(),
+            link_state: LinkState::default(),
             needs_resize: false,
             undo_key: start.config.client.undo_key,
             tasks: BackgroundTasks::new(rules),
@@ -256,7 +239,7 @@ impl Driver {
             }
             self.settle();
             self.tell_of_plain_shell();
-            self.watch_focus(self.app.watches_focus());
+            self.focus.watch(self.app.watches_focus(), &mut self.live, &mut self.terminal);
             self.draw_if_due();
         }
     }
@@ -394,7 +377,7 @@ impl Driver {
             }
             Effect::BeginAnswer => self.live.begin_answer(self.shell.probe(), now, &mut self.fx),
             Effect::ComeBack => self.live.begin_answer_when_idle(self.shell.probe(), now, &mut self.fx),
-            Effect::Notify(text) => self.notify(&text),
+            Effect::Notify(text) => self.focus.notify(&text, &mut self.terminal),
             Effect::CancelCommand(id, by) => self.live.cancel(&id, by, self.shell.probe(), now, &mut self.fx),
             Effect::WithdrawCommand(id) => {
                 self.live.withdraw(&id, self.shell.probe(), now, &mut self.fx);
@@ -409,6 +392,14 @@ impl Driver {
                 self.mark_pastes(false);
             }
             effect => self.perform_for_slash(effect),
+        }
+    }
+
+    /// The keys are with the shell, and nothing of what it makes of them is on the terminal yet.
+    fn tell_of_plain_shell(&mut self) {
+        let in_full_screen = self.live.modes().alternate_screen();
+        if let Some(rows) = self.unintegrated_notice.take_rows(in_full_screen, self.area.max_columns()) {
+            self.terminal.write(&rows);
         }
     }
 

@@ -15,7 +15,7 @@ use std::{
 use cohab_shell_relay::live::Modes;
 use cohab_shell_state::shell::quoted;
 
-use crate::cli::CompletionShell;
+use crate::arguments::CompletionShell;
 
 /// Holds the path of the file that makes the outer shell end. `lines.*` sets it; the shells that cohab opens do not get it.
 const OUTER_VARIABLE: &str = "COHAB_OUTER";

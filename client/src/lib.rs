@@ -6,6 +6,7 @@
 
 pub mod app;
 pub mod approval;
+pub mod arguments;
 pub mod ask;
 pub mod attach_environment;
 pub mod background_task;

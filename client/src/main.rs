@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     let is_login_name = shell_resolution::is_login_name(args.next().as_deref());
     let args: Vec<OsString> = args.collect();
     let surroundings = Surroundings::of_this_process();
-    match shell_resolution::way_in(&args, &surroundings) {
+    match shell_resolution::way_in(&args, cli::SUBCOMMANDS, &surroundings) {
         WayIn::RealShell(shell_args) => {
             // Only who typed our name sees this: programs find the real shell in `$SHELL`.
             if surroundings.is_inside_cohab && surroundings.is_terminal && shell_args.is_empty() {

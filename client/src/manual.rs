@@ -9,15 +9,15 @@ use clap::Command;
 use clap_mangen::Man;
 use cohab_text::terminal_safe_writer::HarmlessWriter;
 
-use crate::definitions;
+use crate::definitions::{self, AllCommands};
 
 /// What no definition says.
 const CLOSING: &str = include_str!("manual/closing.roff");
 const OPENING: &str = include_str!("manual/opening.roff");
 
 /// Prints the page of all commands, or of one.
-pub async fn run(command: Option<String>) -> ExitCode {
-    let whole = definitions::whole().await;
+pub async fn run(command: Option<String>, all: AllCommands) -> ExitCode {
+    let whole = definitions::whole(all).await;
     let printed = match page(&whole, command.as_deref()) {
         Ok(Some(page)) => io::stdout().write_all(&page),
         Ok(None) => {
@@ -110,9 +110,10 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::all_commands;
 
     fn text(only: Option<&str>) -> Option<String> {
-        page(&definitions::merged(None), only).unwrap().map(|page| String::from_utf8(page).unwrap())
+        page(&definitions::merged(None, all_commands), only).unwrap().map(|page| String::from_utf8(page).unwrap())
     }
 
     #[test]

@@ -17,8 +17,6 @@ use std::{
 
 use cohab_process::surroundings::Surroundings;
 
-use crate::cli::SUBCOMMANDS;
-
 /// Which way the process goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WayIn {
@@ -28,9 +26,9 @@ pub enum WayIn {
     RealShell(Vec<OsString>),
 }
 
-/// Decides from the arguments without the program's name.
+/// Decides from the arguments without the program's name, and from the names that begin a subcommand.
 #[must_use]
-pub fn way_in(args: &[OsString], surroundings: &Surroundings) -> WayIn {
+pub fn way_in(args: &[OsString], subcommands: &[&str], surroundings: &Surroundings) -> WayIn {
     let stays = surroundings.is_terminal && !surroundings.is_dumb && !surroundings.is_inside_cohab;
     let mut rest = args.iter().enumerate();
     while let Some((index, arg)) = rest.next() {
@@ -46,7 +44,7 @@ pub fn way_in(args: &[OsString], surroundings: &Surroundings) -> WayIn {
             _ if text.starts_with("--") => return WayIn::CommandLine,
             // `-c CMD`, `-ec CMD`, `-i`, `+x`: words of a shell, not of ours.
             _ if text.starts_with('-') || text.starts_with('+') => return WayIn::RealShell(without_ours(args)),
-            _ if SUBCOMMANDS.contains(&text) => return WayIn::CommandLine,
+            _ if subcommands.contains(&text) => return WayIn::CommandLine,
             _ if index == 0 && !Path::new(text).exists() => return WayIn::CommandLine,
             _ => return WayIn::RealShell(without_ours(args)),
         }
@@ -142,6 +140,7 @@ pub fn is_login_name(arg0: Option<&OsStr>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::SUBCOMMANDS;
 
     fn words(text: &str) -> Vec<OsString> {
         text.split_whitespace().map(OsString::from).collect()
@@ -154,14 +153,14 @@ mod tests {
     #[test]
     fn an_interactive_start_in_a_terminal_stays() {
         for line in ["", "--login", "-l", "--shell /bin/bash", "--shell=/bin/bash -- -x", "--help", "--nonsense"] {
-            assert_eq!(way_in(&words(line), &in_terminal()), WayIn::CommandLine, "{line}");
+            assert_eq!(way_in(&words(line), SUBCOMMANDS, &in_terminal()), WayIn::CommandLine, "{line}");
         }
     }
 
     #[test]
     fn subcommands_stay_also_without_a_terminal() {
         for line in ["ask hello", "daemon status", "config path", "completions bash", "--version", "no-such-command"] {
-            assert_eq!(way_in(&words(line), &Surroundings::default()), WayIn::CommandLine, "{line}");
+            assert_eq!(way_in(&words(line), SUBCOMMANDS, &Surroundings::default()), WayIn::CommandLine, "{line}");
         }
     }
 
@@ -176,7 +175,7 @@ mod tests {
             ("/etc/passwd a b", "/etc/passwd a b"),
             ("-s", "-s"),
         ] {
-            assert_eq!(way_in(&words(line), &in_terminal()), WayIn::RealShell(words(expected)), "{line}");
+            assert_eq!(way_in(&words(line), SUBCOMMANDS, &in_terminal()), WayIn::RealShell(words(expected)), "{line}");
         }
     }
 
@@ -185,8 +184,8 @@ mod tests {
         let dumb = Surroundings { is_dumb: true, ..in_terminal() };
         let nested = Surroundings { is_inside_cohab: true, ..in_terminal() };
         for surroundings in [Surroundings::default(), dumb, nested] {
-            assert_eq!(way_in(&[], &surroundings), WayIn::RealShell(vec![]));
-            assert_eq!(way_in(&words("-- -x"), &surroundings), WayIn::RealShell(words("-x")));
+            assert_eq!(way_in(&[], SUBCOMMANDS, &surroundings), WayIn::RealShell(vec![]));
+            assert_eq!(way_in(&words("-- -x"), SUBCOMMANDS, &surroundings), WayIn::RealShell(words("-x")));
         }
     }
 

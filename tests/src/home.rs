@@ -20,7 +20,7 @@ use rustix::{
 use tempfile::TempDir;
 
 use crate::{
-    ModelServer, Session, Size, Terminal, binaries,
+    ModelServer, binaries,
     deadline::{deadline, eventually},
 };
 
@@ -34,7 +34,7 @@ pub const API_KEY: &str = "sk-test-1f2e3d4c5b6a79880716253443526170";
 pub struct Home {
     folder: TempDir,
     environment: BTreeMap<String, String>,
-    prompt: String,
+    pub(crate) prompt: String,
 }
 
 impl Default for Home {
@@ -202,31 +202,6 @@ impl Home {
         command.args(arguments).env_clear().envs(&self.environment).current_dir(&self.environment["HOME"]);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
-    }
-
-    /// The user's own bash, without cohab.
-    #[must_use]
-    pub fn bash(&self) -> Session<'_> {
-        Session::start(Terminal::spawn(self.in_terminal("/bin/bash", &["-i"])), &self.prompt, self)
-    }
-
-    /// `cohab` in a terminal of 24 rows and 80 columns, at its first prompt.
-    #[must_use]
-    pub fn cohab(&self) -> Session<'_> {
-        self.cohab_sized(Size::default())
-    }
-
-    /// `cohab` in a terminal of another size, at its first prompt.
-    #[must_use]
-    pub fn cohab_sized(&self, size: Size) -> Session<'_> {
-        let command = self.in_terminal(binaries::program("cohab"), &[]);
-        Session::start(Terminal::spawn_sized(command, size), &self.prompt, self)
-    }
-
-    /// A shell that `cohab` opens with these arguments, at its first prompt.
-    #[must_use]
-    pub fn cohab_with(&self, arguments: &[&str]) -> Session<'_> {
-        Session::start(Terminal::spawn(self.in_terminal(binaries::program("cohab"), arguments)), &self.prompt, self)
     }
 
     /// `cohab` with arguments, as a process.

@@ -11,6 +11,7 @@ pub mod home;
 pub mod model_server;
 pub mod processes;
 pub mod session;
+mod shells;
 pub mod side_by_side;
 pub mod terminal;
 

@@ -11,19 +11,6 @@ use crate::effect::Effect;
 /// The end of a turn that took longer is worth a ring.
 const LONG_TURN: Duration = Duration::from_secs(10);
 
-/// What is known of it.
-#[derive(Debug, Default)]
-pub(super) struct Attention {
-    has_left: bool,
-}
-
-impl Attention {
-    /// The terminal says so, or a key does.
-    pub fn has_focus(&mut self, has_focus: bool) {
-        self.has_left = !has_focus;
-    }
-}
-
 impl App {
     /// Whether the terminal's focus matters now: the terminal is ours, and a turn runs that may become long.
     #[must_use]

@@ -1,118 +1,33 @@
 //! Moves a turn behind the prompt while it only waits: the user types commands as usual, the turn continues, and its output is shown
 //! once the prompt is left untouched.
 
-use std::{
-    collections::VecDeque,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
-use cohab_protocol::ChunkDelta;
 use cohab_shell_relay::live::{LineDecision, UntouchedPrompt};
-use cohab_term::{theme, wrap::char_boundary};
+use cohab_term::theme;
 use ratatui::text::{Line, Span};
 
 use super::{
     App, Surface,
-    agent_command::{AgentCommand, CommandState},
-    turn::Waiting,
+    state::{
+        agent_command::{AgentCommand, CommandState},
+        background_turn::Presence,
+        turn::Waiting,
+    },
 };
 use crate::{
     effect::Effect,
-    ui::status::{STOPPED, fitted, one_line},
+    ui::status::{fitted, one_line},
 };
 
 /// A model that answers at once is waited for; that is not worth another prompt.
 const GRACE: Duration = Duration::from_millis(200);
 /// A text that stops for so long in its middle counts as waiting, too.
 const STALL: Duration = Duration::from_secs(1);
-/// Text kept for the user's return; of the rest only the length.
-const KEPT_BYTES: usize = 1024 * 1024;
 /// Questions that wait for the end of the turn.
 const QUEUE_MAX: usize = 8;
 /// Said once in a turn, when the prompt comes.
 const HINT: &str = "Still thinking. Type commands; Ctrl-C on an empty line stops it.";
-
-/// Where the assistant is during a turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Presence {
-    /// At the terminal, or a command of the turn is.
-    #[default]
-    Here,
-    /// The shell has been asked for its prompt.
-    Leaving,
-    /// The terminal is the user's, nothing is drawn.
-    Away,
-    /// The relay has been asked for the terminal, and waits for a good moment.
-    ComingBack,
-}
-
-/// What there is to know about it.
-#[derive(Debug, Default)]
-pub(super) struct BackgroundTurn {
-    place: Presence,
-    /// Keys of the user wait for the shell.
-    keys_wait: bool,
-    has_told: bool,
-    /// Text came that was not shown.
-    has_text: bool,
-    kept_bytes: usize,
-    left_out_bytes: u64,
-    queue: VecDeque<String>,
-    /// The last of the queue was asked for, and the relay has not yet put its line away.
-    is_asking: bool,
-    /// What was said of an entered question stands first.
-    has_answered_line: bool,
-    is_stopped: bool,
-}
-
-impl BackgroundTurn {
-    /// Whether the terminal is the shell's although a turn is on.
-    fn is_away(&self) -> bool {
-        matches!(self.place, Presence::Away | Presence::ComingBack)
-    }
-
-    /// Keys of the user wait for the shell.
-    pub fn keys_wait(&mut self) {
-        self.keys_wait = true;
-    }
-
-    /// Counts what comes while nothing is shown, and cuts what is too much.
-    pub fn admit(&mut self, delta: ChunkDelta) -> ChunkDelta {
-        if self.place == Presence::Here {
-            return delta;
-        }
-        match delta {
-            ChunkDelta::Text(mut text) => {
-                self.has_text |= !text.is_empty();
-                let kept = char_boundary(&text, KEPT_BYTES.saturating_sub(self.kept_bytes));
-                self.left_out_bytes += u64::try_from(text.len() - kept).unwrap_or(u64::MAX);
-                // Behind a gap nothing is kept, so that the beginning stays whole.
-                self.kept_bytes = if kept < text.len() { KEPT_BYTES } else { self.kept_bytes + kept };
-                text.truncate(kept);
-                ChunkDelta::Text(text)
-            }
-            ChunkDelta::Reset => {
-                (self.kept_bytes, self.left_out_bytes) = (0, 0);
-                ChunkDelta::Reset
-            }
-            reasoning @ ChunkDelta::Reasoning(_) => reasoning,
-        }
-    }
-
-    /// Forgets the questions that wait; how many they were, in words.
-    fn drop_queue(&mut self) -> Option<String> {
-        match std::mem::take(&mut self.queue).len() {
-            0 => None,
-            1 => Some("1 queued question was dropped.".to_owned()),
-            count => Some(format!("{count} queued questions were dropped.")),
-        }
-    }
-
-    /// What is said when the user stops the turn. Nothing of what was queued is asked then.
-    pub fn stopped_remark(&mut self) -> String {
-        self.drop_queue().map_or_else(|| STOPPED.to_owned(), |dropped| format!("{STOPPED} {dropped}"))
-    }
-}
 
 impl App {
     /// When the assistant is to step aside, if nothing else happens.
@@ -213,8 +128,7 @@ impl App {
                 format!("{left_out_bytes} bytes of the answer are left out here. `cohab sessions show` has them.");
             self.print_remark(&text);
         }
-        let (queue, has_told) = (std::mem::take(&mut self.background.queue), self.background.has_told);
-        self.background = BackgroundTurn { queue, has_told, ..BackgroundTurn::default() };
+        self.background.come_back();
     }
 
     /// Whether the user's prompt stands while a turn is on: a question entered there waits for its end.

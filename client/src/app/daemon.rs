@@ -10,8 +10,10 @@ use cohab_term::output_style::OutputStyle;
 
 use super::{
     App,
-    countdown::Countdown,
-    turn::{Turn, Waiting},
+    state::{
+        countdown::Countdown,
+        turn::{Turn, Waiting},
+    },
 };
 use crate::{effect::Effect, ui::status};
 

@@ -6,7 +6,10 @@ use cohab_protocol::{ClientMessage, ResumeTurn, TurnUnfinished};
 use cohab_shell_relay::live::LineDecision;
 use cohab_text::sanitize::one_line;
 
-use super::{App, Progress, Surface, Turn};
+use super::{
+    App, Surface,
+    state::{progress::Progress, turn::Turn},
+};
 use crate::effect::Effect;
 
 /// Of a question that is only named.

@@ -5,8 +5,7 @@ use std::time::Instant;
 use cohab_line_classifier::Decision;
 use cohab_shell_relay::live::LineDecision;
 
-use super::{App, resume};
-use crate::app::entered_line::Told;
+use super::{App, resume, state::entered_line::Told};
 use crate::effect::Effect;
 
 impl App {

@@ -5,7 +5,10 @@ use std::time::Instant;
 use cohab_daemon_link::connection::SILENCE;
 use cohab_protocol::{Attached, ClientMessage, ErrorSubject, Notice, NoticeKind, WireError, WireErrorKind};
 
-use super::{App, LinkState, agent_command::AgentCommand, turn::Turn};
+use super::{
+    App, LinkState,
+    state::{agent_command::AgentCommand, turn::Turn},
+};
 use crate::{effect::Effect, ui::status};
 
 const GONE: &str = "the daemon is gone";

@@ -3,11 +3,12 @@
 
 use std::time::Instant;
 
+use cohab_policy::Caveat;
 use cohab_protocol::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalSubject, ExecuteCommand, RunMode};
 
 use super::{
     App, Surface,
-    agent_command::{AgentCommand, CommandState, question_of, waits},
+    state::agent_command::{AgentCommand, CommandState, question_of, waits},
 };
 use crate::{consent::RunAuthority, effect::Effect};
 
@@ -18,17 +19,20 @@ const CONFIRMED_MAX: usize = 64;
 const SETTLES: &str = "a yes settles this until it changes again";
 
 impl App {
-    /// Asks whether `request` may run although there are these reasons against it; a yes settles them and makes it go on with `then`.
+    /// Asks whether `request` may run although there are these `reasons` and caveats; a yes settles the caveats and makes it go on with
+    /// `then`.
     pub(super) fn ask_ourselves(
         &mut self,
         request: ExecuteCommand,
         reasons: Vec<String>,
+        caveats: Vec<Caveat>,
         then: RunAuthority,
         now: Instant,
         effects: &mut Vec<Effect>,
     ) {
-        let shown = reasons.iter().cloned().chain([SETTLES.to_owned()]).collect();
-        self.ask_to_run(request, shown, reasons, then, now, effects);
+        let of_caveats = caveats.iter().map(ToString::to_string);
+        let shown = reasons.into_iter().chain(of_caveats).chain([SETTLES.to_owned()]).collect();
+        self.ask_to_run(request, shown, caveats, then, now, effects);
     }
 
     /// Asks whether `request` may run; a yes makes it go on with `then`.
@@ -36,7 +40,7 @@ impl App {
         &mut self,
         request: ExecuteCommand,
         reasons: Vec<String>,
-        confirms: Vec<String>,
+        confirms: Vec<Caveat>,
         then: RunAuthority,
         now: Instant,
         effects: &mut Vec<Effect>,

@@ -3,15 +3,15 @@
 
 use std::time::Instant;
 
-use cohab_policy::{self};
+use cohab_policy::{self, Caveat};
 use cohab_protocol::ExecuteCommand;
 use cohab_shell_relay::live::LiveEvent;
 use cohab_types::command::CommandRequest;
 
 use super::{
     App, Surface,
-    agent_command::{AgentCommand, CommandState},
-    command::refuse,
+    state::agent_command::{AgentCommand, CommandState},
+    wire_results::refuse,
 };
 use crate::{consent::RunAuthority, effect::Effect};
 
@@ -38,8 +38,8 @@ impl App {
         }
         match self.what_names_stand_for(&request.command) {
             None => self.look_at_names(request, effects),
-            Some(reasons) if reasons.is_empty() => self.run_unasked(request, now, effects),
-            Some(reasons) => self.ask_ourselves(request, reasons, RunAuthority::Named, now, effects),
+            Some(caveats) if caveats.is_empty() => self.run_unasked(request, now, effects),
+            Some(caveats) => self.ask_ourselves(request, Vec::new(), caveats, RunAuthority::Named, now, effects),
         }
     }
 
@@ -54,22 +54,21 @@ impl App {
     ) {
         let names = self.what_names_stand_for(&request.command);
         let then = if names.is_some() { RunAuthority::Named } else { RunAuthority::Unasked };
-        let reasons = std::iter::once(changes).chain(names.unwrap_or_default()).collect();
-        self.ask_ourselves(request, reasons, then, now, effects);
+        self.ask_ourselves(request, vec![changes], names.unwrap_or_default(), then, now, effects);
     }
 
     /// Names of a command that stand for something else, but for what the user has confirmed; `None` if the shell has not reported.
-    fn what_names_stand_for(&self, command: &str) -> Option<Vec<String>> {
+    fn what_names_stand_for(&self, command: &str) -> Option<Vec<Caveat>> {
         if !self.options.looks_at_names {
             return Some(Vec::new());
         }
-        let mut reasons = cohab_policy::why_not_themselves(
+        let mut caveats = cohab_policy::why_not_themselves(
             command,
             self.shell.seen.as_ref()?,
             self.options.environment.context(&self.shell.cwd),
         );
-        reasons.retain(|reason| !self.shell.confirmed.contains(reason));
-        Some(reasons)
+        caveats.retain(|caveat| !self.shell.confirmed.contains(caveat));
+        Some(caveats)
     }
 
     fn look_at_names(&mut self, request: ExecuteCommand, effects: &mut Vec<Effect>) {
@@ -121,7 +120,7 @@ impl App {
             self.start(request, RunAuthority::Unasked, now, effects);
         } else {
             let reason = "the shell does not report what its names stand for".to_owned();
-            self.ask_ourselves(request, vec![reason], RunAuthority::Named, now, effects);
+            self.ask_ourselves(request, vec![reason], Vec::new(), RunAuthority::Named, now, effects);
         }
         true
     }

@@ -4,23 +4,11 @@ use cohab_protocol::{ClientMessage, TurnId};
 use cohab_shell_relay::live::LineDecision;
 use cohab_term::output_style::OutputStyle;
 
-use super::{App, Surface};
+use super::{App, Surface, state::turn::Pause};
 use crate::{
     effect::Effect,
     slash::{self, CommandKind, Parsed},
 };
-
-/// Whether a turn is held.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Pause {
-    /// It is not.
-    #[default]
-    No,
-    /// It will be when its step is over.
-    Asked,
-    /// It is.
-    Holds,
-}
 
 impl App {
     /// The key for it was pressed.

@@ -100,8 +100,8 @@ impl App {
 
     /// What was begun for a question is done.
     pub(super) fn on_done(&mut self, done: TaskResult, now: Instant, effects: &mut Vec<Effect>) {
-        if let TaskResult::GitTold { call, doubt } = done {
-            return self.on_git_told(call, doubt, now, effects);
+        if let TaskResult::GitTold { call, caveat } = done {
+            return self.on_git_told(call, caveat, now, effects);
         }
         let Some(question) = self.activity.turn_mut().and_then(|turn| turn.question.as_mut()) else { return };
         let outcome = question.on_done(done, now);

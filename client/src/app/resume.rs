@@ -3,16 +3,20 @@
 
 use std::{path::Path, time::Duration};
 
-use cohab_protocol::{
-    Attached, EnvSetting, ErrorSubject, LeftState, SessionKey, TurnUnfinished, WireError, WireErrorKind,
-};
+use cohab_protocol::{Attached, EnvSetting, ErrorSubject, LeftState, SessionKey, WireError, WireErrorKind};
 use cohab_shell_relay::live::{LineDecision, LiveEvent};
 use cohab_shell_state::shell::{Shell, quoted};
 use cohab_term::visible::{visible, visible_command};
 use cohab_types::command::{CommandOutcome, CommandRequest, Ending};
 use ratatui::text::Line;
 
-use super::{App, LinkState, Surface, activity::Activity};
+use super::{
+    App, LinkState, Surface,
+    state::{
+        activity::Activity,
+        resume::{ResumeStage, Resuming},
+    },
+};
 use crate::{
     effect::Effect,
     ui::{card::key_rows, change_summary::tilde, status::STOPPED},
@@ -31,46 +35,6 @@ const MAX_VALUE_BYTES: usize = 120;
 /// Variables that are offered.
 const MAX_VARIABLES: usize = 8;
 
-#[derive(Debug, PartialEq)]
-enum Stage {
-    /// The terminal is not ours, or the session not joined.
-    Joining,
-    /// The user decides about this command.
-    Offering(String),
-    /// The command of this id runs.
-    Running(String),
-    /// It has run.
-    Done,
-}
-
-/// A session is being joined.
-#[derive(Debug)]
-pub(super) struct Resuming {
-    stage: Stage,
-    joined: Option<Result<Attached, (String, String)>>,
-    /// Its last turn was interrupted.
-    unfinished: Option<TurnUnfinished>,
-}
-
-impl Resuming {
-    fn at(stage: Stage, joined: Option<Result<Attached, (String, String)>>) -> Self {
-        Self { stage, joined, unfinished: None }
-    }
-
-    /// Holds the notice until the session is announced and its offer answered; returns whether it was held.
-    pub(super) fn hold(&mut self, unfinished: &TurnUnfinished) -> bool {
-        let is_held = match self.stage {
-            Stage::Joining => self.joined.is_some(),
-            Stage::Offering(_) | Stage::Running(_) => true,
-            Stage::Done => false,
-        };
-        if is_held {
-            self.unfinished = Some(unfinished.clone());
-        }
-        is_held
-    }
-}
-
 /// The name of the session that a line asks for.
 pub(super) fn wanted(line: &str) -> Option<SessionKey> {
     let words: Vec<&str> = line.split_whitespace().collect();
@@ -86,7 +50,7 @@ impl App {
         effects.push(Effect::DecideLine(LineDecision::Assistant));
         self.surface = Surface::Opening;
         self.print_own_line(&visible(line.trim()));
-        self.activity = Activity::Resume(Resuming::at(Stage::Joining, None));
+        self.activity = Activity::Resume(Resuming::at(ResumeStage::Joining, None));
         self.connection.link = LinkState::Connecting;
         effects.push(Effect::Join(session));
     }
@@ -99,7 +63,7 @@ impl App {
                 self.advance_resume(effects);
             }
         } else if self.surface == Surface::Shell && self.activity.turn().is_none() {
-            self.activity = Activity::Resume(Resuming::at(Stage::Joining, Some(joined)));
+            self.activity = Activity::Resume(Resuming::at(ResumeStage::Joining, Some(joined)));
             self.surface = Surface::Opening;
             // Below the prompt's row.
             self.print_own_line("");
@@ -125,7 +89,7 @@ impl App {
     pub(super) fn advance_resume(&mut self, effects: &mut Vec<Effect>) -> bool {
         let Some(resuming) = self.activity.resuming_mut() else { return false };
         self.screen.is_dirty = true;
-        if resuming.stage == Stage::Done {
+        if resuming.stage == ResumeStage::Done {
             self.close_resume(effects);
             return true;
         }
@@ -162,7 +126,7 @@ impl App {
             .above
             .extend(key_rows(&keys, false, self.width(), self.options.output_style).into_iter().map(Line::from));
         if let Some(resuming) = self.activity.resuming_mut() {
-            resuming.stage = Stage::Offering(script);
+            resuming.stage = ResumeStage::Offering(script);
         }
         effects.push(Effect::TakeKeyboard(true));
     }
@@ -170,7 +134,7 @@ impl App {
     /// What the user typed while the way back is offered. False if it is not.
     pub(super) fn on_resume_keys(&mut self, bytes: &[u8], effects: &mut Vec<Effect>) -> bool {
         let Some(Resuming { stage, .. }) = self.activity.resuming_mut() else { return false };
-        let Stage::Offering(script) = stage else { return true };
+        let ResumeStage::Offering(script) = stage else { return true };
         let text = std::mem::take(script);
         effects.push(Effect::TakeKeyboard(false));
         if bytes != b"y" && bytes != b"Y" {
@@ -178,7 +142,7 @@ impl App {
             return true;
         }
         let id = (self.options.fresh_turn_id)().to_string();
-        *stage = Stage::Running(id.clone());
+        *stage = ResumeStage::Running(id.clone());
         self.surface = Surface::Command;
         let request = CommandRequest { id, text, timeout: TIMEOUT, wants_env_delta: false };
         effects.push(Effect::RunAsItIs(request));
@@ -187,7 +151,7 @@ impl App {
 
     /// What the relay says about the command of the way back; any other event comes back.
     pub(super) fn on_resume_event(&mut self, event: LiveEvent, effects: &mut Vec<Effect>) -> Option<LiveEvent> {
-        let Activity::Resume(Resuming { stage: Stage::Running(running), .. }) = &self.activity else {
+        let Activity::Resume(Resuming { stage: ResumeStage::Running(running), .. }) = &self.activity else {
             return Some(event);
         };
         match event {
@@ -197,7 +161,7 @@ impl App {
                     self.print_remark(&remark);
                 }
                 if let Some(resuming) = self.activity.resuming_mut() {
-                    resuming.stage = Stage::Done;
+                    resuming.stage = ResumeStage::Done;
                 }
             }
             LiveEvent::CommandRefused { id, error } if id == *running => {

@@ -12,7 +12,13 @@ use cohab_term::clipboard::MAX_CLIPBOARD_BYTES;
 use cohab_text::sanitize::sanitize;
 use ratatui::text::Line;
 
-use super::{App, LinkState, Surface, activity::Activity};
+use super::{
+    App, LinkState, Surface,
+    state::{
+        activity::Activity,
+        slash::{Slash, SlashStage, Wish},
+    },
+};
 use crate::{
     effect::Effect,
     session_override::{ModelWish, SessionOverride},
@@ -25,55 +31,9 @@ const REQUEST_LIMIT: Duration = Duration::from_secs(10);
 /// A model may have to sum the conversation up.
 const COMPACT_LIMIT: Duration = Duration::from_secs(100);
 
-/// A command that is on.
-#[derive(Debug)]
-pub(super) struct Slash {
-    stage: Stage,
-}
-
-impl Slash {
-    /// When its request is given up.
-    pub fn deadline(&self) -> Option<Instant> {
-        match &self.stage {
-            Stage::Held(_, deadline) | Stage::Sent(_, _, deadline) => Some(*deadline),
-            Stage::Program(_) | Stage::Done => None,
-        }
-    }
-
-    /// The shell could not make room, or its prompt is back.
-    pub fn end(self, effects: &mut Vec<Effect>) {
-        if let Stage::Program(_) = self.stage {
-            effects.push(Effect::StopProgram);
-        }
-    }
-}
-
 /// Shown while a model sums up: a line, and a sentence.
 const COMPACTING: (&str, &str) =
     ("shortening the conversation · Ctrl-C stops", "Shortening the conversation. Ctrl-C stops it.");
-
-#[derive(Debug)]
-enum Stage {
-    /// It waits until the daemon can take its request.
-    Held(Wish, Instant),
-    /// It waits for the answer.
-    Sent(RequestId, Wish, Instant),
-    /// Another of our own programs runs; how the user would call it.
-    Program(String),
-    /// All is said.
-    Done,
-}
-
-/// What is wanted of the daemon.
-#[derive(Clone, Debug)]
-enum Wish {
-    /// To know who answers. The settings may have changed since the connection was made.
-    Introduction,
-    /// Somebody else answers.
-    Model(ModelWish),
-    /// Anything else.
-    Action(SessionAction),
-}
 
 impl App {
     /// Whether a question is a command to the assistant itself, which then begins.
@@ -113,30 +73,30 @@ impl App {
             }
             Parsed::Unknown(word, nearest) => {
                 self.say(say::unknown(&self.options.question_prefix, word, nearest));
-                self.activity = Activity::Slash(Slash { stage: Stage::Done });
+                self.activity = Activity::Slash(Slash { stage: SlashStage::Done });
             }
             Parsed::Question => {}
         }
     }
 
-    fn begin_slash(&mut self, command: &Command, words: &str, now: Instant, effects: &mut Vec<Effect>) -> Stage {
+    fn begin_slash(&mut self, command: &Command, words: &str, now: Instant, effects: &mut Vec<Effect>) -> SlashStage {
         let (width, output_style) = (self.width(), self.options.output_style);
         let prefix = self.options.question_prefix.clone();
-        let held = |action| Stage::Held(Wish::Action(action), now + REQUEST_LIMIT);
+        let held = |action| SlashStage::Held(Wish::Action(action), now + REQUEST_LIMIT);
         if command.arguments.is_empty() && !words.is_empty() {
             self.say(say::misused(&prefix, command));
-            return Stage::Done;
+            return SlashStage::Done;
         }
         match command.kind {
             CommandKind::Help => self.screen.above.extend(say::help(&prefix, width, output_style)),
             CommandKind::New => return held(SessionAction::Clear),
             CommandKind::Retry => return held(SessionAction::Rewind),
-            CommandKind::Compact => return Stage::Held(Wish::Action(SessionAction::Compact), now + COMPACT_LIMIT),
+            CommandKind::Compact => return SlashStage::Held(Wish::Action(SessionAction::Compact), now + COMPACT_LIMIT),
             CommandKind::Context => return held(SessionAction::Context),
             CommandKind::Cost => return held(SessionAction::Usage),
-            CommandKind::Model if words.is_empty() => return Stage::Held(Wish::Introduction, now + REQUEST_LIMIT),
+            CommandKind::Model if words.is_empty() => return SlashStage::Held(Wish::Introduction, now + REQUEST_LIMIT),
             CommandKind::Model => match ModelWish::parse(words) {
-                Some(wish) => return Stage::Held(Wish::Model(wish), now + REQUEST_LIMIT),
+                Some(wish) => return SlashStage::Held(Wish::Model(wish), now + REQUEST_LIMIT),
                 None => self.say(say::misused(&prefix, command)),
             },
             CommandKind::Approve => return self.begin_approve(command, words, now, effects),
@@ -149,28 +109,28 @@ impl App {
             // Begun elsewhere.
             CommandKind::Undo | CommandKind::Resume => {}
         }
-        Stage::Done
+        SlashStage::Done
     }
 
     /// The client decides last what runs, so its own mode changes at once, with or without a daemon.
-    fn begin_approve(&mut self, command: &Command, words: &str, now: Instant, effects: &mut Vec<Effect>) -> Stage {
+    fn begin_approve(&mut self, command: &Command, words: &str, now: Instant, effects: &mut Vec<Effect>) -> SlashStage {
         let width = self.width();
         if words.is_empty() {
             self.screen.above.extend(say::approval(self.options.approval, false, width));
-            return Stage::Done;
+            return SlashStage::Done;
         }
         let Ok(mode) = words.parse() else {
             self.say(say::misused(&self.options.question_prefix, command));
-            return Stage::Done;
+            return SlashStage::Done;
         };
         self.options.approval = mode;
         effects.push(Effect::KeepForAttach(SessionOverride::Approval(mode)));
         self.screen.above.extend(say::approval(mode, true, width));
         if matches!(self.connection.link, LinkState::Down | LinkState::Failed) {
             // The daemon learns it when it is needed.
-            return Stage::Done;
+            return SlashStage::Done;
         }
-        Stage::Held(Wish::Action(SessionAction::SetApproval { mode }), now + REQUEST_LIMIT)
+        SlashStage::Held(Wish::Action(SessionAction::SetApproval { mode }), now + REQUEST_LIMIT)
     }
 
     fn copy(&mut self, command: &Command, words: &str, effects: &mut Vec<Effect>) {
@@ -198,11 +158,11 @@ impl App {
         effects.push(Effect::Copy(text));
     }
 
-    fn run_program(&mut self, name: &str, words: &str, effects: &mut Vec<Effect>) -> Stage {
+    fn run_program(&mut self, name: &str, words: &str, effects: &mut Vec<Effect>) -> SlashStage {
         let args: Vec<String> = std::iter::once(name).chain(words.split_whitespace()).map(str::to_owned).collect();
         let called = format!("cohab {}", args.join(" "));
         effects.push(Effect::RunProgram { args, cwd: self.shell.cwd.clone(), columns: self.text_width() });
-        Stage::Program(called)
+        SlashStage::Program(called)
     }
 
     fn say(&mut self, text: impl AsRef<str>) {
@@ -213,7 +173,7 @@ impl App {
 
     /// Sends what is held, if the daemon can take it; connects if there is no connection.
     pub(super) fn send_held_request(&mut self, effects: &mut Vec<Effect>) {
-        let Some(Stage::Held(wish, deadline)) = self.activity.slash().map(|slash| &slash.stage) else { return };
+        let Some(SlashStage::Held(wish, deadline)) = self.activity.slash().map(|slash| &slash.stage) else { return };
         let (wish, deadline) = (wish.clone(), *deadline);
         match &self.connection.link {
             LinkState::Down | LinkState::Failed => return self.connect(effects),
@@ -231,12 +191,12 @@ impl App {
         });
         self.connection.last_request = request_id.0;
         self.screen.is_dirty = true;
-        self.activity = Activity::Slash(Slash { stage: Stage::Sent(request_id, wish, deadline) });
+        self.activity = Activity::Slash(Slash { stage: SlashStage::Sent(request_id, wish, deadline) });
     }
 
     fn take_sent(&mut self, request_id: RequestId) -> Option<Wish> {
         match self.activity.slash().map(|slash| &slash.stage) {
-            Some(Stage::Sent(id, wish, _)) if *id == request_id => {
+            Some(SlashStage::Sent(id, wish, _)) if *id == request_id => {
                 let wish = wish.clone();
                 self.end_slash();
                 Some(wish)
@@ -290,7 +250,10 @@ impl App {
 
     /// There is no connection (any more).
     pub(super) fn fail_slash(&mut self, message: &str, hint: &str) {
-        let waits = matches!(self.activity.slash().map(|slash| &slash.stage), Some(Stage::Held(..) | Stage::Sent(..)));
+        let waits = matches!(
+            self.activity.slash().map(|slash| &slash.stage),
+            Some(SlashStage::Held(..) | SlashStage::Sent(..))
+        );
         if waits {
             self.print_error(&WireError {
                 about: ErrorSubject::Connection,
@@ -304,7 +267,7 @@ impl App {
 
     /// A program of ours has ended.
     pub(super) fn on_program_ended(&mut self, output: &OwnOutput) {
-        let Some(Stage::Program(name)) = self.activity.slash().map(|slash| &slash.stage) else { return };
+        let Some(SlashStage::Program(name)) = self.activity.slash().map(|slash| &slash.stage) else { return };
         let lines = output.lines(name, self.width());
         self.screen.above.extend(lines);
         self.end_slash();
@@ -313,16 +276,16 @@ impl App {
     /// The user has seen enough.
     pub(super) fn cancel_slash(&mut self, effects: &mut Vec<Effect>) {
         match self.activity.slash().map(|slash| &slash.stage) {
-            None | Some(Stage::Done) => return,
-            Some(Stage::Program(_)) => effects.push(Effect::StopProgram),
-            Some(Stage::Held(..) | Stage::Sent(..)) => {}
+            None | Some(SlashStage::Done) => return,
+            Some(SlashStage::Program(_)) => effects.push(Effect::StopProgram),
+            Some(SlashStage::Held(..) | SlashStage::Sent(..)) => {}
         }
         self.print_remark(STOPPED);
         self.end_slash();
     }
 
     fn end_slash(&mut self) {
-        self.activity = Activity::Slash(Slash { stage: Stage::Done });
+        self.activity = Activity::Slash(Slash { stage: SlashStage::Done });
         self.screen.is_dirty = true;
     }
 
@@ -338,7 +301,9 @@ impl App {
 
     /// Gives the prompt back once all is said and the terminal is ours, unless another question waits.
     pub(super) fn close_slash_if_due(&mut self, now: Instant, effects: &mut Vec<Effect>) {
-        while self.surface == Surface::Ours && matches!(self.activity, Activity::Slash(Slash { stage: Stage::Done })) {
+        while self.surface == Surface::Ours
+            && matches!(self.activity, Activity::Slash(Slash { stage: SlashStage::Done }))
+        {
             self.activity = Activity::Idle;
             if !self.ask_next(now, effects) {
                 self.surface = Surface::Closing;
@@ -350,13 +315,13 @@ impl App {
     /// What is shown while it waits.
     pub(super) fn slash_area(&self) -> Vec<Line<'static>> {
         let text = match self.activity.slash().map(|slash| &slash.stage) {
-            Some(Stage::Held(..)) => "starting the assistant".to_owned(),
-            Some(Stage::Program(name)) => self
+            Some(SlashStage::Held(..)) => "starting the assistant".to_owned(),
+            Some(SlashStage::Program(name)) => self
                 .options
                 .output_style
                 .choose(format!("{name} · Ctrl-C stops"), format!("Running {name}. Ctrl-C stops it.")),
             // The others take no time worth telling.
-            Some(Stage::Sent(_, Wish::Action(SessionAction::Compact), _)) => {
+            Some(SlashStage::Sent(_, Wish::Action(SessionAction::Compact), _)) => {
                 let (line, sentence) = COMPACTING;
                 self.options.output_style.choose(line, sentence).to_owned()
             }

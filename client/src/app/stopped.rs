@@ -7,7 +7,11 @@ use cohab_protocol::{ApprovalMode, CallId, CommandExecutionResult, ExecuteComman
 use cohab_sandbox::lock;
 use cohab_types::command::{CommandOutcome, Ending};
 
-use super::{App, agent_command::Running, command::refuse};
+use super::{
+    App,
+    state::{agent_command::Running, stopped::Stopped},
+    wire_results::refuse,
+};
 use crate::{consent::RunAuthority, effect::Effect};
 
 /// What a yes does, shown on the card.
@@ -17,27 +21,6 @@ const NOT_ASKED: &str = "the user was not asked, since a command before it may h
                          they are asked to let it run without the lock";
 /// Note for the model: this mode asks nothing.
 const READ_ONLY: &str = "in this mode nothing runs without the lock";
-
-/// A command that ran locked, and was probably stopped by that.
-#[derive(Debug)]
-pub(super) struct Stopped {
-    /// The result of that run, which was not sent yet.
-    pub result: CommandExecutionResult,
-    /// What probably stopped it, a clause.
-    pub why: String,
-}
-
-impl Stopped {
-    /// The result of that run, with a note about what happened since.
-    fn told(self, what: &str) -> CommandExecutionResult {
-        let Self { mut result, why } = self;
-        if !result.output.is_empty() && !result.output.ends_with('\n') {
-            result.output.push('\n');
-        }
-        result.output.push_str(&format!("[lock: {why}; {what}]\n"));
-        result
-    }
-}
 
 impl App {
     /// What has probably stopped a command that ran locked in `cwd`.

@@ -377,7 +377,7 @@ fn a_pasted_yes_answers_nothing() {
 #[test]
 fn passwords_in_variables_stay_here() {
     let change = |name: &str, value: &str| EnvChange { name: name.into(), value: Some(value.into()) };
-    let delta = command::env_delta(vec![
+    let delta = wire_results::env_delta(vec![
         change("DATABASE_URL", "postgres://ann:pw@host:5432/db"),
         change("MYSQL_PWD", "pw"),
         change("API_TOKEN", "pw"),

@@ -2,40 +2,17 @@
 
 use std::time::Instant;
 
-use cohab_policy::{self, Context};
+use cohab_policy::{self, Caveat, Context};
 use cohab_policy_io::git_settings::Environment;
-use cohab_protocol::{CallId, ExecuteCommand, TurnId};
+use cohab_protocol::{CallId, ExecuteCommand};
 use cohab_term::{output_style::OutputStyle, theme};
 use ratatui::text::Line;
 
 use super::{
     App, Surface,
-    agent_command::{AgentCommand, CommandState},
+    state::agent_command::{AgentCommand, CommandState},
 };
 use crate::{background_task::Task, consent::RunAuthority, effect::Effect, ui::status};
-
-/// Lines that are kept to be shown as they were typed.
-const KEPT_LINES: usize = 20;
-
-/// Lines of one turn as they were typed, where words were put in.
-#[derive(Debug, Default)]
-pub(super) struct TypedLines {
-    turn: Option<TurnId>,
-    lines: Vec<String>,
-}
-
-impl TypedLines {
-    /// Keeps a line; true for the first one of its turn.
-    fn keep(&mut self, turn: TurnId, line: &str) -> bool {
-        if self.turn != Some(turn) {
-            *self = Self { turn: Some(turn), lines: Vec::new() };
-        }
-        if self.lines.len() < KEPT_LINES {
-            self.lines.push(line.to_owned());
-        }
-        self.lines.len() == 1
-    }
-}
 
 impl App {
     /// Runs a command whose names stand for what it was judged by, unless git's settings or variables speak against it.
@@ -45,20 +22,21 @@ impl App {
         let context = Context { lock, ..self.options.environment.context(&self.shell.cwd) };
         if lock.is_none() && cohab_policy::needs_lock(&request.command, context) {
             let reason = "the program is gone that keeps its programs from writing".to_owned();
-            return self.ask_ourselves(request, vec![reason], RunAuthority::Confirmed, now, effects);
+            return self.ask_ourselves(request, vec![reason], Vec::new(), RunAuthority::Confirmed, now, effects);
         }
         let unasked = match cohab_policy::unasked(&request.command, context) {
             Ok(unasked) => unasked,
             Err(reason) => {
-                return self.ask_ourselves(request, vec![reason.to_owned()], RunAuthority::Confirmed, now, effects);
+                let reasons = vec![reason.to_owned()];
+                return self.ask_ourselves(request, reasons, Vec::new(), RunAuthority::Confirmed, now, effects);
             }
         };
         if unasked.git_folders.is_empty() {
             return self.run_typed(request, unasked.text, unasked.locked, effects);
         }
-        let reason = self.shell.seen.as_ref().and_then(cohab_policy::git_variables);
-        if let Some(reason) = reason.filter(|reason| !self.shell.confirmed.contains(reason)) {
-            return self.ask_ourselves(request, vec![reason], RunAuthority::Named, now, effects);
+        let caveat = self.shell.seen.as_ref().and_then(cohab_policy::git_variables);
+        if let Some(caveat) = caveat.filter(|caveat| !self.shell.confirmed.contains(caveat)) {
+            return self.ask_ourselves(request, Vec::new(), vec![caveat], RunAuthority::Named, now, effects);
         }
         let Some(turn) = self.activity.turn_mut() else { return };
         let environment = self.shell.seen.as_ref().map(Environment::of_shell);
@@ -86,11 +64,11 @@ impl App {
         unasked.map_or_else(|_| request.command.clone(), |unasked| unasked.text)
     }
 
-    /// Git's settings where the command `call_id` starts it are known: `doubt` says what speaks against it.
+    /// Git's settings where the command `call_id` starts it are known: `caveat` says what speaks against it.
     pub(super) fn on_git_told(
         &mut self,
         call_id: CallId,
-        doubt: Option<String>,
+        caveat: Option<Caveat>,
         now: Instant,
         effects: &mut Vec<Effect>,
     ) {
@@ -110,9 +88,11 @@ impl App {
         } else if cwd != self.shell.cwd {
             effects.push(self.refuse_elsewhere(request.call_id));
         } else {
-            match doubt.filter(|doubt| !self.shell.confirmed.contains(doubt)) {
+            match caveat.filter(|caveat| !self.shell.confirmed.contains(caveat)) {
                 None => self.run_typed(request, typed.text, typed.locked, effects),
-                Some(doubt) => self.ask_ourselves(request, vec![doubt], RunAuthority::Confirmed, now, effects),
+                Some(caveat) => {
+                    self.ask_ourselves(request, Vec::new(), vec![caveat], RunAuthority::Confirmed, now, effects);
+                }
             }
         }
     }
@@ -125,8 +105,7 @@ impl App {
         };
         let command = self.activity.turn().and_then(|turn| turn.command.as_ref());
         if let Some(call_id) = command.filter(is_late).map(|command| command.request.call_id) {
-            let doubt = "git did not report its settings here in time".to_owned();
-            self.on_git_told(call_id, Some(doubt), now, effects);
+            self.on_git_told(call_id, Some(Caveat::GitSilent), now, effects);
         }
     }
 

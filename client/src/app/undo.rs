@@ -4,12 +4,19 @@
 
 use std::time::Duration;
 
-use cohab_protocol::{ShellEvent, TurnId};
+use cohab_protocol::ShellEvent;
 use cohab_shell_relay::live::{LineDecision, LiveEvent, UNDO_PREFIX, UntouchedPrompt};
 use cohab_shell_state::state::{Snapshot, StateChange, Step, Undo};
 use cohab_types::command::{CommandRequest, Ending};
 
-use super::{App, Surface, activity::Activity, turn::Turn};
+use super::{
+    App, Surface,
+    state::{
+        activity::Activity,
+        turn::Turn,
+        undo::{UndoJournal, UndoKey, UndoStage, Undoing},
+    },
+};
 use crate::{
     effect::Effect,
     slash::own_output::OwnOutput,
@@ -20,91 +27,6 @@ use crate::{
 const LINE: [&str; 2] = ["cohab", "undo"];
 /// Both commands are done in milliseconds, unless a folder is on a disk that hangs.
 const TIMEOUT: Duration = Duration::from_secs(30);
-
-/// What the last turn that changed anything changed.
-#[derive(Debug, Default)]
-pub(super) struct UndoJournal {
-    turn: Option<TurnId>,
-    /// In the shell.
-    change: StateChange,
-    /// It has changed files; the daemon keeps what they held.
-    has_files: bool,
-    /// The shell could not report what a command of the turn changed.
-    is_partial: bool,
-}
-
-impl UndoJournal {
-    /// Adds what a command changed; `is_whole` unless it may have changed more than is known.
-    pub fn record(&mut self, turn: TurnId, change: StateChange, is_whole: bool) {
-        if change.is_empty() && is_whole {
-            return;
-        }
-        self.begin(turn);
-        self.is_partial |= !is_whole;
-        self.change.then(change);
-    }
-
-    /// A tool has changed a file.
-    pub fn record_files(&mut self, turn: TurnId) {
-        self.begin(turn);
-        self.has_files = true;
-    }
-
-    fn begin(&mut self, turn: TurnId) {
-        if self.turn != Some(turn) {
-            *self = Self { turn: Some(turn), ..Self::default() };
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.leaves_shell_alone() && !self.has_files
-    }
-
-    fn leaves_shell_alone(&self) -> bool {
-        self.change.is_empty() && !self.is_partial
-    }
-}
-
-/// What can be undone, and whether its key counts.
-#[derive(Debug, Default)]
-pub(super) struct UndoOffer {
-    pub journal: UndoJournal,
-    pub key: UndoKey,
-}
-
-/// Whether the key for undo counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum UndoKey {
-    #[default]
-    Passes,
-    /// A turn has just ended; its prompt is about to be reported.
-    Ended,
-    /// It was pressed ahead of that prompt.
-    PressedAhead,
-    /// Its prompt stands.
-    Counts,
-}
-
-#[derive(Debug)]
-enum Stage {
-    Opening,
-    /// Our program brings files back.
-    Files,
-    Looking,
-    Restoring(Undo),
-}
-
-/// An undo that is on.
-#[derive(Debug)]
-pub(super) struct Undoing {
-    step: Stage,
-    /// Of the command that runs.
-    command: String,
-    /// What the shell was like after it.
-    seen: Option<Snapshot>,
-    /// What became of the files.
-    files: Vec<String>,
-}
 
 impl App {
     /// Whether the line is for us, and not a question: taken before the shell sees it.
@@ -138,7 +60,7 @@ impl App {
     pub(super) fn start_undo(&mut self) {
         self.undo.key = UndoKey::Passes;
         self.activity =
-            Activity::Undo(Undoing { step: Stage::Opening, command: String::new(), seen: None, files: Vec::new() });
+            Activity::Undo(Undoing { step: UndoStage::Opening, command: String::new(), seen: None, files: Vec::new() });
     }
 
     /// Whether the key for undo means undo: at the prompt behind a turn that changed the shell, or ahead of it, as long as it is
@@ -187,30 +109,30 @@ impl App {
         let Some(undoing) = self.activity.undoing_mut() else { return false };
         self.screen.is_dirty = true;
         let seen = undoing.seen.take();
-        match (std::mem::replace(&mut undoing.step, Stage::Opening), seen) {
-            (Stage::Opening, _) if self.undo.journal.is_empty() => {
+        match (std::mem::replace(&mut undoing.step, UndoStage::Opening), seen) {
+            (UndoStage::Opening, _) if self.undo.journal.is_empty() => {
                 self.print_remark("Nothing to undo: no turn has changed this shell or a file since the last undo.");
                 self.close_undo(effects);
             }
-            (Stage::Opening, _) if self.undo.journal.has_files => self.undo_files(effects),
+            (UndoStage::Opening, _) if self.undo.journal.has_files => self.undo_files(effects),
             // It reports when it has ended.
-            (Stage::Files, _) => undoing.step = Stage::Files,
-            (Stage::Opening, _) => self.run_for_undo(Stage::Looking, ":", effects),
-            (Stage::Looking, Some(now)) => {
+            (UndoStage::Files, _) => undoing.step = UndoStage::Files,
+            (UndoStage::Opening, _) => self.run_for_undo(UndoStage::Looking, ":", effects),
+            (UndoStage::Looking, Some(now)) => {
                 let undo = Undo::of(&self.undo.journal.change, &now, self.options.environment.shell);
                 if undo.script().is_empty() {
                     self.tell_undo(&undo, &now, effects);
                 } else {
                     let script = undo.script().to_owned();
-                    self.run_for_undo(Stage::Restoring(undo), &script, effects);
+                    self.run_for_undo(UndoStage::Restoring(undo), &script, effects);
                 }
             }
-            (Stage::Looking, None) => {
+            (UndoStage::Looking, None) => {
                 self.print_remark("Nothing was undone: the shell did not report its current state.");
                 self.close_undo(effects);
             }
-            (Stage::Restoring(undo), Some(now)) => self.tell_undo(&undo, &now, effects),
-            (Stage::Restoring(_), None) => {
+            (UndoStage::Restoring(undo), Some(now)) => self.tell_undo(&undo, &now, effects),
+            (UndoStage::Restoring(_), None) => {
                 self.print_remark("Interrupted: some of it may be undone. `cohab undo` undoes the rest.");
                 self.close_undo(effects);
             }
@@ -222,14 +144,14 @@ impl App {
         let turn = self.undo.journal.turn.map(|turn| turn.to_string());
         let args = ["undo".to_owned(), "--turn".to_owned()].into_iter().chain(turn).collect();
         if let Some(undoing) = self.activity.undoing_mut() {
-            undoing.step = Stage::Files;
+            undoing.step = UndoStage::Files;
         }
         effects.push(Effect::RunProgram { args, cwd: self.shell.cwd.clone(), columns: self.text_width() });
     }
 
     /// Whether our program brings files back.
     pub(super) fn is_undoing_files(&self) -> bool {
-        matches!(self.activity, Activity::Undo(Undoing { step: Stage::Files, .. }))
+        matches!(self.activity, Activity::Undo(Undoing { step: UndoStage::Files, .. }))
     }
 
     /// It has, as far as it could. The shell is next.
@@ -245,13 +167,13 @@ impl App {
             self.close_undo(effects);
         } else {
             if let Some(undoing) = self.activity.undoing_mut() {
-                (undoing.step, undoing.files) = (Stage::Opening, told);
+                (undoing.step, undoing.files) = (UndoStage::Opening, told);
             }
             self.advance_undo(effects);
         }
     }
 
-    fn run_for_undo(&mut self, step: Stage, text: &str, effects: &mut Vec<Effect>) {
+    fn run_for_undo(&mut self, step: UndoStage, text: &str, effects: &mut Vec<Effect>) {
         let id = format!("{UNDO_PREFIX}{}", (self.options.fresh_turn_id)());
         let files = self.activity.undoing_mut().map(|undoing| std::mem::take(&mut undoing.files)).unwrap_or_default();
         self.activity = Activity::Undo(Undoing { step, command: id.clone(), seen: None, files });

@@ -12,8 +12,7 @@ use ratatui::text::{Line, Span};
 
 use super::{
     App, Surface,
-    pause::Pause,
-    turn::{Turn, Waiting},
+    state::turn::{Pause, Turn, Waiting},
 };
 use crate::ui::{
     long_command::{Ends, ends},

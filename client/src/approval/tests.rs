@@ -55,10 +55,10 @@ impl Asked {
     }
 
     fn type_on(&mut self, key: char) -> KeyOutcome {
-        self.question.on_input(&Input::Key(KeyPress::plain(Key::Char(key))), self.now)
+        self.question.on_input(&Input::Key(KeyPress::plain(KeyCode::Char(key))), self.now)
     }
 
-    fn press(&mut self, key: Key) -> KeyOutcome {
+    fn press(&mut self, key: KeyCode) -> KeyOutcome {
         self.question.on_input(&Input::Key(KeyPress::plain(key)), self.now)
     }
 
@@ -84,7 +84,7 @@ fn each_key_decides_what_it_says() {
         assert_eq!(Asked::decided(&outcome), Some(("cargo test", &decision)), "{key}");
         assert!(outcome.is_closed);
     }
-    let stop = Asked::new(command("cargo test", false)).press(Key::Escape);
+    let stop = Asked::new(command("cargo test", false)).press(KeyCode::Escape);
     assert_eq!(Asked::decided(&stop), Some(("cargo test", &Decision::CancelTurn)));
     assert_eq!(Asked::new(command("cargo test", false)).key('x'), KeyOutcome::default());
 }
@@ -112,7 +112,7 @@ fn always_shows_the_rule_before_it_is_stored() {
         lines.iter().map(|line| format!("{line}\n")).collect::<String>()
     };
     assert!(shown(&asked).contains("allow `cargo test` in every folder"), "{}", shown(&asked));
-    assert_eq!(asked.press(Key::Escape), KeyOutcome::default());
+    assert_eq!(asked.press(KeyCode::Escape), KeyOutcome::default());
     assert!(shown(&asked).contains("a always"), "Esc goes back: {}", shown(&asked));
     asked.key('a');
     assert_eq!(asked.key('a'), KeyOutcome::default(), "only y stores it");
@@ -165,7 +165,7 @@ fn danger_that_was_typed_into_the_command_wants_the_word_too() {
         asked.key('e');
         asked.question.on_input(&Input::Key(KeyPress::ctrl('u')), asked.now);
         asked.question.on_input(&Input::Paste("rm -rf x".into()), asked.now);
-        assert_eq!(asked.press(Key::Enter), KeyOutcome::default(), "{asked_for}");
+        assert_eq!(asked.press(KeyCode::Enter), KeyOutcome::default(), "{asked_for}");
         let shown: String =
             asked.question.question(79, OutputStyle::Rich).lines.iter().map(|line| format!("{line}\n")).collect();
         assert_eq!(
@@ -173,7 +173,7 @@ fn danger_that_was_typed_into_the_command_wants_the_word_too() {
             "│ Dangerous as edited:\n│ $ rm -rf x\n╰ Type yes and Enter to do it, Esc to go back.\nyes? \n"
         );
         asked.question.on_input(&Input::Paste("yes".into()), asked.now);
-        let outcome = asked.press(Key::Enter);
+        let outcome = asked.press(KeyCode::Enter);
         let edited = Decision::Edited { command: "rm -rf x".into() };
         assert_eq!(Asked::decided(&outcome), Some((asked_for, &edited)));
     }
@@ -200,7 +200,7 @@ fn what_was_typed_into_the_command_is_judged_by_where_its_links_lead_and_by_whic
         asked.key('e');
         asked.question.on_input(&Input::Key(KeyPress::ctrl('u')), asked.now);
         asked.question.on_input(&Input::Paste(edited.into()), asked.now);
-        assert_eq!(asked.press(Key::Enter).decided.is_none(), is_danger, "{edited}");
+        assert_eq!(asked.press(KeyCode::Enter).decided.is_none(), is_danger, "{edited}");
     }
 }
 
@@ -227,7 +227,7 @@ fn a_line_that_begins_with_an_offered_key_decides_nothing() {
             asked.now += CHOICE_REST * 9 / 10;
             assert_eq!(asked.question.on_time(asked.now), KeyOutcome::default(), "{line}: {letter}");
         }
-        assert_eq!(asked.press(Key::Enter), KeyOutcome::default(), "{line}");
+        assert_eq!(asked.press(KeyCode::Enter), KeyOutcome::default(), "{line}");
         assert_eq!(asked.question.answering, Answering::Keys, "{line}");
         assert_eq!(Asked::decided(&asked.key('y')), Some(("cargo test", &Decision::Once)), "{line}");
     }
@@ -250,11 +250,11 @@ fn a_key_is_shown_at_once_and_enter_need_not_wait() {
     asked.type_on('s');
     assert!(dimmed(&asked).contains("once") && !dimmed(&asked).contains("this session"), "{}", dimmed(&asked));
     assert_eq!(asked.question.deadline(), Some(asked.now + CHOICE_REST));
-    assert_eq!(Asked::decided(&asked.press(Key::Enter)), Some(("cargo test", &Decision::Session)));
+    assert_eq!(Asked::decided(&asked.press(KeyCode::Enter)), Some(("cargo test", &Decision::Session)));
     // Esc and Ctrl-C stop after any choice.
     let mut asked = Asked::new(command("cargo test", false));
     asked.type_on('y');
-    assert_eq!(Asked::decided(&asked.press(Key::Escape)), Some(("cargo test", &Decision::CancelTurn)));
+    assert_eq!(Asked::decided(&asked.press(KeyCode::Escape)), Some(("cargo test", &Decision::CancelTurn)));
     assert_eq!(asked.question.on_time(asked.now + DEAF), KeyOutcome::default());
 }
 
@@ -306,7 +306,7 @@ fn a_batch_is_decided_as_one() {
     let mut asked = Asked::new(batch(&["touch a", "touch b"]));
     asked.key('n');
     asked.question.on_input(&Input::Paste("not now".into()), asked.now);
-    let outcome = asked.press(Key::Enter);
+    let outcome = asked.press(KeyCode::Enter);
     assert_eq!(outcome.decided.unwrap().1, Decision::Refused { note: "not now".into() });
     assert!(outcome.is_closed);
 }
@@ -324,9 +324,13 @@ fn a_line_that_is_being_typed_when_the_question_comes_decides_nothing() {
 
     let mut asked = Asked::new(command("touch a", false));
     asked.now -= DEAF / 3;
-    asked.press(Key::Escape);
+    asked.press(KeyCode::Escape);
     asked.now += DEAF / 3;
-    assert_eq!(Asked::decided(&asked.press(Key::Escape)), Some(("touch a", &Decision::CancelTurn)), "no word goes on");
+    assert_eq!(
+        Asked::decided(&asked.press(KeyCode::Escape)),
+        Some(("touch a", &Decision::CancelTurn)),
+        "no word goes on"
+    );
 }
 
 #[test]
@@ -345,11 +349,11 @@ fn a_batch_is_decided_one_by_one_each_under_its_own_id() {
     assert!(first.has_new_card && !first.is_closed);
     asked.now += DEAF;
     asked.key('n');
-    let second = asked.press(Key::Enter);
+    let second = asked.press(KeyCode::Enter);
     assert_eq!(second.decided.as_ref().unwrap().0.approval_id, ids[1]);
     assert_eq!(Asked::decided(&second), Some(("touch b", &Decision::Refused { note: String::new() })));
     asked.now += DEAF;
-    let third = asked.press(Key::Escape);
+    let third = asked.press(KeyCode::Escape);
     assert_eq!(Asked::decided(&third), Some(("touch c", &Decision::CancelTurn)));
     assert!(third.is_closed);
 }

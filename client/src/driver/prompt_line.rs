@@ -1,69 +1,16 @@
-//! Follows the line at the prompt: the typed text, the hint next to it, and the classifier's thread.
+//! Follows the line at the prompt: gives keys, output and verdicts to the hint and to the classifier's thread.
 
-use std::{collections::HashMap, path::PathBuf, time::Instant};
+use std::time::Instant;
 
 use cohab_line_classifier::Decision;
 use cohab_shell_relay::live::{LiveEvent, ShellState, UntouchedPrompt};
-use cohab_types::client_settings::FlipKey;
 
-use super::{Driver, Start};
+use super::Driver;
 use crate::{
-    app::Options,
     event::Event,
-    hint::{PromptHint, Wanted},
-    prompt_line::{
-        Question, QuestionId,
-        classifier_thread::{Judge, LineVerdict, World},
-        corrections_store, first_word,
-    },
+    hint::Wanted,
+    prompt_line::{Question, QuestionId, classifier_thread::LineVerdict, first_word},
 };
-
-/// First words that are known from the shell itself.
-const TOLD_MAX: usize = 512;
-
-/// What the driver keeps for it.
-pub(super) struct PromptLine {
-    pub hint: PromptHint,
-    pub judge: Judge,
-    flip_key: FlipKey,
-    /// Whether the shell knew these words when it was asked last.
-    told: HashMap<String, bool>,
-    /// An answer has just ended: its line may have come back.
-    answer_ended: bool,
-    /// Keys went elsewhere than to the line that is followed.
-    keys_ahead: bool,
-    out: Vec<u8>,
-}
-
-impl PromptLine {
-    pub fn new(options: &Options, columns: u16, start: &Start, names: Option<PathBuf>) -> Self {
-        let flip_key = start.config.client.flip_key;
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let world = World {
-            path,
-            home: options.environment.home.clone(),
-            corrections: start.paths.state_dir.join(corrections_store::FILE_NAME),
-            names,
-        };
-        Self {
-            hint: PromptHint::new(options.environment.shell, columns, options.output_style, flip_key.name()),
-            judge: Judge::new(world),
-            flip_key,
-            told: HashMap::new(),
-            answer_ended: false,
-            keys_ahead: false,
-            out: Vec::new(),
-        }
-    }
-
-    fn remember_word(&mut self, line: &str, is_command: Option<bool>) {
-        let Some(is_command) = is_command else { return };
-        if self.told.len() >= TOLD_MAX {
-            self.told.clear();
-        }
-        self.told.insert(first_word(line).to_owned(), is_command);
-    }
-}
 
 impl Driver {
     /// Keys before they go to the shell. True: they were for us.

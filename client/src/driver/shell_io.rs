@@ -14,7 +14,7 @@ use cohab_shell_state::shell::Shell;
 use cohab_term::async_tty::AsyncTty;
 use rustix::termios::Termios;
 
-use super::Start;
+use super::start::Start;
 
 /// What is read from the PTY in one call of the kernel on Linux: a full read means that there may be more.
 const PTY_READ_BYTES: usize = 4096;

@@ -2,7 +2,6 @@
 
 use cohab_term::ansi::{ColorSupport, write_line};
 
-use super::Driver;
 use crate::ui::status;
 
 /// As a terminal sends it.
@@ -38,20 +37,16 @@ impl UnintegratedNotice {
         let is_entered = std::mem::take(&mut self.is_entered);
         self.untold.take_if(|_| is_entered && !in_full_screen)
     }
-}
 
-impl Driver {
-    /// The keys are with the shell, and nothing of what it makes of them is on the terminal yet.
-    pub(super) fn tell_of_plain_shell(&mut self) {
-        let Some(reason) = self.unintegrated_notice.take_due(self.live.modes().alternate_screen()) else { return };
-        let lines = status::remark(&reason, self.area.max_columns());
-        let mut bytes = Vec::new();
-        // The shell itself ends the last row.
-        for line in &lines {
-            bytes.extend_from_slice(NEXT_ROW);
-            write_line(line, self.unintegrated_notice.colors, &mut bytes);
+    /// The rows that say it, if it is to be said now. The shell itself ends the last one.
+    pub fn take_rows(&mut self, in_full_screen: bool, columns: usize) -> Option<Vec<u8>> {
+        let reason = self.take_due(in_full_screen)?;
+        let mut rows = Vec::new();
+        for line in &status::remark(&reason, columns) {
+            rows.extend_from_slice(NEXT_ROW);
+            write_line(line, self.colors, &mut rows);
         }
-        self.terminal.write(&bytes);
+        Some(rows)
     }
 }
 

@@ -2,9 +2,7 @@
 //! The caller waits for [`ENTER_LIMIT`] at most and then continues without a judgement; a thread that hangs is not asked again.
 
 use std::{
-    ffi::OsString,
     fmt,
-    path::PathBuf,
     sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel},
     thread,
     time::{Duration, Instant},
@@ -13,8 +11,7 @@ use std::{
 use cohab_line_classifier::{self, Decision};
 use tokio::sync::mpsc;
 
-use super::{Question, QuestionId, names::ShellNames};
-use crate::prompt_line::corrections_store::Memory;
+use super::{Question, QuestionId, corrections_store::Memory, names::ShellNames, world::World};
 
 /// Enter is held so long for a decision; then the line is the shell's. It takes less than a millisecond, but a machine under load may take long, and
 /// a question must not run as a command.
@@ -25,19 +22,6 @@ const QUEUE_MAX: usize = 16;
 const IDLE_BEFORE_EXIT: Duration = Duration::from_secs(30);
 /// The gate needs little.
 const STACK_BYTES: usize = 512 * 1024;
-
-/// What the thread needs to know of the user's world.
-#[derive(Clone, Debug)]
-pub struct World {
-    /// The `PATH` in which words are looked for that the shell did not speak of.
-    pub path: OsString,
-    /// The user's home.
-    pub home: PathBuf,
-    /// Where corrections are kept.
-    pub corrections: PathBuf,
-    /// Where the shell says what it has named.
-    pub names: Option<PathBuf>,
-}
 
 /// A decision about a [`Question`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,6 +155,8 @@ fn judge(world: &World, question: &Question) -> cohab_line_classifier::Judgement
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+
     use super::*;
 
     fn question(id: u64, line: &str, is_command: Option<bool>) -> Question {

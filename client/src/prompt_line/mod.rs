@@ -5,6 +5,7 @@ pub mod classifier_thread;
 pub mod corrections_store;
 pub mod names;
 pub mod places;
+pub mod world;
 
 use std::path::PathBuf;
 

@@ -12,8 +12,7 @@ use cohab_line_classifier::Names;
 use memchr::memmem;
 use rustix::fs::Access;
 
-use super::{Question, QuestionId, first_word, places};
-use crate::prompt_line::classifier_thread::World;
+use super::{Question, QuestionId, first_word, places, world::World};
 
 /// Longer names are no names.
 const NAME_MAX_BYTES: usize = 1024;

@@ -7,7 +7,7 @@ mod impact;
 
 use cohab_policy::{self, Level, Part};
 use cohab_protocol::{ApprovalRequest, ApprovalSubject, ProposedCommand, RunMode, WirePath};
-use cohab_term::wrap::{Row, row_width, wrap_exactly, wrap_words};
+use cohab_term::wrap::{StyledRow, row_width, wrap_exactly, wrap_words};
 use cohab_term::{
     output_style::OutputStyle,
     theme,
@@ -16,7 +16,7 @@ use cohab_term::{
 use ratatui::text::{Line, Span};
 
 pub use answers::{Answering, Question, key_rows, question};
-pub use impact::{TOUCHED_ROWS, touched};
+pub use impact::{IMPACT_ROWS, impact_rows};
 
 use super::long_command::{Ends, WHOLE_BYTES, ends};
 use crate::approval::ApprovalEnvironment;
@@ -157,7 +157,7 @@ impl Card {
     }
 
     /// All rows but the first are indented.
-    fn wrapped(&mut self, wrap: impl Fn(usize) -> Vec<Row>) {
+    fn wrapped(&mut self, wrap: impl Fn(usize) -> Vec<StyledRow>) {
         let rows = wrap(self.columns);
         if rows.len() == 1 || self.columns < MIN_BAR_WIDTH {
             return self.rows(rows);
@@ -209,7 +209,10 @@ impl Card {
             let marks = std::iter::once(mark.as_str()).chain(std::iter::repeat(hanging.as_str()));
             for (row, mark) in rows.into_iter().zip(marks) {
                 let marked = std::iter::once(Span::styled(mark.to_owned(), theme::DIM)).chain(row);
-                self.rows(wrap_exactly(&marked.filter(|span| !span.content.is_empty()).collect::<Row>(), self.columns));
+                self.rows(wrap_exactly(
+                    &marked.filter(|span| !span.content.is_empty()).collect::<StyledRow>(),
+                    self.columns,
+                ));
             }
         }
     }
@@ -301,7 +304,7 @@ impl Card {
         }
         // The mark never stands alone.
         let rows = wrap_words(&[text], self.columns - HANG.len()).into_iter().enumerate();
-        let marked = |mut row: Row| {
+        let marked = |mut row: StyledRow| {
             row.insert(0, mark.clone());
             row
         };
@@ -335,7 +338,7 @@ impl Card {
         self.lines
     }
 
-    fn rows(&mut self, rows: Vec<Row>) {
+    fn rows(&mut self, rows: Vec<StyledRow>) {
         for row in rows {
             debug_assert!(row_width(&row) <= self.columns.max(2));
             self.lines.push(Line::from_iter(self.bar.clone().into_iter().chain(row)));
@@ -343,7 +346,7 @@ impl Card {
     }
 }
 
-fn indented(mut row: Row) -> Row {
+fn indented(mut row: StyledRow) -> StyledRow {
     row.insert(0, Span::raw(HANG));
     row
 }

@@ -12,7 +12,7 @@ use cohab_term::{
     output_style::OutputStyle,
 };
 use cohab_term::{
-    keys::{Input, Key, KeyPress},
+    keys::{Input, KeyCode, KeyPress},
     markdown::MarkdownStream,
 };
 use cohab_text::{sanitize::is_invisible, terminal_attack_fixtures::HOSTILE};
@@ -135,16 +135,16 @@ fn every_field_of_a_question_is_harmless_and_the_editor_too() {
             };
             let (mut question, _) = OpenQuestion::new(request, Arc::new(environment), opened_at);
             question.on_done(
-                TaskResult::Looked { question: question_id, touched: vec![touched(&text), touched(&text)] },
+                TaskResult::Looked { question: question_id, impacts: vec![touched(&text), touched(&text)] },
                 opened_at,
             );
             assert_harmless("card", &question.card(80, OutputStyle::Rich));
             let later = opened_at + std::time::Duration::from_secs(1);
             for key in ['e', 'n'] {
-                question.on_input(&Input::Key(KeyPress::plain(Key::Char(key))), later);
+                question.on_input(&Input::Key(KeyPress::plain(KeyCode::Char(key))), later);
                 question.on_input(&Input::Paste(text.clone()), later);
                 assert_harmless("question", &question.question(80, OutputStyle::Rich).lines);
-                question.on_input(&Input::Key(KeyPress::plain(Key::Escape)), later);
+                question.on_input(&Input::Key(KeyPress::plain(KeyCode::Escape)), later);
             }
         }
     }

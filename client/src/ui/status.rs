@@ -50,16 +50,17 @@ pub fn step_finished(
         StepOutcome::Cancelled => ("  ✗ ", "Cancelled: ", theme::DIM),
     };
     let summary = one_line(summary);
-    let refused = match outcome {
-        StepOutcome::Refused if !summary.contains("refused") => "refused",
-        StepOutcome::Cancelled if !summary.contains("cancelled") => "cancelled",
+    // A summary gives the reason; without one the outcome itself is said.
+    let alone = match outcome {
+        StepOutcome::Refused if summary.is_empty() => "refused",
+        StepOutcome::Cancelled if summary.is_empty() => "cancelled",
         _ => "",
     };
     // What was not run took no time worth telling.
     let took = if elapsed_ms == 0 { String::new() } else { duration(elapsed_ms) };
     // The step's glyph stands above; without one, the tool's name says what this is about.
-    let parts = [output_style.choose("", &one_line(tool)), output_style.choose(refused, ""), &summary, &took]
-        .map(str::to_owned);
+    let parts =
+        [output_style.choose("", &one_line(tool)), output_style.choose(alone, ""), &summary, &took].map(str::to_owned);
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     let text = parts.join(output_style.choose(" · ", ", ")) + output_style.choose("", ".");
     let line = Line::from(vec![Span::styled(output_style.choose(glyph, word), style), Span::styled(text, theme::DIM)]);

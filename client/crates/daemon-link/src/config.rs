@@ -92,7 +92,7 @@ fn parse(text: &str) -> Result<Config, toml::de::Error> {
 
 #[cfg(test)]
 mod tests {
-    use cohab_types::client_settings::{Hotkey, UndoKey};
+    use cohab_types::client_settings::{FlipKey, Hotkey, UndoKey};
 
     use super::*;
 
@@ -103,6 +103,16 @@ mod tests {
         assert_eq!(config.client.hotkey, Hotkey::CtrlSpace);
         assert_eq!(config.client.question_prefix, "?");
         assert_eq!(config.approval_mode.as_deref(), Some("all"));
+    }
+
+    #[test]
+    fn each_key_that_the_check_allows_is_read() {
+        for (name, words) in [("hotkey", Hotkey::WORDS), ("undo_key", UndoKey::WORDS), ("flip_key", FlipKey::WORDS)] {
+            for word in words {
+                assert!(parse(&format!("[client]\n{name} = \"{word}\"\n")).is_ok(), "{name} = {word}");
+            }
+        }
+        assert!(parse("[client]\nhotkey = \"alt-space\"\n").is_err());
     }
 
     #[test]

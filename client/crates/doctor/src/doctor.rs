@@ -2,6 +2,7 @@
 //! needs, then a pure function judges it. Nothing is started, changed or asked of a model; the one thing that may leave the machine
 //! is the request for the list of models to the service that would answer, and its finding says so.
 
+mod context;
 mod daemon;
 mod folders;
 mod jobs;
@@ -31,7 +32,8 @@ use futures::{
     future::{BoxFuture, join_all},
 };
 
-use crate::shell_check::{self, PLAIN_COLUMNS, Start, facts::Facts, findings::Finding};
+use crate::shell_check::{self, PLAIN_COLUMNS, Start, finding::Finding};
+use context::Context;
 use report::Report;
 
 /// `cohab doctor`.
@@ -54,14 +56,6 @@ pub struct DoctorArgs {
 
 /// Exit status after Ctrl-C, as shells count it.
 const CANCELLED: u8 = 130;
-
-/// What all checks look at.
-struct Context {
-    paths: Paths,
-    surroundings: Surroundings,
-    /// About the shell that `cohab` would open; `None` if that could not be found out.
-    facts: Option<Facts>,
-}
 
 /// Looks, prints, and ends with 0 if nothing fails. `start` is the shell that `cohab` would open.
 pub async fn run(args: DoctorArgs, paths: Paths, start: Start, surroundings: Surroundings) -> ExitCode {
@@ -112,9 +106,4 @@ fn print(report: &Report, as_json: bool) -> io::Result<()> {
         (PLAIN_COLUMNS, ColorSupport::None)
     };
     out.write_all(&report.text(columns, colors, OutputStyle::from_env(colors)))
-}
-
-/// Whether a variable is set to something.
-fn is_set(name: &str) -> bool {
-    std::env::var_os(name).is_some_and(|value| !value.is_empty())
 }

@@ -4,6 +4,7 @@
 //! the command was typed is not touched.
 
 pub mod facts;
+pub mod finding;
 pub mod findings;
 mod hidden;
 pub(crate) mod probe;

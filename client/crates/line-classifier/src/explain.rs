@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use super::{
     DecisionTrace, Names, decide,
-    features::{FEATURES, features},
+    feature_names::FEATURES,
+    features::features,
     hashing::{Mark, each_hashed},
     line::Line,
     reason::shown,

@@ -13,6 +13,7 @@ pub mod builtins;
 
 pub mod corrections;
 pub mod explain;
+pub mod feature_names;
 pub mod features;
 pub mod hashing;
 pub mod line;

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use super::features::FEATURES;
+use super::feature_names::FEATURES;
 
 /// The weights file embedded in the program.
 static FILE: &[u8] = include_bytes!("../assets/gate.weights");

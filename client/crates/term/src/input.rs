@@ -6,10 +6,10 @@ use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation as _};
 use unicode_width::UnicodeWidthStr;
 
 use super::{
-    keys::{Input, Key, KeyPress},
+    keys::{Input, KeyCode, KeyPress},
     theme,
 };
-use crate::wrap::{Row, char_boundary, letters, push_text};
+use crate::wrap::{StyledRow, char_boundary, letters, push_text};
 
 /// Longest text that typing and pasting can make.
 pub const MAX_INPUT_BYTES: usize = 64 * 1024;
@@ -68,20 +68,24 @@ impl InputText {
     fn press(&mut self, press: KeyPress) -> EditResult {
         let KeyPress { key, has_alt, has_ctrl, .. } = press;
         match (key, has_ctrl, has_alt) {
-            (Key::Char(letter), false, false) => self.insert(letter.encode_utf8(&mut [0; 4])),
-            (Key::Enter, _, true) => self.insert("\n"),
-            (Key::Left, false, false) | (Key::Char('b'), true, false) => self.cursor = self.previous(),
-            (Key::Right, false, false) | (Key::Char('f'), true, false) => self.cursor = self.next(),
-            (Key::Left, _, _) | (Key::Char('b'), false, true) => self.cursor = self.word_start(),
-            (Key::Right, _, _) | (Key::Char('f'), false, true) => self.cursor = self.word_end(),
-            (Key::Home, ..) | (Key::Char('a'), true, false) => self.cursor = self.line_start(),
-            (Key::End, ..) | (Key::Char('e'), true, false) => self.cursor = self.line_end(),
-            (Key::Backspace, false, false) | (Key::Char('h'), true, false) => self.remove(self.previous(), self.cursor),
-            (Key::Delete, false, false) | (Key::Char('d'), true, false) => self.remove(self.cursor, self.next()),
-            (Key::Backspace, ..) | (Key::Char('w'), true, false) => self.remove(self.word_start(), self.cursor),
-            (Key::Delete, ..) | (Key::Char('d'), false, true) => self.remove(self.cursor, self.word_end()),
-            (Key::Char('u'), true, false) => self.remove(self.line_start(), self.cursor),
-            (Key::Char('k'), true, false) => self.remove(self.cursor, self.line_end()),
+            (KeyCode::Char(letter), false, false) => self.insert(letter.encode_utf8(&mut [0; 4])),
+            (KeyCode::Enter, _, true) => self.insert("\n"),
+            (KeyCode::Left, false, false) | (KeyCode::Char('b'), true, false) => self.cursor = self.previous(),
+            (KeyCode::Right, false, false) | (KeyCode::Char('f'), true, false) => self.cursor = self.next(),
+            (KeyCode::Left, _, _) | (KeyCode::Char('b'), false, true) => self.cursor = self.word_start(),
+            (KeyCode::Right, _, _) | (KeyCode::Char('f'), false, true) => self.cursor = self.word_end(),
+            (KeyCode::Home, ..) | (KeyCode::Char('a'), true, false) => self.cursor = self.line_start(),
+            (KeyCode::End, ..) | (KeyCode::Char('e'), true, false) => self.cursor = self.line_end(),
+            (KeyCode::Backspace, false, false) | (KeyCode::Char('h'), true, false) => {
+                self.remove(self.previous(), self.cursor)
+            }
+            (KeyCode::Delete, false, false) | (KeyCode::Char('d'), true, false) => {
+                self.remove(self.cursor, self.next())
+            }
+            (KeyCode::Backspace, ..) | (KeyCode::Char('w'), true, false) => self.remove(self.word_start(), self.cursor),
+            (KeyCode::Delete, ..) | (KeyCode::Char('d'), false, true) => self.remove(self.cursor, self.word_end()),
+            (KeyCode::Char('u'), true, false) => self.remove(self.line_start(), self.cursor),
+            (KeyCode::Char('k'), true, false) => self.remove(self.cursor, self.line_end()),
             _ => return EditResult::Unused,
         }
         EditResult::Edited
@@ -90,7 +94,7 @@ impl InputText {
     /// The text behind `prompt` as rows of at most `width` columns (of at least 6), and the cursor's row and column in them. No letter is cut.
     #[must_use]
     pub fn layout(&self, prompt: &str, width: usize) -> (Vec<Line<'static>>, (usize, usize)) {
-        let mut layout = Layout { width: width.max(2), rows: vec![Row::new()], column: 0 };
+        let mut layout = Layout { width: width.max(2), rows: vec![StyledRow::new()], column: 0 };
         for letter in letters(prompt) {
             layout.place(letter, letter.width(), theme::ACCENT);
         }
@@ -160,7 +164,7 @@ impl InputText {
 /// Rows under construction; each keeps its last column free for the cursor.
 struct Layout {
     width: usize,
-    rows: Vec<Row>,
+    rows: Vec<StyledRow>,
     column: usize,
 }
 
@@ -181,7 +185,7 @@ impl Layout {
     /// Begins a row; gives where the last one ended.
     fn end_row(&mut self) -> (usize, usize) {
         let position = (self.rows.len() - 1, self.column);
-        self.rows.push(Row::new());
+        self.rows.push(StyledRow::new());
         self.column = 0;
         position
     }
@@ -207,8 +211,8 @@ mod tests {
         (input.text, input.cursor)
     }
 
-    const LEFT: KeyPress = KeyPress::plain(Key::Left);
-    const BACKSPACE: KeyPress = KeyPress::plain(Key::Backspace);
+    const LEFT: KeyPress = KeyPress::plain(KeyCode::Left);
+    const BACKSPACE: KeyPress = KeyPress::plain(KeyCode::Backspace);
 
     #[test]
     fn backspace_takes_a_whole_letter_however_many_code_points() {
@@ -219,17 +223,17 @@ mod tests {
 
     #[test]
     fn letters_go_in_at_the_cursor() {
-        assert_eq!(after("ac", &[LEFT, KeyPress::plain(Key::Char('b'))]), ("abc".into(), 2));
+        assert_eq!(after("ac", &[LEFT, KeyPress::plain(KeyCode::Char('b'))]), ("abc".into(), 2));
     }
 
     #[test]
     fn whole_words_and_lines_go_at_once() {
         assert_eq!(after("git commit -m x", &[KeyPress::ctrl('w')]), ("git commit -m ".into(), 14));
-        assert_eq!(after("one two", &[KeyPress::alt(Key::Left), KeyPress::ctrl('k')]), ("one ".into(), 4));
+        assert_eq!(after("one two", &[KeyPress::alt(KeyCode::Left), KeyPress::ctrl('k')]), ("one ".into(), 4));
         assert_eq!(after("one two", &[KeyPress::ctrl('u')]), (String::new(), 0));
         assert_eq!(after("a\nb c", &[KeyPress::ctrl('u')]), ("a\n".into(), 2));
-        assert_eq!(after("one two", &[KeyPress::ctrl('a'), KeyPress::alt(Key::Char('f'))]), ("one two".into(), 3));
-        assert_eq!(after("one two", &[KeyPress::ctrl('a'), KeyPress::plain(Key::Delete)]), ("ne two".into(), 0));
+        assert_eq!(after("one two", &[KeyPress::ctrl('a'), KeyPress::alt(KeyCode::Char('f'))]), ("one two".into(), 3));
+        assert_eq!(after("one two", &[KeyPress::ctrl('a'), KeyPress::plain(KeyCode::Delete)]), ("ne two".into(), 0));
     }
 
     #[test]
@@ -242,7 +246,7 @@ mod tests {
     #[test]
     fn enter_and_escape_are_for_the_caller() {
         let mut input = InputText::new("a");
-        for key in [Key::Enter, Key::Escape, Key::Up, Key::Tab] {
+        for key in [KeyCode::Enter, KeyCode::Escape, KeyCode::Up, KeyCode::Tab] {
             assert_eq!(input.apply(&Input::Key(KeyPress::plain(key))), EditResult::Unused);
         }
     }
@@ -267,15 +271,15 @@ mod tests {
         let keys = vec![
             LEFT,
             BACKSPACE,
-            KeyPress::plain(Key::Right),
-            KeyPress::plain(Key::Delete),
-            KeyPress::plain(Key::Home),
-            KeyPress::alt(Key::Left),
-            KeyPress::alt(Key::Right),
+            KeyPress::plain(KeyCode::Right),
+            KeyPress::plain(KeyCode::Delete),
+            KeyPress::plain(KeyCode::Home),
+            KeyPress::alt(KeyCode::Left),
+            KeyPress::alt(KeyCode::Right),
             KeyPress::ctrl('w'),
             KeyPress::ctrl('k'),
             KeyPress::ctrl('u'),
-            KeyPress::alt(Key::Enter),
+            KeyPress::alt(KeyCode::Enter),
         ];
         prop_oneof![
             prop::sample::select(keys).prop_map(Input::Key),

@@ -11,7 +11,7 @@ const PASTE_END: &[u8] = b"\x1b[201~";
 
 /// A key of the keyboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Key {
+pub enum KeyCode {
     /// A letter, digit or sign, as typed with Shift.
     Char(char),
     /// Return or Enter.
@@ -50,7 +50,7 @@ pub enum Key {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyPress {
     /// The key.
-    pub key: Key,
+    pub key: KeyCode,
     /// Shift; not reported for letters of terminals without the kitty protocol.
     pub has_shift: bool,
     /// Alt or Option.
@@ -62,19 +62,19 @@ pub struct KeyPress {
 impl KeyPress {
     /// A key alone.
     #[must_use]
-    pub const fn plain(key: Key) -> Self {
+    pub const fn plain(key: KeyCode) -> Self {
         Self { key, has_shift: false, has_alt: false, has_ctrl: false }
     }
 
     /// A key with Control.
     #[must_use]
     pub const fn ctrl(letter: char) -> Self {
-        Self { has_ctrl: true, ..Self::plain(Key::Char(letter)) }
+        Self { has_ctrl: true, ..Self::plain(KeyCode::Char(letter)) }
     }
 
     /// A key with Alt.
     #[must_use]
-    pub const fn alt(key: Key) -> Self {
+    pub const fn alt(key: KeyCode) -> Self {
         Self { has_alt: true, ..Self::plain(key) }
     }
 }
@@ -144,10 +144,12 @@ impl KeyReader {
 
     fn pending_key(&self) -> Option<KeyPress> {
         match &self.state {
-            ReaderState::Escape => Some(KeyPress { has_alt: self.has_alt, ..KeyPress::plain(Key::Escape) }),
-            ReaderState::Csi(parameters) if parameters.is_empty() => Some(KeyPress::alt(Key::Char('['))),
-            ReaderState::Ss3 => Some(KeyPress::alt(Key::Char('O'))),
-            ReaderState::Reply { introducer, length: 0, .. } => Some(KeyPress::alt(Key::Char(char::from(*introducer)))),
+            ReaderState::Escape => Some(KeyPress { has_alt: self.has_alt, ..KeyPress::plain(KeyCode::Escape) }),
+            ReaderState::Csi(parameters) if parameters.is_empty() => Some(KeyPress::alt(KeyCode::Char('['))),
+            ReaderState::Ss3 => Some(KeyPress::alt(KeyCode::Char('O'))),
+            ReaderState::Reply { introducer, length: 0, .. } => {
+                Some(KeyPress::alt(KeyCode::Char(char::from(*introducer))))
+            }
             _ => None,
         }
     }
@@ -176,13 +178,13 @@ impl KeyReader {
                 self.state = ReaderState::Escape;
                 return;
             }
-            b'\r' => KeyPress::plain(Key::Enter),
-            b'\t' => KeyPress::plain(Key::Tab),
-            0x08 | 0x7f => KeyPress::plain(Key::Backspace),
+            b'\r' => KeyPress::plain(KeyCode::Enter),
+            b'\t' => KeyPress::plain(KeyCode::Tab),
+            0x08 | 0x7f => KeyPress::plain(KeyCode::Backspace),
             0x00 => KeyPress::ctrl(' '),
             0x01..=0x1a => KeyPress::ctrl(char::from(byte - 1 + b'a')),
             0x1c..=0x1f => KeyPress::ctrl(char::from(byte + 0x40)),
-            0x20..=0x7e => KeyPress::plain(Key::Char(char::from(byte))),
+            0x20..=0x7e => KeyPress::plain(KeyCode::Char(char::from(byte))),
             0xc2..=0xf4 => {
                 self.state = ReaderState::Letter(vec![byte]);
                 return;
@@ -201,7 +203,7 @@ impl KeyReader {
         }
         letter.push(byte);
         match std::str::from_utf8(&letter).map(|text| text.chars().next()) {
-            Ok(Some(letter)) => self.key(KeyPress::plain(Key::Char(letter)), out),
+            Ok(Some(letter)) => self.key(KeyPress::plain(KeyCode::Char(letter)), out),
             Err(error) if error.error_len().is_none() => self.state = ReaderState::Letter(letter),
             _ => self.has_alt = false,
         }
@@ -215,7 +217,7 @@ impl KeyReader {
                 self.state = ReaderState::Reply { introducer: byte, length: 0, is_after_escape: false };
             }
             0x1b if self.has_alt => {
-                self.key(KeyPress::plain(Key::Escape), out);
+                self.key(KeyPress::plain(KeyCode::Escape), out);
                 self.state = ReaderState::Escape;
             }
             0x1b => {
@@ -290,57 +292,57 @@ impl KeyReader {
 }
 
 /// Final letters of cursor and function keys.
-fn letter_key(byte: u8) -> Option<Key> {
+fn letter_key(byte: u8) -> Option<KeyCode> {
     Some(match byte {
-        b'A' => Key::Up,
-        b'B' => Key::Down,
-        b'C' => Key::Right,
-        b'D' => Key::Left,
-        b'F' => Key::End,
-        b'H' => Key::Home,
-        b'M' => Key::Enter,
-        b'P'..=b'S' => Key::Function(byte - b'P' + 1),
+        b'A' => KeyCode::Up,
+        b'B' => KeyCode::Down,
+        b'C' => KeyCode::Right,
+        b'D' => KeyCode::Left,
+        b'F' => KeyCode::End,
+        b'H' => KeyCode::Home,
+        b'M' => KeyCode::Enter,
+        b'P'..=b'S' => KeyCode::Function(byte - b'P' + 1),
         _ => return None,
     })
 }
 
 /// Numbers before `~`.
-fn tilde_key(number: u32) -> Option<Key> {
+fn tilde_key(number: u32) -> Option<KeyCode> {
     Some(match number {
-        1 | 7 => Key::Home,
-        2 => Key::Insert,
-        3 => Key::Delete,
-        4 | 8 => Key::End,
-        5 => Key::PageUp,
-        6 => Key::PageDown,
-        11..=15 => Key::Function(u8::try_from(number - 10).ok()?),
-        17..=21 => Key::Function(u8::try_from(number - 11).ok()?),
-        23 | 24 => Key::Function(u8::try_from(number - 12).ok()?),
+        1 | 7 => KeyCode::Home,
+        2 => KeyCode::Insert,
+        3 => KeyCode::Delete,
+        4 | 8 => KeyCode::End,
+        5 => KeyCode::PageUp,
+        6 => KeyCode::PageDown,
+        11..=15 => KeyCode::Function(u8::try_from(number - 10).ok()?),
+        17..=21 => KeyCode::Function(u8::try_from(number - 11).ok()?),
+        23 | 24 => KeyCode::Function(u8::try_from(number - 12).ok()?),
         _ => return None,
     })
 }
 
 /// Code points of the kitty protocol and of `modifyOtherKeys`.
-fn code_key(code: u32) -> Option<Key> {
+fn code_key(code: u32) -> Option<KeyCode> {
     Some(match code {
-        9 => Key::Tab,
-        13 | 57_414 => Key::Enter,
-        27 => Key::Escape,
-        8 | 127 => Key::Backspace,
-        57_399..=57_408 => Key::Char(char::from_digit(code - 57_399, 10)?),
-        57_417 => Key::Left,
-        57_418 => Key::Right,
-        57_419 => Key::Up,
-        57_420 => Key::Down,
-        57_421 => Key::PageUp,
-        57_422 => Key::PageDown,
-        57_423 => Key::Home,
-        57_424 => Key::End,
-        57_425 => Key::Insert,
-        57_426 => Key::Delete,
+        9 => KeyCode::Tab,
+        13 | 57_414 => KeyCode::Enter,
+        27 => KeyCode::Escape,
+        8 | 127 => KeyCode::Backspace,
+        57_399..=57_408 => KeyCode::Char(char::from_digit(code - 57_399, 10)?),
+        57_417 => KeyCode::Left,
+        57_418 => KeyCode::Right,
+        57_419 => KeyCode::Up,
+        57_420 => KeyCode::Down,
+        57_421 => KeyCode::PageUp,
+        57_422 => KeyCode::PageDown,
+        57_423 => KeyCode::Home,
+        57_424 => KeyCode::End,
+        57_425 => KeyCode::Insert,
+        57_426 => KeyCode::Delete,
         // The private use area holds keys without a meaning here.
         0xe000..=0xf8ff => return None,
-        _ => Key::Char(char::from_u32(code).filter(|letter| !letter.is_control())?),
+        _ => KeyCode::Char(char::from_u32(code).filter(|letter| !letter.is_control())?),
     })
 }
 
@@ -359,7 +361,7 @@ fn csi_key(parameters: &[u8], last: u8) -> Option<KeyPress> {
         return None;
     }
     let (key, modifiers) = match (last, number) {
-        (b'Z', _) => return Some(KeyPress { has_shift: true, ..KeyPress::plain(Key::Tab) }),
+        (b'Z', _) => return Some(KeyPress { has_shift: true, ..KeyPress::plain(KeyCode::Tab) }),
         (b'~', Some(27)) => (code_key(third?)?, modifiers),
         (b'~', Some(number)) => (tilde_key(number)?, modifiers),
         (b'u', Some(code)) => (shifted(code_key(code)?, &first, modifiers, third), modifiers),
@@ -372,13 +374,13 @@ fn csi_key(parameters: &[u8], last: u8) -> Option<KeyPress> {
 }
 
 /// With the kitty protocol letters come without Shift; the text or the shifted letter may stand next to it.
-fn shifted(key: Key, codes: &[Option<u32>], modifiers: u32, text: Option<u32>) -> Key {
-    let Key::Char(letter) = key else { return key };
+fn shifted(key: KeyCode, codes: &[Option<u32>], modifiers: u32, text: Option<u32>) -> KeyCode {
+    let KeyCode::Char(letter) = key else { return key };
     if modifiers.saturating_sub(1) & 1 == 0 {
         return key;
     }
     let told = text.or_else(|| codes.get(1).copied().flatten()).and_then(char::from_u32).filter(|c| !c.is_control());
-    Key::Char(told.unwrap_or_else(|| letter.to_uppercase().next().unwrap_or(letter)))
+    KeyCode::Char(told.unwrap_or_else(|| letter.to_uppercase().next().unwrap_or(letter)))
 }
 
 #[cfg(test)]
@@ -391,16 +393,19 @@ mod tests {
         KeyReader::new().push(bytes)
     }
 
-    fn key(key: Key) -> Input {
+    fn key(key: KeyCode) -> Input {
         Input::Key(KeyPress::plain(key))
     }
 
     #[test]
     fn letters_and_controls() {
-        assert_eq!(read("aé日".as_bytes()), [key(Key::Char('a')), key(Key::Char('é')), key(Key::Char('日'))]);
+        assert_eq!(
+            read("aé日".as_bytes()),
+            [key(KeyCode::Char('a')), key(KeyCode::Char('é')), key(KeyCode::Char('日'))]
+        );
         assert_eq!(
             read(b"\r\t\x7f\x03"),
-            [key(Key::Enter), key(Key::Tab), key(Key::Backspace), Input::Key(KeyPress::ctrl('c')),]
+            [key(KeyCode::Enter), key(KeyCode::Tab), key(KeyCode::Backspace), Input::Key(KeyPress::ctrl('c')),]
         );
     }
 
@@ -408,15 +413,15 @@ mod tests {
     fn cursor_keys_in_both_modes_and_with_modifiers() {
         assert_eq!(
             read(b"\x1b[D\x1bOC\x1b[H\x1b[4~\x1b[3~"),
-            [key(Key::Left), key(Key::Right), key(Key::Home), key(Key::End), key(Key::Delete),]
+            [key(KeyCode::Left), key(KeyCode::Right), key(KeyCode::Home), key(KeyCode::End), key(KeyCode::Delete),]
         );
-        assert_eq!(read(b"\x1b[1;5C"), [Input::Key(KeyPress { has_ctrl: true, ..KeyPress::plain(Key::Right) })]);
-        assert_eq!(read(b"\x1b\x1b[D"), [Input::Key(KeyPress::alt(Key::Left))]);
+        assert_eq!(read(b"\x1b[1;5C"), [Input::Key(KeyPress { has_ctrl: true, ..KeyPress::plain(KeyCode::Right) })]);
+        assert_eq!(read(b"\x1b\x1b[D"), [Input::Key(KeyPress::alt(KeyCode::Left))]);
         assert_eq!(
             read(b"\x1bb\x1b\r"),
-            [Input::Key(KeyPress::alt(Key::Char('b'))), Input::Key(KeyPress::alt(Key::Enter)),]
+            [Input::Key(KeyPress::alt(KeyCode::Char('b'))), Input::Key(KeyPress::alt(KeyCode::Enter)),]
         );
-        assert_eq!(read(b"\x1b[15~\x1bOP"), [key(Key::Function(5)), key(Key::Function(1))]);
+        assert_eq!(read(b"\x1b[15~\x1bOP"), [key(KeyCode::Function(5)), key(KeyCode::Function(1))]);
     }
 
     #[test]
@@ -424,23 +429,23 @@ mod tests {
         let mut reader = KeyReader::new();
         assert!(reader.push(b"\x1b").is_empty());
         assert!(reader.is_escape_pending());
-        assert_eq!(reader.flush_escape(), Some(key(Key::Escape)));
+        assert_eq!(reader.flush_escape(), Some(key(KeyCode::Escape)));
         assert_eq!(reader.flush_escape(), None);
-        assert_eq!(reader.push(b"a"), [key(Key::Char('a'))]);
+        assert_eq!(reader.push(b"a"), [key(KeyCode::Char('a'))]);
         assert!(reader.push(b"\x1b[").is_empty());
-        assert_eq!(reader.flush_escape(), Some(Input::Key(KeyPress::alt(Key::Char('[')))));
+        assert_eq!(reader.flush_escape(), Some(Input::Key(KeyPress::alt(KeyCode::Char('[')))));
     }
 
     #[test]
     fn kitty_keys_and_their_releases() {
         assert_eq!(
             read(b"\x1b[27u\x1b[13;2u"),
-            [key(Key::Escape), Input::Key(KeyPress { has_shift: true, ..KeyPress::plain(Key::Enter) }),]
+            [key(KeyCode::Escape), Input::Key(KeyPress { has_shift: true, ..KeyPress::plain(KeyCode::Enter) }),]
         );
         assert_eq!(read(b"\x1b[99;5u\x1b[99;5:3u"), [Input::Key(KeyPress::ctrl('c'))]);
         assert_eq!(
             read(b"\x1b[97:65;2u"),
-            [Input::Key(KeyPress { has_shift: true, ..KeyPress::plain(Key::Char('A')) })]
+            [Input::Key(KeyPress { has_shift: true, ..KeyPress::plain(KeyCode::Char('A')) })]
         );
         assert_eq!(read(b"\x1b[27;5;117~"), [Input::Key(KeyPress::ctrl('u'))]);
         assert!(read(b"\x1b[57441;2u").is_empty());
@@ -450,7 +455,7 @@ mod tests {
     fn a_paste_is_one_input_whatever_it_holds() {
         assert_eq!(
             read(b"\x1b[200~a\rb\x1b[Dy\r\n\x1b[201~z"),
-            [Input::Paste("a\nb\u{1b}[Dy\n".into()), key(Key::Char('z')),]
+            [Input::Paste("a\nb\u{1b}[Dy\n".into()), key(KeyCode::Char('z')),]
         );
     }
 
@@ -461,24 +466,24 @@ mod tests {
         bytes.extend_from_slice(b"\x1b[201~y");
         let inputs = read(&bytes);
         assert!(matches!(&inputs[0], Input::Paste(text) if text.len() <= MAX_PASTE_BYTES + PASTE_END.len()));
-        assert_eq!(inputs[1], key(Key::Char('y')));
+        assert_eq!(inputs[1], key(KeyCode::Char('y')));
     }
 
     #[test]
     fn replies_of_the_terminal_are_no_keys() {
         assert!(read(b"\x1b]11;rgb:0/0/0\x07\x1bP1$r0m\x1b\\\x1b[?62;c\x1b[1;4R\x1b[?1u\x1b[<0;1;1M\x1b[M").is_empty());
-        assert_eq!(read(b"\xff\xc3a\x80b"), [key(Key::Char('a')), key(Key::Char('b'))]);
+        assert_eq!(read(b"\xff\xc3a\x80b"), [key(KeyCode::Char('a')), key(KeyCode::Char('b'))]);
     }
 
     #[test]
     fn alt_and_a_letter_that_begins_a_reply_does_not_swallow_the_keyboard() {
         let mut reader = KeyReader::new();
         assert!(reader.push(b"\x1b]").is_empty());
-        assert_eq!(reader.flush_escape(), Some(Input::Key(KeyPress::alt(Key::Char(']')))));
+        assert_eq!(reader.flush_escape(), Some(Input::Key(KeyPress::alt(KeyCode::Char(']')))));
         assert!(reader.push(b"\x1bPab").is_empty());
         assert_eq!(reader.push(b"\x03"), [Input::Key(KeyPress::ctrl('c'))]);
         assert!(reader.push(&[b"\x1b]".as_slice(), &[b'x'; MAX_REPLY_BYTES + 1]].concat()).is_empty());
-        assert_eq!(reader.push(b"y"), [key(Key::Char('y'))]);
+        assert_eq!(reader.push(b"y"), [key(KeyCode::Char('y'))]);
     }
 
     fn bytes() -> impl Strategy<Value = Vec<u8>> {

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthChar;
 const TAB_COLUMNS: usize = 4;
 
 /// One row.
-pub type Row = Vec<Span<'static>>;
+pub type StyledRow = Vec<Span<'static>>;
 
 /// The end of the longest start of `text` that has at most `limit` bytes and ends between two characters.
 pub fn char_boundary(text: &str, limit: usize) -> usize {
@@ -36,7 +36,7 @@ pub fn row_width(row: &[Span<'_>]) -> usize {
 }
 
 /// Adds `text` to a row, to its last span if the style is the same.
-pub fn push_text(row: &mut Row, text: &str, style: Style) {
+pub fn push_text(row: &mut StyledRow, text: &str, style: Style) {
     if text.is_empty() {
         return;
     }
@@ -48,7 +48,7 @@ pub fn push_text(row: &mut Row, text: &str, style: Style) {
 
 /// Breaks between words, and between wide letters, which need no blank. A word wider than a row is broken anywhere. Blanks at a
 /// break vanish. Gives at least one row.
-pub fn wrap_words(spans: &[Span<'_>], width: usize) -> Vec<Row> {
+pub fn wrap_words(spans: &[Span<'_>], width: usize) -> Vec<StyledRow> {
     let mut wrapper = WordWrapper { width: width.max(1), ..WordWrapper::default() };
     for span in spans {
         if span.content.is_ascii() {
@@ -63,9 +63,9 @@ pub fn wrap_words(spans: &[Span<'_>], width: usize) -> Vec<Row> {
 }
 
 /// Breaks only at the width and keeps every character; tabs become blanks. Gives at least one row.
-pub fn wrap_exactly(spans: &[Span<'_>], width: usize) -> Vec<Row> {
+pub fn wrap_exactly(spans: &[Span<'_>], width: usize) -> Vec<StyledRow> {
     let width = width.max(1);
-    let (mut rows, mut row, mut row_columns, mut tab_column) = (Vec::new(), Row::new(), 0, 0);
+    let (mut rows, mut row, mut row_columns, mut tab_column) = (Vec::new(), StyledRow::new(), 0, 0);
     for span in spans {
         for letter in letters(&span.content) {
             let blanks = &"    "[..(TAB_COLUMNS - tab_column % TAB_COLUMNS).min(width)];
@@ -87,10 +87,10 @@ pub fn wrap_exactly(spans: &[Span<'_>], width: usize) -> Vec<Row> {
 #[derive(Default)]
 struct WordWrapper {
     width: usize,
-    rows: Vec<Row>,
-    row: Row,
+    rows: Vec<StyledRow>,
+    row: StyledRow,
     row_columns: usize,
-    word: Row,
+    word: StyledRow,
     word_columns: usize,
     blanks: usize,
     blank_style: Style,
@@ -194,7 +194,7 @@ mod tests {
 
     use super::*;
 
-    fn text(rows: &[Row]) -> Vec<String> {
+    fn text(rows: &[StyledRow]) -> Vec<String> {
         rows.iter().map(|row| row.iter().map(|span| span.content.as_ref()).collect()).collect()
     }
 

@@ -302,8 +302,8 @@ fn what_would_be_touched_is_filled_in_when_it_is_known() {
     );
     assert!(bench.shown().contains("touches: looking"));
     let tally = Tally { files: 1, bytes: 10, named: 1, ..Tally::default() };
-    let touched = vec![Impact { notes: vec![Note::Removes(tally)] }];
-    bench.event(Event::Done(TaskResult::Looked { question: QUESTION, touched }));
+    let impacts = vec![Impact { notes: vec![Note::Removes(tally)] }];
+    bench.event(Event::Done(TaskResult::Looked { question: QUESTION, impacts }));
     assert!(bench.shown().contains("touches: 1 file, 10 bytes"));
     assert_eq!(bench.app.deadline(), None, "nothing wakes the client any more");
 }

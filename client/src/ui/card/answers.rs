@@ -6,7 +6,7 @@ use cohab_policy::user_rules::Rule;
 use cohab_protocol::{ApprovalDecision, ApprovalRequest, ApprovalSubject};
 use cohab_term::{
     input::InputText,
-    wrap::{Row, push_text, row_width, wrap_words},
+    wrap::{StyledRow, push_text, row_width, wrap_words},
 };
 use ratatui::text::{Line, Span};
 
@@ -155,9 +155,14 @@ fn keys(request: &ApprovalRequest, offer: &Offer) -> Vec<(&'static str, &'static
 
 /// Keys with their meanings, as many on a row as fit. None is parted from its meaning, but where a row is narrower than the two.
 #[must_use]
-pub fn key_rows(keys: &[(&str, &str)], is_dangerous: bool, columns: usize, output_style: OutputStyle) -> Vec<Row> {
+pub fn key_rows(
+    keys: &[(&str, &str)],
+    is_dangerous: bool,
+    columns: usize,
+    output_style: OutputStyle,
+) -> Vec<StyledRow> {
     let mut rows = Vec::new();
-    let mut row = Row::new();
+    let mut row = StyledRow::new();
     for (index, (key, meaning)) in keys.iter().enumerate() {
         let key_style = if is_dangerous && *key == "y" { theme::DANGER } else { theme::STRONG };
         let mut item = vec![Span::styled((*key).to_owned(), key_style)];

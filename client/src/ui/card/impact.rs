@@ -10,33 +10,33 @@ use ratatui::{
 
 use super::{Card, OutputStyle, theme, visible};
 use crate::{
-    approval::{ApprovalEnvironment, Looking},
+    approval::{ApprovalEnvironment, ImpactPreview},
     impact_preview::{Grave, Impact, Note, Tally, walk::MAX_NAMES},
 };
 
 /// More rows than this are not shown; hard words come first.
-pub const TOUCHED_ROWS: usize = 8;
+pub const IMPACT_ROWS: usize = 8;
 
 /// The rows. None where nothing is looked at.
 #[must_use]
-pub fn touched(
+pub fn impact_rows(
     request: &ApprovalRequest,
-    looking: &Looking,
+    preview: &ImpactPreview,
     environment: &ApprovalEnvironment,
     width: usize,
     output_style: OutputStyle,
 ) -> Vec<Line<'static>> {
     let mut card = Card::new(request.is_dangerous, width, output_style);
-    match looking {
-        Looking::Needless => {}
-        Looking::Until(_) => card.words(&[card.label("touches"), Span::styled("looking", theme::DIM)]),
-        Looking::TooLong => {
+    match preview {
+        ImpactPreview::Needless => {}
+        ImpactPreview::Until(_) => card.words(&[card.label("touches"), Span::styled("looking", theme::DIM)]),
+        ImpactPreview::TooLong => {
             card.words(&[
                 card.label("touches"),
                 Span::styled("not known, the disk did not answer in time", theme::WARNING),
             ]);
         }
-        Looking::Seen(all) => {
+        ImpactPreview::Seen(all) => {
             let (cwd, text) = cwd_and_text(request);
             let base = Base { environment, cwd, text };
             let mut notes: Vec<(usize, &Note)> = all.iter().enumerate().flat_map(numbered).collect();
@@ -48,9 +48,9 @@ pub fn touched(
         }
     }
     let mut lines = card.into_middle();
-    if lines.len() > TOUCHED_ROWS {
-        let left = lines.len() - (TOUCHED_ROWS - 1);
-        lines.truncate(TOUCHED_ROWS - 1);
+    if lines.len() > IMPACT_ROWS {
+        let left = lines.len() - (IMPACT_ROWS - 1);
+        lines.truncate(IMPACT_ROWS - 1);
         let mut more = Card::new(request.is_dangerous, width, output_style);
         more.words(&[more.label("more"), Span::styled(format!("{left} rows of this kind"), theme::DIM)]);
         lines.extend(more.into_middle().into_iter().take(1));
@@ -58,8 +58,8 @@ pub fn touched(
     lines
 }
 
-fn numbered((index, touched): (usize, &Impact)) -> impl Iterator<Item = (usize, &Note)> {
-    touched.notes.iter().map(move |note| (index + 1, note))
+fn numbered((index, impact): (usize, &Impact)) -> impl Iterator<Item = (usize, &Note)> {
+    impact.notes.iter().map(move |note| (index + 1, note))
 }
 
 fn cwd_and_text(request: &ApprovalRequest) -> (Option<&Path>, &str) {

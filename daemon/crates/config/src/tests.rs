@@ -211,12 +211,19 @@ fn wrong_values_are_errors_that_say_what_is_allowed() {
             ":7:1: `client.login` must be `true` or `false`, not 1",
             ":8:1: `client.shell` must be an absolute path or one that begins with `~/`, not \"zsh\"",
             ":9:1: `client.question_prefix` must be at most 8 characters without blanks, not \"a b\"",
-            ":10:1: `client.hotkey` must be one of `alt-enter`, `alt-space`, `ctrl-space`, `ctrl-g`, `ctrl-o`, `none`, \
+            ":10:1: `client.hotkey` must be one of `alt-enter`, `ctrl-space`, `none`, \
              not a value of type array",
             ":12:1: `log.level` must be one of `off`, `error`, `warn`, `info`, `debug`, `trace`, not a table",
             ":13:3: `model` must be a table",
         ]
     );
+    for key in ["alt-space", "ctrl-g", "ctrl-o"] {
+        assert_eq!(
+            faults(format!("client.hotkey = '{key}'").as_str()),
+            [format!(":1:8: `client.hotkey` must be one of `alt-enter`, `ctrl-space`, `none`, not \"{key}\"")],
+            "the client does not know this key"
+        );
+    }
     assert_eq!(faults("model = 'gpt'"), [":1:1: `model` must be a table"]);
     assert_eq!(
         faults("model.api_key_env = 'sk-123'"),

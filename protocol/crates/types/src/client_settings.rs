@@ -17,16 +17,15 @@ section! {
         /// Shell to start; without it your login shell
         shell: Option<PathBuf>, Kind::Path;
         /// Key that sends the line at the prompt as a question
-        hotkey: Hotkey = "alt-enter",
-            Kind::Word(&["alt-enter", "alt-space", "ctrl-space", "ctrl-g", "ctrl-o", "none"]);
+        hotkey: Hotkey = "alt-enter", Kind::Word(Hotkey::WORDS);
         /// Key that undoes, right after a turn that changed the shell, what it changed
-        undo_key: UndoKey = "ctrl-underscore", Kind::Word(&["ctrl-underscore", "none"]);
+        undo_key: UndoKey = "ctrl-underscore", Kind::Word(UndoKey::WORDS);
         /// What a line begins with to be a question; empty for nothing
         question_prefix: String = "?", Kind::Prefix;
         /// Whether lines in natural language are questions without a prefix
         gate: bool = "true", Kind::Flag;
         /// Key that turns the line at the prompt from a question into a command, or back
-        flip_key: FlipKey = "alt-g", Kind::Word(&["alt-g", "ctrl-bracket", "none"]);
+        flip_key: FlipKey = "alt-g", Kind::Word(FlipKey::WORDS);
         /// Whether the first failed command says which key asks about it
         failure_hint: bool = "true", Kind::Flag;
         /// Whether a long turn that ends while nobody looks rings
@@ -38,32 +37,45 @@ section! {
     }
 }
 
-/// Lets these types be read from their word in the settings.
-macro_rules! read_from_word {
-    ($($type:ty),+) => {$(
-        impl FromStr for $type {
+/// Declares an enum of keys, each with its word in the settings. The words that the check of the file allows and those that the client
+/// reads come from the same rows.
+macro_rules! keys {
+    (
+        $(#[$attribute:meta])*
+        pub enum $name:ident { $( $(#[$variant_attribute:meta])* $variant:ident = $word:literal, )+ }
+    ) => {
+        $(#[$attribute])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+        pub enum $name {
+            $( $(#[$variant_attribute])* #[serde(rename = $word)] $variant, )+
+        }
+
+        impl $name {
+            /// The words that the settings may have, in the order in which they are shown.
+            pub const WORDS: &'static [&'static str] = &[$($word),+];
+        }
+
+        impl FromStr for $name {
             type Err = Error;
 
             fn from_str(word: &str) -> Result<Self, Error> {
                 Self::deserialize(word.into_deserializer())
             }
         }
-    )+};
+    };
 }
 
-read_from_word!(Hotkey, UndoKey, FlipKey);
-
-/// Keys that can be the hotkey.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Hotkey {
-    /// Alt-Enter.
-    #[default]
-    AltEnter,
-    /// Ctrl-Space.
-    CtrlSpace,
-    /// None.
-    None,
+keys! {
+    /// Keys that can be the hotkey.
+    pub enum Hotkey {
+        /// Alt-Enter.
+        #[default]
+        AltEnter = "alt-enter",
+        /// Ctrl-Space.
+        CtrlSpace = "ctrl-space",
+        /// None.
+        None = "none",
+    }
 }
 
 impl Hotkey {
@@ -88,17 +100,17 @@ impl Hotkey {
     }
 }
 
-/// Keys that can flip the gate's decision.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FlipKey {
-    /// Alt-g.
-    #[default]
-    AltG,
-    /// Ctrl-].
-    CtrlBracket,
-    /// None.
-    None,
+keys! {
+    /// Keys that can flip the gate's decision.
+    pub enum FlipKey {
+        /// Alt-g.
+        #[default]
+        AltG = "alt-g",
+        /// Ctrl-].
+        CtrlBracket = "ctrl-bracket",
+        /// None.
+        None = "none",
+    }
 }
 
 impl FlipKey {
@@ -123,15 +135,15 @@ impl FlipKey {
     }
 }
 
-/// Keys that can undo right after a turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum UndoKey {
-    /// Ctrl-_, on many keyboards also Ctrl-/ and Ctrl-7: the line editors' own key for undo, which does nothing on an empty line.
-    #[default]
-    CtrlUnderscore,
-    /// None.
-    None,
+keys! {
+    /// Keys that can undo right after a turn.
+    pub enum UndoKey {
+        /// Ctrl-_, on many keyboards also Ctrl-/ and Ctrl-7: the line editors' own key for undo, which does nothing on an empty line.
+        #[default]
+        CtrlUnderscore = "ctrl-underscore",
+        /// None.
+        None = "none",
+    }
 }
 
 impl UndoKey {

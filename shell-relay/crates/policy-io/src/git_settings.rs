@@ -11,9 +11,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_policy::{self, Context, planted, why_planted};
+use cohab_policy::{self, Caveat, Context, planted, why_planted};
 use cohab_shell_state::state::{Item, Snapshot, Value};
-use cohab_text::sanitize::one_line;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
@@ -70,24 +69,21 @@ pub fn why_asked(line: &str, context: Context<'_>, shell: &Snapshot, deadline: I
         return Vec::new();
     }
     let settings = why_not_unasked(&folders, &Environment::of_shell(shell), deadline);
-    cohab_policy::git_variables(shell).into_iter().chain(settings).collect()
+    cohab_policy::git_variables(shell).into_iter().chain(settings).map(|caveat| caveat.to_string()).collect()
 }
 
 /// Reasons not to start git unasked in one of `folders`, checked until `deadline`; empty without a reason. Blocks.
 #[must_use]
-pub fn why_not_unasked(folders: &[PathBuf], environment: &Environment, deadline: Instant) -> Option<String> {
+pub fn why_not_unasked(folders: &[PathBuf], environment: &Environment, deadline: Instant) -> Option<Caveat> {
     folders.iter().find_map(|folder| why_not_in(folder, environment, deadline))
 }
 
-fn why_not_in(folder: &Path, environment: &Environment, deadline: Instant) -> Option<String> {
+fn why_not_in(folder: &Path, environment: &Environment, deadline: Instant) -> Option<Caveat> {
     // No program is started in a folder that does not exist.
     if !folder.is_dir() {
         return None;
     }
-    let unknown = |why: &str| {
-        let folder = one_line(&folder.to_string_lossy(), usize::MAX);
-        Some(format!("git's settings in {folder} are not known: {why}"))
-    };
+    let unknown = |why| Some(Caveat::GitUnknown { folder: folder.to_owned(), why });
     let listing = match listing(folder, environment, deadline) {
         Ok(listing) => listing,
         Err(why) => return unknown(why),
@@ -95,7 +91,7 @@ fn why_not_in(folder: &Path, environment: &Environment, deadline: Instant) -> Op
     let Some(mut settings) = planted(&listing) else { return unknown("git tells them in another way than expected") };
     let top = top(folder);
     settings.retain(|setting| setting.key != "core.worktree" || !is_own_worktree(&top, &setting.value));
-    why_planted(&settings, &top)
+    why_planted(settings, top)
 }
 
 /// Git's output about its settings in `folder`, or the reason for its failure.

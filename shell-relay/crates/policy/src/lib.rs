@@ -16,6 +16,7 @@ mod assess;
 mod bytes;
 mod carriers;
 mod catch_panic;
+mod caveat;
 mod command;
 mod context;
 mod danger;
@@ -51,6 +52,7 @@ mod word_places;
 use std::time::Duration;
 
 pub use assess::{assess_line, assess_read, assess_write, in_words_of_bash};
+pub use caveat::{Caveat, ProgramFault, Setting};
 pub use context::{Context, Files, Program};
 pub use danger::decides_what_runs;
 pub use egress::{Outward, outward, reaches_out};
@@ -63,7 +65,7 @@ pub use lock::Lock;
 pub use names::why_not_themselves;
 pub use parts::{Part, parts};
 pub use provenance::{leads_outside, outside_source, why_asked_under_taint};
-pub use repository::{Setting, git_variables, planted, why_planted};
+pub use repository::{git_variables, planted, why_planted};
 pub use secret_use::hands_code_on;
 pub use verdict::{Level, Verdict};
 

@@ -12,7 +12,13 @@ use cohab_shell_state::{
 };
 
 use super::{
-    Context, command::SimpleCommand, dialect, options, parse, rules::xargs, shell_options, structure::Structure,
+    Context,
+    caveat::{Caveat, ProgramFault},
+    command::SimpleCommand,
+    dialect, options, parse,
+    rules::xargs,
+    shell_options,
+    structure::Structure,
 };
 
 /// Commands that report the meaning of a name.
@@ -63,17 +69,17 @@ const PLAIN_OPTIONS: &[&str] = &[
 /// Programs whose short options of [`PLAIN_OPTIONS`] have that meaning.
 const LISTERS: &[&str] = &["ls", "dir", "df", "du", "free"];
 
-/// Reasons why names in `line` may mean something else than the policy assumes, each once; empty if each name is itself. A line that is
+/// Why names in `line` may mean something else than the policy assumes, each once; empty if each name is itself. A line that is
 /// not plain was agreed to as it stands.
 #[must_use]
-pub fn why_not_themselves(line: &str, shell: &Snapshot, context: Context<'_>) -> Vec<String> {
+pub fn why_not_themselves(line: &str, shell: &Snapshot, context: Context<'_>) -> Vec<Caveat> {
     let reading = dialect::reading(context.shell, line);
     let Ok(commands) = parse::parse_plain(&reading.text) else { return Vec::new() };
     let programs = commands
         .iter()
         .flat_map(|command| command.words.first().into_iter().chain(xargs::programs_run(&command.words)));
     let programs = programs.map(|name| name.text.as_str());
-    let mut reasons: Vec<String> = if let Some(structure) = &reading.structure {
+    let mut caveats: Vec<Caveat> = if let Some(structure) = &reading.structure {
         let of_names = programs.filter_map(|name| why_not_the_named(name, shell, context));
         of_names.chain(why_differs(structure, &commands, shell, context)).collect()
     } else {
@@ -83,22 +89,22 @@ pub fn why_not_themselves(line: &str, shell: &Snapshot, context: Context<'_>) ->
         of_words.chain(of_names).chain(shell_options::why_read_otherwise(&commands, shell)).collect()
     };
     let mut seen = HashSet::new();
-    reasons.retain(|reason| seen.insert(reason.clone()));
-    reasons
+    caveats.retain(|caveat| seen.insert(caveat.clone()));
+    caveats
 }
 
 /// The reason why a word means something else in any place.
-fn why_not_a_plain_word(word: &str, shell: &Snapshot) -> Option<String> {
+fn why_not_a_plain_word(word: &str, shell: &Snapshot) -> Option<Caveat> {
     let has = |item: Item| shell.contains_key(&item);
     if has(Item::Alias(AliasKind::Global, word.to_owned())) {
-        return Some(format!("`{word}` is a global alias in this shell"));
+        return Some(Caveat::GlobalAlias(word.to_owned()));
     }
     if has(Item::Abbreviation(word.to_owned())) {
-        return Some(format!("`{word}` is an abbreviation in this shell"));
+        return Some(Caveat::Abbreviation(word.to_owned()));
     }
     let named = word.strip_prefix('~').and_then(|rest| rest.split('/').next());
     let folder = shell.get(&Item::NamedFolder(named?.to_owned()))?;
-    Some(format!("`{word}` leads to a named folder of this shell: `{}`", shown(folder)))
+    Some(Caveat::NamedFolder { word: word.to_owned(), folder: shown(folder) })
 }
 
 fn shown(value: &Value) -> String {
@@ -111,54 +117,52 @@ fn why_differs(
     commands: &[SimpleCommand],
     shell: &Snapshot,
     context: Context<'_>,
-) -> Vec<String> {
+) -> Vec<Caveat> {
     let is_hidden = |name: &&String| shell.contains_key(&Item::Variable((*name).clone()));
     let of_variables = structure.environment.iter().filter(is_hidden);
-    let of_variables =
-        of_variables.map(|name| format!("`{name}` is not exported: a shell of its own does not know it"));
+    let of_variables = of_variables.map(|name| Caveat::NotExported(name.clone()));
     let is_of_the_shell = |name: &&str| {
         shell.contains_key(&Item::Function((*name).to_owned()))
             || shell.contains_key(&Item::Alias(AliasKind::Command, (*name).to_owned()))
     };
     let told = commands.iter().filter(|command| TELL_OF_NAMES.contains(&command.words[0].text.as_str()));
     let told = told.flat_map(|command| &command.words[1..]).map(|word| word.text.as_str()).filter(is_of_the_shell);
-    let of_names = told.map(|name| format!("`{name}` is an alias or function: a shell of its own does not know it"));
+    let of_names = told.map(|name| Caveat::NotInSeparateShell(name.to_owned()));
     // The user's shell changes the folder.
     let folder = (structure.behind_cd > 0).then(|| {
         let path = shell.contains_key(&Item::Exported("CDPATH".into()))
             || shell.contains_key(&Item::Variable("CDPATH".into()));
-        why_not_itself("cd", shell, context)
-            .or_else(|| path.then(|| "`cd` looks into other folders by `CDPATH`".to_owned()))
+        why_not_itself("cd", shell, context).or_else(|| path.then_some(Caveat::CdPath))
     });
     of_variables.chain(of_names).chain(folder.flatten()).collect()
 }
 
-fn why_not_itself(name: &str, shell: &Snapshot, context: Context<'_>) -> Option<String> {
+fn why_not_itself(name: &str, shell: &Snapshot, context: Context<'_>) -> Option<Caveat> {
     if name.contains('/') {
         return None;
     }
     if let Some(meaning) = shell.get(&Item::Alias(AliasKind::Command, name.to_owned())) {
         let meaning = shown(meaning);
         if !only_adds_plain_options(name, &meaning) {
-            return Some(format!("`{name}` is an alias in this shell: `{meaning}`"));
+            return Some(Caveat::Alias { name: name.to_owned(), meaning });
         }
     }
     let suffix = name.rsplit_once('.').map(|(_, suffix)| suffix.to_owned());
     if suffix.is_some_and(|suffix| shell.contains_key(&Item::Alias(AliasKind::Suffix, suffix))) {
-        return Some(format!("`{name}` ends like a suffix alias in this shell"));
+        return Some(Caveat::SuffixAlias(name.to_owned()));
     }
     if let Some(definition) = shell.get(&Item::Function(name.to_owned())) {
         let is_fish_own = context.shell == Shell::Fish && FISH_OWN.contains(&name);
         if !(is_fish_own && comes_with_the_system(definition)) {
-            return Some(format!("`{name}` is a function in this shell"));
+            return Some(Caveat::Function(name.to_owned()));
         }
     }
     if is_builtin(name, context.shell) {
         let is_off = shell.get(&Item::Builtin(name.to_owned())).is_some_and(|value| value == &[b"off"]);
-        return is_off.then(|| format!("`{name}` is a builtin that is switched off in this shell"));
+        return is_off.then(|| Caveat::BuiltinOff(name.to_owned()));
     }
     if let Some(path) = shell.get(&Item::Hashed(name.to_owned())) {
-        return Some(format!("`{name}` stands for `{}` in this shell", shown(path)));
+        return Some(Caveat::Hashed { name: name.to_owned(), path: shown(path) });
     }
     why_not_the_named(name, shell, context)
 }
@@ -168,14 +172,15 @@ fn is_builtin(name: &str, shell: Shell) -> bool {
 }
 
 /// As [`why_not_itself`], for a shell without aliases, functions and the like.
-fn why_not_the_named(name: &str, shell: &Snapshot, context: Context<'_>) -> Option<String> {
+fn why_not_the_named(name: &str, shell: &Snapshot, context: Context<'_>) -> Option<Caveat> {
     if name.contains('/') || is_builtin(name, context.shell) {
         return None;
     }
     let Some(path) = shell.get(&Item::Exported("PATH".into())) else {
-        return Some("this shell does not tell its PATH".into());
+        return Some(Caveat::NoPath);
     };
-    why_not_the_program(name, path, context)
+    let fault = why_not_the_program(name, path, context)?;
+    Some(Caveat::Program { name: name.to_owned(), fault })
 }
 
 /// Whether fish has read a function from a file that comes with the system.
@@ -191,32 +196,31 @@ fn only_adds_plain_options(name: &str, meaning: &str) -> bool {
         && words.all(|word| PLAIN_OPTIONS.contains(&word) && (word.starts_with("--color") || LISTERS.contains(&name)))
 }
 
-fn why_not_the_program(name: &str, path: &Value, context: Context<'_>) -> Option<String> {
+fn why_not_the_program(name: &str, path: &Value, context: Context<'_>) -> Option<ProgramFault> {
     let files = context.files?;
     for folder in path.iter().flat_map(|list| list.split(|byte| *byte == b':')) {
         let folder = PathBuf::from(String::from_utf8_lossy(folder).into_owned());
         if !folder.is_absolute() {
-            return Some(format!("`{name}` is looked for in the working directory first, as PATH wants it"));
+            return Some(ProgramFault::RelativePath);
         }
         let place = folder.join(name);
         let Some(program) = files.program(&place) else { continue };
-        let shown = place.display();
         if place.starts_with(context.cwd) || program.real.starts_with(context.cwd) {
-            return Some(format!("`{name}` is a file of the working directory: {shown}"));
+            return Some(ProgramFault::InWorkingDirectory(place));
         }
         if program.is_open {
-            return Some(format!("`{name}` is a program that others can change: {shown}"));
+            return Some(ProgramFault::Open(place));
         }
         if !program.is_trusted {
-            return Some(format!("`{name}` is a program of somebody else: {shown}"));
+            return Some(ProgramFault::Foreign(place));
         }
         let is_known = options::verb(name).is_some() || RULED.contains(&name);
         if !is_known && !is_of_the_system(&place) {
-            return Some(format!("`{name}` is not the system's program: {shown}"));
+            return Some(ProgramFault::NotOfTheSystem(place));
         }
         let real = program.real.file_name().unwrap_or_default();
         if !is_known && STAND_INS.iter().any(|other| real == *other) {
-            return Some(format!("`{name}` may run what the project names: {shown} is {}", real.display()));
+            return Some(ProgramFault::StandIn { real: real.into(), place });
         }
         return None;
     }
@@ -269,7 +273,7 @@ mod tests {
         let mut snapshot: Snapshot = items.iter().map(|(item, text)| (item.clone(), value(text))).collect();
         snapshot.insert(Item::Exported("PATH".into()), value(path));
         let context = Context::new(Path::new("/home/ann/app"), Path::new("/home/ann")).in_shell(shell);
-        why_not_themselves(line, &snapshot, context.with_files(&Disk)).into_iter().next()
+        why_not_themselves(line, &snapshot, context.with_files(&Disk)).first().map(ToString::to_string)
     }
 
     fn alias(name: &str) -> Item {
@@ -313,7 +317,8 @@ mod tests {
         let value = |text: &str| vec![text.as_bytes().to_vec()];
         let shell: Snapshot = items.into_iter().map(|(item, text)| (item, value(text))).collect();
         let context = Context::new(Path::new("/home/ann/app"), Path::new("/home/ann"));
-        let told = why_not_themselves("ls; ls | wc", &shell, context);
+        let caveats = why_not_themselves("ls; ls | wc", &shell, context);
+        let told: Vec<String> = caveats.iter().map(ToString::to_string).collect();
         assert_eq!(told, ["`ls` is an alias in this shell: `rm -rf`", "`wc` is an alias in this shell: `sh`"]);
     }
 
@@ -336,13 +341,13 @@ mod tests {
             let shell =
                 [(Item::Function("ls".into()), value), (Item::Exported("PATH".into()), vec![b"/usr/bin".to_vec()])];
             let context = Context::new(Path::new("/home/ann/app"), Path::new("/home/ann")).in_shell(Shell::Fish);
-            why_not_themselves("ls -l", &shell.into(), context.with_files(&Disk)).into_iter().next()
+            why_not_themselves("ls -l", &shell.into(), context.with_files(&Disk)).pop()
         };
         for origin in [&["", "/usr/share/fish/functions/ls.fish"][..], &["", "embedded:functions/ls.fish"]] {
             assert_eq!(why(origin), None, "{origin:?}");
         }
         for origin in [&["", "/home/ann/.config/fish/functions/ls.fish"][..], &["h", "-"], &["", "n/a"], &["h"], &[]] {
-            assert_eq!(why(origin).as_deref(), Some("`ls` is a function in this shell"), "{origin:?}");
+            assert_eq!(why(origin), Some(Caveat::Function("ls".into())), "{origin:?}");
         }
     }
 

@@ -4,10 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use cohab_shell_state::state::{Item, Snapshot};
-use cohab_text::sanitize;
 
 use super::{
     Context,
+    caveat::{Caveat, Setting},
     command::{SimpleCommand, Word},
     rules::{self, git},
 };
@@ -57,20 +57,6 @@ const FOREIGN_SCOPES: &[&str] = &["local", "worktree", "command"];
 const PLAIN_VARIABLES: &[&str] =
     &["GIT_ASKPASS", "GIT_EDITOR", "GIT_MERGE_AUTOEDIT", "GIT_PAGER", "GIT_SEQUENCE_EDITOR", "GIT_TERMINAL_PROMPT"];
 const PLAIN_VARIABLE_GROUPS: &[&str] = &["GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_PS1_"];
-/// Largest number of settings and variables that are named; more are counted.
-const NAMED_MAX: usize = 4;
-/// Longest part of a value that is shown, in characters.
-const VALUE_CHARS: usize = 60;
-
-/// One of git's settings.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Setting {
-    /// As git prints it: small letters except in the middle part.
-    pub key: String,
-    /// The value; empty without one.
-    pub value: String,
-}
-
 /// The folders in which a plain line may start git, as the system would find them: `..` behind a link leads to the parent of its target.
 pub(super) fn git_folders(commands: &[SimpleCommand], context: Context<'_>) -> Vec<PathBuf> {
     let mut places = vec![context.cwd.to_owned()];
@@ -137,49 +123,26 @@ fn decides(key: &str, value: &str) -> bool {
     })
 }
 
-/// A warning about such settings of the repository at `top`; `None` without such settings.
+/// The caveat about such settings of the repository at `top`; `None` without such settings.
 #[must_use]
-pub fn why_planted(settings: &[Setting], top: &Path) -> Option<String> {
-    let named = |setting: &Setting| {
-        let (key, value) = (one_line(&setting.key), one_line(&setting.value));
-        format!("`{key}` = `{value}`")
-    };
-    let named = list(settings.iter().map(named), settings.len())?;
-    let top = sanitize::one_line(&top.to_string_lossy(), usize::MAX);
-    Some(format!("the repository's own git settings can start programs: {named}, in {top}"))
+pub fn why_planted(settings: Vec<Setting>, top: PathBuf) -> Option<Caveat> {
+    (!settings.is_empty()).then_some(Caveat::GitSettings { settings, top })
 }
 
-/// A warning about variables of the shell's environment that change git's behaviour; `None` without such variables.
+/// The caveat about variables of the shell's environment that change git's behaviour; `None` without such variables.
 #[must_use]
-pub fn git_variables(shell: &Snapshot) -> Option<String> {
+pub fn git_variables(shell: &Snapshot) -> Option<Caveat> {
     let deciding = |name: &str| {
         name.starts_with("GIT_")
             && !PLAIN_VARIABLES.contains(&name)
             && !PLAIN_VARIABLE_GROUPS.iter().any(|group| name.starts_with(group))
     };
-    let names: Vec<String> = shell
-        .keys()
-        .filter_map(|item| match item {
-            Item::Exported(name) if deciding(name) => Some(format!("`{}`", one_line(name))),
-            _ => None,
-        })
-        .collect();
-    let count = names.len();
-    let named = list(names.into_iter(), count)?;
-    Some(format!("this shell's environment decides what git does: {named}"))
-}
-
-fn list(names: impl Iterator<Item = String>, count: usize) -> Option<String> {
-    let shown = names.take(NAMED_MAX).collect::<Vec<_>>().join(", ");
-    match count {
-        0 => None,
-        _ if count > NAMED_MAX => Some(format!("{shown} and {} more", count - NAMED_MAX)),
-        _ => Some(shown),
-    }
-}
-
-fn one_line(text: &str) -> String {
-    sanitize::one_line(text, VALUE_CHARS)
+    let names = shell.keys().filter_map(|item| match item {
+        Item::Exported(name) if deciding(name) => Some(name.clone()),
+        _ => None,
+    });
+    let names: Vec<String> = names.collect();
+    (!names.is_empty()).then_some(Caveat::GitVariables(names))
 }
 
 #[cfg(test)]

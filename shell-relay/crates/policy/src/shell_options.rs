@@ -4,6 +4,7 @@
 use cohab_shell_state::state::{Item, OptionKind, Snapshot};
 
 use super::{
+    caveat::Caveat,
     command::{SimpleCommand, Word},
     dialect::MAY_LACK_OPERANDS,
 };
@@ -22,15 +23,14 @@ const OF_PARENTS: &[(OptionKind, &str)] =
     &[(OptionKind::Set, "physical"), (OptionKind::Set, "chaselinks"), (OptionKind::Set, "chasedots")];
 
 /// Reasons why `commands` mean something else in this shell than their text says.
-pub(super) fn why_read_otherwise(commands: &[SimpleCommand], shell: &Snapshot) -> Vec<String> {
+pub(super) fn why_read_otherwise(commands: &[SimpleCommand], shell: &Snapshot) -> Vec<Caveat> {
     let mut words = commands.iter().flat_map(|command| &command.words);
     let of_patterns = words.any(|word| word.has_glob).then(|| why_patterns_match_more(shell)).flatten();
     let may_vanish = commands.iter().any(|command| {
         command.words.iter().any(|word| word.has_glob) && !MAY_LACK_OPERANDS.contains(&command.words[0].text.as_str())
     });
     let of_null = may_vanish.then(|| first_on(OF_NULL_PATTERNS, shell)).flatten();
-    let of_null =
-        of_null.map(|name| format!("`{name}` is set in this shell: a pattern that matches nothing is left out"));
+    let of_null = of_null.map(Caveat::NullPattern);
     let targets = commands.iter().filter_map(cd_target);
     of_patterns
         .into_iter()
@@ -39,10 +39,10 @@ pub(super) fn why_read_otherwise(commands: &[SimpleCommand], shell: &Snapshot) -
         .collect()
 }
 
-fn why_patterns_match_more(shell: &Snapshot) -> Option<String> {
+fn why_patterns_match_more(shell: &Snapshot) -> Option<Caveat> {
     let name = first_on(OF_PATTERNS, shell)
         .or_else(|| VARIABLES_OF_PATTERNS.iter().copied().find(|name| is_set(name, shell)))?;
-    Some(format!("`{name}` is set in this shell: a pattern may match hidden files"))
+    Some(Caveat::HiddenFiles(name))
 }
 
 fn cd_target(command: &SimpleCommand) -> Option<&Word> {
@@ -50,17 +50,17 @@ fn cd_target(command: &SimpleCommand) -> Option<&Word> {
     words.iter().find(|word| !word.text.starts_with('-')).filter(|_| name.text == "cd")
 }
 
-fn why_cd_leads_elsewhere(target: &str, shell: &Snapshot) -> Option<String> {
+fn why_cd_leads_elsewhere(target: &str, shell: &Snapshot) -> Option<Caveat> {
     let mut parts = target.split('/');
     if parts.clone().any(|part| part == "..")
-        && let Some(name) = first_on(OF_PARENTS, shell)
+        && let Some(option) = first_on(OF_PARENTS, shell)
     {
-        return Some(format!("`{name}` is set in this shell: `cd {target}` may lead elsewhere"));
+        return Some(Caveat::CdToParent { option, target: target.to_owned() });
     }
     let is_searched = !matches!(parts.next(), Some("" | "." | ".." | "~"));
     let name = first_on(OF_CD, shell).or_else(|| is_set("CDPATH", shell).then_some("CDPATH"));
-    let name = name.filter(|_| is_searched)?;
-    Some(format!("`{name}` is set in this shell: `cd {target}` may lead elsewhere; `./` in front avoids it"))
+    let option = name.filter(|_| is_searched)?;
+    Some(Caveat::CdToVariable { option, target: target.to_owned() })
 }
 
 fn first_on(options: &[(OptionKind, &'static str)], shell: &Snapshot) -> Option<&'static str> {
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use crate::parse;
 
-    fn why(line: &str, item: Item, value: &str) -> Option<String> {
+    fn why(line: &str, item: Item, value: &str) -> Option<Caveat> {
         let shell = Snapshot::from([(item, vec![value.as_bytes().to_vec()])]);
         why_read_otherwise(&parse::parse_plain(line).expect("plain"), &shell).pop()
     }

@@ -2,7 +2,8 @@
 
 use cohab_line_classifier::{
     builtins::EVERYWHERE,
-    features::{FEATURES, Features, features},
+    feature_names::FEATURES,
+    features::{Features, features},
     hashing::{Mark, each_hashed},
     line::Line,
     weights::{HASHED, Weights, hash, name_hash},

@@ -9,8 +9,8 @@ use cohab_daemon_link::{
 use cohab_protocol::{BUILD, DaemonStatus, PROTOCOL_VERSION};
 use cohab_text::sanitize::one_line;
 
-use super::Context;
-use crate::shell_check::findings::{Finding, FindingVerdict, finding};
+use super::context::Context;
+use crate::shell_check::finding::{Finding, FindingVerdict, finding};
 
 /// More memory than this is reported, in kibibytes.
 const MUCH_MEMORY_KIB: u64 = 512 * 1024;

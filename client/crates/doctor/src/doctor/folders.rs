@@ -6,10 +6,11 @@ use std::{
     path::Path,
 };
 
-use super::Context;
+use super::context::Context;
 use crate::shell_check::{
     facts::{Facts, shown},
-    findings::{self, Finding, FindingVerdict, finding},
+    finding::{Finding, FindingVerdict, finding},
+    findings,
 };
 
 /// Looks and judges.

@@ -6,8 +6,8 @@ use cohab_daemon_link::daemon_program;
 use cohab_text::sanitize::one_line;
 use serde::Deserialize;
 
-use super::Context;
-use crate::shell_check::findings::{Finding, FindingVerdict, finding};
+use super::context::Context;
+use crate::shell_check::finding::{Finding, FindingVerdict, finding};
 
 /// Shown of a name or a message.
 const NAME_MAX_COLUMNS: usize = 60;

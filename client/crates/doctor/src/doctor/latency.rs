@@ -27,7 +27,7 @@ use world::World;
 use crate::shell_check::{
     self, Start,
     facts::{Facts, median, milliseconds},
-    findings::FindingVerdict,
+    finding::FindingVerdict,
 };
 
 /// A key may take this much longer than without cohab.

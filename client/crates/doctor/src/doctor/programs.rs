@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use cohab_daemon_link::connection;
 
-use super::Context;
+use super::context::Context;
 use crate::shell_check::{
     facts::shown,
-    findings::{Finding, FindingVerdict, finding},
+    finding::{Finding, FindingVerdict, finding},
 };
 
 /// Keeps keys in the system's keyring; the one of macOS is always there.

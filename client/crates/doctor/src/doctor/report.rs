@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::latency::Measured;
 use crate::shell_check::{
-    findings::{Finding, FindingVerdict},
+    finding::{Finding, FindingVerdict},
     report::{put, rounded, rows, title},
 };
 
@@ -116,22 +116,10 @@ fn figures(latency: &[Measured], output_style: OutputStyle, colors: ColorSupport
     put(&Line::default(), colors, out);
 }
 
-/// For the tests of the checks.
-#[cfg(test)]
-pub(super) mod testing {
-    use super::*;
-
-    /// What a person sees of these findings in 80 columns.
-    pub fn rows(findings: Vec<Finding>) -> String {
-        let report = Report { findings, latency: None };
-        String::from_utf8(report.text(80, ColorSupport::None, OutputStyle::Rich)).expect("UTF-8")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shell_check::findings::finding;
+    use crate::shell_check::finding::finding;
 
     fn report() -> Report {
         let long = "xterm-256color, 80 columns, 24 rows, in tmux, over ssh, and some more words to fill the row up";
@@ -168,5 +156,17 @@ mod tests {
         let well = Report { findings: vec![finding("a", FindingVerdict::Warn, "b")], latency: None };
         let value: serde_json::Value = serde_json::from_str(&well.json()).unwrap();
         assert!(value["ok"] == true && value.get("latency").is_none());
+    }
+}
+
+/// For the tests of the checks.
+#[cfg(test)]
+pub(super) mod testing {
+    use super::*;
+
+    /// What a person sees of these findings in 80 columns.
+    pub fn rows(findings: Vec<Finding>) -> String {
+        let report = Report { findings, latency: None };
+        String::from_utf8(report.text(80, ColorSupport::None, OutputStyle::Rich)).expect("UTF-8")
     }
 }

@@ -6,8 +6,8 @@ use cohab_policy::user_rules::{Loaded, Remembered as _};
 use cohab_policy_io::rules_file::{RuleBook, RulesFile};
 use cohab_text::sanitize::one_line;
 
-use super::Context;
-use crate::shell_check::findings::{Finding, FindingVerdict, finding};
+use super::context::Context;
+use crate::shell_check::finding::{Finding, FindingVerdict, finding};
 
 /// Shown of a complaint.
 const COMPLAINT_MAX_COLUMNS: usize = 200;

@@ -9,8 +9,8 @@ use cohab_sandbox::{
     profile::{self, Profile, Support},
 };
 
-use super::Context;
-use crate::shell_check::findings::{Finding, FindingVerdict, finding};
+use super::context::Context;
+use crate::shell_check::finding::{Finding, FindingVerdict, finding};
 
 /// Looks and judges. The kernel is tried out, not asked for its version.
 pub(super) async fn check(context: &Context) -> Vec<Finding> {

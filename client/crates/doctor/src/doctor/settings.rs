@@ -10,10 +10,10 @@ use std::{
 use cohab_daemon_link::daemon_program;
 use cohab_text::sanitize::one_line;
 
-use super::Context;
+use super::context::Context;
 use crate::shell_check::{
     facts::shown,
-    findings::{Finding, FindingVerdict, finding},
+    finding::{Finding, FindingVerdict, finding},
 };
 
 /// Read of a settings file.

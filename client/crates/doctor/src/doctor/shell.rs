@@ -1,7 +1,10 @@
 //! Checks the shell that `cohab` opens, and whether this terminal is inside cohab already.
 
-use super::Context;
-use crate::shell_check::findings::{self, Finding, FindingVerdict, finding};
+use super::context::Context;
+use crate::shell_check::{
+    finding::{Finding, FindingVerdict, finding},
+    findings,
+};
 
 /// Looks and judges.
 pub(super) async fn check(context: &Context) -> Vec<Finding> {

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Context;
+use super::context::Context;
 use crate::shell_check::{
     facts::RcFacts,
-    findings::{Finding, FindingVerdict, at, finding},
+    finding::{Finding, FindingVerdict, at, finding},
     rc,
 };
 

@@ -6,10 +6,10 @@ use cohab_daemon_link::daemon_program;
 use cohab_text::sanitize::one_line;
 use serde::Deserialize;
 
-use super::Context;
+use super::context::Context;
 use crate::shell_check::{
     facts::shown,
-    findings::{Finding, FindingVerdict, finding},
+    finding::{Finding, FindingVerdict, finding},
 };
 
 /// Shown of a message.

@@ -5,8 +5,8 @@ use std::{fs::OpenOptions, os::fd::AsFd};
 use cohab_term::{ansi::ColorSupport, output_style::OutputStyle};
 use cohab_text::sanitize::one_line;
 
-use super::{Context, is_set};
-use crate::shell_check::findings::{Finding, FindingVerdict, finding};
+use super::context::{Context, is_set};
+use crate::shell_check::finding::{Finding, FindingVerdict, finding};
 use cohab_term::window_size::size_of;
 
 /// Smaller than this cards and tables are cut hard.

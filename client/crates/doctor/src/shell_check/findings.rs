@@ -4,6 +4,7 @@ use cohab_shell_state::shell::Shell;
 
 use super::{
     facts::{Facts, RcLine, StartEnd, Tried, least_version, milliseconds, shown},
+    finding::{Finding, FindingVerdict, at, finding},
     relay_findings::relay_findings,
 };
 
@@ -15,31 +16,6 @@ const NO_SPACE_BYTES: u64 = 5 * 1024 * 1024;
 const SLOW_START_MS: f64 = 2000.0;
 /// More than this for our part is reported.
 const SLOW_ADDITION_MS: f64 = 50.0;
-
-/// How something is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FindingVerdict {
-    /// Well.
-    Ok,
-    /// Works, but not as it should.
-    Warn,
-    /// The relay does not work.
-    Fail,
-}
-
-/// One line of the report.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Finding {
-    /// For programs.
-    pub id: &'static str,
-    /// How it is.
-    pub verdict: FindingVerdict,
-    /// What was found, for people.
-    pub text: String,
-    /// What to do about it.
-    pub hint: Option<String>,
-}
 
 /// What `cohab` does with this shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -82,20 +58,6 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
     }
     all.extend(prompt_tools(facts));
     all
-}
-
-/// A finding without a hint.
-pub(crate) fn finding(id: &'static str, verdict: FindingVerdict, text: impl Into<String>) -> Finding {
-    Finding { id, verdict, text: text.into(), hint: None }
-}
-
-impl Finding {
-    /// With what to do about it.
-    #[must_use]
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
 }
 
 /// The shell itself.
@@ -196,11 +158,6 @@ fn terminal(facts: &Facts) -> Finding {
             .hint("this terminal has the assistant already; `cohab` in it opens a plain shell"),
         false => finding("terminal", FindingVerdict::Ok, text),
     }
-}
-
-/// A line of a start-up file, for people.
-pub(crate) fn at(line: &RcLine) -> String {
-    format!("{} line {}: `{}`", line.file, line.number, line.text)
 }
 
 /// Where to look.

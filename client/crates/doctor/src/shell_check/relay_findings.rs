@@ -4,7 +4,7 @@ use cohab_shell_state::shell::Shell;
 
 use super::{
     facts::{Facts, HalfLine, RelayFacts, Tried, median, milliseconds},
-    findings::{Finding, FindingVerdict, at, finding},
+    finding::{Finding, FindingVerdict, at, finding},
 };
 
 /// A relayed command that takes this much longer than a typed line is reported.

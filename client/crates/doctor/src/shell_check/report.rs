@@ -13,7 +13,8 @@ use unicode_width::UnicodeWidthStr;
 
 use super::{
     facts::{Facts, StartEnd, Tried, median, milliseconds},
-    findings::{Finding, FindingVerdict, Mode, findings, mode},
+    finding::{Finding, FindingVerdict},
+    findings::{Mode, findings, mode},
 };
 
 /// Grows when a reader of the JSON would have to change.

@@ -28,7 +28,7 @@ const MAX_HELD_BLANKS: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum BlockPiece {
     /// Markdown that is rendered by itself.
-    Block(Block),
+    Block(MarkdownBlock),
     /// Code begins; the language may be empty.
     CodeStart { language: String },
     /// One line of code.
@@ -45,7 +45,7 @@ pub(super) enum BlockPiece {
 
 /// One block of markdown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Block {
+pub(super) struct MarkdownBlock {
     /// Its source.
     pub(super) text: String,
     /// Whether a blank line separates it from what is above.
@@ -81,7 +81,7 @@ struct ListItem {
 #[derive(Debug, Default)]
 pub(super) struct BlockSplitter {
     open: Open,
-    block: Block,
+    block: MarkdownBlock,
     partial: String,
     is_after_blank: bool,
     last_item: Option<(ListKind, Option<u64>)>,
@@ -120,7 +120,7 @@ impl BlockSplitter {
     }
 
     /// What is open besides code, as if the text ended here.
-    pub(super) fn open_block(&self) -> Option<Block> {
+    pub(super) fn open_block(&self) -> Option<MarkdownBlock> {
         if self.is_code() {
             return None;
         }
@@ -252,7 +252,7 @@ impl BlockSplitter {
             }
             return;
         }
-        self.block = Block { has_gap, number, ..Block::default() };
+        self.block = MarkdownBlock { has_gap, number, ..MarkdownBlock::default() };
         self.append(line);
         self.open = match marker {
             Some(marker) => Open::Item(ListItem {
@@ -316,7 +316,7 @@ impl BlockSplitter {
         }
         if matches!(self.open, Open::Nothing) {
             let (has_gap, number) = self.gap_and_number(None);
-            self.block = Block { has_gap, number, ..Block::default() };
+            self.block = MarkdownBlock { has_gap, number, ..MarkdownBlock::default() };
             (self.open, self.last_item, self.is_after_blank) = (Open::Flow, None, false);
         }
         let carry = self.carry();
@@ -330,7 +330,7 @@ impl BlockSplitter {
             self.partial = self.partial.trim_start().to_owned();
         }
         self.carried_bytes = carry.len();
-        let resumed = Block { text: carry, is_resumed: true, ..Block::default() };
+        let resumed = MarkdownBlock { text: carry, is_resumed: true, ..MarkdownBlock::default() };
         out.push(BlockPiece::Block(std::mem::replace(&mut self.block, resumed)));
     }
 

@@ -3,7 +3,7 @@
 use ratatui::text::{Line, Span};
 
 use super::copy::CodeBlock;
-use crate::wrap::{Row, row_width, wrap_exactly};
+use crate::wrap::{StyledRow, row_width, wrap_exactly};
 use crate::{output_style::OutputStyle, theme};
 
 /// Blanks before a line of code.
@@ -34,7 +34,7 @@ pub(super) enum Rendered {
 /// A line of code and what stands left of it.
 #[derive(Debug, Default)]
 pub(super) struct CodeLine {
-    pub(super) prefix: Row,
+    pub(super) prefix: StyledRow,
     pub(super) text: String,
 }
 
@@ -66,7 +66,7 @@ pub(super) fn plain_lines(rendered: Vec<Rendered>, width: usize) -> Vec<Line<'st
 }
 
 /// The label above code, cut to one row; without a language it is there for who cannot see the indentation.
-pub(super) fn code_label(language: &str, page: Page) -> Option<Row> {
+pub(super) fn code_label(language: &str, page: Page) -> Option<StyledRow> {
     let (label, width) = match (page.output_style, language) {
         (OutputStyle::Rich, "") => return None,
         (OutputStyle::Rich, language) => {
@@ -79,7 +79,7 @@ pub(super) fn code_label(language: &str, page: Page) -> Option<Row> {
 }
 
 /// A line of code as rows of at most `width` columns that together hold every character.
-pub(super) fn code_rows(spans: &[Span<'_>], width: usize) -> Vec<Row> {
+pub(super) fn code_rows(spans: &[Span<'_>], width: usize) -> Vec<StyledRow> {
     let indent = if width > CODE_INDENT.len() * 2 { CODE_INDENT } else { "" };
     wrap_exactly(spans, width - indent.len())
         .into_iter()

@@ -16,7 +16,7 @@ use syntect::parsing::{ParseState, ScopeStack, SyntaxSet};
 use tokio::sync::Notify;
 
 use super::scopes::ScopeStyles;
-use crate::wrap::{Row, push_text};
+use crate::wrap::{StyledRow, push_text};
 
 /// Lines on their way to the thread; with more, the block continues plain.
 const MAX_QUEUED_LINES: usize = 1024;
@@ -60,7 +60,7 @@ impl fmt::Debug for Highlighter {
 }
 
 enum Request {
-    Open { fence: u64, language: String, results: Sender<Row> },
+    Open { fence: u64, language: String, results: Sender<StyledRow> },
     Line { fence: u64, text: String },
     Close { fence: u64 },
 }
@@ -75,13 +75,13 @@ pub(super) struct FenceWriter {
 /// Gets them back in order.
 #[derive(Debug)]
 pub(super) struct FenceReader {
-    results: Receiver<Row>,
+    results: Receiver<StyledRow>,
 }
 
 /// The next line of a block.
 #[derive(Debug)]
 pub(super) enum Coloured {
-    Ready(Row),
+    Ready(StyledRow),
     Waiting,
     /// Neither this line nor a later one will come.
     Never,
@@ -162,7 +162,7 @@ impl FenceReader {
 struct Fence {
     state: ParseState,
     scopes: ScopeStack,
-    results: Sender<Row>,
+    results: Sender<StyledRow>,
 }
 
 struct Worker {
@@ -212,9 +212,9 @@ impl Worker {
 }
 
 /// The line with colours; `None` if the syntax tables fail on it.
-fn colour(fence: &mut Fence, line: &str, syntaxes: &SyntaxSet, styles: &ScopeStyles) -> Option<Row> {
+fn colour(fence: &mut Fence, line: &str, syntaxes: &SyntaxSet, styles: &ScopeStyles) -> Option<StyledRow> {
     let changes = fence.state.parse_line(line, syntaxes).ok()?;
-    let (mut row, mut from) = (Row::new(), 0);
+    let (mut row, mut from) = (StyledRow::new(), 0);
     for (at, change) in changes {
         push_text(&mut row, line.get(from..at)?.trim_end_matches('\n'), styles.of(&fence.scopes));
         fence.scopes.apply(&change).ok()?;
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
     use crate::theme;
 
-    fn colours(language: &str, lines: &[&str]) -> Vec<Option<Row>> {
+    fn colours(language: &str, lines: &[&str]) -> Vec<Option<StyledRow>> {
         let mut worker = Worker::new();
         let (results, reader) = mpsc::channel();
         worker.handle(Request::Open { fence: 1, language: language.into(), results });
@@ -240,7 +240,7 @@ mod tests {
         lines.iter().map(|_| reader.try_recv().ok()).collect()
     }
 
-    fn style_of(row: &Row, word: &str) -> ratatui::style::Style {
+    fn style_of(row: &StyledRow, word: &str) -> ratatui::style::Style {
         row.iter().find(|span| span.content.contains(word)).unwrap_or_else(|| panic!("{word} in {row:?}")).style
     }
 

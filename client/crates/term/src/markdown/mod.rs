@@ -7,6 +7,7 @@
 mod blocks;
 mod code;
 mod copy;
+mod dialect;
 mod highlight;
 mod line;
 mod math;
@@ -22,7 +23,7 @@ use cohab_text::sanitize::Sanitizer;
 use ratatui::text::Line;
 
 use self::{
-    blocks::{Block, BlockPiece, BlockSplitter},
+    blocks::{BlockPiece, BlockSplitter, MarkdownBlock},
     code::{CodeLine, Page, Rendered, code_label, plain_lines},
     highlight::{Coloured, FenceReader, FenceWriter},
     references::References,
@@ -226,7 +227,7 @@ impl MarkdownStream {
         }
     }
 
-    fn take_block(&mut self, block: &Block) {
+    fn take_block(&mut self, block: &MarkdownBlock) {
         let rendered = render_block(block, self.page, &self.references);
         self.references.learn(&block.text);
         if rendered.is_empty() {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use pulldown_cmark::Parser;
 
-use super::render::options;
+use super::dialect::options;
 
 /// Definitions kept; later ones are ignored.
 const MAX_REFERENCES: usize = 256;

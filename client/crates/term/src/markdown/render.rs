@@ -3,21 +3,22 @@
 use std::borrow::Cow;
 
 use cohab_text::sanitize::sanitize;
-use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Parser, Tag, TagEnd};
 use ratatui::{
     style::{Modifier, Style},
     text::{Line, Span},
 };
 
 use super::{
-    blocks::Block,
+    blocks::MarkdownBlock,
     code::{CodeLine, Page, Rendered, code_label, code_rows},
     copy::CodeBlock,
+    dialect::options,
     math,
     references::References,
     table::Table,
 };
-use crate::wrap::{Row, columns, push_text, row_width, wrap_words};
+use crate::wrap::{StyledRow, columns, push_text, row_width, wrap_words};
 use crate::{link, output_style::OutputStyle, theme};
 
 /// Lists and quotes deeper than this are not indented further.
@@ -30,7 +31,7 @@ const BULLETS: [&str; 3] = ["• ", "◦ ", "▪ "];
 const DASH: &str = "- ";
 
 /// The block's lines, none wider than `width` columns where `width` is 2 or more.
-pub(super) fn render_block(block: &Block, page: Page, references: &References) -> Vec<Rendered> {
+pub(super) fn render_block(block: &MarkdownBlock, page: Page, references: &References) -> Vec<Rendered> {
     let mut renderer = Renderer::new(block, page);
     let text = math::protect(&block.text);
     let mut resolve = |link: pulldown_cmark::BrokenLink<'_>| {
@@ -59,11 +60,6 @@ pub(super) fn render_block(block: &Block, page: Page, references: &References) -
     renderer.lines
 }
 
-/// Tables, task lists and strike-through. Footnotes stay as they are written: their text may come long after the mark is final.
-pub(super) fn options() -> Options {
-    Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS | Options::ENABLE_STRIKETHROUGH
-}
-
 /// Text without anything that a terminal obeys: an entity such as `&#27;` becomes a control only in the parser.
 fn harmless<'a>(text: &'a CowStr<'a>) -> Cow<'a, str> {
     match text {
@@ -89,7 +85,7 @@ struct Renderer {
     lines: Vec<Rendered>,
     containers: Vec<Container>,
     lists: Vec<Option<u64>>,
-    inline: Row,
+    inline: StyledRow,
     styles: Vec<Style>,
     links: Vec<OpenLink>,
     table: Option<Table>,
@@ -100,14 +96,14 @@ struct Renderer {
 }
 
 impl Renderer {
-    fn new(block: &Block, page: Page) -> Self {
+    fn new(block: &MarkdownBlock, page: Page) -> Self {
         Self {
             width: page.width.max(1),
             output_style: page.output_style,
             lines: Vec::new(),
             containers: Vec::new(),
             lists: Vec::new(),
-            inline: Row::new(),
+            inline: StyledRow::new(),
             styles: Vec::new(),
             links: Vec::new(),
             table: None,
@@ -390,7 +386,7 @@ impl Renderer {
     }
 
     /// Ready rows as a block of its own.
-    fn rows(&mut self, rows: Vec<Row>) {
+    fn rows(&mut self, rows: Vec<StyledRow>) {
         self.take_gap();
         for row in rows {
             let (mut line, _) = self.prefix(true);
@@ -423,8 +419,8 @@ impl Renderer {
 
     /// What stands left of the text, and its width, at most half of all columns. With `is_first_row` the markers that were not
     /// yet shown are shown now.
-    fn prefix(&mut self, is_first_row: bool) -> (Row, usize) {
-        let (mut row, mut width) = (Row::new(), 0);
+    fn prefix(&mut self, is_first_row: bool) -> (StyledRow, usize) {
+        let (mut row, mut width) = (StyledRow::new(), 0);
         let bar = self.output_style.choose(QUOTE_BAR, QUOTE_SIGN);
         for container in self.containers.iter_mut().take(MAX_SHOWN_DEPTH) {
             let (text, style) = match container {

@@ -3,7 +3,7 @@
 use pulldown_cmark::Alignment;
 use ratatui::text::Span;
 
-use crate::wrap::{Row, push_text, row_width, wrap_words};
+use crate::wrap::{StyledRow, push_text, row_width, wrap_words};
 use crate::{output_style::OutputStyle, theme};
 
 /// Narrowest column that is worth the name, unless its content is narrower.
@@ -39,7 +39,7 @@ impl Table {
     }
 
     /// The table's rows of text, none wider than `width`.
-    pub(super) fn layout(&self, width: usize, output_style: OutputStyle) -> Vec<Row> {
+    pub(super) fn layout(&self, width: usize, output_style: OutputStyle) -> Vec<StyledRow> {
         match self.column_widths(width) {
             Some(widths) if output_style == OutputStyle::Rich => self.grid(&widths),
             _ => self.folded(width, output_style),
@@ -72,8 +72,8 @@ impl Table {
         (limit >= MIN_COLUMN_WIDTH).then(|| limited(limit).collect())
     }
 
-    fn grid(&self, widths: &[usize]) -> Vec<Row> {
-        let wrapped: Vec<Vec<Vec<Row>>> = self.rows.iter().map(|row| wrap_cells(row, widths)).collect();
+    fn grid(&self, widths: &[usize]) -> Vec<StyledRow> {
+        let wrapped: Vec<Vec<Vec<StyledRow>>> = self.rows.iter().map(|row| wrap_cells(row, widths)).collect();
         let has_tall_rows = wrapped.iter().skip(1).any(|row| row.iter().any(|cell| cell.len() > 1));
         let rule = || {
             let bars: Vec<String> = widths.iter().map(|&width| "─".repeat(width)).collect();
@@ -93,8 +93,8 @@ impl Table {
         out
     }
 
-    fn grid_line(&self, cells: &[Vec<Row>], line: usize, widths: &[usize], is_head: bool) -> Row {
-        let mut row = Row::new();
+    fn grid_line(&self, cells: &[Vec<StyledRow>], line: usize, widths: &[usize], is_head: bool) -> StyledRow {
+        let mut row = StyledRow::new();
         for (column, &width) in widths.iter().enumerate() {
             if column > 0 {
                 push_text(&mut row, SEPARATOR, theme::DIM);
@@ -119,7 +119,7 @@ impl Table {
         row
     }
 
-    fn folded(&self, width: usize, output_style: OutputStyle) -> Vec<Row> {
+    fn folded(&self, width: usize, output_style: OutputStyle) -> Vec<StyledRow> {
         let Some((head, body)) = self.rows.split_first() else { return Vec::new() };
         if body.is_empty() {
             return head.iter().flat_map(|cell| wrap_words(cell, width)).collect();
@@ -149,8 +149,8 @@ impl Table {
 }
 
 /// A cell behind the name of its column.
-fn fact(name: Option<&Cell>, cell: &Cell) -> Row {
-    let mut row = Row::new();
+fn fact(name: Option<&Cell>, cell: &Cell) -> StyledRow {
+    let mut row = StyledRow::new();
     for span in name.into_iter().flatten() {
         push_text(&mut row, &span.content, theme::STRONG.patch(span.style));
     }
@@ -160,6 +160,6 @@ fn fact(name: Option<&Cell>, cell: &Cell) -> Row {
     row
 }
 
-fn wrap_cells(row: &[Cell], widths: &[usize]) -> Vec<Vec<Row>> {
+fn wrap_cells(row: &[Cell], widths: &[usize]) -> Vec<Vec<StyledRow>> {
     row.iter().zip(widths).map(|(cell, &width)| wrap_words(cell, width)).collect()
 }

@@ -29,7 +29,7 @@ fn whole(text: &str, width: u16) -> Vec<Line<'static>> {
 
 /// The same with one parse of the whole text.
 fn at_once(text: &str, width: u16) -> Vec<Line<'static>> {
-    let block = Block { text: text.to_owned(), ..Block::default() };
+    let block = MarkdownBlock { text: text.to_owned(), ..MarkdownBlock::default() };
     let page = Page { width: usize::from(width), output_style: OutputStyle::Rich };
     plain_lines(render_block(&block, page, &References::default()), page.width)
 }

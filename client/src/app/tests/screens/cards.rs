@@ -72,8 +72,8 @@ impl Stage {
     }
 
     fn found(&mut self, notes: Vec<Vec<Note>>) {
-        let touched = notes.into_iter().map(|notes| Impact { notes }).collect();
-        self.event(Event::Done(TaskResult::Looked { question: QUESTION, touched }));
+        let impacts = notes.into_iter().map(|notes| Impact { notes }).collect();
+        self.event(Event::Done(TaskResult::Looked { question: QUESTION, impacts }));
     }
 
     fn cargo_test(&mut self, keys: &str) {

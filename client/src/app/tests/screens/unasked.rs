@@ -1,12 +1,13 @@
 //! Commands that run unasked: how they are typed, and what is asked after all.
 
+use cohab_policy::{Caveat, Setting};
 use cohab_shell_state::state::{Item, Snapshot};
 
 use super::*;
 use crate::background_task::TaskResult;
 
 /// The assistant wants a command that only reads, in a shell that has reported its names; git reports its settings where it is started.
-fn wish(stage: &mut Stage, command: &str, doubt: Option<&str>) {
+fn wish(stage: &mut Stage, command: &str, caveat: Option<Caveat>) {
     stage.bench.app.options.looks_at_names = true;
     stage.ask("what have I changed");
     let path: Snapshot = [(Item::Exported("PATH".into()), vec![b"/usr/bin:/bin".to_vec()])].into();
@@ -14,7 +15,7 @@ fn wish(stage: &mut Stage, command: &str, doubt: Option<&str>) {
     stage.text(0, "I look at it.");
     stage.daemon(step(1, tool("bash", command)));
     stage.daemon(execute(command, None));
-    stage.event(Event::Done(TaskResult::GitTold { call: CALL, doubt: doubt.map(str::to_owned) }));
+    stage.event(Event::Done(TaskResult::GitTold { call: CALL, caveat }));
 }
 
 /// The same, run and answered.
@@ -39,9 +40,10 @@ fn commands_that_are_typed_with_more_words_than_the_assistant_wrote() {
             stage.enter("? /typed");
         }),
         ("settings of the repository that name programs", |stage| {
-            let doubt = "the repository's own git settings can start programs: `core.fsmonitor` = `./tools/watch`, \
-                         `filter.x.clean` = `sh -c evil` and 2 more, in /home/ann/src";
-            wish(stage, "git status --short", Some(doubt));
+            let settings = [("core.fsmonitor", "./tools/watch"), ("filter.x.clean", "sh -c evil")];
+            let settings = settings.map(|(key, value)| Setting { key: key.to_owned(), value: value.to_owned() });
+            let caveat = Caveat::GitSettings { settings: settings.into(), top: "/home/ann/src".into() };
+            wish(stage, "git status --short", Some(caveat));
         }),
     ];
     insta::assert_snapshot!("unasked", seen(states));

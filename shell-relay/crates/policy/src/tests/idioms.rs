@@ -68,7 +68,7 @@ fn its_names_are_looked_at_like_those_of_any_line() {
         (Shell::Fish, "not cat {a,b}", "cat"),
     ] {
         let told = why_not_themselves(line, &function(name), context().in_shell(shell));
-        assert_eq!(told, [format!("`{name}` is a function in this shell")], "{line}");
+        assert_eq!(told, [Caveat::Function(name.into())], "{line}");
     }
 }
 

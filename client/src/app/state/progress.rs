@@ -10,7 +10,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// What is shown of a turn while it runs.
 #[derive(Debug)]
-pub(super) struct Progress {
+pub struct Progress {
     title: String,
     started_at: Instant,
     elapsed_s: u32,

@@ -13,7 +13,6 @@ use ratatui::text::Line;
 use super::{
     agent_command::{AgentCommand, Running},
     countdown::Countdown,
-    pause::Pause,
     progress::Progress,
     stopped::Stopped,
 };
@@ -24,9 +23,21 @@ const SETTLE_LIMIT: Duration = Duration::from_millis(300);
 /// How often the rest of one turn is asked for over a new connection.
 const RESUMES_MAX: u8 = 3;
 
+/// Whether a turn is held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pause {
+    /// It is not.
+    #[default]
+    No,
+    /// It will be when its step is over.
+    Asked,
+    /// It is.
+    Holds,
+}
+
 /// What the turn is waiting for, shown in the live area.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Waiting {
+pub enum Waiting {
     /// The daemon is started or connected.
     Link,
     /// The model or a tool.
@@ -39,7 +50,7 @@ pub(super) enum Waiting {
 
 /// A step of this turn that is over.
 #[derive(Debug)]
-pub(super) struct EndedStep {
+pub struct EndedStep {
     pub activity: StepActivity,
     /// Its command was shown when it ran.
     pub has_echoed: bool,
@@ -129,7 +140,7 @@ struct Steps {
 }
 
 #[derive(Debug)]
-pub(super) struct Turn {
+pub struct Turn {
     id: TurnId,
     answer: AnswerText,
     delivery: Delivery,

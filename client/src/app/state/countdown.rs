@@ -6,7 +6,7 @@ use cohab_protocol::{Notice, NoticeKind};
 
 /// A wait and what of it is left.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Countdown {
+pub struct Countdown {
     notice: Notice,
     due: Instant,
 }

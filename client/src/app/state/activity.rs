@@ -4,7 +4,7 @@ use super::{resume::Resuming, slash::Slash, turn::Turn, undo::Undoing};
 
 /// One thing that the assistant does.
 #[derive(Debug, Default)]
-pub(super) enum Activity {
+pub enum Activity {
     /// Nothing: the prompt is the user's.
     #[default]
     Idle,

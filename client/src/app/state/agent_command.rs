@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_policy::Unasked;
+use cohab_policy::{Caveat, Unasked};
 use cohab_policy_io::git_settings;
 use cohab_protocol::{ApprovalId, CallId, ClientMessage, ExecuteCommand};
 
@@ -18,7 +18,7 @@ const GIT_LIMIT: Duration = git_settings::LIMIT.saturating_add(Duration::from_se
 
 /// A command that was admitted. A turn has at most one.
 #[derive(Debug)]
-pub(super) struct AgentCommand {
+pub struct AgentCommand {
     pub request: ExecuteCommand,
     /// Where the shell was when it was judged.
     pub cwd: PathBuf,
@@ -27,7 +27,7 @@ pub(super) struct AgentCommand {
 
 /// What a command waits for, or that it runs.
 #[derive(Debug)]
-pub(super) enum CommandState {
+pub enum CommandState {
     /// The terminal is not ours yet; then it runs by this permit.
     WaitingForTerminal { authority: RunAuthority, since: Instant },
     /// The shell reports what its names stand for, by the command of this id, which does nothing.
@@ -35,14 +35,14 @@ pub(super) enum CommandState {
     /// Git reports its settings. The command is then typed so.
     CheckingGitSettings { typed: Unasked, since: Instant },
     /// The client itself asks the user. A yes settles `confirms` for later commands, too; then it runs by `then`.
-    AwaitingLocalApproval { confirms: Vec<String>, then: RunAuthority },
+    AwaitingLocalApproval { confirms: Vec<Caveat>, then: RunAuthority },
     /// The shell has it.
     Running(Running),
 }
 
 /// A command that the shell has.
 #[derive(Debug)]
-pub(super) struct Running {
+pub struct Running {
     /// The id that the shell runs it under.
     pub id: String,
     pub has_started: bool,
@@ -104,16 +104,16 @@ impl AgentCommand {
 }
 
 /// The id of the client's own question about a command.
-pub(super) fn question_of(call_id: CallId) -> ApprovalId {
+pub fn question_of(call_id: CallId) -> ApprovalId {
     ApprovalId(call_id.0)
 }
 
 /// Makes the daemon's clock stand still.
-pub(super) fn waits(call_id: CallId) -> Effect {
+pub fn waits(call_id: CallId) -> Effect {
     Effect::Send(ClientMessage::CommandWaiting { call_id })
 }
 
 /// The acknowledgement that starts the daemon's timer.
-pub(super) fn started(call_id: CallId) -> Effect {
+pub fn started(call_id: CallId) -> Effect {
     Effect::Send(ClientMessage::CommandOutput { call_id, bytes: Default::default() })
 }

@@ -1,0 +1,54 @@
+//! A command to the assistant itself that is on.
+
+use std::time::Instant;
+
+use cohab_protocol::{RequestId, SessionAction};
+
+use crate::{effect::Effect, session_override::ModelWish};
+
+/// A command that is on.
+#[derive(Debug)]
+pub struct Slash {
+    pub stage: SlashStage,
+}
+
+impl Slash {
+    /// When its request is given up.
+    pub fn deadline(&self) -> Option<Instant> {
+        match &self.stage {
+            SlashStage::Held(_, deadline) | SlashStage::Sent(_, _, deadline) => Some(*deadline),
+            SlashStage::Program(_) | SlashStage::Done => None,
+        }
+    }
+
+    /// The shell could not make room, or its prompt is back.
+    pub fn end(self, effects: &mut Vec<Effect>) {
+        if let SlashStage::Program(_) = self.stage {
+            effects.push(Effect::StopProgram);
+        }
+    }
+}
+
+/// How far a command to the assistant is.
+#[derive(Debug)]
+pub enum SlashStage {
+    /// It waits until the daemon can take its request.
+    Held(Wish, Instant),
+    /// It waits for the answer.
+    Sent(RequestId, Wish, Instant),
+    /// Another of our own programs runs; how the user would call it.
+    Program(String),
+    /// All is said.
+    Done,
+}
+
+/// What is wanted of the daemon.
+#[derive(Clone, Debug)]
+pub enum Wish {
+    /// To know who answers. The settings may have changed since the connection was made.
+    Introduction,
+    /// Somebody else answers.
+    Model(ModelWish),
+    /// Anything else.
+    Action(SessionAction),
+}

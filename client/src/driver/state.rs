@@ -1,0 +1,4 @@
+//! The parts of the driver's state that several files work with. None of these files names the driver.
+
+pub mod link;
+pub mod prompt_line;

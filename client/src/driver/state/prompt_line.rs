@@ -1,0 +1,60 @@
+//! The line at the prompt as the driver knows it: the typed text, the hint next to it, and the classifier's thread.
+
+use std::{collections::HashMap, path::PathBuf};
+
+use cohab_types::client_settings::FlipKey;
+
+use crate::{
+    app::Options,
+    driver::start::Start,
+    hint::PromptHint,
+    prompt_line::{classifier_thread::Judge, corrections_store, first_word, world::World},
+};
+
+/// First words that are known from the shell itself.
+const TOLD_MAX: usize = 512;
+
+/// What the driver keeps for the line at the prompt.
+pub struct PromptLine {
+    pub hint: PromptHint,
+    pub judge: Judge,
+    pub flip_key: FlipKey,
+    /// Whether the shell knew these words when it was asked last.
+    pub told: HashMap<String, bool>,
+    /// An answer has just ended: its line may have come back.
+    pub answer_ended: bool,
+    /// Keys went elsewhere than to the line that is followed.
+    pub keys_ahead: bool,
+    pub out: Vec<u8>,
+}
+
+impl PromptLine {
+    pub fn new(options: &Options, columns: u16, start: &Start, names: Option<PathBuf>) -> Self {
+        let flip_key = start.config.client.flip_key;
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let world = World {
+            path,
+            home: options.environment.home.clone(),
+            corrections: start.paths.state_dir.join(corrections_store::FILE_NAME),
+            names,
+        };
+        Self {
+            hint: PromptHint::new(options.environment.shell, columns, options.output_style, flip_key.name()),
+            judge: Judge::new(world),
+            flip_key,
+            told: HashMap::new(),
+            answer_ended: false,
+            keys_ahead: false,
+            out: Vec::new(),
+        }
+    }
+
+    /// Keeps whether the shell knows the first word of a line.
+    pub fn remember_word(&mut self, line: &str, is_command: Option<bool>) {
+        let Some(is_command) = is_command else { return };
+        if self.told.len() >= TOLD_MAX {
+            self.told.clear();
+        }
+        self.told.insert(first_word(line).to_owned(), is_command);
+    }
+}
