@@ -6,7 +6,7 @@ use cohab_config::model_settings::TimeoutSettings;
 use cohab_model_api::{ModelEvent, ModelRequest, ProviderData};
 use cohab_wires::{
     WIRES,
-    error::Subject,
+    error::ErrorContext,
     sse::Payloads,
     wire::{Options, Wire},
 };
@@ -91,7 +91,7 @@ impl Replay {
     ) {
         let request = ModelRequest::of(Vec::new());
         let mut fold = self.wire.fold(&request, &Options::default());
-        let subject = Subject {
+        let subject = ErrorContext {
             service: self.wire.name().to_owned(),
             host: HOST.to_owned(),
             model: String::new(),

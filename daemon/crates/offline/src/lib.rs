@@ -10,9 +10,9 @@ mod dates;
 mod fallback;
 mod intent;
 mod matching;
+mod name_slots;
 mod pattern;
-mod pointing;
-mod rest;
+mod references;
 mod run;
 mod shell_line;
 mod slots;
@@ -33,7 +33,7 @@ use futures::{
 use self::{
     answer::LABEL,
     matching::{Meant, understand},
-    pointing::points_back,
+    references::points_back,
     run::{Halt, Run, Subject},
     turns::{ID_PREFIX, Turn, last_turns},
 };

@@ -19,7 +19,7 @@
 use std::collections::HashSet;
 
 use super::{
-    rest::{Rest, Words},
+    name_slots::{Rest, Words},
     slots::{Mark, Slots},
     words::Token,
 };

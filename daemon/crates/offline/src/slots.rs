@@ -3,7 +3,7 @@
 use super::{
     answer::human_size,
     dates::{Span, read_span},
-    pointing::Pick,
+    references::Pick,
     shell_line::{escape_pattern, is_variable_name, word},
     values::{is_flag, read_extensions, read_number, read_size},
     words::Token,

@@ -3,7 +3,7 @@
 use super::super::{
     answer::{block, code, counted},
     intent::{Intent, Topic},
-    pointing::pointed_file,
+    references::pointed_file,
     run::{Reply, Run, Step, Subject},
     shell_line::path,
     slots::Slots,
