@@ -188,7 +188,7 @@ impl Middleware for Reading {
         ControlFlow::Continue(())
     }
 
-    fn news(&self) -> Option<String> {
+    fn pending_notes(&self) -> Option<String> {
         let news = std::mem::take(&mut *locked(&self.notes.news));
         (!news.is_empty()).then(|| news.join("\n"))
     }

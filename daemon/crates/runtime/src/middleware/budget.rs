@@ -177,7 +177,7 @@ impl Middleware for Budget {
         exceeded.flatten().map_or(ControlFlow::Continue(()), |gauge| ControlFlow::Break(Err(gauge.used_up())))
     }
 
-    async fn cut_off(&self) -> TurnError {
+    async fn abort_signal(&self) -> TurnError {
         if self.limits.time_per_turn.is_zero() {
             return std::future::pending().await;
         }

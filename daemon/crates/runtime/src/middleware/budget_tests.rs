@@ -120,7 +120,7 @@ async fn a_turn_is_cut_off_when_it_has_worked_long_enough() {
     let (store, told) = (Arc::new(Store::in_memory()), Arc::default());
     let budget = budget(Limits { time_per_turn: Duration::from_secs(60), ..NO_LIMITS }, &store, &told);
     let began = tokio::time::Instant::now();
-    let (_, error) = futures::join!(budget.clock.stands_still(sleep(Duration::from_secs(40))), budget.cut_off());
+    let (_, error) = futures::join!(budget.clock.stands_still(sleep(Duration::from_secs(40))), budget.abort_signal());
     assert_eq!(began.elapsed().as_secs(), 100, "waiting for the user is no work");
     assert!(matches!(error, TurnError::Stopped { .. }));
 }

@@ -237,7 +237,7 @@ impl Middleware for SelfCorrection {
         }
     }
 
-    fn news(&self) -> Option<String> {
+    fn pending_notes(&self) -> Option<String> {
         self.note.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

@@ -130,7 +130,7 @@ async fn stuck(answer: ApprovalAnswer) -> (Vec<Option<String>>, ControlFlow<Turn
     for _ in 0..5 {
         end(&mut middleware.watch(), "ls", "a", StepResult::Done, "1", false);
         flow = middleware.before_step(StepKind::ModelCall { allow_tools: true }, &mut state).await;
-        notes.push(middleware.news());
+        notes.push(middleware.pending_notes());
     }
     let asked = approver.1.lock().unwrap().clone();
     (notes, flow, asked)
