@@ -6,12 +6,14 @@
 
 mod answer;
 mod context;
+mod credit;
 mod dates;
 mod fallback;
 mod intent;
 mod matching;
 mod name_slots;
 mod pattern;
+mod pick;
 mod references;
 mod run;
 mod shell_line;
