@@ -13,7 +13,7 @@
 use std::path::{Path, PathBuf};
 
 use cohab_agent::{PlannedCall, port::Effect};
-use cohab_context::query;
+use cohab_context::{query, query_text};
 use cohab_model_api::{Message, ToolCall};
 use cohab_policy::{Context, Files, leads_outside, outside_source};
 use cohab_shell_state::shell::Shell;
@@ -143,11 +143,11 @@ impl Place {
 
     /// The labels of one user message: of the user's commands, of piped text, of the question.
     fn of_question(&self, text: &str, labels: &mut Vec<Label>) {
-        if query::inside(text, query::EARLIER).is_some() {
+        if query_text::inside(text, query::EARLIER).is_some() {
             labels.push(Label::new(Origin::Model, EARLIER));
         }
         // Lines of output are indented, so nothing printed looks like a command.
-        let mut lines = query::inside(text, "shell-history").unwrap_or_default().lines().peekable();
+        let mut lines = query_text::inside(text, "shell-history").unwrap_or_default().lines().peekable();
         while let Some(line) = lines.next() {
             let Some(command) = line.strip_prefix("$ ") else { continue };
             let mut command = command.to_owned();
@@ -159,7 +159,7 @@ impl Place {
             let cwd = folder.map_or(self.workspace.as_path(), |(folder, _)| Path::new(folder));
             labels.push(self.of_command(&command, cwd));
         }
-        if query::inside(text, "piped-input").is_some() {
+        if query_text::inside(text, "piped-input").is_some() {
             labels.push(Label::new(Origin::External, "what was piped in"));
         }
         labels.push(Label::new(Origin::User, "the question"));

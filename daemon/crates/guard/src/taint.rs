@@ -9,7 +9,7 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_agent::{Denial, Middleware, PlannedCall, TurnResult, TurnState, plan::StepKind, port::StepResult};
-use cohab_context::query;
+use cohab_context::{query, query_text};
 use cohab_model_api::{Message, ToolCall, ToolResult};
 
 use super::provenance::{EARLIER, Label, Origin, Place};
@@ -76,7 +76,8 @@ impl Taint {
 
 /// Whether this is the first question of a conversation. A summary is in a question, too: that conversation continues.
 pub(super) fn begins_anew(turn: &TurnState) -> bool {
-    let is_first = matches!(turn.messages(), [Message::User { text }] if query::inside(text, query::EARLIER).is_none());
+    let is_first =
+        matches!(turn.messages(), [Message::User { text }] if query_text::inside(text, query::EARLIER).is_none());
     is_first && turn.model_calls() == 0
 }
 

@@ -5,7 +5,8 @@ use std::sync::PoisonError;
 use cohab_agent::TurnError;
 use cohab_context::{
     compaction,
-    query::{EARLIER, inside, with_block, words},
+    query::EARLIER,
+    query_text::{inside, with_block, words},
     report::{Row, analysis, rows},
 };
 use cohab_model_api::{Message, TokenUsage};

@@ -15,7 +15,7 @@ use cohab_agent::{
     port::{EventSink, TurnEvent},
     state::NOTE_MARK,
 };
-use cohab_context::query;
+use cohab_context::query_text;
 use cohab_model_api::{Channel, Message, Secrets, ToolResult};
 use cohab_policy::user_rules::{Injection, Safety};
 
@@ -114,7 +114,7 @@ impl Reading {
         for (index, message) in messages.iter().enumerate() {
             match message {
                 Message::User { text } => {
-                    let parts = BESIDE.iter().filter_map(|(tag, name)| Some((name, query::inside(text, tag)?)));
+                    let parts = BESIDE.iter().filter_map(|(tag, name)| Some((name, query_text::inside(text, tag)?)));
                     let parts = parts.filter(|(_, part)| self.suspicions.is_new(*part));
                     unread.extend(parts.map(|(name, part)| (Channel::UserInput, (*name).to_owned(), part, false)));
                 }

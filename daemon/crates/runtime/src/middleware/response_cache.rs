@@ -12,7 +12,7 @@ use cohab_agent::{
     hook::TurnResult,
     port::{EventSink, TurnEvent},
 };
-use cohab_context::query::words;
+use cohab_context::query_text::words;
 use cohab_model_api::{Message, ModelProvider};
 use tokio::time::timeout;
 
