@@ -20,7 +20,8 @@ use jiff::Zoned;
 use serde_json::{Value, json};
 
 use super::{
-    Failure, audit_follow,
+    Failure,
+    audit_follow::{self, RecordFormat},
     record::{self, paragraph, time},
 };
 
@@ -96,13 +97,15 @@ fn tail(
     let follower = Follower::at_the_end(places.clone()).map_err(|error| unreadable(&error))?;
     let records = verify::last(places, number).map_err(|error| unreadable(&error))?;
     let after = records.last().map_or(0, |record| record.n);
-    let text = match is_json {
-        true => records.iter().map(|record| record_json(record) + "\n").collect(),
-        false => table(&records, &Zoned::now(), &record::home(), record::terminal_columns()),
+    let render = |records: &[Record]| -> String {
+        match is_json {
+            true => records.iter().map(|record| record_json(record) + "\n").collect(),
+            false => table(records, &Zoned::now(), &record::home(), record::terminal_columns()),
+        }
     };
-    output.write_all(text.as_bytes())?;
+    output.write_all(render(&records).as_bytes())?;
     output.flush()?;
-    audit_follow::follow(follower, after, is_json, output, goes_on).map_err(|error| match error.kind() {
+    audit_follow::follow(follower, after, &RecordFormat { is_json, render: &render }, output, goes_on).map_err(|error| match error.kind() {
         ErrorKind::BrokenPipe => Failure::from(error),
         _ => unreadable(&error),
     })
