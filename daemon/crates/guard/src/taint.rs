@@ -16,10 +16,10 @@ use super::provenance::{EARLIER, Label, Origin, Place};
 
 /// The untrusted texts of a session's conversation. The taint lasts as long as the conversation: summaries and answers inherit it.
 #[derive(Clone, Debug, Default)]
-pub struct Taint(Arc<Mutex<State>>);
+pub struct Taint(Arc<Mutex<TaintState>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct TaintState {
     /// The first of the least trusted texts.
     worst: Option<Label>,
     /// The checked part: rewrites of the conversation, and messages of it.
@@ -27,7 +27,7 @@ struct State {
 }
 
 impl Taint {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, TaintState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -54,7 +54,7 @@ impl Taint {
         let messages = turn.messages();
         let is_new = begins_anew(turn);
         if is_new {
-            *state = State::default();
+            *state = TaintState::default();
         }
         let from = match state.seen {
             Some((rewrites, seen)) if rewrites == turn.rewrites() => seen.min(messages.len()),
@@ -81,7 +81,7 @@ pub(super) fn begins_anew(turn: &TurnState) -> bool {
     is_first && turn.model_calls() == 0
 }
 
-impl State {
+impl TaintState {
     fn saw(&mut self, label: Label) {
         let trust = label.origin.trust_tenths();
         if self.worst.as_ref().is_none_or(|worst| trust < worst.origin.trust_tenths()) {

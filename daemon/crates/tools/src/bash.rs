@@ -38,7 +38,7 @@ pub(super) struct Bash {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments<'a> {
+struct BashArguments<'a> {
     /// The shell line or script, as it would be typed.
     #[serde(borrow)]
     command: Cow<'a, str>,
@@ -81,11 +81,11 @@ impl Bash {
 #[async_trait]
 impl Tool for Bash {
     fn spec(&self) -> ToolSpec {
-        ToolSpec { name: LIVE.into(), description: DESCRIPTION.into(), parameters: arguments::schema::<Arguments>() }
+        ToolSpec { name: LIVE.into(), description: DESCRIPTION.into(), parameters: arguments::schema::<BashArguments>() }
     }
 
     fn intent(&self, args: &JsonObject, _cwd: &Path) -> Result<Intent, String> {
-        let Arguments { command, .. } = arguments::parse(args)?;
+        let BashArguments { command, .. } = arguments::parse(args)?;
         if command.trim().is_empty() {
             return Err("argument `command` is empty".into());
         }
@@ -102,7 +102,7 @@ impl Tool for Bash {
     }
 
     async fn call(&self, args: &JsonObject, context: &ToolContext<'_>) -> Result<ToolOutput, String> {
-        let Arguments { command, timeout_ms } = arguments::parse(args)?;
+        let BashArguments { command, timeout_ms } = arguments::parse(args)?;
         let timeout = timeout_ms.map_or(self.options.command_timeout, Duration::from_millis);
         let cwd_before = context.runner.cwd();
         let fresh = || uuid::Uuid::new_v4().simple().to_string();

@@ -33,10 +33,10 @@ const BESIDE: [(&str, &str); 2] =
 
 /// The texts in a session's conversation that read like instructions.
 #[derive(Clone, Debug, Default)]
-pub struct Suspicions(Arc<Mutex<State>>);
+pub struct Suspicions(Arc<Mutex<SuspicionState>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct SuspicionState {
     /// The first of them.
     source: Option<String>,
     /// Checked texts, and calls with checked results.
@@ -44,7 +44,7 @@ struct State {
 }
 
 impl Suspicions {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SuspicionState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -71,7 +71,7 @@ impl Suspicions {
     }
 
     fn forget(&self) {
-        *self.state() = State::default();
+        *self.state() = SuspicionState::default();
     }
 }
 

@@ -71,11 +71,11 @@ pub struct Audit {
     turn: Turn,
     policy: Policy,
     sink: Arc<dyn EventSink>,
-    state: Mutex<State>,
+    state: Mutex<AuditState>,
 }
 
 #[derive(Default)]
-struct State {
+struct AuditState {
     hold: Option<Hold<Note>>,
     /// Effects that the user approved in this turn.
     asked: Vec<Effect>,
@@ -90,7 +90,7 @@ impl Audit {
         Self { log, turn, policy, sink, state: Mutex::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, AuditState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
