@@ -72,7 +72,7 @@ struct Ran {
 }
 
 /// Held by the call that is being shown and asked about.
-type Turn<'a, 'b> = MutexGuard<'a, &'b mut TurnState>;
+type TurnGuard<'a, 'b> = MutexGuard<'a, &'b mut TurnState>;
 
 impl Called {
     fn of(result: Result<ToolOutput, String>) -> Self {
@@ -313,7 +313,7 @@ impl Agent {
         step: u32,
         tool: &Arc<dyn Tool>,
         call: &ToolCall,
-        turn: Turn<'_, '_>,
+        turn: TurnGuard<'_, '_>,
         sink: &dyn EventSink,
         cancel: &CancellationToken,
     ) -> Called {
@@ -339,7 +339,7 @@ impl Agent {
         &self,
         tool: &Arc<dyn Tool>,
         planned: &mut PlannedCall,
-        turn: Turn<'_, '_>,
+        turn: TurnGuard<'_, '_>,
         cancel: &CancellationToken,
     ) -> Called {
         for middleware in &self.middleware {

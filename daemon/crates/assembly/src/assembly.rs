@@ -39,7 +39,7 @@ use cohab_protocol::{ApprovalMode, Paths};
 use cohab_runtime::{
     cache::ResponseCache,
     middleware::{
-        audit::{Audit, Policy as PolicyInForce, Turn},
+        audit::{Audit, AuditedTurn, Policy as PolicyInForce},
         model_capacity::ModelCapacity,
     },
 };
@@ -130,7 +130,7 @@ pub struct Parts {
 pub struct Assembly {
     paths: Paths,
     parts: Parts,
-    kept: Mutex<Vec<Kept>>,
+    kept: Mutex<Vec<KeptChoice>>,
     answers: Arc<ResponseCache>,
     known_servers: KnownServers,
     rules: Arc<RuleBook>,
@@ -143,7 +143,7 @@ pub struct Assembly {
 }
 
 #[derive(Clone)]
-struct Kept {
+struct KeptChoice {
     stamp: Stamp,
     variables: Variables,
     resolved: Resolved,
@@ -161,7 +161,7 @@ struct Resolved {
 /// Identifies the state of the settings and of the table of models that was read.
 type Stamp = [Option<(u64, u64, i64, i64)>; 2];
 
-impl Kept {
+impl KeptChoice {
     fn is_fresh(&self) -> bool {
         match &self.resolved.choice {
             // A model, server or key that appears must be noticed at once when none was there.
@@ -205,17 +205,17 @@ impl Assembly {
         let since = Instant::now();
         let pool = Arc::new(ModelPool::new(Arc::clone(&self.parts.chooser), settings.jobs.clone(), variables));
         let resolved = Resolved { settings, choice, pool };
-        self.keep(Kept { stamp, variables: variables.clone(), resolved: resolved.clone(), since });
+        self.keep(KeptChoice { stamp, variables: variables.clone(), resolved: resolved.clone(), since });
         Ok(resolved)
     }
 
-    fn recall(&self, stamp: Stamp, variables: &Variables) -> Option<Kept> {
+    fn recall(&self, stamp: Stamp, variables: &Variables) -> Option<KeptChoice> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|one| one.stamp == stamp && one.is_fresh());
         kept.iter().find(|one| one.variables == *variables).cloned()
     }
 
-    fn keep(&self, choice: Kept) {
+    fn keep(&self, choice: KeptChoice) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|one| one.variables != choice.variables);
         if kept.len() == MAX_KEPT_CHOICES {
@@ -262,7 +262,7 @@ impl Assembly {
         let session = Arc::clone(&parts.session);
         let keep_days = settings.audit_days?;
         let name = session.key().to_string();
-        let turn = Turn {
+        let turn = AuditedTurn {
             session: name,
             turn: parts.turn_id.to_string(),
             cwd: session.cwd(),

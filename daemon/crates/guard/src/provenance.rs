@@ -77,7 +77,7 @@ impl Label {
 
 /// The places that count as the user's.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct UserPlaces {
     /// The user's home, absolute.
     pub home: PathBuf,
     /// The folder whose files are the user's own work: the repository's root or where the shell is, absolute.
@@ -90,7 +90,7 @@ pub struct Place {
     pub files: Option<&'static dyn Files>,
 }
 
-impl Place {
+impl UserPlaces {
     fn context<'a>(&'a self, cwd: &'a Path) -> Context<'a> {
         Context { files: self.files.map(|files| files as &dyn Files), ..Context::new(cwd, &self.home) }
             .in_shell(self.shell)
@@ -200,8 +200,8 @@ mod tests {
 
     use super::*;
 
-    fn place() -> Place {
-        Place {
+    fn place() -> UserPlaces {
+        UserPlaces {
             home: "/home/ann".into(),
             workspace: "/home/ann/shop".into(),
             outputs: Some("/home/ann/.local/state/cohab/outputs/s".into()),
@@ -274,7 +274,7 @@ mod tests {
         }
         std::os::unix::fs::symlink(&workspace, home.join("by-link")).unwrap();
         for workspace in [workspace, home.join("by-link")] {
-            let place = Place { home: home.clone(), workspace, files: Some(&FileSystem), ..place() };
+            let place = UserPlaces { home: home.clone(), workspace, files: Some(&FileSystem), ..place() };
             let reads = |path: &str| place.of_file(&place.workspace.join(path), path).is_foreign();
             let prints = |line: &str| place.of_command(line, &place.workspace).is_foreign();
             assert!(

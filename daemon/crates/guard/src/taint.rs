@@ -12,7 +12,7 @@ use cohab_agent::{Denial, Middleware, PlannedCall, TurnResult, TurnState, plan::
 use cohab_context::{query, query_text};
 use cohab_model_api::{Message, ToolCall, ToolResult};
 
-use super::provenance::{EARLIER, Label, Origin, Place};
+use super::provenance::{EARLIER, Label, Origin, UserPlaces};
 
 /// The untrusted texts of a session's conversation. The taint lasts as long as the conversation: summaries and answers inherit it.
 #[derive(Clone, Debug, Default)]
@@ -49,7 +49,7 @@ impl Taint {
         self.state().saw(label);
     }
 
-    fn look(&self, turn: &TurnState, place: &Place) {
+    fn look(&self, turn: &TurnState, place: &UserPlaces) {
         let mut state = self.state();
         let messages = turn.messages();
         let is_new = begins_anew(turn);
@@ -95,7 +95,7 @@ pub struct Watch {
     /// The taint.
     pub taint: Taint,
     /// The places that count as the user's.
-    pub place: Place,
+    pub place: UserPlaces,
 }
 
 #[async_trait]
@@ -110,14 +110,14 @@ impl Middleware for Watch {
 /// judges a call by what was read before it.
 pub struct ExecutionTaint {
     taint: Taint,
-    place: Place,
+    place: UserPlaces,
     running: Mutex<HashMap<String, Label>>,
 }
 
 impl ExecutionTaint {
     /// For one turn.
     #[must_use]
-    pub fn new(taint: Taint, place: Place) -> Self {
+    pub fn new(taint: Taint, place: UserPlaces) -> Self {
         Self { taint, place, running: Mutex::default() }
     }
 
@@ -149,9 +149,9 @@ mod tests {
 
     use super::*;
 
-    fn place() -> Place {
+    fn place() -> UserPlaces {
         let shell = cohab_shell_state::shell::Shell::Bash;
-        Place { home: "/home/ann".into(), workspace: "/home/ann/shop".into(), outputs: None, shell, files: None }
+        UserPlaces { home: "/home/ann".into(), workspace: "/home/ann/shop".into(), outputs: None, shell, files: None }
     }
 
     fn ran(command: &str) -> [Message; 2] {

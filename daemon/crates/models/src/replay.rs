@@ -12,7 +12,7 @@ use cohab_wires::{
 };
 use futures::{FutureExt as _, Stream, StreamExt as _, channel::mpsc, future, stream};
 
-use super::transport::{EVENTS_AHEAD, Ending, Outlet, ReadError, Reader};
+use super::transport::{AnswerReader, EVENTS_AHEAD, Ending, Outlet, ReadError};
 
 const HOST: &str = "recording";
 
@@ -101,7 +101,7 @@ impl Replay {
             is_local: true,
         };
         let timeouts = TimeoutSettings::default().resolve(true);
-        let reader = Reader { subject: &subject, timeouts, fold: fold.as_mut(), outlet: &mut outlet };
+        let reader = AnswerReader { subject: &subject, timeouts, fold: fold.as_mut(), outlet: &mut outlet };
         let ending = reader.read(bytes, self.content_type, self.wire.framing()).await;
         for notice in std::mem::take(&mut outlet.notices) {
             outlet.send(ModelEvent::Notice(notice)).await;

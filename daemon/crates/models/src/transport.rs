@@ -178,7 +178,7 @@ pub(super) async fn attempt(call: Call<'_>, fold: &mut dyn Fold, outlet: &mut Ou
         return subject.protocol(&what).into();
     }
     let bytes = idle_limited(response, timeouts.byte_idle);
-    Reader { subject, timeouts, fold, outlet }.read(bytes, &content_type, framing).await
+    AnswerReader { subject, timeouts, fold, outlet }.read(bytes, &content_type, framing).await
 }
 
 /// Sends the request, up to the headers of a successful answer.
@@ -270,14 +270,14 @@ fn idle_limited(
 }
 
 /// Reads a successful answer.
-pub(super) struct Reader<'a> {
+pub(super) struct AnswerReader<'a> {
     pub(super) subject: &'a ErrorContext,
     pub(super) timeouts: Timeouts,
     pub(super) fold: &'a mut dyn Fold,
     pub(super) outlet: &'a mut Outlet,
 }
 
-impl Reader<'_> {
+impl AnswerReader<'_> {
     /// Reads `bytes`, divided as their content type (lower case) and the wire's framing say.
     pub(super) async fn read(
         self,

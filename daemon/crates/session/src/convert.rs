@@ -146,10 +146,10 @@ pub fn usage(usage: TokenUsage, is_cost_partial: bool) -> wire::Usage {
 #[must_use]
 pub fn budget_used(turn_id: wire::TurnId, gauge: Gauge) -> wire::DaemonMessage {
     let budget = match gauge.kind {
-        budget::Kind::TurnTokens => wire::BudgetKind::TurnTokens,
-        budget::Kind::DayTokens => wire::BudgetKind::DayTokens,
-        budget::Kind::DayCost => wire::BudgetKind::DayCost,
-        budget::Kind::TurnTime => wire::BudgetKind::TurnTime,
+        budget::LimitKind::TurnTokens => wire::BudgetKind::TurnTokens,
+        budget::LimitKind::DayTokens => wire::BudgetKind::DayTokens,
+        budget::LimitKind::DayCost => wire::BudgetKind::DayCost,
+        budget::LimitKind::TurnTime => wire::BudgetKind::TurnTime,
     };
     wire::DaemonMessage::BudgetUsed(wire::BudgetUsed { turn_id, budget, percent: gauge.percent() })
 }

@@ -76,7 +76,7 @@ struct SessionState {
     history: VecDeque<PastCommand>,
     untold: UnreportedCommands,
     timeline: Timeline,
-    turn: Option<Turn>,
+    turn: Option<RunningTurn>,
     is_left: bool,
     calls: HashMap<CallId, PendingCall>,
     approvals: HashMap<ApprovalId, oneshot::Sender<ApprovalDecision>>,
@@ -94,7 +94,7 @@ struct Client {
     superseded: CancellationToken,
 }
 
-struct Turn {
+struct RunningTurn {
     id: TurnId,
     cancel: CancellationToken,
 }
@@ -412,7 +412,7 @@ impl Session {
                 Some("cancel it with Ctrl-C, or wait".into()),
             ));
         }
-        state.turn = Some(Turn { id, cancel });
+        state.turn = Some(RunningTurn { id, cancel });
         state.cwd = cwd;
         state.untold = UnreportedCommands::default();
         state.timeline.begin(id);

@@ -15,7 +15,7 @@ use super::{
     ToolOptions, arguments, blocking,
     matches::{self, Limits, Matches},
     path, render,
-    walk::{self, Found, PathPattern},
+    walk::{self, PathPattern, WalkResult},
 };
 
 /// Longest regular expression.
@@ -114,7 +114,7 @@ fn find(
     Ok(report(search, cwd, &found, &matches, secret))
 }
 
-fn report(search: &Search, cwd: &Path, found: &Found, matches: &Matches<'_>, secret: usize) -> ToolOutput {
+fn report(search: &Search, cwd: &Path, found: &WalkResult, matches: &Matches<'_>, secret: usize) -> ToolOutput {
     let mut notes = Vec::new();
     if matches.count == 0 {
         let files = render::count(found.files.len(), "file");
@@ -144,7 +144,11 @@ fn report(search: &Search, cwd: &Path, found: &Found, matches: &Matches<'_>, sec
 #[async_trait]
 impl Tool for Grep {
     fn spec(&self) -> ToolSpec {
-        ToolSpec { name: "grep".into(), description: DESCRIPTION.into(), parameters: arguments::schema::<GrepArguments>() }
+        ToolSpec {
+            name: "grep".into(),
+            description: DESCRIPTION.into(),
+            parameters: arguments::schema::<GrepArguments>(),
+        }
     }
 
     fn intent(&self, args: &JsonObject, cwd: &Path) -> Result<Intent, String> {

@@ -21,7 +21,7 @@ use cohab_policy::user_rules::{Injection, Safety};
 
 use super::{Item, ScanContext, check, instructions};
 use crate::{
-    provenance::{Label, Origin, Place},
+    provenance::{Label, Origin, UserPlaces},
     taint::{Taint, begins_anew},
 };
 
@@ -83,7 +83,7 @@ pub struct Reading {
     /// The taint that it raises.
     pub taint: Taint,
     /// The places that count as the user's.
-    pub place: Place,
+    pub place: UserPlaces,
     /// The settings in force.
     pub safety: Box<dyn Fn() -> Safety + Send + Sync>,
     /// Finds secrets.

@@ -21,7 +21,7 @@ impl EventSink for Told {
 
 fn reading(level: SafetyLevel) -> (Reading, Arc<Told>) {
     let told = Arc::new(Told::default());
-    let place = Place {
+    let place = UserPlaces {
         home: "/home/ann".into(),
         workspace: "/home/ann/shop".into(),
         outputs: None,
