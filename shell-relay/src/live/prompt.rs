@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use cohab_text::capture::{Capture, redacted_tail};
+use cohab_types::refusal::Refusal;
 
 use super::{
     AnswerStep, Cx, EDITOR_WAIT, Key, LiveEvent, LiveShell, QUIET, RelayStep, Repaint, TYPING_WAIT, UserCommand, View,
@@ -275,7 +276,10 @@ impl LiveShell {
         self.user.capture.clear();
         cx.fx.events.push(LiveEvent::UserCommandStarted);
         if self.relay.is_some() {
-            self.refuse_relay(super::queue::busy("shell_busy", "a command that was typed ahead started".into()), cx);
+            self.refuse_relay(
+                super::queue::busy(Refusal::ShellBusy, "a command that was typed ahead started".into()),
+                cx,
+            );
         }
         self.users_line_goes_on(cx);
     }

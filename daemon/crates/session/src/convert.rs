@@ -11,6 +11,7 @@ use cohab_model_api::{ModelInfo, TokenUsage};
 use cohab_protocol as wire;
 use cohab_runtime::middleware::budget::{self, Gauge};
 use cohab_text::cut::{head, tail};
+use cohab_types::refusal::UserRefusal;
 
 /// What the client sees of who answers.
 #[must_use]
@@ -72,11 +73,8 @@ pub fn approval_answer(decision: wire::ApprovalDecision, id: wire::ApprovalId) -
             ApprovalAnswer::Approved { approval, lasts: Lasts::Rule }
         }
         wire::ApprovalDecision::Edited { command } => ApprovalAnswer::Edited { command, approval },
-        wire::ApprovalDecision::Refused { note } if note.trim().is_empty() => {
-            ApprovalAnswer::Refused { reason: "the user refused".into() }
-        }
         wire::ApprovalDecision::Refused { note } => {
-            ApprovalAnswer::Refused { reason: format!("the user refused: {}", note.trim()) }
+            ApprovalAnswer::Refused { reason: UserRefusal::new(&note).to_string() }
         }
         wire::ApprovalDecision::CancelTurn => ApprovalAnswer::CancelTurn,
     }

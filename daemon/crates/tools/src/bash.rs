@@ -81,7 +81,11 @@ impl Bash {
 #[async_trait]
 impl Tool for Bash {
     fn spec(&self) -> ToolSpec {
-        ToolSpec { name: LIVE.into(), description: DESCRIPTION.into(), parameters: arguments::schema::<BashArguments>() }
+        ToolSpec {
+            name: LIVE.into(),
+            description: DESCRIPTION.into(),
+            parameters: arguments::schema::<BashArguments>(),
+        }
     }
 
     fn intent(&self, args: &JsonObject, _cwd: &Path) -> Result<Intent, String> {
@@ -190,7 +194,7 @@ fn env_changes(changes: &[EnvChange]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use cohab_types::command::RelayError;
+    use cohab_types::{command::RelayError, refusal::Refusal};
     use serde_json::{Value, json};
     use tokio_util::sync::CancellationToken;
 
@@ -315,7 +319,7 @@ mod tests {
     #[tokio::test]
     async fn a_command_that_did_not_run_is_an_error_with_the_reason() {
         let mut runner = ScriptedRunner::new(Path::new("/w"));
-        runner.answer = Err(RelayError::Busy { code: "shell_busy", reason: "vim runs in the shell".into() });
+        runner.answer = Err(RelayError::Busy { refusal: Refusal::ShellBusy, reason: "vim runs in the shell".into() });
         assert_eq!(run(&runner, &json!({"command": "x"})).await.unwrap_err(), "vim runs in the shell");
     }
 }

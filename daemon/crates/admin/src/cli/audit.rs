@@ -16,6 +16,7 @@ use cohab_audit::{
 };
 use cohab_protocol::Paths;
 use cohab_text::sanitize::{escaped_json, one_line, visible_controls};
+use cohab_types::refusal::UserRefusal;
 use jiff::Zoned;
 use serde_json::{Value, json};
 
@@ -27,9 +28,6 @@ use super::{
 
 /// Most records that are searched for those of the last turn.
 const MAX_TURN_RECORDS: usize = 10_000;
-
-/// The recorded reason of a refusal without a word of the user.
-const NO_WORD: &str = "the user refused";
 
 /// Show what was done and who agreed to it; verify the records
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
@@ -105,10 +103,12 @@ fn tail(
     };
     output.write_all(render(&records).as_bytes())?;
     output.flush()?;
-    audit_follow::follow(follower, after, &RecordFormat { is_json, render: &render }, output, goes_on).map_err(|error| match error.kind() {
-        ErrorKind::BrokenPipe => Failure::from(error),
-        _ => unreadable(&error),
-    })
+    audit_follow::follow(follower, after, &RecordFormat { is_json, render: &render }, output, goes_on).map_err(
+        |error| match error.kind() {
+            ErrorKind::BrokenPipe => Failure::from(error),
+            _ => unreadable(&error),
+        },
+    )
 }
 
 fn unreadable(error: &io::Error) -> Failure {
@@ -260,7 +260,8 @@ fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) 
         }
         Event::Asked { subject, is_dangerous, reasons, answer, note } => {
             let level = if *is_dangerous { "danger" } else { "asked" };
-            let note = if note.is_empty() || note == NO_WORD { String::new() } else { format!(": {}", shown(note)) };
+            let note =
+                if note.is_empty() || is_bare_refusal(note) { String::new() } else { format!(": {}", shown(note)) };
             let mut facts: Vec<String> = because(level, reasons).collect();
             facts.push(format!("{}{note}", answered(*answer)));
             (format!("? {}", shown(subject)), facts)
@@ -300,6 +301,11 @@ fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) 
         Event::TurnEnded { reason } => ("turn ends".to_owned(), vec![reason.replace('_', " ")]),
         Event::Broken { reason } => ("the log was not as it had been left".to_owned(), vec![shown(reason)]),
     }
+}
+
+/// Whether the note only repeats that the user refused.
+fn is_bare_refusal(note: &str) -> bool {
+    UserRefusal::read(note).is_some_and(|refusal| refusal.note().is_empty())
 }
 
 fn because(level: &str, reasons: &[String]) -> Vec<String> {

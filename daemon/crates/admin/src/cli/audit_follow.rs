@@ -41,7 +41,7 @@ pub(super) fn follow(
             match news {
                 News::Record(record) => records.extend(Some(*record).filter(|record| record.n > after)),
                 News::Unsound(what) if format.is_json => {
-                    text += &(escaped_json(&json!({"fault": what}).to_string()) + "\n")
+                    text += &(escaped_json(&json!({"fault": what}).to_string()) + "\n");
                 }
                 News::Unsound(what) => text += &format!("! {}\n", one_line(&what, usize::MAX)),
             }
