@@ -38,7 +38,7 @@ pub struct Journal {
 }
 
 /// The state of the records, and the fault found in them.
-struct Found {
+struct JournalState {
     head: Head,
     /// The reason to begin a new file.
     broken: Option<String>,
@@ -72,7 +72,7 @@ impl Journal {
         self.places.make_folders()?;
         self.pace.step();
         let Some(mut head_file) = self.places.lock(true)? else { return Ok(()) };
-        let (key, Found { mut head, broken }) = self.find(&mut head_file)?;
+        let (key, JournalState { mut head, broken }) = self.find(&mut head_file)?;
         let is_full = head.bytes >= self.segment_bytes;
         let is_old = newest.at.as_second() - head.since >= SEGMENT_DAYS.min(i64::from(newest.keep_days)) * DAY;
         let mut segment = if broken.is_some() || head.segment == 0 || is_full || is_old {
@@ -93,7 +93,7 @@ impl Journal {
     }
 
     /// Finds the end of the chain. Afterwards there is a key, and a head that it has sealed.
-    fn find(&self, head_file: &mut File) -> io::Result<(Key, Found)> {
+    fn find(&self, head_file: &mut File) -> io::Result<(Key, JournalState)> {
         let text = small(head_file)?;
         let segments = self.places.segments()?;
         let has_records = || !segments.iter().all(|number| self.places.is_empty(*number));
@@ -108,7 +108,7 @@ impl Journal {
                 true => (Head::empty(), None),
                 false => (self.behind_records(&key, &segments)?, Some("the key was missing".to_owned())),
             };
-            return Ok((key, Found { head, broken }));
+            return Ok((key, JournalState { head, broken }));
         };
         let found = match Head::opened(&key, &text) {
             Some(head) => self.catch_up(&key, head, &segments)?,
@@ -121,14 +121,14 @@ impl Journal {
                     (true, true) => "the head was missing",
                     (false, _) => "the head was changed",
                 };
-                Found { head, broken: Some(reason.to_owned()) }
+                JournalState { head, broken: Some(reason.to_owned()) }
             }
         };
         Ok((key, found))
     }
 
     /// The corrected head: a process that died may have written records but no head, also into a new file.
-    fn catch_up(&self, key: &Key, mut head: Head, segments: &[u64]) -> io::Result<Found> {
+    fn catch_up(&self, key: &Key, mut head: Head, segments: &[u64]) -> io::Result<JournalState> {
         let is_there = head.segment == 0 || segments.contains(&head.segment);
         let mut broken = (!is_there).then(|| "a file of records was missing".to_owned());
         let from = head.segment.max(1);
@@ -137,7 +137,7 @@ impl Journal {
                 broken = self.catch_up_in(*number, key, &mut head)?;
             }
         }
-        Ok(Found { head, broken })
+        Ok(JournalState { head, broken })
     }
 
     /// The same in one file. Returns its fault, if there is one.

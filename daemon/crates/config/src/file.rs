@@ -12,6 +12,7 @@ use cohab_files::{self, Expected, FileError};
 use toml_edit::{Document, DocumentMut, Item, Table, TableLike, Value};
 
 use super::{
+    chosen_profile,
     error::{ConfigError, Position},
     keys::{self, Check, Key, Kind},
     profile, step_rules,
@@ -169,7 +170,7 @@ impl ConfigFile {
             for name in names.iter().filter(is_missing) {
                 let fault = ConfigError::new(&self.path, format!("there is no profile `{name}`"));
                 let fault = fault.at(self.position(offset)).key(&full);
-                problems.push(fault.hint(profile::advice(name, &known)));
+                problems.push(fault.hint(chosen_profile::advice(name, &known)));
             }
         }
     }

@@ -3,16 +3,18 @@
 //! - [`Settings`] holds the values of the file, with defaults for the rest; [`ConfigFile`] reads and changes the file and keeps comments.
 //! - Each section is declared once with [`section!`]: a row per key gives its field, default, allowed values and description.
 //! - [`keys::KEYS`] lists the keys of all sections. An unknown key is an error: a misspelt limit is no limit.
-//! - [`profile`] puts `[profiles.NAME]` in the place of `[model]`; [`model_settings`] and [`model_roles`] choose models for tasks,
+//! - [`chosen_profile`] puts `[profiles.NAME]` in the place of `[model]`; [`model_settings`] and [`model_roles`] choose models for tasks,
 //!   [`model_table`] holds facts about models.
 //! - [`budget`], [`step_rules`], [`strategy`] are types that the settings and the agent's middleware share.
 //!
 //! Keys of `[client]` are declared in [`cohab_types::client_settings`], checked here and read by the client.
 
 pub mod budget;
+pub mod chosen_profile;
 mod error;
 mod file;
 pub mod keys;
+mod load;
 pub mod model_roles;
 pub mod model_settings;
 pub mod model_table;
@@ -22,7 +24,7 @@ pub mod strategy;
 
 use std::{collections::BTreeMap, fmt::Display, str::FromStr, time::Duration};
 
-use cohab_protocol::{ApprovalMode, Paths};
+use cohab_protocol::ApprovalMode;
 use cohab_types::{confined_programs::ConfinedPrograms, sandbox_profile::Profile, section, settings::Kind};
 use serde::{
     Deserialize, Deserializer,
@@ -33,13 +35,13 @@ use tracing::level_filters::LevelFilter;
 pub use self::{
     error::{ConfigError, Position},
     file::{Change, ConfigFile},
+    load::{load, models},
     step_rules::StepRule,
 };
 
 use crate::{
     model_roles::{RoleSettings, TierSettings},
     model_settings::ModelSettings,
-    model_table::ModelTable,
     step_rules::Rules,
     strategy::Strategy,
 };
@@ -259,32 +261,6 @@ where
     T: FromStr<Err: Display>,
 {
     String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
-}
-
-/// Reads the settings. A missing file means defaults.
-///
-/// # Errors
-/// The first error in the file.
-pub fn load(paths: &Paths) -> Result<Settings, ConfigError> {
-    let file = ConfigFile::read(&paths.config_file())?;
-    if let Some(problem) = file.problems().into_iter().next() {
-        return Err(problem);
-    }
-    toml::from_str(file.text()).map_err(|error| fault(&file, &error))
-}
-
-/// Reads the user's table of models. A missing file means an empty one.
-///
-/// # Errors
-/// The first error in the file.
-pub fn models(paths: &Paths) -> Result<ModelTable, ConfigError> {
-    let file = ConfigFile::read(&paths.models_file())?;
-    ModelTable::parse(file.text()).map_err(|error| fault(&file, &error))
-}
-
-fn fault(file: &ConfigFile, error: &toml::de::Error) -> ConfigError {
-    let offset = error.span().map_or(0, |span| span.start);
-    ConfigError::new(file.path(), error.message()).at(Position::of(file.text().as_bytes(), offset))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::{
     path::Path,
 };
 
+use cohab_protocol::Paths;
 use proptest::prelude::*;
 
 use super::keys::{Check, KEYS, Kind};

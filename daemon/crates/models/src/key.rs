@@ -27,14 +27,14 @@ pub enum Source {
 
 /// A key and its source.
 #[derive(Clone, Debug)]
-pub struct Key {
+pub struct ApiKey {
     /// How to get it.
     pub source: Source,
     /// The same for people: a variable or a setting.
     pub(crate) place: String,
 }
 
-impl Key {
+impl ApiKey {
     /// A known key.
     pub(crate) fn here(secret: impl Into<SecretString>, place: impl Into<String>) -> Self {
         Self { source: Source::Here(secret.into()), place: place.into() }

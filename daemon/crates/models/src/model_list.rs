@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use cohab_model_api::ProviderError;
 use cohab_wires::{
-    error::{ErrorBody, Subject},
+    error::{ErrorBody, ErrorContext},
     wire::{Model, Quirk},
 };
 use reqwest::Response;
@@ -51,7 +51,7 @@ pub async fn models(service: &ResolvedEndpoint, key: Option<SecretString>) -> Re
     Ok(endpoint.wire.models(&list))
 }
 
-async fn read(mut response: Response, subject: &Subject) -> Result<Vec<u8>, ProviderError> {
+async fn read(mut response: Response, subject: &ErrorContext) -> Result<Vec<u8>, ProviderError> {
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| subject.network(&http::cause(&error)))? {
         bytes.extend_from_slice(&chunk);

@@ -35,7 +35,7 @@ const WRITE_BUFFER_BYTES: usize = 64 * 1024;
 /// Time for an ending connection to send the rest.
 const LAST_WORDS_WAIT: Duration = Duration::from_secs(1);
 
-type Reader = FramedRead<OwnedReadHalf, FrameCodec<ClientMessage, DaemonMessage>>;
+type ClientReader = FramedRead<OwnedReadHalf, FrameCodec<ClientMessage, DaemonMessage>>;
 type Writer = FramedWrite<OwnedWriteHalf, FrameCodec<ClientMessage, DaemonMessage>>;
 
 /// Serves a client until it or the daemon ends.
@@ -72,7 +72,7 @@ pub async fn serve(daemon: &Arc<Daemon>, stream: UnixStream, number: u64) {
     let _ = timeout(LAST_WORDS_WAIT, writing).await;
 }
 
-async fn handshake(reader: &mut Reader, writer: &mut Writer) -> Result<(), WireError> {
+async fn handshake(reader: &mut ClientReader, writer: &mut Writer) -> Result<(), WireError> {
     let hello = match timeout(Duration::from_millis(HANDSHAKE_TIMEOUT_MS), reader.next()).await {
         Err(_) => return Err(protocol_error("no greeting came in time")),
         Ok(None) => return Err(protocol_error(ENDED_EARLY)),
@@ -148,7 +148,7 @@ struct Connection {
 }
 
 impl Connection {
-    async fn read_all(&mut self, reader: &mut Reader) {
+    async fn read_all(&mut self, reader: &mut ClientReader) {
         loop {
             let message = tokio::select! {
                 biased;

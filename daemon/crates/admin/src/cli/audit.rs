@@ -16,19 +16,18 @@ use cohab_audit::{
 };
 use cohab_protocol::Paths;
 use cohab_text::sanitize::{escaped_json, one_line, visible_controls};
+use cohab_types::refusal::UserRefusal;
 use jiff::Zoned;
 use serde_json::{Value, json};
 
 use super::{
-    Failure, audit_follow,
+    Failure,
+    audit_follow::{self, RecordFormat},
     record::{self, paragraph, time},
 };
 
 /// Most records that are searched for those of the last turn.
 const MAX_TURN_RECORDS: usize = 10_000;
-
-/// The recorded reason of a refusal without a word of the user.
-const NO_WORD: &str = "the user refused";
 
 /// Show what was done and who agreed to it; verify the records
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
@@ -96,16 +95,20 @@ fn tail(
     let follower = Follower::at_the_end(places.clone()).map_err(|error| unreadable(&error))?;
     let records = verify::last(places, number).map_err(|error| unreadable(&error))?;
     let after = records.last().map_or(0, |record| record.n);
-    let text = match is_json {
-        true => records.iter().map(|record| record_json(record) + "\n").collect(),
-        false => table(&records, &Zoned::now(), &record::home(), record::terminal_columns()),
+    let render = |records: &[Record]| -> String {
+        match is_json {
+            true => records.iter().map(|record| record_json(record) + "\n").collect(),
+            false => table(records, &Zoned::now(), &record::home(), record::terminal_columns()),
+        }
     };
-    output.write_all(text.as_bytes())?;
+    output.write_all(render(&records).as_bytes())?;
     output.flush()?;
-    audit_follow::follow(follower, after, is_json, output, goes_on).map_err(|error| match error.kind() {
-        ErrorKind::BrokenPipe => Failure::from(error),
-        _ => unreadable(&error),
-    })
+    audit_follow::follow(follower, after, &RecordFormat { is_json, render: &render }, output, goes_on).map_err(
+        |error| match error.kind() {
+            ErrorKind::BrokenPipe => Failure::from(error),
+            _ => unreadable(&error),
+        },
+    )
 }
 
 fn unreadable(error: &io::Error) -> Failure {
@@ -257,7 +260,8 @@ fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) 
         }
         Event::Asked { subject, is_dangerous, reasons, answer, note } => {
             let level = if *is_dangerous { "danger" } else { "asked" };
-            let note = if note.is_empty() || note == NO_WORD { String::new() } else { format!(": {}", shown(note)) };
+            let note =
+                if note.is_empty() || is_bare_refusal(note) { String::new() } else { format!(": {}", shown(note)) };
             let mut facts: Vec<String> = because(level, reasons).collect();
             facts.push(format!("{}{note}", answered(*answer)));
             (format!("? {}", shown(subject)), facts)
@@ -297,6 +301,11 @@ fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) 
         Event::TurnEnded { reason } => ("turn ends".to_owned(), vec![reason.replace('_', " ")]),
         Event::Broken { reason } => ("the log was not as it had been left".to_owned(), vec![shown(reason)]),
     }
+}
+
+/// Whether the note only repeats that the user refused.
+fn is_bare_refusal(note: &str) -> bool {
+    UserRefusal::read(note).is_some_and(|refusal| refusal.note().is_empty())
 }
 
 fn because(level: &str, reasons: &[String]) -> Vec<String> {

@@ -7,7 +7,7 @@ use cohab_assembly::wiring;
 use cohab_context::{
     analysis::Analysis,
     query::{Query, Runtime},
-    report::{Fixed, Part, Row, analysis, rows},
+    report::{Fixed, RequestPart, SectionRow, analysis, rows},
     sections::system_prompt,
     workspace::Surroundings,
 };
@@ -45,15 +45,15 @@ pub struct ContextArgs {
 }
 
 /// The output.
-struct Shown {
+struct ShownContext {
     session: Option<SessionRow>,
     fixed: Fixed,
-    rows: Vec<Row>,
+    rows: Vec<SectionRow>,
     around: std::sync::Arc<Surroundings>,
     question: String,
 }
 
-impl Shown {
+impl ShownContext {
     fn analysis(&self) -> Option<Analysis> {
         analysis(&self.fixed, &self.rows)
     }
@@ -82,7 +82,7 @@ fn session(wanted: &str, paths: &Paths) -> Result<Option<(SqliteStore, SessionRo
     if wanted == id::LAST && is_empty()? { Ok(None) } else { record::session(paths, wanted).map(Some) }
 }
 
-async fn look(args: &ContextArgs, paths: &Paths) -> Result<Shown, Failure> {
+async fn look(args: &ContextArgs, paths: &Paths) -> Result<ShownContext, Failure> {
     let (session, mut messages, tasks) = match session(&args.session, paths)? {
         Some((store, session)) => {
             let unreadable = record::unreadable(paths);
@@ -114,7 +114,7 @@ async fn look(args: &ContextArgs, paths: &Paths) -> Result<Shown, Failure> {
     let question = query.to_text();
     messages.push(Message::User { text: question.clone() });
     let rows = rows(&fixed, &messages);
-    Ok(Shown { session, fixed, rows, around, question })
+    Ok(ShownContext { session, fixed, rows, around, question })
 }
 
 /// The shell of a session; only sessions of a shell have one.
@@ -123,20 +123,20 @@ fn shell_of(key: &str) -> Option<String> {
     Some(Path::new(&shell).file_name()?.to_string_lossy().into_owned())
 }
 
-fn total(shown: &Shown) -> u64 {
+fn total(shown: &ShownContext) -> u64 {
     shown.rows.iter().map(|row| row.tokens).sum()
 }
 
-fn part_name(part: Part) -> &'static str {
+fn part_name(part: RequestPart) -> &'static str {
     match part {
-        Part::System => "system",
-        Part::Tools => "tools",
-        Part::Messages => "messages",
+        RequestPart::System => "system",
+        RequestPart::Tools => "tools",
+        RequestPart::Messages => "messages",
     }
 }
 
-fn json(shown: &Shown, with_text: bool) -> String {
-    let section = |row: &Row| json!({"part": part_name(row.part), "name": row.name, "tokens": row.tokens});
+fn json(shown: &ShownContext, with_text: bool) -> String {
+    let section = |row: &SectionRow| json!({"part": part_name(row.part), "name": row.name, "tokens": row.tokens});
     let skipped = shown.around.skipped.iter();
     let skipped: Vec<Value> =
         skipped.map(|one| json!({"path": one.path.to_string_lossy(), "reason": one.reason})).collect();
@@ -155,16 +155,16 @@ fn json(shown: &Shown, with_text: bool) -> String {
     escaped_json(&value.to_string()) + "\n"
 }
 
-fn table(shown: &Shown, with_text: bool) -> String {
+fn table(shown: &ShownContext, with_text: bool) -> String {
     let mut text = String::new();
     let names = shown.rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
-    for part in [Part::System, Part::Tools, Part::Messages] {
-        let rows: Vec<&Row> = shown.rows.iter().filter(|row| row.part == part).collect();
+    for part in [RequestPart::System, RequestPart::Tools, RequestPart::Messages] {
+        let rows: Vec<&SectionRow> = shown.rows.iter().filter(|row| row.part == part).collect();
         if rows.is_empty() {
             continue;
         }
         text.push_str(&format!("{}\n", part_name(part)));
-        for Row { name, tokens, .. } in rows {
+        for SectionRow { name, tokens, .. } in rows {
             text.push_str(&format!("  {name:<names$}  {:>6}\n", amount::count(*tokens)));
         }
     }

@@ -3,7 +3,7 @@ use cohab_model_api::window_size::{ContextWindow, WindowSource};
 
 use super::*;
 
-fn shown(window_tokens: Option<u64>) -> Shown {
+fn shown(window_tokens: Option<u64>) -> ShownContext {
     let capacity = window_tokens.map(|tokens| Capacity {
         window: ContextWindow { tokens, source: WindowSource::Settings },
         max_output_tokens: None,
@@ -18,7 +18,7 @@ fn shown(window_tokens: Option<u64>) -> Shown {
     let skill = Skill { name: "x".into(), description: "y".into(), path: "/x".into(), project: None };
     around.standing.skills.push(skill);
     let rows = rows(&fixed, &messages);
-    Shown { session: None, fixed, rows, around: around.into(), question }
+    ShownContext { session: None, fixed, rows, around: around.into(), question }
 }
 
 #[test]

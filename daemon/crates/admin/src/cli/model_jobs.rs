@@ -4,6 +4,7 @@ use std::io::Write;
 
 use cohab_config::{
     Settings,
+    chosen_profile::UnknownProfile,
     model_roles::{Role, Tier},
     profile,
 };
@@ -31,7 +32,7 @@ pub(super) fn show(
     as_json: bool,
     output: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let failed = |error: profile::UnknownProfile| Failure::Other(error.to_string(), Some(error.hint));
+    let failed = |error: UnknownProfile| Failure::Other(error.to_string(), Some(error.hint));
     let main = settings.model_of(asked).map_err(failed)?;
     let main_name = main.profile.as_ref().map_or(profile::DEFAULT, |profile| profile.name.as_str());
     let job = |kind, name: &str, profile: Option<&str>| Job {

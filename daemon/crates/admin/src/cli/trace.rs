@@ -37,7 +37,7 @@ pub struct TraceArgs {
 }
 
 /// Turns of a session with their steps, the oldest first.
-struct Shown {
+struct ShownTurns {
     session: SessionRow,
     turns: Vec<(Turn, ExecutionResult)>,
 }
@@ -51,7 +51,7 @@ pub fn run(args: &TraceArgs, paths: &Paths, output: &mut dyn Write, errors: &mut
     super::finish(result, output, errors)
 }
 
-fn read(args: &TraceArgs, paths: &Paths) -> Result<Shown, Failure> {
+fn read(args: &TraceArgs, paths: &Paths) -> Result<ShownTurns, Failure> {
     let (store, session) = record::session(paths, &args.id)?;
     let unreadable = record::unreadable(paths);
     let mut turns = store.turns(&session.key, args.number).map_err(&unreadable)?;
@@ -62,17 +62,17 @@ fn read(args: &TraceArgs, paths: &Paths) -> Result<Shown, Failure> {
         Ok((turn, result))
     };
     let turns = turns.into_iter().map(with_steps).collect::<Result<_, Failure>>()?;
-    Ok(Shown { session, turns })
+    Ok(ShownTurns { session, turns })
 }
 
-fn json(shown: &Shown) -> String {
+fn json(shown: &ShownTurns) -> String {
     let turns = shown.turns.iter().map(|(turn, result)| json!({"turn": turn, "result": result}));
     let whole = json!({"session": record::session_json(&shown.session), "turns": turns.collect::<Vec<_>>()});
     escaped_json(&whole.to_string()) + "\n"
 }
 
 /// At a terminal with `columns` lines are broken between words; elsewhere they are not.
-fn text(shown: &Shown, now: &Zoned, columns: Option<usize>) -> String {
+fn text(shown: &ShownTurns, now: &Zoned, columns: Option<usize>) -> String {
     let (session, mut text) = (&shown.session, String::new());
     let title = one_line(&session.title, usize::MAX);
     paragraph(("", "  "), &format!("Session {}, \"{title}\"", record::short(&session.id)), columns, &mut text);

@@ -80,7 +80,7 @@ pub(in crate::cli) fn with_steps(status: AgentStatus) -> Home {
     home
 }
 
-fn shown(home: &Home, id: &str) -> Shown {
+fn shown(home: &Home, id: &str) -> ShownTurns {
     read(&TraceArgs { id: id.into(), number: 5, json: false }, &home.paths).expect("it is there")
 }
 

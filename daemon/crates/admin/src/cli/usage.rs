@@ -65,7 +65,7 @@ impl Since {
 }
 
 /// A report with what stands around it.
-struct Shown {
+struct ShownUsage {
     grouping: Grouping,
     zone: TimeZone,
     since: Date,
@@ -84,7 +84,7 @@ pub fn run(args: &UsageArgs, paths: &Paths, output: &mut dyn Write, errors: &mut
     super::finish(result, output, errors)
 }
 
-fn read(args: &UsageArgs, paths: &Paths, now: &Zoned) -> Result<Shown, Failure> {
+fn read(args: &UsageArgs, paths: &Paths, now: &Zoned) -> Result<ShownUsage, Failure> {
     let path = paths.usage_file();
     let unreadable = |error: StoreError| {
         Failure::Other(format!("{} cannot be read: {error}", path.display()), error.remedy().map(str::to_owned))
@@ -101,9 +101,9 @@ fn read(args: &UsageArgs, paths: &Paths, now: &Zoned) -> Result<Shown, Failure> 
     }
     // The usage is reported even if the settings are wrong.
     let limits = cohab_config::load(paths).map(|settings| settings.budget.limits()).unwrap_or_default();
-    let of_day = |gauge: &Gauge| matches!(gauge.kind, budget::Kind::DayTokens | budget::Kind::DayCost);
+    let of_day = |gauge: &Gauge| matches!(gauge.kind, budget::LimitKind::DayTokens | budget::LimitKind::DayCost);
     let budgets = limits.gauges(budget::Used { day: spent, ..budget::Used::default() }).filter(of_day).collect();
-    Ok(Shown { grouping: args.by, zone, since, report, models, budgets })
+    Ok(ShownUsage { grouping: args.by, zone, since, report, models, budgets })
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ pub struct WhyArgs {
 }
 
 /// A command with its turn.
-struct Shown {
+struct ShownCommand {
     command: Command,
     session: Option<SessionRow>,
     events: Vec<EventRow>,
@@ -45,7 +45,7 @@ pub fn run(args: &WhyArgs, paths: &Paths, output: &mut dyn Write, errors: &mut d
     super::finish(result, output, errors)
 }
 
-fn read(args: &WhyArgs, paths: &Paths) -> Result<Shown, Failure> {
+fn read(args: &WhyArgs, paths: &Paths) -> Result<ShownCommand, Failure> {
     let unreadable = record::unreadable(paths);
     let missing = || {
         let hint = "`cohab history` lists them with their numbers".to_owned();
@@ -56,18 +56,18 @@ fn read(args: &WhyArgs, paths: &Paths) -> Result<Shown, Failure> {
     let events = store.events(&row.session, Some(&row.turn)).map_err(&unreadable)?;
     let session = store.session(&row.session).map_err(&unreadable)?;
     let command = Command::among(&events, args.number).ok_or_else(missing)?;
-    Ok(Shown { command, session, events })
+    Ok(ShownCommand { command, session, events })
 }
 
-fn json(shown: &Shown) -> String {
+fn json(shown: &ShownCommand) -> String {
     let events: Vec<_> = shown.events.iter().map(record::event_json).collect();
     let session = shown.session.as_ref().map(record::session_json);
     let whole = json!({"command": shown.command.json(), "session": session, "events": events});
     escaped_json(&whole.to_string()) + "\n"
 }
 
-fn text(shown: &Shown, now: &Zoned, home: &Path) -> String {
-    let Shown { command, events, .. } = shown;
+fn text(shown: &ShownCommand, now: &Zoned, home: &Path) -> String {
+    let ShownCommand { command, events, .. } = shown;
     let mut text = heading(shown, now);
     let (before, after) = events.split_at(command.place);
     let mut block = |title: &str, body: String| {
@@ -91,7 +91,7 @@ fn text(shown: &Shown, now: &Zoned, home: &Path) -> String {
     text
 }
 
-fn heading(shown: &Shown, now: &Zoned) -> String {
+fn heading(shown: &ShownCommand, now: &Zoned) -> String {
     let (row, zone) = (&shown.command.row, now.time_zone());
     let (clock, ago) = (record::time::clock(row.at, zone), record::time::ago(row.at, now.timestamp(), zone));
     let session = shown.session.as_ref().map(|session| {

@@ -10,7 +10,7 @@ fn number(home: &Home, text: &str) -> u64 {
     commands.iter().find(is_it).expect("it ran").number
 }
 
-fn shown(home: &Home, text: &str) -> Shown {
+fn shown(home: &Home, text: &str) -> ShownCommand {
     read(&WhyArgs { number: number(home, text), json: false }, &home.paths).expect("it is there")
 }
 

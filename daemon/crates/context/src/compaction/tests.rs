@@ -14,7 +14,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     elision::counted,
-    query::{EARLIER, Environment, Query, inside, parts, words},
+    query::{EARLIER, Environment, Query},
+    query_text::{inside, parts, words},
 };
 
 const GOOD: &str =

@@ -173,9 +173,9 @@ async fn the_question_shows_the_exact_effect_and_the_reasons() {
 
 #[tokio::test]
 async fn the_policy_learns_which_shell_reads_the_command() {
-    let by_shell = |_: &Effect, context: Context<'_>| Verdict {
-        level: if context.shell == Shell::Fish { Level::Ask } else { Level::Allow },
-        reasons: vec!["fish".into()],
+    let by_shell = |_: &Effect, context: Context<'_>| {
+        let level = if context.shell == Shell::Fish { Level::Ask } else { Level::Allow };
+        Verdict::new(level, vec!["fish".into()])
     };
     for (shell, may_run) in [(Shell::Bash, true), (Shell::Fish, false)] {
         let read_only = Arc::new(|| ApprovalMode::ReadOnly);

@@ -9,7 +9,7 @@ use reqwest::Url;
 use serde_json::Value;
 
 use super::{Exchange, Next, Once};
-use crate::retry::{Failure, Verdict, verdict};
+use crate::retry::{Failure, RetryDecision, verdict};
 
 /// A prompt that fills more of the window than this, in percent, is the likely reason of a repeated "too many requests".
 const CROWDED_PERCENT: u64 = 80;
@@ -39,12 +39,12 @@ impl Exchange {
             return give_up(failure.error, None);
         }
         match verdict(&failure, self.tries, self.service.retries, self.service.pace.jitter()) {
-            Verdict::Final => give_up(failure.error, None),
-            Verdict::NotNow(wait) => {
+            RetryDecision::Final => give_up(failure.error, None),
+            RetryDecision::NotNow(wait) => {
                 let hint = format!("the service takes no more for now: ask again in {}", in_words(wait));
                 give_up(ProviderError { hint: Some(hint), ..failure.error }, Some(wait))
             }
-            Verdict::Again(wait) => {
+            RetryDecision::Again(wait) => {
                 self.wait(failure.error, wait).await;
                 Next::Again
             }

@@ -5,7 +5,7 @@ use super::{
         answer::{code, counted, human_size, list},
         dates::{Span, Unit},
         intent::{Intent, Topic},
-        pointing::{MAX_ACTED, too_many},
+        references::{MAX_ACTED, too_many},
         run::{Halt, Reply, Run, Step},
         shell_line::{path, paths},
         slots::Slots,

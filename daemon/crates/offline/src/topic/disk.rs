@@ -4,7 +4,7 @@ use super::{
     super::{
         answer::{code, counted, human_size, table},
         intent::{Intent, Topic},
-        pointing::pointed_file,
+        references::pointed_file,
         run::{Halt, Reply, Run, Step, Subject},
         shell_line::path,
         slots::Slots,

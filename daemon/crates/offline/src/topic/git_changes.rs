@@ -3,7 +3,7 @@
 use super::super::{
     answer::{block, code, counted, list},
     intent::{Intent, Topic},
-    pointing::{MAX_ACTED, too_many},
+    references::{MAX_ACTED, too_many},
     run::{Reply, Run, Step},
     shell_line::{is_host, path, paths, word},
     slots::Slots,

@@ -3,7 +3,7 @@
 use super::super::{
     answer::{block, code},
     intent::{Intent, Topic},
-    pointing::pointed_file,
+    references::pointed_file,
     run::{Reply, Run, Step},
     shell_line::path,
     slots::Slots,

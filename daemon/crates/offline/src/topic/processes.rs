@@ -4,7 +4,7 @@ use super::super::{
     answer::{block, code, counted, table},
     context::Dialect,
     intent::{Intent, Topic},
-    pointing::pointed_processes,
+    references::pointed_processes,
     run::{Halt, Output, Reply, Run, Step},
     shell_line::{path, word},
     slots::Slots,

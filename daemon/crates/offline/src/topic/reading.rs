@@ -4,7 +4,7 @@ use super::{
     super::{
         answer::{block, block_tail, code, counted},
         intent::{Intent, Topic},
-        pointing::pointed_file,
+        references::pointed_file,
         run::{Reply, Run, Step},
         shell_line::{is_variable_name, path, paths},
         slots::Slots,

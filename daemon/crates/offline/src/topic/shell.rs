@@ -5,7 +5,7 @@ use super::{
         answer::{code, list},
         context::Dialect,
         intent::{Intent, Topic},
-        pointing::{pointed_file, pointed_files_now},
+        references::{pointed_file, pointed_files_now},
         run::{Output, Reply, Run, Step},
         shell_line::{is_variable_name, path, paths, word},
         slots::Slots,

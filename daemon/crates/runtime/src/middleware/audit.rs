@@ -40,7 +40,7 @@ const NOT_RECORDED: &str = "What the assistant does cannot be recorded: the audi
                             `cohab audit verify` and the daemon's log say more.";
 
 /// The turn that is recorded.
-pub struct Turn {
+pub struct AuditedTurn {
     /// Name of its session.
     pub session: String,
     /// Its id.
@@ -68,14 +68,14 @@ pub struct Policy {
 /// Records one turn.
 pub struct Audit {
     log: AuditLog,
-    turn: Turn,
+    turn: AuditedTurn,
     policy: Policy,
     sink: Arc<dyn EventSink>,
-    state: Mutex<State>,
+    state: Mutex<AuditState>,
 }
 
 #[derive(Default)]
-struct State {
+struct AuditState {
     hold: Option<Hold<Note>>,
     /// Effects that the user approved in this turn.
     asked: Vec<Effect>,
@@ -86,16 +86,16 @@ struct State {
 impl Audit {
     /// Records `turn` in `log`; `sink` informs the user when that fails.
     #[must_use]
-    pub fn new(log: AuditLog, turn: Turn, policy: Policy, sink: Arc<dyn EventSink>) -> Self {
+    pub fn new(log: AuditLog, turn: AuditedTurn, policy: Policy, sink: Arc<dyn EventSink>) -> Self {
         Self { log, turn, policy, sink, state: Mutex::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, AuditState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn note(&self, event: Event) -> Note {
-        let Turn { session, turn, keep_days, .. } = &self.turn;
+        let AuditedTurn { session, turn, keep_days, .. } = &self.turn;
         Note { at: Timestamp::now(), session: session.clone(), turn: turn.clone(), keep_days: *keep_days, event }
     }
 
@@ -117,7 +117,7 @@ impl Audit {
     }
 
     fn look_at_policy(&self) {
-        let Turn { session, cwd, .. } = &self.turn;
+        let AuditedTurn { session, cwd, .. } = &self.turn;
         let rules = self.policy.rules.loaded(cwd);
         for change in self.policy.seen.changes(session, (self.policy.mode)(), cwd, &rules.rules) {
             self.log.keep(self.note(change));

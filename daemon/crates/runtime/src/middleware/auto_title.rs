@@ -9,7 +9,7 @@ use cohab_agent::{
     completion::{Account, Completion},
     hook::TurnResult,
 };
-use cohab_context::query::words;
+use cohab_context::query_text::words;
 use cohab_guard::sanitize_results::harmless;
 use cohab_model_api::{Message, ModelProvider, ModelRequest};
 use cohab_store::sessions::TITLE_MAX_CHARS;

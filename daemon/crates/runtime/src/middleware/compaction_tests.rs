@@ -3,7 +3,7 @@ use cohab_config::strategy::Strategy;
 use cohab_context::{
     compaction::{Sliding, Summarize, Truncate},
     fit::fit_request,
-    query::words,
+    query_text::words,
 };
 use cohab_model_api::{
     AssistantMessage, Message, ModelInfo, ModelRequest, StopClass, ToolCall, ToolResult, testing::Always,

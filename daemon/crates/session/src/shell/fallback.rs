@@ -14,8 +14,11 @@ use cohab_agent::{
 use cohab_guard::repository::{self, RepositorySettings};
 use cohab_protocol::{ApprovalMode, DaemonMessage, Notice, NoticeKind, TurnId};
 use cohab_secrets::holds_placeholder;
-use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
-use cohab_types::environment::Variables;
+use cohab_types::{
+    command::{CommandOutcome, CommandRequest, RelayError},
+    environment::Variables,
+    refusal::Refusal,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::live::LiveRunner;
@@ -99,13 +102,20 @@ impl LiveOrIsolated {
 }
 
 fn not_approved(reason: &str) -> RelayError {
-    RelayError::NotAtPrompt { code: "not_approved", reason: format!("not run: {reason}") }
+    RelayError::NotAtPrompt { refusal: Refusal::NotApproved, reason: format!("not run: {reason}") }
 }
 
 /// Whether the live shell cannot run commands now. Where it is only busy, a refusal lets the model wait for it; where the client
 /// refuses for lack of consent, or no user is there to see it, the command runs nowhere.
 fn is_out_of_reach(error: &RelayError) -> bool {
-    matches!(error.code(), "not_integrated" | "unsupported_shell" | "shell_replaced" | "nested" | "fullscreen_app")
+    matches!(
+        error.refusal(),
+        Refusal::NotIntegrated
+            | Refusal::UnsupportedShell
+            | Refusal::ShellReplaced
+            | Refusal::Nested
+            | Refusal::FullscreenApp
+    )
 }
 
 #[async_trait]

@@ -12,35 +12,11 @@ use super::{
         permissions::details,
         ports::{Listener, listeners},
     },
-    glance,
     messages::Look,
     nearest::{corrected, nearest, nearest_commands},
     read,
+    seen::{Remedy, Seen, glance},
 };
-
-/// A line that fixes the problem, and the sentence for afterwards.
-#[derive(Debug)]
-pub(super) struct Remedy {
-    pub(super) line: String,
-    pub(super) done: String,
-}
-
-/// The findings of a look.
-#[derive(Debug, Default)]
-pub(super) struct Seen {
-    /// Follows the explanation; begins with a space or a new paragraph.
-    pub(super) text: String,
-    /// The remedy, only if it is certain.
-    pub(super) remedy: Option<Remedy>,
-    /// The meaning of a following "it".
-    pub(super) subject: Subject,
-}
-
-impl Seen {
-    pub(super) fn text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), ..Self::default() }
-    }
-}
 
 /// Inspects the cause of a failure; `line` is the message.
 pub(super) fn look(what: Look, line: &str, failed: &PastCommand, run: &mut Run<'_>) -> Result<Seen, Halt> {

@@ -6,16 +6,17 @@ mod messages;
 mod nearest;
 mod package;
 mod read;
+mod seen;
 
 use self::{
-    look::Seen,
     messages::{Look, MESSAGES, status_meaning},
+    seen::Seen,
 };
 use super::super::{
     answer::{block_tail, code, table},
     context::PastCommand,
     intent::{Intent, Topic},
-    run::{Halt, Output, Reply, Run, Step},
+    run::{Reply, Run, Step},
     slots::Slots,
     words::tokenize,
 };
@@ -134,15 +135,6 @@ fn describe(failed: &PastCommand, finding: Option<&Finding<'_>>) -> String {
         }
     }
     text
-}
-
-/// Runs a line that only adds to the explanation: if the line may not run, the explanation omits its result.
-fn glance(run: &mut Run<'_>, line: &str) -> Result<Option<Output>, Halt> {
-    match run.attempt(line) {
-        Ok(output) => Ok(Some(output)),
-        Err(Halt::Over(_)) => Ok(None),
-        Err(call) => Err(call),
-    }
 }
 
 fn history(slots: &Slots, run: &mut Run<'_>) -> Step {

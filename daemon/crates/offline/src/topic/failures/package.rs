@@ -7,10 +7,9 @@ use super::{
         run::{Halt, Run},
         shell_line::{is_plain_name, word},
     },
-    glance,
-    look::{Remedy, Seen},
     nearest::{corrected, nearest_commands},
     read,
+    seen::{Remedy, Seen, glance},
 };
 
 /// Python modules whose package has another name.

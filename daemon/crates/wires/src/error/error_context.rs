@@ -21,7 +21,7 @@ fn cut(text: &str) -> String {
 
 /// The service, model and key that an error is about, for its sentence and hint.
 #[derive(Clone, Debug)]
-pub struct Subject {
+pub struct ErrorContext {
     /// Service for people: `Anthropic`, `openai-chat`.
     pub service: String,
     /// Host and port.
@@ -38,7 +38,7 @@ pub struct Subject {
     pub is_local: bool,
 }
 
-impl Subject {
+impl ErrorContext {
     /// Makes an error: `what` continues "Service (host) ...".
     pub fn error(&self, kind: Kind, what: &str, hint: Option<String>) -> ProviderError {
         let message = format!("{} ({}) {}", self.service, self.host, self.without_key(what));

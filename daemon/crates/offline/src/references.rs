@@ -2,6 +2,7 @@
 
 use super::{
     answer::{code, list},
+    pick::Pick,
     run::{Halt, Run, Subject},
     slots::Slots,
     words::tokenize,
@@ -9,37 +10,6 @@ use super::{
 
 /// Most files in one command, so that the question for consent can be read.
 pub(super) const MAX_ACTED: usize = 100;
-
-/// A choice among several things.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pick {
-    /// Counted from 0.
-    Nth(usize),
-    Last,
-    /// "them", "all", "both".
-    All,
-}
-
-impl Pick {
-    /// The choice that a word means.
-    pub(super) fn read(norm: &str) -> Option<Self> {
-        const ORDINALS: [&str; 5] = ["first", "second", "third", "fourth", "fifth"];
-        match norm {
-            "last" => Some(Self::Last),
-            "them" | "those" | "these" | "all" | "both" | "every" => Some(Self::All),
-            _ => ORDINALS.iter().position(|word| *word == norm).map(Self::Nth),
-        }
-    }
-
-    /// The chosen things.
-    fn of<T: Clone>(self, things: &[T]) -> Vec<T> {
-        match self {
-            Self::Nth(index) => things.get(index).cloned().into_iter().collect(),
-            Self::Last => things.last().cloned().into_iter().collect(),
-            Self::All => things.to_vec(),
-        }
-    }
-}
 
 /// Whether the question may refer to an earlier answer.
 pub(super) fn points_back(text: &str) -> bool {
