@@ -15,7 +15,7 @@ use crate::{consent::RunAuthority, effect::Effect};
 const CONFIRMED_MAX: usize = 64;
 
 /// What a yes means besides the command itself.
-const SETTLES: &str = "your approval holds until these settings change";
+const SETTLES: &str = "your approval holds until this changes again";
 
 impl App {
     /// Asks whether `request` may run although there are these reasons against it; a yes settles them and makes it go on with `then`.

@@ -19,7 +19,7 @@ use cohab_types::environment::Variables;
 use super::consents::Consents;
 
 /// The further meaning of a yes.
-const SETTLES: &str = "your approval holds until these settings change";
+const SETTLES: &str = "your approval holds until this changes again";
 /// The reason where the settings could not be checked.
 const UNKNOWN: &str = "git's settings here are unknown";
 

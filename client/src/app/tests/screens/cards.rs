@@ -373,7 +373,7 @@ fn reasons_to_ask() {
         ("git, where the settings of a repository name a program", |stage| {
             let settings =
                 "the repository's own git settings can start programs: `core.fsmonitor` = `./evil`, in /home/ann/src";
-            let settles = "your approval holds until these settings change";
+            let settles = "your approval holds until this changes again";
             stage.card_each_time(command_in("git status", RunMode::Isolated), &[settings, settles]);
         }),
         ("a shell that has changed", |stage| {

@@ -119,7 +119,7 @@ fn set(path: &Path, name: &str, value: &str, input: &mut dyn BufRead, output: &m
     } else if key.is_secret() {
         // Arguments can be seen by everyone on the machine and stay in the history of the shell.
         let hint = format!("pipe it in: `cohab config set {name} - < FILE`");
-        return Err(Failure::Other(format!("`{name}` is a secret; the command line does not accept secrets"), Some(hint)));
+        return Err(Failure::Other(format!("the secret `{name}` is not accepted on the command line"), Some(hint)));
     } else {
         value.to_owned()
     };

@@ -119,7 +119,7 @@ fn set_changes_the_file_and_get_reads_it_again() {
 fn a_secret_comes_from_standard_input_only_and_is_masked_everywhere() {
     let home = Home::new("");
     let refused = home.run(&["set", "model.api_key", "sk-1"]);
-    assert!(refused.errors.contains("does not accept secrets") && !refused.errors.contains("sk-1"));
+    assert!(refused.errors.contains("not accepted on the command line") && !refused.errors.contains("sk-1"));
     assert_eq!(home.run_with(&["set", "model.api_key", "-"], "sk-2\n"), done("model.api_key = ********\n"));
     assert_eq!(home.text(), "[model]\napi_key = \"sk-2\"\n");
     assert_eq!(home.run(&["get", "model.api_key"]), done("********\n"));

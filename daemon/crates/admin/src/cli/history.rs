@@ -20,7 +20,7 @@ const QUESTION_COLUMNS: usize = 48;
 
 /// List the assistant's commands with question and approval
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
-#[command(after_help = "Your shell's own history has only the lines that you typed. A command keeps its number;\n\
+#[command(after_help = "Your shell's own history has only what you typed. A command keeps its number;\n\
     `cohab why NUMBER` shows the conversation behind it.")]
 pub struct HistoryArgs {
     /// Show at most N commands

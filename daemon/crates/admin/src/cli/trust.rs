@@ -62,7 +62,7 @@ fn done(args: &TrustArgs, trust: &TrustedFolders) -> Result<String, Failure> {
     }
     let folder = trust.add(&folder).map_err(|error| failure(&error))?;
     let used = match instructions(&folder, count_project_skills(&folder)) {
-        Some(instructions) => format!("Its {instructions} are used from the next question on."),
+        Some(instructions) => format!("cohab uses its {instructions} from the next question on."),
         None => "It has no instructions for the assistant yet.".to_owned(),
     };
     Ok(format!("Trusted: {} and all folders below it. {used}\n", shown(&folder)))

@@ -50,7 +50,7 @@ impl Named {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_new = known.len() < MAX_NAMED && known.insert(here);
         let root = one_line(&root.to_string_lossy(), PATH_COLUMNS);
-        is_new.then(|| format!("You trust {root}: its {trusted} are used."))
+        is_new.then(|| format!("You trust {root}: cohab uses its {trusted}."))
     }
 }
 
@@ -92,7 +92,7 @@ mod tests {
         };
         assert_eq!(named.arrival(&at("/a", None)), None);
         let told = named.arrival(&at("/a", Some("SOUL.md, 1 skill")));
-        assert_eq!(told.as_deref(), Some("You trust /a: its SOUL.md, 1 skill are used."));
+        assert_eq!(told.as_deref(), Some("You trust /a: cohab uses its SOUL.md, 1 skill."));
         assert_eq!(named.arrival(&at("/a", Some("SOUL.md, 1 skill"))), None);
         assert!(named.arrival(&at("/b", Some("1 skill"))).is_some());
     }

@@ -45,7 +45,7 @@ fn is_terminal() -> bool {
 fn check_place(line: &str) -> Result<(), Failure> {
     if !is_terminal() {
         let hint = format!("type `{line}` in a terminal");
-        return Err(Failure::Other("resuming a conversation opens a shell, which needs a terminal".to_owned(), Some(hint)));
+        return Err(Failure::Other("a conversation resumes in a shell, which needs a terminal".to_owned(), Some(hint)));
     }
     let own = rustix::termios::ttyname(std::io::stdin(), Vec::new()).ok();
     let inside = std::env::var_os(INSIDE_VARIABLE);
