@@ -17,7 +17,7 @@ use crate::{consent::RunAuthority, effect::Effect};
 const CONFIRMED_MAX: usize = 64;
 
 /// What a yes means besides the command itself.
-const SETTLES: &str = "a yes settles this until it changes again";
+const SETTLES: &str = "your approval holds until this changes again";
 
 impl App {
     /// Asks whether `request` may run although there are these `reasons` and caveats; a yes settles the caveats and makes it go on with

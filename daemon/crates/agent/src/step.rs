@@ -35,7 +35,7 @@ const UNUSABLE: &str = "(not a usable call)";
 /// Replaces a missing name of a tool.
 const NAMELESS: &str = "nameless";
 /// The notice after the provider gave up continuing an answer.
-const PAUSED: &str = "The service paused its answer again and again. Ask it to go on.";
+const PAUSED: &str = "The service paused its answer too often. Say \"continue\" to go on.";
 
 /// The part of an answer received so far. It outlives the stream, so that cancelling keeps it.
 #[derive(Default)]
@@ -225,7 +225,7 @@ impl Agent {
                 ModelEvent::Incomplete { reason } => return End::Cut(Cut::Incomplete(reason)),
             }
             if draft.text.len() > MAX_ANSWER_BYTES || draft.calls.len() > MAX_CALLS_PER_ANSWER {
-                return End::Cut(Cut::Incomplete("it is larger than any answer should be".into()));
+                return End::Cut(Cut::Incomplete("it exceeds the size limit of an answer".into()));
             }
         }
         End::Cut(Cut::Incomplete("the stream ended without an end mark".into()))

@@ -298,7 +298,8 @@ impl Assembly {
         let subject = ApprovalSubject::LocalServer { url: url.clone(), server: server.clone(), model: model.clone() };
         let mut reasons = vec!["found on this machine; another user's process could be behind the port".into()];
         if found.can_call_tools == Some(false) {
-            reasons.push("none of its models can call tools: it can talk, but not look or run anything".into());
+            reasons
+                .push("none of its models can call tools: they can answer, but not read files or run commands".into());
         }
         match approver.ask(ApprovalQuestion { reasons, ..ApprovalQuestion::about(subject) }).await {
             ApprovalAnswer::Approved { .. } | ApprovalAnswer::Edited { .. } => {

@@ -117,7 +117,9 @@ impl Journal {
                 let reason = match (text.is_empty(), has_records()) {
                     // Before the head was written first, a process that died could leave this state, too. The two cannot be
                     // distinguished.
-                    (true, false) => "there was a key and no record: all were removed, or the first was not finished",
+                    (true, false) => {
+                        "there was a key but no record: all records were removed, or the first was not finished"
+                    }
                     (true, true) => "the head was missing",
                     (false, _) => "the head was changed",
                 };
@@ -161,7 +163,7 @@ impl Journal {
                 break;
             }
             if !matches!(link.follow(key, line), Ok(_) | Err(Fault::Noticed(_))) {
-                return Ok(Some("foreign lines stood behind the last record".into()));
+                return Ok(Some("unknown lines followed the last record".into()));
             }
             end += line.len() as u64;
             if number != head.segment {

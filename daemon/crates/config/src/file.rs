@@ -189,7 +189,7 @@ impl ConfigFile {
         (key.is_secret() && mode & OTHERS_MODE != 0).then(|| {
             ConfigError::new(
                 &self.path,
-                format!("`{}` stands in a file that others may use (mode {mode:04o})", key.name),
+                format!("`{}` is in a file that other users can access (mode {mode:04o})", key.name),
             )
             .hint(format!("chmod 600 {}", shell_word(&self.path)))
         })
@@ -250,7 +250,7 @@ fn stray_path(key: &Key, value: &Value, siblings: &dyn TableLike) -> Option<(Str
     let path = value.as_str().filter(|text| key.kind == Kind::Address && text.starts_with('/'))?;
     let provider = siblings.get("provider").and_then(Item::as_str);
     (provider != Some("scripted")).then(|| {
-        let message = format!("`{}` is a path, {path:?}, which only the provider `scripted` has", key.name);
+        let message = format!("`{}` is a path, {path:?}; only the provider `scripted` takes a path", key.name);
         (message, format!("it must be {}", key.allowed()))
     })
 }

@@ -79,7 +79,7 @@ impl Rules {
     #[must_use]
     pub fn must_ask(&self, tool: &str, model: &str) -> Option<String> {
         let rule = self.of_tool(tool, model).filter(|rule| rule.action == Action::Ask)?;
-        Some(rule.because("your rule asks for it"))
+        Some(rule.because("your rule requires a question"))
     }
 }
 
@@ -135,18 +135,18 @@ impl TryFrom<Written> for StepRule {
         let Written { step, tool, model, action, times, reason } = written;
         let kind = match (step, &tool, &model) {
             (Some(StepWord::Model), Some(_), _) => {
-                return Err("a rule with `tool` is for tools, not for `step = \"model\"`".into());
+                return Err("a rule with `tool` applies to tools, not to `step = \"model\"`".into());
             }
             (Some(StepWord::Tool), ..) | (None, Some(_), _) => RuledStep::Tool,
             (Some(StepWord::Model), ..) | (None, None, Some(_)) => RuledStep::Model,
             (None, None, None) => {
-                return Err("a rule needs `step`, `tool` or `model`, so that it is for something".into());
+                return Err("a rule needs `step`, `tool` or `model`".into());
             }
         };
         let action = match (action, times) {
             (ActionWord::Retry, Some(times @ 1..=MAX_TIMES)) => Action::Retry(times),
             (ActionWord::Retry, _) => return Err(format!("`action = \"retry\"` needs `times` from 1 to {MAX_TIMES}")),
-            (_, Some(_)) => return Err("`times` is for `action = \"retry\"`".into()),
+            (_, Some(_)) => return Err("`times` needs `action = \"retry\"`".into()),
             (ActionWord::Skip, None) if kind == RuledStep::Model => {
                 return Err("a call of the model cannot be left out; `stop` ends the turn before it".into());
             }
@@ -166,7 +166,7 @@ impl TryFrom<Written> for StepRule {
 
 fn pattern(text: Option<String>) -> Result<Option<GlobMatcher>, String> {
     let compiled = text.map(|text| Glob::new(&text).map(|glob| glob.compile_matcher())).transpose();
-    compiled.map_err(|error| format!("it is no pattern: {error}"))
+    compiled.map_err(|error| format!("it is not a valid pattern: {error}"))
 }
 
 /// Returns the first error in the rules of this file, if any.
@@ -212,12 +212,12 @@ mod tests {
     fn what_makes_no_sense_is_refused_with_the_reason() {
         for (rule, reason) in [
             ("action = 'ask'", "needs `step`, `tool` or `model`"),
-            ("step = 'model'\ntool = 'bash'\naction = 'ask'", "is for tools"),
+            ("step = 'model'\ntool = 'bash'\naction = 'ask'", "applies to tools"),
             ("model = 'm'\naction = 'skip'", "cannot be left out"),
             ("tool = 'read'\naction = 'retry'", "from 1 to 20"),
             ("tool = 'read'\naction = 'retry'\ntimes = 21", "from 1 to 20"),
-            ("tool = 'read'\naction = 'ask'\ntimes = 2", "is for `action = \"retry\"`"),
-            ("tool = '['\naction = 'ask'", "it is no pattern"),
+            ("tool = 'read'\naction = 'ask'\ntimes = 2", "needs `action = \"retry\"`"),
+            ("tool = '['\naction = 'ask'", "it is not a valid pattern"),
             ("tool = 'a'\naction = 'ask'\nreason = \"a\\u001Bb\"", "one line"),
             ("tool = 'a'\naction = 'never'", "unknown variant"),
             ("tool = 'a'\naction = 'ask'\nwhy = 'x'", "unknown field"),

@@ -202,7 +202,7 @@ impl Gate {
         verdict.level = verdict.level.max(if is_outward(effect) { Level::Danger } else { Level::Ask });
         if let Some(source) = self.consents.taint().source().filter(|_| is_outward(effect)) {
             verdict.level = Level::Deny;
-            let reason = format!("no secret is told to another host after the assistant has read {source}");
+            let reason = format!("no secret is sent to another host after the assistant has read {source}");
             verdict.reasons.insert(0, reason);
         }
     }

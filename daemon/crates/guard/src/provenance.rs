@@ -179,7 +179,7 @@ impl UserPlaces {
                 }
                 Message::ToolResults(results) => {
                     let of = |id: &str| calls.iter().find(|call| call.id == id).map(|call| self.of_result(call));
-                    let unknown = || Label::new(Origin::External, "a result of nobody knows what");
+                    let unknown = || Label::new(Origin::External, "a result of unknown origin");
                     labels.extend(results.iter().map(|result| of(&result.call_id).unwrap_or_else(unknown)));
                 }
             }

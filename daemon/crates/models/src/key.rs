@@ -50,7 +50,7 @@ impl ApiKey {
             Source::Command(line) => from_command(line, &self.place, COMMAND_LIMIT).await?,
             Source::Stored(store) => stores.load(*store, account).await?.ok_or_else(|| {
                 let message = format!("there is no key for {account} in {}", stores.name(*store));
-                KeyError::new(message, "`cohab setup` asks for it and keeps it there")
+                KeyError::new(message, "`cohab setup` asks for the key and stores it there")
             })?,
         };
         stores.tell(&secret);

@@ -46,8 +46,7 @@ pub async fn models(service: &ResolvedEndpoint, key: Option<SecretString>) -> Re
     };
     let late = |_| subject.network(&format!("it gave no list of its models within {} s", LIMIT.as_secs()));
     let bytes = timeout(LIMIT, answer).await.map_err(late)??;
-    let list =
-        serde_json::from_slice(&bytes).map_err(|_| subject.protocol("gave something else than a list of models"))?;
+    let list = serde_json::from_slice(&bytes).map_err(|_| subject.protocol("did not return a list of models"))?;
     Ok(endpoint.wire.models(&list))
 }
 

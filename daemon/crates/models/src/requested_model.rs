@@ -102,7 +102,7 @@ impl<'a> RequestedModel<'a> {
         }
         let mut origin = variable;
         if !others.is_empty() {
-            origin.push_str(&format!(" (before {}; COHAB_PROVIDER decides otherwise)", others.join(", ")));
+            origin.push_str(&format!(" (preferred to {}; COHAB_PROVIDER overrides this)", others.join(", ")));
         }
         Some((Spoken { wire, vendor: Some(vendor) }, origin))
     }

@@ -140,7 +140,7 @@ impl ResolvedEndpoint {
             usual => detect::first_model(self.wire, &self.base).await.or(usual),
         };
         model.ok_or_else(|| {
-            let message = format!("no model is named for {}", http::host_of(&self.base));
+            let message = format!("no model is set for {}", http::host_of(&self.base));
             ChoiceError::new(
                 message,
                 format!("`cohab models` lists its models; set COHAB_MODEL, or `name` under {}", self.table),
@@ -225,7 +225,7 @@ fn place(wanted: &RequestedModel<'_>, spoken: Spoken) -> Result<OwnedAddress, Ch
     else {
         let name = usual.map_or(spoken.wire.name(), |vendor| vendor.name);
         return Err(ChoiceError::new(
-            format!("{name} has no address that is the same for everybody"),
+            format!("{name} has a different address for each customer"),
             format!("set COHAB_BASE_URL, or `base_url` under {}, to yours", wanted.table),
         ));
     };

@@ -159,7 +159,7 @@ impl ScriptedProvider {
         let text = std::fs::read_to_string(path)
             .map_err(|error| format!("the script {} cannot be read: {error}", path.display()))?;
         let unused =
-            serde_json::from_str(&text).map_err(|error| format!("{} is no script: {error}", path.display()))?;
+            serde_json::from_str(&text).map_err(|error| format!("{} is not a script: {error}", path.display()))?;
         Ok(Self { path: path.to_owned(), unused: Mutex::new(unused), made_ids: Arc::default() })
     }
 

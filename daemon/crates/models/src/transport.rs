@@ -230,7 +230,7 @@ pub(super) fn redirected(response: &Response, url: &Url, subject: &ErrorContext)
     let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
     let host = location.and_then(|location| url.join(location).ok()).map(|target| http::host_of(&target));
     let what = format!(
-        "redirects to {}, status {}; a question is not sent on",
+        "redirects to {}, status {}; questions do not follow redirects",
         host.as_deref().unwrap_or("nowhere"),
         response.status().as_u16()
     );

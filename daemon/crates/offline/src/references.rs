@@ -29,7 +29,7 @@ pub(super) fn pointed_files(slots: &Slots, run: &Run<'_>) -> Result<Vec<String>,
         _ if slots.place.is_some() => Ok(vec![slots.folder().to_owned()]),
         Subject::Files { names, .. } => choose(slots.pick, names, |name| code(name)),
         Subject::Processes(_) => {
-            Err(Halt::Over("The answer before was about processes; please name the file.".to_owned()))
+            Err(Halt::Over("The previous answer was about processes; please name the file.".to_owned()))
         }
         Subject::Nothing => Err(unknown()),
     }
@@ -60,7 +60,7 @@ pub(super) fn pointed_files_now(slots: &Slots, run: &mut Run<'_>) -> Result<Vec<
     let there = output.lines();
     let kept: Vec<String> = names.into_iter().filter(|name| there.contains(&name.as_str())).collect();
     match kept.len() {
-        0 => Err(Halt::Over("Nothing of that is there any more, so nothing was done.".to_owned())),
+        0 => Err(Halt::Over("None of these files exist any more, so nothing was done.".to_owned())),
         count if count > MAX_ACTED => Err(too_many(count)),
         _ => Ok(kept),
     }
@@ -71,7 +71,7 @@ pub(super) fn pointed_processes(slots: &Slots, run: &Run<'_>) -> Result<Vec<u64>
     match &run.subject {
         Subject::Processes(pids) => choose(slots.pick, pids, ToString::to_string),
         Subject::Files { .. } => {
-            Err(Halt::Over("The answer before was about files; please name the process.".to_owned()))
+            Err(Halt::Over("The previous answer was about files; please name the process.".to_owned()))
         }
         Subject::Nothing => Err(unknown()),
     }

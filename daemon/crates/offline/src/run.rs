@@ -159,7 +159,7 @@ impl<'a> Run<'a> {
     /// Runs a shell line; a failing command is a result.
     pub(super) fn attempt(&mut self, line: &str) -> Result<Output, Halt> {
         if !self.has_tool("bash") && self.exchanges.is_empty() {
-            return Err(Halt::Over(format!("I may not run commands here. This line would tell: {}", code(line))));
+            return Err(Halt::Over(format!("I may not run commands here. This line gives the answer: {}", code(line))));
         }
         let result = self.call("bash", json!({ "command": line }), line)?;
         Ok(read_output(line, result))

@@ -54,7 +54,7 @@ pub async fn answer(
         }
         // The connection answers these itself.
         SessionAction::Attach(_) | SessionAction::Status => {
-            Err(convert::request_error(id, WireErrorKind::Protocol, "that is no request to a session".into(), None))
+            Err(convert::request_error(id, WireErrorKind::Protocol, "this is not a session request".into(), None))
         }
     }
 }

@@ -244,7 +244,8 @@ impl<J> Shared<J> {
                 self.try_write(open, jobs)?;
                 let path = self.path.display();
                 self.state().trouble = Some(format!(
-                    "{path} was damaged. What could be read of it is in a new one, the damaged file is kept as `.broken` beside it."
+                    "{path} was damaged. A new file has everything that could be read; the damaged file is kept next \
+                     to it as `.broken`."
                 ));
                 Ok(())
             }

@@ -40,9 +40,10 @@ pub struct AuditArgs {
 /// What of it.
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum AuditCommand {
-    /// Look whether a record was changed, removed, repeated or cut
-    #[command(after_help = "Exit status 1 if one was. Whoever can read the key beside your settings can\n\
-        forge records; nobody else can without leaving a trace.")]
+    /// Check whether a record was changed, removed, repeated or cut
+    #[command(after_help = "Exit status: 0 the log is intact, 1 a record was changed or is missing.\n\
+        A user who can read the key next to your settings can forge records; every\n\
+        other change leaves a trace.")]
     Verify {
         /// Print JSON
         #[arg(long)]
@@ -58,13 +59,13 @@ pub enum AuditCommand {
     },
     /// Show the last records
     Tail {
-        /// So many at most
+        /// Show at most N records
         #[arg(short, value_name = "N", default_value = "20")]
         number: usize,
-        /// Go on with each record that is written, until Ctrl-C
+        /// Print new records as they are written, until Ctrl-C
         #[arg(short, long)]
         follow: bool,
-        /// Print JSON; with --follow a record a line
+        /// Print JSON; with --follow, one record per line
         #[arg(long)]
         json: bool,
     },
@@ -121,9 +122,9 @@ pub(super) fn record_json(record: &Record) -> String {
 }
 
 fn not_whole(places: &Places) -> Failure {
-    let message = "the audit log is not as it was written".to_owned();
+    let message = "the audit log was changed after it was written".to_owned();
     let (folder, apart) = (places.folder.display(), places.apart.display());
-    let hint = format!("keep a copy for whoever looks into it; without {folder} and {apart} a new log begins");
+    let hint = format!("copy {folder} and {apart} for the investigation, then delete them to start a new log");
     Failure::Other(message, Some(hint))
 }
 
@@ -158,9 +159,9 @@ fn chosen(mut records: Vec<Record>, number: Option<u64>) -> Result<Vec<Record>, 
     match number {
         Some(number) => {
             records.retain(|record| record.n == number);
-            let hint = || Some("`cohab audit tail` shows the last ones".to_owned());
+            let hint = || Some("`cohab audit tail` shows the last records".to_owned());
             if records.is_empty() {
-                return Err(Failure::Other(format!("there is no sound record {number}"), hint()));
+                return Err(Failure::Other(format!("record {number} is missing or damaged"), hint()));
             }
         }
         None => {
@@ -192,7 +193,7 @@ fn verdict_text(verdict: &Verdict, home: &Path) -> String {
             0 => "Nothing is recorded yet.\n".to_owned(),
             records => {
                 let files = count(u64::try_from(verdict.files).unwrap_or(u64::MAX), "file");
-                format!("All is as it was written: {} in {files}.\n", count(records, "record"))
+                format!("The audit log is intact: {} in {files}.\n", count(records, "record"))
             }
         };
     }
@@ -203,7 +204,7 @@ fn verdict_text(verdict: &Verdict, home: &Path) -> String {
         text.push_str(&format!("{file}{line}: {}\n", one_line(&found.fault, usize::MAX)));
     }
     if verdict.faults.len() == MAX_FAULTS {
-        text.push_str("There may be more.\n");
+        text.push_str("There may be more damage.\n");
     }
     text
 }
@@ -272,7 +273,7 @@ fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) 
                 Deed::Write => format!("write {}", place(text)),
                 Deed::Read => format!("read {}", place(text)),
             };
-            let mut facts = vec![end.unwrap_or("end not known").to_owned(), format!("in {}", place(cwd))];
+            let mut facts = vec![end.unwrap_or("end unknown").to_owned(), format!("in {}", place(cwd))];
             // The question is printed before it, with its reasons.
             if *consent != Consent::Asked {
                 facts.extend(because(verdict, reasons));
@@ -296,10 +297,10 @@ fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) 
         Event::RuleRemoved { rule } => (format!("rule removed: {}", shown(rule)), Vec::new()),
         Event::Undone { paths } => {
             let paths: Vec<String> = paths.iter().map(|path| place(path)).collect();
-            (format!("files taken back: {}", paths.join(", ")), Vec::new())
+            (format!("files restored: {}", paths.join(", ")), Vec::new())
         }
         Event::TurnEnded { reason } => ("turn ends".to_owned(), vec![reason.replace('_', " ")]),
-        Event::Broken { reason } => ("the log was not as it had been left".to_owned(), vec![shown(reason)]),
+        Event::Broken { reason } => ("the log was changed since the last record".to_owned(), vec![shown(reason)]),
     }
 }
 
@@ -321,7 +322,7 @@ fn answered(answer: Answer) -> &'static str {
         Answer::Once => "you agreed",
         Answer::Session => "you agreed for the session",
         Answer::Always => "you agreed for good",
-        Answer::Edited => "you made it",
+        Answer::Edited => "you edited it",
         Answer::No => "you refused",
     }
 }

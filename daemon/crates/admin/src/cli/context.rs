@@ -26,14 +26,15 @@ const COLUMNS: u16 = 80;
 /// Show what would be sent with the next question, in tokens
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(
-    after_help = "Asked here, on top of the last conversation. Tokens are estimates. What you ran in an open shell since its last \
-    question is known there only: `? /context` counts it, too."
+    after_help = "Counts a question asked in this folder, on top of the last conversation. Token counts are \
+        estimates. Commands that you ran in an open shell since its last question are known only to that shell; `? \
+        /context` there counts them, too."
 )]
 pub struct ContextArgs {
-    /// What would be asked
+    /// Question to count
     #[arg(value_name = "QUESTION")]
     pub question: Vec<String>,
-    /// On top of this conversation: the start of its id, `last`, or `none`
+    /// Conversation to continue: the start of its id, `last`, or `none`
     #[arg(long, value_name = "ID", default_value = "last")]
     pub session: String,
     /// Print the system prompt and the question's text, too
@@ -171,7 +172,7 @@ fn table(shown: &ShownContext, with_text: bool) -> String {
     let room = shown.analysis().map(context_room);
     let sum = match &room {
         Some(room) => amount::context(room),
-        None => format!("about {} tokens; no model takes them", amount::count(total(shown))),
+        None => format!("about {} tokens; no model is set up", amount::count(total(shown))),
     };
     let on = match &shown.session {
         Some(session) => {
@@ -184,7 +185,7 @@ fn table(shown: &ShownContext, with_text: bool) -> String {
         text.push_str(&format!("{}\n", amount::context_parts(room)));
     }
     if !shown.around.skipped.is_empty() {
-        text.push_str("\nNot told to the model:\n");
+        text.push_str("\nNot sent to the model:\n");
         shown.around.skipped.iter().for_each(|one| text.push_str(&format!("  {one}\n")));
     }
     if with_text {

@@ -48,8 +48,8 @@ pub fn run(args: &WhyArgs, paths: &Paths, output: &mut dyn Write, errors: &mut d
 fn read(args: &WhyArgs, paths: &Paths) -> Result<ShownCommand, Failure> {
     let unreadable = record::unreadable(paths);
     let missing = || {
-        let hint = "`cohab history` lists them with their numbers".to_owned();
-        Failure::Other(format!("no command of the assistant's has the number {}", args.number), Some(hint))
+        let hint = "`cohab history` lists the commands with their numbers".to_owned();
+        Failure::Other(format!("there is no command with the number {}", args.number), Some(hint))
     };
     let store = record::open(paths)?.ok_or_else(missing)?;
     let row = store.event(args.number).map_err(&unreadable)?.ok_or_else(missing)?;
@@ -77,7 +77,7 @@ fn text(shown: &ShownCommand, now: &Zoned, home: &Path) -> String {
     };
     block(
         &format!("You asked, in {}:", record::folder(&command.call.cwd, home)),
-        transcript::lines("  ? ", command.question.as_deref().unwrap_or("(not known)")),
+        transcript::lines("  ? ", command.question.as_deref().unwrap_or("(unknown)")),
     );
     block("The assistant thought:", said(before, |event| matches!(event, Event::Reasoning { .. })));
     block("It said:", said(before, |event| matches!(event, Event::Answer { .. })));
@@ -103,13 +103,13 @@ fn heading(shown: &ShownCommand, now: &Zoned) -> String {
 fn consent(command: &Command) -> String {
     let why = if command.reasons.is_empty() { String::new() } else { format!("; {}", command.reasons.join("; ")) };
     let how = match command.call.approval {
-        Approval::NotNeeded => "It ran this unasked, as it is plainly read-only".to_owned(),
+        Approval::NotNeeded => "It ran without a question, because it is plainly read-only".to_owned(),
         Approval::Once => "You agreed to it once".to_owned(),
         Approval::Session => "You agreed to it for the session".to_owned(),
         Approval::Rule => "A rule of yours allows it".to_owned(),
         Approval::Edited => "You changed it to this and agreed".to_owned(),
-        Approval::Mode => "It ran this unasked, as the approval mode is `all`".to_owned(),
-        Approval::Refused => "It was refused, and not run".to_owned(),
+        Approval::Mode => "It ran without a question, because the approval mode is `all`".to_owned(),
+        Approval::Refused => "It was refused and not run".to_owned(),
     };
     one_line(&format!("{how}{why}:"), usize::MAX)
 }

@@ -40,7 +40,7 @@ fn a_number_of_no_command_is_told_with_what_helps() {
         let Err(Failure::Other(message, hint)) = read(&WhyArgs { number, json: false }, &home.paths) else {
             panic!("{number}")
         };
-        assert_eq!(message, format!("no command of the assistant's has the number {number}"));
-        assert_eq!(hint.as_deref(), Some("`cohab history` lists them with their numbers"));
+        assert_eq!(message, format!("there is no command with the number {number}"));
+        assert_eq!(hint.as_deref(), Some("`cohab history` lists the commands with their numbers"));
     }
 }

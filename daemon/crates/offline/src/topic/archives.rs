@@ -68,7 +68,7 @@ pub(super) fn list_archive(name: &str, run: &mut Run<'_>) -> Step {
     let lines: Vec<&str> =
         output.text.lines().filter_map(|line| if is_zip { zip_entry(line) } else { Some(line) }).collect();
     if lines.is_empty() {
-        return Ok(Reply::about(name, format!("{} is empty or no archive.", code(name))));
+        return Ok(Reply::about(name, format!("{} is empty or not an archive.", code(name))));
     }
     let head = format!("{} holds {}:", code(name), counted(lines.len(), "entry", "entries"));
     Ok(Reply::about(name, format!("{head}\n\n{}", block(&lines, "text"))))
@@ -103,7 +103,7 @@ fn kind(name: &str) -> Option<ArchiveKind> {
 }
 
 fn unknown(name: &str) -> Step {
-    Ok(Reply::new(format!("{} is no archive that I know: I read tar (gz, bz2, xz, zst) and zip.", code(name))))
+    Ok(Reply::new(format!("{} is not an archive that I can read: I read tar (gz, bz2, xz, zst) and zip.", code(name))))
 }
 
 fn extract(slots: &Slots, run: &mut Run<'_>) -> Step {

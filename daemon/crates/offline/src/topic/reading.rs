@@ -119,7 +119,12 @@ pub(super) const INTENTS: &[Intent] = &[
         ],
         plan: |slots, run| {
             let target = slots.target();
-            show(run, &format!("stat -- {}", path(target)), &format!("{}:", code(target)), "There is nothing to tell.")
+            show(
+                run,
+                &format!("stat -- {}", path(target)),
+                &format!("{}:", code(target)),
+                "There is nothing to report.",
+            )
         },
     },
 ];

@@ -216,7 +216,7 @@ fn stuck(output: &Output, outcome: String) -> String {
     if output.sticks {
         outcome
     } else {
-        format!("{} ran in a shell of its own, so your shell is as before.", code(&output.command))
+        format!("{} ran in a separate shell, so your shell is unchanged.", code(&output.command))
     }
 }
 

@@ -36,8 +36,8 @@ const MAX_ASKED: usize = 64;
 /// Most bytes of the reason for an action that was not done.
 const REASON_BYTES: usize = 1_024;
 /// Reported once, when records can no longer be written.
-const NOT_RECORDED: &str = "What the assistant does cannot be recorded: the audit log cannot be written. It goes on without; \
-                            `cohab audit verify` and the daemon's log say more.";
+const NOT_RECORDED: &str = "Actions are not recorded: the audit log cannot be written. cohab continues without it; \
+                            see `cohab audit verify` and the daemon's log.";
 
 /// The turn that is recorded.
 pub struct AuditedTurn {
@@ -278,7 +278,7 @@ fn subject(subject: &ApprovalSubject) -> String {
         }
         ApprovalSubject::Effect { tool, effect: Effect::Internal } => tool.clone(),
         ApprovalSubject::LocalServer { url, server, .. } => format!("send questions to {server} at {url}"),
-        ApprovalSubject::GoOn { what } => text(&format!("go on: {what}")),
+        ApprovalSubject::GoOn { what } => text(&format!("continue: {what}")),
     }
 }
 

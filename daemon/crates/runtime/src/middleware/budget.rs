@@ -76,14 +76,14 @@ impl Gauge {
         let (used, limit) = (amount::count(self.used), amount::count(self.limit));
         let (message, key, otherwise) = match self.kind {
             LimitKind::TurnTokens => (
-                format!("this question has taken {used} tokens; its budget is {limit}"),
+                format!("this question has used {used} tokens; its budget is {limit}"),
                 "tokens_per_turn",
-                "ask again to go on, with what was found so far",
+                "ask again to continue with the results that were found",
             ),
             LimitKind::DayTokens => (
-                format!("the budget of {limit} tokens a day is used up: {used} were taken today"),
+                format!("the budget of {limit} tokens a day is used up: {used} were used today"),
                 "tokens_per_day",
-                "`cohab usage --by session` shows what took them; tomorrow there are new ones",
+                "`cohab usage --by session` shows what used them; the budget renews tomorrow",
             ),
             LimitKind::DayCost => (
                 format!(
@@ -92,15 +92,15 @@ impl Gauge {
                     dollars(self.used)
                 ),
                 "cost_per_day_cents",
-                "`cohab usage --by session` shows what took it; tomorrow there is a new one",
+                "`cohab usage --by session` shows what used it; the budget renews tomorrow",
             ),
             LimitKind::TurnTime => (
-                format!("this question has worked for {} s, as long as it may", self.limit / 1_000),
+                format!("this question has run for {} s, its time limit", self.limit / 1_000),
                 "seconds_per_turn",
-                "ask again to go on, with what was found so far",
+                "ask again to continue with the results that were found",
             ),
         };
-        let hint = format!("{otherwise}; `cohab config set budget.{key} 0` takes the limit away");
+        let hint = format!("{otherwise}; `cohab config set budget.{key} 0` removes the limit");
         TurnError::Stopped { message, hint: Some(hint) }
     }
 }

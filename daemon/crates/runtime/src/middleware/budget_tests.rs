@@ -108,10 +108,7 @@ async fn what_other_terminals_take_meanwhile_counts_and_calls_that_are_paid_stil
     took(&store, 200);
     assert!(budget.before_step(StepKind::ToolCalls, &mut state).await.is_continue());
     let ControlFlow::Break(Err(error)) = budget.before_step(ask, &mut state).await else { panic!("it goes on") };
-    assert!(
-        error.to_string().contains("1.0k were taken today") || error.to_string().contains("taken today"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("1.0k were used today") || error.to_string().contains("used today"), "{error}");
     assert_eq!(*told.lock().unwrap(), [85]);
 }
 

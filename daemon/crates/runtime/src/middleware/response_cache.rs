@@ -83,7 +83,7 @@ impl Middleware for CacheReplay {
         let hit = self.cache.find(&key, messages.len(), is_known)?;
         let minutes = hit.age.as_secs() / 60;
         let age = if minutes == 0 { "less than a minute".to_owned() } else { format!("{minutes} min") };
-        let text = format!("The same answer as {age} ago, without asking the model; `? /retry` asks it.");
+        let text = format!("Repeated the answer of {age} ago without asking the model; `? /retry` asks it again.");
         self.sink.emit(TurnEvent::Notice(text)).await;
         Some(hit.answer)
     }

@@ -232,7 +232,7 @@ impl Middleware for SelfCorrection {
             ApprovalAnswer::CancelTurn => ControlFlow::Break(Ok(StopReason::Cancelled)),
             ApprovalAnswer::Refused { .. } => ControlFlow::Break(Err(TurnError::Stopped {
                 message: format!("the model got stuck: {}{}", finding[..1].to_ascii_lowercase(), &finding[1..]),
-                hint: Some("ask again in other words or with what it lacks; another model may find a way".into()),
+                hint: Some("rephrase the question or add what is missing; another model may do better".into()),
             })),
         }
     }

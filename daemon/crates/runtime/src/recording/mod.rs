@@ -367,7 +367,7 @@ fn subject(subject: &ApprovalSubject) -> String {
         }
         ApprovalSubject::Effect { tool, effect: Effect::Internal } => tool.clone(),
         ApprovalSubject::LocalServer { url, server, .. } => format!("ask {server} at {url}"),
-        ApprovalSubject::GoOn { what } => format!("go on: {what}"),
+        ApprovalSubject::GoOn { what } => format!("continue: {what}"),
     };
     clean(&text)
 }

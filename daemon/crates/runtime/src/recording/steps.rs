@@ -126,7 +126,7 @@ impl StepLog {
         let metadata = Metadata { model: Some(model), ..Metadata::default() };
         let (kind, input) = match opening.resumed_from {
             None => (StepType::UserMessage, json!(clean(&opening.question))),
-            Some(_) => (StepType::System, json!("the turn goes on after the daemon's end")),
+            Some(_) => (StepType::System, json!("the turn continues after the daemon's end")),
         };
         let step = state.begin(kind, input, metadata);
         drop(state);

@@ -28,7 +28,7 @@ use crate::session::Session;
 pub type IsolatedShell = Arc<dyn Fn(&Path, &Variables) -> Arc<dyn CommandRunner> + Send + Sync>;
 
 /// Added to the question.
-const OWN_SHELL: &str = "it runs in a shell of its own, as the live one takes no commands now";
+const OWN_SHELL: &str = "it runs in a separate shell, because the live shell takes no commands now";
 
 /// Runs commands in the live shell of a session. Where that shell cannot take commands, and will not soon, a command runs in a separate
 /// shell: in the folder for which it was judged, with the known environment. User and model are informed.
@@ -56,7 +56,8 @@ impl LiveOrIsolated {
     }
 
     fn tell(&self, error: &RelayError) {
-        let text = format!("The command runs in a shell of its own: {error}. What `cd` and `export` do there is lost.");
+        let text =
+            format!("The command runs in a separate shell: {error}. The effects of its `cd` and `export` are lost.");
         let notice = Notice { turn_id: Some(self.turn_id), kind: NoticeKind::Info, text };
         self.session.tell(DaemonMessage::Notice(notice));
     }

@@ -48,7 +48,7 @@ impl LiveRunner {
     async fn lease(&self, command: &str) -> Result<Held, RelayError> {
         let what = title(command);
         let tell = |holder: &str| {
-            let text = format!("Waiting for the shell: `{holder}` has it.");
+            let text = format!("Waiting for the shell: `{holder}` is using it.");
             let notice = Notice { turn_id: Some(self.turn_id), kind: NoticeKind::Info, text };
             self.session.tell(DaemonMessage::Notice(notice));
         };

@@ -142,7 +142,7 @@ fn take_back(change: &Change, copy: Option<&Path>) -> Result<Word, String> {
     let now = hash_of(&content);
     match (before, hash) {
         (Some((before, _)), _) if before == content => Ok(Word::AsBefore),
-        (_, None) => Err("nobody knows how its change ended".to_owned()),
+        (_, None) => Err("it is unknown whether its change completed".to_owned()),
         (_, Some(hash)) if *hash != now => Err("it was changed since".to_owned()),
         (Some((before, _)), _) => {
             cohab_files::replace(path, &before, Expected::Same(&metadata), None).map_err(named)?;

@@ -64,9 +64,9 @@ impl ErrorContext {
         let is_wrong_url = kind == Kind::ModelNotFound && !body.mentions_model(&self.model);
         let what = match kind {
             Kind::ToolUseFailed => "rejected the model's tool call",
-            Kind::Billing => "wants payment",
+            Kind::Billing => "requires payment",
             Kind::Auth if self.key.is_some() => "refused the key",
-            Kind::Auth => "wants a key",
+            Kind::Auth => "requires a key",
             Kind::ModelNotFound if is_wrong_url => "does not know this address",
             Kind::ModelNotFound => "does not know the model",
             Kind::RateLimit => "got too many requests",
@@ -128,7 +128,7 @@ impl ErrorContext {
 
     /// Makes the error for a connection that broke during the answer.
     pub fn cut_off(&self, reason: &str) -> ProviderError {
-        let hint = "ask again; if it stays so, something between here and the service cuts connections";
+        let hint = "ask again; if this repeats, something between here and the service cuts connections";
         self.error(Kind::Network, &format!("was cut off: {reason}"), Some(hint.to_owned()))
     }
 

@@ -46,7 +46,7 @@ pub(super) fn script(exported: &Exported) -> String {
     let title = comment(&exported.session.title);
     text.push_str(&format!(
         "# Session {} \"{title}\" of {}, written by `cohab export`.\n\
-         # It does again what was done then. Read it before you run it.\n",
+         # It runs the commands of that session again. Read it before you run it.\n",
         record::short(&exported.session.id),
         exported.day(),
     ));

@@ -28,7 +28,7 @@ struct TableLine<'a> {
 /// For people, in so many columns if that matters.
 pub(super) fn text(since: Date, stats: &Stats, columns: Option<usize>) -> String {
     if stats.questions.all == 0 && stats.model_calls.all == 0 {
-        return format!("Nothing was asked since {since}, or nothing is kept of it.\n");
+        return format!("No questions are recorded since {since}.\n");
     }
     let lines = lines(stats);
     let head = format!("since {since}\n");

@@ -54,7 +54,7 @@ pub(super) fn table(shown: &ShownUsage) -> String {
 /// What is left of today's budgets.
 fn budgets(shown: &ShownUsage) -> String {
     let lines = shown.budgets.iter().map(|gauge| {
-        let note = if gauge.kind == LimitKind::DayTokens { "; cached ones do not count" } else { "" };
+        let note = if gauge.kind == LimitKind::DayTokens { "; cached tokens do not count" } else { "" };
         format!("budget of today: {}{note}\n", gauge.line())
     });
     lines.collect()
@@ -95,7 +95,7 @@ fn windows(shown: &ShownUsage) -> impl Iterator<Item = String> {
         let in_use = learned(shown, key)?.in_use?;
         let name = sanitize::one_line(&name(key), usize::MAX);
         let who = match in_use.source.word() {
-            "default" => "nobody says; the usual default".to_owned(),
+            "default" => "not reported; default assumed".to_owned(),
             word => format!("by the {word}"),
         };
         Some(format!("context of {name}: {} tokens ({who})\n", amount::count(in_use.tokens)))

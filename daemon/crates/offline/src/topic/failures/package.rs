@@ -55,7 +55,7 @@ pub(super) fn command(line: &str, failed: &PastCommand, run: &mut Run<'_>) -> Re
             " The package {} has a program of that name: `install {package}` asks to install it.",
             code(&package)
         )),
-        None if near.is_empty() => seen.text.push_str(" Check the spelling; I know no package that has it."),
+        None if near.is_empty() => seen.text.push_str(" Check the spelling; I know of no package that has it."),
         None => {}
     }
     Ok(seen)
@@ -125,7 +125,7 @@ fn python(name: &str, run: &mut Run<'_>) -> Result<Seen, Halt> {
     text.push('.');
     if let Some(folder) = environment {
         text.push_str(&format!(
-            " This folder has an environment of its own, {0}; `source {folder}/bin/activate` makes the shell use it.",
+            " This folder has a virtual environment, {0}; `source {folder}/bin/activate` makes the shell use it.",
             code(folder)
         ));
     }
