@@ -16,9 +16,9 @@ use crate::path_names::PathNames;
 #[derive(Debug, Args)]
 #[command(
     override_usage = "cohab gate --stdin\n       cohab gate --explain <LINE>",
-    after_help = "PATH tells which words are commands here; at a prompt of cohab that shell\n\
-        tells it, with its aliases and functions. Nothing is run and nothing is sent.\n\
-        Exit status: 0 judged, 1 cannot read or write, 2 wrong usage, 3 nobody reads."
+    after_help = "The commands are those in PATH; at a prompt of cohab they are those of that\n\
+        shell, with its aliases and functions. Nothing is run and nothing is sent.\n\
+        Exit status: 0 judged, 1 cannot read or write, 2 wrong usage, 3 broken pipe."
 )]
 pub struct GateArgs {
     /// Judge each line of standard input: `shell` or `ai`

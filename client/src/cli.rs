@@ -157,7 +157,7 @@ commands! {
     /// Show what a turn did, step by step
     #[command(hide = true)]
     "trace": Trace;
-    /// Continue a turn that the daemon's end interrupted
+    /// Resume a turn that was interrupted when the daemon ended
     #[command(hide = true)]
     "resume": Resume;
     /// Show what would be sent with the next question, in tokens by section
@@ -196,7 +196,7 @@ commands! {
         let start = shell_start::examined(arguments.shell.as_deref(), arguments.login, &process.paths);
         block_on(shell_check::run(arguments, start, process.surroundings))
     };
-    /// Send one request to the configured model and show what comes back
+    /// Send one request to the configured model and show the response
     #[command(hide = true)]
     "probe-model": ProbeModel;
     /// Print the completion script of a shell

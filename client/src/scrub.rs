@@ -17,7 +17,7 @@ use cohab_text::terminal_safe_writer::HarmlessWriter;
     knows the formats of many services, private keys, assignments to names that\n\
     sound secret, and what the variables of this environment hold whose names do.\n\
     About 4 KB are held back, since a secret may come in two pieces.\n\
-    Exit status: 0 done, 1 cannot read or write, 2 wrong usage, 3 nobody reads.")]
+    Exit status: 0 done, 1 cannot read or write, 2 wrong usage, 3 broken pipe.")]
 pub struct ScrubArgs {
     /// List kinds and counts on standard error at the end
     #[arg(long)]

@@ -18,7 +18,7 @@ const WORKER_THREADS: usize = 2;
 /// Threads for calls that block, on demand.
 const MAX_BLOCKING_THREADS: usize = 8;
 
-#[expect(clippy::print_stderr, reason = "the one place where the daemon speaks to whoever started it")]
+#[expect(clippy::print_stderr, reason = "the one place where the daemon writes to the terminal that started it")]
 fn main() -> ExitCode {
     cohab_process::guard_memory();
     memory::set_up();

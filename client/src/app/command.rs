@@ -11,7 +11,10 @@ use cohab_protocol::{self as wire, CallId, ClientMessage, CommandExecutionResult
 use cohab_secrets::FilledLine;
 use cohab_shell_relay::live::LiveEvent;
 use cohab_shell_state::state::{Item, StateChange, Step};
-use cohab_types::command::{CommandOutcome, CommandRequest, Ending, Interrupter, RelayError};
+use cohab_types::{
+    command::{CommandOutcome, CommandRequest, Ending, Interrupter, RelayError},
+    refusal::Refusal,
+};
 
 use super::{
     App, Surface,
@@ -41,7 +44,9 @@ impl App {
         }
         let authority = match self.admit(&request, now) {
             Ok(authority) => authority,
-            Err((code, reason)) => return effects.push(refuse(request.call_id, code, reason.into(), &self.shell.cwd)),
+            Err((refusal, reason)) => {
+                return effects.push(refuse(request.call_id, refusal, reason.into(), &self.shell.cwd));
+            }
         };
         let doubt = self.shell.drift.reason().filter(|_| authority == RunAuthority::Unasked);
         if let Some(reason) = doubt {
@@ -54,21 +59,23 @@ impl App {
     }
 
     /// Whether a new command may run, or why not: a code and a sentence.
-    fn admit(&mut self, request: &ExecuteCommand, now: Instant) -> Result<RunAuthority, (&'static str, &'static str)> {
+    fn admit(&mut self, request: &ExecuteCommand, now: Instant) -> Result<RunAuthority, (Refusal, &'static str)> {
         if self.journal.has_begun(request.call_id) {
-            return Err(("repeated", "the command ran before; its result is not kept any more"));
+            return Err((Refusal::Repeated, "the command ran before; its result is not kept any more"));
         }
         let turn = self.activity.turn().filter(|turn| turn.id() == request.turn_id && !turn.is_over());
         let turn = match turn {
             Some(turn) => turn,
             // The daemon relies on it: nothing of this id was ever given to the shell.
             None if self.journal.is_of_here(request.turn_id) => {
-                return Err(("turn_over", "the turn is over; the command was not run"));
+                return Err((Refusal::TurnOver, "the turn is over; the command was not run"));
             }
-            None => return Err(("unknown_turn", "the turn is not of this terminal; the command was not run here")),
+            None => {
+                return Err((Refusal::UnknownTurn, "the turn is not of this terminal; the command was not run here"));
+            }
         };
         if turn.command.is_some() {
-            return Err(("shell_busy", "another command of this turn is still running"));
+            return Err((Refusal::ShellBusy, "another command of this turn is still running"));
         }
         let launcher = (self.options.launcher)();
         let lock = launcher.as_deref().and_then(|file| self.options.lock(file, self.shell.seen.as_ref()));
@@ -76,7 +83,7 @@ impl App {
         let remembered = self.options.remembered.as_ref();
         let reason = "the user's terminal has no approval for exactly this command in this folder; it was not run";
         let authority = self.consents.permits(request, self.options.approval, context, remembered, now);
-        authority.ok_or(("not_approved", reason))
+        authority.ok_or((Refusal::NotApproved, reason))
     }
 
     /// A command has waited too long for the terminal.
@@ -89,7 +96,7 @@ impl App {
             .clone()
             .map_or_else(|| "the terminal was not free".into(), |overdue| format!("`{overdue}` still has it"));
         let reason = format!("the shell is busy: {holder}; the command was not run");
-        self.answer_unrun(pending.request.call_id, "shell_busy", &reason, effects);
+        self.answer_unrun(pending.request.call_id, Refusal::ShellBusy, &reason, effects);
     }
 
     /// The terminal is ours: what waited for it continues.
@@ -121,7 +128,7 @@ impl App {
         } else {
             // What was allowed there need not be here.
             let reason = "the user went to another folder before the command could start; it was not run";
-            self.answer_unrun(request.call_id, "not_approved", reason, effects);
+            self.answer_unrun(request.call_id, Refusal::NotApproved, reason, effects);
         }
     }
 
@@ -191,7 +198,7 @@ impl App {
                 self.screen.is_dirty = true;
             }
             let reason = "the command was cancelled before it started";
-            self.answer_unrun(call_id, "cancelled", reason, effects);
+            self.answer_unrun(call_id, Refusal::Cancelled, reason, effects);
         }
     }
 
@@ -306,14 +313,14 @@ impl App {
     /// A command was judged in the folder in which it was to run; the shell has left it.
     pub(super) fn refuse_elsewhere(&self, call_id: CallId) -> Effect {
         let reason = "the shell is in another folder now; the command was not run";
-        refuse(call_id, "not_approved", reason.into(), &self.shell.cwd)
+        refuse(call_id, Refusal::NotApproved, reason.into(), &self.shell.cwd)
     }
 
     fn on_refused(&mut self, id: &str, error: &RelayError, effects: &mut Vec<Effect>) {
         let Some((request, _)) = self.take_running(id) else { return };
         let call_id = request.call_id;
         let first = self.first_result(call_id, &error.detail());
-        let result = first.unwrap_or_else(|| refused(call_id, error.code(), error.detail(), &self.shell.cwd));
+        let result = first.unwrap_or_else(|| refused(call_id, error.refusal(), error.detail(), &self.shell.cwd));
         effects.push(self.reported(result));
     }
 }

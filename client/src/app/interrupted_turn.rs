@@ -51,7 +51,7 @@ impl App {
         let question = title(unfinished);
         self.print_remark(&format!("Its last answer was interrupted (\"{question}\", {steps}): {}.", self.way_on()));
         for unknown in &unfinished.unknown {
-            self.print_remark(&format!("It is not known whether this ran: {}", one_line(unknown, TITLE_MAX_CHARS)));
+            self.print_remark(&format!("It is unknown whether this ran: {}", one_line(unknown, TITLE_MAX_CHARS)));
         }
     }
 

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use cohab_policy::Caveat;
 use cohab_protocol::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalSubject, ExecuteCommand, RunMode};
+use cohab_types::refusal::Refusal;
 
 use super::{
     App, Surface,
@@ -16,7 +17,7 @@ use crate::{consent::RunAuthority, effect::Effect};
 const CONFIRMED_MAX: usize = 64;
 
 /// What a yes means besides the command itself.
-const SETTLES: &str = "a yes settles this until it changes again";
+const SETTLES: &str = "your approval holds until this changes again";
 
 impl App {
     /// Asks whether `request` may run although there are these `reasons` and caveats; a yes settles the caveats and makes it go on with
@@ -92,12 +93,12 @@ impl App {
                     "" => "the user did not want it to run; it was not run".to_owned(),
                     note => format!("the user did not want it to run: {note}"),
                 };
-                self.answer_unrun(request.call_id, "not_approved", &reason, effects);
+                self.answer_unrun(request.call_id, Refusal::NotApproved, &reason, effects);
             }
             _ => {
                 let reason = "the user did not agree to this command in this folder; it was not run";
                 let mut answer = Vec::new();
-                self.answer_unrun(request.call_id, "not_approved", reason, &mut answer);
+                self.answer_unrun(request.call_id, Refusal::NotApproved, reason, &mut answer);
                 if *decision == ApprovalDecision::CancelTurn {
                     // Said before the answer, which would start the next step.
                     self.cancel_turn(now, effects);

@@ -99,7 +99,8 @@ impl App {
                 self.surface = Surface::Ours;
                 let command = self.activity.turn_mut().and_then(|turn| turn.command.take());
                 let refused = command.map(|command| command.request.call_id);
-                effects.extend(refused.map(|call_id| refuse(call_id, error.code(), error.detail(), &self.shell.cwd)));
+                effects
+                    .extend(refused.map(|call_id| refuse(call_id, error.refusal(), error.detail(), &self.shell.cwd)));
             }
             LiveEvent::CommandStarted { id: other } | LiveEvent::CommandOutput { id: other, .. } if other == id => {}
             other => return Some(other),

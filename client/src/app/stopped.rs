@@ -5,7 +5,10 @@ use std::{path::Path, time::Instant};
 use cohab_policy::{self};
 use cohab_protocol::{ApprovalMode, CallId, CommandExecutionResult, ExecuteCommand};
 use cohab_sandbox::lock;
-use cohab_types::command::{CommandOutcome, Ending};
+use cohab_types::{
+    command::{CommandOutcome, Ending},
+    refusal::Refusal,
+};
 
 use super::{
     App,
@@ -84,10 +87,10 @@ impl App {
     }
 
     /// Sends a refusal for a command that does not run, or the first result of one that does not run once more.
-    pub(super) fn answer_unrun(&mut self, call_id: CallId, code: &str, reason: &str, effects: &mut Vec<Effect>) {
+    pub(super) fn answer_unrun(&mut self, call_id: CallId, refusal: Refusal, reason: &str, effects: &mut Vec<Effect>) {
         effects.push(match self.first_result(call_id, reason) {
             Some(result) => self.reported(result),
-            None => refuse(call_id, code, reason.to_owned(), &self.shell.cwd),
+            None => refuse(call_id, refusal, reason.to_owned(), &self.shell.cwd),
         });
     }
 

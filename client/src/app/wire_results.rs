@@ -9,19 +9,22 @@ use cohab_protocol::{
 };
 use cohab_secrets::secret_names::{Stake, holds_secret};
 use cohab_shell_relay::live::UserCommand;
-use cohab_types::command::{CommandOutcome, Ending, Interrupter, Mode, StateAfter};
+use cohab_types::{
+    command::{CommandOutcome, Ending, Interrupter, Mode, StateAfter},
+    refusal::Refusal,
+};
 
 use crate::effect::Effect;
 
 /// The answer for a command that does not run.
-pub(super) fn refuse(call_id: CallId, code: &str, reason: String, cwd: &Path) -> Effect {
-    Effect::Send(ClientMessage::CommandExecutionResult(refused(call_id, code, reason, cwd)))
+pub(super) fn refuse(call_id: CallId, refusal: Refusal, reason: String, cwd: &Path) -> Effect {
+    Effect::Send(ClientMessage::CommandExecutionResult(refused(call_id, refusal, reason, cwd)))
 }
 
-pub(super) fn refused(call_id: CallId, code: &str, reason: String, cwd: &Path) -> CommandExecutionResult {
+pub(super) fn refused(call_id: CallId, refusal: Refusal, reason: String, cwd: &Path) -> CommandExecutionResult {
     CommandExecutionResult {
         call_id,
-        ending: CommandEnding::Refused { code: code.to_owned(), reason },
+        ending: CommandEnding::Refused { code: refusal.code().to_owned(), reason },
         exit_code: None,
         output: String::new(),
         total_bytes: 0,
@@ -36,7 +39,7 @@ pub(super) fn refused(call_id: CallId, code: &str, reason: String, cwd: &Path) -
 
 /// A placeholder is not filled in: nothing is typed.
 pub(super) fn not_filled(call_id: CallId, error: &NotFilled, cwd: &Path) -> Effect {
-    refuse(call_id, "not_approved", format!("{error}; the command was not run"), cwd)
+    refuse(call_id, Refusal::NotApproved, format!("{error}; the command was not run"), cwd)
 }
 
 /// The result of a command as the daemon gets it.

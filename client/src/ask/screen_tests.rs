@@ -95,7 +95,8 @@ const STATES: &[State] = &[
     }),
     ("an error", |ask| {
         let about = ErrorSubject::Connection;
-        let (message, hint) = ("the answer broke off: the connection went silent", "ask again; what was shown is kept");
+        let (message, hint) =
+            ("the answer broke off: the connection went silent", "ask again; the part that was shown is kept");
         let (message, hint, kind) = (message.into(), Some(hint.into()), WireErrorKind::Provider);
         tell(ask, DaemonMessage::Error(WireError { about, kind, message, hint }));
         ends(ask, TurnEndReason::Failed);

@@ -302,7 +302,7 @@ impl Stage {
 
     fn play_behind(&self, gate: Option<Gate>) -> Seen {
         let before = files(&self.home());
-        let place = provenance::Place {
+        let place = provenance::UserPlaces {
             home: self.home(),
             workspace: self.runner.cwd.clone(),
             outputs: None,

@@ -82,7 +82,7 @@ async fn faults_of_a_handshake_end_that_connection_only() {
     hasty.send(ClientMessage::Shutdown).await;
     assert_eq!(hasty.error().await.kind, WireErrorKind::Protocol);
     let mut silent = Client::over(server.raw().await);
-    assert_eq!(silent.error().await.message, "no greeting came in time");
+    assert_eq!(silent.error().await.message, "no greeting arrived in time");
     server.client("shell:1").await;
 }
 
@@ -226,7 +226,7 @@ async fn a_client_without_a_person_or_in_read_only_mode_is_not_asked() {
         client.ask("run make").await;
         let (text, reason) = client.answer().await;
         assert_eq!(reason, TurnEndReason::Answered, "{session}");
-        assert!(text.contains("nobody is there") || text.contains("read-only"), "{text}");
+        assert!(text.contains("no client is attached") || text.contains("read-only"), "{text}");
     }
 }
 

@@ -150,7 +150,7 @@ impl CommandRunner for NoShell {
 
 fn policy(effect: &Effect, _: Context<'_>) -> Verdict {
     let is_allowed = matches!(effect, Effect::RunCommand { command } if command.starts_with("ls"));
-    Verdict { level: if is_allowed { Level::Allow } else { Level::Ask }, reasons: vec!["new".into()] }
+    Verdict::new(if is_allowed { Level::Allow } else { Level::Ask }, vec!["new".into()])
 }
 
 pub struct Server {

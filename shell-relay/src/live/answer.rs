@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use cohab_shell_state::shell::Shell;
+use cohab_types::refusal::Refusal;
 
 use super::{
     Effects, HIDE_MAX, Keyboard, LiveEvent, LiveShell, Phase, Probe, QUIET, Repaint, Restore, StepContext, View,
@@ -41,7 +42,7 @@ impl LiveShell {
             && !self.stash_is_late()
             && self.editor_reads(cx);
         if !at_prompt {
-            let error = super::queue::not_at_prompt("not_ready", "the shell is not at its prompt");
+            let error = super::queue::not_at_prompt(Refusal::NotReady, "the shell is not at its prompt");
             cx.fx.events.push(LiveEvent::AnswerRefused(error));
             return self.release_held(cx);
         }

@@ -8,7 +8,7 @@
 
 use std::time::Instant;
 
-use cohab_types::command::RelayError;
+use cohab_types::{command::RelayError, refusal::Refusal};
 
 use super::{
     Effects, LateHandOver, LiveEvent, LiveShell, Probe, RelayStep, StepContext, View, WidgetKey, echo::echo_of,
@@ -100,7 +100,7 @@ impl LiveShell {
     pub(super) fn report_stub_lost(&mut self, cx: &mut StepContext<'_>) {
         if let Some(relay) = &mut self.relay {
             let id = relay.request.id.clone();
-            let error = not_at_prompt("not_ready", "the line editor did not run the command");
+            let error = not_at_prompt(Refusal::NotReady, "the line editor did not run the command");
             relay.report(LiveEvent::CommandRefused { id, error }, cx);
         }
     }
@@ -125,7 +125,7 @@ impl LiveShell {
             }
             (None, _) => {
                 let reason = format!("the command could not be handed to the shell in a file: {error}");
-                self.refuse_relay(not_at_prompt("not_written", &reason), cx);
+                self.refuse_relay(not_at_prompt(Refusal::NotWritten, &reason), cx);
             }
         }
     }
@@ -134,7 +134,7 @@ impl LiveShell {
     pub(super) fn give_up_hand_over(&mut self, cx: &mut StepContext<'_>) {
         let error = match self.relay.as_ref().is_some_and(Relay::is_stashing) {
             true => super::queue::not_put_aside(),
-            false => not_at_prompt("not_ready", "the line editor did not take the command, so it will not run"),
+            false => not_at_prompt(Refusal::NotReady, "the line editor did not take the command, so it will not run"),
         };
         self.refuse_relay(error, cx);
     }

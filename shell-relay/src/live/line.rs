@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use cohab_shell_state::shell::Shell;
+use cohab_types::refusal::Refusal;
 
 use super::{
     Enter, EnterPaint, Interrupted, LineDecision, LineShape, LiveEvent, LiveShell, Phase, Probe, QUERY_WAIT, Restore,
@@ -29,7 +30,7 @@ impl LiveShell {
         let cx = &mut StepContext { probe, now, fx };
         let Some(ask) = self.editor.ask.take_if(|ask| matches!(ask.step, AskStep::Answered { .. })) else {
             if decision == LineDecision::Assistant && self.answer.is_none() {
-                let error = super::queue::not_at_prompt("not_ready", "the line is gone");
+                let error = super::queue::not_at_prompt(Refusal::NotReady, "the line is gone");
                 cx.fx.events.push(LiveEvent::AnswerRefused(error));
             }
             return;

@@ -1,5 +1,7 @@
 //! Handles the line editor's report that the user's line was put aside.
 
+use cohab_types::refusal::Refusal;
+
 use super::{LateKey, LiveShell, Phase, RelayStep, Repaint, StepContext, WidgetKey, relayed_command::Relay};
 
 impl LiveShell {
@@ -39,7 +41,7 @@ impl LiveShell {
         self.typing.late.stash = None;
         if self.relay.as_ref().is_some_and(Relay::is_stashing) {
             self.refuse_relay(
-                super::queue::not_at_prompt("continuation_line", "the shell waits for the rest of a line"),
+                super::queue::not_at_prompt(Refusal::ContinuationLine, "the shell waits for the rest of a line"),
                 cx,
             );
         }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use cohab_text::capture::redacted_tail;
+use cohab_types::refusal::Refusal;
 
 use super::{
     AnswerStep, EDITOR_WAIT, LiveEvent, LiveShell, RelayStep, Repaint, StepContext, UserCommand, View, WidgetKey,
@@ -159,7 +160,10 @@ impl LiveShell {
         self.user.capture.clear();
         cx.fx.events.push(LiveEvent::UserCommandStarted);
         if self.relay.is_some() {
-            self.refuse_relay(super::queue::busy("shell_busy", "a command that was typed ahead started".into()), cx);
+            self.refuse_relay(
+                super::queue::busy(Refusal::ShellBusy, "a command that was typed ahead started".into()),
+                cx,
+            );
         }
         self.users_line_goes_on(cx);
     }

@@ -4,7 +4,10 @@ use std::time::Instant;
 
 use cohab_secrets::FilledLine;
 use cohab_shell_state::shell::Shell;
-use cohab_types::command::{CommandRequest, Mode, RelayError};
+use cohab_types::{
+    command::{CommandRequest, Mode, RelayError},
+    refusal::Refusal,
+};
 
 use super::{
     COMMAND_MAX_BYTES, Effects, Interrupted, LiveEvent, LiveShell, Phase, Probe, QUEUE_MAX, QUEUE_WAIT, QUIET,
@@ -84,7 +87,7 @@ impl LiveShell {
             || match containment(self.setup.shell, text) {
                 Containment::Live => Ok((Mode::Live, filled.cloned())),
                 Containment::Subshell(text) => Ok((Mode::Subshell, Some(text.into()))),
-                Containment::Refused(reason) => Err(not_at_prompt("ends_shell", reason)),
+                Containment::Refused(reason) => Err(not_at_prompt(Refusal::EndsShell, reason)),
             },
             Err,
         );
@@ -121,19 +124,19 @@ impl LiveShell {
 
     fn never(&self, id: &str, text: &str) -> Option<RelayError> {
         if self.setup.shell == Shell::Other {
-            return Some(not_at_prompt("unsupported_shell", "commands in this kind of shell are not supported"));
+            return Some(not_at_prompt(Refusal::UnsupportedShell, "commands in this kind of shell are not supported"));
         }
         if text.contains('\0') {
-            return Some(not_at_prompt("bad_text", "the command contains a NUL byte"));
+            return Some(not_at_prompt(Refusal::BadText, "the command contains a NUL byte"));
         }
         if text.len() > COMMAND_MAX_BYTES {
-            return Some(not_at_prompt("bad_text", "the command is longer than 4 MiB"));
+            return Some(not_at_prompt(Refusal::BadText, "the command is longer than 4 MiB"));
         }
         if id.is_empty() || !id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
-            return Some(not_at_prompt("bad_text", "the command's id is not lower-case hexadecimal"));
+            return Some(not_at_prompt(Refusal::BadText, "the command's id is not lower-case hexadecimal"));
         }
         if self.queue.len() >= QUEUE_MAX {
-            return Some(busy("shell_busy", "too many commands wait for the shell".into()));
+            return Some(busy(Refusal::ShellBusy, "too many commands wait for the shell".into()));
         }
         None
     }
@@ -175,12 +178,12 @@ impl LiveShell {
         match self.phase {
             Phase::Dead => return Readiness::Refused(RelayError::ShellGone),
             Phase::NotIntegrated => {
-                return Readiness::Refused(not_at_prompt("not_integrated", "the shell gives no marks"));
+                return Readiness::Refused(not_at_prompt(Refusal::NotIntegrated, "the shell gives no marks"));
             }
             Phase::Replaced => {
-                return Readiness::Refused(not_at_prompt("shell_replaced", "`exec` has replaced the shell"));
+                return Readiness::Refused(not_at_prompt(Refusal::ShellReplaced, "`exec` has replaced the shell"));
             }
-            Phase::Boot => return Readiness::Refused(not_at_prompt("not_ready", "the shell is still starting")),
+            Phase::Boot => return Readiness::Refused(not_at_prompt(Refusal::NotReady, "the shell is still starting")),
             _ => {}
         }
         if self.relay.is_some() || self.editor.ask.is_some() || self.restore.is_some() {
@@ -192,7 +195,7 @@ impl LiveShell {
         match self.phase {
             Phase::Continuation => {
                 let reason = "the shell waits for the rest of a line that the user has begun";
-                Readiness::Refused(not_at_prompt("continuation_line", reason))
+                Readiness::Refused(not_at_prompt(Refusal::ContinuationLine, reason))
             }
             Phase::Running => self.readiness_behind_command(cx),
             Phase::Prompt => self.readiness_at_prompt(cx),
@@ -232,11 +235,11 @@ impl LiveShell {
     fn readiness_behind_command(&self, cx: &StepContext<'_>) -> Readiness {
         let name = || cx.probe.foreground_name().unwrap_or_else(|| "a program".into());
         if self.modes.alternate_screen() {
-            return Readiness::Refused(busy("fullscreen_app", format!("{} has the whole screen", name())));
+            return Readiness::Refused(busy(Refusal::FullscreenApp, format!("{} has the whole screen", name())));
         }
         if cx.probe.shell_replaced() {
             let reason = format!("the shell was replaced by {}", name());
-            return Readiness::Refused(RelayError::NotAtPrompt { code: "shell_replaced", reason });
+            return Readiness::Refused(RelayError::NotAtPrompt { refusal: Refusal::ShellReplaced, reason });
         }
         let quiet_at = self.last_output + QUIET;
         if cx.now < quiet_at {
@@ -247,7 +250,7 @@ impl LiveShell {
             cx.probe.foreground_pgid().and_then(|pgid| u32::try_from(pgid).ok()) == Some(self.setup.child_pid);
         if !own_group && INTERPRETERS.contains(&name.as_str()) {
             let reason = format!("{name} runs in the foreground and reads the input itself");
-            return Readiness::Refused(RelayError::NotAtPrompt { code: "nested", reason });
+            return Readiness::Refused(RelayError::NotAtPrompt { refusal: Refusal::Nested, reason });
         }
         Readiness::Later
     }
@@ -255,7 +258,7 @@ impl LiveShell {
     pub(super) fn cancel_queued(&mut self, id: &str, cx: &mut StepContext<'_>) -> bool {
         let Some(at) = self.queue.iter().position(|queued| queued.request.id == id) else { return false };
         self.queue.remove(at);
-        let error = not_at_prompt("cancelled", "the command was cancelled before it started");
+        let error = not_at_prompt(Refusal::Cancelled, "the command was cancelled before it started");
         cx.fx.events.push(LiveEvent::CommandRefused { id: id.to_owned(), error });
         true
     }
@@ -269,7 +272,7 @@ impl LiveShell {
         while self.queue.front().is_some_and(|queued| cx.now >= queued.until) {
             if let Some(queued) = self.queue.pop_front() {
                 let name = cx.probe.foreground_name().unwrap_or_else(|| "the shell".into());
-                let error = busy("shell_busy", format!("the shell is busy: {name} runs in the foreground"));
+                let error = busy(Refusal::ShellBusy, format!("the shell is busy: {name} runs in the foreground"));
                 cx.fx.events.push(LiveEvent::CommandRefused { id: queued.request.id, error });
             }
         }
@@ -279,14 +282,14 @@ impl LiveShell {
     }
 }
 
-pub(super) fn not_at_prompt(code: &'static str, reason: &str) -> RelayError {
-    RelayError::NotAtPrompt { code, reason: reason.to_owned() }
+pub(super) fn not_at_prompt(refusal: Refusal, reason: &str) -> RelayError {
+    RelayError::NotAtPrompt { refusal, reason: reason.to_owned() }
 }
 
 pub(super) fn not_put_aside() -> RelayError {
-    not_at_prompt("not_ready", "the shell's line editor did not put the line aside, so the command will not run")
+    not_at_prompt(Refusal::NotReady, "the shell's line editor did not put the line aside, so the command will not run")
 }
 
-pub(super) fn busy(code: &'static str, reason: String) -> RelayError {
-    RelayError::Busy { code, reason }
+pub(super) fn busy(refusal: Refusal, reason: String) -> RelayError {
+    RelayError::Busy { refusal, reason }
 }

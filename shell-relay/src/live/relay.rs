@@ -4,7 +4,10 @@ use std::time::Instant;
 
 use cohab_secrets::FilledLine;
 use cohab_text::capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture, Redactor};
-use cohab_types::command::{Ending, Interrupter, Mode, RelayError};
+use cohab_types::{
+    command::{Ending, Interrupter, Mode, RelayError},
+    refusal::Refusal,
+};
 use zeroize::Zeroizing;
 
 use super::{
@@ -171,7 +174,7 @@ impl LiveShell {
 
     /// Gives the command up before the shell was asked to run it. A late `S` brings the line back.
     pub(super) fn abandon_relay(&mut self, cx: &mut StepContext<'_>) {
-        self.refuse_relay(not_at_prompt("cancelled", "the command was cancelled before it started"), cx);
+        self.refuse_relay(not_at_prompt(Refusal::Cancelled, "the command was cancelled before it started"), cx);
     }
 
     pub(super) fn relay_deadline(&self) -> Option<Instant> {

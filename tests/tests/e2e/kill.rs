@@ -338,7 +338,7 @@ fn at_the_prompt_the_turn_goes_on_with_what_the_shell_ran_meanwhile() {
     let results = calls[1].tool_results();
     assert!(results.len() == 1 && results[0].content.contains("the-end-of-it"), "{results:?}");
     let trace = home.run(&["trace", "-n", "2"]).stdout;
-    assert!(trace.contains("ran while no daemon was there") && trace.contains("answered"), "{trace}");
+    assert!(trace.contains("ran while no daemon was running") && trace.contains("answered"), "{trace}");
     let nothing = home.run(&["resume", "--list"]);
     assert_eq!((nothing.status, nothing.stdout.as_str()), (Some(1), ""), "{nothing:?}");
 }
@@ -357,7 +357,7 @@ fn what_was_interrupted_while_no_daemon_was_there_is_not_told_as_done() {
     shell.wait_next_prompt(mark);
     shell.ask("/resume", "After all.");
     let told = |text: &str| shell.look(|view| view.history().contains(text));
-    assert!(told("this was begun and did not finish") && !told("this ran meanwhile"), "{}", shell.dump());
+    assert!(told("this was started and did not finish") && !told("this ran in the meantime"), "{}", shell.dump());
     let results = server.wait_for_calls(2)[1].tool_results();
     assert!(results.len() == 1 && results[0].content.contains("interrupted by the user"), "{results:?}");
     assert!(has_run("ran\n"), "it ran again");

@@ -21,7 +21,7 @@ fn the_budget_of_a_day_holds_over_all_terminals_and_says_what_to_do() {
     let refused = home.run(&["ask", "two"]);
     assert_eq!(refused.status, Some(1), "{refused:?}");
     let said = format!("{}{}", refused.stdout, refused.stderr);
-    assert!(said.contains("the budget of 1.0k tokens a day is used up: 1.0k were taken today"), "{said}");
+    assert!(said.contains("the budget of 1.0k tokens a day is used up: 1.0k were used today"), "{said}");
     assert!(said.contains("budget.tokens_per_day 0"), "{said}");
     assert_eq!(server.requests().len(), 1);
     // Also for a daemon that has just started.

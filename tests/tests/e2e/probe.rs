@@ -86,5 +86,5 @@ fn people_read_the_same_and_the_prompt_may_be_piped() {
     assert!(server.wait_for_calls(1)[0].conversation().contains("how are you?"));
     let nothing = home.run_with_input(&["probe-model"], "");
     assert_eq!(nothing.status, Some(1), "{nothing:?}");
-    assert!(nothing.stderr.contains("there is no prompt"), "{nothing:?}");
+    assert!(nothing.stderr.contains("no prompt was given"), "{nothing:?}");
 }

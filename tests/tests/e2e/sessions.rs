@@ -106,7 +106,7 @@ fn nothing_is_kept_where_the_settings_say_so() {
     let listed = json(&home, &["sessions", "--json"]);
     assert_eq!(listed["sessions"].as_array().map(Vec::len), Some(1), "{listed}");
     assert_eq!(home.run(&["sessions", "rm", "--all", "--yes"]).stdout, "Removed 1 session.\n");
-    assert!(home.run(&["sessions"]).stdout.starts_with("No session is kept yet."));
+    assert!(home.run(&["sessions"]).stdout.starts_with("There are no sessions yet."));
 }
 
 #[test]

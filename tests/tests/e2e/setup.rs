@@ -56,7 +56,7 @@ fn questions_lead_from_nothing_to_an_answering_model() {
     answer(&terminal, "write a URL such as", keys::CTRL_U);
     terminal.send(&format!("{}\r", server.base_url()));
     // It has no key yet, and the server requires one.
-    terminal.wait_text("wants a key");
+    terminal.wait_text("needs a key");
     answer(&terminal, "Where is the key", "paste\r");
     answer(&terminal, "not shown", WRONG_KEY);
     terminal.wait_text("••••");
@@ -227,7 +227,7 @@ fn a_keyring_is_used_where_there_is_one_and_sees_no_key_in_its_arguments() {
     let flags = ["setup", "--base-url", &server.base_url(), "--model", "tiny", "--key-stdin"];
     let finished = home.run_with_input(&flags, KEY);
     assert_eq!(finished.status, Some(0), "{finished:?}");
-    assert!(finished.stdout.contains("kept in the system's keyring"), "{finished:?}");
+    assert!(finished.stdout.contains("stored in the system's keyring"), "{finished:?}");
     assert!(config(&home).contains("key_store = \"keyring\""), "{}", config(&home));
     assert_eq!(fs::read_to_string(home.path("ring")).unwrap(), KEY);
     let asked = home.run(&["ask", "--json", "hello"]);

@@ -13,7 +13,7 @@ fn times_counts_and_tokens_are_those_of_the_trace() {
     let answers = [Answer::bash("sh -c 'exit 3'").usage(1_000, 100), Answer::text("It fails.").usage(2_000, 10)];
     let server = ModelServer::start(Wire::Anthropic, answers);
     let home = Home::with_model(&server);
-    assert!(home.run(&["stats"]).stdout.starts_with("Nothing was asked since "));
+    assert!(home.run(&["stats"]).stdout.starts_with("No questions are recorded since "));
     assert_eq!(home.run(&["ask", "--approve", "all", "does it work"]).status, Some(0));
     eventually("the answer is kept", || told(&home, &["usage", "--json"])["total"]["calls"] == 2);
 

@@ -175,7 +175,7 @@ fn the_key_undoes_right_after_the_turn_and_is_the_shells_at_any_other_time() {
 
 #[test]
 fn elsewhere_the_command_takes_files_back_and_leaves_what_was_changed_since() {
-    assert_eq!(Home::new().run(&["undo"]).stdout, "Nothing to undo: no change of a file is kept.\n");
+    assert_eq!(Home::new().run(&["undo"]).stdout, "Nothing to undo: no file change is recorded.\n");
     let write = |name: &str| Answer::call("write", &json!({"path": name, "content": "theirs"}));
     let server = ModelServer::start(Wire::OpenAiChat, [write("a"), write("b"), Answer::text("All done.")]);
     let home = Home::with_model(&server);
@@ -184,8 +184,11 @@ fn elsewhere_the_command_takes_files_back_and_leaves_what_was_changed_since() {
     fs::write(home.path("b"), "mine again").expect("the home can be written");
     let undone = home.run(&["undo"]);
     assert_eq!(undone.status, Some(1), "{undone:?}");
-    assert!(undone.stdout.starts_with("~/b: left alone, it was changed since; what it held is in "), "{undone:?}");
-    assert!(undone.stdout.ends_with("~/a: as it was before\n"), "{undone:?}");
+    assert!(
+        undone.stdout.starts_with("~/b: left alone, it was changed since; its earlier content is in "),
+        "{undone:?}"
+    );
+    assert!(undone.stdout.ends_with("~/a: restored\n"), "{undone:?}");
     let text = |name: &str| fs::read_to_string(home.path(name)).expect("it is there");
     assert_eq!((text("a"), text("b")), ("mine".to_owned(), "mine again".to_owned()));
 }
@@ -207,8 +210,8 @@ fn files_of_the_last_turn_come_back_without_git() {
     assert_eq!(fs::read_to_string(home.path("notes.txt")).expect("it is there"), "theirs\n");
     shell.run("cohab undo");
     let undone = shell.look(View::history);
-    assert!(undone.contains("~/notes.txt: as it was before\n"), "{}", shell.dump());
-    assert!(undone.contains("~/new/made.txt: removed, the assistant had made it\n"), "{}", shell.dump());
+    assert!(undone.contains("~/notes.txt: restored\n"), "{}", shell.dump());
+    assert!(undone.contains("~/new/made.txt: removed, the assistant had created it\n"), "{}", shell.dump());
     assert!(undone.contains("↶ -NEW\n"), "{}", shell.dump());
     assert_eq!(fs::read_to_string(home.path("notes.txt")).expect("it is there"), "mine\n");
     assert!(!home.path("new").exists());
@@ -216,7 +219,7 @@ fn files_of_the_last_turn_come_back_without_git() {
     assert_eq!(verified.status, Some(0), "{}", verified.stdout);
     let told = home.run(&["audit", "tail"]).stdout;
     assert!(
-        told.contains("$ export NEW=1") && told.contains("by the mode") && told.contains("files taken back"),
+        told.contains("$ export NEW=1") && told.contains("by the mode") && told.contains("files restored"),
         "{told}"
     );
 }

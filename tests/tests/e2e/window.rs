@@ -27,7 +27,7 @@ fn a_long_conversation_is_summed_up_on_its_way_and_what_happened_stays_on_record
     }
     shell.ask("count to five", "Counted.");
     let shown = shell.look(|view| view.history().split_whitespace().collect::<Vec<_>>().join(" "));
-    assert!(shown.contains("The conversation grew long: 6 earlier messages were summed up (now about "), "{shown}");
+    assert!(shown.contains("The conversation grew long: 6 earlier messages were summarized (now about "), "{shown}");
     let calls = server.wait_for_calls(8);
     assert!(calls[6].conversation().contains("[assistant]\n    Answer 1."));
     assert!(calls[6].tool_names().is_empty());
@@ -41,7 +41,7 @@ fn a_long_conversation_is_summed_up_on_its_way_and_what_happened_stays_on_record
         shown = home.run(&["sessions", "show", "last"]).stdout;
         shown.contains("Counted.")
     });
-    assert!(shown.contains("Answer 1.") && shown.contains("(6 messages before this left the conversation"), "{shown}");
+    assert!(shown.contains("Answer 1.") && shown.contains("(6 earlier messages were removed"), "{shown}");
     let told: serde_json::Value = serde_json::from_str(&home.run(&["usage", "--json"]).stdout).expect("JSON");
     assert_eq!((told["total"]["calls"].as_u64(), told["total"]["input_tokens"].as_u64() >= Some(300)), (Some(8), true));
 }

@@ -208,7 +208,8 @@ fn an_answer_that_cannot_begin_leaves_no_line_behind() {
     let mut bench = gated();
     let question = asked(&bench.live(told(SENTENCE, false, true)));
     judged(&mut bench, &question, Decision::Assistant);
-    let error = cohab_types::command::RelayError::NotAtPrompt { code: "not_ready", reason: String::new() };
+    let (refusal, reason) = (cohab_types::refusal::Refusal::NotReady, String::new());
+    let error = cohab_types::command::RelayError::NotAtPrompt { refusal, reason };
     bench.live(LiveEvent::AnswerRefused(error));
     assert_eq!(bench.app.line_put_back(), None);
     asked(&bench.live(told(SENTENCE, false, true)));

@@ -1,7 +1,7 @@
 //! A connection that breaks off in the middle of an answer.
 
 use cohab_protocol::{Notice, NoticeKind, ResumePoint};
-use cohab_types::command::RelayError;
+use cohab_types::{command::RelayError, refusal::Refusal};
 
 use super::*;
 
@@ -69,7 +69,7 @@ fn a_daemon_that_does_not_know_the_turn_ends_it_and_a_command_that_has_not_begun
     bench.daemon(execute("ls", None));
     bench.event(Event::LinkLost);
     assert_eq!(bench.attached(false), [Effect::WithdrawCommand(CALL.to_string())]);
-    let error = RelayError::NotAtPrompt { code: "cancelled", reason: String::new() };
+    let error = RelayError::NotAtPrompt { refusal: Refusal::Cancelled, reason: String::new() };
     bench.live(LiveEvent::CommandRefused { id: CALL.to_string(), error });
     assert_eq!(bench.live(LiveEvent::AnswerReady), [Effect::EndAnswer]);
     assert!(bench.shown().contains("Error: the daemon ended in the middle of the answer"));

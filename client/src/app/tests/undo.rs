@@ -208,7 +208,7 @@ fn after_a_change_of_a_file(tool: &str, outcome: StepOutcome, with_shell: bool) 
 }
 
 fn files_are_back(bench: &mut Bench) -> Vec<Effect> {
-    let text = "~/notes.txt: as it was before\n".to_owned();
+    let text = "~/notes.txt: restored\n".to_owned();
     bench.event(Event::ProgramEnded(OwnOutput { text, ending: own_output::ProgramEnding::Exited(0) }))
 }
 
@@ -228,7 +228,7 @@ fn changed_files_are_brought_back_by_our_program_and_told() {
     let effects = files_are_back(&mut bench);
     assert!(
         matches!(&effects[..], [Effect::Send(ClientMessage::ShellEvent(event)), Effect::EndAnswer]
-        if event.output_tail == "~/notes.txt: as it was before"),
+        if event.output_tail == "~/notes.txt: restored"),
         "{effects:?}"
     );
     bench.live(LiveEvent::AnswerEnded);
@@ -246,7 +246,7 @@ fn files_come_back_before_the_shell_does() {
     let effects = answer(&mut bench, &request.id, &[]);
     assert!(
         matches!(&effects[..], [Effect::Send(ClientMessage::ShellEvent(event)), Effect::EndAnswer]
-        if event.output_tail.starts_with("~/notes.txt: as it was before\n  ↶ -A\nOther files, and programs")),
+        if event.output_tail.starts_with("~/notes.txt: restored\n  ↶ -A\nOther files, and programs")),
         "{effects:?}"
     );
 }

@@ -11,7 +11,7 @@ use super::{hook::PlannedCall, port::Effect, turn::Agent};
 impl Agent {
     /// Shows the middleware the intents of all calls of an answer, computed from the current state. Each call is shown again before it
     /// runs.
-    pub(super) async fn foresee(&self, calls: &[ToolCall], cancel: &CancellationToken) {
+    pub(super) async fn preview_batch(&self, calls: &[ToolCall], cancel: &CancellationToken) {
         if calls.len() < 2 || cancel.is_cancelled() {
             return;
         }

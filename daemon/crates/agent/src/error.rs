@@ -65,7 +65,7 @@ impl TurnError {
         match self {
             Self::Provider(error) => error.hint.clone(),
             Self::Stopped { hint, .. } => hint.clone(),
-            Self::Incomplete { .. } => Some("ask again; what was shown is kept".into()),
+            Self::Incomplete { .. } => Some("ask again; the part that was shown is kept".into()),
             Self::BrokenCalls { .. } => Some("try a model that is better at calling tools".into()),
             Self::Settings { hint, .. } => {
                 hint.clone().or_else(|| Some("`cohab config check` shows what is wrong".into()))

@@ -33,13 +33,13 @@ pub trait Middleware: Send + Sync {
     }
 
     /// Completes when the turn must end immediately. The turn is then cancelled and ends with this error.
-    async fn cut_off(&self) -> TurnError {
+    async fn abort_signal(&self) -> TurnError {
         std::future::pending().await
     }
 
     /// Returns a note for the model's next call; each note is returned once. The note is appended to the text that the model reads next
     /// and stays there, so that later requests begin with the same bytes. Must not wait.
-    fn news(&self) -> Option<String> {
+    fn pending_notes(&self) -> Option<String> {
         None
     }
 

@@ -75,8 +75,8 @@ fn model_call(state: &TurnState, limits: TurnLimits) -> Next {
 fn empty_answer() -> ProviderError {
     ProviderError {
         kind: ProviderErrorKind::EmptyAnswer,
-        message: "the model answered with nothing".into(),
-        hint: Some("a model on this machine does so when the conversation is too long for it".into()),
+        message: "the model gave an empty answer".into(),
+        hint: Some("local models do this when the conversation is too long for them".into()),
         retry_after: None,
         overflow: None,
     }

@@ -35,7 +35,7 @@ const UNUSABLE: &str = "(not a usable call)";
 /// Replaces a missing name of a tool.
 const NAMELESS: &str = "nameless";
 /// The notice after the provider gave up continuing an answer.
-const PAUSED: &str = "The service paused its answer again and again. Ask it to go on.";
+const PAUSED: &str = "The service paused its answer too often. Say \"continue\" to go on.";
 
 /// The part of an answer received so far. It outlives the stream, so that cancelling keeps it.
 #[derive(Default)]
@@ -72,7 +72,7 @@ struct Ran {
 }
 
 /// Held by the call that is being shown and asked about.
-type Turn<'a, 'b> = MutexGuard<'a, &'b mut TurnState>;
+type TurnGuard<'a, 'b> = MutexGuard<'a, &'b mut TurnState>;
 
 impl Called {
     fn of(result: Result<ToolOutput, String>) -> Self {
@@ -117,7 +117,7 @@ impl Agent {
             end = self.ask(state, allow_tools, &mut draft, sink) => end,
         };
         let (mut record, outcome, summary) = match end {
-            End::Stop(record) => (*record, StepResult::Done, self.stand_in(&info)),
+            End::Stop(record) => (*record, StepResult::Done, self.substitution_note(&info)),
             End::Cut(cause) => {
                 let (outcome, summary) = match &cause {
                     Cut::Cancelled => (StepResult::Cancelled, String::new()),
@@ -139,7 +139,7 @@ impl Agent {
     }
 
     /// Names the model that answered, if it was not the model that was asked.
-    fn stand_in(&self, asked: &ModelInfo) -> String {
+    fn substitution_note(&self, asked: &ModelInfo) -> String {
         let ModelInfo { wire, model, .. } = self.provider.info();
         if (&wire, &model) == (&asked.wire, &asked.model) {
             return String::new();
@@ -149,7 +149,10 @@ impl Agent {
 
     fn tell_news(&self, state: &mut TurnState) {
         if state.is_read_next() {
-            self.middleware.iter().filter_map(|middleware| middleware.news()).for_each(|news| state.tell(&news));
+            self.middleware
+                .iter()
+                .filter_map(|middleware| middleware.pending_notes())
+                .for_each(|note| state.tell(&note));
         }
     }
 
@@ -222,7 +225,7 @@ impl Agent {
                 ModelEvent::Incomplete { reason } => return End::Cut(Cut::Incomplete(reason)),
             }
             if draft.text.len() > MAX_ANSWER_BYTES || draft.calls.len() > MAX_CALLS_PER_ANSWER {
-                return End::Cut(Cut::Incomplete("it is larger than any answer should be".into()));
+                return End::Cut(Cut::Incomplete("it exceeds the size limit of an answer".into()));
             }
         }
         End::Cut(Cut::Incomplete("the stream ended without an end mark".into()))
@@ -237,7 +240,7 @@ impl Agent {
         let is_cut = state.progress() == Progress::Tools { is_cut: true };
         let calls = state.pending_calls().to_vec();
         if !is_cut {
-            self.foresee(&calls, cancel).await;
+            self.preview_batch(&calls, cancel).await;
         }
         let mut results = Vec::with_capacity(calls.len());
         let (mut good_calls, mut complaint) = (0, None);
@@ -310,7 +313,7 @@ impl Agent {
         step: u32,
         tool: &Arc<dyn Tool>,
         call: &ToolCall,
-        turn: Turn<'_, '_>,
+        turn: TurnGuard<'_, '_>,
         sink: &dyn EventSink,
         cancel: &CancellationToken,
     ) -> Called {
@@ -336,7 +339,7 @@ impl Agent {
         &self,
         tool: &Arc<dyn Tool>,
         planned: &mut PlannedCall,
-        turn: Turn<'_, '_>,
+        turn: TurnGuard<'_, '_>,
         cancel: &CancellationToken,
     ) -> Called {
         for middleware in &self.middleware {

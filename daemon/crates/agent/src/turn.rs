@@ -61,7 +61,8 @@ impl Agent {
         sink: &dyn EventSink,
         cancel: &CancellationToken,
     ) -> TurnResult {
-        let mut cuts: FuturesUnordered<_> = self.middleware.iter().map(|middleware| middleware.cut_off()).collect();
+        let mut cuts: FuturesUnordered<_> =
+            self.middleware.iter().map(|middleware| middleware.abort_signal()).collect();
         let mut steps = std::pin::pin!(self.run_steps(state, sink, cancel));
         let mut cut = None;
         loop {

@@ -74,15 +74,15 @@ pub struct Asked<'a> {
 pub fn judge(asked: &Asked<'_>) -> (Tier, &'static str) {
     let chars = asked.text.chars().take(LONG_CHARS + 1).count();
     match asked.wish {
-        TierWish::Fixed(tier) => (tier, "as the user wants"),
+        TierWish::Fixed(tier) => (tier, "you chose it"),
         TierWish::Auto if matches(&HARD_PATTERN, asked.text) => (Tier::High, "it asks for hard work"),
         TierWish::Auto if chars < SHORT_CHARS && matches(&SIMPLE_PATTERN, asked.text) => {
             (Tier::Low, "it is short and simple")
         }
         TierWish::Auto if asked.tool_calls > DEEP_TOOL_CALLS || asked.messages > DEEP_MESSAGES => {
-            (Tier::High, "the conversation is deep")
+            (Tier::High, "the conversation is long")
         }
-        TierWish::Auto if chars > LONG_CHARS => (Tier::High, "it is long"),
+        TierWish::Auto if chars > LONG_CHARS => (Tier::High, "the question is long"),
         TierWish::Auto if chars < SHORT_CHARS => (Tier::Low, "it is short"),
         TierWish::Auto => (Tier::Medium, "it is neither simple nor hard"),
     }
@@ -117,11 +117,11 @@ mod tests {
             ("What is my address?", 50, 99, Tier::Low, "it is short and simple"),
             ("go on", 0, 0, Tier::Low, "it is short"),
             ("go on", 10, 30, Tier::Low, "it is short"),
-            ("go on", 11, 0, Tier::High, "the conversation is deep"),
-            ("go on", 0, 31, Tier::High, "the conversation is deep"),
+            ("go on", 11, 0, Tier::High, "the conversation is long"),
+            ("go on", 0, 31, Tier::High, "the conversation is long"),
             (plain, 0, 0, Tier::Medium, "it is neither simple nor hard"),
-            (plain, 11, 0, Tier::High, "the conversation is deep"),
-            (long.as_str(), 0, 0, Tier::High, "it is long"),
+            (plain, 11, 0, Tier::High, "the conversation is long"),
+            (long.as_str(), 0, 0, Tier::High, "the question is long"),
             ("", 0, 0, Tier::Low, "it is short"),
         ] {
             assert_eq!(auto(text, tool_calls, messages), (expected, reason), "{text:.40} {tool_calls} {messages}");
@@ -151,6 +151,6 @@ mod tests {
     #[test]
     fn what_the_user_wants_wins() {
         let asked = Asked { text: "refactor all", tool_calls: 99, messages: 99, wish: TierWish::Fixed(Tier::Low) };
-        assert_eq!(judge(&asked), (Tier::Low, "as the user wants"));
+        assert_eq!(judge(&asked), (Tier::Low, "you chose it"));
     }
 }

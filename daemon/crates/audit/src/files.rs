@@ -113,7 +113,7 @@ impl Places {
         let Some(mut file) = existing(&self.key_file(), options().read(true))? else { return Ok(None) };
         let text = small(&mut file)?;
         let digits = text.strip_suffix(b"\n").and_then(|digits| std::str::from_utf8(digits).ok());
-        let bytes = digits.and_then(from_hex).ok_or_else(|| io::Error::other("it holds no key"))?;
+        let bytes = digits.and_then(from_hex).ok_or_else(|| io::Error::other("it does not contain a key"))?;
         Ok(Some(Key::new(&bytes)))
     }
 
@@ -153,7 +153,7 @@ pub(super) fn existing(path: &Path, options: &OpenOptions) -> io::Result<Option<
     };
     match file.metadata()?.is_file() {
         true => Ok(Some(file)),
-        false => Err(io::Error::other("it is no regular file")),
+        false => Err(io::Error::other("it is not a regular file")),
     }
 }
 

@@ -38,7 +38,7 @@ pub struct Journal {
 }
 
 /// The state of the records, and the fault found in them.
-struct Found {
+struct JournalState {
     head: Head,
     /// The reason to begin a new file.
     broken: Option<String>,
@@ -72,7 +72,7 @@ impl Journal {
         self.places.make_folders()?;
         self.pace.step();
         let Some(mut head_file) = self.places.lock(true)? else { return Ok(()) };
-        let (key, Found { mut head, broken }) = self.find(&mut head_file)?;
+        let (key, JournalState { mut head, broken }) = self.find(&mut head_file)?;
         let is_full = head.bytes >= self.segment_bytes;
         let is_old = newest.at.as_second() - head.since >= SEGMENT_DAYS.min(i64::from(newest.keep_days)) * DAY;
         let mut segment = if broken.is_some() || head.segment == 0 || is_full || is_old {
@@ -93,7 +93,7 @@ impl Journal {
     }
 
     /// Finds the end of the chain. Afterwards there is a key, and a head that it has sealed.
-    fn find(&self, head_file: &mut File) -> io::Result<(Key, Found)> {
+    fn find(&self, head_file: &mut File) -> io::Result<(Key, JournalState)> {
         let text = small(head_file)?;
         let segments = self.places.segments()?;
         let has_records = || !segments.iter().all(|number| self.places.is_empty(*number));
@@ -108,7 +108,7 @@ impl Journal {
                 true => (Head::empty(), None),
                 false => (self.behind_records(&key, &segments)?, Some("the key was missing".to_owned())),
             };
-            return Ok((key, Found { head, broken }));
+            return Ok((key, JournalState { head, broken }));
         };
         let found = match Head::opened(&key, &text) {
             Some(head) => self.catch_up(&key, head, &segments)?,
@@ -117,18 +117,20 @@ impl Journal {
                 let reason = match (text.is_empty(), has_records()) {
                     // Before the head was written first, a process that died could leave this state, too. The two cannot be
                     // distinguished.
-                    (true, false) => "there was a key and no record: all were removed, or the first was not finished",
+                    (true, false) => {
+                        "there was a key but no record: all records were removed, or the first was not finished"
+                    }
                     (true, true) => "the head was missing",
                     (false, _) => "the head was changed",
                 };
-                Found { head, broken: Some(reason.to_owned()) }
+                JournalState { head, broken: Some(reason.to_owned()) }
             }
         };
         Ok((key, found))
     }
 
     /// The corrected head: a process that died may have written records but no head, also into a new file.
-    fn catch_up(&self, key: &Key, mut head: Head, segments: &[u64]) -> io::Result<Found> {
+    fn catch_up(&self, key: &Key, mut head: Head, segments: &[u64]) -> io::Result<JournalState> {
         let is_there = head.segment == 0 || segments.contains(&head.segment);
         let mut broken = (!is_there).then(|| "a file of records was missing".to_owned());
         let from = head.segment.max(1);
@@ -137,7 +139,7 @@ impl Journal {
                 broken = self.catch_up_in(*number, key, &mut head)?;
             }
         }
-        Ok(Found { head, broken })
+        Ok(JournalState { head, broken })
     }
 
     /// The same in one file. Returns its fault, if there is one.
@@ -161,7 +163,7 @@ impl Journal {
                 break;
             }
             if !matches!(link.follow(key, line), Ok(_) | Err(Fault::Noticed(_))) {
-                return Ok(Some("foreign lines stood behind the last record".into()));
+                return Ok(Some("unknown lines followed the last record".into()));
             }
             end += line.len() as u64;
             if number != head.segment {

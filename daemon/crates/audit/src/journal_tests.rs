@@ -139,7 +139,7 @@ fn what_was_wrong_before_a_record_stays_told_after_it() {
         (no_key, "00000001.jsonl:1: this record was changed"),
         (
             all,
-            "00000001.jsonl:1: when this was written, there was a key and no record: all were removed, or the first was not finished",
+            "00000001.jsonl:1: when this was written, there was a key but no record: all records were removed, or the first was not finished",
         ),
         (foreign, "00000001.jsonl:4: this record was changed"),
     ] {

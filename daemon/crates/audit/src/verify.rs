@@ -102,11 +102,14 @@ pub fn verify(places: &Places) -> io::Result<Verdict> {
     match &head {
         Err(()) if !has_sound && records > 0 => {
             faults.clear();
-            faults.push(whole(places.key_file(), "neither the head nor any record fits the key: it is another one"));
+            faults.push(whole(
+                places.key_file(),
+                "neither the head nor any record matches the key: the key was replaced",
+            ));
         }
         Err(()) => faults.insert(0, whole(places.head_file(), "it was changed")),
         Ok(None) => {
-            faults.insert(0, whole(places.head_file(), "it is missing: nobody knows how many records there should be"));
+            faults.insert(0, whole(places.head_file(), "it is missing: the expected number of records is unknown"));
         }
         Ok(Some(head)) => {
             if let Some(link) = link.filter(|link| link.n < head.count) {
@@ -209,7 +212,7 @@ fn told(fault: &Fault) -> String {
         Fault::Changed => "this record was changed".to_owned(),
         Fault::Cut => "this record is cut off".to_owned(),
         Fault::Missing(from, to) => format!("{} before this one", missing(*from, *to)),
-        Fault::OutOfOrder { found, due } => format!("record {found} stands where record {due} should"),
+        Fault::OutOfOrder { found, due } => format!("found record {found} in the place of record {due}"),
         Fault::Foreign => "this record does not follow the one before it".to_owned(),
         Fault::Noticed(reason) => format!("when this was written, {reason}"),
     }

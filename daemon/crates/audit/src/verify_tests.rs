@@ -71,7 +71,7 @@ fn records_that_are_missing_repeated_moved_or_cut_are_named() {
         (vec![one], None, "records 2 to 3 are missing at the end"),
         (vec![], None, "records 1 to 3 are missing at the end"),
         (vec![one, three, two], Some(2), "record 2 is missing before this one"),
-        (vec![one, two, two, three], Some(3), "record 2 stands where record 3 should"),
+        (vec![one, two, two, three], Some(3), "found record 2 in the place of record 3"),
         (vec![one, two, three.trim_end()], Some(3), "this record is cut off"),
         (vec![one, two, &three[..20]], Some(3), "this record is cut off"),
         (vec![one, "\n", two, three], Some(2), "this record was changed"),

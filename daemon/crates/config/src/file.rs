@@ -12,6 +12,7 @@ use cohab_files::{self, Expected, FileError};
 use toml_edit::{Document, DocumentMut, Item, Table, TableLike, Value};
 
 use super::{
+    chosen_profile,
     error::{ConfigError, Position},
     keys::{self, Check, Key, Kind},
     profile, step_rules,
@@ -169,7 +170,7 @@ impl ConfigFile {
             for name in names.iter().filter(is_missing) {
                 let fault = ConfigError::new(&self.path, format!("there is no profile `{name}`"));
                 let fault = fault.at(self.position(offset)).key(&full);
-                problems.push(fault.hint(profile::advice(name, &known)));
+                problems.push(fault.hint(chosen_profile::advice(name, &known)));
             }
         }
     }
@@ -188,7 +189,7 @@ impl ConfigFile {
         (key.is_secret() && mode & OTHERS_MODE != 0).then(|| {
             ConfigError::new(
                 &self.path,
-                format!("`{}` stands in a file that others may use (mode {mode:04o})", key.name),
+                format!("`{}` is in a file that other users can access (mode {mode:04o})", key.name),
             )
             .hint(format!("chmod 600 {}", shell_word(&self.path)))
         })
@@ -249,7 +250,7 @@ fn stray_path(key: &Key, value: &Value, siblings: &dyn TableLike) -> Option<(Str
     let path = value.as_str().filter(|text| key.kind == Kind::Address && text.starts_with('/'))?;
     let provider = siblings.get("provider").and_then(Item::as_str);
     (provider != Some("scripted")).then(|| {
-        let message = format!("`{}` is a path, {path:?}, which only the provider `scripted` has", key.name);
+        let message = format!("`{}` is a path, {path:?}; only the provider `scripted` takes a path", key.name);
         (message, format!("it must be {}", key.allowed()))
     })
 }

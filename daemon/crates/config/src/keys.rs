@@ -133,7 +133,7 @@ impl Check for Key {
         let given = match value {
             // Some users write the key itself in place of the variable's name.
             _ if self.is_secret() || self.kind == Kind::EnvName => String::new(),
-            Value::String(text) if text.value().len() > COMPARED_MAX_BYTES => ", not such a long text".into(),
+            Value::String(text) if text.value().len() > COMPARED_MAX_BYTES => ", not a text of this length".into(),
             Value::String(text) => format!(", not {:?}", text.value()),
             Value::Integer(_) | Value::Float(_) | Value::Boolean(_) => format!(", not {}", plain(value)),
             other => format!(", not a value of type {}", other.type_name()),
@@ -158,13 +158,13 @@ impl Check for Key {
             Kind::Text | Kind::Secret => "text that is not empty".into(),
             Kind::EnvName => "the name of an environment variable".into(),
             Kind::Address => {
-                "a URL as `https://host/v1` or `http://127.0.0.1:8080/v1`; for `scripted` an absolute path".into()
+                "a URL such as `https://host/v1` or `http://127.0.0.1:8080/v1`; for `scripted` an absolute path".into()
             }
-            Kind::Collector => "a URL as `http://127.0.0.1:4318`; empty for none".into(),
+            Kind::Collector => "a URL such as `http://127.0.0.1:4318`; empty for none".into(),
             Kind::Profile => "the name of a profile".into(),
             Kind::Profiles => format!("a list of up to {FALLBACKS_MAX} names of profiles"),
             Kind::Path => "an absolute path or one that begins with `~/`".into(),
-            Kind::Prefix => format!("at most {PREFIX_MAX_CHARS} characters without blanks"),
+            Kind::Prefix => format!("at most {PREFIX_MAX_CHARS} characters, without blanks"),
             Kind::Word(words) => one_of(words),
             Kind::Provider => one_of(&provider_names()),
             Kind::Integer(least, most) => format!("a whole number from {least} to {most}"),

@@ -3,16 +3,18 @@
 //! - [`Settings`] holds the values of the file, with defaults for the rest; [`ConfigFile`] reads and changes the file and keeps comments.
 //! - Each section is declared once with [`section!`]: a row per key gives its field, default, allowed values and description.
 //! - [`keys::KEYS`] lists the keys of all sections. An unknown key is an error: a misspelt limit is no limit.
-//! - [`profile`] puts `[profiles.NAME]` in the place of `[model]`; [`model_settings`] and [`model_roles`] choose models for tasks,
+//! - [`chosen_profile`] puts `[profiles.NAME]` in the place of `[model]`; [`model_settings`] and [`model_roles`] choose models for tasks,
 //!   [`model_table`] holds facts about models.
 //! - [`budget`], [`step_rules`], [`strategy`] are types that the settings and the agent's middleware share.
 //!
 //! Keys of `[client]` are declared in [`cohab_types::client_settings`], checked here and read by the client.
 
 pub mod budget;
+pub mod chosen_profile;
 mod error;
 mod file;
 pub mod keys;
+mod load;
 pub mod model_roles;
 pub mod model_settings;
 pub mod model_table;
@@ -22,7 +24,7 @@ pub mod strategy;
 
 use std::{collections::BTreeMap, fmt::Display, str::FromStr, time::Duration};
 
-use cohab_protocol::{ApprovalMode, Paths};
+use cohab_protocol::ApprovalMode;
 use cohab_types::{confined_programs::ConfinedPrograms, sandbox_profile::Profile, section, settings::Kind};
 use serde::{
     Deserialize, Deserializer,
@@ -33,13 +35,13 @@ use tracing::level_filters::LevelFilter;
 pub use self::{
     error::{ConfigError, Position},
     file::{Change, ConfigFile},
+    load::{load, models},
     step_rules::StepRule,
 };
 
 use crate::{
     model_roles::{RoleSettings, TierSettings},
     model_settings::ModelSettings,
-    model_table::ModelTable,
     step_rules::Rules,
     strategy::Strategy,
 };
@@ -52,7 +54,7 @@ section! {
     #[derive(Clone, Debug, Deserialize)]
     #[serde(deny_unknown_fields, default)]
     pub struct Settings in "" {
-        /// Profile whose `[profiles.NAME]` stands in for `[model]`; `default` is `[model]`
+        /// Profile to use: `[profiles.NAME]` replaces `[model]`; `default` is `[model]`
         profile: Option<String>, Kind::Profile;
         also {
             /// `[model]`.
@@ -97,11 +99,11 @@ section! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
     pub struct ApprovalSettings in "approval." {
-        /// What runs without a question: `ask` and `read-only` let plainly read-only things run, `auto` all but danger, other hosts and
-        /// other folders, `all` nearly everything
+        /// What runs without a question: with `ask` and `read-only` plainly read-only commands, with `auto` everything except danger,
+        /// other hosts and other folders, with `all` nearly everything
         mode: ApprovalMode = "ask", Kind::Word(&["ask", "read-only", "auto", "all"]), "from_text";
-        /// Which programs run without a question behind the lock, where they can only read: those that the policy knows, or `all`; what
-        /// the lock stops is asked
+        /// Programs that run without a question behind the lock, where they can only read: those `known` to the policy, or `all`; you
+        /// are asked about what the lock blocks
         confined: ConfinedPrograms = "known", Kind::Word(ConfinedPrograms::WORDS), "from_text";
     }
 }
@@ -111,7 +113,7 @@ section! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
     pub struct SandboxSettings in "sandbox." {
-        /// What commands in a shell of their own may do: `read-only`, write below the project, or all; only in `full` the network
+        /// What commands in a separate shell may do: only read, also write below the project, or everything; only `full` allows the network
         profile: Profile = "workspace-write", Kind::Word(Profile::WORDS), "from_text";
     }
 }
@@ -121,11 +123,11 @@ section! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
     pub struct LimitSettings in "limits." {
-        /// How often the model is asked at most for one question; 0 for any number
+        /// Most model calls for one question; 0 for no limit
         steps_per_turn: u32 = "50", Kind::Integer(0, 1_000);
-        /// Steps in a row that bring nothing new before you are asked whether to go on; 0 for any number
+        /// Steps in a row without a new result before you are asked whether to continue; 0 for no limit
         stalled_steps: u32 = "5", Kind::Integer(0, 100);
-        /// How long the agent waits for a command, in milliseconds; it is not killed then
+        /// How long the agent waits for a command, in milliseconds; the command is not killed
         command_timeout_ms: u64 = "120000", Kind::Integer(1_000, 24 * 3_600_000);
         /// Longest result of one tool call that the model gets; the middle of a longer one is left out
         tool_output_max_bytes: usize = "65536", Kind::Integer(4_096, 1_048_576);
@@ -153,13 +155,13 @@ section! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
     pub struct BudgetSettings in "budget." {
-        /// Most tokens that one question may take, without those from a service's cache; 0 for any number
+        /// Most tokens that one question may use, not counting those from a service's cache; 0 for no limit
         tokens_per_turn: u64 = "0", Kind::Integer(0, MOST_TOKENS);
-        /// Most tokens that all questions of a day may take together; 0 for any number
+        /// Most tokens that all questions of a day may use together; 0 for no limit
         tokens_per_day: u64 = "1000000", Kind::Integer(0, MOST_TOKENS);
-        /// Most that all questions of a day may cost, in cents of a US dollar, as far as it is known; 0 for any sum
+        /// Most that all questions of a day may cost, in cents of a US dollar, as far as costs are known; 0 for no limit
         cost_per_day_cents: u64 = "0", Kind::Integer(0, 10_000_000);
-        /// Longest time that one question may work, in seconds; waiting for you is no work; 0 for any time
+        /// Longest time that one question may run, in seconds; waiting for you does not count; 0 for no limit
         seconds_per_turn: u64 = "0", Kind::Integer(0, 7 * 86_400);
     }
 }
@@ -182,13 +184,14 @@ section! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
     pub struct ContextSettings in "context." {
-        /// How a conversation is shortened that outgrows its model: a model sums up what goes, or only the middle or the oldest go
+        /// How a conversation that outgrows its model is shortened: a model summarizes the removed messages, or only the middle or the
+        /// oldest messages are removed
         strategy: Strategy = "summarize", Kind::Word(Strategy::WORDS), "from_text";
-        /// Conversations are shortened when so much of the model's context is full, in percent
+        /// Share of the model's context, in percent, at which a conversation is shortened
         compact_at_percent: u64 = "75", Kind::Integer(20, 95);
-        /// Conversations are shortened when they have more messages than these
+        /// Number of messages above which a conversation is shortened
         compact_over_messages: usize = "50", Kind::Integer(10, 100_000);
-        /// Newest messages that stay when a conversation has too many
+        /// Newest messages to keep when a conversation has too many
         keep_messages: usize = "20", Kind::Integer(5, 100_000);
     }
 }
@@ -198,9 +201,9 @@ section! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
     pub struct SessionSettings in "sessions." {
-        /// Whether conversations are kept on this machine, to go on with
+        /// Whether conversations are stored on this machine, so that they can be resumed
         enabled: bool = "true", Kind::Flag;
-        /// Days after which a conversation in which nothing was asked is removed
+        /// Days after which a conversation without a new question is removed
         keep_days: u32 = "90", Kind::Integer(1, 3_650);
     }
 }
@@ -210,7 +213,7 @@ section! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
     pub struct AuditSettings in "audit." {
-        /// Whether what the assistant does and who agreed is recorded for `cohab audit`; without it as `sessions.enabled`
+        /// Whether actions and approvals are recorded for `cohab audit`; if unset, as `sessions.enabled`
         enabled: Option<bool>, Kind::Flag;
     }
 }
@@ -228,7 +231,7 @@ section! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
     pub struct CacheSettings in "cache." {
-        /// Whether a question that was just answered without tools, and nothing has changed, gets the same answer again
+        /// Whether a repeated question gets the same answer again, if it was just answered without tools and nothing has changed
         enabled: bool = "true", Kind::Flag;
     }
 }
@@ -238,7 +241,7 @@ section! {
     #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
     pub struct TelemetrySettings in "telemetry." {
-        /// OpenTelemetry collector that gets times, names and tokens of turns and steps, never a text; read at the daemon's start
+        /// OpenTelemetry collector for times, names and token counts of turns and steps, never their text; read when the daemon starts
         otlp_endpoint: String = "", Kind::Collector;
     }
 }
@@ -259,32 +262,6 @@ where
     T: FromStr<Err: Display>,
 {
     String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
-}
-
-/// Reads the settings. A missing file means defaults.
-///
-/// # Errors
-/// The first error in the file.
-pub fn load(paths: &Paths) -> Result<Settings, ConfigError> {
-    let file = ConfigFile::read(&paths.config_file())?;
-    if let Some(problem) = file.problems().into_iter().next() {
-        return Err(problem);
-    }
-    toml::from_str(file.text()).map_err(|error| fault(&file, &error))
-}
-
-/// Reads the user's table of models. A missing file means an empty one.
-///
-/// # Errors
-/// The first error in the file.
-pub fn models(paths: &Paths) -> Result<ModelTable, ConfigError> {
-    let file = ConfigFile::read(&paths.models_file())?;
-    ModelTable::parse(file.text()).map_err(|error| fault(&file, &error))
-}
-
-fn fault(file: &ConfigFile, error: &toml::de::Error) -> ConfigError {
-    let offset = error.span().map_or(0, |span| span.start);
-    ConfigError::new(file.path(), error.message()).at(Position::of(file.text().as_bytes(), offset))
 }
 
 #[cfg(test)]

@@ -61,11 +61,11 @@ section! {
     #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
     pub struct TierSettings in "tiers." {
-        /// Profile of the model for short and simple questions; without it as ever
+        /// Profile of the model for short and simple questions; if unset, the default profile
         low: Option<String>, Kind::Profile;
-        /// Profile of the model for what is neither simple nor hard
+        /// Profile of the model for questions that are neither simple nor hard
         medium: Option<String>, Kind::Profile;
-        /// Profile of the model for long and hard questions, and when another one gets nowhere
+        /// Profile of the model for long and hard questions, and when another model makes no progress
         high: Option<String>, Kind::Profile;
     }
 }
@@ -124,15 +124,15 @@ roles! {
     Namer = "namer";
     /// Profile of the model that judges answers
     Judge = "judge";
-    /// Reserved: the profile of a later role
+    /// Reserved for a future role
     Orchestrator = "orchestrator";
-    /// Reserved: the profile of a later role
+    /// Reserved for a future role
     TeamLead = "team_lead";
-    /// Reserved: the profile of a later role
+    /// Reserved for a future role
     Engineer = "engineer";
-    /// Reserved: the profile of a later role
+    /// Reserved for a future role
     Reviewer = "reviewer";
-    /// Reserved: the profile of a later role
+    /// Reserved for a future role
     Narrator = "narrator";
 }
 

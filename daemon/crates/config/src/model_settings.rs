@@ -17,7 +17,7 @@ section! {
     #[derive(Clone, Deserialize)]
     #[serde(deny_unknown_fields, default)]
     pub struct ModelSettings in "model." {
-        /// Kind of model service; without it the environment, a local server or the offline assistant decides
+        /// Kind of model service; if unset, chosen from the environment, a local server or the offline assistant
         provider: Option<String>, Kind::Provider;
         /// Base URL of the service; for `scripted` the path of the script
         base_url: Option<String>, Kind::Address;
@@ -29,20 +29,20 @@ section! {
         key_command: Option<String>, Kind::Text;
         /// Key of the service; the file must then be readable by you only
         api_key: Option<SecretString>, Kind::Secret;
-        /// Where `cohab setup` put the key: the system's keyring, or `keys.toml` beside this file
+        /// Where `cohab setup` put the key: the system's keyring, or `keys.toml` next to this file
         key_store: Option<KeyStore>, Kind::Word(&["keyring", "file"]);
         /// Longest answer, in tokens
         max_output_tokens: Option<u32>, Kind::Integer(1, 1_000_000);
         /// Size of the model's context, in tokens
         context_window_tokens: Option<u64>, Kind::Integer(1_024, 100_000_000);
-        /// How much the model thinks before it answers; without it what the model does by itself
+        /// How much the model thinks before it answers; if unset, the model's default
         reasoning_effort: Option<ReasoningEffort>, Kind::Word(&["off", "low", "medium", "high"]);
-        /// How freely the model chooses its words, from 0 to 2; without it what the model does by itself
+        /// How freely the model chooses its words, from 0 to 2; if unset, the model's default
         temperature: Option<f64>, Kind::Number(0, 2);
         // With 0 an empty or cut answer is not asked for again either.
         /// How often a failed request is repeated
         retries: Option<u32>, Kind::Integer(0, 20);
-        /// Profiles that answer in its place, in this order, while its service does not
+        /// Profiles that answer instead, in this order, while the service is not available
         fallback: Vec<String>, Kind::Profiles;
         also {
             /// Time limits.

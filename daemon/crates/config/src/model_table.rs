@@ -20,12 +20,12 @@ static KNOWN: LazyLock<ModelTable> =
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ModelTable {
-    model: Vec<Entry>,
+    model: Vec<TableEntry>,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct TableEntry {
     #[serde(rename = "match")]
     pattern: Pattern,
     host: Option<Pattern>,
@@ -143,15 +143,15 @@ impl ModelTable {
     /// Prices of a model, by this table. Cached tokens without a separate price cost as much as others.
     #[must_use]
     pub fn prices(&self, host: &str, model: &str) -> Option<Prices> {
-        let price = |of: fn(&Entry) -> Option<Price>| self.first(host, model, of).map(|price| price.0);
+        let price = |of: fn(&TableEntry) -> Option<Price>| self.first(host, model, of).map(|price| price.0);
         let (input, output) = (price(|entry| entry.input_usd_per_mtok)?, price(|entry| entry.output_usd_per_mtok)?);
         let cache_read = price(|entry| entry.cache_read_usd_per_mtok).unwrap_or(input);
         let cache_write = price(|entry| entry.cache_write_usd_per_mtok).unwrap_or(input);
         Some(Prices { input, output, cache_read, cache_write })
     }
 
-    fn first<T>(&self, host: &str, model: &str, value: impl Fn(&Entry) -> Option<T>) -> Option<T> {
-        let is_meant = |entry: &&Entry| {
+    fn first<T>(&self, host: &str, model: &str, value: impl Fn(&TableEntry) -> Option<T>) -> Option<T> {
+        let is_meant = |entry: &&TableEntry| {
             entry.pattern.matches(model) && entry.host.as_ref().is_none_or(|pattern| pattern.matches_all(host))
         };
         self.model.iter().filter(is_meant).find_map(value)

@@ -14,7 +14,7 @@ const REASON_MAX_CHARS: usize = 200;
 
 /// Kinds of step that rules distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum RuledStep {
     /// A call of the model.
     Model,
     /// A call of a tool.
@@ -40,7 +40,7 @@ pub enum Action {
 #[derive(Clone, Debug)]
 pub struct Rule {
     /// Kind of the steps it matches.
-    pub kind: Kind,
+    pub kind: RuledStep,
     /// Tools it matches; all if absent.
     pub tool: Option<GlobMatcher>,
     /// Models it matches; all if absent.
@@ -59,16 +59,16 @@ impl Rules {
     /// The rule for a call of this model.
     #[must_use]
     pub fn of_model(&self, model: &str) -> Option<&Rule> {
-        self.find(Kind::Model, None, model)
+        self.find(RuledStep::Model, None, model)
     }
 
     /// The rule for a call of this tool by this model.
     #[must_use]
     pub fn of_tool(&self, tool: &str, model: &str) -> Option<&Rule> {
-        self.find(Kind::Tool, Some(tool), model)
+        self.find(RuledStep::Tool, Some(tool), model)
     }
 
-    fn find(&self, kind: Kind, tool: Option<&str>, model: &str) -> Option<&Rule> {
+    fn find(&self, kind: RuledStep, tool: Option<&str>, model: &str) -> Option<&Rule> {
         let fits = |pattern: &Option<GlobMatcher>, name: Option<&str>| {
             pattern.as_ref().is_none_or(|pattern| name.is_some_and(|name| pattern.is_match(name)))
         };
@@ -79,7 +79,7 @@ impl Rules {
     #[must_use]
     pub fn must_ask(&self, tool: &str, model: &str) -> Option<String> {
         let rule = self.of_tool(tool, model).filter(|rule| rule.action == Action::Ask)?;
-        Some(rule.because("your rule asks for it"))
+        Some(rule.because("your rule requires a question"))
     }
 }
 
@@ -98,24 +98,24 @@ impl Rule {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
-    step: Option<Step>,
+    step: Option<StepWord>,
     tool: Option<String>,
     model: Option<String>,
-    action: Word,
+    action: ActionWord,
     times: Option<u32>,
     reason: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Step {
+enum StepWord {
     Model,
     Tool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Word {
+enum ActionWord {
     Allow,
     Ask,
     Skip,
@@ -134,26 +134,26 @@ impl TryFrom<Written> for StepRule {
     fn try_from(written: Written) -> Result<Self, String> {
         let Written { step, tool, model, action, times, reason } = written;
         let kind = match (step, &tool, &model) {
-            (Some(Step::Model), Some(_), _) => {
-                return Err("a rule with `tool` is for tools, not for `step = \"model\"`".into());
+            (Some(StepWord::Model), Some(_), _) => {
+                return Err("a rule with `tool` applies to tools, not to `step = \"model\"`".into());
             }
-            (Some(Step::Tool), ..) | (None, Some(_), _) => Kind::Tool,
-            (Some(Step::Model), ..) | (None, None, Some(_)) => Kind::Model,
+            (Some(StepWord::Tool), ..) | (None, Some(_), _) => RuledStep::Tool,
+            (Some(StepWord::Model), ..) | (None, None, Some(_)) => RuledStep::Model,
             (None, None, None) => {
-                return Err("a rule needs `step`, `tool` or `model`, so that it is for something".into());
+                return Err("a rule needs `step`, `tool` or `model`".into());
             }
         };
         let action = match (action, times) {
-            (Word::Retry, Some(times @ 1..=MAX_TIMES)) => Action::Retry(times),
-            (Word::Retry, _) => return Err(format!("`action = \"retry\"` needs `times` from 1 to {MAX_TIMES}")),
-            (_, Some(_)) => return Err("`times` is for `action = \"retry\"`".into()),
-            (Word::Skip, None) if kind == Kind::Model => {
+            (ActionWord::Retry, Some(times @ 1..=MAX_TIMES)) => Action::Retry(times),
+            (ActionWord::Retry, _) => return Err(format!("`action = \"retry\"` needs `times` from 1 to {MAX_TIMES}")),
+            (_, Some(_)) => return Err("`times` needs `action = \"retry\"`".into()),
+            (ActionWord::Skip, None) if kind == RuledStep::Model => {
                 return Err("a call of the model cannot be left out; `stop` ends the turn before it".into());
             }
-            (Word::Allow, None) => Action::Allow,
-            (Word::Ask, None) => Action::Ask,
-            (Word::Skip, None) => Action::Skip,
-            (Word::Stop, None) => Action::Stop,
+            (ActionWord::Allow, None) => Action::Allow,
+            (ActionWord::Ask, None) => Action::Ask,
+            (ActionWord::Skip, None) => Action::Skip,
+            (ActionWord::Stop, None) => Action::Stop,
         };
         let is_sane =
             |reason: &String| reason.chars().count() <= REASON_MAX_CHARS && !reason.chars().any(char::is_control);
@@ -166,7 +166,7 @@ impl TryFrom<Written> for StepRule {
 
 fn pattern(text: Option<String>) -> Result<Option<GlobMatcher>, String> {
     let compiled = text.map(|text| Glob::new(&text).map(|glob| glob.compile_matcher())).transpose();
-    compiled.map_err(|error| format!("it is no pattern: {error}"))
+    compiled.map_err(|error| format!("it is not a valid pattern: {error}"))
 }
 
 /// Returns the first error in the rules of this file, if any.
@@ -196,12 +196,12 @@ mod tests {
     #[test]
     fn each_action_is_read_for_what_it_is_for() {
         for (rule, kind, action) in [
-            ("tool = 'bash'\naction = 'ask'", Kind::Tool, Action::Ask),
-            ("step = 'tool'\naction = 'stop'\nreason = 'look only'", Kind::Tool, Action::Stop),
-            ("tool = 'w*'\nmodel = 'small*'\naction = 'skip'", Kind::Tool, Action::Skip),
-            ("model = 'gpt-*'\naction = 'ask'", Kind::Model, Action::Ask),
-            ("step = 'model'\naction = 'retry'\ntimes = 3", Kind::Model, Action::Retry(3)),
-            ("tool = 'read'\naction = 'allow'", Kind::Tool, Action::Allow),
+            ("tool = 'bash'\naction = 'ask'", RuledStep::Tool, Action::Ask),
+            ("step = 'tool'\naction = 'stop'\nreason = 'look only'", RuledStep::Tool, Action::Stop),
+            ("tool = 'w*'\nmodel = 'small*'\naction = 'skip'", RuledStep::Tool, Action::Skip),
+            ("model = 'gpt-*'\naction = 'ask'", RuledStep::Model, Action::Ask),
+            ("step = 'model'\naction = 'retry'\ntimes = 3", RuledStep::Model, Action::Retry(3)),
+            ("tool = 'read'\naction = 'allow'", RuledStep::Tool, Action::Allow),
         ] {
             let StepRule(read) = read(rule).expect(rule);
             assert_eq!((read.kind, read.action), (kind, action), "{rule}");
@@ -212,12 +212,12 @@ mod tests {
     fn what_makes_no_sense_is_refused_with_the_reason() {
         for (rule, reason) in [
             ("action = 'ask'", "needs `step`, `tool` or `model`"),
-            ("step = 'model'\ntool = 'bash'\naction = 'ask'", "is for tools"),
+            ("step = 'model'\ntool = 'bash'\naction = 'ask'", "applies to tools"),
             ("model = 'm'\naction = 'skip'", "cannot be left out"),
             ("tool = 'read'\naction = 'retry'", "from 1 to 20"),
             ("tool = 'read'\naction = 'retry'\ntimes = 21", "from 1 to 20"),
-            ("tool = 'read'\naction = 'ask'\ntimes = 2", "is for `action = \"retry\"`"),
-            ("tool = '['\naction = 'ask'", "it is no pattern"),
+            ("tool = 'read'\naction = 'ask'\ntimes = 2", "needs `action = \"retry\"`"),
+            ("tool = '['\naction = 'ask'", "it is not a valid pattern"),
             ("tool = 'a'\naction = 'ask'\nreason = \"a\\u001Bb\"", "one line"),
             ("tool = 'a'\naction = 'never'", "unknown variant"),
             ("tool = 'a'\naction = 'ask'\nwhy = 'x'", "unknown field"),

@@ -4,6 +4,7 @@ use std::{
     path::Path,
 };
 
+use cohab_protocol::Paths;
 use proptest::prelude::*;
 
 use super::keys::{Check, KEYS, Kind};
@@ -158,7 +159,7 @@ fn the_profile_in_force_must_be_there() {
 
 #[test]
 fn an_address_is_a_url_or_the_path_of_a_script() {
-    assert!(set("", "model.base_url", "not a url").unwrap_err().contains("must be a URL as `https://host/v1`"));
+    assert!(set("", "model.base_url", "not a url").unwrap_err().contains("must be a URL such as `https://host/v1`"));
     for wrong in ["127.0.0.1:8080", "ftp://host/", "http://"] {
         assert!(set("", "model.base_url", wrong).is_err(), "{wrong}");
     }
@@ -168,8 +169,9 @@ fn an_address_is_a_url_or_the_path_of_a_script() {
     assert!(set("model.provider = 'scripted'\n", "model.base_url", "/tmp/script.json").is_ok());
     assert_eq!(
         faults("[model]\nprovider = 'openai'\nbase_url = '/tmp/x'\n"),
-        [":3:1: `model.base_url` is a path, \"/tmp/x\", which only the provider `scripted` has / it must be a URL as \
-          `https://host/v1` or `http://127.0.0.1:8080/v1`; for `scripted` an absolute path"]
+        [
+            ":3:1: `model.base_url` is a path, \"/tmp/x\"; only the provider `scripted` takes a path / it must be a URL such as `https://host/v1` or `http://127.0.0.1:8080/v1`; for `scripted` an absolute path"
+        ]
     );
 }
 
@@ -210,7 +212,7 @@ fn wrong_values_are_errors_that_say_what_is_allowed() {
             ":5:1: `approval.mode` must be one of `ask`, `read-only`, `auto`, `all`, not \"never\"",
             ":7:1: `client.login` must be `true` or `false`, not 1",
             ":8:1: `client.shell` must be an absolute path or one that begins with `~/`, not \"zsh\"",
-            ":9:1: `client.question_prefix` must be at most 8 characters without blanks, not \"a b\"",
+            ":9:1: `client.question_prefix` must be at most 8 characters, without blanks, not \"a b\"",
             ":10:1: `client.hotkey` must be one of `alt-enter`, `ctrl-space`, `none`, \
              not a value of type array",
             ":12:1: `log.level` must be one of `off`, `error`, `warn`, `info`, `debug`, `trace`, not a table",
@@ -256,7 +258,7 @@ fn a_key_in_a_file_that_others_can_read_is_refused_and_never_shown() {
     let path = paths.config_file().display().to_string();
     assert_eq!(
         error.to_string(),
-        format!("{path}:2:1: `model.api_key` stands in a file that others may use (mode 0640)")
+        format!("{path}:2:1: `model.api_key` is in a file that other users can access (mode 0640)")
     );
     assert_eq!(error.hint.unwrap(), format!("chmod 600 {path}"));
     assert_eq!(faults("model.api_key = 12345"), [":1:7: `model.api_key` must be text that is not empty"]);

@@ -12,7 +12,8 @@ use cohab_text::tokens::estimate_tokens;
 
 use super::{
     fit::message_tokens,
-    query::{EARLIER, PROJECT_TAGS, inside, running_question, text_of, with_block},
+    query::EARLIER,
+    query_text::{PROJECT_TAGS, inside, running_question, text_of, with_block},
     short_result,
 };
 

@@ -11,7 +11,7 @@ use cohab_text::{
 };
 use serde_json::Value;
 
-use super::{query::running_question, short_result};
+use super::{query_text::running_question, short_result};
 
 /// Longer arguments lose their end, in bytes.
 const LONG_ARGUMENT_BYTES: usize = 256;

@@ -24,7 +24,7 @@ pub fn read(folder: &Path, bounds: Bounds<'_>, skipped: &mut Vec<Skipped>) -> Op
                 let room = MAX_BYTES.saturating_sub(text.len());
                 let kept = head(&file.text, room);
                 if kept.is_empty() {
-                    let reason = format!("the files before it have {} KiB already", MAX_BYTES / 1024);
+                    let reason = format!("the files before it already have {} KiB", MAX_BYTES / 1024);
                     skipped.push(Skipped { path: folder.join(name), reason });
                     continue;
                 }
@@ -34,7 +34,7 @@ pub fn read(folder: &Path, bounds: Bounds<'_>, skipped: &mut Vec<Skipped>) -> Op
                 text.push_str(kept);
                 if file.is_cut || kept.len() < file.text.len() {
                     let reason =
-                        format!("only a part is told: all of them together have at most {} KiB", MAX_BYTES / 1024);
+                        format!("only a part is sent: these files may have at most {} KiB together", MAX_BYTES / 1024);
                     skipped.push(Skipped { path: folder.join(name), reason });
                 }
                 names.push(name);

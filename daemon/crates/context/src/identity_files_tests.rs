@@ -48,9 +48,9 @@ fn hostile_files_are_skipped_and_named_and_the_others_are_told() {
     assert_eq!(
         skipped,
         [
-            "./AGENT.md: is a link out of the project, or to what is no text for readers",
-            "./IDENTITY.md: is a circle of links",
-            "./SOUL.md: is no text",
+            "./AGENT.md: is a link out of the project, or to a file that is not `.md`",
+            "./IDENTITY.md: is a loop of links",
+            "./SOUL.md: is not text",
             "./USER.md: is a folder, not a file",
         ]
     );
@@ -79,9 +79,9 @@ fn huge_files_are_bounded_together_and_named() {
     assert_eq!(
         skipped,
         [
-            "./AGENT.md: is no text",
-            "./SOUL.md: only a part is told: all of them together have at most 24 KiB",
-            "./USER.md: the files before it have 24 KiB already",
+            "./AGENT.md: is not text",
+            "./SOUL.md: only a part is sent: these files may have at most 24 KiB together",
+            "./USER.md: the files before it already have 24 KiB",
         ]
     );
 }

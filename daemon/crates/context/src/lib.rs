@@ -1,6 +1,6 @@
 //! Composes what a model is told: the prompt, what lies around a question, and a conversation cut so that it fits.
 //!
-//! - [`sections`]: the system prompt, one section a file. [`query::Query`]: the text of a question with what changes from one question
+//! - [`sections`]: the system prompt, one section a file. [`query::Query`] and [`query_text`]: the text of a question with what changes from one question
 //!   to the next, so that the bytes before it stay and providers can cache them.
 //! - [`workspace::Surroundings`]: what the disk says around a question. [`identity_files`], [`skills`] and [`project_notes`] are read as
 //!   untrusted text by [`text_file`]; [`git_state`] reads the repository; [`trust`] names the folders whose own instructions are used.
@@ -22,6 +22,7 @@ pub mod identity_files;
 pub mod outline;
 pub mod project_notes;
 pub mod query;
+pub mod query_text;
 pub mod report;
 pub mod sections;
 pub mod short_result;

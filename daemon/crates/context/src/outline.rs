@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cohab_model_api::Message;
 use cohab_text::tokens::estimate_tokens;
 
-use super::{fit::message_tokens, query};
+use super::{fit::message_tokens, query_text};
 
 /// The parts of a conversation, in estimated tokens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Outline {
         match message {
             Message::User { text } => {
                 let mut rest = total;
-                let mut parts = query::parts(text);
+                let mut parts = query_text::parts(text);
                 // The last one is the question.
                 parts.pop();
                 for (tag, part) in parts {

@@ -21,7 +21,7 @@ pub struct Fixed {
 
 /// The part of a request that holds a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum RequestPart {
     /// In the system prompt.
     System,
     /// In the descriptions of tools.
@@ -32,9 +32,9 @@ pub enum Part {
 
 /// A section with its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct SectionRow {
     /// Its part of the request.
-    pub part: Part,
+    pub part: RequestPart,
     /// Its name, for people.
     pub name: &'static str,
     /// Its tokens, by the estimate.
@@ -43,10 +43,11 @@ pub struct Row {
 
 /// The non-empty sections, in the order of the request; those of messages by kind. `messages` ends with the next question.
 #[must_use]
-pub fn rows(fixed: &Fixed, messages: &[Message]) -> Vec<Row> {
+pub fn rows(fixed: &Fixed, messages: &[Message]) -> Vec<SectionRow> {
     let outline = Outline::of(messages);
-    let system = fixed.system.iter().map(|(name, tokens)| Row { part: Part::System, name, tokens: *tokens });
-    let tools = Row { part: Part::Tools, name: "tool descriptions", tokens: fixed.tools_tokens };
+    let system =
+        fixed.system.iter().map(|(name, tokens)| SectionRow { part: RequestPart::System, name, tokens: *tokens });
+    let tools = SectionRow { part: RequestPart::Tools, name: "tool descriptions", tokens: fixed.tools_tokens };
     let asked = tags().map(|(tag, name)| (name, outline.section(tag)));
     let said = [
         ("questions", outline.questions),
@@ -54,15 +55,15 @@ pub fn rows(fixed: &Fixed, messages: &[Message]) -> Vec<Row> {
         ("tool calls", outline.tool_calls),
         ("tool output", outline.tool_output),
     ];
-    let messages = asked.chain(said).map(|(name, tokens)| Row { part: Part::Messages, name, tokens });
+    let messages = asked.chain(said).map(|(name, tokens)| SectionRow { part: RequestPart::Messages, name, tokens });
     system.chain([tools]).chain(messages).filter(|row| row.tokens > 0).collect()
 }
 
 /// The fill level that these rows give; `None` without a model.
 #[must_use]
-pub fn analysis(fixed: &Fixed, rows: &[Row]) -> Option<Analysis> {
+pub fn analysis(fixed: &Fixed, rows: &[SectionRow]) -> Option<Analysis> {
     let sum = |is_message: bool| {
-        rows.iter().filter(|row| (row.part == Part::Messages) == is_message).map(|row| row.tokens).sum()
+        rows.iter().filter(|row| (row.part == RequestPart::Messages) == is_message).map(|row| row.tokens).sum()
     };
     fixed.capacity.as_ref().map(|capacity| analyse(capacity, sum(false), sum(true)))
 }

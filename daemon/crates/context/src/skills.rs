@@ -80,10 +80,10 @@ pub fn list(folder: &Path, project: Option<&Path>, skipped: &mut Vec<Skipped>) -
     for path in paths.into_iter().map(|path| path.join(FILE)) {
         let reason = match text_file::read(&path, bounds, HEAD_BYTES) {
             Ok(None) => continue,
-            Ok(Some(_)) if skills.len() == MAX_SKILLS => format!("there are {MAX_SKILLS} skills before it already"),
+            Ok(Some(_)) if skills.len() == MAX_SKILLS => format!("there are already {MAX_SKILLS} skills before it"),
             Ok(Some(file)) => match named(&file.text, &path) {
                 Ok((name, _)) if skills.iter().any(|other| other.name == name) => {
-                    format!("there is another skill of the name {name}")
+                    format!("another skill has the name {name}")
                 }
                 Ok((name, description)) => {
                     skills.push(Skill { name, description, path, project: project.map(Path::to_owned) });

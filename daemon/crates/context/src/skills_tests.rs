@@ -59,11 +59,11 @@ fn what_is_no_skill_is_skipped_and_named() {
             "./skills/1/SKILL.md: does not begin with `---`, name, description and `---`",
             "./skills/2/SKILL.md: its name is not made of up to 64 letters, digits, `-` and `_`",
             "./skills/3/SKILL.md: has no description",
-            "./skills/4/SKILL.md: is no text",
-            "./skills/6/SKILL.md: there is another skill of the name one",
+            "./skills/4/SKILL.md: is not text",
+            "./skills/6/SKILL.md: another skill has the name one",
             "./skills/7/SKILL.md: is a folder, not a file",
-            "./skills/8/SKILL.md: is a link out of the project, or to what is no text for readers",
-            "./skills/9/SKILL.md: is a circle of links",
+            "./skills/8/SKILL.md: is a link out of the project, or to a file that is not `.md`",
+            "./skills/9/SKILL.md: is a loop of links",
         ]
     );
 }

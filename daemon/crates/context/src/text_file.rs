@@ -70,14 +70,14 @@ fn read_present(path: &Path, bounds: Bounds<'_>, max_bytes: usize) -> Result<Opt
     let real = path.canonicalize().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => "is a link to nowhere".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
-        _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => "is a circle of links".to_owned(),
+        _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => "is a loop of links".to_owned(),
         _ => error.to_string(),
     })?;
     if let Bounds::Within(root) = bounds
         && real != path
         && (!real.starts_with(root) || real.extension() != Some(OsStr::new("md")))
     {
-        return Err("is a link out of the project, or to what is no text for readers".to_owned());
+        return Err("is a link out of the project, or to a file that is not `.md`".to_owned());
     }
     let (file, metadata) = open_regular(&real).map_err(|error| error.to_string())?;
     if metadata.uid() != 0 && metadata.uid() != rustix::process::geteuid().as_raw() {
@@ -87,7 +87,7 @@ fn read_present(path: &Path, bounds: Bounds<'_>, max_bytes: usize) -> Result<Opt
     // One character more than is used, so that a cut is noticed.
     file.take(max_bytes as u64 + 4).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     if bytes.contains(&0) {
-        return Err("is no text".to_owned());
+        return Err("is not text".to_owned());
     }
     let text = sanitize(&String::from_utf8_lossy(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes)));
     let kept = head(text.trim(), max_bytes).to_owned();

@@ -46,7 +46,7 @@ pub enum TrustError {
         reason: &'static str,
     },
     /// It is trusted because a folder above it is.
-    #[error("{} is trusted because {} is", path.display(), by.display())]
+    #[error("{} is trusted because {} is trusted", path.display(), by.display())]
     Covered {
         /// The folder.
         path: PathBuf,
@@ -106,9 +106,7 @@ impl TrustedFolders {
             return Ok(real);
         }
         if folders.len() >= MAX_FOLDERS {
-            return Err(
-                self.fault(format!("it names {MAX_FOLDERS} folders already; `cohab trust --remove` makes room"))
-            );
+            return Err(self.fault(format!("it already has {MAX_FOLDERS} folders; `cohab trust --remove` removes one")));
         }
         folders.push(real.clone());
         self.write(folders, old.as_ref())?;
@@ -141,9 +139,9 @@ impl TrustedFolders {
 
     fn reaches_too_far(&self, folder: &Path) -> Option<&'static str> {
         match folder {
-            _ if folder.parent().is_none() => Some("it is the root of everything"),
-            _ if folder == self.home => Some("it is your home; name a project in it"),
-            _ if self.home.starts_with(folder) => Some("your home is in it"),
+            _ if folder.parent().is_none() => Some("it is the root folder"),
+            _ if folder == self.home => Some("it is your home folder; trust a project in it"),
+            _ if self.home.starts_with(folder) => Some("it contains your home folder"),
             _ => None,
         }
     }
@@ -156,9 +154,9 @@ impl TrustedFolders {
         }
         let is_own = metadata.uid() == 0 || metadata.uid() == rustix::process::geteuid().as_raw();
         match () {
-            () if !metadata.is_dir() => Err(unfit("it is no folder")),
+            () if !metadata.is_dir() => Err(unfit("it is not a folder")),
             () if !is_own => Err(unfit("it belongs to another user")),
-            () if metadata.mode() & OTHERS_WRITE != 0 => Err(unfit("others may write to it")),
+            () if metadata.mode() & OTHERS_WRITE != 0 => Err(unfit("other users can write to it")),
             () if folder.as_os_str().as_bytes().iter().any(u8::is_ascii_control) => {
                 Err(unfit("its name holds control characters"))
             }
@@ -173,7 +171,7 @@ impl TrustedFolders {
             Err(error) => return Err(self.fault(error.to_string())),
         };
         if metadata.mode() & OTHERS_MODE != 0 || metadata.uid() != rustix::process::geteuid().as_raw() {
-            return Err(self.fault("it is not yours alone; `chmod 600` it".into()));
+            return Err(self.fault("other users can access it; run `chmod 600` on it".into()));
         }
         let lines = bytes.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"/"));
         let mut folders: Vec<PathBuf> = lines.map(|line| PathBuf::from(OsStr::from_bytes(line))).collect();

@@ -52,7 +52,7 @@ fn trust_is_taken_back_where_it_was_given_also_when_the_folder_is_gone() {
     let list = bench.list();
     list.add(&bench.path("home/app")).unwrap();
     let covered = list.remove(&bench.path("home/app/src")).unwrap_err();
-    assert!(covered.to_string().ends_with("home/app is"), "{covered}");
+    assert!(covered.to_string().ends_with("home/app is trusted"), "{covered}");
     assert!(matches!(list.remove(&bench.path("home/app-2")), Err(TrustError::Unknown(_))));
     fs::remove_dir_all(bench.path("home/app")).unwrap();
     list.remove(&bench.path("home/app")).unwrap();
@@ -66,11 +66,11 @@ fn what_would_cover_too_much_or_is_not_the_users_is_refused() {
     fs::set_permissions(bench.path("open"), Permissions::from_mode(0o777)).unwrap();
     fs::write(bench.path("file"), "").unwrap();
     for (path, reason) in [
-        (PathBuf::from("/"), "the root of everything"),
+        (PathBuf::from("/"), "the root folder"),
         (bench.path("home"), "it is your home"),
-        (bench.path(""), "your home is in it"),
-        (bench.path("open"), "others may write"),
-        (bench.path("file"), "no folder"),
+        (bench.path(""), "it contains your home folder"),
+        (bench.path("open"), "other users can write"),
+        (bench.path("file"), "not a folder"),
         (bench.path("gone"), "No such file"),
     ] {
         let error = list.add(&path).unwrap_err().to_string();

@@ -12,7 +12,10 @@ use std::fmt::Write as _;
 
 use cohab_text::sanitize::{one_line, sanitize};
 
-use super::query::{PastCommand, escape_tags, last_lines};
+use super::{
+    query::{PastCommand, last_lines},
+    query_text::escape_tags,
+};
 
 /// Longest line of a command, in characters.
 const LINE_CHARS: usize = 1024;

@@ -97,7 +97,7 @@ impl Consents {
 
 /// A reason to ask: what was read.
 pub(crate) fn as_read(source: &str) -> String {
-    format!("the assistant has read {source}, which may hold somebody else's instructions")
+    format!("the assistant has read {source}, which may contain instructions from someone else")
 }
 
 /// A reason to ask again about what was agreed to.

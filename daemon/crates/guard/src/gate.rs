@@ -169,7 +169,7 @@ impl Gate {
         if let (Effect::Read { path }, Some(folder)) = (&call.intent.effect, &self.outputs)
             && path.starts_with(folder)
         {
-            return Verdict { level: Level::Allow, reasons: Vec::new() };
+            return Verdict::new(Level::Allow, Vec::new());
         }
         let context = Context::new(&call.cwd, &self.home).in_shell(self.shell);
         let context =
@@ -202,7 +202,7 @@ impl Gate {
         verdict.level = verdict.level.max(if is_outward(effect) { Level::Danger } else { Level::Ask });
         if let Some(source) = self.consents.taint().source().filter(|_| is_outward(effect)) {
             verdict.level = Level::Deny;
-            let reason = format!("no secret is told to another host after the assistant has read {source}");
+            let reason = format!("no secret is sent to another host after the assistant has read {source}");
             verdict.reasons.insert(0, reason);
         }
     }
@@ -259,7 +259,7 @@ impl Gate {
     fn has_rule(&self, effect: &Effect, cwd: &Path) -> bool {
         let Effect::RunCommand { command } = effect else { return false };
         let context = Context::new(cwd, &self.home).in_shell(self.shell);
-        let verdict = Verdict { level: Level::Ask, reasons: Vec::new() };
+        let verdict = Verdict::new(Level::Ask, Vec::new());
         self.remembered.loaded(cwd).apply(command, context, verdict).allowed_by.is_some()
     }
 

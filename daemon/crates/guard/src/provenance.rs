@@ -13,7 +13,7 @@
 use std::path::{Path, PathBuf};
 
 use cohab_agent::{PlannedCall, port::Effect};
-use cohab_context::query;
+use cohab_context::{query, query_text};
 use cohab_model_api::{Message, ToolCall};
 use cohab_policy::{Context, Files, leads_outside, outside_source};
 use cohab_shell_state::shell::Shell;
@@ -77,7 +77,7 @@ impl Label {
 
 /// The places that count as the user's.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct UserPlaces {
     /// The user's home, absolute.
     pub home: PathBuf,
     /// The folder whose files are the user's own work: the repository's root or where the shell is, absolute.
@@ -90,7 +90,7 @@ pub struct Place {
     pub files: Option<&'static dyn Files>,
 }
 
-impl Place {
+impl UserPlaces {
     fn context<'a>(&'a self, cwd: &'a Path) -> Context<'a> {
         Context { files: self.files.map(|files| files as &dyn Files), ..Context::new(cwd, &self.home) }
             .in_shell(self.shell)
@@ -143,11 +143,11 @@ impl Place {
 
     /// The labels of one user message: of the user's commands, of piped text, of the question.
     fn of_question(&self, text: &str, labels: &mut Vec<Label>) {
-        if query::inside(text, query::EARLIER).is_some() {
+        if query_text::inside(text, query::EARLIER).is_some() {
             labels.push(Label::new(Origin::Model, EARLIER));
         }
         // Lines of output are indented, so nothing printed looks like a command.
-        let mut lines = query::inside(text, "shell-history").unwrap_or_default().lines().peekable();
+        let mut lines = query_text::inside(text, "shell-history").unwrap_or_default().lines().peekable();
         while let Some(line) = lines.next() {
             let Some(command) = line.strip_prefix("$ ") else { continue };
             let mut command = command.to_owned();
@@ -159,7 +159,7 @@ impl Place {
             let cwd = folder.map_or(self.workspace.as_path(), |(folder, _)| Path::new(folder));
             labels.push(self.of_command(&command, cwd));
         }
-        if query::inside(text, "piped-input").is_some() {
+        if query_text::inside(text, "piped-input").is_some() {
             labels.push(Label::new(Origin::External, "what was piped in"));
         }
         labels.push(Label::new(Origin::User, "the question"));
@@ -179,7 +179,7 @@ impl Place {
                 }
                 Message::ToolResults(results) => {
                     let of = |id: &str| calls.iter().find(|call| call.id == id).map(|call| self.of_result(call));
-                    let unknown = || Label::new(Origin::External, "a result of nobody knows what");
+                    let unknown = || Label::new(Origin::External, "a result of unknown origin");
                     labels.extend(results.iter().map(|result| of(&result.call_id).unwrap_or_else(unknown)));
                 }
             }
@@ -200,8 +200,8 @@ mod tests {
 
     use super::*;
 
-    fn place() -> Place {
-        Place {
+    fn place() -> UserPlaces {
+        UserPlaces {
             home: "/home/ann".into(),
             workspace: "/home/ann/shop".into(),
             outputs: Some("/home/ann/.local/state/cohab/outputs/s".into()),
@@ -274,7 +274,7 @@ mod tests {
         }
         std::os::unix::fs::symlink(&workspace, home.join("by-link")).unwrap();
         for workspace in [workspace, home.join("by-link")] {
-            let place = Place { home: home.clone(), workspace, files: Some(&FileSystem), ..place() };
+            let place = UserPlaces { home: home.clone(), workspace, files: Some(&FileSystem), ..place() };
             let reads = |path: &str| place.of_file(&place.workspace.join(path), path).is_foreign();
             let prints = |line: &str| place.of_command(line, &place.workspace).is_foreign();
             assert!(

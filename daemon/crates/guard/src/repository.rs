@@ -19,9 +19,9 @@ use cohab_types::environment::Variables;
 use super::consents::Consents;
 
 /// The further meaning of a yes.
-const SETTLES: &str = "a yes settles this until it changes again";
+const SETTLES: &str = "your approval holds until this changes again";
 /// The reason where the settings could not be checked.
-const UNKNOWN: &str = "git's settings here are not known";
+const UNKNOWN: &str = "git's settings here are unknown";
 
 /// Checks repository settings before git starts unasked.
 #[derive(Clone)]

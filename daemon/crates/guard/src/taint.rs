@@ -9,17 +9,17 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_agent::{Denial, Middleware, PlannedCall, TurnResult, TurnState, plan::StepKind, port::StepResult};
-use cohab_context::query;
+use cohab_context::{query, query_text};
 use cohab_model_api::{Message, ToolCall, ToolResult};
 
-use super::provenance::{EARLIER, Label, Origin, Place};
+use super::provenance::{EARLIER, Label, Origin, UserPlaces};
 
 /// The untrusted texts of a session's conversation. The taint lasts as long as the conversation: summaries and answers inherit it.
 #[derive(Clone, Debug, Default)]
-pub struct Taint(Arc<Mutex<State>>);
+pub struct Taint(Arc<Mutex<TaintState>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct TaintState {
     /// The first of the least trusted texts.
     worst: Option<Label>,
     /// The checked part: rewrites of the conversation, and messages of it.
@@ -27,7 +27,7 @@ struct State {
 }
 
 impl Taint {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, TaintState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -49,12 +49,12 @@ impl Taint {
         self.state().saw(label);
     }
 
-    fn look(&self, turn: &TurnState, place: &Place) {
+    fn look(&self, turn: &TurnState, place: &UserPlaces) {
         let mut state = self.state();
         let messages = turn.messages();
         let is_new = begins_anew(turn);
         if is_new {
-            *state = State::default();
+            *state = TaintState::default();
         }
         let from = match state.seen {
             Some((rewrites, seen)) if rewrites == turn.rewrites() => seen.min(messages.len()),
@@ -76,11 +76,12 @@ impl Taint {
 
 /// Whether this is the first question of a conversation. A summary is in a question, too: that conversation continues.
 pub(super) fn begins_anew(turn: &TurnState) -> bool {
-    let is_first = matches!(turn.messages(), [Message::User { text }] if query::inside(text, query::EARLIER).is_none());
+    let is_first =
+        matches!(turn.messages(), [Message::User { text }] if query_text::inside(text, query::EARLIER).is_none());
     is_first && turn.model_calls() == 0
 }
 
-impl State {
+impl TaintState {
     fn saw(&mut self, label: Label) {
         let trust = label.origin.trust_tenths();
         if self.worst.as_ref().is_none_or(|worst| trust < worst.origin.trust_tenths()) {
@@ -94,7 +95,7 @@ pub struct Watch {
     /// The taint.
     pub taint: Taint,
     /// The places that count as the user's.
-    pub place: Place,
+    pub place: UserPlaces,
 }
 
 #[async_trait]
@@ -109,14 +110,14 @@ impl Middleware for Watch {
 /// judges a call by what was read before it.
 pub struct ExecutionTaint {
     taint: Taint,
-    place: Place,
+    place: UserPlaces,
     running: Mutex<HashMap<String, Label>>,
 }
 
 impl ExecutionTaint {
     /// For one turn.
     #[must_use]
-    pub fn new(taint: Taint, place: Place) -> Self {
+    pub fn new(taint: Taint, place: UserPlaces) -> Self {
         Self { taint, place, running: Mutex::default() }
     }
 
@@ -148,9 +149,9 @@ mod tests {
 
     use super::*;
 
-    fn place() -> Place {
+    fn place() -> UserPlaces {
         let shell = cohab_shell_state::shell::Shell::Bash;
-        Place { home: "/home/ann".into(), workspace: "/home/ann/shop".into(), outputs: None, shell, files: None }
+        UserPlaces { home: "/home/ann".into(), workspace: "/home/ann/shop".into(), outputs: None, shell, files: None }
     }
 
     fn ran(command: &str) -> [Message; 2] {

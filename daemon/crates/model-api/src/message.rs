@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 /// The content of a tool result whose call was refused because no client is attached. Approvers give it as their reason; the
 /// built-in assistant adds a hint to results that contain it.
-pub const NO_APPROVER: &str = "nobody is there who could approve it";
+pub const NO_APPROVER: &str = "no client is attached to approve it";
 
 /// A JSON object.
 pub type JsonObject = Map<String, Value>;

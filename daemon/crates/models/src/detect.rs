@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use self::{
     ask::get,
-    kinds::{Kind, Look},
+    kinds::{Look, ServerKind},
 };
 pub use cohab_wires::wire::Model;
 use cohab_wires::{ollama, vendor, wire::Wire};
@@ -136,7 +136,7 @@ async fn look(client: &Client, base: &Url, until: Instant) -> Look {
 }
 
 /// `None` if it has no model that could answer.
-async fn server(client: &Client, base: &Url, kind: &Kind, look: &Look, until: Instant) -> Option<LocalServer> {
+async fn server(client: &Client, base: &Url, kind: &ServerKind, look: &Look, until: Instant) -> Option<LocalServer> {
     let listed = kind.listed(look);
     let detailed = timeout_at(until, (kind.details)(client, base, listed.clone())).await;
     let mut models = detailed.unwrap_or(listed);

@@ -12,7 +12,7 @@ use cohab_config::model_settings::Timeouts;
 use cohab_model_api::ModelInfo;
 use cohab_types::reasoning::ReasoningEffort;
 use cohab_wires::{
-    error::Subject,
+    error::ErrorContext,
     wire::{Options, Quirk, Wire},
 };
 use reqwest::{Client, Url, header::HeaderMap};
@@ -26,7 +26,7 @@ pub(super) struct HttpClientState {
     pub(super) base: Url,
     pub(super) headers: HeaderMap,
     pub(super) info: ModelInfo,
-    pub(super) subject: Subject,
+    pub(super) subject: ErrorContext,
     pub(super) timeouts: Timeouts,
     pub(super) max_output_tokens: Option<u32>,
     pub(super) context_window_tokens: Option<u64>,

@@ -8,7 +8,7 @@ use std::{
 use cohab_config::model_settings::ModelSettings;
 use cohab_model_api::{ModelEvent, ModelInfo, ModelRequest, ModelService, Scrubbed};
 use cohab_wires::{
-    error::Subject,
+    error::ErrorContext,
     wire::{Quirk, Vendor, Wire},
 };
 use futures::{
@@ -76,8 +76,8 @@ impl Endpoint {
     }
 
     /// The subject of errors there.
-    pub(crate) fn subject(&self) -> Subject {
-        Subject {
+    pub(crate) fn subject(&self) -> ErrorContext {
+        ErrorContext {
             service: self.service.clone(),
             host: http::host_of(&self.base),
             model: self.model.clone(),

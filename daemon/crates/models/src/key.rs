@@ -27,14 +27,14 @@ pub enum Source {
 
 /// A key and its source.
 #[derive(Clone, Debug)]
-pub struct Key {
+pub struct ApiKey {
     /// How to get it.
     pub source: Source,
     /// The same for people: a variable or a setting.
     pub(crate) place: String,
 }
 
-impl Key {
+impl ApiKey {
     /// A known key.
     pub(crate) fn here(secret: impl Into<SecretString>, place: impl Into<String>) -> Self {
         Self { source: Source::Here(secret.into()), place: place.into() }
@@ -50,7 +50,7 @@ impl Key {
             Source::Command(line) => from_command(line, &self.place, COMMAND_LIMIT).await?,
             Source::Stored(store) => stores.load(*store, account).await?.ok_or_else(|| {
                 let message = format!("there is no key for {account} in {}", stores.name(*store));
-                KeyError::new(message, "`cohab setup` asks for it and keeps it there")
+                KeyError::new(message, "`cohab setup` asks for the key and stores it there")
             })?,
         };
         stores.tell(&secret);

@@ -185,7 +185,7 @@ impl KeyStores {
             }
             Tool::Security => {
                 if key.contains(['"', '\\']) {
-                    return Err(unusable("it takes no key with quotes"));
+                    return Err(unusable("it does not accept a key with quotes"));
                 }
                 command.arg("-i");
                 format!("add-generic-password -U -s {SERVICE} -a \"{account}\" -w \"{key}\"\n")
@@ -201,18 +201,18 @@ impl KeyStores {
         if !self.file.exists() {
             return Ok((BTreeMap::new(), String::new(), None));
         }
-        let fault = |error: FileError| KeyError::new(format!("{shown}: {error}"), "`cohab setup` writes it anew");
+        let fault = |error: FileError| KeyError::new(format!("{shown}: {error}"), "`cohab setup` writes a new file");
         let (bytes, metadata) = cohab_files::read_regular(&self.file, FILE_MAX_BYTES).map_err(fault)?;
         let mode = metadata.mode() & 0o777;
         if mode & OTHERS_MODE != 0 {
-            let message = format!("{shown} holds keys and others may use it (mode {mode:04o})");
+            let message = format!("{shown} holds keys and other users can access it (mode {mode:04o})");
             return Err(KeyError::new(message, format!("chmod 600 {shown}")));
         }
         let text = String::from_utf8_lossy(&bytes).into_owned();
         // The error's own text would quote the line.
         let keys = toml::from_str(&text).map_err(|_| {
             KeyError::new(
-                format!("{shown} is no list of keys"),
+                format!("{shown} is not a list of keys"),
                 "each line is `\"service\" = \"key\"`; or remove the file",
             )
         })?;

@@ -7,7 +7,7 @@ fn stores() -> KeyStores {
 }
 
 async fn of_command(line: &str) -> Result<String, KeyError> {
-    let key = Key { source: Source::Command(line.into()), place: "`key_command` under [model]".into() };
+    let key = ApiKey { source: Source::Command(line.into()), place: "`key_command` under [model]".into() };
     key.secret(&stores(), "openai").await.map(|secret| secret.expose_secret().to_owned())
 }
 

@@ -15,7 +15,7 @@ use tokio::{sync::Mutex, time::Instant};
 use super::{
     http,
     http_provider::{Endpoint, HttpProvider},
-    key::Key,
+    key::ApiKey,
     key_store::KeyStores,
     scrubbed::RemoteModel,
 };
@@ -31,7 +31,7 @@ pub(crate) struct LazyKeyProvider {
 struct Shared {
     endpoint: Endpoint,
     settings: ModelSettings,
-    key: Key,
+    key: ApiKey,
     account: String,
     stores: KeyStores,
     /// Locked while the key is fetched, so that concurrent questions fetch once.
@@ -49,7 +49,7 @@ impl LazyKeyProvider {
     /// A provider for `endpoint`, whose key is `key`, kept as `account` if it is in a store.
     pub(crate) fn new(
         endpoint: Endpoint,
-        key: Key,
+        key: ApiKey,
         account: String,
         settings: &ModelSettings,
         stores: &KeyStores,

@@ -20,7 +20,7 @@ fn provider_with(command: String) -> LazyKeyProvider {
         origin: "a test".into(),
         context_window_tokens: None,
     };
-    let key = Key { source: Source::Command(command), place: endpoint.key_place.clone() };
+    let key = ApiKey { source: Source::Command(command), place: endpoint.key_place.clone() };
     let settings = ModelSettings { retries: Some(0), ..ModelSettings::default() };
     let stores = KeyStores::with_programs(Path::new("/nonexistent"), "".into());
     LazyKeyProvider::new(endpoint, key, "test".into(), &settings, &stores)

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use cohab_model_api::ProviderError;
 use cohab_wires::{
-    error::{ErrorBody, Subject},
+    error::{ErrorBody, ErrorContext},
     wire::{Model, Quirk},
 };
 use reqwest::Response;
@@ -46,12 +46,11 @@ pub async fn models(service: &ResolvedEndpoint, key: Option<SecretString>) -> Re
     };
     let late = |_| subject.network(&format!("it gave no list of its models within {} s", LIMIT.as_secs()));
     let bytes = timeout(LIMIT, answer).await.map_err(late)??;
-    let list =
-        serde_json::from_slice(&bytes).map_err(|_| subject.protocol("gave something else than a list of models"))?;
+    let list = serde_json::from_slice(&bytes).map_err(|_| subject.protocol("did not return a list of models"))?;
     Ok(endpoint.wire.models(&list))
 }
 
-async fn read(mut response: Response, subject: &Subject) -> Result<Vec<u8>, ProviderError> {
+async fn read(mut response: Response, subject: &ErrorContext) -> Result<Vec<u8>, ProviderError> {
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| subject.network(&http::cause(&error)))? {
         bytes.extend_from_slice(&chunk);

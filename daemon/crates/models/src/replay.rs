@@ -6,13 +6,13 @@ use cohab_config::model_settings::TimeoutSettings;
 use cohab_model_api::{ModelEvent, ModelRequest, ProviderData};
 use cohab_wires::{
     WIRES,
-    error::Subject,
+    error::ErrorContext,
     sse::Payloads,
     wire::{Options, Wire},
 };
 use futures::{FutureExt as _, Stream, StreamExt as _, channel::mpsc, future, stream};
 
-use super::transport::{EVENTS_AHEAD, Ending, Outlet, ReadError, Reader};
+use super::transport::{AnswerReader, EVENTS_AHEAD, Ending, Outlet, ReadError};
 
 const HOST: &str = "recording";
 
@@ -91,7 +91,7 @@ impl Replay {
     ) {
         let request = ModelRequest::of(Vec::new());
         let mut fold = self.wire.fold(&request, &Options::default());
-        let subject = Subject {
+        let subject = ErrorContext {
             service: self.wire.name().to_owned(),
             host: HOST.to_owned(),
             model: String::new(),
@@ -101,7 +101,7 @@ impl Replay {
             is_local: true,
         };
         let timeouts = TimeoutSettings::default().resolve(true);
-        let reader = Reader { subject: &subject, timeouts, fold: fold.as_mut(), outlet: &mut outlet };
+        let reader = AnswerReader { subject: &subject, timeouts, fold: fold.as_mut(), outlet: &mut outlet };
         let ending = reader.read(bytes, self.content_type, self.wire.framing()).await;
         for notice in std::mem::take(&mut outlet.notices) {
             outlet.send(ModelEvent::Notice(notice)).await;

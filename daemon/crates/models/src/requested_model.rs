@@ -9,7 +9,7 @@ use reqwest::Url;
 
 use super::{
     choice_error::ChoiceError,
-    key::{Key, Source},
+    key::{ApiKey, Source},
 };
 
 /// Looks up a variable in the environment of the client that asks. Never the process's own.
@@ -25,7 +25,7 @@ pub(super) struct RequestedModel<'a> {
     /// Its model.
     pub(super) model: Option<String>,
     /// Its key, from any source.
-    pub(super) key: Option<Key>,
+    pub(super) key: Option<ApiKey>,
     /// Variable that should hold the key by the settings, but is not set.
     pub(super) missing_key_variable: Option<String>,
     /// The origin of the choice, for people.
@@ -56,7 +56,7 @@ impl<'a> RequestedModel<'a> {
         let has_other_address =
             variable("COHAB_BASE_URL").is_some_and(|url| own.and_then(|own| own.base_url.as_ref()) != Some(&url));
         let own_key = own.filter(|_| !has_other_address);
-        let key = variable("COHAB_API_KEY").map(|key| Key::here(key, "COHAB_API_KEY"));
+        let key = variable("COHAB_API_KEY").map(|key| ApiKey::here(key, "COHAB_API_KEY"));
         let key = key.or_else(|| key_of_settings(own_key?, environment));
         Self {
             environment,
@@ -102,14 +102,14 @@ impl<'a> RequestedModel<'a> {
         }
         let mut origin = variable;
         if !others.is_empty() {
-            origin.push_str(&format!(" (before {}; COHAB_PROVIDER decides otherwise)", others.join(", ")));
+            origin.push_str(&format!(" (preferred to {}; COHAB_PROVIDER overrides this)", others.join(", ")));
         }
         Some((Spoken { wire, vendor: Some(vendor) }, origin))
     }
 
     /// The key in the vendor's own variables.
-    pub(super) fn own_key(&self, vendor: &Vendor) -> Option<Key> {
-        vendor.key_variables.iter().find_map(|name| self.variable(name).map(|key| Key::here(key, *name)))
+    pub(super) fn own_key(&self, vendor: &Vendor) -> Option<ApiKey> {
+        vendor.key_variables.iter().find_map(|name| self.variable(name).map(|key| ApiKey::here(key, *name)))
     }
 
     /// A variable with a non-empty value.
@@ -123,14 +123,15 @@ fn value_of(environment: Environment<'_>, name: &str) -> Option<String> {
 }
 
 /// The first of the key sources in the settings that is present.
-fn key_of_settings(own: &ModelSettings, environment: Environment<'_>) -> Option<Key> {
+fn key_of_settings(own: &ModelSettings, environment: Environment<'_>) -> Option<ApiKey> {
     let place = |name: &str| format!("`{name}` under {}", own.table());
-    let in_variable = || own.api_key_env.as_ref().and_then(|name| Some(Key::here(value_of(environment, name)?, name)));
+    let in_variable =
+        || own.api_key_env.as_ref().and_then(|name| Some(ApiKey::here(value_of(environment, name)?, name)));
     let by_command = || {
         let source = Source::Command(own.key_command.clone()?);
-        Some(Key { source, place: place("key_command") })
+        Some(ApiKey { source, place: place("key_command") })
     };
-    let in_file = || own.api_key.clone().map(|secret| Key::here(secret, place("api_key")));
-    let stored = || Some(Key { source: Source::Stored(own.key_store?), place: place("key_store") });
+    let in_file = || own.api_key.clone().map(|secret| ApiKey::here(secret, place("api_key")));
+    let stored = || Some(ApiKey { source: Source::Stored(own.key_store?), place: place("key_store") });
     in_variable().or_else(by_command).or_else(in_file).or_else(stored)
 }

@@ -105,8 +105,8 @@ pub async fn answerer(
         };
     }
     if let Some(key) = &wanted.key {
-        let message = format!("there is a key in {}, but not whose it is", key.place);
-        let hint = format!("set COHAB_PROVIDER, or `provider` under {}, to whose it is", wanted.table);
+        let message = format!("there is a key in {}, but its provider is unknown", key.place);
+        let hint = format!("set COHAB_PROVIDER, or `provider` under {}, to its provider", wanted.table);
         return Err(ChoiceError::new(message, hint));
     }
     if let Some((spoken, origin)) = wanted.by_key_variable() {

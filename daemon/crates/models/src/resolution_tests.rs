@@ -137,7 +137,7 @@ async fn a_host_of_azure_is_known_by_its_domain() {
     assert_eq!((azure.wire.as_str(), azure.model.as_str()), ("openai-chat", "d"));
     let nobody =
         refused(&ModelSettings::default(), &[("COHAB_PROVIDER", "azure"), ("AZURE_OPENAI_API_KEY", "k")]).await;
-    assert!(nobody.message.starts_with("Azure has no address"), "{nobody:?}");
+    assert!(nobody.message.starts_with("Azure has a different address"), "{nobody:?}");
 }
 
 #[tokio::test]
@@ -171,12 +171,8 @@ async fn mistakes_are_told_with_what_to_do() {
     let none = ModelSettings::default();
     type Case<'a> = (&'a [(&'a str, &'a str)], &'a str, &'a str);
     let cases: [Case<'_>; 11] = [
-        (&[("COHAB_API_KEY", "k")], "not whose", "COHAB_PROVIDER"),
-        (
-            &[("COHAB_BASE_URL", "http://api.openai.com/v1"), ("OPENAI_API_KEY", "k")],
-            "no model is named",
-            "COHAB_MODEL",
-        ),
+        (&[("COHAB_API_KEY", "k")], "its provider is unknown", "COHAB_PROVIDER"),
+        (&[("COHAB_BASE_URL", "http://api.openai.com/v1"), ("OPENAI_API_KEY", "k")], "no model is set", "COHAB_MODEL"),
         (&[("COHAB_PROVIDER", "openai-ch")], "no model provider \"openai-ch\"", "did you mean \"openai-chat\"?"),
         (&[("COHAB_PROVIDER", "something-else")], "no model provider", "known: anthropic"),
         (&[("COHAB_PROVIDER", "antropic")], "\"antropic\"", "did you mean \"anthropic\"?"),
@@ -184,7 +180,7 @@ async fn mistakes_are_told_with_what_to_do() {
         (&[("COHAB_PROVIDER", "openai-chat")], "needs a key", "OPENAI_API_KEY"),
         (
             &[("COHAB_PROVIDER", "openai-chat"), ("COHAB_BASE_URL", "http://192.0.2.1/v1")],
-            "no model is named",
+            "no model is set",
             "COHAB_MODEL",
         ),
         (&[("COHAB_BASE_URL", "127.0.0.1:8080")], "base URL", "http://"),

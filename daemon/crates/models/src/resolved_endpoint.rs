@@ -15,7 +15,7 @@ use super::{
     detect::{self, LocalServer},
     http,
     http_provider::{Endpoint, HttpProvider},
-    key::{Key, Source},
+    key::{ApiKey, Source},
     key_store::KeyStores,
     lazy_key::LazyKeyProvider,
     requested_model::RequestedModel,
@@ -33,7 +33,7 @@ pub struct ResolvedEndpoint {
     /// Base URL.
     pub base: Url,
     /// The key, if it gets one.
-    pub key: Option<Key>,
+    pub key: Option<ApiKey>,
     /// Where the key comes from, or would come from.
     pub key_place: String,
     /// The key's name in the stores. It names vendor or host, so that a stored key goes to no other.
@@ -51,7 +51,7 @@ pub struct ResolvedEndpoint {
 }
 
 /// An address and its owner.
-struct Place {
+struct OwnedAddress {
     base: Url,
     vendor: Option<&'static Vendor>,
     /// Whether the vendor's own key may go there.
@@ -74,7 +74,7 @@ impl ResolvedEndpoint {
                 format!("set {name}, or change `api_key_env` under {}", wanted.table),
             ));
         }
-        let Place { base, vendor, is_owner, is_elsewhere } = place(wanted, spoken)?;
+        let OwnedAddress { base, vendor, is_owner, is_elsewhere } = place(wanted, spoken)?;
         let key = wanted.key.clone().or_else(|| wanted.own_key(vendor?).filter(|_| is_owner));
         let usual_variable = vendor.filter(|_| is_owner).and_then(|vendor| vendor.key_variables.first());
         let key_place =
@@ -140,7 +140,7 @@ impl ResolvedEndpoint {
             usual => detect::first_model(self.wire, &self.base).await.or(usual),
         };
         model.ok_or_else(|| {
-            let message = format!("no model is named for {}", http::host_of(&self.base));
+            let message = format!("no model is set for {}", http::host_of(&self.base));
             ChoiceError::new(
                 message,
                 format!("`cohab models` lists its models; set COHAB_MODEL, or `name` under {}", self.table),
@@ -216,7 +216,7 @@ fn account(owner: Option<&Vendor>, base: &Url, profile: Option<&str>) -> String 
 }
 
 /// Where the service is, and whose that place is.
-fn place(wanted: &RequestedModel<'_>, spoken: Spoken) -> Result<Place, ChoiceError> {
+fn place(wanted: &RequestedModel<'_>, spoken: Spoken) -> Result<OwnedAddress, ChoiceError> {
     let usual = spoken.vendor.or_else(|| spoken.wire.vendors().first());
     let own_address =
         usual.and_then(|vendor| wanted.variable(vendor.base_url_variable).map(|value| (vendor.base_url_of)(&value)));
@@ -225,19 +225,19 @@ fn place(wanted: &RequestedModel<'_>, spoken: Spoken) -> Result<Place, ChoiceErr
     else {
         let name = usual.map_or(spoken.wire.name(), |vendor| vendor.name);
         return Err(ChoiceError::new(
-            format!("{name} has no address that is the same for everybody"),
+            format!("{name} has a different address for each customer"),
             format!("set COHAB_BASE_URL, or `base_url` under {}, to yours", wanted.table),
         ));
     };
     let base = parse_base(address)?;
     if own_address.as_deref() == Some(address) {
         let is_elsewhere = !usual.is_some_and(|vendor| vendor.owns(&base));
-        return Ok(Place { base, vendor: usual, is_owner: true, is_elsewhere });
+        return Ok(OwnedAddress { base, vendor: usual, is_owner: true, is_elsewhere });
     }
     let at_address = spoken.wire.vendors().iter().find(|vendor| vendor.owns(&base));
     let vendor = spoken.vendor.or(at_address);
     let is_owner = vendor.is_some_and(|vendor| vendor.owns(&base));
-    Ok(Place { base, vendor, is_owner, is_elsewhere: false })
+    Ok(OwnedAddress { base, vendor, is_owner, is_elsewhere: false })
 }
 
 fn parse_base(address: &str) -> Result<Url, ChoiceError> {

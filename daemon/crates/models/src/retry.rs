@@ -40,7 +40,7 @@ impl From<ProviderError> for Failure {
 
 /// The action after a failure.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Verdict {
+pub(crate) enum RetryDecision {
     /// Try again after this wait.
     Again(Duration),
     /// Another try would help, but only after this long.
@@ -50,17 +50,17 @@ pub(crate) enum Verdict {
 }
 
 /// Judges a failure after `tries` repetitions of at most `max_tries`. `jitter` is in 0..1.
-pub(crate) fn verdict(failure: &Failure, tries: u32, max_tries: u32, jitter: f64) -> Verdict {
+pub(crate) fn verdict(failure: &Failure, tries: u32, max_tries: u32, jitter: f64) -> RetryDecision {
     let kind = failure.error.kind;
     if !failure.should_retry.unwrap_or_else(|| kind.is_retryable()) {
-        return Verdict::Final;
+        return RetryDecision::Final;
     }
     match failure.error.retry_after.filter(|wait| !wait.is_zero()) {
         // Reported even when there is no try left.
-        Some(wait) if wait > MAX_WAIT => Verdict::NotNow(wait),
-        _ if tries >= max_tries => Verdict::Final,
-        Some(wait) => Verdict::Again(wait),
-        None => Verdict::Again(backoff(kind, tries, jitter)),
+        Some(wait) if wait > MAX_WAIT => RetryDecision::NotNow(wait),
+        _ if tries >= max_tries => RetryDecision::Final,
+        Some(wait) => RetryDecision::Again(wait),
+        None => RetryDecision::Again(backoff(kind, tries, jitter)),
     }
 }
 
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn backoff_doubles_between_three_quarters_and_all_of_it() {
         let wait = |kind, tries, jitter| verdict(&failure(kind, None), tries, 9, jitter);
-        let ms = |ms| Verdict::Again(Duration::from_millis(ms));
+        let ms = |ms| RetryDecision::Again(Duration::from_millis(ms));
         assert_eq!(wait(ProviderErrorKind::Server, 0, 0.0), ms(375));
         assert_eq!(wait(ProviderErrorKind::Server, 0, 1.0), ms(500));
         assert_eq!(wait(ProviderErrorKind::RateLimit, 1, 1.0), ms(1000));
@@ -158,23 +158,23 @@ mod tests {
     fn a_service_s_wish_is_kept_up_to_two_minutes() {
         let wish =
             |seconds| verdict(&failure(ProviderErrorKind::RateLimit, Some(Duration::from_secs(seconds))), 0, 2, 1.0);
-        assert_eq!(wish(2), Verdict::Again(Duration::from_secs(2)));
-        assert_eq!(wish(0), Verdict::Again(Duration::from_millis(500)));
-        assert_eq!(wish(3600), Verdict::NotNow(Duration::from_secs(3600)));
+        assert_eq!(wish(2), RetryDecision::Again(Duration::from_secs(2)));
+        assert_eq!(wish(0), RetryDecision::Again(Duration::from_millis(500)));
+        assert_eq!(wish(3600), RetryDecision::NotNow(Duration::from_secs(3600)));
         let late = failure(ProviderErrorKind::RateLimit, Some(Duration::from_secs(3600)));
-        assert_eq!(verdict(&late, 2, 2, 1.0), Verdict::NotNow(Duration::from_secs(3600)));
+        assert_eq!(verdict(&late, 2, 2, 1.0), RetryDecision::NotNow(Duration::from_secs(3600)));
     }
 
     #[test]
     fn the_service_s_word_beats_the_class_and_the_count_beats_both() {
         let mut rate_limit = failure(ProviderErrorKind::RateLimit, None);
         rate_limit.should_retry = Some(false);
-        assert_eq!(verdict(&rate_limit, 0, 2, 1.0), Verdict::Final);
+        assert_eq!(verdict(&rate_limit, 0, 2, 1.0), RetryDecision::Final);
         let mut invalid = failure(ProviderErrorKind::InvalidRequest, None);
-        assert_eq!(verdict(&invalid, 0, 2, 1.0), Verdict::Final);
+        assert_eq!(verdict(&invalid, 0, 2, 1.0), RetryDecision::Final);
         invalid.should_retry = Some(true);
-        assert_eq!(verdict(&invalid, 0, 2, 1.0), Verdict::Again(Duration::from_millis(500)));
-        assert_eq!(verdict(&invalid, 2, 2, 1.0), Verdict::Final);
+        assert_eq!(verdict(&invalid, 0, 2, 1.0), RetryDecision::Again(Duration::from_millis(500)));
+        assert_eq!(verdict(&invalid, 2, 2, 1.0), RetryDecision::Final);
     }
 
     #[test]

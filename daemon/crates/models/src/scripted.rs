@@ -47,23 +47,23 @@ use serde_json::Value;
 /// Plays a script.
 pub struct ScriptedProvider {
     path: PathBuf,
-    unused: Mutex<Vec<Answer>>,
+    unused: Mutex<Vec<ScriptedAnswer>>,
     made_ids: Arc<AtomicUsize>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Answer {
+struct ScriptedAnswer {
     #[serde(default, rename = "match")]
     matching: Option<String>,
     #[serde(default)]
     repeat: bool,
-    steps: Vec<Step>,
+    steps: Vec<ScriptedStep>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
-enum Step {
+enum ScriptedStep {
     Text(Pieces),
     Reasoning(String),
     Refusal(String),
@@ -159,13 +159,13 @@ impl ScriptedProvider {
         let text = std::fs::read_to_string(path)
             .map_err(|error| format!("the script {} cannot be read: {error}", path.display()))?;
         let unused =
-            serde_json::from_str(&text).map_err(|error| format!("{} is no script: {error}", path.display()))?;
+            serde_json::from_str(&text).map_err(|error| format!("{} is not a script: {error}", path.display()))?;
         Ok(Self { path: path.to_owned(), unused: Mutex::new(unused), made_ids: Arc::default() })
     }
 
-    fn take_answer(&self, question: &str) -> Option<Answer> {
+    fn take_answer(&self, question: &str) -> Option<ScriptedAnswer> {
         let mut unused = self.unused.lock().unwrap_or_else(PoisonError::into_inner);
-        let matches = |answer: &Answer| answer.matching.as_deref().is_some_and(|part| question.contains(part));
+        let matches = |answer: &ScriptedAnswer| answer.matching.as_deref().is_some_and(|part| question.contains(part));
         let at =
             unused.iter().position(matches).or_else(|| unused.iter().position(|answer| answer.matching.is_none()))?;
         Some(if unused[at].repeat { unused[at].clone() } else { unused.remove(at) })
@@ -233,17 +233,17 @@ fn is_terminal(event: &ModelEvent) -> bool {
     matches!(event, ModelEvent::Stop { .. } | ModelEvent::Failed(_) | ModelEvent::Incomplete { .. })
 }
 
-fn plays_of(step: Step, made_ids: &AtomicUsize) -> Vec<Play> {
+fn plays_of(step: ScriptedStep, made_ids: &AtomicUsize) -> Vec<Play> {
     let event = match step {
-        Step::Text(Pieces::One(text)) => ModelEvent::TextDelta(text),
-        Step::Text(Pieces::Many(pieces)) => {
+        ScriptedStep::Text(Pieces::One(text)) => ModelEvent::TextDelta(text),
+        ScriptedStep::Text(Pieces::Many(pieces)) => {
             return pieces.into_iter().map(|text| Play::Event(ModelEvent::TextDelta(text))).collect();
         }
-        Step::Reasoning(text) => ModelEvent::ReasoningDelta(text),
-        Step::Refusal(text) => ModelEvent::RefusalDelta(text),
-        Step::Call(call) => ModelEvent::ToolCallDone(tool_call(call, made_ids)),
-        Step::DelayMs(ms) => return vec![Play::Pause(Duration::from_millis(ms))],
-        Step::Usage(usage) => ModelEvent::Usage(TokenUsage {
+        ScriptedStep::Reasoning(text) => ModelEvent::ReasoningDelta(text),
+        ScriptedStep::Refusal(text) => ModelEvent::RefusalDelta(text),
+        ScriptedStep::Call(call) => ModelEvent::ToolCallDone(tool_call(call, made_ids)),
+        ScriptedStep::DelayMs(ms) => return vec![Play::Pause(Duration::from_millis(ms))],
+        ScriptedStep::Usage(usage) => ModelEvent::Usage(TokenUsage {
             cost_microusd: None,
             input: usage.input,
             output: usage.output,
@@ -251,20 +251,20 @@ fn plays_of(step: Step, made_ids: &AtomicUsize) -> Vec<Play> {
             cache_write: usage.cache_write,
             reasoning: usage.reasoning,
         }),
-        Step::Retrying(retry) => ModelEvent::Retrying {
+        ScriptedStep::Retrying(retry) => ModelEvent::Retrying {
             reason: retry.reason,
             after: Duration::from_millis(retry.after_ms),
             discard_shown: retry.discard_shown,
         },
-        Step::Stop(stop) => ModelEvent::Stop { class: stop.class(), provider_data: None },
-        Step::Error(error) => ModelEvent::Failed(ProviderError {
+        ScriptedStep::Stop(stop) => ModelEvent::Stop { class: stop.class(), provider_data: None },
+        ScriptedStep::Error(error) => ModelEvent::Failed(ProviderError {
             kind: error.kind.kind(),
             message: error.message,
             hint: error.hint,
             retry_after: error.retry_after_ms.map(Duration::from_millis),
             overflow: None,
         }),
-        Step::Incomplete(reason) => ModelEvent::Incomplete { reason },
+        ScriptedStep::Incomplete(reason) => ModelEvent::Incomplete { reason },
     };
     vec![Play::Event(event)]
 }

@@ -63,8 +63,8 @@ impl<M: RemoteModel + 'static> ModelProvider for ScrubbedProvider<M> {
 fn not_sent() -> ProviderError {
     ProviderError {
         kind: ProviderErrorKind::InvalidRequest,
-        message: "nothing was sent: looking for secrets in it failed".to_owned(),
-        hint: Some("a new conversation may do; the log says where it failed".to_owned()),
+        message: "nothing was sent: the search for secrets failed".to_owned(),
+        hint: Some("start a new conversation; the log says where the search failed".to_owned()),
         retry_after: None,
         overflow: None,
     }

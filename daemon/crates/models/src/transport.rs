@@ -6,7 +6,7 @@ use bytes::Bytes;
 use cohab_config::model_settings::Timeouts;
 use cohab_model_api::{ModelEvent, ProviderError, ProviderErrorKind, TokenUsage};
 use cohab_wires::{
-    error::{ErrorBody, Subject},
+    error::{ErrorBody, ErrorContext},
     sse::{Payloads, SseError},
     wire::{End, Fold, Folded, Framing, Progress, Quirk, Stopped},
 };
@@ -42,7 +42,7 @@ pub(super) struct Call<'a> {
     pub(super) headers: &'a HeaderMap,
     pub(super) body: Vec<u8>,
     pub(super) timeouts: &'a Timeouts,
-    pub(super) subject: &'a Subject,
+    pub(super) subject: &'a ErrorContext,
     pub(super) pace: &'a dyn Pace,
     pub(super) framing: Framing,
 }
@@ -112,7 +112,7 @@ impl Outlet {
     }
 
     /// Delivers the events of a fold, or returns the end of the answer.
-    async fn deliver(&mut self, folded: Folded, subject: &Subject) -> Option<Ending> {
+    async fn deliver(&mut self, folded: Folded, subject: &ErrorContext) -> Option<Ending> {
         match folded {
             Folded::Text(text) => {
                 self.has_shown = true;
@@ -178,7 +178,7 @@ pub(super) async fn attempt(call: Call<'_>, fold: &mut dyn Fold, outlet: &mut Ou
         return subject.protocol(&what).into();
     }
     let bytes = idle_limited(response, timeouts.byte_idle);
-    Reader { subject, timeouts, fold, outlet }.read(bytes, &content_type, framing).await
+    AnswerReader { subject, timeouts, fold, outlet }.read(bytes, &content_type, framing).await
 }
 
 /// Sends the request, up to the headers of a successful answer.
@@ -226,11 +226,11 @@ fn boxed(error: ProviderError) -> Box<Failure> {
     Box::new(error.into())
 }
 
-pub(super) fn redirected(response: &Response, url: &Url, subject: &Subject) -> ProviderError {
+pub(super) fn redirected(response: &Response, url: &Url, subject: &ErrorContext) -> ProviderError {
     let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
     let host = location.and_then(|location| url.join(location).ok()).map(|target| http::host_of(&target));
     let what = format!(
-        "redirects to {}, status {}; a question is not sent on",
+        "redirects to {}, status {}; questions do not follow redirects",
         host.as_deref().unwrap_or("nowhere"),
         response.status().as_u16()
     );
@@ -270,14 +270,14 @@ fn idle_limited(
 }
 
 /// Reads a successful answer.
-pub(super) struct Reader<'a> {
-    pub(super) subject: &'a Subject,
+pub(super) struct AnswerReader<'a> {
+    pub(super) subject: &'a ErrorContext,
     pub(super) timeouts: Timeouts,
     pub(super) fold: &'a mut dyn Fold,
     pub(super) outlet: &'a mut Outlet,
 }
 
-impl Reader<'_> {
+impl AnswerReader<'_> {
     /// Reads `bytes`, divided as their content type (lower case) and the wire's framing say.
     pub(super) async fn read(
         self,

@@ -21,8 +21,8 @@ const ADD_A_MODEL: &str = "For everything else, add a language model:\n\n\
 /// The abilities of the assistant, by topic.
 pub(super) fn overview() -> String {
     let mut text = String::from(
-        "I answer everyday questions about this machine from a fixed table. I run commands in your shell and read what they print; \
-         whatever changes something is asked first.\n\n",
+        "I answer everyday questions about this machine from a fixed table. I run commands in your shell and read \
+         their output; I ask before I change anything.\n\n",
     );
     for topic in Topic::ALL {
         let examples: Vec<String> = intents()
@@ -50,7 +50,7 @@ pub(super) fn not_understood(question: &str) -> String {
     let known: Vec<&str> = proposals.iter().map(|intent| intent.name).collect();
     proposals.extend(defaults().into_iter().filter(|intent| !known.contains(&intent.name)).take(missing));
     let list: String = proposals.iter().map(|intent| format!("- {}\n", code(intent.example))).collect();
-    format!("{said} I only know a fixed set of questions; nearest are:\n\n{list}\n{ADD_A_MODEL}")
+    format!("{said} I know only a fixed set of questions; the nearest are:\n\n{list}\n{ADD_A_MODEL}")
 }
 
 fn defaults() -> Vec<&'static Intent> {

@@ -6,13 +6,15 @@
 
 mod answer;
 mod context;
+mod credit;
 mod dates;
 mod fallback;
 mod intent;
 mod matching;
+mod name_slots;
 mod pattern;
-mod pointing;
-mod rest;
+mod pick;
+mod references;
 mod run;
 mod shell_line;
 mod slots;
@@ -33,9 +35,9 @@ use futures::{
 use self::{
     answer::LABEL,
     matching::{Meant, understand},
-    pointing::points_back,
+    references::points_back,
     run::{Halt, Run, Subject},
-    turns::{ID_PREFIX, Turn, last_turns},
+    turns::{ID_PREFIX, PastTurn, last_turns},
 };
 
 /// Number of turns that "it" and "them" may refer to, including the current one.
@@ -109,7 +111,7 @@ fn decide(request: &ModelRequest) -> Next {
 }
 
 /// The subject of the latest turn. The assistant keeps no state: the plans of the turns run once more on their stored results.
-fn subject_of(turns: &[Turn<'_>], tools: &[&str]) -> Subject {
+fn subject_of(turns: &[PastTurn<'_>], tools: &[&str]) -> Subject {
     turns.iter().fold(Subject::Nothing, |subject, turn| {
         let mut run = Run::new(&turn.question, &turn.exchanges, tools.to_vec()).about(subject);
         follow(&understand(&turn.question.text), &mut run);

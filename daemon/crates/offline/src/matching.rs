@@ -18,13 +18,13 @@ const SPLIT_COST: f32 = 3.5;
 pub(super) const SUGGESTIONS: usize = 3;
 
 /// An intent with its parsed patterns.
-struct Entry {
+struct IntentEntry {
     intent: &'static Intent,
     patterns: Vec<Pattern>,
 }
 
-static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
-    let read = |intent: &'static Intent| Entry {
+static ENTRIES: LazyLock<Vec<IntentEntry>> = LazyLock::new(|| {
+    let read = |intent: &'static Intent| IntentEntry {
         intent,
         patterns: intent.patterns.iter().map(|notation| Pattern::parse(notation)).collect(),
     };
@@ -57,14 +57,14 @@ pub(super) fn understand(text: &str) -> Vec<Meant> {
 /// The intents nearest to a question that none fits.
 pub(super) fn nearest(text: &str) -> Vec<&'static Intent> {
     let tokens = tokenize(text);
-    let mut ranked: Vec<(usize, &Entry)> =
+    let mut ranked: Vec<(usize, &IntentEntry)> =
         ENTRIES.iter().map(|entry| (overlap(&tokens, entry), entry)).filter(|(shared, _)| *shared > 0).collect();
     ranked.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared));
     ranked.into_iter().take(SUGGESTIONS).map(|(_, entry)| entry.intent).collect()
 }
 
 /// Number of words of the question that a pattern of the intent knows, or its example contains; significant ones count double.
-fn overlap(tokens: &[Token], entry: &Entry) -> usize {
+fn overlap(tokens: &[Token], entry: &IntentEntry) -> usize {
     let shares = |pattern: &Pattern| {
         let concepts: Vec<&str> = pattern.concepts().collect();
         let is_shared = |token: &&Token| token.concept.is_some_and(|concept| concepts.contains(&concept));

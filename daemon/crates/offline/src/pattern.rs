@@ -19,7 +19,8 @@
 use std::collections::HashSet;
 
 use super::{
-    rest::{Rest, Words},
+    credit::{EXPLAINED_PER_UNEXPLAINED, OPTIONAL, PLACE, STRONG, UNEXPLAINED, WEAK},
+    name_slots::{Rest, Words},
     slots::{Mark, Slots},
     words::Token,
 };
@@ -44,14 +45,6 @@ pub(super) struct Fit {
     pub(super) slots: Slots,
 }
 
-pub(super) const STRONG: f32 = 3.0;
-const WEAK: f32 = 1.5;
-pub(super) const OPTIONAL: f32 = 2.0;
-pub(super) const NAME: f32 = 1.0;
-const PLACE: f32 = 2.5;
-const UNEXPLAINED: f32 = 2.0;
-/// For each unexplained word, more than this must be explained: a strong term and something else.
-const EXPLAINED_PER_UNEXPLAINED: f32 = 4.0;
 /// Words that limit the request. An answer that ignores the limit answers another question, and the word after it is not a name.
 const LIMITS: [&str; 9] = ["with", "without", "except", "but", "only", "mit", "ohne", "außer", "nur"];
 /// Commands that the user types; a question with one of them is about files.

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use cohab_model_api::{JsonObject, NO_APPROVER, ToolResult};
+use cohab_types::refusal::UserRefusal;
 use serde_json::{Value, json};
 
 use super::{
@@ -158,7 +159,7 @@ impl<'a> Run<'a> {
     /// Runs a shell line; a failing command is a result.
     pub(super) fn attempt(&mut self, line: &str) -> Result<Output, Halt> {
         if !self.has_tool("bash") && self.exchanges.is_empty() {
-            return Err(Halt::Over(format!("I may not run commands here. This line would tell: {}", code(line))));
+            return Err(Halt::Over(format!("I may not run commands here. This line gives the answer: {}", code(line))));
         }
         let result = self.call("bash", json!({ "command": line }), line)?;
         Ok(read_output(line, result))
@@ -191,7 +192,7 @@ impl<'a> Run<'a> {
         if result.is_error {
             // A command that ran and failed is not an error of the tool; a call with an error never ran.
             let reason = result.content.trim();
-            let said = if reason.to_lowercase().contains("user refused") || reason.starts_with("refused by the user") {
+            let said = if UserRefusal::read(reason).is_some() {
                 format!("You refused {}, so it was not done.", code(title))
             } else {
                 format!("{} was not done: {}", code(title), sentence(reason))
@@ -266,7 +267,7 @@ mod tests {
         let exchange = Exchange { args: &args, result: &refused };
         let mut run = Run::new(&question, &[exchange], vec!["bash"]);
         let Err(Halt::Over(text)) = run.attempt("rm x") else { panic!("the plan went on") };
-        assert!(text.contains("not done"));
+        assert!(text.starts_with("You refused `rm x`") && text.contains("not done"), "{text}");
         let mut other = Run::new(&question, &[exchange], vec!["bash"]);
         assert!(matches!(other.attempt("rm y"), Err(Halt::Call { .. })), "the answer belongs to another command");
     }

@@ -3,9 +3,9 @@
 use super::{
     answer::human_size,
     dates::{Span, read_span},
-    pointing::Pick,
+    pick::Pick,
     shell_line::{escape_pattern, is_variable_name, word},
-    values::{is_flag, read_extensions, read_number, read_size},
+    values::{SizeBound, is_flag, read_extensions, read_number, read_size},
     words::Token,
 };
 
@@ -19,15 +19,6 @@ pub(super) enum Mark {
     Place,
     Assignment,
     Flag,
-}
-
-/// A limit on the size of files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SizeBound {
-    /// At least about this many bytes.
-    Above(u64),
-    /// At most about this many bytes.
-    Below(u64),
 }
 
 /// The values in a question; `names` and `text` are filled when the question is matched with an intent.

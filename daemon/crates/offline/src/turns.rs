@@ -19,7 +19,7 @@ pub(super) struct Exchange<'a> {
 
 /// A question and its exchanges.
 #[derive(Debug)]
-pub(super) struct Turn<'a> {
+pub(super) struct PastTurn<'a> {
     /// The question.
     pub(super) question: Question,
     /// Calls and results, oldest first.
@@ -27,7 +27,7 @@ pub(super) struct Turn<'a> {
 }
 
 /// The last `count` turns, oldest first.
-pub(super) fn last_turns(messages: &[Message], count: usize) -> Vec<Turn<'_>> {
+pub(super) fn last_turns(messages: &[Message], count: usize) -> Vec<PastTurn<'_>> {
     let mut starts: Vec<(usize, &str)> = messages
         .iter()
         .enumerate()
@@ -43,7 +43,7 @@ pub(super) fn last_turns(messages: &[Message], count: usize) -> Vec<Turn<'_>> {
     starts
         .iter()
         .zip(ends)
-        .map(|((start, text), end)| Turn {
+        .map(|((start, text), end)| PastTurn {
             question: Question::parse(text),
             exchanges: exchanges(&messages[*start..end]),
         })

@@ -1,6 +1,15 @@
 //! Reads single values in a question: options, numbers, sizes, kinds of files.
 
-use super::{slots::SizeBound, vocabulary::extensions_of, words::Token};
+use super::{vocabulary::extensions_of, words::Token};
+
+/// A limit on the size of files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SizeBound {
+    /// At least about this many bytes.
+    Above(u64),
+    /// At most about this many bytes.
+    Below(u64),
+}
 
 /// Whether a word is an option: `-x`, `-xzf`, `--long-name`.
 pub(super) fn is_flag(raw: &str) -> bool {

@@ -38,7 +38,7 @@ impl SessionApprover {
     async fn unless_gone<T>(&self, decided: impl Future<Output = Option<T>>) -> Result<T, &'static str> {
         tokio::select! {
             decision = decided => decision.ok_or("the question was withdrawn"),
-            () = self.session.abandoned(RECONNECT_GRACE) => Err("the user is gone"),
+            () = self.session.abandoned(RECONNECT_GRACE) => Err("the client has disconnected"),
             () = sleep(ANSWER_WAIT) => Err("the user did not answer within 10 minutes"),
         }
     }

@@ -35,7 +35,7 @@ const WRITE_BUFFER_BYTES: usize = 64 * 1024;
 /// Time for an ending connection to send the rest.
 const LAST_WORDS_WAIT: Duration = Duration::from_secs(1);
 
-type Reader = FramedRead<OwnedReadHalf, FrameCodec<ClientMessage, DaemonMessage>>;
+type ClientReader = FramedRead<OwnedReadHalf, FrameCodec<ClientMessage, DaemonMessage>>;
 type Writer = FramedWrite<OwnedWriteHalf, FrameCodec<ClientMessage, DaemonMessage>>;
 
 /// Serves a client until it or the daemon ends.
@@ -46,7 +46,7 @@ pub async fn serve(daemon: &Arc<Daemon>, stream: UnixStream, number: u64) {
     if let Err(error) = handshake(&mut reader, &mut writer).await {
         // A peer that only checks whether the socket is served is not worth a log line.
         if error.message == ENDED_EARLY {
-            tracing::debug!(connection = number, "nobody came in");
+            tracing::debug!(connection = number, "peer closed before the handshake");
         } else {
             tracing::warn!(connection = number, error = error.message, "handshake failed");
         }
@@ -72,13 +72,13 @@ pub async fn serve(daemon: &Arc<Daemon>, stream: UnixStream, number: u64) {
     let _ = timeout(LAST_WORDS_WAIT, writing).await;
 }
 
-async fn handshake(reader: &mut Reader, writer: &mut Writer) -> Result<(), WireError> {
+async fn handshake(reader: &mut ClientReader, writer: &mut Writer) -> Result<(), WireError> {
     let hello = match timeout(Duration::from_millis(HANDSHAKE_TIMEOUT_MS), reader.next()).await {
-        Err(_) => return Err(protocol_error("no greeting came in time")),
+        Err(_) => return Err(protocol_error("no greeting arrived in time")),
         Ok(None) => return Err(protocol_error(ENDED_EARLY)),
         Ok(Some(Err(error))) => return Err(frame_error(&error)),
         Ok(Some(Ok(ClientMessage::Hello(hello)))) => hello,
-        Ok(Some(Ok(_))) => return Err(protocol_error("the first message was no greeting")),
+        Ok(Some(Ok(_))) => return Err(protocol_error("the first message was not a greeting")),
     };
     check_version(&hello)?;
     tracing::debug!(pid = hello.pid, build = hello.build, "client connected");
@@ -148,7 +148,7 @@ struct Connection {
 }
 
 impl Connection {
-    async fn read_all(&mut self, reader: &mut Reader) {
+    async fn read_all(&mut self, reader: &mut ClientReader) {
         loop {
             let message = tokio::select! {
                 biased;
@@ -209,7 +209,7 @@ impl Connection {
 
     async fn handle(&mut self, message: ClientMessage) -> Result<(), WireError> {
         match message {
-            ClientMessage::Hello(_) => return Err(protocol_error("a second greeting came")),
+            ClientMessage::Hello(_) => return Err(protocol_error("a second greeting arrived")),
             ClientMessage::SessionRequest(request) => return self.request(request).await,
             ClientMessage::Shutdown => self.daemon.shutdown.cancel(),
             other => {
@@ -322,7 +322,7 @@ const NOT_ATTACHED: &str = "the client is not attached to a session";
 fn note_result(session: &Session, result: CommandExecutionResult) {
     let call_id = result.call_id;
     if !session.command_ended(result) {
-        tracing::debug!(call = %call_id, "a result that nobody waits for");
+        tracing::debug!(call = %call_id, "a result that no request waits for");
     }
 }
 
@@ -335,7 +335,7 @@ fn frame_error(error: &FrameError) -> WireError {
     WireError {
         about: ErrorSubject::Connection,
         kind: WireErrorKind::Protocol,
-        message: format!("what came in is no message: {error}"),
+        message: format!("the received bytes are not a message: {error}"),
         hint: Some("if the client was updated, `cohab daemon restart`".into()),
     }
 }

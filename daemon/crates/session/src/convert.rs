@@ -11,6 +11,7 @@ use cohab_model_api::{ModelInfo, TokenUsage};
 use cohab_protocol as wire;
 use cohab_runtime::middleware::budget::{self, Gauge};
 use cohab_text::cut::{head, tail};
+use cohab_types::refusal::UserRefusal;
 
 /// What the client sees of who answers.
 #[must_use]
@@ -72,11 +73,8 @@ pub fn approval_answer(decision: wire::ApprovalDecision, id: wire::ApprovalId) -
             ApprovalAnswer::Approved { approval, lasts: Lasts::Rule }
         }
         wire::ApprovalDecision::Edited { command } => ApprovalAnswer::Edited { command, approval },
-        wire::ApprovalDecision::Refused { note } if note.trim().is_empty() => {
-            ApprovalAnswer::Refused { reason: "the user refused".into() }
-        }
         wire::ApprovalDecision::Refused { note } => {
-            ApprovalAnswer::Refused { reason: format!("the user refused: {}", note.trim()) }
+            ApprovalAnswer::Refused { reason: UserRefusal::new(&note).to_string() }
         }
         wire::ApprovalDecision::CancelTurn => ApprovalAnswer::CancelTurn,
     }
@@ -146,10 +144,10 @@ pub fn usage(usage: TokenUsage, is_cost_partial: bool) -> wire::Usage {
 #[must_use]
 pub fn budget_used(turn_id: wire::TurnId, gauge: Gauge) -> wire::DaemonMessage {
     let budget = match gauge.kind {
-        budget::Kind::TurnTokens => wire::BudgetKind::TurnTokens,
-        budget::Kind::DayTokens => wire::BudgetKind::DayTokens,
-        budget::Kind::DayCost => wire::BudgetKind::DayCost,
-        budget::Kind::TurnTime => wire::BudgetKind::TurnTime,
+        budget::LimitKind::TurnTokens => wire::BudgetKind::TurnTokens,
+        budget::LimitKind::DayTokens => wire::BudgetKind::DayTokens,
+        budget::LimitKind::DayCost => wire::BudgetKind::DayCost,
+        budget::LimitKind::TurnTime => wire::BudgetKind::TurnTime,
     };
     wire::DaemonMessage::BudgetUsed(wire::BudgetUsed { turn_id, budget, percent: gauge.percent() })
 }

@@ -95,13 +95,13 @@ impl Lease {
         (usize::from(book.holder.is_some()), book.waiting)
     }
 
-    fn queue_up(&self) -> Result<Place, NotLeased> {
+    fn queue_up(&self) -> Result<QueuePlace, NotLeased> {
         let mut book = self.book();
         if book.waiting >= MAX_WAITING {
             return Err(NotLeased::Full { holder: name(&book) });
         }
         book.waiting += 1;
-        Ok(Place(Arc::clone(&self.book)))
+        Ok(QueuePlace(Arc::clone(&self.book)))
     }
 
     fn holder(&self) -> String {
@@ -127,9 +127,9 @@ impl Drop for Held {
 }
 
 /// A place in the queue.
-struct Place(Arc<Mutex<Book>>);
+struct QueuePlace(Arc<Mutex<Book>>);
 
-impl Drop for Place {
+impl Drop for QueuePlace {
     fn drop(&mut self) {
         lock(&self.0).waiting -= 1;
     }

@@ -5,8 +5,9 @@ use std::sync::PoisonError;
 use cohab_agent::TurnError;
 use cohab_context::{
     compaction,
-    query::{EARLIER, inside, with_block, words},
-    report::{Row, analysis, rows},
+    query::EARLIER,
+    query_text::{inside, with_block, words},
+    report::{SectionRow, analysis, rows},
 };
 use cohab_model_api::{Message, TokenUsage};
 use cohab_protocol::{
@@ -53,7 +54,7 @@ pub async fn answer(
         }
         // The connection answers these itself.
         SessionAction::Attach(_) | SessionAction::Status => {
-            Err(convert::request_error(id, WireErrorKind::Protocol, "that is no request to a session".into(), None))
+            Err(convert::request_error(id, WireErrorKind::Protocol, "this is not a session request".into(), None))
         }
     }
 }
@@ -109,6 +110,6 @@ async fn context(daemon: &Daemon, session: &Session, id: RequestId) -> Result<Co
     messages.push(Message::User { text: next });
     let rows = rows(&fixed, &messages);
     let room = analysis(&fixed, &rows).map(convert::context_room);
-    let section = |row: Row| ContextSection { name: row.name.to_owned(), tokens: row.tokens };
+    let section = |row: SectionRow| ContextSection { name: row.name.to_owned(), tokens: row.tokens };
     Ok(ContextReport { sections: rows.into_iter().map(section).collect(), room })
 }

@@ -49,8 +49,8 @@ pub async fn restore(archive: &Archive, session: &Session) {
     match timeout(LOAD_WAIT, loading).await {
         Ok(Ok(Ok(Some(stored)))) => take(session, stored),
         Ok(Ok(Ok(None))) => {}
-        Ok(Ok(Err(error))) => tracing::warn!(%error, "what was said before is not known"),
-        Ok(Err(_)) | Err(_) => tracing::warn!("the store is slow; going on without what was said before"),
+        Ok(Ok(Err(error))) => tracing::warn!(%error, "the earlier conversation is not available"),
+        Ok(Err(_)) | Err(_) => tracing::warn!("the store is slow; continuing without the earlier conversation"),
     }
 }
 
@@ -99,9 +99,9 @@ pub async fn elsewhere(daemon: &Daemon) -> Option<String> {
     let (session, Unfinished { turn, .. }) = found.first()?;
     let (id, question) = (session.id.get(..SHOWN_DIGITS)?, one_line(&turn.question, QUESTION_MAX_CHARS));
     let way = if is_open(session) {
-        format!("\"{question}\" was interrupted in another shell: `? /resume` there goes on")
+        format!("\"{question}\" was interrupted in another shell: `? /resume` there continues it")
     } else {
-        format!("`cohab resume {id}` goes on with \"{question}\"")
+        format!("`cohab resume {id}` continues \"{question}\"")
     };
     let more = match found.len() - 1 {
         0 => String::new(),
@@ -140,8 +140,9 @@ pub async fn find(daemon: &Daemon, request: RequestId, attach: &mut Attach) -> R
     };
     let (archive, prefix) = (daemon.archive.clone(), id.clone());
     let looking = spawn_blocking(move || archive.find(&prefix));
-    let unreadable =
-        |error: String| fail(format!("the conversations cannot be read: {error}"), "`cohab sessions` may say more");
+    let unreadable = |error: String| {
+        fail(format!("the conversations cannot be read: {error}"), "`cohab sessions` may show the cause")
+    };
     let found = looking.await.map_err(|error| unreadable(error.to_string()))?;
     let session = match found.map_err(|error| unreadable(error.to_string()))? {
         Found::One(session) => *session,
@@ -159,7 +160,7 @@ pub async fn find(daemon: &Daemon, request: RequestId, attach: &mut Attach) -> R
     }
     let key = SessionKey(session.key.clone());
     if daemon.is_attended(&key) {
-        let hint = format!("`cohab sessions fork {id}` goes on with a copy");
+        let hint = format!("`cohab sessions fork {id}` continues with a copy");
         return Err(fail("this conversation is open in another shell".to_owned(), &hint));
     }
     attach.session = key;

@@ -50,7 +50,7 @@ pub const RECONNECT_GRACE: Duration = Duration::from_secs(5);
 /// A conversation and what belongs to it.
 pub struct Session {
     key: SessionKey,
-    state: Mutex<State>,
+    state: Mutex<SessionState>,
     /// Wakes the connection's writer.
     outgoing: Notify,
     /// Wakes a turn that waits for room in the timeline.
@@ -66,7 +66,7 @@ pub struct Session {
     named: Named,
 }
 
-struct State {
+struct SessionState {
     client: Option<Client>,
     detached_at: Instant,
     variables: Variables,
@@ -76,7 +76,7 @@ struct State {
     history: VecDeque<PastCommand>,
     untold: UnreportedCommands,
     timeline: Timeline,
-    turn: Option<Turn>,
+    turn: Option<RunningTurn>,
     is_left: bool,
     calls: HashMap<CallId, PendingCall>,
     approvals: HashMap<ApprovalId, oneshot::Sender<ApprovalDecision>>,
@@ -94,7 +94,7 @@ struct Client {
     superseded: CancellationToken,
 }
 
-struct Turn {
+struct RunningTurn {
     id: TurnId,
     cancel: CancellationToken,
 }
@@ -103,7 +103,7 @@ impl Session {
     /// A session without a client so far.
     #[must_use]
     pub fn new(key: SessionKey) -> Self {
-        let state = State {
+        let state = SessionState {
             client: None,
             detached_at: Instant::now(),
             variables: Variables::new(),
@@ -136,7 +136,7 @@ impl Session {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SessionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -376,7 +376,7 @@ impl Session {
         if state.is_left {
             return None;
         }
-        let State { timeline, calls, approvals, .. } = &mut *state;
+        let SessionState { timeline, calls, approvals, .. } = &mut *state;
         let message = timeline.next(|message| is_moot(message, calls, approvals));
         match message.as_deref() {
             Some(DaemonMessage::ExecuteCommand(command)) => {
@@ -412,7 +412,7 @@ impl Session {
                 Some("cancel it with Ctrl-C, or wait".into()),
             ));
         }
-        state.turn = Some(Turn { id, cancel });
+        state.turn = Some(RunningTurn { id, cancel });
         state.cwd = cwd;
         state.untold = UnreportedCommands::default();
         state.timeline.begin(id);

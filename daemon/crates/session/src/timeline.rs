@@ -19,7 +19,7 @@ const ENTRY_BYTES: usize = 128;
 /// The outgoing messages of one session.
 #[derive(Debug, Default)]
 pub struct Timeline {
-    entries: VecDeque<Entry>,
+    entries: VecDeque<TimelineEntry>,
     /// Index of the first waiting entry.
     cursor: usize,
     turn_id: Option<TurnId>,
@@ -29,7 +29,7 @@ pub struct Timeline {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct TimelineEntry {
     /// Shared with the sender: it may be megabytes.
     message: Arc<DaemonMessage>,
     bytes: usize,
@@ -137,11 +137,11 @@ impl Timeline {
 
     fn append(&mut self, message: DaemonMessage, bytes: usize) {
         self.waiting_bytes += bytes;
-        self.entries.push_back(Entry { message: Arc::new(message), bytes });
+        self.entries.push_back(TimelineEntry { message: Arc::new(message), bytes });
     }
 
     fn move_cursor(&mut self, cursor: usize) {
-        let bytes = |entries: &mut dyn Iterator<Item = &Entry>| entries.map(|entry| entry.bytes).sum();
+        let bytes = |entries: &mut dyn Iterator<Item = &TimelineEntry>| entries.map(|entry| entry.bytes).sum();
         self.cursor = cursor;
         self.sent_bytes = bytes(&mut self.entries.iter().take(cursor));
         self.waiting_bytes = bytes(&mut self.entries.iter().skip(cursor));
@@ -156,7 +156,7 @@ impl Timeline {
     }
 }
 
-fn seq_of(entry: &Entry, turn_id: TurnId) -> Option<u64> {
+fn seq_of(entry: &TimelineEntry, turn_id: TurnId) -> Option<u64> {
     match &*entry.message {
         DaemonMessage::AgentStreamChunk(chunk) if chunk.turn_id == turn_id => Some(chunk.seq),
         _ => None,

@@ -68,21 +68,20 @@ impl RecoveryContext<'_> {
         let Unfinished { turn, done, model_calls, unknown, .. } = unfinished;
         let steps = match done {
             0 => "nothing was done yet".to_owned(),
-            1 => "1 step is done, and not done again".to_owned(),
-            done => format!("{done} steps are done, and not done again"),
+            1 => "1 step is done and is not repeated".to_owned(),
+            done => format!("{done} steps are done and are not repeated"),
         };
-        sink.emit(TurnEvent::Notice(format!("goes on where the daemon ended: {steps}"))).await;
+        sink.emit(TurnEvent::Notice(format!("continues where the daemon ended: {steps}"))).await;
         for step in unknown {
             let title = step.metadata.title.clone();
             let (told, settled) = match self.fate(&step).await {
-                Fate::Ran(done) => (format!("this ran meanwhile, its result is here: `{title}`"), done),
+                Fate::Ran(done) => (format!("this ran in the meantime, its result is here: `{title}`"), done),
                 Fate::NotFinished(step) => {
-                    (format!("this was begun and did not finish, what came of it is here: `{title}`"), step)
+                    (format!("this was started and did not finish, its output is here: `{title}`"), step)
                 }
                 Fate::NeverBegun(step) => (format!("this was never started: `{title}`"), step),
                 Fate::Unknown => {
-                    let text =
-                        format!("it is not known whether this has run: `{title}`; it is not run again by itself");
+                    let text = format!("it is unknown whether this ran: `{title}`; it is not run again by itself");
                     sink.emit(TurnEvent::Notice(text)).await;
                     continue;
                 }

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     sessions::id,
-    spool::{Kept, kept_in, remove, shrink, total},
+    spool::{StoredFile, kept_in, remove, shrink, total},
 };
 
 pub use restore::{Restored, Taken, Word};
@@ -64,7 +64,7 @@ pub struct Backups {
 /// A line of the list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Line {
+enum BackupLine {
     /// A file is about to be changed.
     Before {
         /// Its path, byte by byte.
@@ -134,7 +134,7 @@ impl Backups {
             write_new(&folder.join(copy), content)?;
         }
         let new_folders = path.ancestors().skip(1).take_while(|folder| !folder.exists()).count();
-        add(&folder, &Line::Before { path: path.as_os_str().as_bytes().to_vec(), copy, new_folders })
+        add(&folder, &BackupLine::Before { path: path.as_os_str().as_bytes().to_vec(), copy, new_folders })
     }
 
     /// The change is made, or was not: the file's current content is what the assistant left. Blocks.
@@ -146,19 +146,19 @@ impl Backups {
             Err(FileError::Missing) => return Ok(()),
             read => read?,
         };
-        let line = Line::After { path: path.as_os_str().as_bytes().to_vec(), hash: hash_of(&content) };
+        let line = BackupLine::After { path: path.as_os_str().as_bytes().to_vec(), hash: hash_of(&content) };
         add(&self.turn(session, turn), &line)
     }
 
     /// Removes old and surplus copies.
     fn make_room(&self) {
         let since = SystemTime::now().checked_sub(KEEP);
-        let mut turns: Vec<Kept> = Vec::new();
+        let mut turns: Vec<StoredFile> = Vec::new();
         for session in kept_in(&self.root) {
-            let (old, kept): (Vec<Kept>, Vec<Kept>) =
+            let (old, kept): (Vec<StoredFile>, Vec<StoredFile>) =
                 kept_in(&session.path).into_iter().partition(|turn| since.is_some_and(|since| turn.modified < since));
             old.iter().for_each(|turn| remove(&turn.path));
-            turns.extend(kept.into_iter().map(|turn| Kept { bytes: total(&kept_in(&turn.path)), ..turn }));
+            turns.extend(kept.into_iter().map(|turn| StoredFile { bytes: total(&kept_in(&turn.path)), ..turn }));
             // Only an empty folder is removed.
             let _ = fs::remove_dir(&session.path);
         }
@@ -176,7 +176,7 @@ fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
     file.sync_data()
 }
 
-fn add(folder: &Path, line: &Line) -> Result<(), BackupError> {
+fn add(folder: &Path, line: &BackupLine) -> Result<(), BackupError> {
     let mut options = OpenOptions::new();
     options.append(true).create(true).mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
     let mut file = options.open(folder.join(LIST))?;
@@ -197,12 +197,12 @@ fn changes_in(folder: &Path) -> io::Result<Vec<Change>> {
         // A line that a dying daemon did not finish is skipped.
         let Ok(line) = serde_json::from_str(&line?) else { continue };
         match line {
-            Line::Before { path, copy, new_folders } => {
+            BackupLine::Before { path, copy, new_folders } => {
                 let path = PathBuf::from(OsString::from_vec(path));
                 changes.retain(|change| change.path != path);
                 changes.push(Change { path, copy, new_folders, hash: None });
             }
-            Line::After { path, hash } => {
+            BackupLine::After { path, hash } => {
                 let path = PathBuf::from(OsString::from_vec(path));
                 if let Some(change) = changes.iter_mut().find(|change| change.path == path) {
                     change.hash = Some(hash);

@@ -14,7 +14,7 @@ pub enum StoreError {
     #[error("{0}")]
     Io(#[from] io::Error),
     /// A pipe, a folder, a device.
-    #[error("it is no regular file")]
+    #[error("it is not a regular file")]
     Irregular,
     /// Tables of somebody else.
     #[error("it is the database of another program")]
@@ -23,7 +23,7 @@ pub enum StoreError {
     #[error("a part of it cannot be read")]
     Broken,
     /// A later release has changed it.
-    #[error("it is of a later release of cohab (version {0})")]
+    #[error("a later release of cohab wrote it (version {0})")]
     TooNew(usize),
 }
 
@@ -47,13 +47,13 @@ impl StoreError {
     /// What helps against it, if anything does.
     #[must_use]
     pub fn remedy(&self) -> Option<&'static str> {
-        const BROKEN: &str = "with the next question the daemon begins a new one with all that can be read of it, and keeps this one \
-                              as `.broken` beside it";
-        const AWAY: &str = "move it away: a new one is begun then";
-        const OURS: &str = "make the file and its folder yours and writable";
-        const ROOM: &str = "make room on the disk; `cohab sessions rm --older-than 30d` makes some here";
+        const BROKEN: &str = "with the next question the daemon starts a new one with everything that can be read, \
+                              and keeps this one next to it as `.broken`";
+        const AWAY: &str = "move it away, and the daemon starts a new one";
+        const OURS: &str = "check that you own the file and its folder and can write to them";
+        const ROOM: &str = "free space on the disk; `cohab sessions rm --older-than 30d` frees some here";
         let code = match self {
-            Self::TooNew(_) => return Some("use that release, or move the file away: a new one is begun then"),
+            Self::TooNew(_) => return Some("use that release, or move the file away, and the daemon starts a new one"),
             Self::Irregular | Self::Foreign => return Some(AWAY),
             Self::Broken => return Some(BROKEN),
             Self::Io(error) => {
@@ -69,7 +69,7 @@ impl StoreError {
             ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Some(BROKEN),
             ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied => Some(OURS),
             ErrorCode::DiskFull => Some(ROOM),
-            ErrorCode::SystemIoFailure => Some("look whether the disk is full or broken"),
+            ErrorCode::SystemIoFailure => Some("check whether the disk is full or broken"),
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Some("another program has it open; try again"),
             _ => None,
         }

@@ -171,7 +171,7 @@ mod tests {
         let connection = create(&folder.path().join("a.db"), &ONE).expect("it is made");
         let insert = || connection.execute("INSERT INTO a VALUES (?1)", ["x".repeat(1_000)]).map_err(StoreError::from);
         let error = (0..100).find_map(|_| insert().err()).expect("it is full");
-        assert!(error.remedy().is_some_and(|remedy| remedy.starts_with("make room")), "{error}");
+        assert!(error.remedy().is_some_and(|remedy| remedy.starts_with("free space")), "{error}");
         assert!(!error.is_corruption());
         let count: i64 = connection.query_row("SELECT count(*) FROM a", [], |row| row.get(0)).expect("a count");
         assert!(count > 4, "{count}");
@@ -186,7 +186,7 @@ mod tests {
         let form = Form { pragmas: "PRAGMA query_only = ON;", ..ONE };
         let connection = create(&path, &form).expect("it can be read");
         let error = StoreError::from(connection.execute("INSERT INTO a VALUES ('x')", []).expect_err("it is refused"));
-        assert!(error.remedy().is_some_and(|remedy| remedy.contains("writable")), "{error}");
+        assert!(error.remedy().is_some_and(|remedy| remedy.contains("can write")), "{error}");
         let denied = StoreError::from(io::Error::from(io::ErrorKind::PermissionDenied));
         assert_eq!(denied.remedy(), error.remedy());
     }

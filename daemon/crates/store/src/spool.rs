@@ -35,7 +35,7 @@ pub struct Spool {
 }
 
 /// A file or a folder, with its age and size.
-pub(super) struct Kept {
+pub(super) struct StoredFile {
     pub path: PathBuf,
     pub modified: SystemTime,
     pub bytes: u64,
@@ -67,7 +67,7 @@ impl Spool {
         let text = cut_middle(&foldable(text, line_max_bytes), MAX_FILE_BYTES);
         shrink(kept_in(&folder), MAX_FILES - 1, self.max_session_bytes.saturating_sub(text.len() as u64));
         let sessions = kept_in(&self.root).into_iter().filter(|one| one.path != folder);
-        let sessions = sessions.map(|one| Kept { bytes: total(&kept_in(&one.path)), ..one }).collect();
+        let sessions = sessions.map(|one| StoredFile { bytes: total(&kept_in(&one.path)), ..one }).collect();
         shrink(sessions, usize::MAX, self.max_bytes.saturating_sub(self.max_session_bytes));
         let path = folder.join(format!("{}.txt", uuid::Uuid::now_v7().as_simple()));
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
@@ -109,22 +109,22 @@ fn foldable(text: &str, line_max_bytes: usize) -> String {
 }
 
 /// The content of a folder; empty if it cannot be read.
-pub(super) fn kept_in(folder: &Path) -> Vec<Kept> {
+pub(super) fn kept_in(folder: &Path) -> Vec<StoredFile> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let kept = entries.filter_map(|entry| {
         let metadata = entry.metadata().ok()?;
         let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-        Some(Kept { path: entry.path(), modified, bytes: metadata.len() })
+        Some(StoredFile { path: entry.path(), modified, bytes: metadata.len() })
     });
     kept.collect()
 }
 
-pub(super) fn total(kept: &[Kept]) -> u64 {
+pub(super) fn total(kept: &[StoredFile]) -> u64 {
     kept.iter().map(|one| one.bytes).sum()
 }
 
 /// Removes the oldest until there are at most `most`, of `max_bytes` in all.
-pub(super) fn shrink(mut kept: Vec<Kept>, most: usize, max_bytes: u64) {
+pub(super) fn shrink(mut kept: Vec<StoredFile>, most: usize, max_bytes: u64) {
     // Names count up with time, where times are equal.
     kept.sort_by(|one, other| (one.modified, &one.path).cmp(&(other.modified, &other.path)));
     let (mut left, mut bytes) = (kept.len(), total(&kept));

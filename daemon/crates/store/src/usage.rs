@@ -78,7 +78,7 @@ impl Store {
             self.enqueue(Job::Load);
             let loaded = is_loaded.wait_for(|is_loaded| *is_loaded);
             if timeout(LOAD_WAIT, loaded).await.is_err() {
-                tracing::warn!("the store is slow; going on without it");
+                tracing::warn!("the store is slow; continuing without it");
             }
         }
     }

@@ -199,7 +199,7 @@ fn a_file_of_a_later_release_is_left_alone() {
     connection.pragma_update(None, "user_version", 99).expect("it can be written");
     drop(connection);
     let error = Database::create(&folder.file()).err().expect("it is refused");
-    assert_eq!(error.to_string(), "it is of a later release of cohab (version 99)");
+    assert_eq!(error.to_string(), "a later release of cohab wrote it (version 99)");
     assert!(!error.is_corruption());
 }
 

@@ -34,14 +34,14 @@ struct Shared<J> {
     /// The name of lost data, as in "... not kept".
     subject: &'static str,
     open: Open<J>,
-    state: Mutex<State<J>>,
+    state: Mutex<WorkerState<J>>,
     /// There are jobs, or the last holder has gone.
     has_changed: Condvar,
     /// Nothing is left to be written.
     became_idle: Condvar,
 }
 
-struct State<J> {
+struct WorkerState<J> {
     jobs: Vec<J>,
     /// Waiters for the jobs so far.
     waiting: Vec<oneshot::Sender<bool>>,
@@ -55,7 +55,7 @@ struct State<J> {
     trouble: Option<String>,
 }
 
-impl<J> State<J> {
+impl<J> WorkerState<J> {
     fn is_busy(&self) -> bool {
         !self.jobs.is_empty() || self.is_writing || (self.is_working && self.holders == 0)
     }
@@ -78,7 +78,7 @@ impl<J: Send + 'static> Worker<J> {
         subject: &'static str,
         open: impl Fn(&Path) -> Result<Write<J>, StoreError> + Send + Sync + 'static,
     ) -> Self {
-        let state = State {
+        let state = WorkerState {
             jobs: Vec::new(),
             waiting: Vec::new(),
             is_working: false,
@@ -161,7 +161,7 @@ impl<J: Send + 'static> Worker<J> {
 impl<J> Worker<J> {
     /// Waits until all is written, a second at most. Blocks.
     pub fn flush(&self) {
-        let is_busy = |state: &mut State<J>| state.is_busy();
+        let is_busy = |state: &mut WorkerState<J>| state.is_busy();
         let waited = self.shared.became_idle.wait_timeout_while(self.shared.state(), END_WAIT, is_busy);
         drop(waited);
     }
@@ -174,7 +174,7 @@ impl<J> Drop for Worker<J> {
 }
 
 impl<J> Shared<J> {
-    fn state(&self) -> MutexGuard<'_, State<J>> {
+    fn state(&self) -> MutexGuard<'_, WorkerState<J>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -244,7 +244,8 @@ impl<J> Shared<J> {
                 self.try_write(open, jobs)?;
                 let path = self.path.display();
                 self.state().trouble = Some(format!(
-                    "{path} was damaged. What could be read of it is in a new one, the damaged file is kept as `.broken` beside it."
+                    "{path} was damaged. A new file has everything that could be read; the damaged file is kept next \
+                     to it as `.broken`."
                 ));
                 Ok(())
             }

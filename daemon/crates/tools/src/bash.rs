@@ -38,7 +38,7 @@ pub(super) struct Bash {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments<'a> {
+struct BashArguments<'a> {
     /// The shell line or script, as it would be typed.
     #[serde(borrow)]
     command: Cow<'a, str>,
@@ -81,11 +81,15 @@ impl Bash {
 #[async_trait]
 impl Tool for Bash {
     fn spec(&self) -> ToolSpec {
-        ToolSpec { name: LIVE.into(), description: DESCRIPTION.into(), parameters: arguments::schema::<Arguments>() }
+        ToolSpec {
+            name: LIVE.into(),
+            description: DESCRIPTION.into(),
+            parameters: arguments::schema::<BashArguments>(),
+        }
     }
 
     fn intent(&self, args: &JsonObject, _cwd: &Path) -> Result<Intent, String> {
-        let Arguments { command, .. } = arguments::parse(args)?;
+        let BashArguments { command, .. } = arguments::parse(args)?;
         if command.trim().is_empty() {
             return Err("argument `command` is empty".into());
         }
@@ -102,7 +106,7 @@ impl Tool for Bash {
     }
 
     async fn call(&self, args: &JsonObject, context: &ToolContext<'_>) -> Result<ToolOutput, String> {
-        let Arguments { command, timeout_ms } = arguments::parse(args)?;
+        let BashArguments { command, timeout_ms } = arguments::parse(args)?;
         let timeout = timeout_ms.map_or(self.options.command_timeout, Duration::from_millis);
         let cwd_before = context.runner.cwd();
         let fresh = || uuid::Uuid::new_v4().simple().to_string();
@@ -190,7 +194,7 @@ fn env_changes(changes: &[EnvChange]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use cohab_types::command::RelayError;
+    use cohab_types::{command::RelayError, refusal::Refusal};
     use serde_json::{Value, json};
     use tokio_util::sync::CancellationToken;
 
@@ -315,7 +319,7 @@ mod tests {
     #[tokio::test]
     async fn a_command_that_did_not_run_is_an_error_with_the_reason() {
         let mut runner = ScriptedRunner::new(Path::new("/w"));
-        runner.answer = Err(RelayError::Busy { code: "shell_busy", reason: "vim runs in the shell".into() });
+        runner.answer = Err(RelayError::Busy { refusal: Refusal::ShellBusy, reason: "vim runs in the shell".into() });
         assert_eq!(run(&runner, &json!({"command": "x"})).await.unwrap_err(), "vim runs in the shell");
     }
 }

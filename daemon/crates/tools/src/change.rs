@@ -65,14 +65,14 @@ pub(super) struct Change {
 }
 
 /// A change as text.
-struct Shown {
+struct ChangeText {
     diff: String,
     added: usize,
     removed: usize,
 }
 
 impl Change {
-    fn show(&self) -> Result<Shown, String> {
+    fn show(&self) -> Result<ChangeText, String> {
         let name = render::path(&self.path);
         let (old, old_name) = match self.before.as_ref().map(|original| &original.content) {
             None => ("", "/dev/null".into()),
@@ -94,12 +94,12 @@ impl Change {
         if diff.len() > DIFF_MAX_BYTES {
             return Err(format!("{name}: the change is too large to be shown for consent; make it in smaller parts"));
         }
-        Ok(Shown { diff, added, removed })
+        Ok(ChangeText { diff, added, removed })
     }
 
     /// Makes the change.
     fn apply(&self) -> Result<ToolOutput, String> {
-        let Shown { added, removed, .. } = self.show()?;
+        let ChangeText { added, removed, .. } = self.show()?;
         let name = render::path(&self.path);
         let named = |error: FileError| match error {
             FileError::Changed => changed_meanwhile(&self.path),
@@ -147,7 +147,7 @@ impl Previews {
         if change.before.as_ref().is_some_and(|original| original.content == change.after.as_bytes()) {
             return Err(format!("{}: has exactly this content already", render::path(&change.path)));
         }
-        let Shown { diff, .. } = change.show()?;
+        let ChangeText { diff, .. } = change.show()?;
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         if shown.len() == PREVIEWS_MAX {
             shown.pop_front();

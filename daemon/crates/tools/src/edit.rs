@@ -35,7 +35,7 @@ pub(super) struct Edit {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct EditArguments {
     /// The file; relative to the shell's working directory, or absolute, or with `~`.
     path: String,
     /// The text to replace, exactly as it is in the file.
@@ -53,7 +53,7 @@ impl Edit {
     }
 }
 
-fn plan(args: &Arguments, cwd: &Path, home: &Path) -> Result<Change, String> {
+fn plan(args: &EditArguments, cwd: &Path, home: &Path) -> Result<Change, String> {
     let path = path::resolve(&args.path, cwd, home)?;
     let named = |reason: &str| format!("{}: {reason}", render::path(&path));
     let before = change::original(&path)?.ok_or_else(|| named("no such file; make it with `write`"))?;
@@ -85,7 +85,7 @@ enum Mismatch {
 
 impl Mismatch {
     /// The reason as a phrase for the model; details of the content only if `is_plain`.
-    fn explain(self, text: &str, args: &Arguments, is_plain: bool) -> String {
+    fn explain(self, text: &str, args: &EditArguments, is_plain: bool) -> String {
         match self {
             Self::Empty => "argument `old_string` is empty; use `write` to write a whole file".into(),
             Self::Same => "`old_string` and `new_string` are the same".into(),
@@ -98,7 +98,7 @@ impl Mismatch {
 }
 
 /// `text` with the replacement made.
-fn replaced(text: &str, args: &Arguments) -> Result<String, Mismatch> {
+fn replaced(text: &str, args: &EditArguments) -> Result<String, Mismatch> {
     if args.old_string.is_empty() {
         return Err(Mismatch::Empty);
     }
@@ -123,7 +123,7 @@ fn replaced(text: &str, args: &Arguments) -> Result<String, Mismatch> {
 }
 
 /// The two strings with the line ends of `text`: models write LF, also for files where every line ends with CRLF.
-fn in_line_ends_of(text: &str, args: &Arguments) -> (String, String) {
+fn in_line_ends_of(text: &str, args: &EditArguments) -> (String, String) {
     let to_crlf = |part: &str| part.replace("\r\n", "\n").replace('\n', "\r\n");
     let crlf_lines = text.matches("\r\n").count();
     let is_crlf_file = crlf_lines > 0 && crlf_lines == text.matches('\n').count();
@@ -189,16 +189,16 @@ fn nearest_line<'a>(text: &'a str, wanted: &str) -> Option<(usize, &'a str)> {
 #[async_trait]
 impl Tool for Edit {
     fn spec(&self) -> ToolSpec {
-        ToolSpec { name: "edit".into(), description: DESCRIPTION.into(), parameters: arguments::schema::<Arguments>() }
+        ToolSpec { name: "edit".into(), description: DESCRIPTION.into(), parameters: arguments::schema::<EditArguments>() }
     }
 
     fn intent(&self, args: &JsonObject, cwd: &Path) -> Result<Intent, String> {
-        let args: Arguments = arguments::parse(args)?;
+        let args: EditArguments = arguments::parse(args)?;
         self.previews.intent(&plan(&args, cwd, &self.options.home)?, &args.path)
     }
 
     async fn call(&self, args: &JsonObject, context: &ToolContext<'_>) -> Result<ToolOutput, String> {
-        let args: Arguments = arguments::parse(args)?;
+        let args: EditArguments = arguments::parse(args)?;
         let (cwd, home) = (context.runner.cwd(), self.options.home.clone());
         self.previews.apply(context.cancel, move || plan(&args, &cwd, &home)).await
     }

@@ -7,8 +7,8 @@ use serde_json::json;
 use super::super::testing::{call, folder, intent, options, run};
 use super::*;
 
-fn arguments(old: &str, new: &str, replace_all: bool) -> Arguments {
-    Arguments { path: "f".into(), old_string: old.into(), new_string: new.into(), replace_all }
+fn arguments(old: &str, new: &str, replace_all: bool) -> EditArguments {
+    EditArguments { path: "f".into(), old_string: old.into(), new_string: new.into(), replace_all }
 }
 
 fn error(text: &str, old: &str) -> String {

@@ -33,7 +33,7 @@ pub(super) struct Glob {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct GlobArguments {
     /// The pattern; without a slash it is matched with file names alone.
     pattern: String,
     /// The folder to search; default is the shell's working directory.
@@ -52,7 +52,7 @@ impl Glob {
     }
 }
 
-fn search_of(args: &Arguments, cwd: &Path, home: &Path) -> Result<Search, String> {
+fn search_of(args: &GlobArguments, cwd: &Path, home: &Path) -> Result<Search, String> {
     let folder = path::resolve(args.path.as_deref().unwrap_or("."), cwd, home)?;
     let (start, pattern) = PathPattern::with_base(&args.pattern)?;
     let base = if start.is_empty() { folder } else { path::resolve(start, &folder, home)? };
@@ -90,11 +90,11 @@ fn find(search: &Search, cwd: &Path, max_bytes: usize, cancel: &CancellationToke
 #[async_trait]
 impl Tool for Glob {
     fn spec(&self) -> ToolSpec {
-        ToolSpec { name: "glob".into(), description: DESCRIPTION.into(), parameters: arguments::schema::<Arguments>() }
+        ToolSpec { name: "glob".into(), description: DESCRIPTION.into(), parameters: arguments::schema::<GlobArguments>() }
     }
 
     fn intent(&self, args: &JsonObject, cwd: &Path) -> Result<Intent, String> {
-        let args: Arguments = arguments::parse(args)?;
+        let args: GlobArguments = arguments::parse(args)?;
         let Search { base, .. } = search_of(&args, cwd, &self.options.home)?;
         let place = args.path.map_or(String::new(), |path| format!(" in {path}"));
         Ok(Intent {
@@ -104,7 +104,7 @@ impl Tool for Glob {
     }
 
     async fn call(&self, args: &JsonObject, context: &ToolContext<'_>) -> Result<ToolOutput, String> {
-        let args: Arguments = arguments::parse(args)?;
+        let args: GlobArguments = arguments::parse(args)?;
         let (cwd, options) = (context.runner.cwd(), self.options.clone());
         blocking::reading(context.cancel, move |cancel| {
             let search = search_of(&args, &cwd, &options.home)?;

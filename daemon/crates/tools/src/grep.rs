@@ -15,7 +15,7 @@ use super::{
     ToolOptions, arguments, blocking,
     matches::{self, Limits, Matches},
     path, render,
-    walk::{self, Found, PathPattern},
+    walk::{self, PathPattern, WalkResult},
 };
 
 /// Longest regular expression.
@@ -39,7 +39,7 @@ pub(super) struct Grep {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct GrepArguments {
     /// The regular expression; escape `.`, `(`, `[`, `{` and the like to mean themselves.
     pattern: String,
     /// The file or folder to search; default is the shell's working directory.
@@ -70,7 +70,7 @@ impl Grep {
     }
 }
 
-fn search_of(args: &Arguments, cwd: &Path, home: &Path) -> Result<Search, String> {
+fn search_of(args: &GrepArguments, cwd: &Path, home: &Path) -> Result<Search, String> {
     if args.pattern.is_empty() || args.pattern.len() > PATTERN_MAX_BYTES {
         return Err(format!("argument `pattern` is empty or longer than {PATTERN_MAX_BYTES} bytes"));
     }
@@ -114,7 +114,7 @@ fn find(
     Ok(report(search, cwd, &found, &matches, secret))
 }
 
-fn report(search: &Search, cwd: &Path, found: &Found, matches: &Matches<'_>, secret: usize) -> ToolOutput {
+fn report(search: &Search, cwd: &Path, found: &WalkResult, matches: &Matches<'_>, secret: usize) -> ToolOutput {
     let mut notes = Vec::new();
     if matches.count == 0 {
         let files = render::count(found.files.len(), "file");
@@ -144,11 +144,15 @@ fn report(search: &Search, cwd: &Path, found: &Found, matches: &Matches<'_>, sec
 #[async_trait]
 impl Tool for Grep {
     fn spec(&self) -> ToolSpec {
-        ToolSpec { name: "grep".into(), description: DESCRIPTION.into(), parameters: arguments::schema::<Arguments>() }
+        ToolSpec {
+            name: "grep".into(),
+            description: DESCRIPTION.into(),
+            parameters: arguments::schema::<GrepArguments>(),
+        }
     }
 
     fn intent(&self, args: &JsonObject, cwd: &Path) -> Result<Intent, String> {
-        let args: Arguments = arguments::parse(args)?;
+        let args: GrepArguments = arguments::parse(args)?;
         let Search { base, .. } = search_of(&args, cwd, &self.options.home)?;
         let place = args.path.or(args.glob).map_or(String::new(), |place| format!(" in {place}"));
         Ok(Intent {
@@ -158,7 +162,7 @@ impl Tool for Grep {
     }
 
     async fn call(&self, args: &JsonObject, context: &ToolContext<'_>) -> Result<ToolOutput, String> {
-        let args: Arguments = arguments::parse(args)?;
+        let args: GrepArguments = arguments::parse(args)?;
         let (cwd, options) = (context.runner.cwd(), self.options.clone());
         blocking::reading(context.cancel, move |cancel| {
             let search = search_of(&args, &cwd, &options.home)?;

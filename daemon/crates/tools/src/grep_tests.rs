@@ -111,7 +111,7 @@ fn secret_files_are_left_out_unless_exactly_they_are_asked_for() {
     make(&dir, "notes", "KEY\n");
     let limits = Limits { matches: 10, context_lines: 0, bytes: 1_000 };
     let found = |path: &str| {
-        let args: Arguments =
+        let args: GrepArguments =
             arguments::parse(&super::super::testing::object(&json!({"pattern": "KEY", "path": path})))?;
         let is_secret = |file: &Path| file.ends_with("id_rsa");
         find(&search_of(&args, &dir, &dir)?, &dir, &limits, is_secret, &CancellationToken::new())
@@ -149,7 +149,7 @@ proptest! {
         let (_guard, dir) = folder();
         fs::write(dir.join("f"), &content).unwrap();
         let limits = Limits { matches: 5, context_lines: 1, bytes: 1_000 };
-        let args: Arguments = arguments::parse(&super::super::testing::object(&json!({"pattern": pattern}))).unwrap();
+        let args: GrepArguments = arguments::parse(&super::super::testing::object(&json!({"pattern": pattern}))).unwrap();
         if let Ok(search) = search_of(&args, &dir, &dir) {
             let output = find(&search, &dir, &limits, |_| false, &CancellationToken::new()).unwrap();
             prop_assert!(output.content.len() < 1_200);

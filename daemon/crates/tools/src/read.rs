@@ -34,7 +34,7 @@ pub(super) struct Read {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct ReadArguments {
     /// The file; relative to the shell's working directory, or absolute, or with `~`.
     path: String,
     /// Number of the first line to show, from 1.
@@ -54,11 +54,11 @@ impl Read {
 #[async_trait]
 impl Tool for Read {
     fn spec(&self) -> ToolSpec {
-        ToolSpec { name: "read".into(), description: DESCRIPTION.into(), parameters: arguments::schema::<Arguments>() }
+        ToolSpec { name: "read".into(), description: DESCRIPTION.into(), parameters: arguments::schema::<ReadArguments>() }
     }
 
     fn intent(&self, args: &JsonObject, cwd: &Path) -> Result<Intent, String> {
-        let args: Arguments = arguments::parse(args)?;
+        let args: ReadArguments = arguments::parse(args)?;
         let path = path::resolve(&args.path, cwd, &self.options.home)?;
         let from = args.offset.map_or(String::new(), |offset| format!(" from line {offset}"));
         Ok(Intent {
@@ -68,7 +68,7 @@ impl Tool for Read {
     }
 
     async fn call(&self, args: &JsonObject, context: &ToolContext<'_>) -> Result<ToolOutput, String> {
-        let args: Arguments = arguments::parse(args)?;
+        let args: ReadArguments = arguments::parse(args)?;
         let (cwd, options) = (context.runner.cwd(), self.options.clone());
         blocking::reading(context.cancel, move |cancel| {
             let real = path::resolve(&args.path, &cwd, &options.home)?;
@@ -86,7 +86,7 @@ impl Tool for Read {
     }
 }
 
-fn show_file(bytes: &[u8], args: &Arguments, max_bytes: usize) -> Result<ToolOutput, String> {
+fn show_file(bytes: &[u8], args: &ReadArguments, max_bytes: usize) -> Result<ToolOutput, String> {
     refuse_binary(bytes)?;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = String::from_utf8_lossy(bytes);

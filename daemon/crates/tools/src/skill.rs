@@ -21,7 +21,7 @@ pub(super) struct ReadSkill {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct SkillArguments {
     /// Its name.
     name: String,
 }
@@ -33,7 +33,7 @@ impl ReadSkill {
     }
 
     fn find(&self, args: &JsonObject) -> Result<&Skill, String> {
-        let Arguments { name } = arguments::parse(args)?;
+        let SkillArguments { name } = arguments::parse(args)?;
         self.skills.iter().find(|skill| skill.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.skills.iter().map(|skill| skill.name.as_str()).collect();
             let shown = render::one_line(&name, render::TITLE_MAX_CHARS);
@@ -45,7 +45,11 @@ impl ReadSkill {
 #[async_trait]
 impl Tool for ReadSkill {
     fn spec(&self) -> ToolSpec {
-        ToolSpec { name: "skill".into(), description: DESCRIPTION.into(), parameters: arguments::schema::<Arguments>() }
+        ToolSpec {
+            name: "skill".into(),
+            description: DESCRIPTION.into(),
+            parameters: arguments::schema::<SkillArguments>(),
+        }
     }
 
     fn intent(&self, args: &JsonObject, _: &Path) -> Result<Intent, String> {

@@ -21,7 +21,7 @@ pub(super) struct TodoRead {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {}
+struct TodoReadArguments {}
 
 impl TodoRead {
     pub(super) fn new(board: Arc<TaskBoard>) -> Self {
@@ -33,7 +33,7 @@ impl TodoRead {
 impl Tool for TodoRead {
     fn spec(&self) -> ToolSpec {
         // Some services refuse a schema without properties unless it says so.
-        let mut parameters = arguments::schema::<Arguments>();
+        let mut parameters = arguments::schema::<TodoReadArguments>();
         if let Some(schema) = parameters.as_object_mut() {
             schema.entry("properties").or_insert_with(|| JsonObject::new().into());
         }
@@ -41,7 +41,7 @@ impl Tool for TodoRead {
     }
 
     fn intent(&self, args: &JsonObject, _: &Path) -> Result<Intent, String> {
-        let Arguments {} = arguments::parse(args)?;
+        let TodoReadArguments {} = arguments::parse(args)?;
         Ok(Intent { title: "tasks".into(), effect: Effect::Internal })
     }
 

@@ -23,7 +23,7 @@ pub(super) struct TodoWrite {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct TodoWriteArguments {
     /// All tasks, in the order in which they are to be done.
     tasks: Vec<Task>,
 }
@@ -37,12 +37,12 @@ impl TodoWrite {
 #[async_trait]
 impl Tool for TodoWrite {
     fn spec(&self) -> ToolSpec {
-        let parameters = arguments::schema::<Arguments>();
+        let parameters = arguments::schema::<TodoWriteArguments>();
         ToolSpec { name: "todo_write".into(), description: DESCRIPTION.into(), parameters }
     }
 
     fn intent(&self, args: &JsonObject, _: &Path) -> Result<Intent, String> {
-        let Arguments { tasks } = arguments::parse(args)?;
+        let TodoWriteArguments { tasks } = arguments::parse(args)?;
         let count = render::count(tasks.len(), "task");
         let now = tasks.iter().find(|task| task.status == Status::InProgress);
         let title = match now {
@@ -53,7 +53,7 @@ impl Tool for TodoWrite {
     }
 
     async fn call(&self, args: &JsonObject, _: &ToolContext<'_>) -> Result<ToolOutput, String> {
-        let Arguments { tasks } = arguments::parse(args)?;
+        let TodoWriteArguments { tasks } = arguments::parse(args)?;
         let tasks = self.board.replace(tasks)?;
         (self.keep)(&tasks);
         Ok(shown(&tasks))

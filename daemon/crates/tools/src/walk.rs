@@ -70,7 +70,7 @@ impl PathPattern {
 }
 
 /// The result of a walk.
-pub(super) struct Found {
+pub(super) struct WalkResult {
     /// Absolute paths of files and links, sorted. The base itself if it is a file.
     pub(super) files: Vec<PathBuf>,
     /// Folders and files that could not be read.
@@ -86,12 +86,16 @@ pub(super) struct Found {
 ///
 /// # Errors
 /// A sentence for the model: `base` cannot be entered, or the call was cancelled.
-pub(super) fn files(base: &Path, pattern: Option<&PathPattern>, cancel: &CancellationToken) -> Result<Found, String> {
+pub(super) fn files(
+    base: &Path,
+    pattern: Option<&PathPattern>,
+    cancel: &CancellationToken,
+) -> Result<WalkResult, String> {
     let named = |reason: &str| format!("{}: {reason}", render::path(base));
     let metadata =
         fs::symlink_metadata(base).map_err(|error| named(&cohab_files::FileError::from(error).to_string()))?;
     if metadata.is_file() {
-        return Ok(Found { files: vec![base.to_owned()], unreadable: 0, is_cut: false, is_filtered: true });
+        return Ok(WalkResult { files: vec![base.to_owned()], unreadable: 0, is_cut: false, is_filtered: true });
     }
     if !metadata.is_dir() {
         return Err(named("is neither a file nor a folder"));
@@ -99,7 +103,7 @@ pub(super) fn files(base: &Path, pattern: Option<&PathPattern>, cancel: &Cancell
     fs::read_dir(base).map_err(|error| named(&cohab_files::FileError::from(error).to_string()))?;
 
     let is_filtered = base.ancestors().all(has_sane_ignore_files);
-    let mut found = Found { files: Vec::new(), unreadable: 0, is_cut: false, is_filtered };
+    let mut found = WalkResult { files: Vec::new(), unreadable: 0, is_cut: false, is_filtered };
     let wants_hidden = pattern.is_some_and(|pattern| pattern.wants_hidden);
     for (seen, entry) in walker(base, wants_hidden, is_filtered).build().enumerate() {
         if cancel.is_cancelled() {
@@ -147,7 +151,7 @@ fn has_sane_ignore_files(folder: &Path) -> bool {
 }
 
 /// The omissions of a walk, for the end of a result; empty if there are none.
-pub(super) fn gaps(found: &Found, cwd: &Path, base: &Path) -> Vec<String> {
+pub(super) fn gaps(found: &WalkResult, cwd: &Path, base: &Path) -> Vec<String> {
     let mut gaps = Vec::new();
     if found.is_cut {
         gaps.push(format!("stopped after {ENTRIES_MAX} entries; search in a smaller folder"));

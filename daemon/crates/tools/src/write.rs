@@ -24,7 +24,7 @@ pub(super) struct Write {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct WriteArguments {
     /// The file; relative to the shell's working directory, or absolute, or with `~`.
     path: String,
     /// The whole new content.
@@ -37,7 +37,7 @@ impl Write {
     }
 }
 
-fn plan(args: Arguments, cwd: &Path, home: &Path) -> Result<Change, String> {
+fn plan(args: WriteArguments, cwd: &Path, home: &Path) -> Result<Change, String> {
     if args.path.ends_with('/') {
         return Err("argument `path` names a folder, not a file".into());
     }
@@ -52,17 +52,17 @@ fn plan(args: Arguments, cwd: &Path, home: &Path) -> Result<Change, String> {
 #[async_trait]
 impl Tool for Write {
     fn spec(&self) -> ToolSpec {
-        ToolSpec { name: "write".into(), description: DESCRIPTION.into(), parameters: arguments::schema::<Arguments>() }
+        ToolSpec { name: "write".into(), description: DESCRIPTION.into(), parameters: arguments::schema::<WriteArguments>() }
     }
 
     fn intent(&self, args: &JsonObject, cwd: &Path) -> Result<Intent, String> {
-        let args: Arguments = arguments::parse(args)?;
+        let args: WriteArguments = arguments::parse(args)?;
         let given_path = args.path.clone();
         self.previews.intent(&plan(args, cwd, &self.options.home)?, &given_path)
     }
 
     async fn call(&self, args: &JsonObject, context: &ToolContext<'_>) -> Result<ToolOutput, String> {
-        let args: Arguments = arguments::parse(args)?;
+        let args: WriteArguments = arguments::parse(args)?;
         let (cwd, home) = (context.runner.cwd(), self.options.home.clone());
         self.previews.apply(context.cancel, move || plan(args, &cwd, &home)).await
     }

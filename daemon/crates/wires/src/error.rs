@@ -1,11 +1,11 @@
 //! Reads the errors of services and gives them a family, sizes and a message. Pure; retries are not decided here.
 
 mod body;
+mod error_context;
 mod kind;
 mod sizes;
-mod subject;
 
-pub use self::{body::ErrorBody, subject::Subject};
+pub use self::{body::ErrorBody, error_context::ErrorContext};
 
 #[cfg(test)]
 #[path = "error_tests.rs"]

@@ -4,8 +4,8 @@ use cohab_model_api::ProviderErrorKind as Kind;
 
 use super::*;
 
-fn subject() -> Subject {
-    Subject {
+fn subject() -> ErrorContext {
+    ErrorContext {
         service: "Anthropic".to_owned(),
         host: "api.anthropic.com".to_owned(),
         model: "claude-x".to_owned(),
@@ -132,7 +132,7 @@ fn a_key_error_names_service_and_variable() {
     let error = subject().reported(&ErrorBody::from_bytes(401, br#"{"error":{"message":"invalid x-api-key"}}"#));
     assert_eq!(error.message, "Anthropic (api.anthropic.com) refused the key, status 401: invalid x-api-key");
     assert_eq!(error.hint.as_deref(), Some("check the key of Anthropic in ANTHROPIC_API_KEY"));
-    let error = Subject { key: None, ..subject() }.reported(&ErrorBody::from_bytes(401, b""));
+    let error = ErrorContext { key: None, ..subject() }.reported(&ErrorBody::from_bytes(401, b""));
     assert!(error.hint.expect("a hint").starts_with("set the key"));
 }
 

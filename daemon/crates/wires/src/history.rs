@@ -14,7 +14,7 @@ const MAX_NAME_BYTES: usize = 64;
 
 /// One message to send.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Entry<'a> {
+pub(crate) enum HistoryEntry<'a> {
     /// From the user, never blank.
     User(String),
     /// From the model, with text or calls.
@@ -24,31 +24,31 @@ pub(crate) enum Entry<'a> {
 }
 
 /// Normalizes `messages`. A message without text and calls counts only if it holds blocks of the wire's own form.
-pub(crate) fn entries<'a>(messages: &'a [Message], wire: &str, options: &Options<'_>) -> Vec<Entry<'a>> {
-    let mut entries: Vec<Entry<'a>> = Vec::with_capacity(messages.len());
+pub(crate) fn entries<'a>(messages: &'a [Message], wire: &str, options: &Options<'_>) -> Vec<HistoryEntry<'a>> {
+    let mut entries: Vec<HistoryEntry<'a>> = Vec::with_capacity(messages.len());
     let mut rest = messages.iter().peekable();
     while let Some(message) = rest.next() {
         match message {
             Message::User { text } if text.trim().is_empty() => {}
             Message::User { text } => match entries.last_mut() {
-                Some(Entry::User(before)) => {
+                Some(HistoryEntry::User(before)) => {
                     before.push_str("\n\n");
                     before.push_str(text);
                 }
-                _ => entries.push(Entry::User(text.clone())),
+                _ => entries.push(HistoryEntry::User(text.clone())),
             },
             Message::Assistant(assistant) => {
                 let has_blocks =
                     || own_form(assistant, wire, options).and_then(Value::as_array).is_some_and(|own| !own.is_empty());
                 if !assistant.text.trim().is_empty() || !assistant.tool_calls.is_empty() || has_blocks() {
-                    entries.push(Entry::Assistant(assistant));
+                    entries.push(HistoryEntry::Assistant(assistant));
                 }
                 if !assistant.tool_calls.is_empty() {
                     let given = match rest.peek() {
                         Some(Message::ToolResults(given)) => given.as_slice(),
                         _ => &[],
                     };
-                    entries.push(Entry::Results(results_of(assistant, given)));
+                    entries.push(HistoryEntry::Results(results_of(assistant, given)));
                 }
             }
             // Results are taken with their calls; the service would refuse results without a call.
@@ -115,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    fn entries(messages: &[Message]) -> Vec<Entry<'_>> {
+    fn entries(messages: &[Message]) -> Vec<HistoryEntry<'_>> {
         super::entries(messages, "w", &Options { model: "m", host: "h", ..Options::default() })
     }
 
@@ -142,14 +142,14 @@ mod tests {
     #[test]
     fn neighbouring_user_messages_become_one_and_blank_ones_vanish() {
         let messages = [user("a"), user(" \n"), user("b"), Message::Assistant(AssistantMessage::default()), user("c")];
-        assert_eq!(entries(&messages), [Entry::User("a\n\nb\n\nc".to_owned())]);
+        assert_eq!(entries(&messages), [HistoryEntry::User("a\n\nb\n\nc".to_owned())]);
     }
 
     #[test]
     fn every_call_has_one_result_in_the_order_of_the_calls() {
         let messages = [calls(&["1", "2", "3"]), Message::ToolResults(vec![result("3"), result("1"), result("9")])];
         let entries = entries(&messages);
-        let Entry::Results(rows) = &entries[1] else { panic!("{entries:?}") };
+        let HistoryEntry::Results(rows) = &entries[1] else { panic!("{entries:?}") };
         assert_eq!(
             rows.iter().map(|row| (row.call_id.as_str(), row.is_error)).collect::<Vec<_>>(),
             [("1", false), ("2", true), ("3", false)]
@@ -158,7 +158,10 @@ mod tests {
 
     #[test]
     fn results_without_a_call_are_left_out() {
-        assert_eq!(entries(&[user("a"), Message::ToolResults(vec![result("1")])]), [Entry::User("a".to_owned())]);
+        assert_eq!(
+            entries(&[user("a"), Message::ToolResults(vec![result("1")])]),
+            [HistoryEntry::User("a".to_owned())]
+        );
     }
 
     #[test]

@@ -178,12 +178,12 @@ impl Options<'_> {
     pub fn notices(&self, request: &ModelRequest) -> Vec<String> {
         let model = self.model;
         let no_effort = (self.reasoning_effort.is_some() && self.has(Quirk::NoReasoningEffort))
-            .then(|| format!("{model} takes no `reasoning_effort`; it is asked without"));
+            .then(|| format!("{model} does not support `reasoning_effort`; requests omit it"));
         let no_tools = (!request.tools.is_empty() && self.has(Quirk::NoTools)).then(|| {
-            format!("{model} cannot call tools: it can only talk, not run commands; choose another model for more")
+            format!("{model} cannot call tools: it can answer, but not run commands; choose another model for that")
         });
         let no_temperature = (self.temperature.is_some() && self.has(Quirk::NoTemperature))
-            .then(|| format!("{model} takes no `temperature`; it is asked without"));
+            .then(|| format!("{model} does not support `temperature`; requests omit it"));
         no_effort.into_iter().chain(no_temperature).chain(no_tools).collect()
     }
 }

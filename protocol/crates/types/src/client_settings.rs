@@ -14,23 +14,23 @@ section! {
     #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
     #[serde(default)]
     pub struct ClientSettings in "client." {
-        /// Shell to start; without it your login shell
+        /// Shell to start; if unset, your login shell
         shell: Option<PathBuf>, Kind::Path;
         /// Key that sends the line at the prompt as a question
         hotkey: Hotkey = "alt-enter", Kind::Word(Hotkey::WORDS);
-        /// Key that undoes, right after a turn that changed the shell, what it changed
+        /// Key that undoes the changes of a turn, right after a turn that changed the shell
         undo_key: UndoKey = "ctrl-underscore", Kind::Word(UndoKey::WORDS);
-        /// What a line begins with to be a question; empty for nothing
+        /// Prefix that makes a line a question; empty for none
         question_prefix: String = "?", Kind::Prefix;
         /// Whether lines in natural language are questions without a prefix
         gate: bool = "true", Kind::Flag;
         /// Key that turns the line at the prompt from a question into a command, or back
         flip_key: FlipKey = "alt-g", Kind::Word(FlipKey::WORDS);
-        /// Whether the first failed command says which key asks about it
+        /// Whether a hint after the first failed command names the key that asks about it
         failure_hint: bool = "true", Kind::Flag;
-        /// Whether a long turn that ends while nobody looks rings
+        /// Whether the bell rings when a long turn ends while the terminal is unfocused
         notify: bool = "true", Kind::Flag;
-        /// Whether a program that runs in your shell without a question can only read, as far as the kernel keeps it
+        /// Whether programs that run in your shell without a question can only read, as far as the kernel enforces it
         lock: bool = "true", Kind::Flag;
         /// Whether the shell is started as a login shell
         login: bool = "false", Kind::Flag;

@@ -2,6 +2,8 @@
 
 use std::{path::PathBuf, time::Duration};
 
+use crate::refusal::Refusal;
+
 /// Stands for the value of a variable that looks secret.
 pub const MASKED: &str = "<masked>";
 
@@ -111,20 +113,19 @@ pub enum StateAfter {
 /// The reason why a command did not run, or why its fate is unknown. `Display` is a sentence for the model and the user.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RelayError {
-    /// Something else runs in the shell. Codes: `shell_busy`, `fullscreen_app`.
+    /// Something else runs in the shell; see [`Refusal::is_busy`].
     #[error("{reason}")]
     Busy {
         /// For programs.
-        code: &'static str,
+        refusal: Refusal,
         /// For people.
         reason: String,
     },
-    /// The shell is not at its primary prompt. Codes: `continuation_line`, `nested`, `not_ready`, `not_integrated`,
-    /// `shell_replaced`, `unsupported_shell`, `bad_text`, `not_written`.
+    /// The shell is not at its primary prompt, or the command may not run there.
     #[error("{reason}")]
     NotAtPrompt {
         /// For programs.
-        code: &'static str,
+        refusal: Refusal,
         /// For people.
         reason: String,
     },
@@ -164,16 +165,22 @@ impl RelayError {
         matches!(self, Self::TimedOut { .. } | Self::Unknown)
     }
 
+    /// The reason, for programs.
+    #[must_use]
+    pub fn refusal(&self) -> Refusal {
+        match self {
+            Self::Busy { refusal, .. } | Self::NotAtPrompt { refusal, .. } => *refusal,
+            Self::NoClient => Refusal::NoClient,
+            Self::TimedOut { .. } => Refusal::TimedOut,
+            Self::ShellGone => Refusal::ShellGone,
+            Self::Pty(_) => Refusal::Pty,
+            Self::Unknown => Refusal::Unknown,
+        }
+    }
+
     /// A stable word for programs.
     #[must_use]
     pub fn code(&self) -> &'static str {
-        match self {
-            Self::Busy { code, .. } | Self::NotAtPrompt { code, .. } => code,
-            Self::NoClient => "no_client",
-            Self::TimedOut { .. } => "timed_out",
-            Self::ShellGone => "shell_gone",
-            Self::Pty(_) => "pty",
-            Self::Unknown => "unknown",
-        }
+        self.refusal().code()
     }
 }

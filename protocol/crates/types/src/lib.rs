@@ -5,6 +5,7 @@
 //! - [`confined_programs`]: which programs run unasked behind the lock.
 //! - [`environment`]: the variables of a client.
 //! - [`reasoning`]: how much a model thinks.
+//! - [`refusal`]: why a command did not run, and the user's "no" to an action.
 //! - [`sandbox_profile`]: what a shell of the daemon's may do.
 //! - [`settings`]: how a setting is declared, once for its field, its default, its check and its documentation.
 //!
@@ -15,5 +16,6 @@ pub mod command;
 pub mod confined_programs;
 pub mod environment;
 pub mod reasoning;
+pub mod refusal;
 pub mod sandbox_profile;
 pub mod settings;

@@ -62,7 +62,7 @@ pub fn outside_source(line: &str, context: Context<'_>, workspace: &Path) -> Opt
 #[must_use]
 pub fn why_asked_under_taint(line: &str, context: Context<'_>, workspace: Option<&Path>) -> Option<String> {
     if reaches_out(line) {
-        return Some("it tells another host something".to_owned());
+        return Some("it sends data to another host".to_owned());
     }
     scan::scan(&dialect::reading(context.shell, &as_words(line)).text).commands.iter().find_map(|command| {
         let (name, operands) = command.words.split_first()?;

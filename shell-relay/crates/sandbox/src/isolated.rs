@@ -13,7 +13,10 @@ use cohab_policy::{self, Context, Level, Lock};
 use cohab_policy_io::files::FileSystem;
 use cohab_process::{self, ControllingTerminal, Signal};
 use cohab_text::capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture};
-use cohab_types::command::{CommandOutcome, CommandRequest, Ending, Interrupter, Mode, RelayError, StateAfter};
+use cohab_types::{
+    command::{CommandOutcome, CommandRequest, Ending, Interrupter, Mode, RelayError, StateAfter},
+    refusal::Refusal,
+};
 use tokio::{io::AsyncReadExt, net::unix::pipe::Receiver, process::Child, time::timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -198,7 +201,7 @@ impl DaemonShell {
     pub async fn run(&self, request: CommandRequest, cancel: &CancellationToken) -> Result<CommandOutcome, RelayError> {
         if request.text.contains('\0') || request.text.len() > TEXT_MAX_BYTES {
             let reason = "the command holds a NUL byte or is longer than 120 KiB".to_owned();
-            return Err(RelayError::NotAtPrompt { code: "bad_text", reason });
+            return Err(RelayError::NotAtPrompt { refusal: Refusal::BadText, reason });
         }
         let git_files = self.git_files().await;
         let mut outcome = self.run_once(&request, cancel).await?;

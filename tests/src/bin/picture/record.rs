@@ -1,10 +1,13 @@
-//! Records a session in a prepared folder, driven as a person would. Its times are made up, so that it plays well on any machine.
+//! Records sessions in a prepared folder, driven as a person would. Its times are made up, so that it plays well on any machine.
 
-use cohab_e2e::{Home, Size, Terminal, binaries, keys};
+use std::{fs, path::Path, time::Duration};
+
+use cohab_e2e::{Answer, Home, ModelServer, Size, Terminal, Wire, binaries, keys};
+use serde_json::json;
 
 use crate::cast::{Cast, Event, Kind};
 
-const SIZE: Size = Size { rows: 42, columns: 84 };
+const COLUMNS: u16 = 84;
 /// The shown name of the home folder, wherever that is.
 const SHOWN_HOME: &str = "/home/ann";
 /// Pauses between two keys, two rows of output, and for reading.
@@ -16,43 +19,151 @@ const CLEAR: &str = "\u{1b}[H\u{1b}[2J";
 struct Recorder {
     terminal: Terminal,
     home: String,
+    rows: u16,
     /// The recorded part of the output.
     mark: usize,
     now_ms: u64,
     events: Vec<Event>,
 }
 
-/// Records the session: the text of an asciicast v2.
-pub(crate) fn session() -> String {
-    let home = Home::new().env("COHAB_PROVIDER", "offline").prompt(r"\[\e[32m\]\w\[\e[0m\] $ ", "~ $ ");
-    home.write("shop/deploy.sh", "#!/bin/sh\necho deployed\n");
-    home.write("shop/notes.md", "buy paper\n");
-    for (name, size) in [("assets/film.mp4", 48_000_000), ("assets/cover.png", 2_500_000), ("logs/app.log", 3_000_000)]
-    {
-        home.write(&format!("shop/{name}"), &"x".repeat(size));
+/// A recording of the README, by the name of its files.
+pub(crate) struct Recording {
+    pub(crate) name: &'static str,
+    rows: u16,
+    record: fn(u16) -> Cast,
+}
+
+/// The README's recordings.
+pub(crate) const RECORDINGS: [Recording; 3] = [
+    Recording { name: "model", rows: 30, record: with_a_model },
+    Recording { name: "card", rows: 22, record: with_a_card },
+    Recording { name: "undo", rows: 24, record: with_an_undo },
+];
+
+impl Recording {
+    /// The text of an asciicast v2.
+    pub(crate) fn text(&self) -> String {
+        (self.record)(self.rows).text(&format!("cohab: {}", self.name))
     }
-    let terminal = Terminal::spawn_sized(home.in_terminal(binaries::program("cohab"), &[]), SIZE);
-    let shown = home.path("").display().to_string();
-    let mut recorder =
-        Recorder { terminal, home: shown.trim_end_matches('/').to_owned(), mark: 0, now_ms: 0, events: Vec::new() };
-    recorder.prepare();
-    recorder.ask("what are the biggest files here?", "~/shop $ ");
-    recorder.ask("go to the biggest folder", "~/shop/assets $ ");
-    recorder.ask("cd ..", "~/shop $ ");
-    recorder.line("? make deploy.sh executable");
-    recorder.terminal.wait_for("the card", |view| view.shows("y once") && view.shows("chmod"));
-    recorder.take();
-    recorder.events.push(Event { at_ms: recorder.now_ms, kind: Kind::Marker("picture".into()) });
-    recorder.now_ms += READ_MS;
-    // A card ignores keys that were meant for something else.
-    let _ = recorder.terminal.holds_within(std::time::Duration::from_millis(400), |_| false);
-    recorder.terminal.send("y");
-    recorder.prompt("~/shop $ ");
+}
+
+/// A model finds out why a command failed: it reads two files and answers with a table. The model is the scripted one of the tests.
+fn with_a_model(rows: u16) -> Cast {
+    let server = ModelServer::start(
+        Wire::OpenAiChat,
+        [
+            Answer::bash("tail -n 3 logs/deploy.log && cat deploy.conf").usage(2_140, 41),
+            Answer::text(FINDING).in_pieces_of(48).usage(2_310, 96),
+            Answer::bash("cd logs && ls -1").usage(2_480, 22),
+            Answer::text("You are in `logs`; the log of today is `deploy.log`.").usage(2_560, 18),
+        ],
+    );
+    let home = shop(Home::with_model(&server));
+    let mut recorder = Recorder::start(&home, rows);
     recorder.ask("./deploy.sh", "~/shop $ ");
-    Cast { columns: SIZE.columns, rows: SIZE.rows, events: recorder.events }.text("cohab")
+    recorder.ask("? why did that fail", "~/shop $ ");
+    recorder.ask("? take me to the logs", "~/shop/logs $ ");
+    recorder.end()
+}
+
+/// The answer of the scripted model.
+const FINDING: &str = "The deploy asks for a port that another program holds:\n\n\
+    | file | says |\n|---|---|\n| `deploy.conf` | `port = 8080` |\n| `logs/deploy.log` | `bind: address in use` |\n\n\
+    Set `port` to a free one, such as **8081**, and run `./deploy.sh` again.\n";
+
+/// The built-in assistant asks before it changes a file's mode.
+fn with_a_card(rows: u16) -> Cast {
+    let home = shop(Home::new().env("COHAB_PROVIDER", "offline"));
+    home.write("shop/start.sh", "#!/bin/sh\necho started\n");
+    let mut recorder = Recorder::start(&home, rows);
+    recorder.ask("./start.sh", "~/shop $ ");
+    recorder.line("? fix it");
+    recorder.card("chmod");
+    recorder.marker();
+    recorder.approve();
+    recorder.prompt("~/shop $ ");
+    recorder.ask("./start.sh", "~/shop $ ");
+    recorder.end()
+}
+
+/// A model changes a file, and `cohab undo` brings it and the folder back.
+fn with_an_undo(rows: u16) -> Cast {
+    let edit = json!({"path": "deploy.conf", "old_string": "port = 8080", "new_string": "port = 8081"});
+    let server = ModelServer::start(
+        Wire::OpenAiChat,
+        [
+            Answer::call("edit", &edit).usage(2_140, 41),
+            Answer::bash("export PORT=8081").usage(2_210, 20),
+            Answer::text("The port is 8081 now, in the file and in `$PORT`.").usage(2_300, 19),
+        ],
+    );
+    let home = shop(Home::with_model(&server));
+    let mut recorder = Recorder::start(&home, rows);
+    recorder.line("? use port 8081");
+    recorder.card("deploy.conf");
+    recorder.approve();
+    recorder.card("export");
+    recorder.approve();
+    recorder.prompt("~/shop $ ");
+    recorder.ask("cohab undo", "~/shop $ ");
+    recorder.ask("cat deploy.conf", "~/shop $ ");
+    recorder.end()
+}
+
+/// The prepared folder.
+fn shop(home: Home) -> Home {
+    let home = home.prompt(r"\[\e[32m\]\w\[\e[0m\] $ ", "~ $ ");
+    home.write("shop/deploy.conf", "host = shop.example\nport = 8080\n");
+    home.write("shop/logs/deploy.log", "12:00:01 build ok\n12:00:04 starting\n12:00:04 bind: address in use\n");
+    home.write("shop/deploy.sh", "#!/bin/sh\necho 'deploy failed, see logs/deploy.log'\nexit 1\n");
+    set_executable(&home.path("shop/deploy.sh"));
+    home
+}
+
+fn set_executable(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let _ = fs::set_permissions(path, fs::Permissions::from_mode(0o755));
 }
 
 impl Recorder {
+    fn start(home: &Home, rows: u16) -> Self {
+        let size = Size { rows, columns: COLUMNS };
+        let terminal = Terminal::spawn_sized(home.in_terminal(binaries::program("cohab"), &[]), size);
+        let shown = home.path("").display().to_string();
+        let mut recorder = Self {
+            terminal,
+            home: shown.trim_end_matches('/').to_owned(),
+            rows,
+            mark: 0,
+            now_ms: 0,
+            events: Vec::new(),
+        };
+        recorder.prepare();
+        recorder
+    }
+
+    fn end(self) -> Cast {
+        Cast { columns: COLUMNS, rows: self.rows, events: self.events }
+    }
+
+    /// Waits for a card about these words.
+    fn card(&mut self, words: &str) {
+        self.terminal.wait_for("the card", |view| view.shows("y once") && view.shows(words));
+        self.take();
+    }
+
+    /// The picture shows the screen at this time.
+    fn marker(&mut self) {
+        self.events.push(Event { at_ms: self.now_ms, kind: Kind::Marker("picture".into()) });
+    }
+
+    fn approve(&mut self) {
+        self.now_ms += READ_MS;
+        // A card ignores keys that were meant for something else.
+        let _ = self.terminal.holds_within(Duration::from_millis(400), |_| false);
+        self.terminal.send("y");
+    }
+
     /// An empty screen in the prepared folder. First-start work of a new shell is done before.
     fn prepare(&mut self) {
         self.terminal.wait_for("a prompt", |view| view.is_at_prompt("~ $ "));
@@ -80,7 +191,7 @@ impl Recorder {
             self.now_ms += KEY_MS;
             self.take();
         }
-        let _ = self.terminal.holds_within(std::time::Duration::from_millis(400), |_| false);
+        let _ = self.terminal.holds_within(Duration::from_millis(400), |_| false);
         self.now_ms += READ_MS / 3;
         self.take();
         self.terminal.send(keys::ENTER);

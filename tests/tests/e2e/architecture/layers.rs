@@ -15,7 +15,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("cohab-model-api", &["cohab-secrets"]),
     ("cohab-policy", &["cohab-policy-data", "cohab-secrets", "cohab-shell-state", "cohab-text"]),
     ("cohab-agent", &["cohab-model-api", "cohab-policy", "cohab-text", "cohab-types"]),
-    ("cohab-offline", &["cohab-model-api"]),
+    ("cohab-offline", &["cohab-model-api", "cohab-types"]),
     ("cohab-policy-io", &["cohab-policy", "cohab-shell-state", "cohab-text"]),
     (
         "cohab-shell-relay",

@@ -359,7 +359,7 @@ fn hostile_and_very_long_commands() {
 fn reasons_to_ask() {
     let states: &[State] = &[
         ("after something from elsewhere was read", |stage| {
-            let reason = "asked again: the assistant has read https://example.org/page, which may hold somebody else's instructions";
+            let reason = "asked again: the assistant has read https://example.org/page, which may contain instructions from someone else";
             stage.card(command("cargo test"), false, &["not known to be read-only: `cargo`", reason]);
         }),
         ("to another host, which is not the one that it seems to be", |stage| {
@@ -373,7 +373,7 @@ fn reasons_to_ask() {
         ("git, where the settings of a repository name a program", |stage| {
             let settings =
                 "the repository's own git settings can start programs: `core.fsmonitor` = `./evil`, in /home/ann/src";
-            let settles = "a yes settles this until it changes again";
+            let settles = "your approval holds until this changes again";
             stage.card_each_time(command_in("git status", RunMode::Isolated), &[settings, settles]);
         }),
         ("a shell that has changed", |stage| {

@@ -114,7 +114,7 @@ fn the_conversation_its_cost_and_its_code() {
         }),
         ("an interrupted answer goes on", |stage| {
             stage.entered("? /resume");
-            let text = "goes on where the daemon ended: 3 steps are done, and not done again".into();
+            let text = "continues where the daemon ended: 3 steps are done and are not repeated".into();
             stage.daemon(DaemonMessage::Notice(Notice { turn_id: Some(TURN), kind: NoticeKind::Info, text }));
             stage.text(0, "The rest of it.");
             stage.end(TurnEndReason::Answered);

@@ -169,8 +169,8 @@ fn undo_of_files() {
         stage.daemon(step_ended(2, StepOutcome::Done, "new, +12", 4));
         stage.end(TurnEndReason::Answered);
         stage.enter("cohab undo");
-        let text = "~/src/Makefile: removed, the assistant had made it\n\
-                ~/src/notes.txt: left alone, it was changed since; what it held is in \
+        let text = "~/src/Makefile: removed, the assistant had created it\n\
+                ~/src/notes.txt: left alone, it was changed since; its earlier content is in \
                 ~/.local/state/cohab/backups/0123456789abcdef/0199c6a5/0199c6a5aaaabbbbccccdddd\n";
         stage.event(Event::ProgramEnded(OwnOutput { text: text.into(), ending: own_output::ProgramEnding::Exited(1) }));
     })];

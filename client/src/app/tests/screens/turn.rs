@@ -134,16 +134,16 @@ fn text_steps_and_commands() {
 /// All texts of the daemon's that are no errors.
 const NOTICES: &[(NoticeKind, &str)] = &[
     (NoticeKind::Info, "The conversation was too long for claude-sonnet; older parts were left out."),
-    (NoticeKind::Info, "Waiting for the shell: `cargo build --release` has it."),
+    (NoticeKind::Info, "Waiting for the shell: `cargo build --release` is using it."),
     (
         NoticeKind::Info,
-        "The command runs in a shell of its own: vim has the whole screen. What `cd` and `export` do there is lost.",
+        "The command runs in a separate shell: vim has the whole screen. The effects of its `cd` and `export` are lost.",
     ),
     (
         NoticeKind::Info,
         "Ollama at http://127.0.0.1:11434 is not used without your consent; the offline assistant answers.",
     ),
-    (NoticeKind::Info, "The service paused its answer again and again. Ask it to go on."),
+    (NoticeKind::Info, "The service paused its answer too often. Say \"continue\" to go on."),
     (
         NoticeKind::Info,
         "`README.md` reads like instructions to the assistant (it overrides its instructions); what you allowed before is asked about \
@@ -184,7 +184,7 @@ fn notices_and_errors() {
                 about: ErrorSubject::Turn(TURN),
                 kind: WireErrorKind::Provider,
                 message: "the answer broke off: the connection went silent".into(),
-                hint: Some("ask again; what was shown is kept".into()),
+                hint: Some("ask again; the part that was shown is kept".into()),
             }));
             stage.end(TurnEndReason::Failed);
         }),

@@ -16,19 +16,18 @@ use cohab_audit::{
 };
 use cohab_protocol::Paths;
 use cohab_text::sanitize::{escaped_json, one_line, visible_controls};
+use cohab_types::refusal::UserRefusal;
 use jiff::Zoned;
 use serde_json::{Value, json};
 
 use super::{
-    Failure, audit_follow,
+    Failure,
+    audit_follow::{self, RecordFormat},
     record::{self, paragraph, time},
 };
 
 /// Most records that are searched for those of the last turn.
 const MAX_TURN_RECORDS: usize = 10_000;
-
-/// The recorded reason of a refusal without a word of the user.
-const NO_WORD: &str = "the user refused";
 
 /// Show what was done and who agreed to it; verify the records
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
@@ -41,9 +40,10 @@ pub struct AuditArgs {
 /// What of it.
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum AuditCommand {
-    /// Look whether a record was changed, removed, repeated or cut
-    #[command(after_help = "Exit status 1 if one was. Whoever can read the key beside your settings can\n\
-        forge records; nobody else can without leaving a trace.")]
+    /// Check whether a record was changed, removed, repeated or cut
+    #[command(after_help = "Exit status: 0 the log is intact, 1 a record was changed or is missing.\n\
+        A user who can read the key next to your settings can forge records; every\n\
+        other change leaves a trace.")]
     Verify {
         /// Print JSON
         #[arg(long)]
@@ -59,13 +59,13 @@ pub enum AuditCommand {
     },
     /// Show the last records
     Tail {
-        /// So many at most
+        /// Show at most N records
         #[arg(short, value_name = "N", default_value = "20")]
         number: usize,
-        /// Go on with each record that is written, until Ctrl-C
+        /// Print new records as they are written, until Ctrl-C
         #[arg(short, long)]
         follow: bool,
-        /// Print JSON; with --follow a record a line
+        /// Print JSON; with --follow, one record per line
         #[arg(long)]
         json: bool,
     },
@@ -96,16 +96,20 @@ fn tail(
     let follower = Follower::at_the_end(places.clone()).map_err(|error| unreadable(&error))?;
     let records = verify::last(places, number).map_err(|error| unreadable(&error))?;
     let after = records.last().map_or(0, |record| record.n);
-    let text = match is_json {
-        true => records.iter().map(|record| record_json(record) + "\n").collect(),
-        false => table(&records, &Zoned::now(), &record::home(), record::terminal_columns()),
+    let render = |records: &[Record]| -> String {
+        match is_json {
+            true => records.iter().map(|record| record_json(record) + "\n").collect(),
+            false => table(records, &Zoned::now(), &record::home(), record::terminal_columns()),
+        }
     };
-    output.write_all(text.as_bytes())?;
+    output.write_all(render(&records).as_bytes())?;
     output.flush()?;
-    audit_follow::follow(follower, after, is_json, output, goes_on).map_err(|error| match error.kind() {
-        ErrorKind::BrokenPipe => Failure::from(error),
-        _ => unreadable(&error),
-    })
+    audit_follow::follow(follower, after, &RecordFormat { is_json, render: &render }, output, goes_on).map_err(
+        |error| match error.kind() {
+            ErrorKind::BrokenPipe => Failure::from(error),
+            _ => unreadable(&error),
+        },
+    )
 }
 
 fn unreadable(error: &io::Error) -> Failure {
@@ -118,9 +122,9 @@ pub(super) fn record_json(record: &Record) -> String {
 }
 
 fn not_whole(places: &Places) -> Failure {
-    let message = "the audit log is not as it was written".to_owned();
+    let message = "the audit log was changed after it was written".to_owned();
     let (folder, apart) = (places.folder.display(), places.apart.display());
-    let hint = format!("keep a copy for whoever looks into it; without {folder} and {apart} a new log begins");
+    let hint = format!("copy {folder} and {apart} for the investigation, then delete them to start a new log");
     Failure::Other(message, Some(hint))
 }
 
@@ -155,9 +159,9 @@ fn chosen(mut records: Vec<Record>, number: Option<u64>) -> Result<Vec<Record>, 
     match number {
         Some(number) => {
             records.retain(|record| record.n == number);
-            let hint = || Some("`cohab audit tail` shows the last ones".to_owned());
+            let hint = || Some("`cohab audit tail` shows the last records".to_owned());
             if records.is_empty() {
-                return Err(Failure::Other(format!("there is no sound record {number}"), hint()));
+                return Err(Failure::Other(format!("record {number} is missing or damaged"), hint()));
             }
         }
         None => {
@@ -189,7 +193,7 @@ fn verdict_text(verdict: &Verdict, home: &Path) -> String {
             0 => "Nothing is recorded yet.\n".to_owned(),
             records => {
                 let files = count(u64::try_from(verdict.files).unwrap_or(u64::MAX), "file");
-                format!("All is as it was written: {} in {files}.\n", count(records, "record"))
+                format!("The audit log is intact: {} in {files}.\n", count(records, "record"))
             }
         };
     }
@@ -200,7 +204,7 @@ fn verdict_text(verdict: &Verdict, home: &Path) -> String {
         text.push_str(&format!("{file}{line}: {}\n", one_line(&found.fault, usize::MAX)));
     }
     if verdict.faults.len() == MAX_FAULTS {
-        text.push_str("There may be more.\n");
+        text.push_str("There may be more damage.\n");
     }
     text
 }
@@ -257,7 +261,8 @@ fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) 
         }
         Event::Asked { subject, is_dangerous, reasons, answer, note } => {
             let level = if *is_dangerous { "danger" } else { "asked" };
-            let note = if note.is_empty() || note == NO_WORD { String::new() } else { format!(": {}", shown(note)) };
+            let note =
+                if note.is_empty() || is_bare_refusal(note) { String::new() } else { format!(": {}", shown(note)) };
             let mut facts: Vec<String> = because(level, reasons).collect();
             facts.push(format!("{}{note}", answered(*answer)));
             (format!("? {}", shown(subject)), facts)
@@ -268,7 +273,7 @@ fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) 
                 Deed::Write => format!("write {}", place(text)),
                 Deed::Read => format!("read {}", place(text)),
             };
-            let mut facts = vec![end.unwrap_or("end not known").to_owned(), format!("in {}", place(cwd))];
+            let mut facts = vec![end.unwrap_or("end unknown").to_owned(), format!("in {}", place(cwd))];
             // The question is printed before it, with its reasons.
             if *consent != Consent::Asked {
                 facts.extend(because(verdict, reasons));
@@ -292,11 +297,16 @@ fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) 
         Event::RuleRemoved { rule } => (format!("rule removed: {}", shown(rule)), Vec::new()),
         Event::Undone { paths } => {
             let paths: Vec<String> = paths.iter().map(|path| place(path)).collect();
-            (format!("files taken back: {}", paths.join(", ")), Vec::new())
+            (format!("files restored: {}", paths.join(", ")), Vec::new())
         }
         Event::TurnEnded { reason } => ("turn ends".to_owned(), vec![reason.replace('_', " ")]),
-        Event::Broken { reason } => ("the log was not as it had been left".to_owned(), vec![shown(reason)]),
+        Event::Broken { reason } => ("the log was changed since the last record".to_owned(), vec![shown(reason)]),
     }
+}
+
+/// Whether the note only repeats that the user refused.
+fn is_bare_refusal(note: &str) -> bool {
+    UserRefusal::read(note).is_some_and(|refusal| refusal.note().is_empty())
 }
 
 fn because(level: &str, reasons: &[String]) -> Vec<String> {
@@ -312,7 +322,7 @@ fn answered(answer: Answer) -> &'static str {
         Answer::Once => "you agreed",
         Answer::Session => "you agreed for the session",
         Answer::Always => "you agreed for good",
-        Answer::Edited => "you made it",
+        Answer::Edited => "you edited it",
         Answer::No => "you refused",
     }
 }

@@ -11,16 +11,18 @@ use cohab_audit::{
     record::Record,
 };
 use cohab_text::sanitize::{escaped_json, one_line};
-use jiff::Zoned;
 use serde_json::json;
-
-use super::{
-    audit::{record_json, table},
-    record,
-};
 
 /// Pause between two looks. A person reads the output.
 const PAUSE: Duration = Duration::from_millis(500);
+
+/// How records are printed.
+pub(super) struct RecordFormat<'a> {
+    /// Whether faults are JSON, too.
+    pub is_json: bool,
+    /// The text of some records.
+    pub render: &'a dyn Fn(&[Record]) -> String,
+}
 
 /// Prints the records of `follower` behind record `after`, until the output is closed or `goes_on` returns false.
 ///
@@ -29,7 +31,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 pub(super) fn follow(
     mut follower: Follower,
     after: u64,
-    is_json: bool,
+    format: &RecordFormat<'_>,
     output: &mut dyn Write,
     goes_on: &mut dyn FnMut() -> bool,
 ) -> io::Result<()> {
@@ -38,14 +40,14 @@ pub(super) fn follow(
         for news in follower.news()? {
             match news {
                 News::Record(record) => records.extend(Some(*record).filter(|record| record.n > after)),
-                News::Unsound(what) if is_json => text += &(escaped_json(&json!({"fault": what}).to_string()) + "\n"),
+                News::Unsound(what) if format.is_json => {
+                    text += &(escaped_json(&json!({"fault": what}).to_string()) + "\n");
+                }
                 News::Unsound(what) => text += &format!("! {}\n", one_line(&what, usize::MAX)),
             }
         }
-        match is_json {
-            true => text.extend(records.iter().map(|record| record_json(record) + "\n")),
-            false if records.is_empty() => {}
-            false => text += &table(&records, &Zoned::now(), &record::home(), record::terminal_columns()),
+        if !records.is_empty() {
+            text += &(format.render)(&records);
         }
         if !text.is_empty() {
             output.write_all(text.as_bytes())?;

@@ -76,13 +76,13 @@ fn records_read_well_at_a_wide_and_at_a_narrow_terminal() {
 fn a_whole_log_and_a_broken_one_are_told_with_their_status() {
     let home = home();
     let (code, output, _) = run_as(&home, AuditCommand::Verify { json: false });
-    assert_eq!((code, output.as_str()), (ExitCode::SUCCESS, "All is as it was written: 14 records in 1 file.\n"));
+    assert_eq!((code, output.as_str()), (ExitCode::SUCCESS, "The audit log is intact: 14 records in 1 file.\n"));
     let file = Places::of(&home.paths).folder.join("00000001.jsonl");
     let text = std::fs::read_to_string(&file).expect("text").replacen("du -h", "du -x", 1);
     std::fs::write(&file, text).expect("written");
     let (code, output, errors) = run_as(&home, AuditCommand::Verify { json: false });
     assert_eq!((code, output.contains("00000001.jsonl:2: this record was changed")), (ExitCode::FAILURE, true));
-    assert!(errors.starts_with("error: the audit log is not as it was written\nHint: "), "{errors}");
+    assert!(errors.starts_with("error: the audit log was changed after it was written\nHint: "), "{errors}");
     let (_, output, _) = run_as(&home, AuditCommand::Verify { json: true });
     let value: Value = serde_json::from_str(&output).expect("JSON");
     assert_eq!((&value["ok"], &value["faults"][0]["line"]), (&json!(false), &json!(2)));
@@ -105,7 +105,7 @@ fn records_are_chosen_by_number_and_given_as_json() {
     let value: Value = serde_json::from_str(&output).expect("JSON");
     assert_eq!((&value["records"][0]["event"], &value["records"][0]["to"]), (&json!("mode_changed"), &json!("all")));
     let (code, _, errors) = run_as(&home, AuditCommand::Show { number: Some(80), json: true });
-    assert_eq!((code, errors.contains("no sound record 80")), (ExitCode::FAILURE, true));
+    assert_eq!((code, errors.contains("record 80 is missing or damaged")), (ExitCode::FAILURE, true));
     let (_, output, _) = run_as(&home, AuditCommand::Tail { number: 1, follow: false, json: false });
     assert!(output.starts_with("14  turn ends\n"), "{output}");
 }

@@ -39,11 +39,11 @@ pub enum ConfigCommand {
         #[arg(long)]
         origin: bool,
     },
-    /// Change a value in the settings file; comments and order stay
+    /// Change a value in the settings file; keep its comments and order
     Set {
         /// Name of the setting, for example `limits.steps_per_turn`
         key: String,
-        /// New value; `-` reads it from standard input, which secrets must be
+        /// New value; `-` reads it from standard input, as secrets require
         #[arg(allow_hyphen_values = true)]
         value: String,
     },
@@ -51,7 +51,7 @@ pub enum ConfigCommand {
     Check,
     /// Print all settings with their values and meaning
     List {
-        /// As JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
@@ -119,7 +119,7 @@ fn set(path: &Path, name: &str, value: &str, input: &mut dyn BufRead, output: &m
     } else if key.is_secret() {
         // Arguments can be seen by everyone on the machine and stay in the history of the shell.
         let hint = format!("pipe it in: `cohab config set {name} - < FILE`");
-        return Err(Failure::Other(format!("`{name}` is a secret and not taken from the command line"), Some(hint)));
+        return Err(Failure::Other(format!("the secret `{name}` is not accepted on the command line"), Some(hint)));
     } else {
         value.to_owned()
     };

@@ -119,7 +119,7 @@ fn set_changes_the_file_and_get_reads_it_again() {
 fn a_secret_comes_from_standard_input_only_and_is_masked_everywhere() {
     let home = Home::new("");
     let refused = home.run(&["set", "model.api_key", "sk-1"]);
-    assert!(refused.errors.contains("not taken from the command line") && !refused.errors.contains("sk-1"));
+    assert!(refused.errors.contains("not accepted on the command line") && !refused.errors.contains("sk-1"));
     assert_eq!(home.run_with(&["set", "model.api_key", "-"], "sk-2\n"), done("model.api_key = ********\n"));
     assert_eq!(home.text(), "[model]\napi_key = \"sk-2\"\n");
     assert_eq!(home.run(&["get", "model.api_key"]), done("********\n"));
@@ -211,5 +211,5 @@ fn an_endpoint_that_this_build_cannot_use_is_told() {
     assert_eq!(home.run(&["set", "telemetry.otlp_endpoint", ""]).output, "telemetry.otlp_endpoint = \n");
     assert_eq!(home.run(&["check"]).output, "OK\n");
     let wrong = home.run(&["set", "telemetry.otlp_endpoint", "127.0.0.1:4318"]);
-    assert!(wrong.errors.contains("must be a URL as `http://127.0.0.1:4318`"), "{wrong:?}");
+    assert!(wrong.errors.contains("must be a URL such as `http://127.0.0.1:4318`"), "{wrong:?}");
 }

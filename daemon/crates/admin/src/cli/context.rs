@@ -7,7 +7,7 @@ use cohab_assembly::wiring;
 use cohab_context::{
     analysis::Analysis,
     query::{Query, Runtime},
-    report::{Fixed, Part, Row, analysis, rows},
+    report::{Fixed, RequestPart, SectionRow, analysis, rows},
     sections::system_prompt,
     workspace::Surroundings,
 };
@@ -26,14 +26,15 @@ const COLUMNS: u16 = 80;
 /// Show what would be sent with the next question, in tokens
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(
-    after_help = "Asked here, on top of the last conversation. Tokens are estimates. What you ran in an open shell since its last \
-    question is known there only: `? /context` counts it, too."
+    after_help = "Counts a question asked in this folder, on top of the last conversation. Token counts are \
+        estimates. Commands that you ran in an open shell since its last question are known only to that shell; `? \
+        /context` there counts them, too."
 )]
 pub struct ContextArgs {
-    /// What would be asked
+    /// Question to count
     #[arg(value_name = "QUESTION")]
     pub question: Vec<String>,
-    /// On top of this conversation: the start of its id, `last`, or `none`
+    /// Conversation to continue: the start of its id, `last`, or `none`
     #[arg(long, value_name = "ID", default_value = "last")]
     pub session: String,
     /// Print the system prompt and the question's text, too
@@ -45,15 +46,15 @@ pub struct ContextArgs {
 }
 
 /// The output.
-struct Shown {
+struct ShownContext {
     session: Option<SessionRow>,
     fixed: Fixed,
-    rows: Vec<Row>,
+    rows: Vec<SectionRow>,
     around: std::sync::Arc<Surroundings>,
     question: String,
 }
 
-impl Shown {
+impl ShownContext {
     fn analysis(&self) -> Option<Analysis> {
         analysis(&self.fixed, &self.rows)
     }
@@ -82,7 +83,7 @@ fn session(wanted: &str, paths: &Paths) -> Result<Option<(SqliteStore, SessionRo
     if wanted == id::LAST && is_empty()? { Ok(None) } else { record::session(paths, wanted).map(Some) }
 }
 
-async fn look(args: &ContextArgs, paths: &Paths) -> Result<Shown, Failure> {
+async fn look(args: &ContextArgs, paths: &Paths) -> Result<ShownContext, Failure> {
     let (session, mut messages, tasks) = match session(&args.session, paths)? {
         Some((store, session)) => {
             let unreadable = record::unreadable(paths);
@@ -114,7 +115,7 @@ async fn look(args: &ContextArgs, paths: &Paths) -> Result<Shown, Failure> {
     let question = query.to_text();
     messages.push(Message::User { text: question.clone() });
     let rows = rows(&fixed, &messages);
-    Ok(Shown { session, fixed, rows, around, question })
+    Ok(ShownContext { session, fixed, rows, around, question })
 }
 
 /// The shell of a session; only sessions of a shell have one.
@@ -123,20 +124,20 @@ fn shell_of(key: &str) -> Option<String> {
     Some(Path::new(&shell).file_name()?.to_string_lossy().into_owned())
 }
 
-fn total(shown: &Shown) -> u64 {
+fn total(shown: &ShownContext) -> u64 {
     shown.rows.iter().map(|row| row.tokens).sum()
 }
 
-fn part_name(part: Part) -> &'static str {
+fn part_name(part: RequestPart) -> &'static str {
     match part {
-        Part::System => "system",
-        Part::Tools => "tools",
-        Part::Messages => "messages",
+        RequestPart::System => "system",
+        RequestPart::Tools => "tools",
+        RequestPart::Messages => "messages",
     }
 }
 
-fn json(shown: &Shown, with_text: bool) -> String {
-    let section = |row: &Row| json!({"part": part_name(row.part), "name": row.name, "tokens": row.tokens});
+fn json(shown: &ShownContext, with_text: bool) -> String {
+    let section = |row: &SectionRow| json!({"part": part_name(row.part), "name": row.name, "tokens": row.tokens});
     let skipped = shown.around.skipped.iter();
     let skipped: Vec<Value> =
         skipped.map(|one| json!({"path": one.path.to_string_lossy(), "reason": one.reason})).collect();
@@ -155,23 +156,23 @@ fn json(shown: &Shown, with_text: bool) -> String {
     escaped_json(&value.to_string()) + "\n"
 }
 
-fn table(shown: &Shown, with_text: bool) -> String {
+fn table(shown: &ShownContext, with_text: bool) -> String {
     let mut text = String::new();
     let names = shown.rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
-    for part in [Part::System, Part::Tools, Part::Messages] {
-        let rows: Vec<&Row> = shown.rows.iter().filter(|row| row.part == part).collect();
+    for part in [RequestPart::System, RequestPart::Tools, RequestPart::Messages] {
+        let rows: Vec<&SectionRow> = shown.rows.iter().filter(|row| row.part == part).collect();
         if rows.is_empty() {
             continue;
         }
         text.push_str(&format!("{}\n", part_name(part)));
-        for Row { name, tokens, .. } in rows {
+        for SectionRow { name, tokens, .. } in rows {
             text.push_str(&format!("  {name:<names$}  {:>6}\n", amount::count(*tokens)));
         }
     }
     let room = shown.analysis().map(context_room);
     let sum = match &room {
         Some(room) => amount::context(room),
-        None => format!("about {} tokens; no model takes them", amount::count(total(shown))),
+        None => format!("about {} tokens; no model is set up", amount::count(total(shown))),
     };
     let on = match &shown.session {
         Some(session) => {
@@ -184,7 +185,7 @@ fn table(shown: &Shown, with_text: bool) -> String {
         text.push_str(&format!("{}\n", amount::context_parts(room)));
     }
     if !shown.around.skipped.is_empty() {
-        text.push_str("\nNot told to the model:\n");
+        text.push_str("\nNot sent to the model:\n");
         shown.around.skipped.iter().for_each(|one| text.push_str(&format!("  {one}\n")));
     }
     if with_text {

@@ -3,7 +3,7 @@ use cohab_model_api::window_size::{ContextWindow, WindowSource};
 
 use super::*;
 
-fn shown(window_tokens: Option<u64>) -> Shown {
+fn shown(window_tokens: Option<u64>) -> ShownContext {
     let capacity = window_tokens.map(|tokens| Capacity {
         window: ContextWindow { tokens, source: WindowSource::Settings },
         max_output_tokens: None,
@@ -14,17 +14,17 @@ fn shown(window_tokens: Option<u64>) -> Shown {
     let messages = [Message::User { text: question.clone() }];
     let mut around = Surroundings::default();
     around.standing.identity = "Be brief.".into();
-    around.skipped.push(Skipped { path: "/srv/SOUL.md".into(), reason: "is no text".into() });
+    around.skipped.push(Skipped { path: "/srv/SOUL.md".into(), reason: "is not text".into() });
     let skill = Skill { name: "x".into(), description: "y".into(), path: "/x".into(), project: None };
     around.standing.skills.push(skill);
     let rows = rows(&fixed, &messages);
-    Shown { session: None, fixed, rows, around: around.into(), question }
+    ShownContext { session: None, fixed, rows, around: around.into(), question }
 }
 
 #[test]
 fn sections_stand_with_their_tokens_and_what_is_skipped_is_named() {
     insta::assert_snapshot!(table(&shown(Some(8_192)), false));
-    assert!(table(&shown(None), false).contains("tokens; no model takes them, in a new conversation\n"));
+    assert!(table(&shown(None), false).contains("tokens; no model is set up, in a new conversation\n"));
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn the_text_is_what_would_be_sent() {
     let sum: u64 = value["sections"].as_array().unwrap().iter().filter_map(|row| row["tokens"].as_u64()).sum();
     assert_eq!(
         (value["total_tokens"].as_u64(), value["skipped"][0]["reason"].as_str()),
-        (Some(sum), Some("is no text"))
+        (Some(sum), Some("is not text"))
     );
     let analysis = &value["analysis"];
     let told = ["system", "messages", "response_reserve", "available"].map(|part| analysis[part].as_u64().unwrap());

@@ -18,27 +18,27 @@ use super::{Failure, record};
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(
     group = clap::ArgGroup::new("form").required(true).multiple(false),
-    after_help = "The script runs the commands that went well, in their folders, with comments\n\
-        that say who asked for what; those that failed or were refused are comments.\n\
+    after_help = "The script runs the commands that succeeded, in their folders. Comments hold the\n\
+        questions, and the commands that failed or were refused.\n\
         Read it before you run it. `asciinema play FILE` plays a recording."
 )]
 pub struct ExportArgs {
     /// Start of the session's id, or `last`
     #[arg(default_value = "last")]
     pub id: String,
-    /// Only its Nth question
+    /// Export only question N
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub turn: Option<u32>,
-    /// A shell script that does it again
+    /// Write a shell script that runs the commands again
     #[arg(long, group = "form")]
     pub script: bool,
-    /// A transcript in Markdown
+    /// Write a transcript in Markdown
     #[arg(long, group = "form")]
     pub markdown: bool,
-    /// A recording of the terminal, asciicast v2
+    /// Write a recording of the terminal (asciicast v2)
     #[arg(long, group = "form")]
     pub cast: bool,
-    /// Write to this file, which must not exist, not to standard output
+    /// Write to FILE, which must not exist, instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -93,7 +93,7 @@ fn read(args: &ExportArgs, paths: &Paths) -> Result<Exported, Failure> {
         let turns: Vec<String> = questions(&events).map(|row| row.turn.clone()).collect();
         let turn = usize::try_from(wanted).ok().and_then(|wanted| turns.get(wanted.saturating_sub(1)));
         let turn = turn.ok_or_else(|| {
-            let hint = format!("it has {} of them", turns.len());
+            let hint = format!("number of questions: {}", turns.len());
             Failure::Other(format!("the session has no question {wanted}"), Some(hint))
         })?;
         events.retain(|row| row.turn == *turn);

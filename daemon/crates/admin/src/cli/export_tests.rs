@@ -116,7 +116,7 @@ fn one_question_can_be_had_alone() {
     let args =
         ExportArgs { id: "last".into(), turn: Some(3), script: true, markdown: false, cast: false, output: None };
     let Err(Failure::Other(message, hint)) = read(&args, &home.paths) else { panic!("no such question") };
-    assert_eq!((message.as_str(), hint.as_deref()), ("the session has no question 3", Some("it has 2 of them")));
+    assert_eq!((message.as_str(), hint.as_deref()), ("the session has no question 3", Some("number of questions: 2")));
 }
 
 #[test]

@@ -23,10 +23,10 @@ const QUESTION_COLUMNS: usize = 48;
 #[command(after_help = "Your shell's own history has only what you typed. A command keeps its number;\n\
     `cohab why NUMBER` shows the conversation behind it.")]
 pub struct HistoryArgs {
-    /// So many at most
+    /// Show at most N commands
     #[arg(short, value_name = "N", default_value = "20")]
     pub number: usize,
-    /// Only those of one session: the start of its id, or `last`
+    /// Show only one session: the start of its id, or `last`
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
     /// Print JSON
@@ -74,7 +74,7 @@ fn json(commands: &[Command]) -> String {
 /// between words; elsewhere each is one line, and nothing is cut.
 fn table(commands: &[Command], now: &Zoned, home: &Path, columns: Option<usize>) -> String {
     if commands.is_empty() {
-        return "The assistant has run no command yet.\n".to_owned();
+        return "The assistant has not run a command yet.\n".to_owned();
     }
     let digits = commands.iter().map(|command| command.row.number.to_string().len()).max().unwrap_or(0);
     let question_columns = columns.map_or(usize::MAX, |_| QUESTION_COLUMNS);

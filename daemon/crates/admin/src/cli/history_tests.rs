@@ -40,7 +40,7 @@ fn a_number_stays_a_commands_own() {
 fn nothing_is_said_where_nothing_ran() {
     let home = Home::empty();
     let commands = read(&args(None, 20), &home.paths).expect("nothing is there");
-    assert_eq!(table(&commands, &now(), "/".as_ref(), Some(80)), "The assistant has run no command yet.\n");
+    assert_eq!(table(&commands, &now(), "/".as_ref(), Some(80)), "The assistant has not run a command yet.\n");
     assert!(read(&args(Some("last"), 20), &home.paths).is_err());
 }
 

@@ -58,7 +58,7 @@ async fn jobs(paths: &Paths, variables: &Variables) -> Vec<Value> {
                 Ok(Answerer::Offline) if model.provider.as_deref() == Some("offline") => None,
                 Ok(Answerer::Offline | Answerer::Local(..)) => {
                     let hint = format!("set `provider` under [{}]", profile::table(Some(&name)));
-                    Some((format!("the profile `{name}` names no provider"), Some(hint)))
+                    Some((format!("the profile `{name}` has no provider"), Some(hint)))
                 }
                 Ok(Answerer::Service(service)) => {
                     told["model"] = service.likely_model().into();
@@ -124,7 +124,7 @@ mod tests {
         let told = jobs(&home.paths, &Variables::default()).await;
         let names: Vec<&str> = told.iter().filter_map(|one| one["profile"].as_str()).collect();
         assert_eq!(names, ["bare", "cheap", "spare"]);
-        assert_eq!(told[0]["message"], "the profile `bare` names no provider");
+        assert_eq!(told[0]["message"], "the profile `bare` has no provider");
         assert_eq!((&told[1]["does"], &told[1]["model"]), (&json!(["tier low", "role compactor"]), &json!("small")));
         assert!(told[1].get("message").is_none(), "{told:?}");
         assert!(told[2]["message"].as_str().is_some_and(|message| message.contains("key")), "{told:?}");

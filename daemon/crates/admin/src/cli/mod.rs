@@ -46,9 +46,9 @@ macro_rules! commands {
         #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
         #[expect(missing_docs, reason = "the arguments of each command describe it")]
         pub enum Command {
-            /// Serve the clients of this user until told to stop (default)
+            /// Serve the clients of this user until stopped (default)
             Run {
-                /// In a session of its own: outlive the terminal that started it
+                /// Run in a separate session that outlives the terminal
                 #[arg(long)]
                 detach: bool,
             },

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use cohab_config::{
     Settings,
+    chosen_profile::UnknownProfile,
     model_roles::{Role, Tier},
     profile,
 };
@@ -31,7 +32,7 @@ pub(super) fn show(
     as_json: bool,
     output: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let failed = |error: profile::UnknownProfile| Failure::Other(error.to_string(), Some(error.hint));
+    let failed = |error: UnknownProfile| Failure::Other(error.to_string(), Some(error.hint));
     let main = settings.model_of(asked).map_err(failed)?;
     let main_name = main.profile.as_ref().map_or(profile::DEFAULT, |profile| profile.name.as_str());
     let job = |kind, name: &str, profile: Option<&str>| Job {
@@ -53,8 +54,8 @@ pub(super) fn show(
     }
     for job in jobs {
         let row = row(settings, &job);
-        let word = |key: &str| one_line(row[key].as_str().unwrap_or("as usual"), MAX_COLUMNS);
-        let whose = if job.is_set { word("profile") } else { "as main".to_owned() };
+        let word = |key: &str| one_line(row[key].as_str().unwrap_or("automatic"), MAX_COLUMNS);
+        let whose = if job.is_set { word("profile") } else { "same as main".to_owned() };
         let name = format!("{} {}", job.kind, job.name);
         writeln!(output, "{name:<18}  {whose:<16}  {:<14}  {}", word("provider"), word("model"))?;
     }
@@ -90,9 +91,9 @@ mod tests {
         let words = |start: &str| row(start).map(Iterator::collect::<Vec<_>>).unwrap_or_default();
         assert_eq!(words("main"), ["main", "default", "openai", "big-1"]);
         assert_eq!(words("tier low"), ["tier", "low", "cheap", "ollama", "small-1"]);
-        assert_eq!(words("tier high"), ["tier", "high", "as", "main", "openai", "big-1"]);
+        assert_eq!(words("tier high"), ["tier", "high", "same", "as", "main", "openai", "big-1"]);
         assert_eq!(words("role compactor"), ["role", "compactor", "cheap", "ollama", "small-1"]);
-        assert_eq!(words("fallback 1"), ["fallback", "1", "spare", "as", "usual", "as", "usual"]);
+        assert_eq!(words("fallback 1"), ["fallback", "1", "spare", "automatic", "automatic"]);
         assert_eq!(text.lines().count(), 1 + 3 + 8 + 1);
     }
 

@@ -27,9 +27,9 @@ const MAX_NAME_COLUMNS: usize = 52;
 
 /// List the models of the configured service
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
-#[command(after_help = "The list is the service's own, in its order; `*` marks the model in use.\n\
+#[command(after_help = "The list and its order are the service's own; `*` marks the model in use.\n\
     --json prints one object: service, host, models (id, context_window_tokens, can_call_tools, is_loaded, \
-    is_in_use; null where the service does not tell), and with --local also local (server, url, models); with \
+    is_in_use; null where the service does not report it), and with --local also local (server, url, models); with \
     --tiers only jobs (kind, name, profile, is_set, provider, model).\n\
     Exit status: 0 listed, 1 failed, 2 wrong usage, 3 output not read.")]
 pub struct ModelsArgs {
@@ -39,7 +39,7 @@ pub struct ModelsArgs {
     /// Also list the models of servers that run on this machine
     #[arg(long)]
     pub local: bool,
-    /// List which model does what, without asking any service
+    /// List the model of each tier and role, without asking a service
     #[arg(long, conflicts_with = "local")]
     pub tiers: bool,
     /// Print one JSON object
@@ -98,8 +98,8 @@ async fn configured(paths: &Paths, variables: &Variables) -> Result<Listed, Fail
     let answerer = resolution::answerer(&settings, &environment, &hosts).await;
     let service = match answerer.map_err(|error| Failure::Other(error.message, error.hint))? {
         Answerer::Service(service) | Answerer::Local(_, service) => service,
-        Answerer::Offline => return Err(none("no model is set up, so there is none to list")),
-        Answerer::Script(_) => return Err(none("a script answers, which has no models")),
+        Answerer::Offline => return Err(none("no model service is set up, so there are no models to list")),
+        Answerer::Script(_) => return Err(none("the provider `scripted` has no models to list")),
     };
     let key = match &service.key {
         Some(key) => {

@@ -19,11 +19,11 @@ use crate::probe::{self, Show, json::JsonLines, text::Lines};
 /// Longest prompt from standard input, in bytes.
 const PROMPT_MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Send one request to the configured model and show what comes back
+/// Send one request to the configured model and show the response
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
-#[command(after_help = "The prompt goes out as it is, with the system prompt and the tools of a\n\
-    question. Calls of tools are shown, never run.\n\
-    --json prints one typed object a line; the last has type `fold`: text,\n\
+#[command(after_help = "The prompt is sent unchanged, with the system prompt and the tools of a\n\
+    question. Tool calls are shown, never run.\n\
+    --json prints one typed object per line; the last has type `fold`: text,\n\
     reasoning, tool_calls, stop, usage, error, times.\n\
     Exit status: 0 complete, 1 failed or cut, 2 wrong usage, 3 output not read.")]
 pub struct ProbeArgs {
@@ -57,8 +57,8 @@ fn prompt(args: &ProbeArgs) -> Result<String, Failure> {
         args.prompt.join(" ")
     };
     if prompt.trim().is_empty() {
-        let hint = "write it behind the command, or pipe it in: `cohab probe-model \"say hello\"`";
-        return Err(Failure::Other("there is no prompt".into(), Some(hint.into())));
+        let hint = "give it as an argument, or pipe it in: `cohab probe-model \"say hello\"`";
+        return Err(Failure::Other("no prompt was given".into(), Some(hint.into())));
     }
     Ok(prompt)
 }
@@ -95,6 +95,6 @@ fn agreed(choice: Choice, paths: &Paths) -> Result<std::sync::Arc<dyn ModelProvi
         return Ok(provider);
     }
     let message = format!("{} was found at {}, and you have not agreed to its use yet", found.server, found.url);
-    let hint = format!("name it to agree: `COHAB_BASE_URL={} cohab probe-model ...`", found.url);
+    let hint = format!("set its URL to agree: `COHAB_BASE_URL={} cohab probe-model ...`", found.url);
     Err(Failure::Other(message, Some(hint)))
 }

@@ -77,14 +77,14 @@ pub fn find(paths: &Paths, store: &dyn StateStore, id: &str) -> Result<SessionRo
             let digits = id::shown_digits(&ids).max(id.len() + 1);
             let named: Vec<&str> = ids.iter().map(|one| one.get(..digits).unwrap_or(one)).collect();
             let message = format!("several sessions begin with \"{}\": {}", visible(id), named.join(", "));
-            Err(Failure::Other(message, Some("write one digit more".to_owned())))
+            Err(Failure::Other(message, Some("give at least one more digit".to_owned())))
         }
     }
 }
 
 fn nobody(id: &str) -> Failure {
     let message = match id {
-        id::LAST => "there is no session yet".to_owned(),
+        id::LAST => "there are no sessions yet".to_owned(),
         id => format!("no session begins with \"{}\"", visible(id)),
     };
     Failure::Other(message, Some(LISTS.to_owned()))

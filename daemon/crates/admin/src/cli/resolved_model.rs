@@ -109,7 +109,7 @@ async fn reached(paths: &Paths, service: &ResolvedEndpoint) -> Value {
         }
         Err(_) => {
             let message = format!("{} did not answer within {} s", service.name, REACH_LIMIT.as_secs());
-            json!({"is_asked": true, "message": message, "hint": "look whether the network and the service are up"})
+            json!({"is_asked": true, "message": message, "hint": "check the network and the service"})
         }
     }
 }

@@ -16,21 +16,21 @@ use super::{
     sessions::resume::resume,
 };
 
-/// Continue a turn that the daemon's end interrupted
+/// Resume a turn that was interrupted when the daemon ended
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(
-    after_help = "A turn is interrupted when the background daemon ends suddenly. What it had done is not done again; of a command \
-    that was on nobody may know whether it ran: that is told, and it is not run again by itself. `cohab trace` shows \
-    the steps."
+    after_help = "A turn is interrupted when the background daemon ends suddenly. Steps that were done are not \
+        repeated. If it is unknown whether a command ran, cohab says so and does not run it again by itself. `cohab \
+        trace` shows the steps."
 )]
 pub struct ResumeArgs {
     /// Start of the session's id [default: the newest interrupted one]
     #[arg(value_name = "ID")]
     pub id: Option<String>,
-    /// Only list what was interrupted
+    /// List interrupted turns without resuming one
     #[arg(long)]
     pub list: bool,
-    /// The same as JSON
+    /// Print the list as JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -48,7 +48,7 @@ fn try_run(args: &ResumeArgs, paths: &Paths, output: &mut dyn Write) -> Result<(
         return Ok(writeln!(output, "{text}")?);
     }
     let Some((session, _)) = found.first() else {
-        let message = "no turn was interrupted; there is nothing to go on with".to_owned();
+        let message = "no turn was interrupted; there is nothing to resume".to_owned();
         return Err(Failure::Other(message, Some("`cohab sessions` lists all conversations".to_owned())));
     };
     output.write_all(table(&found, &Zoned::now()).as_bytes())?;
@@ -89,7 +89,7 @@ fn table(found: &[(SessionRow, Unfinished)], now: &Zoned) -> String {
         text.push_str(&format!("{}  {question}\n        {when}, {steps} done\n", record::short(&session.id)));
         for step in unknown {
             let title = one_line(&step.metadata.title, usize::MAX);
-            text.push_str(&format!("        not known whether this ran: {title}\n"));
+            text.push_str(&format!("        unknown whether this ran: {title}\n"));
         }
     }
     text

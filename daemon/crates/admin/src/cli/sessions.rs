@@ -24,9 +24,9 @@ use super::{Failure, export, record};
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "An ID is as much of the first column as is needed to tell sessions apart, or `last`. Conversations are in \
-        sessions.db on this machine only: `cohab config set sessions.enabled false` keeps none, `cohab sessions rm \
-        --all` removes all."
+    after_help = "An ID is `last`, or the start of an entry in the first column that no other session shares. \
+        Conversations are stored in sessions.db on this machine only: `cohab config set sessions.enabled false` \
+        stops storing them, `cohab sessions rm --all` removes all."
 )]
 pub struct SessionsArgs {
     /// What to do; without it, list.
@@ -40,13 +40,13 @@ pub struct SessionsArgs {
 /// How to list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct ListArgs {
-    /// Only those with all of these words in their title, a question, a command or an answer
+    /// List only sessions with all of these words in their title, questions, commands or answers
     #[arg(value_name = "WORDS")]
     pub words: Vec<String>,
-    /// So many at most
+    /// Show at most N sessions
     #[arg(short, value_name = "N", default_value = "20")]
     pub number: usize,
-    /// All of them
+    /// List all sessions
     #[arg(long)]
     pub all: bool,
     /// Print JSON
@@ -57,28 +57,28 @@ pub struct ListArgs {
 /// What to do.
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum SessionsCommand {
-    /// List the newest sessions, or those with these words
+    /// List the newest sessions, or those that contain WORDS
     List(ListArgs),
     /// Show a conversation
     Show {
         /// Start of its id, or `last`
         #[arg(default_value = "last")]
         id: String,
-        /// Print JSON, with everything that is kept
+        /// Print JSON, with everything that is stored
         #[arg(long)]
         json: bool,
     },
-    /// Go on with a conversation, in this shell or a new one
+    /// Resume a conversation in this shell or a new one
     Resume {
         /// Start of its id, or `last`
         id: String,
     },
-    /// Copy a conversation and go on with the copy
+    /// Copy a conversation and resume the copy
     Fork {
         /// Start of its id, or `last`
         id: String,
     },
-    /// Call a conversation something else
+    /// Rename a conversation
     Title {
         /// Start of its id, or `last`
         id: String,
@@ -96,13 +96,13 @@ pub enum SessionsCommand {
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(group = clap::ArgGroup::new("which").required(true).multiple(false))]
 pub struct RmArgs {
-    /// Starts of their ids
+    /// Starts of the ids of the sessions
     #[arg(value_name = "ID", group = "which")]
     pub ids: Vec<String>,
-    /// Those in which nothing was asked for so many days (`30d`)
+    /// Remove sessions without a question for this many days (`30d`)
     #[arg(long, value_name = "DAYS", group = "which", value_parser = days)]
     pub older_than: Option<u32>,
-    /// All of them; asks first
+    /// Remove all sessions; asks first
     #[arg(long, group = "which")]
     pub all: bool,
     /// Do not ask
@@ -173,7 +173,7 @@ fn head(session: &SessionRow, now: &Zoned) -> String {
 fn title(id: &str, text: &str, paths: &Paths, output: &mut dyn Write) -> Result<(), Failure> {
     let title = one_line(text.trim(), TITLE_MAX_CHARS);
     if title.is_empty() {
-        return Err(Failure::Other("a title needs letters".to_owned(), None));
+        return Err(Failure::Other("a title must not be empty".to_owned(), None));
     }
     let (mut store, session) = record::session(paths, id)?;
     store.set_title(&session.key, &title).map_err(record::unreadable(paths))?;
@@ -185,7 +185,7 @@ fn remove(args: &RmArgs, paths: &Paths, input: &mut dyn BufRead, output: &mut dy
         return args
             .ids
             .first()
-            .map_or_else(|| Ok(writeln!(output, "No session is kept.")?), |id| record::session(paths, id).map(drop));
+            .map_or_else(|| Ok(writeln!(output, "There are no sessions.")?), |id| record::session(paths, id).map(drop));
     };
     let unreadable = record::unreadable(paths);
     let removed = if let Some(days) = args.older_than {
@@ -219,7 +219,7 @@ fn agree(count: usize, input: &mut dyn BufRead, output: &mut dyn Write) -> Resul
     if answer.trim() == "yes" {
         return Ok(());
     }
-    let hint = (!io::stdin().is_terminal()).then(|| "`--yes` does not ask".to_owned());
+    let hint = (!io::stdin().is_terminal()).then(|| "`--yes` removes them without a question".to_owned());
     Err(Failure::Other("nothing was removed".to_owned(), hint))
 }
 

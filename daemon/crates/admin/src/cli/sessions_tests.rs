@@ -35,7 +35,7 @@ fn the_list_is_aligned_and_titles_fit_the_terminal() {
     let now = now();
     let look = |columns| Look { now: &now, home: "/srv".as_ref(), columns };
     insta::assert_snapshot!(format!("{}\n{}", table(&sessions, &look(None)), table(&sessions, &look(Some(48)))));
-    assert!(table(&[], &look(None)).starts_with("No session is kept yet."));
+    assert!(table(&[], &look(None)).starts_with("There are no sessions yet."));
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn words_and_numbers_choose_what_is_listed() {
         [lines(&[]), lines(&["list"]), lines(&["-n", "1"]), lines(&["disk"]), lines(&["chmod", "deploy"])],
         [2, 2, 1, 1, 1]
     );
-    assert_eq!(run_with(&home, &["list", "no\u{1b}such"], "").0, "No session has \"nouch\" in it.\n");
+    assert_eq!(run_with(&home, &["list", "no\u{1b}such"], "").0, "No session contains \"nouch\".\n");
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn an_id_that_leads_nowhere_is_told_with_what_helps() {
         assert_eq!(run_with(&home, args, "").1, nobody, "{args:?}");
         assert_eq!(run_with(&Home::empty(), args, "").1, nobody, "{args:?}");
     }
-    assert!(run_with(&Home::empty(), &["show"], "").1.starts_with("error: there is no session yet\n"));
+    assert!(run_with(&Home::empty(), &["show"], "").1.starts_with("error: there are no sessions yet\n"));
     let many = Home::empty();
     (0..40).for_each(|n| many.turn(&n.to_string(), "t", n, "t", &[]));
     let clashes = (0..16).filter(|digit| {

@@ -25,10 +25,10 @@ const CANCELLED: u8 = 130;
 /// Choose a model service, its key and its model
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 #[command(
-    after_help = "At a terminal it asks for whatever the flags do not say; nothing is written before the last answer. A key goes \
-    into the system's keyring (through `secret-tool` or `security`), else into keys.toml beside the settings, \
-    readable by you only.\n\
-    Exit status: 0 written, 1 failed, 2 wrong usage, 130 cancelled."
+    after_help = "At a terminal, setup asks for everything that the flags leave open; nothing is written before the \
+        last answer. A key is stored in the system's keyring (through `secret-tool` or `security`), or else in \
+        keys.toml next to the settings, readable only by you.\n\
+        Exit status: 0 written, 1 failed, 2 wrong usage, 130 cancelled."
 )]
 pub struct SetupArgs {
     /// Vendor, kind of service, or `offline`
@@ -37,16 +37,16 @@ pub struct SetupArgs {
     /// Model as the service calls it
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
-    /// Where the service is, if not where its vendor is
+    /// URL of the service, if it is not the vendor's default
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
-    /// Take the key from this variable at every use
+    /// Read the key from this environment variable at every use
     #[arg(long, value_name = "VAR", group = "key")]
     pub api_key_env: Option<String>,
     /// Read the key from standard input and store it
     #[arg(long, group = "key")]
     pub key_stdin: bool,
-    /// Take the key from the first line that CMD prints, at every use
+    /// Read the key from the first line that CMD prints, at every use
     #[arg(long, value_name = "CMD", group = "key")]
     pub key_command: Option<String>,
     /// Write this profile instead of the main one
@@ -55,10 +55,10 @@ pub struct SetupArgs {
     /// Write without a test request
     #[arg(long)]
     pub no_test: bool,
-    /// Ask nothing; what the flags do not say must go without saying
+    /// Ask nothing; fail if a needed flag is missing
     #[arg(long, short)]
     pub yes: bool,
-    /// Ask nothing, and print what was written as one JSON object
+    /// Ask nothing; print the written settings as one JSON object
     #[arg(long)]
     pub json: bool,
 }
@@ -113,7 +113,7 @@ fn given(args: SetupArgs) -> Result<Given, SetupError> {
     let is_name = |name: &String| name == cohab_config::profile::DEFAULT || cohab_config::profile::is_name(name);
     if let Some(name) = args.profile.as_ref().filter(|name| !is_name(name)) {
         let hint = "a profile's name is up to 40 letters, digits, `-` and `_`";
-        return Err(SetupError::Usage(format!("{name:?} is no name of a profile"), hint.into()));
+        return Err(SetupError::Usage(format!("{name:?} is not a valid profile name"), hint.into()));
     }
     Ok(Given {
         provider: args.provider,
@@ -137,7 +137,7 @@ fn key_from_stdin() -> Result<SecretString, SetupError> {
     read.map_err(|_| usage("the key cannot be read from standard input"))?;
     let key = text.trim();
     if key.is_empty() || key.chars().any(|c| c.is_whitespace() || c.is_control()) {
-        return Err(usage("standard input holds no key: one line without blanks"));
+        return Err(usage("standard input has no key; it must be one line without blanks"));
     }
     Ok(key.to_owned().into())
 }
@@ -159,7 +159,7 @@ fn tell(done: &setup::Done, output: &mut dyn Write) -> io::Result<()> {
     }
     let saved = &done.saved;
     if let Some((_, place)) = &saved.key {
-        writeln!(output, "Key: kept in {place}")?;
+        writeln!(output, "Key: stored in {place}")?;
     }
     if let Some(notice) = &saved.notice {
         writeln!(output, "Note: {notice}")?;

@@ -15,12 +15,12 @@ use crate::stats::Stats;
 /// Show how often things happened and how long they took
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(
-    after_help = "Counted from what is kept on this machine; nothing is sent. p50: half took at most so long, p95: 19 of 20, p99: \
-    99 of 100. The time of a turn includes the waits for you, that of a tool does not. `cohab trace` shows the same \
-    of single turns. --json prints one object, with histograms: upper bounds and counts."
+    after_help = "Counts the records on this machine; nothing is sent. p50, p95, p99: 50, 95 and 99 percent took at \
+        most this long. The time of a turn includes waiting for you; the time of a tool does not. `cohab trace` \
+        shows the times of single turns. --json prints one object, with histograms: upper bounds and counts."
 )]
 pub struct StatsArgs {
-    /// From here: so many days, or a date (`7d`, `2026-03-01`)
+    /// Start of the report: a number of days, or a date (`7d`, `2026-03-01`)
     #[arg(long, value_name = "WHEN", default_value = "30d")]
     pub since: Since,
     /// Print JSON

@@ -77,7 +77,7 @@ fn counts_and_times_are_one_table_of_80_columns() {
     let told = show(&home(), false);
     assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
     insta::assert_snapshot!(told);
-    assert!(show(&Home::empty(), false).starts_with("Nothing was asked since 2026-01-01"));
+    assert!(show(&Home::empty(), false).starts_with("No questions are recorded since 2026-01-01"));
 }
 
 #[test]

@@ -14,14 +14,14 @@ use super::{Failure, record};
 /// List open tasks
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(
-    after_help = "The assistant keeps the list itself when work takes several steps. It belongs to the conversation: `? /new` \
-    empties it."
+    after_help = "The model keeps this list itself when work takes several steps. The list belongs to the \
+        conversation: `? /new` empties it."
 )]
 pub struct TasksArgs {
-    /// Only those of one session: the start of its id, or `last`
+    /// List only one session: the start of its id, or `last`
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// Also lists on which all is done
+    /// Include lists whose tasks are all done
     #[arg(long)]
     pub all: bool,
     /// Print JSON
@@ -79,7 +79,7 @@ fn active(tasks: &[Task]) -> usize {
 
 fn table(lists: &[List]) -> String {
     if lists.is_empty() {
-        return "No task is open.\n".to_owned();
+        return "There are no open tasks.\n".to_owned();
     }
     let list = |(session, tasks): &List| {
         let (id, title) = (record::short(&session.id), one_line(&session.title, usize::MAX));

@@ -44,7 +44,7 @@ fn one_session_and_json() {
 #[test]
 fn without_tasks_or_a_store_none_is_open() {
     for home in [Home::empty(), Home::with_sessions()] {
-        assert_eq!(shown(&home, &OPEN), "No task is open.\n");
+        assert_eq!(shown(&home, &OPEN), "There are no open tasks.\n");
         assert_eq!(shown(&home, &TasksArgs { json: true, ..OPEN }), "{\"sessions\":[]}\n");
     }
 }

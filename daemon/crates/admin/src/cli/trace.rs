@@ -28,16 +28,16 @@ pub struct TraceArgs {
     /// Start of the session's id, or `last`
     #[arg(default_value = id::LAST)]
     pub id: String,
-    /// So many of its last turns
+    /// Show the last N turns
     #[arg(short, value_name = "N", default_value = "1")]
     pub number: usize,
-    /// Print JSON, with what each step was given and what came of it
+    /// Print JSON, with the input and the result of each step
     #[arg(long)]
     pub json: bool,
 }
 
 /// Turns of a session with their steps, the oldest first.
-struct Shown {
+struct ShownTurns {
     session: SessionRow,
     turns: Vec<(Turn, ExecutionResult)>,
 }
@@ -51,7 +51,7 @@ pub fn run(args: &TraceArgs, paths: &Paths, output: &mut dyn Write, errors: &mut
     super::finish(result, output, errors)
 }
 
-fn read(args: &TraceArgs, paths: &Paths) -> Result<Shown, Failure> {
+fn read(args: &TraceArgs, paths: &Paths) -> Result<ShownTurns, Failure> {
     let (store, session) = record::session(paths, &args.id)?;
     let unreadable = record::unreadable(paths);
     let mut turns = store.turns(&session.key, args.number).map_err(&unreadable)?;
@@ -62,22 +62,22 @@ fn read(args: &TraceArgs, paths: &Paths) -> Result<Shown, Failure> {
         Ok((turn, result))
     };
     let turns = turns.into_iter().map(with_steps).collect::<Result<_, Failure>>()?;
-    Ok(Shown { session, turns })
+    Ok(ShownTurns { session, turns })
 }
 
-fn json(shown: &Shown) -> String {
+fn json(shown: &ShownTurns) -> String {
     let turns = shown.turns.iter().map(|(turn, result)| json!({"turn": turn, "result": result}));
     let whole = json!({"session": record::session_json(&shown.session), "turns": turns.collect::<Vec<_>>()});
     escaped_json(&whole.to_string()) + "\n"
 }
 
 /// At a terminal with `columns` lines are broken between words; elsewhere they are not.
-fn text(shown: &Shown, now: &Zoned, columns: Option<usize>) -> String {
+fn text(shown: &ShownTurns, now: &Zoned, columns: Option<usize>) -> String {
     let (session, mut text) = (&shown.session, String::new());
     let title = one_line(&session.title, usize::MAX);
     paragraph(("", "  "), &format!("Session {}, \"{title}\"", record::short(&session.id)), columns, &mut text);
     if shown.turns.is_empty() {
-        paragraph(("", ""), "Nothing is known of its steps: it is from before they were kept.", columns, &mut text);
+        paragraph(("", ""), "No steps recorded: this turn predates step recording.", columns, &mut text);
     }
     for (turn, result) in &shown.turns {
         head(turn, result, now, columns, &mut text);
@@ -90,11 +90,11 @@ fn head(turn: &Turn, result: &ExecutionResult, now: &Zoned, columns: Option<usiz
     let when = time::ago(turn.started, now.timestamp(), now.time_zone());
     let is_on = turn.state.status == AgentStatus::Running && turn.is_alive();
     let how = match (turn.state.status, turn.ended.as_deref()) {
-        (AgentStatus::Running, _) if is_on => "is being answered".to_owned(),
-        (AgentStatus::Running, _) => "interrupted by the daemon's end; `cohab resume` goes on".to_owned(),
-        (_, Some("resumed")) => "interrupted by the daemon's end, went on as the next one".to_owned(),
+        (AgentStatus::Running, _) if is_on => "still running".to_owned(),
+        (AgentStatus::Running, _) => "interrupted when the daemon ended; `cohab resume` continues it".to_owned(),
+        (_, Some("resumed")) => "interrupted when the daemon ended, continued as the next turn".to_owned(),
         (_, Some(ended)) => ended.replace('_', " "),
-        (_, None) => "not ended".to_owned(),
+        (_, None) => "not finished".to_owned(),
     };
     let mut facts = vec![when, how];
     // In a running turn only finished steps would count.
@@ -163,12 +163,12 @@ fn line(step: &Step, is_alive: bool) -> String {
         (StepStatus::Running, true) => Some("runs".to_owned()),
         (StepStatus::Pending, false) => Some("not run".to_owned()),
         (StepStatus::Running, false) if metadata.has_effects => Some("unknown: it may or may not have run".to_owned()),
-        (StepStatus::Running, false) => Some("not ended".to_owned()),
+        (StepStatus::Running, false) => Some("not finished".to_owned()),
     });
     facts.extend(
         (!metadata.summary.is_empty() && step.status == StepStatus::Completed).then(|| metadata.summary.clone()),
     );
-    facts.extend(metadata.is_claimed.then(|| "ran while no daemon was there".to_owned()));
+    facts.extend(metadata.is_claimed.then(|| "ran while no daemon was running".to_owned()));
     facts.extend(step.duration_ms.map(time::took));
     facts.extend(metadata.first_token_ms.map(|took| format!("first token after {}", time::took(took))));
     facts.extend(tokens(metadata.sent_tokens, metadata.received_tokens));

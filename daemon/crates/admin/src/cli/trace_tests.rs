@@ -80,7 +80,7 @@ pub(in crate::cli) fn with_steps(status: AgentStatus) -> Home {
     home
 }
 
-fn shown(home: &Home, id: &str) -> Shown {
+fn shown(home: &Home, id: &str) -> ShownTurns {
     read(&TraceArgs { id: id.into(), number: 5, json: false }, &home.paths).expect("it is there")
 }
 
@@ -112,5 +112,5 @@ fn json_has_the_state_the_steps_and_what_came_of_it() {
 #[test]
 fn a_session_without_steps_says_so() {
     let home = Home::with_sessions();
-    assert!(text(&shown(&home, "last"), &now(), None).contains("from before they were kept"));
+    assert!(text(&shown(&home, "last"), &now(), None).contains("predates step recording"));
 }

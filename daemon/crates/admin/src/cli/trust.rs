@@ -22,18 +22,18 @@ use super::Failure;
 /// Trust a project's own instructions for the assistant
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(
-    after_help = "In a trusted project its identity files (AGENT.md, IDENTITY.md, SOUL.md, USER.md, SHIELD.md) and its skills \
-    (.cohab/skills) are used; all folders below it are trusted, too. Its notes (AGENTS.md) are told to the model \
-    anyway, as what somebody else wrote. No project can set the model, its address or keys, or let anything run \
-    unasked, trusted or not."
+    after_help = "cohab uses the identity files (AGENT.md, IDENTITY.md, SOUL.md, USER.md, SHIELD.md) and the skills \
+        (.cohab/skills) of a trusted project; all folders below it are trusted, too. Notes (AGENTS.md) are sent to \
+        the model for every project, marked as written by someone else. No project, trusted or not, can set the \
+        model, its address or keys, or let anything run without a question."
 )]
 pub struct TrustArgs {
-    /// The folder [default: the project around you]
+    /// Folder to trust [default: the current project]
     pub path: Option<PathBuf>,
-    /// Trust it no longer
+    /// Stop trusting the folder
     #[arg(long, conflicts_with = "list")]
     pub remove: bool,
-    /// List what is trusted
+    /// List the trusted folders
     #[arg(long, conflicts_with = "path")]
     pub list: bool,
     /// Print JSON, with --list
@@ -62,10 +62,10 @@ fn done(args: &TrustArgs, trust: &TrustedFolders) -> Result<String, Failure> {
     }
     let folder = trust.add(&folder).map_err(|error| failure(&error))?;
     let used = match instructions(&folder, count_project_skills(&folder)) {
-        Some(instructions) => format!("Used from the next question on: its {instructions}."),
-        None => "It has no instructions of its own for the assistant yet.".to_owned(),
+        Some(instructions) => format!("cohab uses its {instructions} from the next question on."),
+        None => "It has no instructions for the assistant yet.".to_owned(),
     };
-    Ok(format!("Trusted: {} and all below it. {used}\n", shown(&folder)))
+    Ok(format!("Trusted: {} and all folders below it. {used}\n", shown(&folder)))
 }
 
 fn listed(folders: &[PathBuf], as_json: bool) -> String {
@@ -85,8 +85,8 @@ fn shown(folder: &Path) -> String {
 
 fn failure(error: &TrustError) -> Failure {
     let hint = match error {
-        TrustError::Covered { by, .. } => Some(format!("`cohab trust --remove {}` takes both back", shown(by))),
-        TrustError::Unknown(_) => Some("`cohab trust --list` shows what is".to_owned()),
+        TrustError::Covered { by, .. } => Some(format!("`cohab trust --remove {}` removes both", shown(by))),
+        TrustError::Unknown(_) => Some("`cohab trust --list` lists the trusted folders".to_owned()),
         TrustError::Unfit { .. } | TrustError::Folder { .. } | TrustError::List { .. } => None,
     };
     Failure::Other(one_line(&error.to_string(), usize::MAX), hint)

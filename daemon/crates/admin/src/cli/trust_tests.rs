@@ -18,12 +18,12 @@ fn a_folder_is_trusted_listed_and_trusted_no_longer() {
     };
     let of = |path: &Path| TrustArgs { path: Some(path.to_owned()), ..NONE };
     assert_eq!(tell(&TrustArgs { list: true, ..NONE }), "No folder is trusted.\n");
-    assert_eq!(tell(&of(&app)), "Trusted: /app and all below it. Used from the next question on: its 1 skill.\n");
+    assert_eq!(tell(&of(&app)), "Trusted: /app and all folders below it. cohab uses its 1 skill from the next question on.\n");
     assert_eq!(tell(&TrustArgs { list: true, ..NONE }), "/app\n");
     let json = tell(&TrustArgs { list: true, json: true, ..NONE });
     assert_eq!(json, "{\"folders\":[\"/app\"]}\n");
     let below = tell(&TrustArgs { remove: true, ..of(&app.join(".cohab")) });
-    assert!(below.contains("takes both back"), "{below}");
+    assert!(below.contains("removes both"), "{below}");
     assert_eq!(tell(&TrustArgs { remove: true, ..of(&app) }), "No longer trusted: /app.\n");
-    assert!(tell(&of(Path::new("/"))).starts_with("/ cannot be trusted: it is the root of everything"));
+    assert!(tell(&of(Path::new("/"))).starts_with("/ cannot be trusted: it is the root folder"));
 }

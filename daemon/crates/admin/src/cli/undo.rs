@@ -22,14 +22,14 @@ const KEEP_DAYS: u32 = 90;
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(hide = true)]
 #[command(
-    after_help = "Typed as a line of its own at the prompt of a shell that cohab opened, it takes back what the last turn changed \
-        there: files that `write` and `edit` changed, the folder, exported variables, aliases, options, the umask and \
-        the prompt. What you changed since stays, and so do functions, other variables, jobs, and what commands did to \
-        files. Right after the turn Ctrl-_ does the same. Elsewhere it takes back the files of the last turn of all. An \
-        undo cannot be undone."
+    after_help = "Typed alone on a line at the prompt of a shell that cohab opened, it reverts what the last turn \
+        changed there: files that `write` and `edit` changed, the current folder, exported variables, aliases, \
+        options, the umask and the prompt. It does not revert your own later changes, functions, other variables, \
+        jobs, or what commands did to files. Right after the turn, Ctrl-_ does the same. In other shells it restores \
+        the files of the most recent turn of all sessions. An undo cannot be undone."
 )]
 pub struct UndoArgs {
-    /// Files of this turn only
+    /// Restore only the files of this turn
     #[arg(long, value_name = "ID", hide = true)]
     pub turn: Option<String>,
     /// Print JSON
@@ -50,7 +50,7 @@ pub fn run(args: &UndoArgs, paths: &Paths, output: &mut dyn Write, errors: &mut 
 }
 
 fn undo(args: &UndoArgs, paths: &Paths) -> Result<Option<Restored>, Failure> {
-    let unreadable = |error| Failure::Other(format!("what files held cannot be read: {error}"), None);
+    let unreadable = |error| Failure::Other(format!("the saved files cannot be read: {error}"), None);
     let restored = Backups::at(&paths.state_dir).restore(args.turn.as_deref()).map_err(unreadable)?;
     if let Some(restored) = &restored {
         put_on_record(restored, paths);
@@ -76,17 +76,17 @@ fn put_on_record(Restored { turn, files }: &Restored, paths: &Paths) {
 
 fn text(files: &[Taken], home: &Path) -> String {
     if files.is_empty() {
-        return "Nothing to undo: no change of a file is kept.\n".to_owned();
+        return "Nothing to undo: no file change is recorded.\n".to_owned();
     }
     let shown = |path: &Path| record::folder(&path.to_string_lossy(), home);
     let line = |Taken { path, word }: &Taken| {
         let path = shown(path);
         match word {
-            Word::Restored => format!("{path}: as it was before\n"),
-            Word::Removed => format!("{path}: removed, the assistant had made it\n"),
-            Word::AsBefore => format!("{path}: was as before already\n"),
+            Word::Restored => format!("{path}: restored\n"),
+            Word::Removed => format!("{path}: removed, the assistant had created it\n"),
+            Word::AsBefore => format!("{path}: already as it was before the turn\n"),
             Word::Refused { reason, copy } => {
-                let copy = copy.as_ref().map(|copy| format!("; what it held is in {}", shown(copy)));
+                let copy = copy.as_ref().map(|copy| format!("; its earlier content is in {}", shown(copy)));
                 format!("{path}: left alone, {reason}{}\n", copy.unwrap_or_default())
             }
         }
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn each_file_is_told_and_one_that_is_left_alone_is_a_failure() {
         let home = Home::empty();
-        assert_eq!(run_as(&home, false).1, "Nothing to undo: no change of a file is kept.\n");
+        assert_eq!(run_as(&home, false).1, "Nothing to undo: no file change is recorded.\n");
         let work = home.paths.state_dir.parent().expect("a folder").join("work").clone();
         fs::create_dir_all(&work).expect("made");
         let work = work.canonicalize().expect("a path");
@@ -142,9 +142,9 @@ mod tests {
         let (code, text) = run_as(&home, false);
         assert_eq!(code, ExitCode::FAILURE);
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[0].ends_with("/made: removed, the assistant had made it"), "{text}");
-        assert!(lines[1].contains("/b: left alone, it was changed since; what it held is in "), "{text}");
-        assert!(lines[2].ends_with("/a: as it was before"), "{text}");
+        assert!(lines[0].ends_with("/made: removed, the assistant had created it"), "{text}");
+        assert!(lines[1].contains("/b: left alone, it was changed since; its earlier content is in "), "{text}");
+        assert!(lines[2].ends_with("/a: restored"), "{text}");
         let (code, json) = run_as(&home, true);
         let value: Value = serde_json::from_str(&json).expect("JSON");
         assert_eq!((code, &value["files"][0]["outcome"]), (ExitCode::FAILURE, &json!("refused")));

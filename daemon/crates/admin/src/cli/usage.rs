@@ -18,15 +18,15 @@ use super::Failure;
 
 /// Show what answers took: tokens and cost
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
-#[command(after_help = "Tokens are those that services count: sent (of these from their caches) and\n\
-    received; `-` is unknown. A cost is what the service says, or what the prices in\n\
-    models.toml make of the tokens; `>=` marks that some answers of the line have\n\
-    neither. --json prints one object.")]
+#[command(after_help = "Services count the tokens: sent (of these, from a cache) and received; `-` is\n\
+    unknown. A cost is reported by the service, or computed from the prices in\n\
+    models.toml; `>=` marks a line with answers of unknown cost.\n\
+    --json prints one object.")]
 pub struct UsageArgs {
-    /// What stands in a line: day, model or session
+    /// Group by day, model or session
     #[arg(long, value_enum, value_name = "WHAT", default_value = "day", hide_possible_values = true)]
     pub by: Grouping,
-    /// From here: so many days, or a date (`7d`, `2026-03-01`)
+    /// Start of the report: a number of days, or a date (`7d`, `2026-03-01`)
     #[arg(long, value_name = "WHEN", default_value = "30d")]
     pub since: Since,
     /// Print JSON
@@ -65,7 +65,7 @@ impl Since {
 }
 
 /// A report with what stands around it.
-struct Shown {
+struct ShownUsage {
     grouping: Grouping,
     zone: TimeZone,
     since: Date,
@@ -84,7 +84,7 @@ pub fn run(args: &UsageArgs, paths: &Paths, output: &mut dyn Write, errors: &mut
     super::finish(result, output, errors)
 }
 
-fn read(args: &UsageArgs, paths: &Paths, now: &Zoned) -> Result<Shown, Failure> {
+fn read(args: &UsageArgs, paths: &Paths, now: &Zoned) -> Result<ShownUsage, Failure> {
     let path = paths.usage_file();
     let unreadable = |error: StoreError| {
         Failure::Other(format!("{} cannot be read: {error}", path.display()), error.remedy().map(str::to_owned))
@@ -101,9 +101,9 @@ fn read(args: &UsageArgs, paths: &Paths, now: &Zoned) -> Result<Shown, Failure> 
     }
     // The usage is reported even if the settings are wrong.
     let limits = cohab_config::load(paths).map(|settings| settings.budget.limits()).unwrap_or_default();
-    let of_day = |gauge: &Gauge| matches!(gauge.kind, budget::Kind::DayTokens | budget::Kind::DayCost);
+    let of_day = |gauge: &Gauge| matches!(gauge.kind, budget::LimitKind::DayTokens | budget::LimitKind::DayCost);
     let budgets = limits.gauges(budget::Used { day: spent, ..budget::Used::default() }).filter(of_day).collect();
-    Ok(Shown { grouping: args.by, zone, since, report, models, budgets })
+    Ok(ShownUsage { grouping: args.by, zone, since, report, models, budgets })
 }
 
 #[cfg(test)]

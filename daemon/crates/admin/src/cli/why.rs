@@ -30,7 +30,7 @@ pub struct WhyArgs {
 }
 
 /// A command with its turn.
-struct Shown {
+struct ShownCommand {
     command: Command,
     session: Option<SessionRow>,
     events: Vec<EventRow>,
@@ -45,29 +45,29 @@ pub fn run(args: &WhyArgs, paths: &Paths, output: &mut dyn Write, errors: &mut d
     super::finish(result, output, errors)
 }
 
-fn read(args: &WhyArgs, paths: &Paths) -> Result<Shown, Failure> {
+fn read(args: &WhyArgs, paths: &Paths) -> Result<ShownCommand, Failure> {
     let unreadable = record::unreadable(paths);
     let missing = || {
-        let hint = "`cohab history` lists them with their numbers".to_owned();
-        Failure::Other(format!("no command of the assistant's has the number {}", args.number), Some(hint))
+        let hint = "`cohab history` lists the commands with their numbers".to_owned();
+        Failure::Other(format!("there is no command with the number {}", args.number), Some(hint))
     };
     let store = record::open(paths)?.ok_or_else(missing)?;
     let row = store.event(args.number).map_err(&unreadable)?.ok_or_else(missing)?;
     let events = store.events(&row.session, Some(&row.turn)).map_err(&unreadable)?;
     let session = store.session(&row.session).map_err(&unreadable)?;
     let command = Command::among(&events, args.number).ok_or_else(missing)?;
-    Ok(Shown { command, session, events })
+    Ok(ShownCommand { command, session, events })
 }
 
-fn json(shown: &Shown) -> String {
+fn json(shown: &ShownCommand) -> String {
     let events: Vec<_> = shown.events.iter().map(record::event_json).collect();
     let session = shown.session.as_ref().map(record::session_json);
     let whole = json!({"command": shown.command.json(), "session": session, "events": events});
     escaped_json(&whole.to_string()) + "\n"
 }
 
-fn text(shown: &Shown, now: &Zoned, home: &Path) -> String {
-    let Shown { command, events, .. } = shown;
+fn text(shown: &ShownCommand, now: &Zoned, home: &Path) -> String {
+    let ShownCommand { command, events, .. } = shown;
     let mut text = heading(shown, now);
     let (before, after) = events.split_at(command.place);
     let mut block = |title: &str, body: String| {
@@ -77,7 +77,7 @@ fn text(shown: &Shown, now: &Zoned, home: &Path) -> String {
     };
     block(
         &format!("You asked, in {}:", record::folder(&command.call.cwd, home)),
-        transcript::lines("  ? ", command.question.as_deref().unwrap_or("(not known)")),
+        transcript::lines("  ? ", command.question.as_deref().unwrap_or("(unknown)")),
     );
     block("The assistant thought:", said(before, |event| matches!(event, Event::Reasoning { .. })));
     block("It said:", said(before, |event| matches!(event, Event::Answer { .. })));
@@ -91,7 +91,7 @@ fn text(shown: &Shown, now: &Zoned, home: &Path) -> String {
     text
 }
 
-fn heading(shown: &Shown, now: &Zoned) -> String {
+fn heading(shown: &ShownCommand, now: &Zoned) -> String {
     let (row, zone) = (&shown.command.row, now.time_zone());
     let (clock, ago) = (record::time::clock(row.at, zone), record::time::ago(row.at, now.timestamp(), zone));
     let session = shown.session.as_ref().map(|session| {
@@ -103,13 +103,13 @@ fn heading(shown: &Shown, now: &Zoned) -> String {
 fn consent(command: &Command) -> String {
     let why = if command.reasons.is_empty() { String::new() } else { format!("; {}", command.reasons.join("; ")) };
     let how = match command.call.approval {
-        Approval::NotNeeded => "It ran this unasked, as it is plainly read-only".to_owned(),
+        Approval::NotNeeded => "It ran without a question, because it is plainly read-only".to_owned(),
         Approval::Once => "You agreed to it once".to_owned(),
         Approval::Session => "You agreed to it for the session".to_owned(),
         Approval::Rule => "A rule of yours allows it".to_owned(),
         Approval::Edited => "You changed it to this and agreed".to_owned(),
-        Approval::Mode => "It ran this unasked, as the approval mode is `all`".to_owned(),
-        Approval::Refused => "It was refused, and not run".to_owned(),
+        Approval::Mode => "It ran without a question, because the approval mode is `all`".to_owned(),
+        Approval::Refused => "It was refused and not run".to_owned(),
     };
     one_line(&format!("{how}{why}:"), usize::MAX)
 }

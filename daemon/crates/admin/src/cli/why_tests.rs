@@ -10,7 +10,7 @@ fn number(home: &Home, text: &str) -> u64 {
     commands.iter().find(is_it).expect("it ran").number
 }
 
-fn shown(home: &Home, text: &str) -> Shown {
+fn shown(home: &Home, text: &str) -> ShownCommand {
     read(&WhyArgs { number: number(home, text), json: false }, &home.paths).expect("it is there")
 }
 
@@ -40,7 +40,7 @@ fn a_number_of_no_command_is_told_with_what_helps() {
         let Err(Failure::Other(message, hint)) = read(&WhyArgs { number, json: false }, &home.paths) else {
             panic!("{number}")
         };
-        assert_eq!(message, format!("no command of the assistant's has the number {number}"));
-        assert_eq!(hint.as_deref(), Some("`cohab history` lists them with their numbers"));
+        assert_eq!(message, format!("there is no command with the number {number}"));
+        assert_eq!(hint.as_deref(), Some("`cohab history` lists the commands with their numbers"));
     }
 }

@@ -54,7 +54,7 @@ impl<W: Write> Show for Lines<W> {
             ModelEvent::ToolCallDone(call) => ("tool call", of_call(call)),
             ModelEvent::Usage(usage) => ("usage", of_usage(usage)),
             ModelEvent::Notice(text) => ("notice", text.clone()),
-            ModelEvent::Retrying { reason, after, .. } => ("retry", format!("{reason}; again in {after:.1?}")),
+            ModelEvent::Retrying { reason, after, .. } => ("retry", format!("{reason}; retry in {after:.1?}")),
             ModelEvent::Stop { class, .. } => ("stop", class_name(*class).to_owned()),
             ModelEvent::Failed(error) => ("failed", error.kind.word().to_owned()),
             ModelEvent::Incomplete { reason } => ("incomplete", reason.clone()),

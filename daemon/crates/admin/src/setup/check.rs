@@ -76,7 +76,7 @@ impl Setup {
                 _ => {}
             }
         }
-        Err(broken("it ended without an end"))
+        Err(broken("it ended without an end mark"))
     }
 
     /// The time limits in force; defaults if the file cannot be read, which is reported when it is to be written.

@@ -78,7 +78,7 @@ pub enum SetupError {
     #[error("cancelled")]
     Cancelled,
     /// The user cannot be asked, and these flags are missing.
-    #[error("there is no terminal to ask at, and the command line lacks {}", .0.join(", "))]
+    #[error("setup cannot ask without a terminal, and the command line lacks {}", .0.join(", "))]
     Missing(Vec<&'static str>),
     /// The command line makes no sense: a sentence and the remedy.
     #[error("{0}")]
@@ -115,7 +115,7 @@ impl SetupError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Usage(_, hint) => Some(hint.clone()),
-            Self::Missing(_) => Some("`cohab setup --help` shows all of them".into()),
+            Self::Missing(_) => Some("`cohab setup --help` shows all flags".into()),
             Self::Service(error) => error.hint.clone(),
             Self::Choice(error) => error.hint.clone(),
             Self::Key(error) => Some(error.hint.clone()),

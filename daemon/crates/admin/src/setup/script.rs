@@ -76,20 +76,20 @@ impl Setup {
         } else if !keys::provider_names().contains(&draft.provider.as_str()) || draft.provider == "scripted" {
             let names: Vec<_> = keys::provider_names().into_iter().filter(|name| *name != "scripted").collect();
             let hint = format!("known: {}", names.join(", "));
-            return Err(SetupError::Usage(format!("there is no provider {:?} to set up", draft.provider), hint));
+            return Err(SetupError::Usage(format!("there is no provider {:?}", draft.provider), hint));
         }
         if let Some(url) = &draft.base_url {
             let is_path = url.starts_with('/');
             check_value("base_url", url).ok().filter(|()| !is_path).ok_or_else(|| {
                 usage(
-                    format!("--base-url {url:?} is no URL"),
+                    format!("--base-url {url:?} is not a URL"),
                     "write it as http://127.0.0.1:8080/v1 or https://host/v1",
                 )
             })?;
         }
         if let DraftKey::Variable(name) = &draft.key {
             check_value("api_key_env", name)
-                .map_err(|what| usage(format!("--api-key-env: {what}"), "a key itself goes in by --key-stdin"))?;
+                .map_err(|what| usage(format!("--api-key-env: {what}"), "to give the key itself, use --key-stdin"))?;
         }
         missing.extend(self.what_key_is_missing(&mut draft));
         if missing.is_empty() { Ok(draft) } else { Err(SetupError::Missing(missing)) }

@@ -87,11 +87,11 @@ impl Wizard<'_> {
             // Many services have no list; the test of the model shows whether the rest is right.
             if matches!(&error, SetupError::Service(error) if matches!(error.kind, ProviderErrorKind::ModelNotFound | ProviderErrorKind::InvalidRequest | ProviderErrorKind::Protocol))
             {
-                self.prompt.say(Tone::Aside, &format!("  {} gives no list of its models.", self.name))?;
+                self.prompt.say(Tone::Aside, &format!("  {} does not list its models.", self.name))?;
                 return Ok(Vec::new());
             }
             if is_about_key(&error) && matches!(self.draft.key, DraftKey::None) {
-                self.prompt.say(Tone::Aside, &format!("  {} wants a key.", self.name))?;
+                self.prompt.say(Tone::Aside, &format!("  {} needs a key.", self.name))?;
                 self.ask_key()?;
                 continue;
             }
@@ -239,7 +239,7 @@ impl Wizard<'_> {
             }
             _ => DraftKey::Command(self.prompt.line(
                 "Which command prints the key?",
-                "such as `pass show openai`; its first line counts",
+                "such as `pass show openai`; its first line is the key",
                 &|text| check_value("key_command", text),
             )?),
         };
@@ -306,9 +306,9 @@ impl Wizard<'_> {
         if self.draft.base_url.is_some() {
             ways.push((Way::OtherAddress, Row::new("Change the URL", "")));
         }
-        let keep = if has_model { "write it down as it is" } else { "name the model yourself" };
-        ways.push((Way::Keep, Row::new("Go on anyway", keep)));
-        ways.push((Way::Leave, Row::new("Leave", "everything stays as it was")));
+        let keep = if has_model { "save the settings untested" } else { "name the model yourself" };
+        ways.push((Way::Keep, Row::new("Continue anyway", keep)));
+        ways.push((Way::Leave, Row::new("Leave", "change nothing")));
         let rows: Vec<Row> = ways.iter().map(|(_, row)| row.clone()).collect();
         let chosen = self.prompt.choose("What now?", &rows, 0)?;
         Ok(ways.get(chosen).map_or(Way::Leave, |(way, _)| *way))
@@ -339,7 +339,7 @@ fn tell(setup: &Setup, prompt: &mut dyn Prompt, saved: &Saved) -> Result<(), Set
         say(Tone::Failed, &format!("Keyring  {notice}"))?;
     }
     if let Some((_, place)) = &saved.key {
-        say(Tone::Done, &format!("Key      kept in {place}"))?;
+        say(Tone::Done, &format!("Key      stored in {place}"))?;
     }
     say(Tone::Done, &format!("Written  {}", setup.shown_path(&saved.file)))?;
     say(Tone::Plain, "")?;
@@ -351,13 +351,13 @@ fn tell(setup: &Setup, prompt: &mut dyn Prompt, saved: &Saved) -> Result<(), Set
     let stronger = setup.stronger_variables();
     if !stronger.is_empty() {
         let verb = if stronger.len() == 1 { "is" } else { "are" };
-        say(Tone::Failed, &format!("{} {verb} set in this shell and win over the file", stronger.join(", ")))?;
+        say(Tone::Failed, &format!("{} {verb} set in this shell and override the file", stronger.join(", ")))?;
     }
     let name = saved.table.strip_prefix("profiles.");
     say(Tone::Plain, &try_it(setup.is_inside_cohab(), name))?;
     say(Tone::Plain, "  ? what is in this folder")?;
     if let Some(name) = name.filter(|name| *name != profile::DEFAULT) {
-        say(Tone::Aside, &format!("  `cohab config set profile {name}` makes it the usual one."))?;
+        say(Tone::Aside, &format!("  `cohab config set profile {name}` makes it the default."))?;
     }
     Ok(())
 }

@@ -88,7 +88,7 @@ struct Late;
 
 #[async_trait]
 impl Middleware for Late {
-    async fn cut_off(&self) -> TurnError {
+    async fn abort_signal(&self) -> TurnError {
         stopped()
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 struct Tells(Mutex<VecDeque<Option<&'static str>>>);
 
 impl Middleware for Tells {
-    fn news(&self) -> Option<String> {
+    fn pending_notes(&self) -> Option<String> {
         self.0.lock().unwrap().pop_front().flatten().map(str::to_owned)
     }
 }

@@ -17,7 +17,7 @@ use cohab_guard::{
     gate::Gate,
     pipeline::reading::{Notes, Reading},
     placeholder_check::Unfilled,
-    provenance::Place,
+    provenance::UserPlaces,
     sanitize_results::Inbound,
     spotlight::Spotlight,
     taint::{ExecutionTaint, Watch},
@@ -207,8 +207,8 @@ impl MiddlewareStack<'_> {
         }
     }
 
-    fn place(&self, outputs: PathBuf) -> Place {
-        Place {
+    fn place(&self, outputs: PathBuf) -> UserPlaces {
+        UserPlaces {
             home: self.assembly.parts.home.clone(),
             workspace: self.workspace(),
             outputs: Some(outputs),

@@ -66,7 +66,7 @@ impl ModelPool {
                 Ok(provider)
             }
             Choice::AskLocal { found, .. } => Err(ChoiceError {
-                message: format!("the profile `{name}` names no provider"),
+                message: format!("the profile `{name}` has no provider"),
                 hint: Some(
                     format!("set `provider` and `base_url` under [{}]", profile::table(Some(name)))
                         + &{ format!("; {} was found at {}", found.server, found.url) },

@@ -94,7 +94,7 @@ impl Assembly {
 pub(super) fn introduced(mut model: ModelInfo, wish: Option<TierWish>) -> ModelInfo {
     match wish {
         Some(TierWish::Fixed(tier)) => model.origin = format!("tier {}", tier.name()),
-        Some(TierWish::Auto) => "or another tier, as the question asks for".clone_into(&mut model.origin),
+        Some(TierWish::Auto) => "the tier depends on the question".clone_into(&mut model.origin),
         None => {}
     }
     model
@@ -137,7 +137,7 @@ fn tier_wish(variables: &Variables, jobs: &Jobs) -> Result<Option<TierWish>, Tur
         }
         Some(TierWish::Auto) if !jobs.tiers.is_set() => Ok(None),
         Some(wish) => Ok(Some(wish)),
-        None => Err(wrong("COHAB_TIER is no tier".into(), "it is `low`, `medium`, `high` or `auto`")),
+        None => Err(wrong("COHAB_TIER is not a tier".into(), "use `low`, `medium`, `high` or `auto`")),
     }
 }
 

@@ -1,7 +1,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use async_trait::async_trait;
 use cohab_model_api::{ModelEvent, ModelInfo, ModelRequest};
+use cohab_models::resolution::ChoiceError;
 use cohab_policy::Verdict;
+use cohab_session::Assembler as _;
 use cohab_types::command::RelayError;
 use futures::{
     StreamExt,

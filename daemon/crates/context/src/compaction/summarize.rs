@@ -34,7 +34,7 @@ impl Summarize {
 
     async fn summary(&self, gap: &Gap, target: Target) -> Result<String, String> {
         if self.provider.info().is_offline {
-            return Err("there is no model to sum it up".to_owned());
+            return Err("there is no model to summarize it".to_owned());
         }
         let text = summary::material(gap.earlier(), &gap.dropped, gap.question());
         let before = estimate_tokens(&text);
@@ -42,7 +42,7 @@ impl Summarize {
         let mut request =
             ModelRequest { system: summary::PROMPT.to_owned(), allow_tools: false, ..ModelRequest::of(messages) };
         if fit_request(&mut request, self.request_tokens) > self.request_tokens {
-            return Err("the model is too small to sum it up".to_owned());
+            return Err("the model is too small to summarize it".to_owned());
         }
         let completion = Completion {
             what: "summary",
@@ -52,7 +52,7 @@ impl Summarize {
             wait: SUMMARY_WAIT,
         };
         let answer = completion.complete(request).await?;
-        let summary = summary::checked(&answer, block_tokens(target)).ok_or("what came was no summary")?;
+        let summary = summary::checked(&answer, block_tokens(target)).ok_or("the reply was not a summary")?;
         if estimate_tokens(&summary) < before { Ok(summary) } else { Err("the summary was too long".to_owned()) }
     }
 }

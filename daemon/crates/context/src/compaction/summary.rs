@@ -9,7 +9,7 @@ use cohab_text::{
     tokens::estimate_tokens,
 };
 
-use crate::query::{inside, words};
+use crate::query_text::{inside, words};
 
 /// The instructions to the model.
 pub(super) const PROMPT: &str = "You sum up a part of a conversation between a user and an assistant that works in the user's \

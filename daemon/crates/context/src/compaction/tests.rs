@@ -14,7 +14,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     elision::counted,
-    query::{EARLIER, Environment, Query, inside, parts, words},
+    query::{EARLIER, Environment, Query},
+    query_text::{inside, parts, words},
 };
 
 const GOOD: &str =
@@ -204,11 +205,11 @@ async fn a_summary_that_does_not_come_is_done_without() {
         overflow: None,
     };
     let cases = [
-        (Always::says(""), "what came was no summary"),
-        (Always::says("I cannot help with that."), "what came was no summary"),
-        (Always::says("Goal:\n-\nDecisions:\nFiles:"), "what came was no summary"),
+        (Always::says(""), "the reply was not a summary"),
+        (Always::says("I cannot help with that."), "the reply was not a summary"),
+        (Always::says("Goal:\n-\nDecisions:\nFiles:"), "the reply was not a summary"),
         (Always::says(&"Goal: x\n".repeat(100_000)), "the summary was too long"),
-        (Always { is_offline: true, ..Always::says(GOOD) }, "there is no model to sum it up"),
+        (Always { is_offline: true, ..Always::says(GOOD) }, "there is no model to summarize it"),
         (ends(ModelEvent::Failed(failed)), "it is down"),
         (ends(ModelEvent::Incomplete { reason: "cut".into() }), "cut"),
         (Always { events: Vec::new(), ..Always::says("") }, "the summary broke off"),

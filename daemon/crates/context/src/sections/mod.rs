@@ -30,10 +30,10 @@ use super::{
 pub struct Section {
     /// Its name, for people.
     pub name: &'static str,
-    place: Place,
+    place: SectionPlace,
 }
 
-enum Place {
+enum SectionPlace {
     /// In the system prompt; nothing if it is empty.
     Standing(fn(&SystemContext) -> String),
     /// In the text of a question, between tags of this name; left out if it is empty.
@@ -71,19 +71,19 @@ pub const SECTIONS: &[Section] = &[
 ];
 
 const fn standing(name: &'static str, text: fn(&SystemContext) -> String) -> Section {
-    Section { name, place: Place::Standing(text) }
+    Section { name, place: SectionPlace::Standing(text) }
 }
 
 const fn asked(name: &'static str, tag: &'static str, text: fn(&Query<'_>) -> String) -> Section {
-    Section { name, place: Place::Asked { tag, text } }
+    Section { name, place: SectionPlace::Asked { tag, text } }
 }
 
 /// The non-empty sections of the system prompt, with their names.
 #[must_use]
 pub fn system_sections(standing: &SystemContext) -> Vec<(&'static str, String)> {
     let sections = SECTIONS.iter().filter_map(|section| match section.place {
-        Place::Standing(text) => Some((section.name, text(standing))),
-        Place::Asked { .. } => None,
+        SectionPlace::Standing(text) => Some((section.name, text(standing))),
+        SectionPlace::Asked { .. } => None,
     });
     sections.filter(|(_, text)| !text.is_empty()).collect()
 }
@@ -98,8 +98,8 @@ pub fn system_prompt(standing: &SystemContext) -> String {
 /// The sections of a question: tag and text, empty ones included.
 pub(super) fn asked_sections(query: &Query<'_>) -> Vec<(&'static str, String)> {
     let sections = SECTIONS.iter().filter_map(|section| match section.place {
-        Place::Standing(_) => None,
-        Place::Asked { tag, text } => Some((tag, text(query))),
+        SectionPlace::Standing(_) => None,
+        SectionPlace::Asked { tag, text } => Some((tag, text(query))),
     });
     sections.collect()
 }
@@ -107,8 +107,8 @@ pub(super) fn asked_sections(query: &Query<'_>) -> Vec<(&'static str, String)> {
 /// Tag and name of each section of a question.
 pub(super) fn tags() -> impl Iterator<Item = (&'static str, &'static str)> {
     SECTIONS.iter().filter_map(|section| match section.place {
-        Place::Standing(_) => None,
-        Place::Asked { tag, .. } => Some((tag, section.name)),
+        SectionPlace::Standing(_) => None,
+        SectionPlace::Asked { tag, .. } => Some((tag, section.name)),
     })
 }
 

@@ -5,7 +5,8 @@ use cohab_agent::tasks::{Status, Task};
 use super::*;
 use crate::{
     git_state::GitState,
-    query::{EARLIER, Environment, PastCommand, Runtime, parts, with_block},
+    query::{EARLIER, Environment, PastCommand, Runtime},
+    query_text::{parts, with_block},
 };
 
 fn standing() -> SystemContext {

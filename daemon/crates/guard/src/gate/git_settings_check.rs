@@ -22,7 +22,7 @@ impl Gate {
         if reasons.is_empty() {
             return Ok(());
         }
-        let verdict = Verdict { level: Level::Ask, reasons: repository::shown(&reasons) };
+        let verdict = Verdict::new(Level::Ask, repository::shown(&reasons));
         call.verdict = Some(verdict.clone());
         if mode == ApprovalMode::ReadOnly {
             return Err(refusal(format!("not run: {}", reasons.join("; "))));

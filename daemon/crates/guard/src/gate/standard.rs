@@ -17,10 +17,10 @@ pub fn standard_policy(effect: &Effect, context: Context<'_>) -> Verdict {
         Effect::Read { path } => assess_read(path, context),
         Effect::Write { path, .. } => {
             let mut verdict = assess_write(path, context.with_files(&FileSystem));
-            verdict.reasons.extend(is_program(path).then(|| "it is a program: what is written may be run".into()));
+            verdict.reasons.extend(is_program(path).then(|| "it is a program: the new content may be run".into()));
             verdict
         }
-        Effect::Internal => Verdict { level: Level::Allow, reasons: Vec::new() },
+        Effect::Internal => Verdict::new(Level::Allow, Vec::new()),
     }
 }
 

@@ -27,7 +27,7 @@ fn by_first_word(effect: &Effect, _context: Context<'_>) -> Verdict {
         "deny" => Level::Deny,
         _ => Level::Ask,
     };
-    Verdict { level, reasons: vec![format!("it says {text}")] }
+    Verdict::new(level, vec![format!("it says {text}")])
 }
 
 #[derive(Default)]
@@ -173,9 +173,9 @@ async fn the_question_shows_the_exact_effect_and_the_reasons() {
 
 #[tokio::test]
 async fn the_policy_learns_which_shell_reads_the_command() {
-    let by_shell = |_: &Effect, context: Context<'_>| Verdict {
-        level: if context.shell == Shell::Fish { Level::Ask } else { Level::Allow },
-        reasons: vec!["fish".into()],
+    let by_shell = |_: &Effect, context: Context<'_>| {
+        let level = if context.shell == Shell::Fish { Level::Ask } else { Level::Allow };
+        Verdict::new(level, vec!["fish".into()])
     };
     for (shell, may_run) in [(Shell::Bash, true), (Shell::Fish, false)] {
         let read_only = Arc::new(|| ApprovalMode::ReadOnly);
@@ -187,7 +187,7 @@ async fn the_policy_learns_which_shell_reads_the_command() {
 #[tokio::test]
 async fn what_we_wrote_ourselves_is_read_unasked_and_nothing_beside_it() {
     fn never(_: &Effect, _: Context<'_>) -> Verdict {
-        Verdict { level: Level::Deny, reasons: vec!["never".into()] }
+        Verdict::new(Level::Deny, vec!["never".into()])
     }
     for (path, may_run) in [("/s/outputs/1/a", true), ("/s/outputs/12/a", false), ("/s/outputs", false)] {
         let user = user([]);

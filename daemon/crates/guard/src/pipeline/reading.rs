@@ -15,13 +15,13 @@ use cohab_agent::{
     port::{EventSink, TurnEvent},
     state::NOTE_MARK,
 };
-use cohab_context::query;
+use cohab_context::query_text;
 use cohab_model_api::{Channel, Message, Secrets, ToolResult};
 use cohab_policy::user_rules::{Injection, Safety};
 
 use super::{Item, ScanContext, check, instructions};
 use crate::{
-    provenance::{Label, Origin, Place},
+    provenance::{Label, Origin, UserPlaces},
     taint::{Taint, begins_anew},
 };
 
@@ -33,10 +33,10 @@ const BESIDE: [(&str, &str); 2] =
 
 /// The texts in a session's conversation that read like instructions.
 #[derive(Clone, Debug, Default)]
-pub struct Suspicions(Arc<Mutex<State>>);
+pub struct Suspicions(Arc<Mutex<SuspicionState>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct SuspicionState {
     /// The first of them.
     source: Option<String>,
     /// Checked texts, and calls with checked results.
@@ -44,7 +44,7 @@ struct State {
 }
 
 impl Suspicions {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SuspicionState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -71,7 +71,7 @@ impl Suspicions {
     }
 
     fn forget(&self) {
-        *self.state() = State::default();
+        *self.state() = SuspicionState::default();
     }
 }
 
@@ -83,7 +83,7 @@ pub struct Reading {
     /// The taint that it raises.
     pub taint: Taint,
     /// The places that count as the user's.
-    pub place: Place,
+    pub place: UserPlaces,
     /// The settings in force.
     pub safety: Box<dyn Fn() -> Safety + Send + Sync>,
     /// Finds secrets.
@@ -114,7 +114,7 @@ impl Reading {
         for (index, message) in messages.iter().enumerate() {
             match message {
                 Message::User { text } => {
-                    let parts = BESIDE.iter().filter_map(|(tag, name)| Some((name, query::inside(text, tag)?)));
+                    let parts = BESIDE.iter().filter_map(|(tag, name)| Some((name, query_text::inside(text, tag)?)));
                     let parts = parts.filter(|(_, part)| self.suspicions.is_new(*part));
                     unread.extend(parts.map(|(name, part)| (Channel::UserInput, (*name).to_owned(), part, false)));
                 }
@@ -188,7 +188,7 @@ impl Middleware for Reading {
         ControlFlow::Continue(())
     }
 
-    fn news(&self) -> Option<String> {
+    fn pending_notes(&self) -> Option<String> {
         let news = std::mem::take(&mut *locked(&self.notes.news));
         (!news.is_empty()).then(|| news.join("\n"))
     }

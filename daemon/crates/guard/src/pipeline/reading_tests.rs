@@ -21,7 +21,7 @@ impl EventSink for Told {
 
 fn reading(level: SafetyLevel) -> (Reading, Arc<Told>) {
     let told = Arc::new(Told::default());
-    let place = Place {
+    let place = UserPlaces {
         home: "/home/ann".into(),
         workspace: "/home/ann/shop".into(),
         outputs: None,
@@ -61,7 +61,7 @@ async fn a_text_that_reads_like_instructions_is_told_once_and_taints_the_convers
     let mut messages = vec![question("what is it?")];
     messages.extend(read("1", "src/main.rs", "fn main() {}"));
     reading.look(&messages).await;
-    assert_eq!((locked(&told.0).len(), reading.taint.source(), reading.news()), (0, None, None));
+    assert_eq!((locked(&told.0).len(), reading.taint.source(), reading.pending_notes()), (0, None, None));
     messages.extend(read("2", "README.md", ORDER));
     reading.look(&messages).await;
     let notice = "`README.md` reads like instructions to the assistant (it overrides its instructions); what you allowed before is \
@@ -69,11 +69,11 @@ async fn a_text_that_reads_like_instructions_is_told_once_and_taints_the_convers
     assert_eq!(*locked(&told.0), [notice]);
     assert_eq!(reading.taint.source().as_deref(), Some("`README.md`"));
     assert_eq!(reading.suspicions.source().as_deref(), Some("`README.md`"));
-    let news = reading.news().expect("the model is told, too");
+    let news = reading.pending_notes().expect("the model is told, too");
     assert!(news.starts_with("[`README.md` reads like instructions to you (it overrides its instructions)."), "{news}");
     messages.extend(read("3", "README.md", ORDER));
     reading.look(&messages).await;
-    assert_eq!((locked(&told.0).len(), reading.news()), (1, None), "the same text is told once");
+    assert_eq!((locked(&told.0).len(), reading.pending_notes()), (1, None), "the same text is told once");
 }
 
 #[tokio::test]

@@ -27,8 +27,8 @@ impl Stage for Redaction {
         }
         // The text that runs is the approved one, to the letter.
         if is_call {
-            return vec![self.say(Verdict::Ask, "what looks like a secret goes along".into())];
+            return vec![self.say(Verdict::Ask, "it contains something that looks like a secret".into())];
         }
-        vec![Finding { clean: Some(clean), ..self.say(Verdict::Redact, "it holds what is kept back".into()) }]
+        vec![Finding { clean: Some(clean), ..self.say(Verdict::Redact, "it contains a secret".into()) }]
     }
 }

@@ -70,7 +70,7 @@ fn a_call_is_judged_by_the_policy_by_what_was_read_and_by_what_goes_out() {
     assert_eq!(
         told,
         [
-            ("redaction", "what looks like a secret goes along"),
+            ("redaction", "it contains something that looks like a secret"),
             ("guard", ""),
             ("guard", "every step is asked about: `a` reads like instructions to the assistant"),
         ]

@@ -25,7 +25,7 @@ pub(super) struct Look {
 }
 
 /// A kind of server.
-pub(super) struct Kind {
+pub(super) struct ServerKind {
     /// Name for people.
     pub(super) name: &'static str,
     /// Name of the wire it speaks best.
@@ -39,34 +39,34 @@ pub(super) struct Kind {
 }
 
 /// All kinds; the first match counts.
-static KINDS: &[Kind] = &[
-    Kind {
+static KINDS: &[ServerKind] = &[
+    ServerKind {
         name: "Ollama",
         wire: "ollama",
         path: "",
         is_shape: |look| look.list.is_some() && version(look).is_some(),
         details: |client, base, models| of_ollama(client, base, models).boxed(),
     },
-    Kind {
+    ServerKind {
         name: "LM Studio",
         is_shape: |look| owner(look) == "organization_owner",
         details: |client, base, models| of_lm_studio(client, base, models).boxed(),
         ..KIND
     },
-    Kind {
+    ServerKind {
         name: "llama.cpp",
         is_shape: |look| owner(look) == "llamacpp" || is_loading(look),
         details: |client, base, models| of_llama_cpp(client, base, models).boxed(),
         ..KIND
     },
-    Kind { name: "vLLM", is_shape: |look| owner(look) == "vllm", ..KIND },
-    Kind { name: "SGLang", is_shape: |look| owner(look) == "sglang", ..KIND },
-    Kind { name: "Jan", is_shape: |look| matches!(owner(look), "jan" | "janhq" | "menlo"), ..KIND },
-    Kind { name: "an OpenAI-compatible server", is_shape: |look| !KIND.listed(look).is_empty(), ..KIND },
+    ServerKind { name: "vLLM", is_shape: |look| owner(look) == "vllm", ..KIND },
+    ServerKind { name: "SGLang", is_shape: |look| owner(look) == "sglang", ..KIND },
+    ServerKind { name: "Jan", is_shape: |look| matches!(owner(look), "jan" | "janhq" | "menlo"), ..KIND },
+    ServerKind { name: "an OpenAI-compatible server", is_shape: |look| !KIND.listed(look).is_empty(), ..KIND },
 ];
 
 /// The common case: the list has all facts.
-const KIND: Kind = Kind {
+const KIND: ServerKind = ServerKind {
     name: "",
     wire: "openai-chat",
     path: "v1",
@@ -75,11 +75,11 @@ const KIND: Kind = Kind {
 };
 
 /// The kind that gave that answer.
-pub(super) fn of(look: &Look) -> Option<&'static Kind> {
+pub(super) fn of(look: &Look) -> Option<&'static ServerKind> {
     KINDS.iter().find(|kind| (kind.is_shape)(look))
 }
 
-impl Kind {
+impl ServerKind {
     /// The models that `/v1/models` lists.
     pub(super) fn listed(&self, look: &Look) -> Vec<Model> {
         if is_loading(look) {

@@ -9,7 +9,7 @@ use reqwest::Url;
 use serde_json::Value;
 
 use super::{Exchange, Next, Once};
-use crate::retry::{Failure, Verdict, verdict};
+use crate::retry::{Failure, RetryDecision, verdict};
 
 /// A prompt that fills more of the window than this, in percent, is the likely reason of a repeated "too many requests".
 const CROWDED_PERCENT: u64 = 80;
@@ -39,12 +39,12 @@ impl Exchange {
             return give_up(failure.error, None);
         }
         match verdict(&failure, self.tries, self.service.retries, self.service.pace.jitter()) {
-            Verdict::Final => give_up(failure.error, None),
-            Verdict::NotNow(wait) => {
-                let hint = format!("the service takes no more for now: ask again in {}", in_words(wait));
+            RetryDecision::Final => give_up(failure.error, None),
+            RetryDecision::NotNow(wait) => {
+                let hint = format!("the service accepts no requests now: ask again in {}", in_words(wait));
                 give_up(ProviderError { hint: Some(hint), ..failure.error }, Some(wait))
             }
-            Verdict::Again(wait) => {
+            RetryDecision::Again(wait) => {
                 self.wait(failure.error, wait).await;
                 Next::Again
             }
@@ -82,7 +82,7 @@ impl Exchange {
         }
         self.service.learn(quirk);
         let host = &self.service.subject.host;
-        tracing::info!(?quirk, host, "the service refused a request; such are sent in another way from now on");
+        tracing::info!(?quirk, host, "the service refused a request; later requests use another form");
         if let Some(notice) = self.notice_of(quirk) {
             self.tell_once(notice).await;
         }
@@ -100,7 +100,7 @@ impl Exchange {
     fn notice_of(&self, quirk: Quirk) -> Option<String> {
         let model = &self.service.info.model;
         (quirk == Quirk::NoCacheControl)
-            .then(|| format!("{model} takes no cache marks; each question is read as a whole"))
+            .then(|| format!("{model} does not support cache marks; each question is read in full"))
     }
 
     /// Whether a shorter answer is all that the service requires.
@@ -114,7 +114,7 @@ impl Exchange {
         tracing::info!(
             cap,
             host = self.service.subject.host,
-            "the answer may not be so long; asking for a shorter one"
+            "the requested answer is too long; asking for a shorter one"
         );
         self.cap_tokens =
             Some(self.cap_tokens.or(self.service.max_output_tokens).map_or(cap, |before| before.min(cap)));

@@ -85,11 +85,11 @@ async fn thoughts_go_back_with_the_same_bytes_in_the_same_place() {
 #[tokio::test]
 async fn a_refused_option_is_dropped_remembered_and_told_once() {
     let cases = [
-        ("'m' does not support thinking", "thinking", "m takes no `reasoning_effort`; it is asked without"),
+        ("'m' does not support thinking", "thinking", "m does not support `reasoning_effort`; requests omit it"),
         (
             "cache_control: Extra inputs are not permitted",
             "cache_control",
-            "m takes no cache marks; each question is read as a whole",
+            "m does not support cache marks; each question is read in full",
         ),
     ];
     for (refusal, option, told) in cases {

@@ -37,7 +37,10 @@ async fn a_temperature_is_sent_on_every_wire_and_dropped_where_it_is_refused() {
         let bench = bench_with(wire(name), &settings, replies).await;
         let (first, second) = (bench.ask().await, bench.ask().await);
         assert_eq!((notices_of(&first), text_of(&second).as_str()), (Vec::new(), "a"), "{name}");
-        assert!(matches!(notices_of(&second)[..], [notice] if notice.contains("takes no `temperature`")), "{second:?}");
+        assert!(
+            matches!(notices_of(&second)[..], [notice] if notice.contains("does not support `temperature`")),
+            "{second:?}"
+        );
         let places = ["/temperature", "/generationConfig/temperature", "/options/temperature"];
         let sent = |body: &Value| places.iter().find_map(|place| body.pointer(place)).and_then(Value::as_f64);
         let sent: Vec<Option<f64>> = bench.server.seen().iter().map(|seen| sent(&seen.body)).collect();

@@ -254,7 +254,7 @@ async fn what_is_no_answer_of_an_api_is_called_so() {
             ),
             (Reply::new(422, stream, br#"{"error":{"message":"wrong shape"}}"#), "wrong shape"),
             (Reply::new(500, stream, br#"{"error":{"message":"it broke"}}"#), "it broke"),
-            (fixture.stream(&fixture.bytes(&[json!("nonsense"), json!("[DONE]")])), "no JSON"),
+            (fixture.stream(&fixture.bytes(&[json!("nonsense"), json!("[DONE]")])), "not JSON"),
         ];
         for (reply, expected) in cases {
             let bench = bench_with(fixture.wire(), &no_retries(), vec![reply.clone()]).await;

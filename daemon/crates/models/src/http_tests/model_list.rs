@@ -57,7 +57,7 @@ async fn refusals_are_typed_and_show_no_key() {
         (Reply::nothing(), Kind::Network),
     ];
     for (reply, kind) in cases {
-        let error = list(reply).await.expect_err("no list");
+        let error = list(reply).await.expect_err("did not return a list");
         assert_eq!(error.kind, kind, "{error}");
         assert!(!format!("{error:?}").contains(KEY), "{error:?}");
     }
@@ -66,12 +66,12 @@ async fn refusals_are_typed_and_show_no_key() {
 #[tokio::test]
 async fn an_endless_list_is_not_read_to_its_end() {
     let endless = Reply::json(200, "{\"data\":[").then_repeat(&" ".repeat(256 * 1024), std::time::Duration::ZERO);
-    let error = list(endless).await.expect_err("no list");
+    let error = list(endless).await.expect_err("did not return a list");
     assert!(error.message.contains("longer than 4 MiB"), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_silent_service_is_not_waited_for() {
-    let error = list(Reply::silence()).await.expect_err("no list");
+    let error = list(Reply::silence()).await.expect_err("did not return a list");
     assert!(error.message.contains("within 10 s"), "{error}");
 }

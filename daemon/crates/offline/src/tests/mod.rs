@@ -216,7 +216,7 @@ fn what_did_not_stick_is_not_claimed() {
     let (_, answer) = play("cd into src", |_| {
         ("[exit 0; cwd /w; 0.01 s; ran in a shell of its own: `cd`, `export` and the like did not stick]".into(), false)
     });
-    assert!(answer.contains("your shell is as before"), "{answer}");
+    assert!(answer.contains("your shell is unchanged"), "{answer}");
 }
 
 #[test]
@@ -347,7 +347,7 @@ fn real_output_is_read_into_the_answer() {
         ("find empty files", "- `./empty.log`"),
         ("how many files are here", "**4 files**"),
         ("how many lines has other/a.txt?", "**2 lines**"),
-        ("find the text beta in other", "stands in 2 lines of 2 files"),
+        ("find the text beta in other", "occurs in 2 lines of 2 files"),
         ("count matches of 'alpha' in other", "**2 lines**"),
         ("count lines in all txt files", "**4** lines in 2 files"),
         ("newest files here", "| Changed | File |"),

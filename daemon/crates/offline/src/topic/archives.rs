@@ -3,7 +3,7 @@
 use super::super::{
     answer::{block, code, counted},
     intent::{Intent, Topic},
-    pointing::pointed_file,
+    references::pointed_file,
     run::{Reply, Run, Step, Subject},
     shell_line::path,
     slots::Slots,
@@ -59,16 +59,16 @@ pub(super) const INTENTS: &[Intent] = &[
 /// Lists the content of an archive with the matching program.
 pub(super) fn list_archive(name: &str, run: &mut Run<'_>) -> Step {
     let line = match kind(name) {
-        Some(Kind::Tar) => format!("tar -tf {}", path(name)),
-        Some(Kind::Zip) => format!("unzip -l {}", path(name)),
+        Some(ArchiveKind::Tar) => format!("tar -tf {}", path(name)),
+        Some(ArchiveKind::Zip) => format!("unzip -l {}", path(name)),
         None => return unknown(name),
     };
     let output = run.shell(&format!("{line} | head -n {MAX_LISTED}"))?;
-    let is_zip = matches!(kind(name), Some(Kind::Zip));
+    let is_zip = matches!(kind(name), Some(ArchiveKind::Zip));
     let lines: Vec<&str> =
         output.text.lines().filter_map(|line| if is_zip { zip_entry(line) } else { Some(line) }).collect();
     if lines.is_empty() {
-        return Ok(Reply::about(name, format!("{} is empty or no archive.", code(name))));
+        return Ok(Reply::about(name, format!("{} is empty or not an archive.", code(name))));
     }
     let head = format!("{} holds {}:", code(name), counted(lines.len(), "entry", "entries"));
     Ok(Reply::about(name, format!("{head}\n\n{}", block(&lines, "text"))))
@@ -82,35 +82,35 @@ fn zip_entry(line: &str) -> Option<&str> {
     (length.bytes().all(|byte| byte.is_ascii_digit()) && date.contains('-') && time.contains(':')).then_some(name)
 }
 
-enum Kind {
+enum ArchiveKind {
     Tar,
     Zip,
 }
 
-fn kind(name: &str) -> Option<Kind> {
+fn kind(name: &str) -> Option<ArchiveKind> {
     let lower = name.to_lowercase();
     let is = |ends: &[&str]| ends.iter().any(|end| lower.ends_with(end));
     if is(&[".zip", ".jar"]) {
-        Some(Kind::Zip)
+        Some(ArchiveKind::Zip)
     } else if is(&[".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".tar.zst"])
         && !name.contains(':')
     {
         // GNU tar takes a colon for a remote host.
-        Some(Kind::Tar)
+        Some(ArchiveKind::Tar)
     } else {
         None
     }
 }
 
 fn unknown(name: &str) -> Step {
-    Ok(Reply::new(format!("{} is no archive that I know: I read tar (gz, bz2, xz, zst) and zip.", code(name))))
+    Ok(Reply::new(format!("{} is not an archive that I can read: I read tar (gz, bz2, xz, zst) and zip.", code(name))))
 }
 
 fn extract(slots: &Slots, run: &mut Run<'_>) -> Step {
     let name = slots.name();
     let into = slots.place.as_deref().filter(|place| *place != ".");
     let Some(kind) = kind(name) else { return unknown(name) };
-    let is_zip = matches!(kind, Kind::Zip);
+    let is_zip = matches!(kind, ArchiveKind::Zip);
     let line = match (is_zip, into) {
         (true, None) => format!("unzip -n {}", path(name)),
         (true, Some(folder)) => format!("unzip -n {} -d {}", path(name), path(folder)),
@@ -139,8 +139,8 @@ fn create(slots: &Slots, run: &mut Run<'_>) -> Step {
         (None, Some(place)) => (format!("{}.tar.gz", place.trim_end_matches('/')), place.to_owned()),
     };
     let line = match kind(&archive) {
-        Some(Kind::Tar) => format!("tar -caf {} {}", path(&archive), path(&source)),
-        Some(Kind::Zip) => format!("zip -r {} {}", path(&archive), path(&source)),
+        Some(ArchiveKind::Tar) => format!("tar -caf {} {}", path(&archive), path(&source)),
+        Some(ArchiveKind::Zip) => format!("zip -r {} {}", path(&archive), path(&source)),
         None => return unknown(&archive),
     };
     // Both programs replace an archive without asking.

@@ -5,7 +5,7 @@ use super::{
         answer::{code, counted, human_size, list},
         dates::{Span, Unit},
         intent::{Intent, Topic},
-        pointing::{MAX_ACTED, too_many},
+        references::{MAX_ACTED, too_many},
         run::{Halt, Reply, Run, Step},
         shell_line::{path, paths},
         slots::Slots,
@@ -106,10 +106,7 @@ fn found(run: &mut Run<'_>, line: &str, slots: &Slots) -> Result<Vec<String>, Ha
     match names.len() {
         0 => {
             let hint = if slots.is_deep { "" } else { " Say `recursively` to look into its subfolders, too." };
-            Err(Halt::Over(format!(
-                "There is nothing like that in {}, so nothing was done.{hint}",
-                code(slots.folder())
-            )))
+            Err(Halt::Over(format!("Nothing in {} matches, so nothing was done.{hint}", code(slots.folder()))))
         }
         count if count > MAX_ACTED => Err(too_many(MAX_ACTED + 1)),
         _ => Ok(names),
@@ -132,7 +129,7 @@ fn delete_old(slots: &Slots, run: &mut Run<'_>) -> Step {
         }
         // "Delete the files of the last week" and "older than" are easily mixed up, and the new files are the valuable ones.
         Some(_) => {
-            Ok(Reply::new("I only delete by age what is older than something: `delete files older than 2 weeks`."))
+            Ok(Reply::new("I delete by age only what is older than a given time: `delete files older than 2 weeks`."))
         }
     }
 }
@@ -141,7 +138,7 @@ fn delete_empty(slots: &Slots, run: &mut Run<'_>) -> Step {
     let (kind, verb) = if slots.is_of_folders { ('d', "rmdir") } else { ('f', "rm") };
     let names = found(run, &listing(slots, " -empty", kind), slots)?;
     run.shell(&format!("{verb} {}", paths(&names)))?;
-    Ok(Reply::new(format!("These held nothing and are gone:\n\n{}", list(&names))))
+    Ok(Reply::new(format!("These were empty and are gone:\n\n{}", list(&names))))
 }
 
 fn delete_biggest(slots: &Slots, run: &mut Run<'_>) -> Step {
@@ -181,7 +178,7 @@ fn biggest<'a>(
     let rows: Vec<(u64, &str)> =
         rows.filter_map(|(size, name)| Some((size.parse::<u64>().ok()?.checked_mul(unit_bytes)?, name))).collect();
     match rows.as_slice() {
-        [] => Err(Halt::Over(format!("There is nothing like that in {}, so nothing was done.", code(folder)))),
+        [] => Err(Halt::Over(format!("Nothing in {} matches, so nothing was done.", code(folder)))),
         [first, second, ..] if first.0 == second.0 => Err(Halt::Over(format!(
             "{} and {} are equally big ({}), so I do not know which you mean; nothing was done.",
             code(first.1),
@@ -199,7 +196,7 @@ fn gather(slots: &Slots, run: &mut Run<'_>, verb: &str, done: &str) -> Step {
     let names = found(run, &listing(&here, "", 'f'), &here)?;
     if run.attempt(&format!("test -d {}", path(&into)))?.failed {
         return Ok(Reply::new(format!(
-            "There is no folder {}, so nothing was {done}. `make a folder {into}` makes it.",
+            "There is no folder {}, so nothing was {done}. `make a folder {into}` creates it.",
             code(&into)
         )));
     }

@@ -4,7 +4,7 @@ use super::{
     super::{
         answer::{code, counted, human_size, table},
         intent::{Intent, Topic},
-        pointing::pointed_file,
+        references::pointed_file,
         run::{Halt, Reply, Run, Step, Subject},
         shell_line::path,
         slots::Slots,
@@ -152,7 +152,7 @@ fn usage_table(slots: &Slots, run: &mut Run<'_>, all: &str, head: &str) -> Step 
     let (totals, parts): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| is_same_folder(&row[1], folder));
     let Some(largest) = parts.first() else {
         return Ok(Reply::new(match totals.first() {
-            Some(total) => format!("{} holds {} and nothing below it to compare.", code(folder), total[0]),
+            Some(total) => format!("{} holds {} and has no subfolders to compare.", code(folder), total[0]),
             None => format!("There is no folder {} that I can read.", code(folder)),
         }));
     };

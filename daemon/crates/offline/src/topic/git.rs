@@ -321,7 +321,7 @@ fn conflicts(_: &Slots, run: &mut Run<'_>) -> Step {
     }
     let head = counted(names.len(), "file is in conflict", "files are in conflict");
     Ok(Reply::new(format!(
-        "{head}:\n\n{}\n\nMend the places between `<<<<<<<` and `>>>>>>>`, then stage and commit them.",
+        "{head}:\n\n{}\n\nResolve the places between `<<<<<<<` and `>>>>>>>`, then stage and commit them.",
         list(&names)
     )))
 }

@@ -3,7 +3,7 @@
 use super::super::{
     answer::{block, code, counted, list},
     intent::{Intent, Topic},
-    pointing::{MAX_ACTED, too_many},
+    references::{MAX_ACTED, too_many},
     run::{Reply, Run, Step},
     shell_line::{is_host, path, paths, word},
     slots::Slots,
@@ -99,7 +99,7 @@ pub(super) const INTENTS: &[Intent] = &[
             "fetch ?news remote ?git",
             "git fetch",
         ],
-        plan: |_, run| act(run, "git fetch", "The remote's news are here; nothing of yours was changed."),
+        plan: |_, run| act(run, "git fetch", "The changes of the remote are fetched; your files are unchanged."),
     },
     Intent {
         name: "git.clone",
@@ -251,7 +251,8 @@ fn undo_commit(_: &Slots, run: &mut Run<'_>) -> Step {
     let elsewhere = run.shell("git branch --remotes --contains HEAD")?;
     if let Some(remote) = elsewhere.first() {
         return Ok(Reply::new(format!(
-            "The last commit is already on {}, so undoing it would rewrite what others have. `git revert HEAD` makes a new commit that takes it back.",
+            "The last commit is already on {}, so undoing it would rewrite what others have. `git revert HEAD` makes \
+             a new commit that reverts it.",
             code(remote)
         )));
     }
@@ -305,7 +306,7 @@ fn delete_merged(_: &Slots, run: &mut Run<'_>) -> Step {
         .filter(|name| !KEPT_BRANCHES.contains(name) && !name.starts_with(['(', '-']))
         .collect();
     match merged.len() {
-        0 => return Ok(Reply::new("No branch is merged into this one and left over, so nothing was deleted.")),
+        0 => return Ok(Reply::new("No other branch is merged into this one, so nothing was deleted.")),
         count if count > MAX_ACTED => return Err(too_many(count)),
         _ => {}
     }
@@ -339,7 +340,7 @@ fn clone(slots: &Slots, run: &mut Run<'_>) -> Step {
         && !address.starts_with('-')
         && !address.contains(|letter: char| letter.is_whitespace() || letter.is_control());
     if !is_address {
-        return Ok(Reply::new(format!("{} is no address of a repository.", code(address))));
+        return Ok(Reply::new(format!("{} is not the address of a repository.", code(address))));
     }
     let folder = address.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default().trim_end_matches(".git");
     run.shell(&format!("git clone {}", word(address)))?;

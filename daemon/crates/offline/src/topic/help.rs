@@ -104,7 +104,7 @@ pub(super) const INTENTS: &[Intent] = &[
 fn command(slots: &Slots, run: &mut Run<'_>) -> Step {
     let name = slots.target();
     if !is_plain_name(name) {
-        return Ok(Reply::new(format!("{} is no name of a command.", code(name))));
+        return Ok(Reply::new(format!("{} is not the name of a command.", code(name))));
     }
     if BUILTINS.contains(&name) {
         let help = run.attempt(&format!("help {name}"))?;
@@ -131,7 +131,7 @@ fn option(slots: &Slots, run: &mut Run<'_>) -> Step {
     const MAX_LINES: usize = 40;
     let (name, flag) = (slots.target(), slots.flag.as_deref().unwrap_or_default());
     if !is_plain_name(name) {
-        return Ok(Reply::new(format!("{} is no name of a command.", code(name))));
+        return Ok(Reply::new(format!("{} is not the name of a command.", code(name))));
     }
     let pattern = format!("^ *(-.*[ ,/])?({})([],:;=[ ]|$)", spellings(flag).join("|"));
     let find = format!("grep -A {LINES_OF_ONE} -E -e {} | head -n {MAX_LINES}", word(&pattern));
@@ -182,7 +182,7 @@ fn from_manual(name: &str, text: &str) -> String {
 fn whatis(slots: &Slots, run: &mut Run<'_>) -> Step {
     let name = slots.target();
     if !is_plain_name(name) {
-        return Ok(Reply::new(format!("{} is no name of a command.", code(name))));
+        return Ok(Reply::new(format!("{} is not the name of a command.", code(name))));
     }
     let output = run.attempt(&format!("whatis {name}"))?;
     let lines: Vec<&str> = output.lines().into_iter().filter(|line| line.contains(" - ")).collect();

@@ -165,7 +165,7 @@ fn my_ip(_: &Slots, run: &mut Run<'_>) -> Step {
 fn public_ip(_: &Slots, run: &mut Run<'_>) -> Step {
     let output = run.shell("curl -s --max-time 10 https://ifconfig.me/ip")?;
     Ok(Reply::new(match output.first() {
-        Some(address) => format!("The world sees you as {} (told by ifconfig.me).", code(address)),
+        Some(address) => format!("Your public address is {} (according to ifconfig.me).", code(address)),
         None => output.failure(),
     }))
 }
@@ -177,7 +177,7 @@ fn host_of(name: &str) -> &str {
 }
 
 fn no_host(name: &str) -> Step {
-    Ok(Reply::new(format!("{} is no name of a host.", code(name))))
+    Ok(Reply::new(format!("{} is not the name of a host.", code(name))))
 }
 
 fn ping(slots: &Slots, run: &mut Run<'_>) -> Step {

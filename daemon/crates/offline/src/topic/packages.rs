@@ -206,7 +206,7 @@ fn plain(slots: &Slots) -> Result<&str, Halt> {
     if is_plain_name(name) {
         Ok(name)
     } else {
-        Err(Halt::Over(format!("{} is no name of a package or program.", code(name))))
+        Err(Halt::Over(format!("{} is not the name of a package or program.", code(name))))
     }
 }
 
@@ -270,7 +270,7 @@ fn version(slots: &Slots, run: &mut Run<'_>) -> Step {
     let output = run.attempt(&format!("{name} --version"))?;
     Ok(Reply::new(match output.first() {
         Some(line) if !output.failed => format!("{}: {}", code(name), code(line)),
-        _ => format!("{} tells no version. {}", code(name), output.failure()),
+        _ => format!("{} does not report a version. {}", code(name), output.failure()),
     }))
 }
 

@@ -28,7 +28,7 @@ pub(super) const INTENTS: &[Intent] = &[
             "login user ?show",
             "who it|host login|on|online",
         ],
-        plan: |_, run| show(run, "who", "Logged in are:", "Nobody is logged in on a terminal."),
+        plan: |_, run| show(run, "who", "Logged-in users:", "No user is logged in on a terminal."),
     },
     Intent {
         name: "system.all-users",

@@ -3,7 +3,7 @@
 use super::super::{
     answer::{block, code},
     intent::{Intent, Topic},
-    pointing::pointed_file,
+    references::pointed_file,
     run::{Reply, Run, Step},
     shell_line::path,
     slots::Slots,
@@ -169,11 +169,11 @@ fn open_to_all(slots: &Slots, run: &mut Run<'_>) -> Step {
     let output = run.attempt(&line)?;
     let lines = output.lines();
     if lines.is_empty() {
-        return Ok(Reply::new(format!("Nothing below {} may be written by everybody.", code(folder))));
+        return Ok(Reply::new(format!("Nothing below {} is writable by everyone.", code(folder))));
     }
     let more = if lines.len() > MAX_OPEN { ", the first of them" } else { "" };
     let shown = block(&lines[..lines.len().min(MAX_OPEN)], "text");
-    Ok(Reply::new(format!("Everybody may write these{more}:\n\n{shown}")))
+    Ok(Reply::new(format!("Everyone may write to these{more}:\n\n{shown}")))
 }
 
 fn owner(slots: &Slots, run: &mut Run<'_>) -> Step {
@@ -211,7 +211,7 @@ fn may(slots: &Slots, run: &mut Run<'_>, test: &str, verb: &str) -> Step {
 fn explain_number(number: u64) -> String {
     let digits = format!("{number:03}");
     if digits.len() != 3 || digits.contains(['8', '9']) {
-        return format!("{} is no mode of three digits from 0 to 7.", code(&digits));
+        return format!("{} is not a mode of three digits from 0 to 7.", code(&digits));
     }
     let letters: String = digits
         .bytes()
@@ -224,7 +224,7 @@ fn explain_number(number: u64) -> String {
 }
 
 fn rights(mode: &str, owner: &str, group: &str) -> String {
-    let who = [format!("the owner {owner}"), format!("the group {group}"), "everybody else".to_owned()];
+    let who = [format!("the owner {owner}"), format!("the group {group}"), "everyone else".to_owned()];
     let lines: Vec<String> = who
         .iter()
         .enumerate()
@@ -254,7 +254,7 @@ fn change(slots: &Slots, run: &mut Run<'_>, mode: &str, outcome: &str) -> Step {
 fn set_mode(slots: &Slots, run: &mut Run<'_>) -> Step {
     let mode = format!("{:03}", slots.number.unwrap_or_default());
     if !(3..=4).contains(&mode.len()) || mode.contains(['8', '9']) {
-        return Ok(Reply::new(format!("{} is no mode of three digits from 0 to 7.", code(&mode))));
+        return Ok(Reply::new(format!("{} is not a mode of three digits from 0 to 7.", code(&mode))));
     }
     change(slots, run, &mode, &format!("has mode {} now", code(&mode)))
 }

@@ -95,7 +95,11 @@ fn listening(_: &Slots, run: &mut Run<'_>) -> Step {
         return Ok(Reply::new("Nothing listens on any port."));
     }
     found.sort_by_key(|listener| listener.port);
-    Ok(Reply::new(format!("{} are listened on:\n\n{}", counted(found.len(), "port", "ports"), listener_table(&found))))
+    Ok(Reply::new(format!(
+        "{} are open for listening:\n\n{}",
+        counted(found.len(), "port", "ports"),
+        listener_table(&found)
+    )))
 }
 
 fn listener_table(found: &[Listener]) -> String {

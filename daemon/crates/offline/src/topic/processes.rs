@@ -4,7 +4,7 @@ use super::super::{
     answer::{block, code, counted, table},
     context::Dialect,
     intent::{Intent, Topic},
-    pointing::pointed_processes,
+    references::pointed_processes,
     run::{Halt, Output, Reply, Run, Step},
     shell_line::{path, word},
     slots::Slots,
@@ -256,7 +256,7 @@ fn kill(slots: &Slots, run: &mut Run<'_>) -> Step {
     let name = slots.name();
     if name.is_empty() {
         let pids = pointed_processes(slots, run)?;
-        return kill_pids(&pids, "what was shown", run);
+        return kill_pids(&pids, "the listed processes", run);
     }
     let found = matching(name, run)?;
     let pids: Vec<u64> = found.iter().filter_map(|row| row[0].parse().ok()).collect();

@@ -4,7 +4,7 @@ use super::{
     super::{
         answer::{block, block_tail, code, counted},
         intent::{Intent, Topic},
-        pointing::pointed_file,
+        references::pointed_file,
         run::{Reply, Run, Step},
         shell_line::{is_variable_name, path, paths},
         slots::Slots,
@@ -119,7 +119,12 @@ pub(super) const INTENTS: &[Intent] = &[
         ],
         plan: |slots, run| {
             let target = slots.target();
-            show(run, &format!("stat -- {}", path(target)), &format!("{}:", code(target)), "There is nothing to tell.")
+            show(
+                run,
+                &format!("stat -- {}", path(target)),
+                &format!("{}:", code(target)),
+                "There is nothing to report.",
+            )
         },
     },
 ];

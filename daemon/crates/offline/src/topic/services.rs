@@ -110,7 +110,7 @@ pub(super) const INTENTS: &[Intent] = &[
 fn service(slots: &Slots, run: &mut Run<'_>) -> Step {
     let name = slots.name();
     if !is_plain_name(name) {
-        return Ok(Reply::new(format!("{} is no name of a service.", code(name))));
+        return Ok(Reply::new(format!("{} is not the name of a service.", code(name))));
     }
     let output = run.attempt(&format!("systemctl status --no-pager -n 5 {name}"))?;
     let state = output.text.lines().find_map(|line| line.trim().strip_prefix("Active: "));
@@ -123,8 +123,8 @@ fn service(slots: &Slots, run: &mut Run<'_>) -> Step {
 fn control(slots: &Slots, run: &mut Run<'_>, verb: &str) -> Step {
     let name = slots.name();
     if !is_plain_name(name) {
-        return Ok(Reply::new(format!("{} is no name of a service.", code(name))));
+        return Ok(Reply::new(format!("{} is not the name of a service.", code(name))));
     }
     run.shell(&format!("sudo systemctl {verb} {name}"))?;
-    Ok(Reply::new(format!("I told the service {} to {verb}.", code(name))))
+    Ok(Reply::new(format!("I asked the service {} to {verb}.", code(name))))
 }

@@ -5,7 +5,7 @@ use super::{
         answer::{code, list},
         context::Dialect,
         intent::{Intent, Topic},
-        pointing::{pointed_file, pointed_files_now},
+        references::{pointed_file, pointed_files_now},
         run::{Output, Reply, Run, Step},
         shell_line::{is_variable_name, path, paths, word},
         slots::Slots,
@@ -216,7 +216,7 @@ fn stuck(output: &Output, outcome: String) -> String {
     if output.sticks {
         outcome
     } else {
-        format!("{} ran in a shell of its own, so your shell is as before.", code(&output.command))
+        format!("{} ran in a separate shell, so your shell is unchanged.", code(&output.command))
     }
 }
 

@@ -100,7 +100,7 @@ pub(super) const INTENTS: &[Intent] = &[
             "load system ?show ?what",
             "load cpu|system|it ?what ?show",
         ],
-        plan: |_, run| say(run, "uptime", "Load averages over 1, 5 and 15 minutes stand at the end:"),
+        plan: |_, run| say(run, "uptime", "The load averages over 1, 5 and 15 minutes are at the end:"),
     },
     Intent {
         name: "system.date",

@@ -133,7 +133,7 @@ fn search(slots: &Slots, run: &mut Run<'_>, text: &str, kind: &str, wanted: &str
     let mut names: Vec<&str> = hits.iter().map(|(name, _, _)| *name).collect();
     names.dedup();
     let head = format!(
-        "{wanted} stands in {at_least}{} of {}:",
+        "{wanted} occurs in {at_least}{} of {}:",
         counted(hits.len(), "line", "lines"),
         counted(names.len(), "file", "files")
     );
@@ -174,7 +174,7 @@ fn count(slots: &Slots, run: &mut Run<'_>) -> Step {
     let rows: Vec<Vec<String>> =
         counts.iter().map(|(count, name)| vec![count.to_string(), (*name).to_owned()]).collect();
     let head = format!(
-        "{} stands in **{}** of {}:",
+        "{} occurs in **{}** of {}:",
         code(text),
         counted(total, "line", "lines"),
         counted(counts.len(), "file", "files")

@@ -82,7 +82,7 @@ fn tree(slots: &Slots, run: &mut Run<'_>) -> Step {
         .filter(|rest| !rest.is_empty())
         .collect();
     if names.is_empty() {
-        return Ok(Reply::new(format!("{} is empty, or hidden files are all it holds.", code(folder))));
+        return Ok(Reply::new(format!("{} is empty or holds only hidden files.", code(folder))));
     }
     let drawn: Vec<String> = names
         .iter()

@@ -21,7 +21,7 @@ const MAX_ANSWER_BYTES: usize = 64 * 1024;
 
 /// The facts that must be equal for an answer to be repeated.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Key {
+pub struct CacheKey {
     /// The question, as [`question::normalised`] writes it.
     pub question: String,
     /// Wire and name of the model.
@@ -36,8 +36,8 @@ pub struct Key {
     pub places: u64,
 }
 
-struct Entry {
-    key: Key,
+struct CachedAnswer {
+    key: CacheKey,
     answer: String,
     since: Instant,
     /// Length of the conversation when the answer was last repeated, in messages.
@@ -55,12 +55,12 @@ pub struct Hit {
 
 /// The answers.
 #[derive(Default)]
-pub struct ResponseCache(Mutex<VecDeque<Entry>>);
+pub struct ResponseCache(Mutex<VecDeque<CachedAnswer>>);
 
 impl ResponseCache {
     /// The answer to this question, asked now in a conversation of `length` messages. `is_known` reports whether an answer is still
     /// part of that conversation. A question that is repeated at the same place wants a new answer.
-    pub fn find(&self, key: &Key, length: usize, is_known: impl Fn(&str) -> bool) -> Option<Hit> {
+    pub fn find(&self, key: &CacheKey, length: usize, is_known: impl Fn(&str) -> bool) -> Option<Hit> {
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         entries.retain(|entry| entry.since.elapsed() < KEEP);
         let entry = entries.iter_mut().find(|entry| entry.key == *key)?;
@@ -72,7 +72,7 @@ impl ResponseCache {
     }
 
     /// Keeps an answer in the place of an older one.
-    pub fn keep(&self, key: Key, answer: String) {
+    pub fn keep(&self, key: CacheKey, answer: String) {
         if answer.trim().is_empty() || answer.len() > MAX_ANSWER_BYTES {
             return;
         }
@@ -81,7 +81,7 @@ impl ResponseCache {
         if entries.len() == MAX_ENTRIES {
             entries.pop_front();
         }
-        entries.push_back(Entry { key, answer, since: Instant::now(), given_at: None });
+        entries.push_back(CachedAnswer { key, answer, since: Instant::now(), given_at: None });
     }
 }
 
@@ -89,11 +89,11 @@ impl ResponseCache {
 mod tests {
     use super::*;
 
-    fn key(question: &str) -> Key {
-        Key { question: question.into(), model: "m".into(), session: "s".into(), history: 1, told: 3, places: 2 }
+    fn key(question: &str) -> CacheKey {
+        CacheKey { question: question.into(), model: "m".into(), session: "s".into(), history: 1, told: 3, places: 2 }
     }
 
-    fn found(cache: &ResponseCache, key: &Key, length: usize) -> Option<String> {
+    fn found(cache: &ResponseCache, key: &CacheKey, length: usize) -> Option<String> {
         cache.find(key, length, |_| true).map(|hit| hit.answer)
     }
 
@@ -104,11 +104,11 @@ mod tests {
         assert_eq!(found(&cache, &key("a"), 3).as_deref(), Some("one"));
         for other in [
             key("b"),
-            Key { model: "n".into(), ..key("a") },
-            Key { session: "t".into(), ..key("a") },
-            Key { history: 9, ..key("a") },
-            Key { told: 9, ..key("a") },
-            Key { places: 9, ..key("a") },
+            CacheKey { model: "n".into(), ..key("a") },
+            CacheKey { session: "t".into(), ..key("a") },
+            CacheKey { history: 9, ..key("a") },
+            CacheKey { told: 9, ..key("a") },
+            CacheKey { places: 9, ..key("a") },
         ] {
             assert_eq!(found(&cache, &other, 5), None, "{other:?}");
         }

@@ -36,11 +36,11 @@ const MAX_ASKED: usize = 64;
 /// Most bytes of the reason for an action that was not done.
 const REASON_BYTES: usize = 1_024;
 /// Reported once, when records can no longer be written.
-const NOT_RECORDED: &str = "What the assistant does cannot be recorded: the audit log cannot be written. It goes on without; \
-                            `cohab audit verify` and the daemon's log say more.";
+const NOT_RECORDED: &str = "Actions are not recorded: the audit log cannot be written. cohab continues without it; \
+                            see `cohab audit verify` and the daemon's log.";
 
 /// The turn that is recorded.
-pub struct Turn {
+pub struct AuditedTurn {
     /// Name of its session.
     pub session: String,
     /// Its id.
@@ -68,14 +68,14 @@ pub struct Policy {
 /// Records one turn.
 pub struct Audit {
     log: AuditLog,
-    turn: Turn,
+    turn: AuditedTurn,
     policy: Policy,
     sink: Arc<dyn EventSink>,
-    state: Mutex<State>,
+    state: Mutex<AuditState>,
 }
 
 #[derive(Default)]
-struct State {
+struct AuditState {
     hold: Option<Hold<Note>>,
     /// Effects that the user approved in this turn.
     asked: Vec<Effect>,
@@ -86,16 +86,16 @@ struct State {
 impl Audit {
     /// Records `turn` in `log`; `sink` informs the user when that fails.
     #[must_use]
-    pub fn new(log: AuditLog, turn: Turn, policy: Policy, sink: Arc<dyn EventSink>) -> Self {
+    pub fn new(log: AuditLog, turn: AuditedTurn, policy: Policy, sink: Arc<dyn EventSink>) -> Self {
         Self { log, turn, policy, sink, state: Mutex::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, AuditState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn note(&self, event: Event) -> Note {
-        let Turn { session, turn, keep_days, .. } = &self.turn;
+        let AuditedTurn { session, turn, keep_days, .. } = &self.turn;
         Note { at: Timestamp::now(), session: session.clone(), turn: turn.clone(), keep_days: *keep_days, event }
     }
 
@@ -117,7 +117,7 @@ impl Audit {
     }
 
     fn look_at_policy(&self) {
-        let Turn { session, cwd, .. } = &self.turn;
+        let AuditedTurn { session, cwd, .. } = &self.turn;
         let rules = self.policy.rules.loaded(cwd);
         for change in self.policy.seen.changes(session, (self.policy.mode)(), cwd, &rules.rules) {
             self.log.keep(self.note(change));
@@ -278,7 +278,7 @@ fn subject(subject: &ApprovalSubject) -> String {
         }
         ApprovalSubject::Effect { tool, effect: Effect::Internal } => tool.clone(),
         ApprovalSubject::LocalServer { url, server, .. } => format!("send questions to {server} at {url}"),
-        ApprovalSubject::GoOn { what } => text(&format!("go on: {what}")),
+        ApprovalSubject::GoOn { what } => text(&format!("continue: {what}")),
     }
 }
 

@@ -57,7 +57,7 @@ fn bench(rules: Arc<dyn Remembered>) -> Bench {
     let in_force = Arc::clone(&mode);
     let policy =
         Policy { seen: Arc::default(), mode: Box::new(move || *in_force.lock().expect("one at a time")), rules };
-    let turn = Turn {
+    let turn = AuditedTurn {
         session: "shell:1".into(),
         turn: "t".into(),
         cwd: "/srv".into(),

@@ -9,7 +9,7 @@ use cohab_agent::{
     completion::{Account, Completion},
     hook::TurnResult,
 };
-use cohab_context::query::words;
+use cohab_context::query_text::words;
 use cohab_guard::sanitize_results::harmless;
 use cohab_model_api::{Message, ModelProvider, ModelRequest};
 use cohab_store::sessions::TITLE_MAX_CHARS;
@@ -99,7 +99,7 @@ async fn name(title_model: &TitleModel, question: &str, answer: &str) -> Result<
         max_bytes: MAX_ANSWER_BYTES,
         wait: NAME_WAIT,
     };
-    checked(&completion.complete(request).await?).ok_or_else(|| "what came was no name".to_owned())
+    checked(&completion.complete(request).await?).ok_or_else(|| "the reply was not a name".to_owned())
 }
 
 /// The usable part of an answer: one line of few words.

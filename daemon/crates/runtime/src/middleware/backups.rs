@@ -43,7 +43,7 @@ impl Middleware for KeepFiles {
     async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
         let Effect::Write { path, .. } = &call.intent.effect else { return Ok(()) };
         self.on_disk(path.clone(), Backups::keep).await.map_err(|error| Denial::Refused {
-            reason: format!("nothing was written: what the file holds could not be kept for `cohab undo`: {error}"),
+            reason: format!("nothing was written: the file's content could not be saved for `cohab undo`: {error}"),
         })?;
         self.open.lock().unwrap_or_else(PoisonError::into_inner).insert(call.call_id.clone(), path.clone());
         Ok(())
@@ -90,6 +90,6 @@ mod tests {
 
         let keep = KeepFiles::new(Backups::at(&file), "shell:1".into(), "t".into());
         let Err(Denial::Refused { reason }) = keep.before_tool(&mut call(file)).await else { panic!("it is kept") };
-        assert!(reason.starts_with("nothing was written: what the file holds could not be kept"), "{reason}");
+        assert!(reason.starts_with("nothing was written: the file's content could not be saved"), "{reason}");
     }
 }

@@ -26,7 +26,7 @@ pub struct Used {
 
 /// The kind of a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum LimitKind {
     /// Tokens of the turn.
     TurnTokens,
     /// Tokens of the day.
@@ -41,7 +41,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gauge {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: LimitKind,
     /// Tokens, millionths of a dollar or milliseconds.
     pub used: u64,
     /// The same unit; more than 0.
@@ -64,8 +64,8 @@ impl Gauge {
     /// The state of a daily budget, in words: `12k of 1.0M tokens (1 %), 988k left`.
     #[must_use]
     pub fn line(&self) -> String {
-        let shown: fn(u64) -> String = if self.kind == Kind::DayCost { dollars } else { amount::count };
-        let unit = if self.kind == Kind::DayCost { "" } else { " tokens" };
+        let shown: fn(u64) -> String = if self.kind == LimitKind::DayCost { dollars } else { amount::count };
+        let unit = if self.kind == LimitKind::DayCost { "" } else { " tokens" };
         let (used, limit, left) = (shown(self.used), shown(self.limit), shown(self.left()));
         format!("{used} of {limit}{unit} ({} %), {left} left", self.percent())
     }
@@ -75,32 +75,32 @@ impl Gauge {
     pub fn used_up(&self) -> TurnError {
         let (used, limit) = (amount::count(self.used), amount::count(self.limit));
         let (message, key, otherwise) = match self.kind {
-            Kind::TurnTokens => (
-                format!("this question has taken {used} tokens; its budget is {limit}"),
+            LimitKind::TurnTokens => (
+                format!("this question has used {used} tokens; its budget is {limit}"),
                 "tokens_per_turn",
-                "ask again to go on, with what was found so far",
+                "ask again to continue with the results that were found",
             ),
-            Kind::DayTokens => (
-                format!("the budget of {limit} tokens a day is used up: {used} were taken today"),
+            LimitKind::DayTokens => (
+                format!("the budget of {limit} tokens a day is used up: {used} were used today"),
                 "tokens_per_day",
-                "`cohab usage --by session` shows what took them; tomorrow there are new ones",
+                "`cohab usage --by session` shows what used them; the budget renews tomorrow",
             ),
-            Kind::DayCost => (
+            LimitKind::DayCost => (
                 format!(
                     "the budget of {} a day is used up: {} were spent today",
                     dollars(self.limit),
                     dollars(self.used)
                 ),
                 "cost_per_day_cents",
-                "`cohab usage --by session` shows what took it; tomorrow there is a new one",
+                "`cohab usage --by session` shows what used it; the budget renews tomorrow",
             ),
-            Kind::TurnTime => (
-                format!("this question has worked for {} s, as long as it may", self.limit / 1_000),
+            LimitKind::TurnTime => (
+                format!("this question has run for {} s, its time limit", self.limit / 1_000),
                 "seconds_per_turn",
-                "ask again to go on, with what was found so far",
+                "ask again to continue with the results that were found",
             ),
         };
-        let hint = format!("{otherwise}; `cohab config set budget.{key} 0` takes the limit away");
+        let hint = format!("{otherwise}; `cohab config set budget.{key} 0` removes the limit");
         TurnError::Stopped { message, hint: Some(hint) }
     }
 }
@@ -124,10 +124,10 @@ pub trait Measured {
 impl Measured for Limits {
     fn gauges(&self, used: Used) -> impl Iterator<Item = Gauge> {
         let all = [
-            (Kind::TurnTokens, used.turn.tokens, self.tokens_per_turn),
-            (Kind::DayTokens, used.day.tokens, self.tokens_per_day),
-            (Kind::DayCost, used.day.cost_microusd, self.cost_per_day_microusd),
-            (Kind::TurnTime, millis(used.time), millis(self.time_per_turn)),
+            (LimitKind::TurnTokens, used.turn.tokens, self.tokens_per_turn),
+            (LimitKind::DayTokens, used.day.tokens, self.tokens_per_day),
+            (LimitKind::DayCost, used.day.cost_microusd, self.cost_per_day_microusd),
+            (LimitKind::TurnTime, millis(used.time), millis(self.time_per_turn)),
         ];
         let gauges = all.into_iter().filter(|(_, _, limit)| *limit > 0);
         gauges.map(|(kind, used, limit)| Gauge { kind, used, limit })
@@ -177,7 +177,7 @@ impl Middleware for Budget {
         exceeded.flatten().map_or(ControlFlow::Continue(()), |gauge| ControlFlow::Break(Err(gauge.used_up())))
     }
 
-    async fn cut_off(&self) -> TurnError {
+    async fn abort_signal(&self) -> TurnError {
         if self.limits.time_per_turn.is_zero() {
             return std::future::pending().await;
         }
@@ -185,7 +185,7 @@ impl Middleware for Budget {
             let left = self.limits.time_per_turn.saturating_sub(self.clock.worked());
             if left.is_zero() {
                 let limit = millis(self.limits.time_per_turn);
-                return Gauge { kind: Kind::TurnTime, used: limit, limit }.used_up();
+                return Gauge { kind: LimitKind::TurnTime, used: limit, limit }.used_up();
             }
             sleep(left).await;
         }

@@ -28,12 +28,12 @@ fn a_budget_is_used_up_when_nothing_is_left_and_zero_is_no_limit() {
     for (limits, used, expected) in [
         (NO_LIMITS, used(u64::MAX, u64::MAX, u64::MAX, u64::MAX / 2_000), None),
         (all, used(99, 999, 1_999_999, 59), None),
-        (all, used(100, 0, 0, 0), Some(Kind::TurnTokens)),
-        (all, used(0, 1_000, 0, 0), Some(Kind::DayTokens)),
-        (all, used(0, 5_000, 9_000_000, 99), Some(Kind::DayTokens)),
-        (all, used(0, 0, 2_000_001, 0), Some(Kind::DayCost)),
-        (all, used(0, 0, 0, 60), Some(Kind::TurnTime)),
-        (Limits { tokens_per_day: u64::MAX, ..NO_LIMITS }, used(0, u64::MAX, 0, 0), Some(Kind::DayTokens)),
+        (all, used(100, 0, 0, 0), Some(LimitKind::TurnTokens)),
+        (all, used(0, 1_000, 0, 0), Some(LimitKind::DayTokens)),
+        (all, used(0, 5_000, 9_000_000, 99), Some(LimitKind::DayTokens)),
+        (all, used(0, 0, 2_000_001, 0), Some(LimitKind::DayCost)),
+        (all, used(0, 0, 0, 60), Some(LimitKind::TurnTime)),
+        (Limits { tokens_per_day: u64::MAX, ..NO_LIMITS }, used(0, u64::MAX, 0, 0), Some(LimitKind::DayTokens)),
     ] {
         assert_eq!(limits.exceeded(used).map(|gauge| gauge.kind), expected, "{limits:?} {used:?}");
     }
@@ -43,9 +43,9 @@ fn a_budget_is_used_up_when_nothing_is_left_and_zero_is_no_limit() {
 fn the_tightest_one_is_told_in_percent() {
     let limits = Limits { tokens_per_turn: 1_000, tokens_per_day: 1_000_000, ..NO_LIMITS };
     let told = |used| limits.tightest(used).map(|gauge| (gauge.kind, gauge.percent()));
-    assert_eq!(told(used(250, 849_999, 0, 0)), Some((Kind::DayTokens, 84)));
-    assert_eq!(told(used(990, 849_999, 0, 0)), Some((Kind::TurnTokens, 99)));
-    assert_eq!(told(used(u64::MAX, 0, 0, 0)), Some((Kind::TurnTokens, u16::MAX)));
+    assert_eq!(told(used(250, 849_999, 0, 0)), Some((LimitKind::DayTokens, 84)));
+    assert_eq!(told(used(990, 849_999, 0, 0)), Some((LimitKind::TurnTokens, 99)));
+    assert_eq!(told(used(u64::MAX, 0, 0, 0)), Some((LimitKind::TurnTokens, u16::MAX)));
     assert_eq!(NO_LIMITS.tightest(used(1, 1, 1, 1)), None);
 }
 
@@ -57,11 +57,11 @@ fn what_is_told_names_the_budget_what_took_it_and_the_way_out() {
     };
     insta::assert_snapshot!(
         [
-            text(Kind::TurnTokens, 52_000, 50_000),
-            text(Kind::DayTokens, 1_003_211, 1_000_000),
-            text(Kind::DayCost, 5_010_000, 5_000_000),
-            text(Kind::DayCost, 19_600, 10_000),
-            text(Kind::TurnTime, 600_000, 600_000),
+            text(LimitKind::TurnTokens, 52_000, 50_000),
+            text(LimitKind::DayTokens, 1_003_211, 1_000_000),
+            text(LimitKind::DayCost, 5_010_000, 5_000_000),
+            text(LimitKind::DayCost, 19_600, 10_000),
+            text(LimitKind::TurnTime, 600_000, 600_000),
         ]
         .join("\n")
     );
@@ -108,10 +108,7 @@ async fn what_other_terminals_take_meanwhile_counts_and_calls_that_are_paid_stil
     took(&store, 200);
     assert!(budget.before_step(StepKind::ToolCalls, &mut state).await.is_continue());
     let ControlFlow::Break(Err(error)) = budget.before_step(ask, &mut state).await else { panic!("it goes on") };
-    assert!(
-        error.to_string().contains("1.0k were taken today") || error.to_string().contains("taken today"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("1.0k were used today") || error.to_string().contains("used today"), "{error}");
     assert_eq!(*told.lock().unwrap(), [85]);
 }
 
@@ -120,7 +117,7 @@ async fn a_turn_is_cut_off_when_it_has_worked_long_enough() {
     let (store, told) = (Arc::new(Store::in_memory()), Arc::default());
     let budget = budget(Limits { time_per_turn: Duration::from_secs(60), ..NO_LIMITS }, &store, &told);
     let began = tokio::time::Instant::now();
-    let (_, error) = futures::join!(budget.clock.stands_still(sleep(Duration::from_secs(40))), budget.cut_off());
+    let (_, error) = futures::join!(budget.clock.stands_still(sleep(Duration::from_secs(40))), budget.abort_signal());
     assert_eq!(began.elapsed().as_secs(), 100, "waiting for the user is no work");
     assert!(matches!(error, TurnError::Stopped { .. }));
 }

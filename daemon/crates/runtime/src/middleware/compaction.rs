@@ -137,7 +137,7 @@ impl Middleware for Compaction {
 /// The notice to the user, one line.
 fn notice(shortened: &Shortened, before: u64) -> String {
     let Shortened { messages, dropped, shortened, summary, trouble } = shortened;
-    let fate = if summary.is_some() { "summed up" } else { "left out" };
+    let fate = if summary.is_some() { "summarized" } else { "left out" };
     let what = match dropped {
         0 => None,
         1 => Some(format!("1 earlier message was {fate}")),
@@ -150,8 +150,9 @@ fn notice(shortened: &Shortened, before: u64) -> String {
     };
     let what: Vec<String> = what.into_iter().chain(outputs).collect();
     let what = what.join(", ");
-    let why =
-        trouble.as_ref().map_or(String::new(), |trouble| format!("; not summed up: {}", trouble.trim_end_matches('.')));
+    let why = trouble
+        .as_ref()
+        .map_or(String::new(), |trouble| format!("; not summarized: {}", trouble.trim_end_matches('.')));
     let (before, after) = (amount::count(before), amount::count(tokens(messages)));
     format!("The conversation grew long: {what} (now about {after} tokens, before {before}){why}.")
 }

@@ -3,7 +3,7 @@ use cohab_config::strategy::Strategy;
 use cohab_context::{
     compaction::{Sliding, Summarize, Truncate},
     fit::fit_request,
-    query::words,
+    query_text::words,
 };
 use cohab_model_api::{
     AssistantMessage, Message, ModelInfo, ModelRequest, StopClass, ToolCall, ToolResult, testing::Always,
@@ -187,7 +187,7 @@ async fn a_model_that_repeats_what_it_does_not_see_runs_each_command_once() {
     let mut was_shortened = 0;
     for strategy in Strategy::WORDS {
         for (window_tokens, answer, output) in
-            [(8_000, GOOD, 300), (8_000, "no summary", 300), (8_000, GOOD, 2_000), (1_000_000, GOOD, 100)]
+            [(8_000, GOOD, 300), (8_000, "not a summary", 300), (8_000, GOOD, 2_000), (1_000_000, GOOD, 100)]
         {
             let mut bench = Bench::answering(window_tokens, strategy.parse().unwrap(), answer);
             bench.state = TurnState::new(earlier_turns(14), "<question>\nwhy\n</question>".into());
@@ -220,7 +220,7 @@ async fn a_turn_that_fills_three_quarters_of_the_context_is_summed_up_told_count
     for _ in 0..8 {
         bench.step(1_000).await;
     }
-    let told = "The conversation grew long: 16 earlier messages were summed up, the outputs of 4 steps were left out (now about";
+    let told = "The conversation grew long: 16 earlier messages were summarized, the outputs of 4 steps were left out (now about";
     assert!(bench.told().len() == 1 && bench.told()[0].starts_with(told), "{:?}", bench.told());
     let steps = bench.told.steps.lock().unwrap().clone();
     let [TurnEvent::StepStarted { step: begun, .. }, TurnEvent::StepFinished { step: ended, .. }] = steps[..] else {

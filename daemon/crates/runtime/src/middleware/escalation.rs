@@ -51,7 +51,7 @@ impl Middleware for Escalation {
         self.since.store(messages.len(), Ordering::Relaxed);
         if let Some((before, after)) = self.models.escalate().await {
             state.forgive_bad_answers();
-            self.sink.emit(TurnEvent::Notice(format!("{before} {why}; {after} goes on."))).await;
+            self.sink.emit(TurnEvent::Notice(format!("{before} {why}; {after} continues."))).await;
         }
         ControlFlow::Continue(())
     }
@@ -59,7 +59,7 @@ impl Middleware for Escalation {
 
 /// The reason why the turn would end with another bad answer.
 fn ends_soon(state: &TurnState) -> Option<&'static str> {
-    (state.bad_answers().0 + 1 >= MAX_BAD_ANSWERS).then_some("calls no tool as it should")
+    (state.bad_answers().0 + 1 >= MAX_BAD_ANSWERS).then_some("makes no valid tool calls")
 }
 
 /// The reason why the model of these messages makes no progress, if it makes none.
@@ -73,7 +73,7 @@ fn nowhere(messages: &[Message]) -> Option<&'static str> {
         return Some("repeats itself");
     }
     let all_failed = last.iter().all(|(_, results)| results.iter().all(|result| result.is_error));
-    (last.len() == FAILED_ROUNDS && all_failed).then_some("gets nowhere")
+    (last.len() == FAILED_ROUNDS && all_failed).then_some("makes no progress")
 }
 
 /// The calls of the turn with their results, newest first.
@@ -147,7 +147,7 @@ mod tests {
     fn calls_that_all_fail_three_times_are_enough() {
         let failed = |id: &str| round(id, &format!("cmd {id}"), &format!("no {id}"), true);
         assert_eq!(judged(&[failed("1"), failed("2")]), None);
-        assert_eq!(judged(&[failed("1"), failed("2"), failed("3")]), Some("gets nowhere"));
+        assert_eq!(judged(&[failed("1"), failed("2"), failed("3")]), Some("makes no progress"));
         assert_eq!(judged(&[failed("1"), round("2", "ls", "a", false), failed("3")]), None);
     }
 }

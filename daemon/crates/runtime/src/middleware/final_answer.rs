@@ -22,7 +22,7 @@ impl Middleware for LastAnswer {
         ControlFlow::Continue(())
     }
 
-    fn news(&self) -> Option<String> {
+    fn pending_notes(&self) -> Option<String> {
         self.0.swap(false, Ordering::Relaxed).then(|| NOTE.to_owned())
     }
 }
@@ -41,8 +41,8 @@ mod tests {
             (StepKind::ModelCall { allow_tools: false }, true),
         ] {
             assert!(middleware.before_step(step, &mut state).await.is_continue());
-            assert_eq!(middleware.news().is_some(), is_told, "{step:?}");
-            assert_eq!(middleware.news(), None, "told once");
+            assert_eq!(middleware.pending_notes().is_some(), is_told, "{step:?}");
+            assert_eq!(middleware.pending_notes(), None, "told once");
         }
     }
 }

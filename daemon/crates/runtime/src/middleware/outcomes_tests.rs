@@ -72,7 +72,7 @@ struct Nobody;
 #[async_trait]
 impl Approver for Nobody {
     async fn ask(&self, _: ApprovalQuestion) -> ApprovalAnswer {
-        ApprovalAnswer::Refused { reason: "nobody is there".into() }
+        ApprovalAnswer::Refused { reason: "no client is attached".into() }
     }
 }
 
@@ -134,7 +134,7 @@ async fn each_way_not_to_end_has_its_outcome() {
             5,
         ),
         ("two calls in turns", |n| call("read", &json!({"path": format!("/{}", n % 2)})), "stuck: the same call", 8),
-        ("it answers nothing", |_| vec![stop(StopClass::End)], "the model answered with nothing", 1),
+        ("it answers nothing", |_| vec![stop(StopClass::End)], "the model gave an empty answer", 1),
         ("it calls what there is not", |_| call("reed", &Value::Object(Map::new())), "3 answers in a row", 3),
         ("its arguments are no JSON", |_| call("read", &Value::Null), "3 answers in a row", 3),
         ("its arguments have wrong types", |n| call("read", &json!({"path": n})), "stuck: the last 7 steps", 7),

@@ -12,11 +12,11 @@ use cohab_agent::{
     hook::TurnResult,
     port::{EventSink, TurnEvent},
 };
-use cohab_context::query::words;
+use cohab_context::query_text::words;
 use cohab_model_api::{Message, ModelProvider};
 use tokio::time::timeout;
 
-use crate::cache::{Key, ResponseCache, places, question};
+use crate::cache::{CacheKey, ResponseCache, places, question};
 
 /// Longest wait of a question for the check of changes.
 const LOOK_WAIT: Duration = Duration::from_millis(300);
@@ -40,7 +40,7 @@ pub struct CacheReplay {
     /// The user's home.
     pub home: PathBuf,
     /// The key of this turn's question, once it is known.
-    pub key: Mutex<Option<Key>>,
+    pub key: Mutex<Option<CacheKey>>,
 }
 
 impl CacheReplay {
@@ -49,7 +49,7 @@ impl CacheReplay {
         format!("{}/{}/{}", info.wire, self.provider.service().host, info.model)
     }
 
-    async fn key_of(&self, state: &TurnState) -> Option<Key> {
+    async fn key_of(&self, state: &TurnState) -> Option<CacheKey> {
         let Some(Message::User { text }) = state.messages().last() else { return None };
         if text.contains(PIPED) {
             return None;
@@ -59,7 +59,7 @@ impl CacheReplay {
         let (cwd, home) = (self.cwd.clone(), self.home.clone());
         let look = tokio::task::spawn_blocking(move || places::fingerprint(&cwd, &home, &asked));
         let places = timeout(LOOK_WAIT, look).await.ok()?.ok()??;
-        Some(Key {
+        Some(CacheKey {
             question,
             model: self.model(),
             session: self.session.clone(),
@@ -83,7 +83,7 @@ impl Middleware for CacheReplay {
         let hit = self.cache.find(&key, messages.len(), is_known)?;
         let minutes = hit.age.as_secs() / 60;
         let age = if minutes == 0 { "less than a minute".to_owned() } else { format!("{minutes} min") };
-        let text = format!("The same answer as {age} ago, without asking the model; `? /retry` asks it.");
+        let text = format!("Repeated the answer of {age} ago without asking the model; `? /retry` asks it again.");
         self.sink.emit(TurnEvent::Notice(text)).await;
         Some(hit.answer)
     }

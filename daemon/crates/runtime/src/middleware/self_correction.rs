@@ -27,7 +27,7 @@ const MAX_KNOWN: usize = 4_096;
 
 /// The verdict on the next model call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CallVerdict {
     /// Nothing is wrong.
     Fine,
     /// The model reads this first.
@@ -47,7 +47,7 @@ pub struct Watch {
     most: (u32, String),
     stalled: u32,
     told_at: Option<u32>,
-    step: Step,
+    step: StepCalls,
     /// Consecutive steps with a failed call.
     bad_steps: u32,
     failures: u32,
@@ -55,7 +55,7 @@ pub struct Watch {
 
 /// The calls since the last model call.
 #[derive(Debug, Default)]
-struct Step {
+struct StepCalls {
     calls: u32,
     failed: Vec<String>,
     has_error: bool,
@@ -74,7 +74,7 @@ impl Watch {
             most: (0, String::new()),
             stalled: 0,
             told_at: None,
-            step: Step::default(),
+            step: StepCalls::default(),
             bad_steps: 0,
             failures: 0,
         }
@@ -109,10 +109,10 @@ impl Watch {
     }
 
     /// The action before the next model call, which ends the step.
-    pub fn verdict(&mut self) -> Verdict {
+    pub fn verdict(&mut self) -> CallVerdict {
         let step = std::mem::take(&mut self.step);
         if step.calls == 0 {
-            return Verdict::Fine;
+            return CallVerdict::Fine;
         }
         self.bad_steps = if step.failed.is_empty() { 0 } else { self.bad_steps + 1 };
         if step.has_news {
@@ -126,13 +126,13 @@ impl Watch {
             _ if !is_stuck => self.failure_note(&step),
             None => {
                 self.told_at = Some(self.stalled);
-                Verdict::Tell(format!(
+                CallVerdict::Tell(format!(
                     "[{}. Stop and think about what is missing. Try something else, or say what you need and end your answer.]",
                     self.finding()
                 ))
             }
             Some(told_at) if self.stalled < told_at + PATIENCE => self.failure_note(&step),
-            Some(_) => Verdict::Ask(self.finding()),
+            Some(_) => CallVerdict::Ask(self.finding()),
         }
     }
 
@@ -154,13 +154,13 @@ impl Watch {
     }
 
     /// A call that could not be made is reported at once. A failing status of a command is common; a second one in a row is not.
-    fn failure_note(&self, step: &Step) -> Verdict {
+    fn failure_note(&self, step: &StepCalls) -> CallVerdict {
         if !step.has_error && (self.bad_steps < 2 || step.failed.is_empty()) {
-            return Verdict::Fine;
+            return CallVerdict::Fine;
         }
         let mut tools: Vec<&str> = step.failed.iter().map(String::as_str).collect();
         tools.dedup();
-        Verdict::Tell(format!(
+        CallVerdict::Tell(format!(
             "[{} of {} calls failed: {}. Before the next call find out why: were the arguments wrong, is something missing that \
              must be there first, or is another tool better? Do not repeat a call unchanged. Failed calls so far: {}.]",
             step.failed.len(),
@@ -216,12 +216,12 @@ impl Middleware for SelfCorrection {
         }
         let verdict = self.watch().verdict();
         let finding = match verdict {
-            Verdict::Fine => return ControlFlow::Continue(()),
-            Verdict::Tell(note) => {
+            CallVerdict::Fine => return ControlFlow::Continue(()),
+            CallVerdict::Tell(note) => {
                 *self.note.lock().unwrap_or_else(PoisonError::into_inner) = Some(note);
                 return ControlFlow::Continue(());
             }
-            Verdict::Ask(finding) => finding,
+            CallVerdict::Ask(finding) => finding,
         };
         let subject = ApprovalSubject::GoOn { what: format!("{finding}.") };
         match self.approver.ask(ApprovalQuestion::about(subject)).await {
@@ -232,12 +232,12 @@ impl Middleware for SelfCorrection {
             ApprovalAnswer::CancelTurn => ControlFlow::Break(Ok(StopReason::Cancelled)),
             ApprovalAnswer::Refused { .. } => ControlFlow::Break(Err(TurnError::Stopped {
                 message: format!("the model got stuck: {}{}", finding[..1].to_ascii_lowercase(), &finding[1..]),
-                hint: Some("ask again in other words or with what it lacks; another model may find a way".into()),
+                hint: Some("rephrase the question or add what is missing; another model may do better".into()),
             })),
         }
     }
 
-    fn news(&self) -> Option<String> {
+    fn pending_notes(&self) -> Option<String> {
         self.note.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

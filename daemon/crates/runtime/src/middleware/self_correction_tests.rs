@@ -24,10 +24,10 @@ fn run(watch: &mut Watch, step: &str) -> char {
         end(watch, name.trim_start_matches(['!', '~', '-']), argument, outcome, result, is_error);
     }
     match watch.verdict() {
-        Verdict::Fine => '.',
-        Verdict::Tell(note) if note.contains("failed") => 'n',
-        Verdict::Tell(_) => 'T',
-        Verdict::Ask(_) => '?',
+        CallVerdict::Fine => '.',
+        CallVerdict::Tell(note) if note.contains("failed") => 'n',
+        CallVerdict::Tell(_) => 'T',
+        CallVerdict::Ask(_) => '?',
     }
 }
 
@@ -63,8 +63,8 @@ fn a_command_that_took_another_time_is_no_news() {
         end(&mut watch, "bash", "make", StepResult::Done, &format!("same\n[exit 0; cwd /x; {took}]"), false);
         watch.verdict()
     });
-    assert!(matches!(verdicts[2], Verdict::Tell(_)), "{verdicts:?}");
-    assert!(matches!(verdicts[4], Verdict::Ask(_)), "{verdicts:?}");
+    assert!(matches!(verdicts[2], CallVerdict::Tell(_)), "{verdicts:?}");
+    assert!(matches!(verdicts[4], CallVerdict::Ask(_)), "{verdicts:?}");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn failures_of_the_turn_are_counted_and_told() {
         let name = words.next().unwrap().trim_start_matches('!');
         end(&mut watch, name, words.next().unwrap(), StepResult::Failed, "gone", true);
     }
-    let Verdict::Tell(note) = watch.verdict() else { panic!("a note") };
+    let CallVerdict::Tell(note) = watch.verdict() else { panic!("a note") };
     insta::assert_snapshot!(note);
     assert_eq!(watch.failures(), 3);
 }
@@ -100,7 +100,7 @@ fn broken_arguments_are_known_again_by_their_text() {
     let broken = BrokenArguments { raw: "{".into(), error: "no end".into() };
     let call = ToolCall { id: "1".into(), name: "ls".into(), args: Err(broken) };
     let result = ToolResult { call_id: "1".into(), tool: "ls".into(), content: "no end".into(), is_error: true };
-    let mut last = Verdict::Fine;
+    let mut last = CallVerdict::Fine;
     for _ in 0..3 {
         watch.call_ended(&call, StepResult::Failed, &result);
         last = watch.verdict();
@@ -130,7 +130,7 @@ async fn stuck(answer: ApprovalAnswer) -> (Vec<Option<String>>, ControlFlow<Turn
     for _ in 0..5 {
         end(&mut middleware.watch(), "ls", "a", StepResult::Done, "1", false);
         flow = middleware.before_step(StepKind::ModelCall { allow_tools: true }, &mut state).await;
-        notes.push(middleware.news());
+        notes.push(middleware.pending_notes());
     }
     let asked = approver.1.lock().unwrap().clone();
     (notes, flow, asked)

@@ -98,7 +98,7 @@ impl Spans {
     /// Shows the compactions of `inner`, and their usage.
     #[must_use]
     pub fn around(&self, inner: Arc<dyn Compactor>, spent: Spent) -> Arc<dyn Compactor> {
-        Arc::new(Shown { inner, spent, turn: self.turn.clone() })
+        Arc::new(TracedCompactor { inner, spent, turn: self.turn.clone() })
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
@@ -224,14 +224,14 @@ impl Middleware for Spans {
 }
 
 /// Shows compactions.
-struct Shown {
+struct TracedCompactor {
     inner: Arc<dyn Compactor>,
     spent: Spent,
     turn: Span,
 }
 
 #[async_trait]
-impl Compactor for Shown {
+impl Compactor for TracedCompactor {
     async fn shorten(&self, messages: &[Message], target: Target) -> Shortened {
         let span = tracing::info_span!(
             target: TARGET,

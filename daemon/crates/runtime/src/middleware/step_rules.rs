@@ -40,7 +40,8 @@ impl StepRules {
         match rule.action {
             Action::Stop => ControlFlow::Break(Err(stopped(rule, &step))),
             Action::Ask if !self.has_agreed.load(Ordering::Relaxed) => {
-                let what = format!("{}.", rule.because(&format!("The next step is {step}, and your rule asks for it")));
+                let what =
+                    format!("{}.", rule.because(&format!("The next step is {step}; your rule requires a question")));
                 let question = ApprovalQuestion::about(ApprovalSubject::GoOn { what });
                 match self.approver.ask(question).await {
                     ApprovalAnswer::Approved { .. } | ApprovalAnswer::Edited { .. } => {

@@ -59,7 +59,7 @@ fn the_first_rule_that_fits_decides() {
     }
     let model = |model| rules.of_model(model).map(|rule| rule.action);
     assert_eq!([model("dear"), model("never"), model("large")], [Some(Action::Ask), Some(Action::Stop), None]);
-    assert_eq!(rules.must_ask("bash", "large").as_deref(), Some("your rule asks for it"));
+    assert_eq!(rules.must_ask("bash", "large").as_deref(), Some("your rule requires a question"));
     assert_eq!((rules.must_ask("bash", "small"), rules.must_ask("grep", "large")), (None, None));
 }
 
@@ -116,7 +116,7 @@ async fn a_model_is_asked_about_once_in_a_turn_and_no_is_the_end() {
     for _ in 0..2 {
         assert!(agreed.before_step(ASK_MODEL, &mut called(&[])).await.is_continue());
     }
-    assert_eq!(*yes.1.lock().unwrap(), ["The next step is asking dear, and your rule asks for it: it costs."]);
+    assert_eq!(*yes.1.lock().unwrap(), ["The next step is asking dear; your rule requires a question: it costs."]);
     let no = says(ApprovalAnswer::Refused { reason: String::new() });
     let flow = middleware("dear", &no).before_step(ASK_MODEL, &mut called(&[])).await;
     assert_eq!(stopped(flow), "your rule stops the turn before asking dear: it costs");

@@ -13,7 +13,7 @@ use cohab_store::sessions::steps::Step;
 use serde_json::Value;
 
 /// Why it is asked.
-const REASON: &str = "it may have run already: the daemon ended suddenly while it was on";
+const REASON: &str = "it may have run already: the daemon ended suddenly while it was running";
 
 /// Calls that may have run already.
 #[derive(Debug, Default)]

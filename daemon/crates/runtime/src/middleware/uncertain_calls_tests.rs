@@ -67,7 +67,7 @@ async fn what_may_have_run_is_asked_about_once_and_nothing_else_is() {
 #[tokio::test]
 async fn without_a_yes_it_does_not_run() {
     for answer in [
-        ApprovalAnswer::Refused { reason: "nobody is there".into() },
+        ApprovalAnswer::Refused { reason: "no client is attached".into() },
         ApprovalAnswer::Edited { command: "make -n".into(), approval: None },
         ApprovalAnswer::CancelTurn,
     ] {

@@ -20,7 +20,7 @@ impl Meanwhile {
 }
 
 impl Middleware for Meanwhile {
-    fn news(&self) -> Option<String> {
+    fn pending_notes(&self) -> Option<String> {
         note(&(self.take)())
     }
 }

@@ -62,11 +62,11 @@ pub struct TurnRecorder {
     session: Arc<SessionRecord>,
     opening: Opening,
     steps: steps::StepLog,
-    state: Mutex<State>,
+    state: Mutex<RecorderState>,
 }
 
 #[derive(Default)]
-struct State {
+struct RecorderState {
     is_on: bool,
     text: String,
     reasoning: String,
@@ -105,7 +105,7 @@ fn fingerprint(message: &Message) -> u64 {
     sink.0.finish()
 }
 
-impl State {
+impl RecorderState {
     fn current(&mut self) -> Option<&mut OpenCall> {
         self.calls.get_mut(&self.current)
     }
@@ -133,7 +133,7 @@ impl TurnRecorder {
         Self { archive, session, opening, steps, state: Mutex::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RecorderState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -367,7 +367,7 @@ fn subject(subject: &ApprovalSubject) -> String {
         }
         ApprovalSubject::Effect { tool, effect: Effect::Internal } => tool.clone(),
         ApprovalSubject::LocalServer { url, server, .. } => format!("ask {server} at {url}"),
-        ApprovalSubject::GoOn { what } => format!("go on: {what}"),
+        ApprovalSubject::GoOn { what } => format!("continue: {what}"),
     };
     clean(&text)
 }

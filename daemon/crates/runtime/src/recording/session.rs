@@ -20,12 +20,12 @@ const MAX_VALUE_BYTES: usize = 4 * 1024;
 /// State between turns, in memory.
 #[derive(Debug, Default)]
 pub struct SessionRecord {
-    state: Mutex<State>,
+    state: Mutex<SessionRecordState>,
     restoring: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct SessionRecordState {
     /// The user's commands since the last question: they are stored with the next one, as they go to the model then.
     commands: VecDeque<(Timestamp, Event)>,
     left: Left,
@@ -34,7 +34,7 @@ struct State {
 }
 
 impl SessionRecord {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SessionRecordState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

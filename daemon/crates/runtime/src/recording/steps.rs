@@ -27,11 +27,11 @@ use super::{Opening, clean, end_word};
 /// The row of one turn and its steps, as far as they are known.
 pub struct StepLog {
     archive: Archive,
-    state: Mutex<State>,
+    state: Mutex<StepRecorderState>,
 }
 
 #[derive(Default)]
-struct State {
+struct StepRecorderState {
     /// `None` while nothing is stored.
     turn: Option<Turn>,
     next: u32,
@@ -59,7 +59,7 @@ struct Told {
     ended: Option<(StepResult, String, Duration)>,
 }
 
-impl State {
+impl StepRecorderState {
     /// Begins a step.
     fn begin(&mut self, kind: StepType, input: impl Into<Input>, metadata: Metadata) -> Option<Step> {
         let turn = self.turn.as_mut()?;
@@ -89,7 +89,7 @@ impl StepLog {
         Self { archive, state: Mutex::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, StepRecorderState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -126,7 +126,7 @@ impl StepLog {
         let metadata = Metadata { model: Some(model), ..Metadata::default() };
         let (kind, input) = match opening.resumed_from {
             None => (StepType::UserMessage, json!(clean(&opening.question))),
-            Some(_) => (StepType::System, json!("the turn goes on after the daemon's end")),
+            Some(_) => (StepType::System, json!("the turn continues after the daemon's end")),
         };
         let step = state.begin(kind, input, metadata);
         drop(state);
@@ -310,7 +310,7 @@ fn ended(mut row: Turn, result: &TurnResult) -> Turn {
 }
 
 /// A call that could not even be judged; its step is the one that ended last.
-fn unusable(state: &mut State, result: &ToolResult) -> Option<Step> {
+fn unusable(state: &mut StepRecorderState, result: &ToolResult) -> Option<Step> {
     let is_of_a_call = |shown: &u32| state.shown.values().any(|known| known == shown);
     let shown = *state
         .told
@@ -360,7 +360,7 @@ fn said(messages: &[Message]) -> Option<String> {
 }
 
 /// Updates the row of the turn.
-fn note(state: &mut State, turn: &TurnState) -> Option<Turn> {
+fn note(state: &mut StepRecorderState, turn: &TurnState) -> Option<Turn> {
     let usage = turn.usage();
     let row = state.turn.as_mut()?;
     row.last_activity = Timestamp::now();

@@ -10,7 +10,7 @@ use tokio::sync::{oneshot, watch};
 
 pub use super::pending::Progress;
 use super::{
-    Session, State,
+    Session, SessionState,
     pending::{Grant, MAX_GRANTS, PendingCall, is_moot},
 };
 
@@ -52,7 +52,7 @@ impl Drop for OpenApproval {
     }
 }
 
-impl State {
+impl SessionState {
     /// A request was answered: it is not sent again.
     fn forget_moot(&mut self) {
         let Self { timeline, calls, approvals, .. } = self;

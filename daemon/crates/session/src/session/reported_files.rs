@@ -38,9 +38,9 @@ impl Named {
             new.iter().take(MAX_IN_NOTICE).map(|one| format!("{} ({})", short(&one.path), one.reason)).collect();
         let more = match new.len().saturating_sub(MAX_IN_NOTICE) {
             0 => String::new(),
-            more => format!(" and {more} more; `cohab context` names them all"),
+            more => format!(" and {more} more; `cohab context` lists them all"),
         };
-        (!new.is_empty()).then(|| format!("Not told to the model: {}{more}.", shown.join(", ")))
+        (!new.is_empty()).then(|| format!("Not sent to the model: {}{more}.", shown.join(", ")))
     }
 
     /// The notice about a trusted project with instructions in use, on the first question in it.
@@ -50,7 +50,7 @@ impl Named {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_new = known.len() < MAX_NAMED && known.insert(here);
         let root = one_line(&root.to_string_lossy(), PATH_COLUMNS);
-        is_new.then(|| format!("You trust {root}: its {trusted} are used."))
+        is_new.then(|| format!("You trust {root}: cohab uses its {trusted}."))
     }
 }
 
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     fn skipped(name: &str) -> Skipped {
-        Skipped { path: name.into(), reason: "is no text".into() }
+        Skipped { path: name.into(), reason: "is not text".into() }
     }
 
     #[test]
@@ -74,11 +74,11 @@ mod tests {
         let named = Named::default();
         assert_eq!(named.notice(&[]), None);
         let one = [skipped("/home/ann/skills/deploy/SKILL.md")];
-        assert_eq!(named.notice(&one).as_deref(), Some("Not told to the model: deploy/SKILL.md (is no text)."));
+        assert_eq!(named.notice(&one).as_deref(), Some("Not sent to the model: deploy/SKILL.md (is not text)."));
         assert_eq!(named.notice(&one), None);
         let many: Vec<Skipped> = (0..1_000).map(|n| skipped(&format!("/{n}"))).collect();
         let text = named.notice(&many).expect("a notice");
-        assert!(text.ends_with("/2 (is no text) and 124 more; `cohab context` names them all."), "{text}");
+        assert!(text.ends_with("/2 (is not text) and 124 more; `cohab context` lists them all."), "{text}");
         assert_eq!(named.notice(&many), None);
     }
 
@@ -92,7 +92,7 @@ mod tests {
         };
         assert_eq!(named.arrival(&at("/a", None)), None);
         let told = named.arrival(&at("/a", Some("SOUL.md, 1 skill")));
-        assert_eq!(told.as_deref(), Some("You trust /a: its SOUL.md, 1 skill are used."));
+        assert_eq!(told.as_deref(), Some("You trust /a: cohab uses its SOUL.md, 1 skill."));
         assert_eq!(named.arrival(&at("/a", Some("SOUL.md, 1 skill"))), None);
         assert!(named.arrival(&at("/b", Some("1 skill"))).is_some());
     }

@@ -9,7 +9,10 @@ use std::{
 use async_trait::async_trait;
 use cohab_agent::runner::CommandRunner;
 use cohab_protocol::{CallId, CommandEnding, ExecuteCommand, TurnId};
-use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
+use cohab_types::{
+    command::{CommandOutcome, CommandRequest, RelayError},
+    refusal::Refusal,
+};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -19,9 +22,9 @@ use crate::session::{Progress, Session};
 
 /// A client answers at once whether it knows the command.
 const ANSWER_WAIT: Duration = Duration::from_secs(3);
-/// Codes of a client whose shell never got the command: the turn began there and the command did not, or it was withdrawn before the
+/// Refusals of a client whose shell never got the command: the turn began there and the command did not, or it was withdrawn before the
 /// hand-over. Other refusals are not as certain: the command may have run in another shell.
-const NEVER_BEGUN: [&str; 2] = ["turn_over", "cancelled"];
+const NEVER_BEGUN: [Refusal; 2] = [Refusal::TurnOver, Refusal::Cancelled];
 
 /// The client's report on a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +40,9 @@ pub enum Claimed {
 impl Claimed {
     fn of(ending: &CommandEnding) -> Option<Self> {
         match ending {
-            CommandEnding::Refused { code, .. } => NEVER_BEGUN.contains(&code.as_str()).then_some(Self::NeverBegun),
+            CommandEnding::Refused { code, .. } => {
+                NEVER_BEGUN.contains(&Refusal::of_code(code)).then_some(Self::NeverBegun)
+            }
             CommandEnding::Interrupted { .. } | CommandEnding::Stopped | CommandEnding::StillRunning => {
                 Some(Self::NotFinished)
             }

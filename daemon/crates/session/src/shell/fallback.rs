@@ -14,8 +14,11 @@ use cohab_agent::{
 use cohab_guard::repository::{self, RepositorySettings};
 use cohab_protocol::{ApprovalMode, DaemonMessage, Notice, NoticeKind, TurnId};
 use cohab_secrets::holds_placeholder;
-use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
-use cohab_types::environment::Variables;
+use cohab_types::{
+    command::{CommandOutcome, CommandRequest, RelayError},
+    environment::Variables,
+    refusal::Refusal,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::live::LiveRunner;
@@ -25,7 +28,7 @@ use crate::session::Session;
 pub type IsolatedShell = Arc<dyn Fn(&Path, &Variables) -> Arc<dyn CommandRunner> + Send + Sync>;
 
 /// Added to the question.
-const OWN_SHELL: &str = "it runs in a shell of its own, as the live one takes no commands now";
+const OWN_SHELL: &str = "it runs in a separate shell, because the live shell takes no commands now";
 
 /// Runs commands in the live shell of a session. Where that shell cannot take commands, and will not soon, a command runs in a separate
 /// shell: in the folder for which it was judged, with the known environment. User and model are informed.
@@ -53,7 +56,8 @@ impl LiveOrIsolated {
     }
 
     fn tell(&self, error: &RelayError) {
-        let text = format!("The command runs in a shell of its own: {error}. What `cd` and `export` do there is lost.");
+        let text =
+            format!("The command runs in a separate shell: {error}. The effects of its `cd` and `export` are lost.");
         let notice = Notice { turn_id: Some(self.turn_id), kind: NoticeKind::Info, text };
         self.session.tell(DaemonMessage::Notice(notice));
     }
@@ -99,13 +103,20 @@ impl LiveOrIsolated {
 }
 
 fn not_approved(reason: &str) -> RelayError {
-    RelayError::NotAtPrompt { code: "not_approved", reason: format!("not run: {reason}") }
+    RelayError::NotAtPrompt { refusal: Refusal::NotApproved, reason: format!("not run: {reason}") }
 }
 
 /// Whether the live shell cannot run commands now. Where it is only busy, a refusal lets the model wait for it; where the client
 /// refuses for lack of consent, or no user is there to see it, the command runs nowhere.
 fn is_out_of_reach(error: &RelayError) -> bool {
-    matches!(error.code(), "not_integrated" | "unsupported_shell" | "shell_replaced" | "nested" | "fullscreen_app")
+    matches!(
+        error.refusal(),
+        Refusal::NotIntegrated
+            | Refusal::UnsupportedShell
+            | Refusal::ShellReplaced
+            | Refusal::Nested
+            | Refusal::FullscreenApp
+    )
 }
 
 #[async_trait]

@@ -7,8 +7,9 @@ use cohab_agent::runner::CommandRunner;
 use cohab_protocol::{
     self as wire, CallId, DaemonMessage, ExecuteCommand, MAX_COMMAND_BYTES, Notice, NoticeKind, TurnId,
 };
-use cohab_types::command::{
-    CommandOutcome, CommandRequest, Ending, EnvChange, Interrupter, MASKED, Mode, RelayError, StateAfter,
+use cohab_types::{
+    command::{CommandOutcome, CommandRequest, Ending, EnvChange, Interrupter, MASKED, Mode, RelayError, StateAfter},
+    refusal::Refusal,
 };
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
@@ -29,20 +30,6 @@ const REPORT_MARGIN: Duration = Duration::from_secs(10);
 const INTERRUPT_WAIT: Duration = Duration::from_secs(7);
 /// Longest title of a command.
 const TITLE_MAX_CHARS: usize = 60;
-/// Words of `RelayError::Busy`.
-const BUSY_CODES: [&str; 2] = ["shell_busy", "fullscreen_app"];
-/// Codes of `RelayError::NotAtPrompt`; the last stands for any unknown one.
-const NOT_AT_PROMPT_CODES: [&str; 9] = [
-    "continuation_line",
-    "nested",
-    "not_ready",
-    "not_integrated",
-    "shell_replaced",
-    "unsupported_shell",
-    "bad_text",
-    "not_approved",
-    "refused",
-];
 
 /// The live shell of a session, for one turn.
 pub struct LiveRunner {
@@ -61,12 +48,12 @@ impl LiveRunner {
     async fn lease(&self, command: &str) -> Result<Held, RelayError> {
         let what = title(command);
         let tell = |holder: &str| {
-            let text = format!("Waiting for the shell: `{holder}` has it.");
+            let text = format!("Waiting for the shell: `{holder}` is using it.");
             let notice = Notice { turn_id: Some(self.turn_id), kind: NoticeKind::Info, text };
             self.session.tell(DaemonMessage::Notice(notice));
         };
         let held = self.session.lease().acquire(what, QUEUE_WAIT, tell).await;
-        held.map_err(|error| RelayError::Busy { code: BUSY_CODES[0], reason: error.to_string() })
+        held.map_err(|error| RelayError::Busy { refusal: Refusal::ShellBusy, reason: error.to_string() })
     }
 
     fn send(&self, call_id: CallId, request: &CommandRequest) -> OpenCall {
@@ -164,7 +151,7 @@ impl LiveRunner {
     ) -> Result<CommandOutcome, RelayError> {
         if request.text.len() > MAX_COMMAND_BYTES {
             let reason = format!("the command is longer than {MAX_COMMAND_BYTES} bytes");
-            return Err(RelayError::NotAtPrompt { code: "bad_text", reason });
+            return Err(RelayError::NotAtPrompt { refusal: Refusal::BadText, reason });
         }
         let call_id = Uuid::try_parse(&request.id).map_or_else(|_| CallId::fresh(), CallId);
         let (lease, call) = match self.session.join_call(call_id) {
@@ -213,7 +200,7 @@ pub(super) fn outcome(
         wire::CommandEnding::Stopped => Ending::Stopped,
         wire::CommandEnding::StillRunning => Ending::StillRunning,
         wire::CommandEnding::ShellExited => Ending::ShellExited,
-        wire::CommandEnding::Refused { code, reason } => return Err(refusal(&code, reason)),
+        wire::CommandEnding::Refused { code, reason } => return Err(refused(Refusal::of_code(&code), reason)),
     };
     Ok(CommandOutcome {
         ending,
@@ -245,16 +232,13 @@ fn interrupter(by: wire::Interrupter) -> Interrupter {
     }
 }
 
-fn refusal(code: &str, reason: String) -> RelayError {
-    let known = |codes: &[&'static str]| codes.iter().copied().find(|one| *one == code);
-    match code {
-        "shell_gone" => RelayError::ShellGone,
-        "timed_out" => RelayError::TimedOut { reason },
-        "pty" => RelayError::Pty(reason),
-        _ => match known(&BUSY_CODES) {
-            Some(code) => RelayError::Busy { code, reason },
-            None => RelayError::NotAtPrompt { code: known(&NOT_AT_PROMPT_CODES).unwrap_or("refused"), reason },
-        },
+fn refused(refusal: Refusal, reason: String) -> RelayError {
+    match refusal {
+        Refusal::ShellGone => RelayError::ShellGone,
+        Refusal::TimedOut => RelayError::TimedOut { reason },
+        Refusal::Pty => RelayError::Pty(reason),
+        refusal if refusal.is_busy() => RelayError::Busy { refusal, reason },
+        refusal => RelayError::NotAtPrompt { refusal, reason },
     }
 }
 

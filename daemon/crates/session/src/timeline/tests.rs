@@ -134,7 +134,7 @@ proptest::proptest! {
                 2 => { timeline.next(|_| false).map(Arc::unwrap_or_clone); }
                 _ => { timeline.resume(ResumePoint { turn_id, next_seq: timeline.chunks() / 2 }); }
             }
-            let bytes = |entries: &mut dyn Iterator<Item = &Entry>| entries.map(|entry| entry.bytes).sum::<usize>();
+            let bytes = |entries: &mut dyn Iterator<Item = &TimelineEntry>| entries.map(|entry| entry.bytes).sum::<usize>();
             proptest::prop_assert_eq!(timeline.sent_bytes, bytes(&mut timeline.entries.iter().take(timeline.cursor)));
             proptest::prop_assert_eq!(timeline.waiting_bytes, bytes(&mut timeline.entries.iter().skip(timeline.cursor)));
         }

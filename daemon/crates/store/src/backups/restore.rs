@@ -10,7 +10,7 @@ use std::{
 
 use cohab_files::{self, Expected, FileError};
 
-use super::{Backups, Change, LIST, Line, MAX_FILE_BYTES, changes_in, hash_of, write_new};
+use super::{BackupLine, Backups, Change, LIST, MAX_FILE_BYTES, changes_in, hash_of, write_new};
 use crate::spool::{kept_in, remove};
 
 /// The result for the files of a turn.
@@ -98,8 +98,8 @@ fn rewrite(folder: &Path, left: &[Change]) -> io::Result<()> {
     let mut text = Vec::new();
     for Change { path, copy, new_folders, hash } in left {
         let path = path.as_os_str().as_bytes().to_vec();
-        let before = Line::Before { path: path.clone(), copy: copy.clone(), new_folders: *new_folders };
-        let after = hash.clone().map(|hash| Line::After { path, hash });
+        let before = BackupLine::Before { path: path.clone(), copy: copy.clone(), new_folders: *new_folders };
+        let after = hash.clone().map(|hash| BackupLine::After { path, hash });
         for line in [Some(before), after].into_iter().flatten() {
             serde_json::to_writer(&mut text, &line)?;
             text.write_all(b"\n")?;
@@ -142,7 +142,7 @@ fn take_back(change: &Change, copy: Option<&Path>) -> Result<Word, String> {
     let now = hash_of(&content);
     match (before, hash) {
         (Some((before, _)), _) if before == content => Ok(Word::AsBefore),
-        (_, None) => Err("nobody knows how its change ended".to_owned()),
+        (_, None) => Err("it is unknown whether its change completed".to_owned()),
         (_, Some(hash)) if *hash != now => Err("it was changed since".to_owned()),
         (Some((before, _)), _) => {
             cohab_files::replace(path, &before, Expected::Same(&metadata), None).map_err(named)?;

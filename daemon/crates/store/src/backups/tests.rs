@@ -147,7 +147,7 @@ fn a_change_that_was_not_made_or_not_finished_harms_nothing() {
     assert_eq!(bench.undo(None), [("never".to_owned(), Word::AsBefore), ("f".to_owned(), Word::AsBefore)]);
     bench.backups.keep("shell:1", "t2", &bench.path("f")).expect("kept");
     bench.set("f", "whose");
-    assert_eq!(refused(&bench.undo(None)[0].1), Some("nobody knows how its change ended"));
+    assert_eq!(refused(&bench.undo(None)[0].1), Some("it is unknown whether its change completed"));
 }
 
 #[test]

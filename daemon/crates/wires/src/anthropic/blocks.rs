@@ -7,7 +7,7 @@ use crate::tool_arguments::RawArguments;
 
 /// A block being received.
 #[derive(Debug)]
-pub(super) struct Block {
+pub(super) struct ContentBlock {
     /// The wire's number; of several blocks with the same number the newest counts.
     pub(super) index: u64,
     start: Map<String, Value>,
@@ -21,7 +21,7 @@ pub(super) struct Block {
 
 /// The visible part of a delta.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(super) enum VisibleDelta {
     /// Text.
     Text(String),
     /// Reasoning.
@@ -32,7 +32,7 @@ pub(super) enum Shown {
     Nothing,
 }
 
-impl Block {
+impl ContentBlock {
     /// Makes a block from a `content_block`.
     pub(super) fn new(index: u64, start: Map<String, Value>) -> Self {
         let text = |key: &str| start.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -69,50 +69,50 @@ impl Block {
     }
 
     /// The part that the block's start already shows.
-    pub(super) fn shown_at_start(&self) -> Shown {
+    pub(super) fn shown_at_start(&self) -> VisibleDelta {
         match self.kind() {
-            "text" => shown(&self.text, Shown::Text),
-            "thinking" => shown(&self.thinking, Shown::Reasoning),
-            _ => Shown::Hidden,
+            "text" => shown(&self.text, VisibleDelta::Text),
+            "thinking" => shown(&self.thinking, VisibleDelta::Reasoning),
+            _ => VisibleDelta::Hidden,
         }
     }
 
     /// Applies a delta.
-    pub(super) fn push(&mut self, delta: &Value) -> Shown {
+    pub(super) fn push(&mut self, delta: &Value) -> VisibleDelta {
         let piece = |key: &str| delta.get(key).and_then(Value::as_str).unwrap_or_default();
         match delta.get("type").and_then(Value::as_str).unwrap_or_default() {
             "text_delta" => self.push_text(piece("text").to_owned()),
             "thinking_delta" => {
                 self.thinking.push_str(piece("thinking"));
-                shown(piece("thinking"), Shown::Reasoning)
+                shown(piece("thinking"), VisibleDelta::Reasoning)
             }
             "signature_delta" => {
                 self.signature.push_str(piece("signature"));
-                Shown::Hidden
+                VisibleDelta::Hidden
             }
             "input_json_delta" => {
                 self.partial_json.push(piece("partial_json"));
-                if piece("partial_json").is_empty() { Shown::Nothing } else { Shown::Hidden }
+                if piece("partial_json").is_empty() { VisibleDelta::Nothing } else { VisibleDelta::Hidden }
             }
             "citations_delta" => {
                 self.citations.extend(delta.get("citation").cloned());
-                Shown::Hidden
+                VisibleDelta::Hidden
             }
             "compaction_delta" => {
                 self.compaction.push_str(piece("content"));
-                Shown::Hidden
+                VisibleDelta::Hidden
             }
             other => {
                 tracing::debug!(other, "unknown delta skipped");
-                Shown::Nothing
+                VisibleDelta::Nothing
             }
         }
     }
 
     /// Appends a piece of text.
-    pub(super) fn push_text(&mut self, piece: String) -> Shown {
+    pub(super) fn push_text(&mut self, piece: String) -> VisibleDelta {
         self.text.push_str(&piece);
-        if piece.is_empty() { Shown::Nothing } else { Shown::Text(piece) }
+        if piece.is_empty() { VisibleDelta::Nothing } else { VisibleDelta::Text(piece) }
     }
 
     /// A tool's input: the joined pieces, else the input in the block's start.
@@ -166,6 +166,6 @@ impl Block {
     }
 }
 
-fn shown(text: &str, as_shown: fn(String) -> Shown) -> Shown {
-    if text.is_empty() { Shown::Nothing } else { as_shown(text.to_owned()) }
+fn shown(text: &str, as_shown: fn(String) -> VisibleDelta) -> VisibleDelta {
+    if text.is_empty() { VisibleDelta::Nothing } else { as_shown(text.to_owned()) }
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use crate::fast_path::{self, Unusual};
 
 #[derive(Deserialize)]
-struct Event<'a> {
+struct DeltaEvent<'a> {
     #[serde(rename = "type")]
     kind: &'a str,
     index: u64,
@@ -24,7 +24,7 @@ struct Delta<'a> {
 
 /// The piece of text and the number of its block, if `data` is such an event.
 pub(super) fn text_of(data: &str) -> Option<(u64, String)> {
-    let event: Event<'_> = fast_path::read(data)?;
+    let event: DeltaEvent<'_> = fast_path::read(data)?;
     let is_text = event.kind == "content_block_delta" && event.delta.kind == "text_delta";
     is_text.then_some((event.index, event.delta.text))
 }

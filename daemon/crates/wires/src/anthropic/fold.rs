@@ -6,7 +6,7 @@ use cohab_model_api::{StopClass, TokenUsage, ToolCall};
 use serde_json::Value;
 
 use super::{
-    blocks::{Block, Shown},
+    blocks::{ContentBlock, VisibleDelta},
     fast_path,
 };
 use crate::{
@@ -23,7 +23,7 @@ const MAX_BLOCKS: usize = 4 * MAX_CALLS;
 pub(super) struct MessageFold {
     ids: CallIds,
     message_id: Option<String>,
-    blocks: Vec<Block>,
+    blocks: Vec<ContentBlock>,
     usage: TokenUsage,
     stop_reason: Option<String>,
     is_stopped: bool,
@@ -81,10 +81,10 @@ impl MessageFold {
 
     fn open(&mut self, index: u64, start: &Value) -> Vec<Folded> {
         let Value::Object(start) = start else { return Vec::new() };
-        self.push_block(Block::new(index, start.clone()))
+        self.push_block(ContentBlock::new(index, start.clone()))
     }
 
-    fn push_block(&mut self, block: Block) -> Vec<Folded> {
+    fn push_block(&mut self, block: ContentBlock) -> Vec<Folded> {
         if self.blocks.len() == MAX_BLOCKS {
             return self.fail(Folded::Protocol(format!("sent more than {MAX_BLOCKS} content blocks")));
         }
@@ -95,7 +95,7 @@ impl MessageFold {
 
     fn on_delta(&mut self, index: u64, delta: &Value) -> Vec<Folded> {
         if !self.blocks.iter().any(|block| block.index == index) {
-            let Some(block) = Block::implied_by(index, delta) else { return Vec::new() };
+            let Some(block) = ContentBlock::implied_by(index, delta) else { return Vec::new() };
             if let failure @ [_, ..] = self.push_block(block).as_slice() {
                 return failure.to_vec();
             }
@@ -147,8 +147,8 @@ impl MessageFold {
         // A cut or refused answer may end inside a tool's input even if the input parses.
         let has_void_calls = has_calls && matches!(class, StopClass::Length | StopClass::Refusal);
         // Long content that the neutral form holds as well is not held twice.
-        let length: usize = self.blocks.iter().map(Block::input_bytes).sum();
-        let is_plain = self.blocks.iter().all(Block::is_plain);
+        let length: usize = self.blocks.iter().map(ContentBlock::input_bytes).sum();
+        let is_plain = self.blocks.iter().all(ContentBlock::is_plain);
         let has_own_form = !has_void_calls && (!is_plain || length <= tool_arguments::LONG_BYTES);
         let mut all = Vec::new();
         let mut content = Vec::new();
@@ -187,7 +187,7 @@ impl Fold for MessageFold {
         }
         match serde_json::from_str::<Value>(data) {
             Ok(event) => self.dispatch(&event),
-            Err(error) => self.fail(Folded::Protocol(format!("sent an event that is no JSON: {error}"))),
+            Err(error) => self.fail(Folded::Protocol(format!("sent an event that is not JSON: {error}"))),
         }
     }
 
@@ -206,12 +206,12 @@ impl Fold for MessageFold {
     }
 }
 
-fn folded(shown: Shown) -> Vec<Folded> {
+fn folded(shown: VisibleDelta) -> Vec<Folded> {
     match shown {
-        Shown::Text(text) => vec![Folded::Text(text)],
-        Shown::Reasoning(text) => vec![Folded::Reasoning(text)],
-        Shown::Hidden => vec![Folded::Hidden],
-        Shown::Nothing => Vec::new(),
+        VisibleDelta::Text(text) => vec![Folded::Text(text)],
+        VisibleDelta::Reasoning(text) => vec![Folded::Reasoning(text)],
+        VisibleDelta::Hidden => vec![Folded::Hidden],
+        VisibleDelta::Nothing => Vec::new(),
     }
 }
 

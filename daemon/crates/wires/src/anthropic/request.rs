@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::NAME;
 use crate::{
-    history::{self, Entry},
+    history::{self, HistoryEntry},
     wire::{Options, Quirk},
 };
 
@@ -87,9 +87,9 @@ fn messages(request: &ModelRequest, options: &Options<'_>) -> Vec<Value> {
     let mut messages: Vec<Value> = Vec::new();
     for entry in history::entries(&request.messages, NAME, options) {
         let (role, blocks) = match entry {
-            Entry::User(text) => ("user", vec![json!({"type": "text", "text": text})]),
-            Entry::Assistant(assistant) => ("assistant", assistant_blocks(assistant, options)),
-            Entry::Results(rows) => ("user", rows.iter().map(|row| result_block(row)).collect()),
+            HistoryEntry::User(text) => ("user", vec![json!({"type": "text", "text": text})]),
+            HistoryEntry::Assistant(assistant) => ("assistant", assistant_blocks(assistant, options)),
+            HistoryEntry::Results(rows) => ("user", rows.iter().map(|row| result_block(row)).collect()),
         };
         // Roles alternate: a question right after results is appended to their message.
         match messages.last_mut().filter(|message| message["role"] == role).map(|message| &mut message["content"]) {

@@ -13,7 +13,7 @@ const MAX_STEPS: usize = 64;
 pub(super) struct PartialArguments {
     root: Map<String, Value>,
     /// The place of the last piece, if the piece announced more text.
-    open_path: Option<Vec<Step>>,
+    open_path: Option<Vec<PathStep>>,
     /// The error of the pieces, for the model, with the part of them that is kept.
     broken: Option<BrokenArguments>,
     /// Length of the pieces.
@@ -22,7 +22,7 @@ pub(super) struct PartialArguments {
 
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Step {
+enum PathStep {
     Key(String),
     Index(usize),
 }
@@ -82,14 +82,16 @@ impl PartialArguments {
 }
 
 /// Splits `$.a['b c'][0]` into steps; `None` for anything that does not name exactly one place below the root.
-fn steps(path: &str) -> Option<Vec<Step>> {
+fn steps(path: &str) -> Option<Vec<PathStep>> {
     let mut rest = path.strip_prefix('$')?;
     let mut steps = Vec::new();
     while !rest.is_empty() {
         let step = if let Some(after) = rest.strip_prefix('.') {
             let end = after.find(['.', '[']).unwrap_or(after.len());
             rest = &after[end..];
-            Some(&after[..end]).filter(|name| !name.is_empty() && *name != "*").map(|name| Step::Key(name.to_owned()))
+            Some(&after[..end])
+                .filter(|name| !name.is_empty() && *name != "*")
+                .map(|name| PathStep::Key(name.to_owned()))
         } else {
             let after = rest.strip_prefix('[')?;
             let quote = after.chars().next().filter(|first| matches!(first, '\'' | '"'));
@@ -97,7 +99,7 @@ fn steps(path: &str) -> Option<Vec<Step>> {
                 Some(quote) => quoted(&after[1..], quote)?,
                 None => {
                     let (number, tail) = after.split_once(']')?;
-                    (Step::Index(number.parse().ok()?), tail)
+                    (PathStep::Index(number.parse().ok()?), tail)
                 }
             };
             rest = tail;
@@ -112,13 +114,13 @@ fn steps(path: &str) -> Option<Vec<Step>> {
 }
 
 /// A name up to its closing quote and bracket, and the rest.
-fn quoted(text: &str, quote: char) -> Option<(Step, &str)> {
+fn quoted(text: &str, quote: char) -> Option<(PathStep, &str)> {
     let mut name = String::new();
     let mut chars = text.char_indices();
     while let Some((at, c)) = chars.next() {
         match c {
             '\\' => name.push(chars.next()?.1),
-            _ if c == quote => return Some((Step::Key(name), text[at + 1..].strip_prefix(']')?)),
+            _ if c == quote => return Some((PathStep::Key(name), text[at + 1..].strip_prefix(']')?)),
             _ => name.push(c),
         }
     }
@@ -126,16 +128,16 @@ fn quoted(text: &str, quote: char) -> Option<(Step, &str)> {
 }
 
 /// The value at `steps`, created as `null` if it is missing. Lists grow by one only.
-fn slot<'a>(root: &'a mut Map<String, Value>, steps: &[Step]) -> Option<&'a mut Value> {
-    let (Step::Key(first), rest) = steps.split_first()? else { return None };
+fn slot<'a>(root: &'a mut Map<String, Value>, steps: &[PathStep]) -> Option<&'a mut Value> {
+    let (PathStep::Key(first), rest) = steps.split_first()? else { return None };
     let mut place = root.entry(first.clone()).or_insert(Value::Null);
     for step in rest {
         if place.is_null() {
-            *place = if matches!(step, Step::Key(_)) { json!({}) } else { json!([]) };
+            *place = if matches!(step, PathStep::Key(_)) { json!({}) } else { json!([]) };
         }
         place = match (step, place) {
-            (Step::Key(name), Value::Object(object)) => object.entry(name.clone()).or_insert(Value::Null),
-            (Step::Index(index), Value::Array(list)) if *index <= list.len() => {
+            (PathStep::Key(name), Value::Object(object)) => object.entry(name.clone()).or_insert(Value::Null),
+            (PathStep::Index(index), Value::Array(list)) if *index <= list.len() => {
                 if *index == list.len() {
                     list.push(Value::Null);
                 }

@@ -27,13 +27,13 @@ struct Candidate {
 
 #[derive(Deserialize)]
 struct Content {
-    parts: [Part; 1],
+    parts: [TextPart; 1],
 }
 
 /// A text part without further fields. A thought or a signature would make it another kind of part.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Part {
+struct TextPart {
     text: String,
 }
 

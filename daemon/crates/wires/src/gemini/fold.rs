@@ -173,7 +173,7 @@ impl Fold for ContentFold {
             Ok(chunk) => self.on_chunk(&chunk, &event, &mut folded),
             Err(error) if self.finish_reason.is_some() => tracing::debug!(%error, "garbage after the end of an answer"),
             Err(error) => {
-                self.fail(Folded::Protocol(format!("sent an event that is no JSON: {error}")), &mut folded);
+                self.fail(Folded::Protocol(format!("sent an event that is not JSON: {error}")), &mut folded);
             }
         }
         folded

@@ -19,12 +19,12 @@ const TEXT_KEYS: &[&str] = &["text", "thought"];
 /// All parts so far, in order.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
-    parts: Vec<Part>,
+    parts: Vec<ContentPart>,
     calls: usize,
 }
 
 #[derive(Debug)]
-enum Part {
+enum ContentPart {
     /// Text, a thought, or a part specific to the service.
     Plain(Map<String, Value>),
     Call(Box<Call>),
@@ -75,14 +75,14 @@ impl Parts {
     /// As [`push`](Self::push).
     pub(super) fn push_text(&mut self, text: &str) -> Result<(), String> {
         self.check_room()?;
-        if let Some(Part::Plain(last)) = self.parts.last_mut()
+        if let Some(ContentPart::Plain(last)) = self.parts.last_mut()
             && is_only_text(last)
             && !is_thought(last)
             && let Some(Value::String(joined)) = last.get_mut("text")
         {
             joined.push_str(text);
         } else {
-            self.parts.push(Part::Plain(Map::from_iter([("text".to_owned(), json!(text))])));
+            self.parts.push(ContentPart::Plain(Map::from_iter([("text".to_owned(), json!(text))])));
         }
         Ok(())
     }
@@ -94,7 +94,7 @@ impl Parts {
 
     /// Joins pieces of text into one part, unless a piece carries more than its text.
     fn push_plain(&mut self, part: &Map<String, Value>, text: &str) {
-        if let Some(Part::Plain(last)) = self.parts.last_mut()
+        if let Some(ContentPart::Plain(last)) = self.parts.last_mut()
             && is_only_text(last)
             && is_only_text(part)
             && is_thought(last) == is_thought(part)
@@ -102,7 +102,7 @@ impl Parts {
         {
             joined.push_str(text);
         } else {
-            self.parts.push(Part::Plain(part.clone()));
+            self.parts.push(ContentPart::Plain(part.clone()));
         }
     }
 
@@ -136,14 +136,14 @@ impl Parts {
         let mut call = Call { beside: Map::new(), function: Map::new(), args, is_open };
         call.take(part, function);
         self.calls += 1;
-        self.parts.push(Part::Call(Box::new(call)));
+        self.parts.push(ContentPart::Call(Box::new(call)));
         Ok(())
     }
 
     fn last_call(&mut self) -> Option<&mut Call> {
         self.parts.iter_mut().rev().find_map(|part| match part {
-            Part::Call(call) => Some(call.as_mut()),
-            Part::Plain(_) => None,
+            ContentPart::Call(call) => Some(call.as_mut()),
+            ContentPart::Plain(_) => None,
         })
     }
 
@@ -155,8 +155,8 @@ impl Parts {
     /// Whether text arrived that is not a thought.
     pub(super) fn has_text(&self) -> bool {
         self.parts.iter().any(|part| match part {
-            Part::Plain(part) => !is_thought(part) && !text_of(part, "text").is_empty(),
-            Part::Call(_) => false,
+            ContentPart::Plain(part) => !is_thought(part) && !text_of(part, "text").is_empty(),
+            ContentPart::Call(_) => false,
         })
     }
 
@@ -166,10 +166,10 @@ impl Parts {
         for part in self.parts {
             match part {
                 // The service ignores thoughts without a signature, and refuses parts without content.
-                Part::Plain(part)
+                ContentPart::Plain(part)
                     if is_only_text(&part) && (is_thought(&part) || text_of(&part, "text").is_empty()) => {}
-                Part::Plain(part) => own.push(Value::Object(part)),
-                Part::Call(call) => {
+                ContentPart::Plain(part) => own.push(Value::Object(part)),
+                ContentPart::Call(call) => {
                     let (call, part) = call.finish(ids);
                     calls.push(call);
                     own.push(Value::Object(part));

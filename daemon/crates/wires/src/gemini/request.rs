@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{NAME, schema};
 use crate::{
-    history::{self, Entry},
+    history::{self, HistoryEntry},
     wire::{Options, Quirk},
 };
 
@@ -82,13 +82,13 @@ fn contents(request: &ModelRequest, options: &Options<'_>) -> Vec<Value> {
     let mut called: Vec<Value> = Vec::new();
     for entry in history::entries(&request.messages, NAME, options) {
         let (role, parts) = match entry {
-            Entry::User(text) => ("user", vec![json!({"text": text})]),
-            Entry::Assistant(assistant) => {
+            HistoryEntry::User(text) => ("user", vec![json!({"text": text})]),
+            HistoryEntry::Assistant(assistant) => {
                 let parts = model_parts(assistant, options);
                 called = parts.iter().filter_map(|part| part.get("functionCall")).cloned().collect();
                 ("model", parts)
             }
-            Entry::Results(rows) => {
+            HistoryEntry::Results(rows) => {
                 ("user", rows.iter().zip(&called).map(|(row, call)| response_part(row, call)).collect())
             }
         };

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use crate::fast_path::{self, Unusual};
 
 #[derive(Deserialize)]
-struct Line {
+struct AnswerLine {
     message: Message,
     #[serde(default)]
     done: bool,
@@ -24,7 +24,7 @@ struct Message {
 
 /// The piece of text, if `data` is such a line.
 pub(super) fn text_of(data: &str) -> Option<String> {
-    let line: Line = fast_path::read(data)?;
+    let line: AnswerLine = fast_path::read(data)?;
     (!line.done && !line.message.content.is_empty()).then_some(line.message.content)
 }
 

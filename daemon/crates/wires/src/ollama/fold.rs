@@ -126,7 +126,7 @@ impl Fold for LineFold {
                     self.on_line(&line, &EventText::new(&data[start..lines.byte_offset()]), &mut folded);
                 }
                 Some(Err(error)) => {
-                    self.fail(Folded::Protocol(format!("sent a line that is no JSON: {error}")), &mut folded);
+                    self.fail(Folded::Protocol(format!("sent a line that is not JSON: {error}")), &mut folded);
                 }
                 None => break,
             }

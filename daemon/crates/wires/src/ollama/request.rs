@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{DEFAULT_CONTEXT_WINDOW_TOKENS, NAME};
 use crate::{
-    history::{self, Entry},
+    history::{self, HistoryEntry},
     wire::{ERROR_PREFIX, Options, Quirk},
 };
 
@@ -65,9 +65,9 @@ fn messages(request: &ModelRequest, options: &Options<'_>) -> Vec<Value> {
     }
     for entry in history::entries(&request.messages, NAME, options) {
         match entry {
-            Entry::User(text) => messages.push(json!({"role": "user", "content": text})),
-            Entry::Assistant(assistant) => messages.push(assistant_message(assistant, options)),
-            Entry::Results(rows) => messages.extend(rows.iter().map(|row| tool_message(row))),
+            HistoryEntry::User(text) => messages.push(json!({"role": "user", "content": text})),
+            HistoryEntry::Assistant(assistant) => messages.push(assistant_message(assistant, options)),
+            HistoryEntry::Results(rows) => messages.extend(rows.iter().map(|row| tool_message(row))),
         }
     }
     messages

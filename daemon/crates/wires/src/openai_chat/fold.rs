@@ -229,7 +229,7 @@ impl Fold for ChatFold {
                 tracing::debug!(%error, "garbage after the end of an answer");
                 Vec::new()
             }
-            Err(error) => self.fail(Folded::Protocol(format!("sent an event that is no JSON: {error}"))),
+            Err(error) => self.fail(Folded::Protocol(format!("sent an event that is not JSON: {error}"))),
         }
     }
 

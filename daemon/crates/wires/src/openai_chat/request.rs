@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{NAME, SentIds};
 use crate::{
-    history::{self, Entry},
+    history::{self, HistoryEntry},
     wire::{ERROR_PREFIX, Options, Quirk},
 };
 
@@ -76,12 +76,12 @@ fn messages(request: &ModelRequest, options: &Options<'_>) -> Vec<Value> {
     }
     for entry in history::entries(&request.messages, NAME, options) {
         match entry {
-            Entry::User(text) => {
+            HistoryEntry::User(text) => {
                 let text = preamble.take().map_or(text.clone(), |system| format!("{system}\n\n{text}"));
                 messages.push(json!({"role": "user", "content": text}));
             }
-            Entry::Assistant(assistant) => messages.push(assistant_message(assistant, options, &mut ids)),
-            Entry::Results(rows) => messages.extend(rows.iter().map(|row| tool_message(row, &ids))),
+            HistoryEntry::Assistant(assistant) => messages.push(assistant_message(assistant, options, &mut ids)),
+            HistoryEntry::Results(rows) => messages.extend(rows.iter().map(|row| tool_message(row, &ids))),
         }
     }
     let has_breakpoints = options.has(Quirk::PassesCacheControl) && !options.has(Quirk::NoCacheControl);

@@ -22,7 +22,7 @@ pub(super) enum Piece {
 /// Splits a text that arrives in pieces.
 #[derive(Debug, Default)]
 pub(super) struct ThinkSplitter {
-    state: State,
+    state: ThinkState,
     held: String,
     /// Whether the opening tag is known to be swallowed.
     assumes_reasoning: bool,
@@ -35,7 +35,7 @@ pub(super) struct ThinkSplitter {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
+enum ThinkState {
     /// Only whitespace so far: an opening tag counts only here, since later it is part of the model's subject.
     #[default]
     Start,
@@ -61,8 +61,8 @@ impl ThinkSplitter {
 
     /// Turns the search off: the service separates reasoning from text by itself.
     pub(super) fn leave_to_service(&mut self) {
-        if self.state == State::Start && self.held.is_empty() {
-            self.state = State::Plain;
+        if self.state == ThinkState::Start && self.held.is_empty() {
+            self.state = ThinkState::Plain;
         }
     }
 
@@ -73,7 +73,7 @@ impl ThinkSplitter {
 
     /// Takes a piece; returns the pieces that are decided.
     pub(super) fn push(&mut self, text: &str) -> Vec<Piece> {
-        if self.state == State::Plain {
+        if self.state == ThinkState::Plain {
             return text_piece(text.to_owned());
         }
         self.held.push_str(text);
@@ -86,9 +86,9 @@ impl ThinkSplitter {
     /// is another part, or cut.
     pub(super) fn finish(&mut self, has_other: bool) -> Vec<Piece> {
         let rest = std::mem::take(&mut self.held);
-        match std::mem::replace(&mut self.state, State::Plain) {
-            State::Assumed if !has_other => text_piece(std::mem::take(&mut self.assumed) + &rest),
-            State::Thinking | State::Assumed => reasoning_piece(rest),
+        match std::mem::replace(&mut self.state, ThinkState::Plain) {
+            ThinkState::Assumed if !has_other => text_piece(std::mem::take(&mut self.assumed) + &rest),
+            ThinkState::Thinking | ThinkState::Assumed => reasoning_piece(rest),
             _ => text_piece(rest),
         }
     }
@@ -96,15 +96,15 @@ impl ThinkSplitter {
     /// Decides about the start of the held text; false if it needs more text.
     fn step(&mut self, pieces: &mut Vec<Piece>) -> bool {
         match self.state {
-            State::Start => self.at_start(),
-            State::Thinking | State::Assumed => self.in_thinking(pieces),
-            State::AfterThinking => {
+            ThinkState::Start => self.at_start(),
+            ThinkState::Thinking | ThinkState::Assumed => self.in_thinking(pieces),
+            ThinkState::AfterThinking => {
                 let rest = self.held.trim_start().to_owned();
-                self.enter(if rest.is_empty() { State::AfterThinking } else { State::Plain }, rest)
+                self.enter(if rest.is_empty() { ThinkState::AfterThinking } else { ThinkState::Plain }, rest)
             }
-            State::Line => self.at_line_start(),
-            State::Text => self.in_text(pieces),
-            State::Plain => {
+            ThinkState::Line => self.at_line_start(),
+            ThinkState::Text => self.in_text(pieces),
+            ThinkState::Plain => {
                 pieces.extend(text_piece(std::mem::take(&mut self.held)));
                 false
             }
@@ -114,11 +114,11 @@ impl ThinkSplitter {
     fn at_start(&mut self) -> bool {
         let text = self.held.trim_start();
         if let Some(rest) = text.strip_prefix(OPEN) {
-            self.enter(State::Thinking, rest.to_owned())
+            self.enter(ThinkState::Thinking, rest.to_owned())
         } else if OPEN.starts_with(text) && self.held.len() <= MAX_LEADING_BLANKS_BYTES {
             false
         } else {
-            self.state = if self.assumes_reasoning { State::Assumed } else { State::Line };
+            self.state = if self.assumes_reasoning { ThinkState::Assumed } else { ThinkState::Line };
             true
         }
     }
@@ -127,11 +127,11 @@ impl ThinkSplitter {
         let (end, is_whole) = tag_or_its_start(&self.held, CLOSE);
         let rest = self.held.split_off(end);
         let reasoning = std::mem::replace(&mut self.held, rest);
-        if self.state == State::Assumed {
+        if self.state == ThinkState::Assumed {
             self.assumed.push_str(&reasoning);
         }
         pieces.extend(reasoning_piece(reasoning));
-        is_whole && self.enter(State::AfterThinking, self.held[CLOSE.len()..].to_owned())
+        is_whole && self.enter(ThinkState::AfterThinking, self.held[CLOSE.len()..].to_owned())
     }
 
     fn at_line_start(&mut self) -> bool {
@@ -139,7 +139,7 @@ impl ThinkSplitter {
             && let Some(rest) = self.held.strip_prefix(CLOSE)
         {
             self.has_bare_close = true;
-            return self.enter(State::AfterThinking, rest.to_owned());
+            return self.enter(ThinkState::AfterThinking, rest.to_owned());
         }
         let code = self.held.trim_start_matches(' ');
         let is_fence = FENCES.iter().any(|fence| code.starts_with(fence));
@@ -150,7 +150,7 @@ impl ThinkSplitter {
             return false;
         }
         self.in_fence ^= is_fence;
-        self.state = State::Text;
+        self.state = ThinkState::Text;
         true
     }
 
@@ -163,9 +163,9 @@ impl ThinkSplitter {
         seen.push_str(&text);
         self.state = match text.ends_with('\n') {
             // A text that shows the opening tag shows the closing one, too.
-            _ if seen.contains(OPEN) => State::Plain,
-            true => State::Line,
-            false => State::Text,
+            _ if seen.contains(OPEN) => ThinkState::Plain,
+            true => ThinkState::Line,
+            false => ThinkState::Text,
         };
         let tail_at = seen.char_indices().rev().take(OPEN.len() - 1).last().map_or(0, |(at, _)| at);
         self.tail = seen.split_off(tail_at);
@@ -173,7 +173,7 @@ impl ThinkSplitter {
         true
     }
 
-    fn enter(&mut self, state: State, held: String) -> bool {
+    fn enter(&mut self, state: ThinkState, held: String) -> bool {
         self.state = state;
         self.held = held;
         true

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::fast_path;
 
 #[derive(Deserialize)]
-struct Event<'a> {
+struct DeltaEvent<'a> {
     #[serde(rename = "type")]
     kind: &'a str,
     output_index: Option<u64>,
@@ -33,7 +33,7 @@ impl<'a> TextDelta<'a> {
 
 /// The piece of text, if `data` is such an event.
 pub(super) fn text_of(data: &str) -> Option<TextDelta<'_>> {
-    let Event { kind, output_index: index, item_id, delta: text } = fast_path::read(data)?;
+    let DeltaEvent { kind, output_index: index, item_id, delta: text } = fast_path::read(data)?;
     (kind == "response.output_text.delta").then_some(TextDelta { index, item_id, text })
 }
 

@@ -248,7 +248,7 @@ impl Fold for ResponseFold {
         }
         match serde_json::from_str::<Value>(data) {
             Ok(event) => self.dispatch(&event),
-            Err(error) => self.fail(Folded::Protocol(format!("sent an event that is no JSON: {error}"))),
+            Err(error) => self.fail(Folded::Protocol(format!("sent an event that is not JSON: {error}"))),
         }
     }
 

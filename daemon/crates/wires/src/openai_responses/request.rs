@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{NAME, items};
 use crate::{
-    history::{self, Entry},
+    history::{self, HistoryEntry},
     openai_chat::SentIds,
     wire::{ERROR_PREFIX, Options, Quirk},
 };
@@ -17,9 +17,9 @@ pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
     let mut ids = SentIds::new(false);
     for entry in history::entries(&request.messages, NAME, options) {
         match entry {
-            Entry::User(text) => input.push(message("user", "input_text", &text)),
-            Entry::Assistant(assistant) => input.extend(assistant_items(assistant, options, &mut ids)),
-            Entry::Results(rows) => input.extend(rows.iter().map(|row| output_item(row, &ids))),
+            HistoryEntry::User(text) => input.push(message("user", "input_text", &text)),
+            HistoryEntry::Assistant(assistant) => input.extend(assistant_items(assistant, options, &mut ids)),
+            HistoryEntry::Results(rows) => input.extend(rows.iter().map(|row| output_item(row, &ids))),
         }
     }
     let mut body = Map::new();

@@ -10,13 +10,13 @@ const COMMENT_COLUMNS: usize = 100;
 
 /// The shell that reads a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reader {
+enum ScriptShell {
     Bash,
     Zsh,
     Fish,
 }
 
-impl Reader {
+impl ScriptShell {
     /// The shell of the first question; bash reads commands of other shells.
     fn of(exported: &Exported) -> Self {
         let shell = exported.events.iter().find_map(|row| match &row.event {
@@ -41,16 +41,16 @@ impl Reader {
 
 /// The script. It stops at the first command that fails (not in fish, which cannot).
 pub(super) fn script(exported: &Exported) -> String {
-    let reader = Reader::of(exported);
+    let reader = ScriptShell::of(exported);
     let mut text = format!("#!/usr/bin/env {}\n", reader.name());
     let title = comment(&exported.session.title);
     text.push_str(&format!(
         "# Session {} \"{title}\" of {}, written by `cohab export`.\n\
-         # It does again what was done then. Read it before you run it.\n",
+         # It runs the commands of that session again. Read it before you run it.\n",
         record::short(&exported.session.id),
         exported.day(),
     ));
-    if reader != Reader::Fish {
+    if reader != ScriptShell::Fish {
         text.push_str("set -e\n");
     }
     let mut cwd = None;
@@ -71,7 +71,7 @@ pub(super) fn script(exported: &Exported) -> String {
     text
 }
 
-fn write_command(text: &mut String, command: &Command, cwd: &mut Option<String>, reader: Reader) {
+fn write_command(text: &mut String, command: &Command, cwd: &mut Option<String>, reader: ScriptShell) {
     let line = sanitize(command.text());
     let who = match command.call.approval {
         Approval::NotNeeded => "unasked".to_owned(),
@@ -92,18 +92,18 @@ fn write_command(text: &mut String, command: &Command, cwd: &mut Option<String>,
 }
 
 /// Quotes a command as a whole if it could affect the lines behind it, or means something else as part of a script.
-fn standing_alone(command: &str, reader: Reader) -> String {
+fn standing_alone(command: &str, reader: ScriptShell) -> String {
     let reaches_on = command.contains("<<") || command.ends_with('\\');
     let is_extended = ["!(", "?(", "*(", "+(", "@("].iter().any(|start| command.contains(start));
     if reaches_on || is_extended { format!("eval {}", quoted(command, reader)) } else { command.to_owned() }
 }
 
 /// One word of the shell.
-fn quoted(text: &str, reader: Reader) -> String {
+fn quoted(text: &str, reader: ScriptShell) -> String {
     let clean = sanitize(text);
     match reader {
-        Reader::Bash | Reader::Zsh => format!("'{}'", clean.replace('\'', "'\\''")),
-        Reader::Fish => format!("'{}'", clean.replace('\\', "\\\\").replace('\'', "\\'")),
+        ScriptShell::Bash | ScriptShell::Zsh => format!("'{}'", clean.replace('\'', "'\\''")),
+        ScriptShell::Fish => format!("'{}'", clean.replace('\\', "\\\\").replace('\'', "\\'")),
     }
 }
 

@@ -59,7 +59,7 @@ impl Command {
         match &self.result {
             Some(CallResult { exit_code: Some(code), .. }) => format!("exit {code}"),
             Some(CallResult { is_error: true, .. }) => "not run".to_owned(),
-            Some(_) => "did not end".to_owned(),
+            Some(_) => "did not finish".to_owned(),
             None => "unknown".to_owned(),
         }
     }

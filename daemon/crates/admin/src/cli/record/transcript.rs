@@ -46,7 +46,7 @@ fn part(row: &EventRow, consent: Option<Approval>) -> String {
         Event::Result(result) => outcome(result, consent),
         Event::Error { message } => lines("error: ", message),
         Event::Summary { messages, .. } => {
-            format!("({messages} messages before this left the conversation to make room)\n")
+            format!("({messages} earlier messages were removed to make room)\n")
         }
         Event::Reasoning { .. } | Event::Approval { .. } | Event::Usage { .. } | Event::Ended { .. } => String::new(),
     }
@@ -60,7 +60,7 @@ pub fn outcome(result: &CallResult, consent: Option<Approval>) -> String {
     let skipped = all.len().saturating_sub(OUTPUT_LINES);
     let mut text = String::new();
     if skipped > 0 {
-        text.push_str(&format!("    ({skipped} lines before)\n"));
+        text.push_str(&format!("    ({skipped} earlier lines)\n"));
     }
     for line in &all[skipped..] {
         text.push_str(&format!("    {line}\n"));

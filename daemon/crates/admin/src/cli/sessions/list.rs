@@ -35,7 +35,7 @@ pub(super) fn run(args: &ListArgs, paths: &Paths, now: &Zoned, output: &mut dyn 
         let rows: Vec<Value> = sessions.iter().map(record::session_json).collect();
         escaped_json(&json!({"sessions": rows}).to_string()) + "\n"
     } else if sessions.is_empty() && !args.words.is_empty() {
-        format!("No session has \"{}\" in it.\n", record::visible(&args.words.join(" ")))
+        format!("No session contains \"{}\".\n", record::visible(&args.words.join(" ")))
     } else {
         table(&sessions, &Look { now, home: &record::home(), columns: record::terminal_columns() })
     };
@@ -45,7 +45,7 @@ pub(super) fn run(args: &ListArgs, paths: &Paths, now: &Zoned, output: &mut dyn 
 /// Aligned columns: id, time, questions, folder, title.
 pub(super) fn table(sessions: &[SessionRow], look: &Look<'_>) -> String {
     if sessions.is_empty() {
-        return "No session is kept yet. Ask something: `? why is this folder so big`.\n".to_owned();
+        return "There are no sessions yet. Ask something: `? why is this folder so big`.\n".to_owned();
     }
     let ids: Vec<&str> = sessions.iter().map(|session| session.id.as_str()).collect();
     let digits = id::shown_digits(&ids);

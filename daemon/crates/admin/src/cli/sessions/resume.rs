@@ -45,13 +45,13 @@ fn is_terminal() -> bool {
 fn check_place(line: &str) -> Result<(), Failure> {
     if !is_terminal() {
         let hint = format!("type `{line}` in a terminal");
-        return Err(Failure::Other("a conversation goes on in a shell, which needs a terminal".to_owned(), Some(hint)));
+        return Err(Failure::Other("a conversation resumes in a shell, which needs a terminal".to_owned(), Some(hint)));
     }
     let own = rustix::termios::ttyname(std::io::stdin(), Vec::new()).ok();
     let inside = std::env::var_os(INSIDE_VARIABLE);
     if inside.is_some_and(|inside| own.is_some_and(|own| own.as_bytes() == inside.as_bytes())) {
-        let hint = format!("type `{line}` as a line of its own at the prompt");
-        return Err(Failure::Other("this shell is one of cohab's already".to_owned(), Some(hint)));
+        let hint = format!("type `{line}` alone on a line at the prompt");
+        return Err(Failure::Other("this shell already runs inside cohab".to_owned(), Some(hint)));
     }
     Ok(())
 }

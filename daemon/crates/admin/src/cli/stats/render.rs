@@ -17,7 +17,7 @@ const UNKNOWN: &str = "-";
 const HEAD: [&str; 8] = ["", "count", "failed", "refused", "p50", "p95", "p99", "max"];
 
 /// One line of the table.
-struct Line<'a> {
+struct TableLine<'a> {
     label: String,
     count: u64,
     failed: Option<u64>,
@@ -28,7 +28,7 @@ struct Line<'a> {
 /// For people, in so many columns if that matters.
 pub(super) fn text(since: Date, stats: &Stats, columns: Option<usize>) -> String {
     if stats.questions.all == 0 && stats.model_calls.all == 0 {
-        return format!("Nothing was asked since {since}, or nothing is kept of it.\n");
+        return format!("No questions are recorded since {since}.\n");
     }
     let lines = lines(stats);
     let head = format!("since {since}\n");
@@ -37,13 +37,13 @@ pub(super) fn text(since: Date, stats: &Stats, columns: Option<usize>) -> String
     head + &if columns.is_some_and(is_too_wide) { list(&lines, columns.unwrap_or(usize::MAX)) } else { table }
 }
 
-fn lines(stats: &Stats) -> Vec<Line<'_>> {
+fn lines(stats: &Stats) -> Vec<TableLine<'_>> {
     let mut lines = vec![
-        Line { refused: None, ..of("turns", &stats.questions) },
+        TableLine { refused: None, ..of("turns", &stats.questions) },
         of("steps", &stats.steps),
-        Line { refused: None, ..of("model calls", &stats.model_calls) },
+        TableLine { refused: None, ..of("model calls", &stats.model_calls) },
     ];
-    lines.extend(stats.models.iter().map(|(name, count)| Line { refused: None, ..below(name, count) }));
+    lines.extend(stats.models.iter().map(|(name, count)| TableLine { refused: None, ..below(name, count) }));
     if stats.model_calls.first_token.count() > 0 {
         lines.push(first("first token".to_owned(), &stats.model_calls));
         // A single model needs no separate line.
@@ -55,22 +55,22 @@ fn lines(stats: &Stats) -> Vec<Line<'_>> {
         lines.extend(stats.tools.iter().map(|(name, count)| below(name, count)));
     }
     if stats.compactions.all > 0 {
-        lines.push(Line { failed: None, refused: None, ..of("shortened", &stats.compactions) });
+        lines.push(TableLine { failed: None, refused: None, ..of("shortened", &stats.compactions) });
     }
     lines
 }
 
-fn of<'a>(label: &str, count: &'a Count) -> Line<'a> {
+fn of<'a>(label: &str, count: &'a Count) -> TableLine<'a> {
     let Count { all, failed, refused, took, .. } = count;
-    Line { label: label.to_owned(), count: *all, failed: Some(*failed), refused: Some(*refused), took }
+    TableLine { label: label.to_owned(), count: *all, failed: Some(*failed), refused: Some(*refused), took }
 }
 
-fn first(label: String, count: &Count) -> Line<'_> {
+fn first(label: String, count: &Count) -> TableLine<'_> {
     let took = &count.first_token;
-    Line { label, count: took.count(), failed: None, refused: None, took }
+    TableLine { label, count: took.count(), failed: None, refused: None, took }
 }
 
-fn below<'a>(name: &str, count: &'a Count) -> Line<'a> {
+fn below<'a>(name: &str, count: &'a Count) -> TableLine<'a> {
     of(&format!("  {}", plain(name)), count)
 }
 
@@ -79,7 +79,7 @@ fn plain(name: &str) -> String {
     sanitize::one_line(name, LABEL_MAX_COLUMNS - 2)
 }
 
-impl Line<'_> {
+impl TableLine<'_> {
     fn times(&self) -> [Option<u64>; 4] {
         let [p50, p95, p99] = self.took.percentiles_ms([50, 95, 99]);
         [p50, p95, p99, self.took.max_ms()]
@@ -92,9 +92,9 @@ impl Line<'_> {
     }
 }
 
-fn table(lines: &[Line<'_>]) -> String {
+fn table(lines: &[TableLine<'_>]) -> String {
     let mut rows = vec![HEAD.map(str::to_owned)];
-    rows.extend(lines.iter().map(Line::cells));
+    rows.extend(lines.iter().map(TableLine::cells));
     let mut widths = [0; 8];
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
@@ -112,7 +112,7 @@ fn table(lines: &[Line<'_>]) -> String {
 }
 
 /// A paragraph each: name and counts, then the times.
-fn list(lines: &[Line<'_>], columns: usize) -> String {
+fn list(lines: &[TableLine<'_>], columns: usize) -> String {
     let mut text = String::new();
     for line in lines {
         let some = |count: Option<u64>, word: &str| {

@@ -2,14 +2,14 @@
 
 use cohab_model_api::calibration::Learned;
 use cohab_protocol::amount;
-use cohab_runtime::middleware::budget::Kind;
+use cohab_runtime::middleware::budget::LimitKind;
 use cohab_store::row::ModelKey;
 use cohab_text::sanitize;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::{
-    Grouping, Shown,
+    Grouping, ShownUsage,
     report::{Subject, Sum},
 };
 
@@ -21,7 +21,7 @@ const UNKNOWN: &str = "-";
 const ID_CHARS: usize = 4;
 
 /// The table, with totals, or a sentence.
-pub(super) fn table(shown: &Shown) -> String {
+pub(super) fn table(shown: &ShownUsage) -> String {
     let report = &shown.report;
     if report.lines.is_empty() {
         return format!("No model has answered since {}.\n{}", shown.since, budgets(shown));
@@ -52,9 +52,9 @@ pub(super) fn table(shown: &Shown) -> String {
 }
 
 /// What is left of today's budgets.
-fn budgets(shown: &Shown) -> String {
+fn budgets(shown: &ShownUsage) -> String {
     let lines = shown.budgets.iter().map(|gauge| {
-        let note = if gauge.kind == Kind::DayTokens { "; cached ones do not count" } else { "" };
+        let note = if gauge.kind == LimitKind::DayTokens { "; cached tokens do not count" } else { "" };
         format!("budget of today: {}{note}\n", gauge.line())
     });
     lines.collect()
@@ -89,13 +89,13 @@ fn name(key: &ModelKey) -> String {
 }
 
 /// A line for each model of the report whose context is known, with who says so.
-fn windows(shown: &Shown) -> impl Iterator<Item = String> {
+fn windows(shown: &ShownUsage) -> impl Iterator<Item = String> {
     let lines = shown.report.lines.keys().filter_map(|subject| {
         let Subject::Model(key) = subject else { return None };
         let in_use = learned(shown, key)?.in_use?;
         let name = sanitize::one_line(&name(key), usize::MAX);
         let who = match in_use.source.word() {
-            "default" => "nobody says; the usual default".to_owned(),
+            "default" => "not reported; default assumed".to_owned(),
             word => format!("by the {word}"),
         };
         Some(format!("context of {name}: {} tokens ({who})\n", amount::count(in_use.tokens)))
@@ -105,12 +105,12 @@ fn windows(shown: &Shown) -> impl Iterator<Item = String> {
     gap.into_iter().chain(lines)
 }
 
-fn learned<'a>(shown: &'a Shown, key: &ModelKey) -> Option<&'a Learned> {
+fn learned<'a>(shown: &'a ShownUsage, key: &ModelKey) -> Option<&'a Learned> {
     shown.models.iter().find(|(model, _)| model == key).map(|(_, learned)| learned)
 }
 
 /// One object.
-pub(super) fn json(shown: &Shown) -> String {
+pub(super) fn json(shown: &ShownUsage) -> String {
     let rows: Vec<Value> = shown
         .report
         .lines
@@ -131,14 +131,15 @@ pub(super) fn json(shown: &Shown) -> String {
         )
     };
     let dollars = |microusd| json!(microusd as f64 / 1e6);
-    let budgets = json!({"tokens": budget(Kind::DayTokens, Value::from), "cost_usd": budget(Kind::DayCost, dollars)});
+    let budgets =
+        json!({"tokens": budget(LimitKind::DayTokens, Value::from), "cost_usd": budget(LimitKind::DayCost, dollars)});
     let since = shown.since.to_string();
     let total = figures(&shown.report.total);
     let whole = json!({"by": by, "since": since, "rows": rows, "total": total, "budget_today": budgets});
     sanitize::escaped_json(&whole.to_string()) + "\n"
 }
 
-fn about(shown: &Shown, subject: &Subject) -> Value {
+fn about(shown: &ShownUsage, subject: &Subject) -> Value {
     match subject {
         Subject::Day(day) => json!({"day": day.to_string()}),
         Subject::Session(start, session) => json!({"session": session, "first_at": start.to_string()}),

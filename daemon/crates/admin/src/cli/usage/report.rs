@@ -8,7 +8,7 @@ use jiff::{civil::Date, tz::TimeZone};
 /// What stands in one line of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Grouping {
-    /// A day, by the clock on the wall
+    /// A day in local time
     Day,
     /// A model and where it runs
     Model,

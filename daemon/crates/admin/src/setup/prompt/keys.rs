@@ -2,7 +2,7 @@
 
 /// A key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key {
+pub(super) enum PromptKey {
     Char(char),
     Enter,
     Escape,
@@ -18,7 +18,7 @@ pub(super) enum Key {
 }
 
 /// The keys in `bytes`, and the number of bytes at the end that begin another key.
-pub(super) fn decode(bytes: &[u8]) -> (Vec<Key>, usize) {
+pub(super) fn decode(bytes: &[u8]) -> (Vec<PromptKey>, usize) {
     let mut keys = Vec::new();
     let mut rest = bytes;
     while let Some(&first) = rest.first() {
@@ -32,7 +32,7 @@ pub(super) fn decode(bytes: &[u8]) -> (Vec<Key>, usize) {
             },
             0x80.. => match letter(rest) {
                 Some((letter, length)) => {
-                    keys.extend(letter.map(Key::Char));
+                    keys.extend(letter.map(PromptKey::Char));
                     length
                 }
                 None => return (keys, rest.len()),
@@ -47,33 +47,33 @@ pub(super) fn decode(bytes: &[u8]) -> (Vec<Key>, usize) {
     (keys, 0)
 }
 
-fn plain(byte: u8) -> Option<Key> {
+fn plain(byte: u8) -> Option<PromptKey> {
     Some(match byte {
-        b'\r' | b'\n' => Key::Enter,
-        0x03 | 0x04 => Key::Interrupt,
-        0x08 | 0x7f => Key::Backspace,
-        0x15 | 0x17 => Key::EraseLine,
-        0x0e => Key::Down,
-        0x10 => Key::Up,
-        b' '..=b'~' => Key::Char(char::from(byte)),
+        b'\r' | b'\n' => PromptKey::Enter,
+        0x03 | 0x04 => PromptKey::Interrupt,
+        0x08 | 0x7f => PromptKey::Backspace,
+        0x15 | 0x17 => PromptKey::EraseLine,
+        0x0e => PromptKey::Down,
+        0x10 => PromptKey::Up,
+        b' '..=b'~' => PromptKey::Char(char::from(byte)),
         _ => return None,
     })
 }
 
 /// The key of an escape sequence and its length; an unknown sequence is no key. `None` if more bytes may belong to it.
-fn escape(bytes: &[u8]) -> Option<(Option<Key>, usize)> {
+fn escape(bytes: &[u8]) -> Option<(Option<PromptKey>, usize)> {
     let introducer = *bytes.get(1)?;
     if !matches!(introducer, b'[' | b'O') {
-        return Some((Some(Key::Escape), 1));
+        return Some((Some(PromptKey::Escape), 1));
     }
     let last = 2 + bytes.get(2..)?.iter().position(|byte| matches!(byte, b'@'..=b'~'))?;
     let key = match (&bytes[2..last], bytes[last]) {
-        (_, b'A') => Some(Key::Up),
-        (_, b'B') => Some(Key::Down),
-        (_, b'H') | (b"1" | b"7", b'~') => Some(Key::First),
-        (_, b'F') | (b"4" | b"8", b'~') => Some(Key::Last),
-        (b"5", b'~') => Some(Key::PageUp),
-        (b"6", b'~') => Some(Key::PageDown),
+        (_, b'A') => Some(PromptKey::Up),
+        (_, b'B') => Some(PromptKey::Down),
+        (_, b'H') | (b"1" | b"7", b'~') => Some(PromptKey::First),
+        (_, b'F') | (b"4" | b"8", b'~') => Some(PromptKey::Last),
+        (b"5", b'~') => Some(PromptKey::PageUp),
+        (b"6", b'~') => Some(PromptKey::PageDown),
         _ => None,
     };
     Some((key, last + 1))
@@ -102,18 +102,25 @@ mod tests {
     #[test]
     fn keys_are_what_terminals_send_for_them() {
         let all = |bytes: &str| decode(bytes.as_bytes()).0;
-        assert_eq!(all("\x1b[A\x1bOB\x1b[5~\x1b[1;5B"), [Key::Up, Key::Down, Key::PageUp, Key::Down]);
+        assert_eq!(
+            all("\x1b[A\x1bOB\x1b[5~\x1b[1;5B"),
+            [PromptKey::Up, PromptKey::Down, PromptKey::PageUp, PromptKey::Down]
+        );
         assert_eq!(
             all("é\r\x7f\x15\x03"),
-            [Key::Char('é'), Key::Enter, Key::Backspace, Key::EraseLine, Key::Interrupt]
+            [PromptKey::Char('é'), PromptKey::Enter, PromptKey::Backspace, PromptKey::EraseLine, PromptKey::Interrupt]
         );
-        assert_eq!(all("\x1bx"), [Key::Escape, Key::Char('x')]);
-        assert_eq!(all("\x1b[200~ab\x1b[201~"), [Key::Char('a'), Key::Char('b')], "the marks of a paste are no keys");
+        assert_eq!(all("\x1bx"), [PromptKey::Escape, PromptKey::Char('x')]);
+        assert_eq!(
+            all("\x1b[200~ab\x1b[201~"),
+            [PromptKey::Char('a'), PromptKey::Char('b')],
+            "the marks of a paste are no keys"
+        );
     }
 
     #[test]
     fn what_may_go_on_waits() {
-        assert_eq!(decode(b"a\x1b"), (vec![Key::Char('a')], 1));
+        assert_eq!(decode(b"a\x1b"), (vec![PromptKey::Char('a')], 1));
         assert_eq!(decode(b"\x1b[1"), (vec![], 3));
         assert_eq!(decode(&"é".as_bytes()[..1]), (vec![], 1));
     }

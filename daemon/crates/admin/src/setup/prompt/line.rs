@@ -1,6 +1,6 @@
 //! Edits a line of input. Pure.
 
-use super::keys::Key;
+use super::keys::PromptKey;
 
 /// Longest line, in bytes. Further input is ignored.
 const MAX_BYTES: usize = 8 * 1024;
@@ -25,13 +25,13 @@ pub(super) enum Outcome {
 
 impl Line {
     /// Handles a key.
-    pub(super) fn on_key(&mut self, key: Key) -> Outcome {
+    pub(super) fn on_key(&mut self, key: PromptKey) -> Outcome {
         match key {
-            Key::Interrupt | Key::Escape => return Outcome::Cancelled,
-            Key::Enter => return Outcome::Done,
-            Key::Backspace => drop(self.text.pop()),
-            Key::EraseLine => self.text.clear(),
-            Key::Char(letter) if self.text.len() + letter.len_utf8() <= MAX_BYTES => self.text.push(letter),
+            PromptKey::Interrupt | PromptKey::Escape => return Outcome::Cancelled,
+            PromptKey::Enter => return Outcome::Done,
+            PromptKey::Backspace => drop(self.text.pop()),
+            PromptKey::EraseLine => self.text.clear(),
+            PromptKey::Char(letter) if self.text.len() + letter.len_utf8() <= MAX_BYTES => self.text.push(letter),
             _ => {}
         }
         Outcome::Open

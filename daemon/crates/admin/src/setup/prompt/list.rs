@@ -1,6 +1,6 @@
 //! Filters a list by the typed text. Pure.
 
-use super::{Row, keys::Key};
+use super::{Row, keys::PromptKey};
 
 /// The filter and the position of the user.
 #[derive(Clone, Debug)]
@@ -31,25 +31,25 @@ impl<'a> List<'a> {
     }
 
     /// Handles a key. `page` is the number of visible rows.
-    pub(super) fn on_key(&mut self, key: Key, page: usize) -> Outcome {
+    pub(super) fn on_key(&mut self, key: PromptKey, page: usize) -> Outcome {
         let last = self.shown.len().saturating_sub(1);
         match key {
-            Key::Interrupt => return Outcome::Cancelled,
-            Key::Escape if self.filter.is_empty() => return Outcome::Cancelled,
-            Key::Escape | Key::EraseLine => self.filter_by(String::new()),
-            Key::Enter => return self.shown.get(self.at).map_or(Outcome::Open, |row| Outcome::Chosen(*row)),
-            Key::Up => self.at = self.at.checked_sub(1).unwrap_or(last),
-            Key::Down => self.at = if self.at < last { self.at + 1 } else { 0 },
-            Key::PageUp => self.at = self.at.saturating_sub(page),
-            Key::PageDown => self.at = (self.at + page).min(last),
-            Key::First => self.at = 0,
-            Key::Last => self.at = last,
-            Key::Backspace => {
+            PromptKey::Interrupt => return Outcome::Cancelled,
+            PromptKey::Escape if self.filter.is_empty() => return Outcome::Cancelled,
+            PromptKey::Escape | PromptKey::EraseLine => self.filter_by(String::new()),
+            PromptKey::Enter => return self.shown.get(self.at).map_or(Outcome::Open, |row| Outcome::Chosen(*row)),
+            PromptKey::Up => self.at = self.at.checked_sub(1).unwrap_or(last),
+            PromptKey::Down => self.at = if self.at < last { self.at + 1 } else { 0 },
+            PromptKey::PageUp => self.at = self.at.saturating_sub(page),
+            PromptKey::PageDown => self.at = (self.at + page).min(last),
+            PromptKey::First => self.at = 0,
+            PromptKey::Last => self.at = last,
+            PromptKey::Backspace => {
                 let mut filter = self.filter.clone();
                 filter.pop();
                 self.filter_by(filter);
             }
-            Key::Char(letter) => self.filter_by(format!("{}{letter}", self.filter)),
+            PromptKey::Char(letter) => self.filter_by(format!("{}{letter}", self.filter)),
         }
         Outcome::Open
     }
@@ -101,7 +101,7 @@ mod tests {
         ["Anthropic", "OpenAI", "OpenRouter", "Mistral"].map(|name| Row::new(name, "")).to_vec()
     }
 
-    fn press(list: &mut List<'_>, keys: &[Key]) -> Outcome {
+    fn press(list: &mut List<'_>, keys: &[PromptKey]) -> Outcome {
         keys.iter().fold(Outcome::Open, |_, key| list.on_key(*key, 3))
     }
 
@@ -109,29 +109,29 @@ mod tests {
     fn typing_narrows_the_list_and_enter_takes_what_is_left() {
         let rows = rows();
         let mut list = List::new(&rows, 0);
-        press(&mut list, &['r', 'o', 'u'].map(Key::Char));
-        assert_eq!((list.count(), list.on_key(Key::Enter, 3)), (1, Outcome::Chosen(2)));
-        press(&mut list, &['x'].map(Key::Char));
-        assert_eq!((list.count(), list.on_key(Key::Enter, 3)), (0, Outcome::Open), "there is nothing to take");
-        assert_eq!(press(&mut list, &[Key::Backspace, Key::Enter]), Outcome::Chosen(2));
+        press(&mut list, &['r', 'o', 'u'].map(PromptKey::Char));
+        assert_eq!((list.count(), list.on_key(PromptKey::Enter, 3)), (1, Outcome::Chosen(2)));
+        press(&mut list, &['x'].map(PromptKey::Char));
+        assert_eq!((list.count(), list.on_key(PromptKey::Enter, 3)), (0, Outcome::Open), "there is nothing to take");
+        assert_eq!(press(&mut list, &[PromptKey::Backspace, PromptKey::Enter]), Outcome::Chosen(2));
     }
 
     #[test]
     fn the_ends_of_the_list_are_next_to_each_other() {
         let rows = rows();
         let mut list = List::new(&rows, 0);
-        assert_eq!(press(&mut list, &[Key::Up, Key::Enter]), Outcome::Chosen(3));
-        assert_eq!(press(&mut list, &[Key::Down, Key::Enter]), Outcome::Chosen(0));
-        assert_eq!(press(&mut list, &[Key::Last, Key::PageUp, Key::Enter]), Outcome::Chosen(0));
+        assert_eq!(press(&mut list, &[PromptKey::Up, PromptKey::Enter]), Outcome::Chosen(3));
+        assert_eq!(press(&mut list, &[PromptKey::Down, PromptKey::Enter]), Outcome::Chosen(0));
+        assert_eq!(press(&mut list, &[PromptKey::Last, PromptKey::PageUp, PromptKey::Enter]), Outcome::Chosen(0));
     }
 
     #[test]
     fn escape_first_forgets_the_filter_and_then_the_question() {
         let rows = rows();
         let mut list = List::new(&rows, 2);
-        assert_eq!(press(&mut list, &[Key::Char('o'), Key::Escape]), Outcome::Open);
+        assert_eq!(press(&mut list, &[PromptKey::Char('o'), PromptKey::Escape]), Outcome::Open);
         assert_eq!((list.filter(), list.count()), ("", 4));
-        assert_eq!(list.on_key(Key::Escape, 3), Outcome::Cancelled);
+        assert_eq!(list.on_key(PromptKey::Escape, 3), Outcome::Cancelled);
     }
 
     #[test]

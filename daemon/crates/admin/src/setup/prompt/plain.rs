@@ -42,7 +42,7 @@ impl Plain {
             self.print(&format!("  {}. {name}{remark}\n", index + 1))?;
         }
         if shown.len() > MAX_ROWS {
-            self.print(&format!("  and {} more; a part of the name shows them\n", shown.len() - MAX_ROWS))?;
+            self.print(&format!("  and {} more; type a part of a name to see them\n", shown.len() - MAX_ROWS))?;
         }
         Ok(())
     }
@@ -77,7 +77,7 @@ impl Prompt for Plain {
             match shown.as_slice() {
                 [only] => return Ok(*only),
                 [] => {
-                    self.print(&format!("There is nothing like {answer:?}.\n"))?;
+                    self.print(&format!("No entry matches {answer:?}.\n"))?;
                     shown = (0..rows.len()).collect();
                 }
                 _ => {}

@@ -88,7 +88,7 @@ impl Screen {
             out.push(filter);
         }
         if list.count() == 0 {
-            out.push(self.ink(DIM, &one_line("  Nothing like it. Esc shows all.", columns - 1)));
+            out.push(self.ink(DIM, &one_line("  No match. Esc shows all.", columns - 1)));
         }
         for (place, row) in seen.iter().enumerate() {
             out.push(self.list_row(row, place == current, names, columns));

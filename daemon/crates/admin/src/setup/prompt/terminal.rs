@@ -17,7 +17,7 @@ use rustix::{
 };
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::keys::{self, Key};
+use super::keys::{self, PromptKey};
 
 /// Longest wait for the rest of a key.
 const KEY_PART_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
@@ -97,7 +97,7 @@ impl Drop for Modes {
 }
 
 /// Reads keys; waits for at least one.
-pub(super) fn read_keys(waiting: &mut Vec<u8>) -> io::Result<Vec<Key>> {
+pub(super) fn read_keys(waiting: &mut Vec<u8>) -> io::Result<Vec<PromptKey>> {
     let mut buffer = [0; 512];
     loop {
         let is_part = !waiting.is_empty();
@@ -105,7 +105,7 @@ pub(super) fn read_keys(waiting: &mut Vec<u8>) -> io::Result<Vec<Key>> {
             let is_escape = waiting.first() == Some(&0x1b);
             waiting.clear();
             if is_escape {
-                return Ok(vec![Key::Escape]);
+                return Ok(vec![PromptKey::Escape]);
             }
         }
         let length = match rustix::io::read(input(), &mut buffer) {

@@ -45,12 +45,9 @@ async fn before_a_firm_guard_the_automatic_mode_answers_nothing_and_a_secret_tha
         let gate = gate(ApprovalMode::Auto, &user, &Consents::default()).with_remembered(Arc::new(Settings(settings)));
         gate.before_tool(&mut planned(command, "/")).await.unwrap();
         assert_eq!(asked(&user).len(), questions, "{settings}{command}");
-        let told = user
-            .questions
-            .lock()
-            .unwrap()
-            .iter()
-            .any(|question| question.reasons.iter().any(|reason| reason == "what looks like a secret goes along"));
+        let told = user.questions.lock().unwrap().iter().any(|question| {
+            question.reasons.iter().any(|reason| reason == "it contains something that looks like a secret")
+        });
         assert_eq!(told, command == with_token, "{command}");
     }
 }

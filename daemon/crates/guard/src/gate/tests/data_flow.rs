@@ -21,7 +21,7 @@ async fn what_was_agreed_to_before_a_text_from_elsewhere_came_is_asked_again_wit
     assert!(gate.before_tools(&calls).await.is_continue());
     let questions = user.questions.lock().unwrap();
     let reasons: Vec<_> = questions[1..].iter().map(|question| question.reasons.get(1).map(String::as_str)).collect();
-    let again = Some("asked again: the assistant has read `curl`, which may hold somebody else's instructions");
+    let again = Some("asked again: the assistant has read `curl`, which may contain instructions from someone else");
     let read = again.map(|again| again.trim_start_matches("asked again: "));
     assert_eq!(reasons, [again, again, read, again, read]);
 }
@@ -31,7 +31,7 @@ async fn after_a_text_from_elsewhere_the_card_says_so_and_encoders_and_other_fol
     let (user, consents) = (user((0..4).map(|_| yes(false))), Consents::default());
     let policy: Policy = |effect, context| match effect {
         Effect::RunCommand { command } => assess_line(command, context),
-        _ => Verdict { level: Level::Allow, reasons: Vec::new() },
+        _ => Verdict::new(Level::Allow, Vec::new()),
     };
     let gate = Gate::new(
         policy,
@@ -56,7 +56,7 @@ async fn after_a_text_from_elsewhere_the_card_says_so_and_encoders_and_other_fol
     assert_eq!(
         reasons,
         "it leaves the workspace, and another folder may have hooks of its own; \
-         the assistant has read `curl`, which may hold somebody else's instructions"
+         the assistant has read `curl`, which may contain instructions from someone else"
     );
 }
 
@@ -71,7 +71,7 @@ async fn what_tells_another_host_something_is_asked_in_every_mode_and_despite_ev
         }
         assert_eq!(asked(&user).len(), 2, "{mode}");
         let reasons = user.questions.lock().unwrap()[0].reasons.join("; ");
-        assert!(reasons.contains("tells another host something"), "{reasons}");
+        assert!(reasons.contains("sends data to another host"), "{reasons}");
     }
 }
 

@@ -12,35 +12,11 @@ use super::{
         permissions::details,
         ports::{Listener, listeners},
     },
-    glance,
     messages::Look,
     nearest::{corrected, nearest, nearest_commands},
     read,
+    seen::{Remedy, Seen, glance},
 };
-
-/// A line that fixes the problem, and the sentence for afterwards.
-#[derive(Debug)]
-pub(super) struct Remedy {
-    pub(super) line: String,
-    pub(super) done: String,
-}
-
-/// The findings of a look.
-#[derive(Debug, Default)]
-pub(super) struct Seen {
-    /// Follows the explanation; begins with a space or a new paragraph.
-    pub(super) text: String,
-    /// The remedy, only if it is certain.
-    pub(super) remedy: Option<Remedy>,
-    /// The meaning of a following "it".
-    pub(super) subject: Subject,
-}
-
-impl Seen {
-    pub(super) fn text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), ..Self::default() }
-    }
-}
 
 /// Inspects the cause of a failure; `line` is the message.
 pub(super) fn look(what: Look, line: &str, failed: &PastCommand, run: &mut Run<'_>) -> Result<Seen, Halt> {
@@ -95,7 +71,7 @@ fn denied(line: &str, failed: &PastCommand, run: &mut Run<'_>) -> Result<Seen, H
         );
         let is_started = shlex::split(&failed.line).is_some_and(|words| words.first().is_some_and(|word| word == name));
         if kind == "file" && is_started && owner == me && !mode.contains('x') {
-            text.push_str(" It is yours, but not marked as a program.");
+            text.push_str(" It is yours, but it is not executable.");
             let remedy = Remedy {
                 line: format!("chmod u+x {}", path(place)),
                 done: format!("I made {} executable; run the line again.", code(place)),
@@ -103,7 +79,7 @@ fn denied(line: &str, failed: &PastCommand, run: &mut Run<'_>) -> Result<Seen, H
             return Ok(Seen { text, remedy: Some(remedy), ..Seen::default() });
         }
         if owner == "root" && me != "root" {
-            text.push_str(" Only `sudo` in front of the command would help, if it should be done at all.");
+            text.push_str(" Only `sudo` in front of the command would help, if you want to do this at all.");
         }
         return Ok(Seen::text(text));
     }
@@ -119,12 +95,12 @@ fn missing(line: &str, failed: &PastCommand, run: &mut Run<'_>) -> Result<Seen, 
     let Some(output) = glance(run, &listing)? else { return Ok(Seen::default()) };
     let names = output.lines();
     if names.is_empty() {
-        return Ok(Seen::text(format!(" The folder {} is empty or not there either.", code(&folder))));
+        return Ok(Seen::text(format!(" The folder {} is empty or does not exist either.", code(&folder))));
     }
     let near = nearest(last, names.iter().copied());
     Ok(match near.as_slice() {
         [] => Seen::text(format!(" Nothing in {} has a similar name; check the folder you are in.", code(&folder))),
-        near => Seen::text(format!(" There is {}; is that meant?", human_list(near, "or"))),
+        near => Seen::text(format!(" Did you mean {}?", human_list(near, "or"))),
     })
 }
 
@@ -137,12 +113,12 @@ fn port(line: &str, failed: &PastCommand, run: &mut Run<'_>) -> Result<Seen, Hal
     let nearby =
         || failed.output.iter().filter(|line| line.to_lowercase().contains("port")).find_map(|line| read::port(line));
     let Some(port) = read::port(line).or_else(nearby).or_else(|| read::port(&failed.line)) else {
-        return Ok(Seen::text(" It does not say which; `show all open ports` tells who holds what."));
+        return Ok(Seen::text(" It does not say which port; `show all open ports` lists the program on each port."));
     };
     let Some(found) = holders(port, run)? else { return Ok(Seen::text(format!(" It is port {port}."))) };
     let pids: Vec<u64> = found.iter().filter_map(|listener| listener.pid).collect();
     let text = match found.first() {
-        None => format!(" It is port {port}, which nobody holds any more: run the line again."),
+        None => format!(" It is port {port}, which is free now: run the line again."),
         Some(Listener { pid: None, .. }) => format!(" It is port {port}, held by a process of another user."),
         Some(Listener { pid: Some(pid), program, .. }) => format!(
             " It is port {port}, held by {} (process {pid}). `kill what is using port {port}` ends that, or choose another port.",
@@ -158,17 +134,19 @@ fn port(line: &str, failed: &PastCommand, run: &mut Run<'_>) -> Result<Seen, Hal
 
 /// File systems that are nearly full, by space or else by number of files.
 fn space(run: &mut Run<'_>) -> Result<Seen, Halt> {
-    for (line, what) in [("df -h", "space"), ("df -i -h", "room for more files (inodes)")] {
+    for (line, what) in [("df -h", "space"), ("df -i -h", "inodes (room for more files)")] {
         let Some(output) = glance(run, line)? else { return Ok(Seen::default()) };
         let full: Vec<Vec<String>> = output.text.lines().filter_map(full_row).collect();
         if !full.is_empty() {
             return Ok(Seen::text(format!(
-                " Out of {what} are:\n\n{}\n\n`what is big in FOLDER?` shows what takes it.",
+                " These file systems are out of {what}:\n\n\
+                 {}\n\n\
+                 `what is big in FOLDER?` shows what uses it.",
                 table(&["Used", "Left", "File system"], &full)
             )));
         }
     }
-    Ok(Seen::text(" By now no file system is full any more, or it is a limit for your user only."))
+    Ok(Seen::text(" No file system is full now, or the limit is for your user only."))
 }
 
 /// `Filesystem Size Used Avail Use% Mounted on`.
@@ -189,10 +167,13 @@ fn conflict(run: &mut Run<'_>) -> Result<Seen, Halt> {
     let names: Vec<&str> =
         output.text.lines().filter(|line| is_conflict(line)).filter_map(|line| line.get(3..)).collect();
     if names.is_empty() {
-        return Ok(Seen::text(" By now no file is in conflict any more."));
+        return Ok(Seen::text(" No file is in conflict any more."));
     }
     let text = format!(
-        "\n\nIn conflict are:\n\n{}\n\nIn each, look for `<<<<<<<`, `=======` and `>>>>>>>`. `git merge --abort` takes the merge back.",
+        "\n\n\
+         These files are in conflict:\n\n\
+         {}\n\n\
+         In each, look for `<<<<<<<`, `=======` and `>>>>>>>`. `git merge --abort` undoes the merge.",
         list(&names)
     );
     let names = names.into_iter().map(str::to_owned).collect();
@@ -210,12 +191,10 @@ fn interpreter(line: &str, failed: &PastCommand, run: &mut Run<'_>) -> Result<Se
     if letters.contains("\\r") {
         let remedy = Remedy {
             line: format!("sed -i -e 's/\\r$//' {}", path(&place)),
-            done: format!("The lines of {} end as they should now; run it again.", code(&place)),
+            done: format!("{} has Unix line ends now; run it again.", code(&place)),
         };
-        let text = format!(
-            " {} has line ends of Windows, and the carriage return is taken for a part of the name.",
-            code(&place)
-        );
+        let text =
+            format!(" {} has Windows line ends, and the carriage return is read as part of the name.", code(&place));
         return Ok(Seen { text, remedy: Some(remedy), ..Seen::default() });
     }
     let Some(named) = letters.strip_prefix("#!").and_then(|rest| rest.split("\\n").next()) else {
@@ -259,12 +238,12 @@ fn refused(line: &str, failed: &PastCommand, run: &mut Run<'_>) -> Result<Seen, 
     let is_local = |text: &str| ["localhost", "127.0.0.1", "::1", "0.0.0.0"].iter().any(|name| text.contains(name));
     let Some(port) = read::port(line).or_else(|| read::port(&failed.line)) else { return Ok(Seen::default()) };
     if !is_local(line) && !is_local(&failed.line) {
-        return Ok(Seen::text(format!(" The service on port {port} is down there, or a firewall says no for it.")));
+        return Ok(Seen::text(format!(" The service on port {port} is down there, or a firewall blocks it.")));
     }
     let Some(found) = holders(port, run)? else { return Ok(Seen::default()) };
     Ok(Seen::text(match found.first() {
         None => format!(" Nothing listens on port {port} of this machine: start the server first."),
-        Some(listener) => format!(" By now something listens on port {port}, at {}.", code(&listener.address)),
+        Some(listener) => format!(" Something listens on port {port} now, at {}.", code(&listener.address)),
     }))
 }
 
@@ -285,10 +264,10 @@ fn told_remedy(marker: &str, failed: &PastCommand) -> Seen {
     // Output of a program becomes part of a line only if it is a plain word.
     match similar.filter(|_| is_plain_name(told)).and_then(|typed| corrected(&failed.line, typed, told)) {
         Some(line) => Seen {
-            text: format!(" It takes {} for meant.", code(told)),
+            text: format!(" It suggests {}.", code(told)),
             remedy: Some(Remedy { done: format!("I ran {}.", code(&line)), line }),
             ..Seen::default()
         },
-        None => Seen::text(format!(" It says what helps: {}.", code(told))),
+        None => Seen::text(format!(" It suggests: {}.", code(told))),
     }
 }

@@ -6,16 +6,17 @@ mod messages;
 mod nearest;
 mod package;
 mod read;
+mod seen;
 
 use self::{
-    look::Seen,
     messages::{Look, MESSAGES, status_meaning},
+    seen::Seen,
 };
 use super::super::{
     answer::{block_tail, code, table},
     context::PastCommand,
     intent::{Intent, Topic},
-    run::{Halt, Output, Reply, Run, Step},
+    run::{Reply, Run, Step},
     slots::Slots,
     words::tokenize,
 };
@@ -72,7 +73,7 @@ struct Finding<'a> {
 fn explain(_: &Slots, run: &mut Run<'_>) -> Step {
     let question = run.question;
     let Some(failed) = question.last_failure() else {
-        return Ok(Reply::new("I see no failed command in the latest history of this shell."));
+        return Ok(Reply::new("There is no failed command in the latest history of this shell."));
     };
     let finding = finding(failed);
     let seen = match &finding {
@@ -83,7 +84,7 @@ fn explain(_: &Slots, run: &mut Run<'_>) -> Step {
     text.push_str(&seen.text);
     let lines: Vec<&str> = failed.output.iter().map(String::as_str).collect();
     if !lines.is_empty() {
-        text.push_str(&format!("\n\nIts last output:\n\n{}", block_tail(&lines)));
+        text.push_str(&format!("\n\nThe end of its output:\n\n{}", block_tail(&lines)));
     }
     let wants_fix = tokenize(&question.text).iter().any(|token| token.concept == Some("fix"));
     if let Some(remedy) = seen.remedy {
@@ -95,7 +96,7 @@ fn explain(_: &Slots, run: &mut Run<'_>) -> Step {
                 text.push_str(&format!("\n\n{}", block_tail(&lines)));
             }
         } else {
-            text.push_str(&format!("\n\nSay `fix it`, and I ask to run {}.", code(&remedy.line)));
+            text.push_str(&format!("\n\nSay `fix it`, and I will ask to run {}.", code(&remedy.line)));
         }
     }
     Ok(Reply { text, subject: seen.subject })
@@ -126,7 +127,7 @@ fn describe(failed: &PastCommand, finding: Option<&Finding<'_>>) -> String {
     match finding {
         Some(Finding { line, advice, .. }) => {
             let line = code(line.trim().trim_end_matches('.'));
-            text.push_str(&format!("\n\nThe line that tells is {line}. {advice}"));
+            text.push_str(&format!("\n\nThe error is in this line: {line}. {advice}"));
         }
         None => {
             let meaning = status_meaning(status).unwrap_or("I do not recognise its message.");
@@ -134,15 +135,6 @@ fn describe(failed: &PastCommand, finding: Option<&Finding<'_>>) -> String {
         }
     }
     text
-}
-
-/// Runs a line that only adds to the explanation: if the line may not run, the explanation omits its result.
-fn glance(run: &mut Run<'_>, line: &str) -> Result<Option<Output>, Halt> {
-    match run.attempt(line) {
-        Ok(output) => Ok(Some(output)),
-        Err(Halt::Over(_)) => Ok(None),
-        Err(call) => Err(call),
-    }
 }
 
 fn history(slots: &Slots, run: &mut Run<'_>) -> Step {

@@ -6,7 +6,7 @@ use super::{
         shell_line::{is_plain_name, paths, word},
         vocabulary::is_program,
     },
-    glance,
+    seen::glance,
 };
 
 /// Most folders of the search path that are searched.

@@ -7,10 +7,9 @@ use super::{
         run::{Halt, Run},
         shell_line::{is_plain_name, word},
     },
-    glance,
-    look::{Remedy, Seen},
     nearest::{corrected, nearest_commands},
     read,
+    seen::{Remedy, Seen, glance},
 };
 
 /// Python modules whose package has another name.
@@ -56,7 +55,7 @@ pub(super) fn command(line: &str, failed: &PastCommand, run: &mut Run<'_>) -> Re
             " The package {} has a program of that name: `install {package}` asks to install it.",
             code(&package)
         )),
-        None if near.is_empty() => seen.text.push_str(" Check the spelling; I know no package that has it."),
+        None if near.is_empty() => seen.text.push_str(" Check the spelling; I know of no package that has it."),
         None => {}
     }
     Ok(seen)
@@ -126,7 +125,7 @@ fn python(name: &str, run: &mut Run<'_>) -> Result<Seen, Halt> {
     text.push('.');
     if let Some(folder) = environment {
         text.push_str(&format!(
-            " This folder has an environment of its own, {0}; `source {folder}/bin/activate` makes the shell use it.",
+            " This folder has a virtual environment, {0}; `source {folder}/bin/activate` makes the shell use it.",
             code(folder)
         ));
     }

@@ -118,7 +118,7 @@ async fn where_the_live_shell_is_out_of_reach_a_shell_of_its_own_runs_it_and_say
         let outcome = result.unwrap();
         assert_eq!((outcome.mode, outcome.output.as_str()), (Mode::Isolated, "/usr\n"), "{code}");
         let expected =
-            "The command runs in a shell of its own: python3 has it. What `cd` and `export` do there is lost.";
+            "The command runs in a separate shell: python3 has it. The effects of its `cd` and `export` are lost.";
         assert_eq!(told.as_deref(), Some(expected), "{code}");
     }
 }

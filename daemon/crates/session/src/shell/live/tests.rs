@@ -133,7 +133,7 @@ async fn a_second_command_waits_visibly_until_the_first_has_ended() {
     let call = bench.executed().await.call_id;
     let (second, _) = bench.run(&id(2), "ls");
     let DaemonMessage::Notice(notice) = bench.next().await else { panic!("no notice") };
-    assert_eq!(notice.text, "Waiting for the shell: `make all…` has it.");
+    assert_eq!(notice.text, "Waiting for the shell: `make all…` is using it.");
     assert_eq!(bench.session.lease().counts(), (1, 1));
     bench.session.command_started(call);
     bench.end(call, "made");

@@ -93,7 +93,7 @@ fn a_file_of_a_later_release_is_left_alone() {
     archive.keep(turn("s", 0, "t"));
     archive.flush();
     let error = archive.load("s").expect_err("it is refused").to_string();
-    assert_eq!(error, "it is of a later release of cohab (version 99)");
+    assert_eq!(error, "a later release of cohab wrote it (version 99)");
 }
 
 #[test]

@@ -10,16 +10,20 @@ pub(super) const MESSAGES: &[Message] = &[
     ),
     (
         &["error[e", "could not compile"],
-        "The Rust compiler rejects the code; `rustc --explain CODE` tells more about an error.",
+        "The Rust compiler rejects the code; `rustc --explain CODE` explains an error.",
         Look::Code,
     ),
     (
         &["undefined reference", "ld returned", "linker command failed", "linking with `cc` failed"],
-        "The linker misses a function: a library or an object file is not named.",
+        "The linker cannot find a function: a library or an object file is missing.",
         Look::Code,
     ),
-    (&["no rule to make target"], "`make` knows no way to make that: a typo, or a missing source file.", Look::Code),
-    (&["segmentation fault", "core dumped"], "The program touched memory it must not: a bug in it.", Look::Nothing),
+    (&["no rule to make target"], "`make` has no rule for that: a typo, or a missing source file.", Look::Code),
+    (
+        &["segmentation fault", "core dumped"],
+        "The program accessed memory that is not its own: a bug in it.",
+        Look::Nothing,
+    ),
     (
         &[
             "syntax error near",

@@ -9,10 +9,10 @@ pub(super) const MESSAGES: &[Message] = &[
         "No file fits the pattern, and this shell does not pass it on: quote it if the program should see it.",
         Look::Nothing,
     ),
-    (&["event not found"], "`!` calls an earlier line of the history; put it into single quotes.", Look::Nothing),
+    (&["event not found"], "`!` recalls an earlier line of the history; put it into single quotes.", Look::Nothing),
     (
         &["permission denied", "permissionerror", "eacces", "keine berechtigung"],
-        "You lack the right to do that.",
+        "You do not have permission to do that.",
         Look::Denied,
     ),
     (&["operation not permitted", "eperm"], "Only the owner or root may do that.", Look::Denied),
@@ -24,12 +24,12 @@ pub(super) const MESSAGES: &[Message] = &[
             "does not exist",
             "datei oder verzeichnis nicht gefunden",
         ],
-        "A file or folder of that name is not there.",
+        "There is no file or folder of that name.",
         Look::Missing,
     ),
-    (&["is a directory", "eisdir"], "A file was expected where there is a folder.", Look::Nothing),
-    (&["not a directory", "enotdir"], "A folder was expected where there is a file.", Look::Nothing),
-    (&["file exists", "eexist", "already exists"], "Something of that name is already there.", Look::Nothing),
+    (&["is a directory", "eisdir"], "It is a folder, but a file was expected.", Look::Nothing),
+    (&["not a directory", "enotdir"], "It is a file, but a folder was expected.", Look::Nothing),
+    (&["file exists", "eexist", "already exists"], "A file or folder of that name already exists.", Look::Nothing),
     (&["directory not empty", "enotempty"], "The folder still holds files.", Look::Nothing),
     (
         &[
@@ -40,12 +40,12 @@ pub(super) const MESSAGES: &[Message] = &[
             "unexpected argument",
             "illegal option",
         ],
-        "The program does not know that option; its `--help` lists those it knows.",
+        "The program does not know that option; its `--help` lists the options.",
         Look::Nothing,
     ),
     (
         &["missing operand", "missing file operand", "too few arguments", "following required arguments"],
-        "The command lacks a word, such as the name of a file.",
+        "An argument is missing, such as the name of a file.",
         Look::Nothing,
     ),
     (
@@ -60,7 +60,7 @@ pub(super) const MESSAGES: &[Message] = &[
             "exception in thread",
             "panicked at",
         ],
-        "The program or its compiler names an error.",
+        "The program or its compiler reports an error.",
         Look::Code,
     ),
 ];

@@ -12,7 +12,7 @@ pub(super) const MESSAGES: &[Message] = &[
             "could not apply",
             "needs merge",
         ],
-        "Two changes touch the same lines. Mend the marked places, then stage and commit the files.",
+        "Two changes touch the same lines. Resolve the marked places, then stage and commit the files.",
         Look::Conflict,
     ),
     (&["not a git repository"], "This folder is not inside a git repository; go to the project first.", Look::Nothing),
@@ -28,12 +28,12 @@ pub(super) const MESSAGES: &[Message] = &[
     ),
     (
         &["failed to push some refs", "non-fast-forward", "fetch first"],
-        "The remote has commits you lack: `git pull` first.",
+        "The remote has commits that you do not have: `git pull` first.",
         Look::Nothing,
     ),
     (
         &["divergent branches"],
-        "Both sides have new commits: say how to join them, `git pull --rebase` or `git pull --no-rebase`.",
+        "Both sides have new commits: choose how to join them, `git pull --rebase` or `git pull --no-rebase`.",
         Look::Nothing,
     ),
     (&["unrelated histories"], "The two sides have no commit in common; are these the same project?", Look::Nothing),
@@ -44,12 +44,13 @@ pub(super) const MESSAGES: &[Message] = &[
     ),
     (
         &["index.lock"],
-        "Another git is at work here, or one was killed. If none runs, delete the file `index.lock` that is named.",
+        "Another git process runs here, or one was killed. If no git runs, delete the file `index.lock` that the \
+         message names.",
         Look::Nothing,
     ),
     (
         &["dubious ownership"],
-        "The repository belongs to somebody else, so git does not trust it.",
+        "The repository belongs to another user, so git does not trust it.",
         Look::Remedy("git config --global --add safe.directory"),
     ),
     (
@@ -65,17 +66,18 @@ pub(super) const MESSAGES: &[Message] = &[
             "http basic: access denied",
             "invalid username or",
         ],
-        "The other side did not accept your name or token. Most hosts want a token or an SSH key instead of a password.",
+        "The server did not accept your name or token. Most hosts want a token or an SSH key instead of a password.",
         Look::Nothing,
     ),
     (
         &["repository not found"],
-        "There is no such repository, or it is not shown to you: check the address and your rights.",
+        "There is no such repository, or you may not see it: check the address and your permissions.",
         Look::Nothing,
     ),
     (
         &["did not match any file(s) known to git", "invalid reference", "unknown revision or path"],
-        "Git knows neither a branch nor a file of that name. `list the branches` shows them; `git fetch` gets those of the remote.",
+        "Git knows neither a branch nor a file of that name. `list the branches` shows them; `git fetch` gets the \
+         branches of the remote.",
         Look::Nothing,
     ),
     (

@@ -19,12 +19,12 @@ pub(super) const MESSAGES: &[Message] = &[
     ),
     (
         &["file watchers reached"],
-        "Not the disk is full: too many files are watched. `fs.inotify.max_user_watches` is the limit.",
+        "Too many files are watched; the disk is not full. `fs.inotify.max_user_watches` is the limit.",
         Look::Nothing,
     ),
     (
         &["disk quota exceeded", "edquot"],
-        "You have used up what you may use on that file system: delete something of yours, or ask for more.",
+        "Your quota on that file system is used up: delete some of your files, or ask for a larger quota.",
         Look::Space,
     ),
     (
@@ -50,14 +50,14 @@ pub(super) const MESSAGES: &[Message] = &[
     (&["text file busy"], "The program is running, so its file cannot be replaced now.", Look::Nothing),
     (
         &["device or resource busy"],
-        "Something still uses it: a program's open file, or a folder a shell is in.",
+        "It is still in use: a program has a file open there, or a shell is in that folder.",
         Look::Nothing,
     ),
     (&["file name too long"], "The name is longer than the file system allows (usually 255 bytes).", Look::Nothing),
     (&["invalid cross-device link"], "The two places are on different file systems, so copy instead.", Look::Nothing),
     (
         &["out of memory", "cannot allocate memory", "heap out of memory", "memoryerror"],
-        "Memory ran out. `how much memory is free?` and `what uses the most memory?` tell more.",
+        "Memory ran out. `how much memory is free?` and `what uses the most memory?` show details.",
         Look::Nothing,
     ),
     (
@@ -71,7 +71,7 @@ pub(super) const MESSAGES: &[Message] = &[
             "no such host",
             "unable to resolve host",
         ],
-        "The name has no address: a typo, or no network.",
+        "No address was found for the name: a typo, or no network.",
         Look::Network,
     ),
     (
@@ -81,15 +81,15 @@ pub(super) const MESSAGES: &[Message] = &[
     ),
     (
         &["network is unreachable", "enetunreach", "no route to host", "ehostunreach"],
-        "There is no way to that address.",
+        "There is no route to that address.",
         Look::Network,
     ),
     (
         &["connection timed out", "etimedout", "operation timed out", "timed out"],
-        "The other side does not answer: it is down, or a firewall is between.",
+        "The server does not answer: it is down, or a firewall blocks it.",
         Look::Nothing,
     ),
-    (&["connection reset by peer", "econnreset"], "The other side cut the connection.", Look::Nothing),
+    (&["connection reset by peer", "econnreset"], "The server closed the connection.", Look::Nothing),
     (
         &[
             "certificate has expired",
@@ -98,17 +98,19 @@ pub(super) const MESSAGES: &[Message] = &[
             "certificate verify failed",
             "unable to get local issuer certificate",
         ],
-        "The certificate of the other side is not trusted: expired, made by itself, or the clock here is wrong.",
+        "The server's certificate is not trusted: it is expired or self-signed, or the clock of this machine is \
+         wrong.",
         Look::Nothing,
     ),
     (
         &["externally-managed-environment"],
-        "This Python belongs to the system. Make an environment of your own: `python3 -m venv .venv`, then `.venv/bin/pip install ...`.",
+        "This Python belongs to the system. Create a virtual environment: `python3 -m venv .venv`, then \
+         `.venv/bin/pip install ...`.",
         Look::Nothing,
     ),
     (
         &["could not get lock /var/lib", "unable to acquire the dpkg"],
-        "Another package manager is at work; wait until it is done.",
+        "Another package manager is running; wait until it ends.",
         Look::Nothing,
     ),
     (
@@ -128,7 +130,7 @@ pub(super) const MESSAGES: &[Message] = &[
             "could not read package.json",
             "no such file or directory, open '/package.json",
         ],
-        "This folder is no project of that kind; go to its folder first.",
+        "This folder is not a project of that kind; go to the project's folder first.",
         Look::Nothing,
     ),
 ];

@@ -52,21 +52,21 @@ pub(super) static MESSAGES: LazyLock<Vec<Message>> =
 /// The conventional meaning of an exit status.
 pub(super) fn status_meaning(status: i32) -> Option<&'static str> {
     Some(match status {
-        2 => "Status 2 often means a wrong use of the command.",
+        2 => "Status 2 often means that the command was used wrongly.",
         124 => "Status 124: `timeout` ended it because it took too long.",
         126 => "Status 126: the file was found but may not be run.",
         127 => "Status 127: there is no such command.",
         130 => "Status 130: it was interrupted with Ctrl-C.",
         131 => "Status 131: it was ended with Ctrl-\\.",
-        134 => "Status 134: it aborted itself, which a failed check inside of it does.",
-        136 => "Status 136: it divided by zero or the like.",
+        134 => "Status 134: it aborted, usually after a failed internal check.",
+        136 => "Status 136: an arithmetic error, such as a division by zero.",
         137 => "Status 137: it was killed by force, often because memory ran out.",
-        139 => "Status 139: it crashed (segmentation fault): it touched memory it must not, a bug in it.",
+        139 => "Status 139: it crashed (segmentation fault): it accessed memory that is not its own, a bug in it.",
         141 => {
             "Status 141: the program it wrote to had already ended (a broken pipe), as with `| head`. That is rarely a fault."
         }
         143 => "Status 143: it was asked to end.",
-        148 => "Status 148: it was put aside with Ctrl-Z; `fg` brings it back.",
+        148 => "Status 148: it was suspended with Ctrl-Z; `fg` resumes it.",
         255 => "Status 255: with `ssh` it means that the connection failed.",
         _ => return None,
     })

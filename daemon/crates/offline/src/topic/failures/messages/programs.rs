@@ -14,17 +14,17 @@ pub(super) const MESSAGES: &[Message] = &[
             "\\r': no such file",
             "$'\\r': command not found",
         ],
-        "The first line of the script names an interpreter that is not there.",
+        "The first line of the script names an interpreter that does not exist.",
         Look::Interpreter,
     ),
     (
         &["error while loading shared libraries", "library not loaded", "cannot open shared object file"],
-        "The program needs a library that is not installed, or not where it is looked for.",
+        "The program needs a library that is not installed, or not in a searched folder.",
         Look::Library,
     ),
     (
         &["exec format error", "cannot execute binary file"],
-        "The file is no program for this kind of machine, or a script without its first line `#!...`.",
+        "The file is not a program for this kind of machine, or it is a script without a first line `#!...`.",
         Look::Nothing,
     ),
     (&["is not a git command"], "Git knows no such command.", Look::Remedy("most similar command")),
@@ -40,12 +40,13 @@ pub(super) const MESSAGES: &[Message] = &[
     ),
     (
         &["publickey", "host key verification failed.\nfatal"],
-        "The other side did not accept your SSH key: check `ssh-add -l`, and that the public key is registered there.",
+        "The server did not accept your SSH key: check `ssh-add -l`, and that the public key is registered there.",
         Look::Nothing,
     ),
     (
         &["remote host identification has changed"],
-        "The machine shows another key than last time. If you know why, `ssh-keygen -R HOST` forgets the old one; if not, stop here.",
+        "The machine has a different key than last time. If you know why, `ssh-keygen -R HOST` removes the old key; \
+         if not, stop here.",
         Look::Nothing,
     ),
     (&["host key verification failed"], "The machine's key is not known or has changed.", Look::Nothing),

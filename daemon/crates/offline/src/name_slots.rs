@@ -1,7 +1,7 @@
 //! Matches the words of a question that remain after the terms of a pattern: names, or a text.
 
 use super::{
-    pattern::{NAME, OPTIONAL, STRONG},
+    credit::{NAME, OPTIONAL, STRONG},
     shell_line::is_variable_name,
     slots::Slots,
     vocabulary::{is_program, is_weak},

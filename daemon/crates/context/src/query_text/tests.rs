@@ -1,4 +1,7 @@
+use std::time::Duration;
+
 use super::*;
+use crate::query::{Environment, PastCommand};
 
 fn environment() -> Environment {
     Environment {

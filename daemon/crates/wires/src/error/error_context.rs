@@ -21,7 +21,7 @@ fn cut(text: &str) -> String {
 
 /// The service, model and key that an error is about, for its sentence and hint.
 #[derive(Clone, Debug)]
-pub struct Subject {
+pub struct ErrorContext {
     /// Service for people: `Anthropic`, `openai-chat`.
     pub service: String,
     /// Host and port.
@@ -38,7 +38,7 @@ pub struct Subject {
     pub is_local: bool,
 }
 
-impl Subject {
+impl ErrorContext {
     /// Makes an error: `what` continues "Service (host) ...".
     pub fn error(&self, kind: Kind, what: &str, hint: Option<String>) -> ProviderError {
         let message = format!("{} ({}) {}", self.service, self.host, self.without_key(what));
@@ -64,9 +64,9 @@ impl Subject {
         let is_wrong_url = kind == Kind::ModelNotFound && !body.mentions_model(&self.model);
         let what = match kind {
             Kind::ToolUseFailed => "rejected the model's tool call",
-            Kind::Billing => "wants payment",
+            Kind::Billing => "requires payment",
             Kind::Auth if self.key.is_some() => "refused the key",
-            Kind::Auth => "wants a key",
+            Kind::Auth => "requires a key",
             Kind::ModelNotFound if is_wrong_url => "does not know this address",
             Kind::ModelNotFound => "does not know the model",
             Kind::RateLimit => "got too many requests",
@@ -128,7 +128,7 @@ impl Subject {
 
     /// Makes the error for a connection that broke during the answer.
     pub fn cut_off(&self, reason: &str) -> ProviderError {
-        let hint = "ask again; if it stays so, something between here and the service cuts connections";
+        let hint = "ask again; if this repeats, something between here and the service cuts connections";
         self.error(Kind::Network, &format!("was cut off: {reason}"), Some(hint.to_owned()))
     }
 

@@ -42,16 +42,6 @@ fn an_unknown_profile_is_an_error_that_lists_them() {
 }
 
 #[test]
-fn names_are_plain_words() {
-    assert!(is_name("a") && is_name("Work-2_b"));
-    for name in ["", "default", "a.b", "a b", "ä", &"x".repeat(41)] {
-        assert!(!is_name(name), "{name}");
-    }
-    assert_eq!(as_model("profiles.work.timeouts.connect_ms").as_deref(), Some("model.timeouts.connect_ms"));
-    assert_eq!((as_model("profiles"), as_model("profiles.a b.name"), as_model("profilesx.a")), (None, None, None));
-}
-
-#[test]
 fn tiers_roles_and_fallbacks_name_profiles() {
     let settings = settings(
         "[model]\nfallback = ['home']\n[tiers]\nlow = 'home'\n[roles]\ncompactor = 'home'\n[profiles.home]\n[profiles.work]",

@@ -2,6 +2,7 @@
 
 use super::{
     answer::{code, list},
+    pick::Pick,
     run::{Halt, Run, Subject},
     slots::Slots,
     words::tokenize,
@@ -9,37 +10,6 @@ use super::{
 
 /// Most files in one command, so that the question for consent can be read.
 pub(super) const MAX_ACTED: usize = 100;
-
-/// A choice among several things.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pick {
-    /// Counted from 0.
-    Nth(usize),
-    Last,
-    /// "them", "all", "both".
-    All,
-}
-
-impl Pick {
-    /// The choice that a word means.
-    pub(super) fn read(norm: &str) -> Option<Self> {
-        const ORDINALS: [&str; 5] = ["first", "second", "third", "fourth", "fifth"];
-        match norm {
-            "last" => Some(Self::Last),
-            "them" | "those" | "these" | "all" | "both" | "every" => Some(Self::All),
-            _ => ORDINALS.iter().position(|word| *word == norm).map(Self::Nth),
-        }
-    }
-
-    /// The chosen things.
-    fn of<T: Clone>(self, things: &[T]) -> Vec<T> {
-        match self {
-            Self::Nth(index) => things.get(index).cloned().into_iter().collect(),
-            Self::Last => things.last().cloned().into_iter().collect(),
-            Self::All => things.to_vec(),
-        }
-    }
-}
 
 /// Whether the question may refer to an earlier answer.
 pub(super) fn points_back(text: &str) -> bool {
@@ -59,7 +29,7 @@ pub(super) fn pointed_files(slots: &Slots, run: &Run<'_>) -> Result<Vec<String>,
         _ if slots.place.is_some() => Ok(vec![slots.folder().to_owned()]),
         Subject::Files { names, .. } => choose(slots.pick, names, |name| code(name)),
         Subject::Processes(_) => {
-            Err(Halt::Over("The answer before was about processes; please name the file.".to_owned()))
+            Err(Halt::Over("The previous answer was about processes; please name the file.".to_owned()))
         }
         Subject::Nothing => Err(unknown()),
     }
@@ -90,7 +60,7 @@ pub(super) fn pointed_files_now(slots: &Slots, run: &mut Run<'_>) -> Result<Vec<
     let there = output.lines();
     let kept: Vec<String> = names.into_iter().filter(|name| there.contains(&name.as_str())).collect();
     match kept.len() {
-        0 => Err(Halt::Over("Nothing of that is there any more, so nothing was done.".to_owned())),
+        0 => Err(Halt::Over("None of these files exist any more, so nothing was done.".to_owned())),
         count if count > MAX_ACTED => Err(too_many(count)),
         _ => Ok(kept),
     }
@@ -101,7 +71,7 @@ pub(super) fn pointed_processes(slots: &Slots, run: &Run<'_>) -> Result<Vec<u64>
     match &run.subject {
         Subject::Processes(pids) => choose(slots.pick, pids, ToString::to_string),
         Subject::Files { .. } => {
-            Err(Halt::Over("The answer before was about files; please name the process.".to_owned()))
+            Err(Halt::Over("The previous answer was about files; please name the process.".to_owned()))
         }
         Subject::Nothing => Err(unknown()),
     }
