@@ -30,7 +30,7 @@ fn in_a_fresh_home_nothing_fails_and_nothing_is_started() {
     let home = Home::new();
     let (_, report) = doctor(&home, &[]);
     assert_eq!((&report["version"], &report["ok"]), (&Value::from(1), &Value::Bool(true)), "{report:#}");
-    assert!(finding(&report, "model").1.contains("offline assistant"), "{report:#}");
+    assert!(finding(&report, "model").1.contains("built-in assistant"), "{report:#}");
     assert!(finding(&report, "shell").1.contains("/bin/bash"), "{report:#}");
     assert!(finding(&report, "daemon").1.contains("not running") && home.daemon_pids().is_empty());
     assert!(report.get("latency").is_none());

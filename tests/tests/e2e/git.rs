@@ -91,7 +91,7 @@ fn what_a_repository_names_is_asked_about_before_cohab_ask_starts_git_there() {
     let finished = home.finish(asking.current_dir(home.path("app")).spawn().expect("cohab starts"));
     assert!(finished.stdout.contains("Not looked."), "{finished:?}");
     let told = &server.wait_for_calls(2)[1].tool_results()[0].content;
-    assert!(told.contains("nobody is"), "{told}");
+    assert!(told.contains("no client is attached"), "{told}");
     assert!(!home.path("trace").exists(), "{}", fs::read_to_string(home.path("trace")).unwrap_or_default());
     let shell = home.bash();
     shell.run("cd app");

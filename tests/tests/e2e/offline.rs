@@ -10,7 +10,7 @@ fn without_any_configuration_the_offline_assistant_answers_and_says_what_it_is()
     let finished = home.run(&["ask", "--approve", "read-only", "how much disk space is free"]);
     assert_eq!(finished.status, Some(0), "{finished:?}");
     let answer = finished.stdout.to_lowercase();
-    assert!(answer.contains("offline assistant"), "{finished:?}");
+    assert!(answer.contains("built-in assistant"), "{finished:?}");
     assert!(answer.contains('%') || answer.contains("available") || answer.contains("free"), "{finished:?}");
 }
 
@@ -23,7 +23,7 @@ fn the_offline_assistant_acts_in_the_live_shell() {
     // There are prompts before the command and before the answer as well.
     shell.wait_for("the answer and the prompt", |view| {
         let shown = view.history().to_lowercase();
-        view.is_at_prompt(PROMPT) && shown.contains("huge.bin") && shown.contains("offline assistant")
+        view.is_at_prompt(PROMPT) && shown.contains("huge.bin") && shown.contains("built-in assistant")
     });
     assert!(shell.run("echo usable").contains("usable"));
 }

@@ -147,7 +147,7 @@ fn promptvars_switched_off_is_what_stops_the_marks() {
 fn takes_questions(home: &Home) -> bool {
     let shell = home.cohab();
     let mark = shell.submit("? who are you");
-    shell.wait_next_prompt(mark).contains("offline assistant")
+    shell.wait_next_prompt(mark).contains("built-in assistant")
 }
 
 fn assert_the_verdict_is_true(home: &Home, rc: &str, takes: bool) {

@@ -234,7 +234,7 @@ impl Assembly {
             return provider;
         }
         let LocalServer { url, server, .. } = found;
-        let text = format!("{server} at {url} is not used without your consent; the offline assistant answers.");
+        let text = format!("{server} at {url} is not used without your consent; the built-in assistant answers.");
         parts.sink.emit(TurnEvent::Notice(text)).await;
         otherwise
     }

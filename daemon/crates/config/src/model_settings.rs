@@ -12,12 +12,12 @@ use crate::profile;
 const HOUR_MS: i64 = 3_600_000;
 
 section! {
-    /// `[model]` of `config.toml`. Everything is optional: without it the environment, a local server or the offline assistant
+    /// `[model]` of `config.toml`. Everything is optional: without it the environment, a local server or the built-in assistant
     /// decides.
     #[derive(Clone, Deserialize)]
     #[serde(deny_unknown_fields, default)]
     pub struct ModelSettings in "model." {
-        /// Kind of model service; if unset, chosen from the environment, a local server or the offline assistant
+        /// Kind of model service; if unset, chosen from the environment, a local server or the built-in assistant
         provider: Option<String>, Kind::Provider;
         /// Base URL of the service; for `scripted` the path of the script
         base_url: Option<String>, Kind::Address;

@@ -76,7 +76,7 @@ impl FallbackChain {
     /// # Errors
     /// None can be got ready: why the last one cannot.
     pub async fn start(candidates: Vec<Candidate>, cooldowns: Arc<Cooldowns>) -> Result<Self, String> {
-        let mut complaint = "no model is named".to_owned();
+        let mut complaint = None;
         let is_warm = |candidate: &Candidate| !cooldowns.contains(&candidate.name);
         let (warm, cold): (Vec<usize>, Vec<usize>) =
             (0..candidates.len()).partition(|index| is_warm(&candidates[*index]));
@@ -84,17 +84,17 @@ impl FallbackChain {
             match (candidates[index].make)().await {
                 Ok(provider) => {
                     let model = provider.info().model;
-                    let untold = (index > 0).then(|| match complaint.as_str() {
-                        "no model is named" => format!("`{}` failed just now; {model} answers.", candidates[0].name),
-                        _ => format!("{complaint}; {model} answers."),
+                    let untold = (index > 0).then(|| match complaint {
+                        None => format!("`{}` failed just now; {model} answers.", candidates[0].name),
+                        Some(complaint) => format!("{complaint}; {model} answers."),
                     });
                     let (at, untold) = (Mutex::new(At { index, provider }), Mutex::new(untold));
                     return Ok(Self { shared: Arc::new(Shared { candidates, cooldowns, at, untold }) });
                 }
-                Err(error) => complaint = error,
+                Err(error) => complaint = Some(error),
             }
         }
-        Err(complaint)
+        Err(complaint.unwrap_or_else(|| "no model is named".to_owned()))
     }
 
     /// The current profile.

@@ -58,7 +58,7 @@ pub enum Answerer {
 }
 
 /// Chooses a provider. `local_hosts` are searched for local servers ([`detect::usual_hosts`]); `stores` hold the keys; `offline` is the
-/// offline assistant.
+/// built-in assistant.
 ///
 /// # Errors
 /// When an explicit setting cannot work; it is never replaced silently.

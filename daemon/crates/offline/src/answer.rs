@@ -1,7 +1,7 @@
 //! Formats answers as Markdown. All text from outside passes `code`, `block` or a table cell.
 
 /// The end of every answer.
-pub(super) const LABEL: &str = "*offline assistant, no language model*";
+pub(super) const LABEL: &str = "*built-in assistant, no language model*";
 
 /// Most rows of a list or table that are shown.
 pub(super) const MAX_ROWS: usize = 25;

@@ -141,7 +141,7 @@ const NOTICES: &[(NoticeKind, &str)] = &[
     ),
     (
         NoticeKind::Info,
-        "Ollama at http://127.0.0.1:11434 is not used without your consent; the offline assistant answers.",
+        "Ollama at http://127.0.0.1:11434 is not used without your consent; the built-in assistant answers.",
     ),
     (NoticeKind::Info, "The service paused its answer too often. Say \"continue\" to go on."),
     (

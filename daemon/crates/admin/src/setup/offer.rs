@@ -42,7 +42,7 @@ pub(super) fn targets(found: &[LocalServer], has: impl Fn(&str) -> bool) -> Vec<
     vendors.sort_by_key(|(has_key, vendor, _)| (!has_key, vendor.is_local(), vendor.rank));
     rows.extend(vendors.into_iter().map(|(_, vendor, row)| (Target::Vendor(vendor), row)));
     rows.push((Target::Other, Row::new("Another server", "anything OpenAI-compatible, by its URL")));
-    rows.push((Target::Offline, Row::new("No model", "the offline assistant: no network, a fixed set of answers")));
+    rows.push((Target::Offline, Row::new("No model", "the built-in assistant: no network, a fixed set of answers")));
     rows
 }
 

@@ -174,7 +174,7 @@ impl Wizard<'_> {
             }
             Some(Target::Offline) | None => {
                 "offline".clone_into(&mut self.draft.provider);
-                self.done("Service", "the offline assistant")
+                self.done("Service", "the built-in assistant")
             }
         }
     }

@@ -95,7 +95,7 @@ impl MiddlewareStack<'_> {
         let spool = Spool::at(&self.assembly.paths.state_dir);
         let outputs = spool.folder(&session.key().to_string());
         list.push(Arc::new(self.watch(outputs.clone())));
-        // The offline assistant reads results by their form.
+        // The built-in assistant reads results by their form.
         if !is_offline {
             let keys = self.assembly.spotlight.clone();
             list.push(Arc::new(Spotlight { keys, session: session.key().to_string() }));
@@ -173,7 +173,7 @@ impl MiddlewareStack<'_> {
         list
     }
 
-    /// Longest result of a tool, in bytes: in a small context less than the settings allow. The offline assistant has none.
+    /// Longest result of a tool, in bytes: in a small context less than the settings allow. The built-in assistant has none.
     fn result_max_bytes(&self, window: &Window) -> usize {
         let most = self.resolved.settings.output_max_bytes;
         if self.provider.info().is_offline {
