@@ -1,4 +1,4 @@
-//! The built-in built-in assistant: answers everyday questions about this machine from tables, without a language model.
+//! The built-in assistant: answers everyday questions about this machine from tables, without a language model.
 //!
 //! `words` cuts a question into tokens, `slots` and `dates` read its values, `pattern` and `matching` try the patterns of all intents, and
 //! `run` runs the plan of the best one against the results that are already in the conversation. Each file in `topic/` holds one topic.

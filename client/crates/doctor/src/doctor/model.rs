@@ -59,7 +59,7 @@ fn of(who: &Who) -> Vec<Finding> {
     let name = |text: &str| one_line(text, NAME_MAX_COLUMNS);
     match who.kind.as_str() {
         "offline" => vec![
-            finding("model", FindingVerdict::Ok, "none: the built-in built-in assistant answers")
+            finding("model", FindingVerdict::Ok, "none: the built-in assistant answers")
                 .hint("`cohab setup` chooses a model"),
         ],
         "script" => vec![finding("model", FindingVerdict::Ok, "a script answers")],
