@@ -189,7 +189,11 @@ fn nearest_line<'a>(text: &'a str, wanted: &str) -> Option<(usize, &'a str)> {
 #[async_trait]
 impl Tool for Edit {
     fn spec(&self) -> ToolSpec {
-        ToolSpec { name: "edit".into(), description: DESCRIPTION.into(), parameters: arguments::schema::<EditArguments>() }
+        ToolSpec {
+            name: "edit".into(),
+            description: DESCRIPTION.into(),
+            parameters: arguments::schema::<EditArguments>(),
+        }
     }
 
     fn intent(&self, args: &JsonObject, cwd: &Path) -> Result<Intent, String> {

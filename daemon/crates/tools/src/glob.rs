@@ -90,7 +90,11 @@ fn find(search: &Search, cwd: &Path, max_bytes: usize, cancel: &CancellationToke
 #[async_trait]
 impl Tool for Glob {
     fn spec(&self) -> ToolSpec {
-        ToolSpec { name: "glob".into(), description: DESCRIPTION.into(), parameters: arguments::schema::<GlobArguments>() }
+        ToolSpec {
+            name: "glob".into(),
+            description: DESCRIPTION.into(),
+            parameters: arguments::schema::<GlobArguments>(),
+        }
     }
 
     fn intent(&self, args: &JsonObject, cwd: &Path) -> Result<Intent, String> {

@@ -54,7 +54,11 @@ impl Read {
 #[async_trait]
 impl Tool for Read {
     fn spec(&self) -> ToolSpec {
-        ToolSpec { name: "read".into(), description: DESCRIPTION.into(), parameters: arguments::schema::<ReadArguments>() }
+        ToolSpec {
+            name: "read".into(),
+            description: DESCRIPTION.into(),
+            parameters: arguments::schema::<ReadArguments>(),
+        }
     }
 
     fn intent(&self, args: &JsonObject, cwd: &Path) -> Result<Intent, String> {

@@ -52,7 +52,11 @@ fn plan(args: WriteArguments, cwd: &Path, home: &Path) -> Result<Change, String>
 #[async_trait]
 impl Tool for Write {
     fn spec(&self) -> ToolSpec {
-        ToolSpec { name: "write".into(), description: DESCRIPTION.into(), parameters: arguments::schema::<WriteArguments>() }
+        ToolSpec {
+            name: "write".into(),
+            description: DESCRIPTION.into(),
+            parameters: arguments::schema::<WriteArguments>(),
+        }
     }
 
     fn intent(&self, args: &JsonObject, cwd: &Path) -> Result<Intent, String> {

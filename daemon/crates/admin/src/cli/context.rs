@@ -25,11 +25,9 @@ const COLUMNS: u16 = 80;
 
 /// Show what would be sent with the next question, in tokens
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
-#[command(
-    after_help = "Counts a question asked in this folder, on top of the last conversation. Token counts are \
+#[command(after_help = "Counts a question asked in this folder, on top of the last conversation. Token counts are \
         estimates. Commands that you ran in an open shell since its last question are known only to that shell; `? \
-        /context` there counts them, too."
-)]
+        /context` there counts them, too.")]
 pub struct ContextArgs {
     /// Question to count
     #[arg(value_name = "QUESTION")]

@@ -18,11 +18,9 @@ use super::{
 
 /// Resume a turn that was interrupted when the daemon ended
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
-#[command(
-    after_help = "A turn is interrupted when the background daemon ends suddenly. Steps that were done are not \
+#[command(after_help = "A turn is interrupted when the background daemon ends suddenly. Steps that were done are not \
         repeated. If it is unknown whether a command ran, cohab says so and does not run it again by itself. `cohab \
-        trace` shows the steps."
-)]
+        trace` shows the steps.")]
 pub struct ResumeArgs {
     /// Start of the session's id [default: the newest interrupted one]
     #[arg(value_name = "ID")]

@@ -182,10 +182,10 @@ fn title(id: &str, text: &str, paths: &Paths, output: &mut dyn Write) -> Result<
 
 fn remove(args: &RmArgs, paths: &Paths, input: &mut dyn BufRead, output: &mut dyn Write) -> Result<(), Failure> {
     let Some(mut store) = record::open(paths)? else {
-        return args
-            .ids
-            .first()
-            .map_or_else(|| Ok(writeln!(output, "There are no sessions.")?), |id| record::session(paths, id).map(drop));
+        return args.ids.first().map_or_else(
+            || Ok(writeln!(output, "There are no sessions.")?),
+            |id| record::session(paths, id).map(drop),
+        );
     };
     let unreadable = record::unreadable(paths);
     let removed = if let Some(days) = args.older_than {

@@ -13,10 +13,8 @@ use super::{Failure, record};
 
 /// List open tasks
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
-#[command(
-    after_help = "The model keeps this list itself when work takes several steps. The list belongs to the \
-        conversation: `? /new` empties it."
-)]
+#[command(after_help = "The model keeps this list itself when work takes several steps. The list belongs to the \
+        conversation: `? /new` empties it.")]
 pub struct TasksArgs {
     /// List only one session: the start of its id, or `last`
     #[arg(long, value_name = "ID")]

@@ -18,7 +18,10 @@ fn a_folder_is_trusted_listed_and_trusted_no_longer() {
     };
     let of = |path: &Path| TrustArgs { path: Some(path.to_owned()), ..NONE };
     assert_eq!(tell(&TrustArgs { list: true, ..NONE }), "No folder is trusted.\n");
-    assert_eq!(tell(&of(&app)), "Trusted: /app and all folders below it. cohab uses its 1 skill from the next question on.\n");
+    assert_eq!(
+        tell(&of(&app)),
+        "Trusted: /app and all folders below it. cohab uses its 1 skill from the next question on.\n"
+    );
     assert_eq!(tell(&TrustArgs { list: true, ..NONE }), "/app\n");
     let json = tell(&TrustArgs { list: true, json: true, ..NONE });
     assert_eq!(json, "{\"folders\":[\"/app\"]}\n");
