@@ -2,10 +2,7 @@
 //! secrets.
 #![no_main]
 
-use cohab_text::{
-    capture::{Capture, Redactor, ends_in_mid_line, redacted_tail},
-    sanitize::{Sanitizer, is_invisible, one_line, sanitize},
-};
+use cohab_text::{capture::{Capture, Redactor, ends_in_mid_line, redacted_tail}, sanitize::{Sanitizer, is_invisible, one_line, sanitize}};
 use libfuzzer_sys::fuzz_target;
 
 const SECRET: &str = "00112233445566778899aabbccddeeff";

@@ -5,8 +5,8 @@
 //! recorded answer is a valid input, too.
 #![no_main]
 
-use cohab_model_api::{ModelEvent, StopClass};
 use cohab_models::replay::Replay;
+use cohab_model_api::{ModelEvent, StopClass};
 use libfuzzer_sys::fuzz_target;
 
 fn replay(how: u8) -> Replay {

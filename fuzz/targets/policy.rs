@@ -3,10 +3,7 @@
 //! allowed line is recognized. Facts from any disk make no verdict milder.
 #![no_main]
 
-use std::{
-    path::{Path, PathBuf},
-    time::{Duration, Instant},
-};
+use std::{path::{Path, PathBuf}, time::{Duration, Instant}};
 
 use cohab_policy::{Context, Files, Level, assess_line, outside_source, parts, reaches_out, user_rules::Rule};
 use cohab_shell_state::shell::Shell;
