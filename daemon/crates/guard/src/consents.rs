@@ -7,6 +7,7 @@ use std::{
 };
 
 use cohab_agent::port::Effect;
+use cohab_policy::Caveat;
 
 use crate::{pipeline::reading::Suspicions, taint::Taint};
 
@@ -20,8 +21,8 @@ pub struct Consents {
     pub(crate) agreed: Arc<Mutex<Vec<Consent>>>,
     taint: Taint,
     suspicions: Suspicions,
-    /// Reasons that a yes has settled: each names what it is about, and another value is another reason.
-    settled: Arc<Mutex<HashSet<String>>>,
+    /// Facts that a yes has settled.
+    settled: Arc<Mutex<HashSet<Caveat>>>,
 }
 
 #[derive(Debug)]
@@ -57,15 +58,15 @@ impl Consents {
 
     /// Whether the user has said yes to just this already.
     #[must_use]
-    pub fn is_settled(&self, reason: &str) -> bool {
-        self.settled.lock().unwrap_or_else(PoisonError::into_inner).contains(reason)
+    pub fn is_settled(&self, caveat: &Caveat) -> bool {
+        self.settled.lock().unwrap_or_else(PoisonError::into_inner).contains(caveat)
     }
 
     /// The user knows of these and agrees, as long as the session lives.
-    pub fn settle(&self, reasons: Vec<String>) {
+    pub fn settle(&self, caveats: Vec<Caveat>) {
         let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
         let room = MAX_REMEMBERED.saturating_sub(settled.len());
-        settled.extend(reasons.into_iter().take(room));
+        settled.extend(caveats.into_iter().take(room));
     }
 
     pub(crate) fn recall(&self, effect: &Effect, cwd: &Path) -> Option<Option<String>> {

@@ -7,7 +7,7 @@ use std::{
     time::Instant,
 };
 
-use cohab_policy::Context;
+use cohab_policy::{Caveat, Context};
 use cohab_policy_io::{
     files::FileSystem,
     git_settings::{self, LIMIT},
@@ -20,8 +20,6 @@ use super::consents::Consents;
 
 /// The further meaning of a yes.
 const SETTLES: &str = "your approval holds until this changes again";
-/// The reason where the settings could not be checked.
-const UNKNOWN: &str = "git's settings here are unknown";
 
 /// Checks repository settings before git starts unasked.
 #[derive(Clone)]
@@ -46,29 +44,35 @@ impl RepositorySettings {
         Self { home: home.to_owned(), shell, consents }
     }
 
-    /// The reasons to ask about `command`, which only reads, in the folder `cwd`; empty if there are none, or the user has settled all
+    /// The caveats of `command`, which only reads, in the folder `cwd`; empty if there are none, or the user has settled all
     /// of them.
-    pub async fn why_asked(&self, command: &str, cwd: &Path) -> Vec<String> {
+    pub async fn why_asked(&self, command: &str, cwd: &Path) -> Vec<Caveat> {
         let (this, command, cwd) = (self.clone(), command.to_owned(), cwd.to_owned());
         let look = move || {
             let context = Context::new(&cwd, &this.home).with_files(&FileSystem);
             git_settings::why_asked(&command, context, &this.shell, Instant::now() + LIMIT)
         };
-        let mut reasons = tokio::task::spawn_blocking(look).await.unwrap_or_else(|_| vec![UNKNOWN.to_owned()]);
-        reasons.retain(|reason| !self.consents.is_settled(reason));
-        reasons
+        let mut caveats = tokio::task::spawn_blocking(look).await.unwrap_or_else(|_| vec![Caveat::GitSilent]);
+        caveats.retain(|caveat| !self.consents.is_settled(caveat));
+        caveats
     }
 
-    /// The user agreed despite `reasons`.
-    pub fn settle(&self, reasons: Vec<String>) {
-        self.consents.settle(reasons);
+    /// The user agreed despite `caveats`.
+    pub fn settle(&self, caveats: Vec<Caveat>) {
+        self.consents.settle(caveats);
     }
 }
 
-/// `reasons` in their shown form, with the meaning of a yes.
+/// The sentences of `caveats`, and the meaning of a yes.
 #[must_use]
-pub fn shown(reasons: &[String]) -> Vec<String> {
-    reasons.iter().cloned().chain([SETTLES.to_owned()]).collect()
+pub fn shown(caveats: &[Caveat]) -> Vec<String> {
+    caveats.iter().map(Caveat::to_string).chain([SETTLES.to_owned()]).collect()
+}
+
+/// The caveats as one text.
+#[must_use]
+pub fn joined(caveats: &[Caveat]) -> String {
+    caveats.iter().map(Caveat::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// For tests: repositories that are not to be trusted.

@@ -60,16 +60,16 @@ fn joined(value: &Value) -> OsString {
 /// Reasons to ask about `line`, which plainly only reads, because `shell` has these variables; each reason may be settled separately.
 /// Blocks until `deadline` at most.
 #[must_use]
-pub fn why_asked(line: &str, context: Context<'_>, shell: &Snapshot, deadline: Instant) -> Vec<String> {
+pub fn why_asked(line: &str, context: Context<'_>, shell: &Snapshot, deadline: Instant) -> Vec<Caveat> {
     let folders = match cohab_policy::unasked(line, context) {
         Ok(unasked) => unasked.git_folders,
-        Err(reason) => return vec![reason.to_owned()],
+        Err(why) => return vec![Caveat::NotTyped { why }],
     };
     if folders.is_empty() {
         return Vec::new();
     }
     let settings = why_not_unasked(&folders, &Environment::of_shell(shell), deadline);
-    cohab_policy::git_variables(shell).into_iter().chain(settings).map(|caveat| caveat.to_string()).collect()
+    cohab_policy::git_variables(shell).into_iter().chain(settings).collect()
 }
 
 /// Reasons not to start git unasked in one of `folders`, checked until `deadline`; empty without a reason. Blocks.

@@ -107,6 +107,11 @@ pub enum Caveat {
         /// Why, a clause.
         why: &'static str,
     },
+    /// The line cannot be typed so that it only reads.
+    NotTyped {
+        /// Why, a clause.
+        why: &'static str,
+    },
     /// No thread reported git's settings in time.
     GitSilent,
 }
@@ -146,6 +151,7 @@ impl Display for Caveat {
             Self::Function(name) => write!(f, "`{name}` is a function in this shell"),
             Self::BuiltinOff(name) => write!(f, "`{name}` is a builtin that is switched off in this shell"),
             Self::Hashed { name, path } => write!(f, "`{name}` stands for `{path}` in this shell"),
+            Self::NotTyped { why } => f.write_str(why),
             Self::NoPath => f.write_str("this shell does not tell its PATH"),
             Self::Program { name, fault } => write!(f, "`{name}` {fault}"),
             Self::NotExported(name) => write!(f, "`{name}` is not exported: a shell of its own does not know it"),

@@ -18,19 +18,19 @@ impl Gate {
             return Ok(());
         }
         let command = command.clone();
-        let reasons = settings.why_asked(&command, &call.cwd).await;
-        if reasons.is_empty() {
+        let caveats = settings.why_asked(&command, &call.cwd).await;
+        if caveats.is_empty() {
             return Ok(());
         }
-        let verdict = Verdict::new(Level::Ask, repository::shown(&reasons));
+        let verdict = Verdict::new(Level::Ask, repository::shown(&caveats));
         call.verdict = Some(verdict.clone());
         if mode == ApprovalMode::ReadOnly {
-            return Err(refusal(format!("not run: {}", reasons.join("; "))));
+            return Err(refusal(format!("not run: {}", repository::joined(&caveats))));
         }
         self.ask(call, verdict, true).await?;
         // An edited command is another command.
         if matches!(&call.intent.effect, Effect::RunCommand { command: agreed } if *agreed == command) {
-            settings.settle(reasons);
+            settings.settle(caveats);
         }
         Ok(())
     }

@@ -70,23 +70,23 @@ impl LiveOrIsolated {
         }
         let consents = self.session.consents().clone();
         let settings = RepositorySettings::new(&self.home, &self.session.environment(), consents);
-        let reasons = settings.why_asked(command, cwd).await;
-        if reasons.is_empty() {
+        let caveats = settings.why_asked(command, cwd).await;
+        if caveats.is_empty() {
             return Ok(());
         }
         if mode == ApprovalMode::ReadOnly {
-            return Err(not_approved(&reasons.join("; ")));
+            return Err(not_approved(&repository::joined(&caveats)));
         }
         let effect = Effect::RunCommand { command: command.into() };
         let subject = ApprovalSubject::Effect { tool: LIVE.to_owned(), effect };
-        let shown = repository::shown(&reasons).into_iter().chain([OWN_SHELL.to_owned()]).collect();
+        let shown = repository::shown(&caveats).into_iter().chain([OWN_SHELL.to_owned()]).collect();
         let question = ApprovalQuestion { reasons: shown, is_each_time: true, ..ApprovalQuestion::about(subject) };
         let answer = self.approver.ask(question).await;
         // The live shell must not take it for a consent to run it there.
         let _ = self.session.take_grant(command);
         match answer {
             ApprovalAnswer::Approved { .. } => {
-                settings.settle(reasons);
+                settings.settle(caveats);
                 Ok(())
             }
             ApprovalAnswer::Edited { command, .. } => {
