@@ -5,115 +5,86 @@
 
 use std::fmt;
 
-/// The reason why a command did not run, or why its fate is unknown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// Another command or program runs in the shell.
-    ShellBusy,
-    /// A program has the whole screen.
-    FullscreenApp,
-    /// The shell waits for the rest of a line.
-    ContinuationLine,
-    /// A program in the foreground reads the input itself.
-    Nested,
-    /// The shell or its line editor is not ready.
-    NotReady,
-    /// The shell gives no marks.
-    NotIntegrated,
-    /// Another program has replaced the shell.
-    ShellReplaced,
-    /// The kind of shell is not supported.
-    UnsupportedShell,
-    /// The text cannot be a command.
-    BadText,
-    /// The command would end the shell.
-    EndsShell,
-    /// The command could not be written to the shell.
-    NotWritten,
-    /// The user or the policy did not agree.
-    NotApproved,
-    /// The turn of the command is over.
-    TurnOver,
-    /// The turn of the command belongs to another terminal.
-    UnknownTurn,
-    /// The command ran before, and its result is not kept.
-    Repeated,
-    /// The command was withdrawn before it started.
-    Cancelled,
-    /// No client with a live shell is connected.
-    NoClient,
-    /// The shell did not answer in time.
-    TimedOut,
-    /// The shell has ended.
-    ShellGone,
-    /// The operating system refused.
-    Pty,
-    /// The connection broke before the result came.
-    Unknown,
-    /// A reason that this build does not know.
-    Other,
+/// Declares the reasons, each with its stable word for programs.
+macro_rules! refusals {
+    (
+        $(#[$attribute:meta])*
+        pub enum $name:ident { $( $(#[$variant_attribute:meta])* $variant:ident = $code:literal, )+ }
+    ) => {
+        $(#[$attribute])*
+        pub enum $name { $( $(#[$variant_attribute])* $variant, )+ }
+
+        impl $name {
+            /// All reasons.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The stable word for programs, as it is on the wire.
+            #[must_use]
+            pub fn code(self) -> &'static str {
+                match self {
+                    $( Self::$variant => $code, )+
+                }
+            }
+        }
+    };
+}
+
+refusals! {
+    /// The reason why a command did not run, or why its fate is unknown.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Refusal {
+        /// Another command or program runs in the shell.
+        ShellBusy = "shell_busy",
+        /// A program has the whole screen.
+        FullscreenApp = "fullscreen_app",
+        /// The shell waits for the rest of a line.
+        ContinuationLine = "continuation_line",
+        /// A program in the foreground reads the input itself.
+        Nested = "nested",
+        /// The shell or its line editor is not ready.
+        NotReady = "not_ready",
+        /// The shell gives no marks.
+        NotIntegrated = "not_integrated",
+        /// Another program has replaced the shell.
+        ShellReplaced = "shell_replaced",
+        /// The kind of shell is not supported.
+        UnsupportedShell = "unsupported_shell",
+        /// The text cannot be a command.
+        BadText = "bad_text",
+        /// The command would end the shell.
+        EndsShell = "ends_shell",
+        /// The command could not be written to the shell.
+        NotWritten = "not_written",
+        /// The user or the policy did not agree.
+        NotApproved = "not_approved",
+        /// The turn of the command is over.
+        TurnOver = "turn_over",
+        /// The turn of the command belongs to another terminal.
+        UnknownTurn = "unknown_turn",
+        /// The command ran before, and its result is not kept.
+        Repeated = "repeated",
+        /// The command was withdrawn before it started.
+        Cancelled = "cancelled",
+        /// No client with a live shell is connected.
+        NoClient = "no_client",
+        /// The shell did not answer in time.
+        TimedOut = "timed_out",
+        /// The shell has ended.
+        ShellGone = "shell_gone",
+        /// The operating system refused.
+        Pty = "pty",
+        /// The connection broke before the result came.
+        Unknown = "unknown",
+        /// A reason that this build does not know.
+        Other = "refused",
+    }
 }
 
 impl Refusal {
-    /// All reasons.
-    pub const ALL: [Self; 22] = [
-        Self::ShellBusy,
-        Self::FullscreenApp,
-        Self::ContinuationLine,
-        Self::Nested,
-        Self::NotReady,
-        Self::NotIntegrated,
-        Self::ShellReplaced,
-        Self::UnsupportedShell,
-        Self::BadText,
-        Self::EndsShell,
-        Self::NotWritten,
-        Self::NotApproved,
-        Self::TurnOver,
-        Self::UnknownTurn,
-        Self::Repeated,
-        Self::Cancelled,
-        Self::NoClient,
-        Self::TimedOut,
-        Self::ShellGone,
-        Self::Pty,
-        Self::Unknown,
-        Self::Other,
-    ];
-
-    /// The stable word for programs, as it is on the wire.
-    #[must_use]
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::ShellBusy => "shell_busy",
-            Self::FullscreenApp => "fullscreen_app",
-            Self::ContinuationLine => "continuation_line",
-            Self::Nested => "nested",
-            Self::NotReady => "not_ready",
-            Self::NotIntegrated => "not_integrated",
-            Self::ShellReplaced => "shell_replaced",
-            Self::UnsupportedShell => "unsupported_shell",
-            Self::BadText => "bad_text",
-            Self::EndsShell => "ends_shell",
-            Self::NotWritten => "not_written",
-            Self::NotApproved => "not_approved",
-            Self::TurnOver => "turn_over",
-            Self::UnknownTurn => "unknown_turn",
-            Self::Repeated => "repeated",
-            Self::Cancelled => "cancelled",
-            Self::NoClient => "no_client",
-            Self::TimedOut => "timed_out",
-            Self::ShellGone => "shell_gone",
-            Self::Pty => "pty",
-            Self::Unknown => "unknown",
-            Self::Other => "refused",
-        }
-    }
-
     /// The reason with this code; [`Refusal::Other`] for an unknown one.
     #[must_use]
     pub fn of_code(code: &str) -> Self {
-        Self::ALL.into_iter().find(|one| one.code() == code).unwrap_or(Self::Other)
+        Self::ALL.iter().copied().find(|one| one.code() == code).unwrap_or(Self::Other)
     }
 
     /// Whether the shell is only occupied, so that the command may run later.
@@ -142,10 +113,10 @@ impl UserRefusal {
         Self { note: note.trim().to_owned() }
     }
 
-    /// The user's note; may be empty.
+    /// Whether a recorded reason is a refusal without a note, and nothing more.
     #[must_use]
-    pub fn note(&self) -> &str {
-        &self.note
+    pub fn is_bare(reason: &str) -> bool {
+        reason == USER_REFUSED
     }
 
     /// Reads the refusal in a reason, which may introduce it: `not run: the user refused`. `None` if the reason is another one.
@@ -177,7 +148,7 @@ mod tests {
 
     #[test]
     fn codes_are_distinct_and_read_back() {
-        for refusal in Refusal::ALL {
+        for &refusal in Refusal::ALL {
             assert_eq!(Refusal::of_code(refusal.code()), refusal);
         }
         assert_eq!(Refusal::of_code("of a later version"), Refusal::Other);
@@ -191,6 +162,10 @@ mod tests {
             assert_eq!(UserRefusal::read(&format!("not run again: {refusal}\n")).as_ref(), Some(&refusal));
         }
         assert_eq!(UserRefusal::new(" no ").to_string(), "the user refused: no");
+        assert!(UserRefusal::is_bare(&UserRefusal::default().to_string()));
+        for more in ["no: the user refused", "the user refused: no", ""] {
+            assert!(!UserRefusal::is_bare(more), "{more}");
+        }
     }
 
     #[test]

@@ -261,8 +261,8 @@ fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) 
         }
         Event::Asked { subject, is_dangerous, reasons, answer, note } => {
             let level = if *is_dangerous { "danger" } else { "asked" };
-            let note =
-                if note.is_empty() || is_bare_refusal(note) { String::new() } else { format!(": {}", shown(note)) };
+            let says_no_more = note.is_empty() || UserRefusal::is_bare(note);
+            let note = if says_no_more { String::new() } else { format!(": {}", shown(note)) };
             let mut facts: Vec<String> = because(level, reasons).collect();
             facts.push(format!("{}{note}", answered(*answer)));
             (format!("? {}", shown(subject)), facts)
@@ -302,11 +302,6 @@ fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) 
         Event::TurnEnded { reason } => ("turn ends".to_owned(), vec![reason.replace('_', " ")]),
         Event::Broken { reason } => ("the log was changed since the last record".to_owned(), vec![shown(reason)]),
     }
-}
-
-/// Whether the note only repeats that the user refused.
-fn is_bare_refusal(note: &str) -> bool {
-    UserRefusal::read(note).is_some_and(|refusal| refusal.note().is_empty())
 }
 
 fn because(level: &str, reasons: &[String]) -> Vec<String> {
