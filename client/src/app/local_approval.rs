@@ -16,9 +16,6 @@ use crate::{consent::RunAuthority, effect::Effect};
 /// Confirmed meanings of names that are kept; beyond, they are asked about each time.
 const CONFIRMED_MAX: usize = 64;
 
-/// What a yes means besides the command itself.
-const SETTLES: &str = "your approval holds until this changes again";
-
 impl App {
     /// Asks whether `request` may run although there are these `reasons` and caveats; a yes settles the caveats and makes it go on with
     /// `then`.
@@ -31,8 +28,7 @@ impl App {
         now: Instant,
         effects: &mut Vec<Effect>,
     ) {
-        let of_caveats = caveats.iter().map(ToString::to_string);
-        let shown = reasons.into_iter().chain(of_caveats).chain([SETTLES.to_owned()]).collect();
+        let shown = reasons.into_iter().chain(Caveat::question(&caveats)).collect();
         self.ask_to_run(request, shown, caveats, then, now, effects);
     }
 
@@ -81,7 +77,7 @@ impl App {
             ApprovalDecision::Once if cwd == self.shell.cwd => {
                 self.shell.drift.confirm();
                 let room = CONFIRMED_MAX.saturating_sub(self.shell.confirmed.len());
-                self.shell.confirmed.extend(confirms.into_iter().take(room));
+                self.shell.confirmed.extend(confirms.into_iter().filter(Caveat::can_be_settled).take(room));
                 if self.surface == Surface::Ours {
                     self.start(request, then, now, effects);
                 } else if let Some(turn) = self.activity.turn_mut() {

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use cohab_policy::{self, Caveat};
+use cohab_policy::{self, Caveat, SETTLES};
 use cohab_protocol::ExecuteCommand;
 use cohab_shell_relay::live::LiveEvent;
 use cohab_types::command::CommandRequest;
@@ -54,7 +54,10 @@ impl App {
     ) {
         let names = self.what_names_stand_for(&request.command);
         let then = if names.is_some() { RunAuthority::Named } else { RunAuthority::Unasked };
-        self.ask_ourselves(request, vec![changes], names.unwrap_or_default(), then, now, effects);
+        let names = names.unwrap_or_default();
+        // A yes settles the changes, whatever the names.
+        let of_changes = names.is_empty().then(|| SETTLES.to_owned());
+        self.ask_ourselves(request, [changes].into_iter().chain(of_changes).collect(), names, then, now, effects);
     }
 
     /// Names of a command that stand for something else, but for what the user has confirmed; `None` if the shell has not reported.

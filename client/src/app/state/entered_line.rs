@@ -30,8 +30,8 @@ pub struct EnteredLine {
     pub put_back: Option<(Told, bool)>,
 }
 
-#[derive(Debug)]
 /// A line that the gate judges.
+#[derive(Debug)]
 pub struct Judging {
     pub id: u64,
     pub told: Told,

@@ -66,7 +66,7 @@ impl Consents {
     pub fn settle(&self, caveats: Vec<Caveat>) {
         let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
         let room = MAX_REMEMBERED.saturating_sub(settled.len());
-        settled.extend(caveats.into_iter().take(room));
+        settled.extend(caveats.into_iter().filter(Caveat::can_be_settled).take(room));
     }
 
     pub(crate) fn recall(&self, effect: &Effect, cwd: &Path) -> Option<Option<String>> {

@@ -7,7 +7,8 @@ use std::{
     time::Instant,
 };
 
-use cohab_policy::{Caveat, Context};
+pub use cohab_policy::Caveat;
+use cohab_policy::Context;
 use cohab_policy_io::{
     files::FileSystem,
     git_settings::{self, LIMIT},
@@ -17,9 +18,6 @@ use cohab_shell_state::state::{Item, Snapshot};
 use cohab_types::environment::Variables;
 
 use super::consents::Consents;
-
-/// The further meaning of a yes.
-const SETTLES: &str = "your approval holds until this changes again";
 
 /// Checks repository settings before git starts unasked.
 #[derive(Clone)]
@@ -61,12 +59,6 @@ impl RepositorySettings {
     pub fn settle(&self, caveats: Vec<Caveat>) {
         self.consents.settle(caveats);
     }
-}
-
-/// The sentences of `caveats`, and the meaning of a yes.
-#[must_use]
-pub fn shown(caveats: &[Caveat]) -> Vec<String> {
-    caveats.iter().map(Caveat::to_string).chain([SETTLES.to_owned()]).collect()
 }
 
 /// The caveats as one text.

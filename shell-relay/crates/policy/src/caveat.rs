@@ -10,8 +10,12 @@ use std::{
 
 use cohab_text::sanitize;
 
+/// What a yes means besides the command itself, where it settles something.
+pub const SETTLES: &str = "your approval holds until this changes again";
 /// Largest number of settings and variables that are named; more are counted.
 const NAMED_MAX: usize = 4;
+/// Largest size of the facts that a session keeps, in bytes: a repository's settings may have any length.
+const KEPT_MAX_BYTES: usize = 16 * 1024;
 /// Longest part of a value that is shown, in characters.
 const VALUE_CHARS: usize = 60;
 
@@ -138,6 +142,26 @@ pub enum ProgramFault {
     },
 }
 
+impl Caveat {
+    /// Whether a session may keep it as settled. A caveat with too many facts for that is asked about each time.
+    #[must_use]
+    pub fn can_be_settled(&self) -> bool {
+        let size: usize = match self {
+            Self::GitSettings { settings, .. } => settings.iter().map(|one| one.key.len() + one.value.len()).sum(),
+            _ => 0,
+        };
+        size <= KEPT_MAX_BYTES
+    }
+
+    /// The sentences of a question about these: one each, then [`SETTLES`] if a yes settles all of them.
+    #[must_use]
+    pub fn question(caveats: &[Self]) -> Vec<String> {
+        let settles = !caveats.is_empty() && caveats.iter().all(Self::can_be_settled);
+        let sentences = caveats.iter().map(ToString::to_string);
+        sentences.chain(settles.then(|| SETTLES.to_owned())).collect()
+    }
+}
+
 impl Display for Caveat {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -226,5 +250,18 @@ mod tests {
         let caveat = |end: &str| Caveat::GitSettings { settings: vec![setting(end)], top: "/src".into() };
         assert_eq!(caveat("a").to_string(), caveat("b").to_string());
         assert_ne!(caveat("a"), caveat("b"));
+    }
+
+    #[test]
+    fn settings_of_any_length_are_not_kept() {
+        let caveat = |count: usize| {
+            let setting = Setting { key: "core.fsmonitor".into(), value: "x".repeat(100) };
+            Caveat::GitSettings { settings: vec![setting; count], top: "/src".into() }
+        };
+        assert!(caveat(100).can_be_settled() && Caveat::CdPath.can_be_settled());
+        assert!(!caveat(200).can_be_settled());
+        assert_eq!(Caveat::question(&[Caveat::CdPath]).pop().as_deref(), Some(SETTLES));
+        assert_eq!(Caveat::question(&[Caveat::CdPath, caveat(200)]).len(), 2);
+        assert!(Caveat::question(&[]).is_empty());
     }
 }

@@ -52,7 +52,7 @@ mod word_places;
 use std::time::Duration;
 
 pub use assess::{assess_line, assess_read, assess_write, in_words_of_bash};
-pub use caveat::{Caveat, ProgramFault, Setting};
+pub use caveat::{Caveat, ProgramFault, SETTLES, Setting};
 pub use context::{Context, Files, Program};
 pub use danger::decides_what_runs;
 pub use egress::{Outward, outward, reaches_out};

@@ -40,9 +40,10 @@ fn commands_that_are_typed_with_more_words_than_the_assistant_wrote() {
             stage.enter("? /typed");
         }),
         ("settings of the repository that name programs", |stage| {
-            let settings = [("core.fsmonitor", "./tools/watch"), ("filter.x.clean", "sh -c evil")];
-            let settings = settings.map(|(key, value)| Setting { key: key.to_owned(), value: value.to_owned() });
-            let caveat = Caveat::GitSettings { settings: settings.into(), top: "/home/ann/src".into() };
+            let filters = ["a", "b", "c", "d"].map(|name| (format!("filter.{name}.clean"), "sh -c evil"));
+            let settings = [("core.fsmonitor".to_owned(), "./tools/watch")].into_iter().chain(filters);
+            let settings = settings.map(|(key, value)| Setting { key, value: value.to_owned() });
+            let caveat = Caveat::GitSettings { settings: settings.collect(), top: "/home/ann/src".into() };
             wish(stage, "git status --short", Some(caveat));
         }),
     ];

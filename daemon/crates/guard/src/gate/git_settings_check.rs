@@ -1,7 +1,7 @@
 //! Checks repository settings before a read-only command runs: it may start git, and git starts programs that these settings name.
 
 use cohab_agent::{Denial, PlannedCall, port::Effect};
-use cohab_policy::{Level, Verdict};
+use cohab_policy::{Caveat, Level, Verdict};
 use cohab_protocol::ApprovalMode;
 
 use super::{Gate, refusal};
@@ -22,7 +22,7 @@ impl Gate {
         if caveats.is_empty() {
             return Ok(());
         }
-        let verdict = Verdict::new(Level::Ask, repository::shown(&caveats));
+        let verdict = Verdict::new(Level::Ask, Caveat::question(&caveats));
         call.verdict = Some(verdict.clone());
         if mode == ApprovalMode::ReadOnly {
             return Err(refusal(format!("not run: {}", repository::joined(&caveats))));

@@ -11,7 +11,7 @@ use cohab_agent::{
     port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect},
     runner::CommandRunner,
 };
-use cohab_guard::repository::{self, RepositorySettings};
+use cohab_guard::repository::{self, Caveat, RepositorySettings};
 use cohab_protocol::{ApprovalMode, DaemonMessage, Notice, NoticeKind, TurnId};
 use cohab_secrets::holds_placeholder;
 use cohab_types::{
@@ -79,7 +79,7 @@ impl LiveOrIsolated {
         }
         let effect = Effect::RunCommand { command: command.into() };
         let subject = ApprovalSubject::Effect { tool: LIVE.to_owned(), effect };
-        let shown = repository::shown(&caveats).into_iter().chain([OWN_SHELL.to_owned()]).collect();
+        let shown = Caveat::question(&caveats).into_iter().chain([OWN_SHELL.to_owned()]).collect();
         let question = ApprovalQuestion { reasons: shown, is_each_time: true, ..ApprovalQuestion::about(subject) };
         let answer = self.approver.ask(question).await;
         // The live shell must not take it for a consent to run it there.
