@@ -6,6 +6,7 @@ mod offer;
 #[cfg(test)]
 mod tests;
 
+use cohab_impact::Impact;
 use std::{
     collections::VecDeque,
     sync::Arc,
@@ -26,7 +27,6 @@ pub use offer::Offer;
 
 use crate::{
     background_task::{Task, TaskResult},
-    impact_preview::Impact,
     ui::card::{self, Answering, Question},
 };
 

@@ -1,5 +1,6 @@
 //! Runs tasks on separate threads, so that a disk that hangs does not hold up the terminal.
 
+use cohab_impact::{Impact, plan::Plan, walk};
 use std::{
     path::PathBuf,
     sync::{
@@ -17,10 +18,7 @@ use cohab_policy_io::{
 use cohab_protocol::{ApprovalId, CallId};
 use tokio::sync::mpsc;
 
-use crate::{
-    approval::LOOK_LIMIT,
-    impact_preview::{Impact, plan::Plan, walk},
-};
+use crate::approval::LOOK_LIMIT;
 
 /// Errands under way at once; more than that hang, and none is added.
 const MAX_RUNNING: usize = 4;

@@ -18,7 +18,6 @@ pub mod driver;
 pub mod effect;
 pub mod event;
 pub mod hint;
-pub mod impact_preview;
 pub mod init;
 pub mod journal;
 pub mod manual;

@@ -11,7 +11,7 @@ use cohab_protocol::{ApprovalDecision, ApprovalSubject, Paths, RunMode};
 use cohab_secrets::as_words;
 use cohab_shell_state::shell::Shell;
 
-use crate::impact_preview::plan::{Known, Plan, plan};
+use cohab_impact::plan::{Known, Plan, plan};
 
 /// For how long a consent for the session holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

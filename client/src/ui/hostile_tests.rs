@@ -1,5 +1,6 @@
 //! Tests that hostile text in any field of a message reaches the terminal as letters only.
 
+use cohab_impact::{Grave, Impact, Note, Tally};
 use std::{path::Path, sync::Arc};
 
 use cohab_protocol::{
@@ -23,7 +24,6 @@ use crate::ui::change_summary;
 use crate::{
     approval::{ApprovalEnvironment, OpenQuestion},
     background_task::TaskResult,
-    impact_preview::{Grave, Impact, Note, Tally},
 };
 
 /// The lines as the terminal gets them, without our own colours and line ends.

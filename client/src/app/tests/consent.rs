@@ -1,13 +1,11 @@
 //! Questions for consent: what is shown, which keys count, and what may run afterwards.
 
+use cohab_impact::{Impact, Note, Tally};
 use cohab_policy::user_rules::{self, Rule};
 use cohab_protocol::ProposedCommand;
 
 use super::*;
-use crate::{
-    background_task::{Task, TaskResult},
-    impact_preview::{Impact, Note, Tally},
-};
+use crate::background_task::{Task, TaskResult};
 
 #[test]
 fn a_command_without_consent_is_refused_by_the_terminal_itself() {

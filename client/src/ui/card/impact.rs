@@ -1,5 +1,6 @@
 //! The rows between a card and its keys that list the files a command would touch.
 
+use cohab_impact::{Grave, Impact, Note, Tally, walk::MAX_NAMES};
 use std::path::{Path, PathBuf};
 
 use cohab_protocol::{ApprovalRequest, ApprovalSubject};
@@ -9,10 +10,7 @@ use ratatui::{
 };
 
 use super::{Card, OutputStyle, theme, visible};
-use crate::{
-    approval::{ApprovalEnvironment, ImpactPreview},
-    impact_preview::{Grave, Impact, Note, Tally, walk::MAX_NAMES},
-};
+use crate::approval::{ApprovalEnvironment, ImpactPreview};
 
 /// More rows than this are not shown; hard words come first.
 pub const IMPACT_ROWS: usize = 8;

@@ -3,6 +3,7 @@
 /// The allowed dependencies of each package.
 pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("cohab-files", &[]),
+    ("cohab-impact", &[]),
     ("cohab-policy-data", &[]),
     ("cohab-process", &[]),
     ("cohab-protocol", &[]),
@@ -78,6 +79,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
             "cohab-context",
             "cohab-files",
             "cohab-guard",
+            "cohab-impact",
             "cohab-model-api",
             "cohab-policy",
             "cohab-policy-io",
@@ -155,6 +157,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
         &[
             "cohab-daemon-link",
             "cohab-doctor",
+            "cohab-impact",
             "cohab-line-classifier",
             "cohab-policy",
             "cohab-policy-io",

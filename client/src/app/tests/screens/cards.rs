@@ -1,14 +1,11 @@
 //! Every question for consent, as it is open, as it is answered, and what is left of it.
 
+use cohab_impact::{Grave, Impact, Note, Tally};
 use cohab_policy::{self, Verdict};
 use cohab_protocol::{ProposedCommand, WirePath};
 
 use super::*;
-use crate::{
-    background_task::TaskResult,
-    impact_preview::{Grave, Impact, Note, Tally},
-    redactor::Redactor,
-};
+use crate::{background_task::TaskResult, redactor::Redactor};
 
 const HOSTILE: &str = "\u{1b}[2J\u{202e}evil\u{200b}\r\u{7}";
 

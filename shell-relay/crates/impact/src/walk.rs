@@ -7,7 +7,7 @@ use std::{
     time::Instant,
 };
 
-use super::{
+use crate::{
     Grave, Impact, Note, Tally,
     plan::{Pattern, Plan, PlanStep},
 };
