@@ -1,4 +1,8 @@
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::{
+    fs,
+    os::unix::fs::{MetadataExt, PermissionsExt, symlink},
+    time::Instant,
+};
 
 use super::*;
 
@@ -32,7 +36,7 @@ impl Bench {
     /// The assistant writes in this turn.
     fn write(&self, turn: &str, name: &str, text: &str) {
         let path = self.path(name);
-        self.backups.keep("shell:1", turn, &path).expect("kept");
+        self.backups.keep("shell:1", turn, "a question", &path).expect("kept");
         fs::create_dir_all(path.parent().expect("a folder")).expect("made");
         fs::write(&path, text).expect("written");
         self.backups.changed("shell:1", turn, &path).expect("noted");
@@ -43,6 +47,21 @@ impl Bench {
         let name = |path: &Path| path.strip_prefix(self.root.join("work")).expect("below").display().to_string();
         restored.into_iter().map(|taken| (name(&taken.path), taken.word)).collect()
     }
+}
+
+/// A command changes these in this turn, by this work.
+fn run(bench: &Bench, turn: &str, changes: CommandChanges, work: impl FnOnce()) -> Vec<String> {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let pending = bench.backups.keep_for_command(("shell:1", turn), "a question", &changes, deadline).expect("kept");
+    work();
+    bench.backups.command_ended("shell:1", turn, &pending).expect("noted");
+    let turns = bench.backups.turns().expect("read");
+    turns[0].commands.last().expect("the command").left_out.clone()
+}
+
+fn touching(bench: &Bench, names: &[&str]) -> CommandChanges {
+    let paths = names.iter().map(|name| bench.path(name)).collect();
+    CommandChanges { line: "a command".to_owned(), paths, ..CommandChanges::default() }
 }
 
 fn refused(word: &Word) -> Option<&str> {
@@ -88,7 +107,7 @@ fn what_is_not_as_the_assistant_left_it_is_left_alone_and_its_copy_is_named() {
     let expected = [
         ("made", Some("it was changed since")),
         ("fine", None),
-        ("pipe", Some("is a symbolic link, not a regular file")),
+        ("pipe", Some("it is a link now")),
         ("gone", Some("it was removed since")),
         ("changed", Some("it was changed since")),
     ];
@@ -142,10 +161,10 @@ fn turns_are_undone_one_by_one_the_last_first() {
 fn a_change_that_was_not_made_or_not_finished_harms_nothing() {
     let bench = bench();
     bench.set("f", "old");
-    bench.backups.keep("shell:1", "t1", &bench.path("f")).expect("kept");
-    bench.backups.keep("shell:1", "t1", &bench.path("never")).expect("kept");
+    bench.backups.keep("shell:1", "t1", "a question", &bench.path("f")).expect("kept");
+    bench.backups.keep("shell:1", "t1", "a question", &bench.path("never")).expect("kept");
     assert_eq!(bench.undo(None), [("never".to_owned(), Word::AsBefore), ("f".to_owned(), Word::AsBefore)]);
-    bench.backups.keep("shell:1", "t2", &bench.path("f")).expect("kept");
+    bench.backups.keep("shell:1", "t2", "a question", &bench.path("f")).expect("kept");
     bench.set("f", "whose");
     assert_eq!(refused(&bench.undo(None)[0].1), Some("it is unknown whether its change completed"));
 }
@@ -162,7 +181,7 @@ fn copies_are_for_their_owner_and_bounded_by_size_and_age() {
     assert_eq!(fs::metadata(&turn).expect("there").mode() & 0o777, 0o700);
     bench.backups.max_turn_bytes = total(&kept_in(&turn));
     bench.set("g", "0123456789");
-    let error = bench.backups.keep("shell:1", "t1", &bench.path("g")).expect_err("too much");
+    let error = bench.backups.keep("shell:1", "t1", "a question", &bench.path("g")).expect_err("too much");
     assert_eq!(error.to_string(), "one turn has changed too much to be kept");
     let old = SystemTime::now() - KEEP - Duration::from_secs(60);
     fs::File::open(&turn).and_then(|turn| turn.set_modified(old)).expect("aged");
@@ -178,5 +197,138 @@ fn what_cannot_be_kept_is_an_error() {
     let bench = bench();
     fs::write(bench.root.join("state"), "no folder").expect("written");
     bench.set("f", "old");
-    assert!(bench.backups.keep("shell:1", "t1", &bench.path("f")).is_err());
+    assert!(bench.backups.keep("shell:1", "t1", "a question", &bench.path("f")).is_err());
+}
+
+#[test]
+fn what_a_command_removed_comes_back_with_folders_links_and_modes() {
+    let bench = bench();
+    fs::create_dir_all(bench.path("d/deep/empty")).expect("made");
+    bench.set("d/run.sh", "old");
+    bench.set("d/deep/f", "deep");
+    fs::set_permissions(bench.path("d/run.sh"), fs::Permissions::from_mode(0o750)).expect("set");
+    fs::set_permissions(bench.path("d/deep"), fs::Permissions::from_mode(0o700)).expect("set");
+    symlink("run.sh", bench.path("d/link")).expect("linked");
+    bench.set("stays", "as it is");
+    let left_out = run(&bench, "t1", touching(&bench, &["d", "stays", "never"]), || {
+        fs::remove_dir_all(bench.path("d")).expect("removed");
+    });
+    assert_eq!(left_out, Vec::<String>::new());
+    let words = bench.undo(None);
+    assert!(words.iter().all(|(name, word)| name.starts_with('d') && *word == Word::Restored), "{words:?}");
+    assert_eq!(words.len(), 6);
+    assert_eq!((bench.text("d/run.sh").as_deref(), bench.text("d/deep/f").as_deref()), (Some("old"), Some("deep")));
+    let mode = |name: &str| fs::symlink_metadata(bench.path(name)).expect("there").mode() & 0o7777;
+    assert_eq!((mode("d/run.sh"), mode("d/deep")), (0o750, 0o700));
+    assert_eq!(fs::read_link(bench.path("d/link")).expect("a link"), Path::new("run.sh"));
+    assert!(bench.path("d/deep/empty").is_dir());
+}
+
+#[test]
+fn what_a_command_created_moved_or_replaced_is_taken_back_and_can_be_redone() {
+    let bench = bench();
+    bench.set("config", "old");
+    bench.set("name", "moved");
+    fs::create_dir(bench.path("folder")).expect("made");
+    bench.set("folder/f", "inside");
+    let changes = CommandChanges {
+        moves: vec![
+            (bench.path("name"), bench.path("new name")),
+            (bench.path("folder"), bench.path("archive")),
+            (bench.path("stays"), bench.path("nowhere")),
+        ],
+        ..touching(&bench, &["config", "made"])
+    };
+    let now = || ["config", "made", "name", "new name", "folder/f", "archive/f"].map(|name| bench.text(name));
+    let before = now();
+    run(&bench, "t1", changes, || {
+        bench.set("config", "new");
+        bench.set("made", "made");
+        fs::rename(bench.path("name"), bench.path("new name")).expect("moved");
+        fs::rename(bench.path("folder"), bench.path("archive")).expect("moved");
+    });
+    let after = now();
+    assert!(before.iter().zip(&after).all(|(before, after)| before != after));
+    let words = bench.undo(None);
+    assert_eq!(words.len(), 4, "{words:?}");
+    assert_eq!(now(), before);
+    assert!(bench.backups.turns().expect("read").is_empty());
+
+    let redone = bench.backups.redo().expect("read").expect("an undo");
+    assert_eq!((redone.turn.as_str(), redone.question.as_str(), redone.files.len()), ("t1", "a question", 4));
+    assert_eq!(now(), after);
+    assert_eq!(bench.backups.redo().expect("read"), None);
+    bench.undo(Some("t1"));
+    assert_eq!(now(), before);
+}
+
+#[test]
+fn what_was_changed_since_a_command_is_left_alone() {
+    let bench = bench();
+    for name in ["removed", "replaced", "moved"] {
+        bench.set(name, "old");
+    }
+    let changes = CommandChanges {
+        moves: vec![(bench.path("moved"), bench.path("there"))],
+        ..touching(&bench, &["removed", "replaced"])
+    };
+    run(&bench, "t1", changes, || {
+        fs::remove_file(bench.path("removed")).expect("removed");
+        bench.set("replaced", "new");
+        fs::rename(bench.path("moved"), bench.path("there")).expect("moved");
+    });
+    for name in ["removed", "replaced", "moved"] {
+        bench.set(name, "mine");
+    }
+    let words = bench.undo(None);
+    assert!(words.iter().all(|(_, word)| refused(word).is_some()), "{words:?}");
+    for name in ["removed", "replaced", "moved"] {
+        assert_eq!(bench.text(name).as_deref(), Some("mine"), "{name}");
+    }
+    assert_eq!(bench.text("there").as_deref(), Some("old"));
+}
+
+#[test]
+fn a_file_that_the_turn_wrote_and_a_command_removed_is_as_before_the_turn() {
+    let bench = bench();
+    bench.set("f", "old");
+    bench.write("t1", "f", "new");
+    bench.write("t1", "made", "made");
+    run(&bench, "t1", touching(&bench, &["f", "made"]), || {
+        fs::remove_file(bench.path("f")).expect("removed");
+        fs::remove_file(bench.path("made")).expect("removed");
+    });
+    bench.undo(None);
+    assert_eq!((bench.text("f").as_deref(), bench.text("made")), (Some("old"), None));
+}
+
+#[test]
+fn what_is_too_large_is_left_out_by_name_and_the_command_runs_all_the_same() {
+    let mut bench = bench();
+    bench.backups.max_turn_bytes = 1024 * 1024;
+    bench.set("small", "small");
+    bench.set("large", &"x".repeat(1024 * 1024));
+    let left_out = run(&bench, "t1", touching(&bench, &["large", "small"]), || {
+        fs::remove_file(bench.path("large")).expect("removed");
+        fs::remove_file(bench.path("small")).expect("removed");
+    });
+    assert_eq!(left_out, [format!("{}: more than 1 MiB", bench.path("large").display())]);
+    assert_eq!(bench.undo(None), [("small".to_owned(), Word::Restored)]);
+    let state = CommandChanges { paths: vec![bench.root.clone()], ..touching(&bench, &[]) };
+    let left_out = run(&bench, "t2", state, || {});
+    assert!(left_out[0].ends_with("which holds these copies"), "{left_out:?}");
+}
+
+#[test]
+fn turns_are_listed_with_their_question_files_and_commands() {
+    let bench = bench();
+    bench.write("t1", "f", "new");
+    let changes = CommandChanges { uncovered: vec!["what `make` changes".to_owned()], ..touching(&bench, &[]) };
+    run(&bench, "t1", changes, || {});
+    let [turn] = &bench.backups.turns().expect("read")[..] else { panic!("one turn") };
+    assert_eq!((turn.turn.as_str(), turn.question.as_str()), ("t1", "a question"));
+    assert_eq!(turn.paths, [bench.path("f")]);
+    assert_eq!(turn.commands[0].uncovered, ["what `make` changes"]);
+    let restored = bench.backups.restore(Some("t1")).expect("read").expect("a turn");
+    assert_eq!(restored.commands, turn.commands);
 }

@@ -1,0 +1,212 @@
+//! Keeps what a command is going to change, as far as that is known before it runs and fits. The command runs in any case.
+
+use std::{
+    fs, io,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use super::{
+    Backups, MAX_CHANGES,
+    list::{BackupLine, TurnList, add},
+    new_copy, new_folders,
+    state::{Kept, Left, Now, bytes_of, copy_file, mode_of},
+};
+use crate::spool::{kept_in, total};
+
+/// What a command may change. Paths are absolute and may lead through links.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommandChanges {
+    /// The first line of the command.
+    pub line: String,
+    /// Paths whose content, with all that is below them, may change, vanish or appear.
+    pub paths: Vec<PathBuf>,
+    /// What is moved: from, to. Nothing is at the second path.
+    pub moves: Vec<(PathBuf, PathBuf)>,
+    /// The parts of the command whose changes are unknown, as phrases.
+    pub uncovered: Vec<String>,
+}
+
+/// What was kept for a command that has not ended.
+#[derive(Debug, Default)]
+pub struct Pending {
+    states: Vec<Watched>,
+    moves: Vec<(PathBuf, PathBuf, u64)>,
+}
+
+/// A path before the command.
+#[derive(Debug)]
+struct Watched {
+    path: PathBuf,
+    now: Now,
+    /// It was kept for this command, not for an earlier change of the turn.
+    is_kept_anew: bool,
+}
+
+/// What of a command is kept so far.
+struct Keeping<'a> {
+    backups: &'a Backups,
+    folder: PathBuf,
+    list: TurnList,
+    bytes: u64,
+    deadline: Instant,
+    lines: Vec<BackupLine>,
+    pending: Pending,
+    left_out: Vec<String>,
+}
+
+impl Backups {
+    /// Keeps what the command is going to change; copying stops at `deadline`. What does not fit is noted as left out. Blocks.
+    ///
+    /// # Errors
+    /// Nothing could be kept.
+    pub fn keep_for_command(
+        &self,
+        (session, turn): (&str, &str),
+        question: &str,
+        changes: &CommandChanges,
+        deadline: Instant,
+    ) -> io::Result<Pending> {
+        let folder = self.begin(session, turn, question)?;
+        let list = TurnList::read(&folder)?;
+        let bytes = total(&kept_in(&folder));
+        let mut keeping = Keeping {
+            backups: self,
+            folder,
+            list,
+            bytes,
+            deadline,
+            lines: Vec::new(),
+            pending: Pending::default(),
+            left_out: Vec::new(),
+        };
+        changes.paths.iter().for_each(|path| keeping.keep_tree(path));
+        for (from, to) in &changes.moves {
+            if let (Some(from), Some(to)) = (resolved(from), resolved(to))
+                && let Ok(metadata) = fs::symlink_metadata(&from)
+            {
+                keeping.pending.moves.push((from, to, metadata.ino()));
+            }
+        }
+        let Keeping { folder, mut lines, pending, left_out, .. } = keeping;
+        lines.push(BackupLine::Command { line: changes.line.clone(), uncovered: changes.uncovered.clone(), left_out });
+        add(&folder, lines)?;
+        Ok(pending)
+    }
+
+    /// Notes what the command has left. Blocks.
+    ///
+    /// # Errors
+    /// The list cannot be written.
+    pub fn command_ended(&self, session: &str, turn: &str, pending: &Pending) -> io::Result<()> {
+        let folder = self.turn(session, turn);
+        let mut lines = Vec::new();
+        for Watched { path, now: before, is_kept_anew } in &pending.states {
+            let bytes = bytes_of(path);
+            let Ok(now) = Now::at(path) else { continue };
+            if now.is_untouched_since(before) {
+                lines.extend(is_kept_anew.then_some(BackupLine::Same { path: bytes }));
+            } else if let Ok(Some(left)) = now.left(path) {
+                lines.push(BackupLine::After { path: bytes, left });
+            }
+        }
+        for (from, to, inode) in &pending.moves {
+            let is_moved = !from.exists() && fs::symlink_metadata(to).is_ok_and(|metadata| metadata.ino() == *inode);
+            if is_moved {
+                let (path, kept) = (bytes_of(to), Kept::MovedFrom { path: bytes_of(from) });
+                lines.push(BackupLine::Before { path: path.clone(), kept, new_folders: 0 });
+                lines.push(BackupLine::After { path, left: Left::Moved { inode: *inode } });
+            }
+        }
+        add(&folder, lines)
+    }
+}
+
+impl Keeping<'_> {
+    /// Keeps what is at `path` and below it, or notes why not.
+    fn keep_tree(&mut self, path: &Path) {
+        let Some(path) = resolved(path) else { return };
+        if self.backups.root.starts_with(&path) {
+            return self.left_out.push(format!("{}, which holds these copies", path.display()));
+        }
+        let found = match self.tree(&path) {
+            Ok(found) => found,
+            Err(reason) => return self.left_out.push(format!("{}: {reason}", path.display())),
+        };
+        for (path, now) in found {
+            // What the assistant itself left here in this turn is nothing to restore.
+            let earlier = self.list.changes.iter().find(|change| change.path == path).and_then(|one| one.left.as_ref());
+            if earlier.is_some_and(|left| now.is_left(left, &path).unwrap_or(false)) {
+                self.pending.states.push(Watched { path, now, is_kept_anew: false });
+                continue;
+            }
+            match self.kept(&path, &now) {
+                Ok(kept) => {
+                    let line = BackupLine::Before { path: bytes_of(&path), kept, new_folders: new_folders(&path) };
+                    self.lines.push(line);
+                    self.pending.states.push(Watched { path, now, is_kept_anew: true });
+                }
+                Err(reason) => self.left_out.push(format!("{}: {reason}", path.display())),
+            }
+        }
+    }
+
+    /// What is at `path` and below it, each folder behind what it holds.
+    fn tree(&self, path: &Path) -> Result<Vec<(PathBuf, Now)>, String> {
+        let mut found = Vec::new();
+        let mut bytes = self.bytes;
+        let mut waiting = vec![path.to_owned()];
+        while let Some(path) = waiting.pop() {
+            let now = Now::at(&path).map_err(|error| error.to_string())?;
+            match &now {
+                Now::File(metadata) => bytes = bytes.saturating_add(metadata.len()),
+                Now::Folder(_) => {
+                    let entries = fs::read_dir(&path).map_err(|error| error.to_string())?;
+                    waiting.extend(entries.flatten().map(|entry| entry.path()));
+                }
+                _ => {}
+            }
+            found.push((path, now));
+            if self.list.changes.len() + self.pending.states.len() + found.len() > MAX_CHANGES {
+                return Err("too many files".to_owned());
+            }
+            if bytes > self.backups.max_turn_bytes {
+                return Err(format!("more than {} MiB", self.backups.max_turn_bytes / (1024 * 1024)));
+            }
+            if Instant::now() > self.deadline {
+                return Err("it took too long to copy".to_owned());
+            }
+        }
+        found.reverse();
+        Ok(found)
+    }
+
+    fn kept(&mut self, path: &Path, now: &Now) -> Result<Kept, String> {
+        Ok(match now {
+            Now::Nothing => Kept::Nothing,
+            Now::Link(target) => Kept::Link { target: target.clone() },
+            Now::Folder(metadata) => Kept::Folder { mode: mode_of(metadata) },
+            Now::Other => return Err("no regular file".to_owned()),
+            Now::File(_) if Instant::now() > self.deadline => return Err("it took too long to copy".to_owned()),
+            Now::File(metadata) => {
+                let copy = new_copy();
+                let room = self.backups.max_turn_bytes.saturating_sub(self.bytes);
+                copy_file(path, &self.folder.join(&copy), room).map_err(|error| error.to_string())?;
+                self.bytes = self.bytes.saturating_add(metadata.len());
+                Kept::File { copy, mode: mode_of(metadata) }
+            }
+        })
+    }
+}
+
+/// The path without links in the folders above it, which need not exist.
+fn resolved(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?;
+    let folder = path.parent()?;
+    let there = folder.ancestors().find(|folder| folder.exists())?;
+    let rest = folder.strip_prefix(there).ok()?;
+    let is_plain = rest.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+    let real = there.canonicalize().ok()?;
+    is_plain.then(|| real.join(rest).join(name))
+}

@@ -1,0 +1,253 @@
+//! What is at a path: as it was before a change, and as the change left it.
+
+use std::{
+    ffi::OsString,
+    fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions},
+    io::{self, Read, Write},
+    os::unix::{
+        ffi::{OsStrExt, OsStringExt},
+        fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, symlink},
+    },
+    path::{Path, PathBuf},
+};
+
+use aws_lc_rs::digest;
+use cohab_files::{self, Expected, FileError};
+use serde::{Deserialize, Serialize};
+
+/// Bytes that are hashed at a time.
+const CHUNK_BYTES: usize = 64 * 1024;
+/// Permissions in a file's mode.
+const PERMISSIONS: u32 = 0o7777;
+
+/// What was at a path before a change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Kept {
+    /// Nothing.
+    Nothing,
+    /// A regular file: the name of its copy, and its permissions.
+    File { copy: String, mode: u32 },
+    /// A symbolic link, and the bytes of its target.
+    Link { target: Vec<u8> },
+    /// A folder, without what is in it.
+    Folder { mode: u32 },
+    /// Nothing: what is there now was at this path.
+    MovedFrom { path: Vec<u8> },
+}
+
+/// What a change left at a path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Left {
+    /// Nothing.
+    Nothing,
+    /// A regular file, and the SHA-256 of its content in hexadecimal digits.
+    File { hash: String },
+    /// A symbolic link, and the bytes of its target.
+    Link { target: Vec<u8> },
+    /// A folder.
+    Folder,
+    /// What was moved there: its inode.
+    Moved { inode: u64 },
+}
+
+/// What is at a path now.
+#[derive(Debug)]
+pub(super) enum Now {
+    Nothing,
+    File(Metadata),
+    Link(Vec<u8>),
+    Folder(Metadata),
+    /// A device, a socket, a pipe.
+    Other,
+}
+
+impl Now {
+    /// Looks without following a link at the end of `path`.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub(super) fn at(path: &Path) -> io::Result<Self> {
+        let metadata = match fs::symlink_metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(Self::Nothing);
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(match metadata.file_type() {
+            kind if kind.is_file() => Self::File(metadata),
+            kind if kind.is_symlink() => Self::Link(fs::read_link(path)?.into_os_string().into_vec()),
+            kind if kind.is_dir() => Self::Folder(metadata),
+            _ => Self::Other,
+        })
+    }
+
+    /// What a change left here. `None` for what is not kept, such as a device.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub(super) fn left(&self, path: &Path) -> io::Result<Option<Left>> {
+        Ok(Some(match self {
+            Self::Nothing => Left::Nothing,
+            Self::File(_) => Left::File { hash: hash_of_file(path)? },
+            Self::Link(target) => Left::Link { target: target.clone() },
+            Self::Folder(_) => Left::Folder,
+            Self::Other => return Ok(None),
+        }))
+    }
+
+    /// Whether it is what a change left at `path`.
+    pub(super) fn is_left(&self, left: &Left, path: &Path) -> io::Result<bool> {
+        Ok(match (self, left) {
+            (Self::File(metadata) | Self::Folder(metadata), Left::Moved { inode }) => metadata.ino() == *inode,
+            (Self::File(_), Left::File { hash }) => hash_of_file(path)? == *hash,
+            (Self::Nothing, Left::Nothing) | (Self::Folder(_), Left::Folder) => true,
+            (Self::Link(target), Left::Link { target: left }) => target == left,
+            _ => false,
+        })
+    }
+
+    /// Whether it is at `path` as it was before the change. `copy` is the place of the copy.
+    pub(super) fn is_kept(&self, kept: &Kept, path: &Path, copies: &Path) -> io::Result<bool> {
+        Ok(match (self, kept) {
+            (Self::File(metadata), Kept::File { copy, .. }) => {
+                let copy = copies.join(copy);
+                metadata.len() == fs::symlink_metadata(&copy)?.len() && hash_of_file(path)? == hash_of_file(&copy)?
+            }
+            (Self::Nothing, Kept::Nothing | Kept::MovedFrom { .. }) | (Self::Folder(_), Kept::Folder { .. }) => true,
+            (Self::Link(target), Kept::Link { target: kept }) => target == kept,
+            _ => false,
+        })
+    }
+
+    /// Whether this state cannot have changed since `before` was looked at.
+    pub(super) fn is_untouched_since(&self, before: &Self) -> bool {
+        let stamp =
+            |of: &Metadata| (of.dev(), of.ino(), of.len(), of.mtime(), of.mtime_nsec(), of.ctime(), of.ctime_nsec());
+        match (self, before) {
+            (Self::File(now), Self::File(before)) => stamp(now) == stamp(before),
+            (Self::Nothing, Self::Nothing) | (Self::Folder(_), Self::Folder(_)) => true,
+            (Self::Link(now), Self::Link(before)) => now == before,
+            _ => false,
+        }
+    }
+}
+
+/// The permissions in `metadata`.
+pub(super) fn mode_of(metadata: &Metadata) -> u32 {
+    metadata.mode() & PERMISSIONS
+}
+
+/// A path from its bytes.
+pub(super) fn path_from(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsString::from_vec(bytes.to_vec()))
+}
+
+/// The bytes of a path.
+pub(super) fn bytes_of(path: &Path) -> Vec<u8> {
+    path.as_os_str().as_bytes().to_vec()
+}
+
+/// The SHA-256 of a regular file, in hexadecimal digits.
+fn hash_of_file(path: &Path) -> io::Result<String> {
+    let (mut file, _) = cohab_files::open_regular(path).map_err(|error| io::Error::other(error.to_string()))?;
+    let mut context = digest::Context::new(&digest::SHA256);
+    let mut chunk = vec![0; CHUNK_BYTES];
+    loop {
+        match file.read(&mut chunk)? {
+            0 => return Ok(hex(context.finish().as_ref())),
+            read => context.update(&chunk[..read]),
+        }
+    }
+}
+
+/// The SHA-256 of these bytes, in hexadecimal digits.
+pub(super) fn hash_of(content: &[u8]) -> String {
+    hex(digest::digest(&digest::SHA256, content).as_ref())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Creates a file of ours with this content.
+pub(super) fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = new_file(path)?;
+    file.write_all(content)?;
+    file.sync_data()
+}
+
+/// Copies a regular file of at most `limit_bytes` into a new file of ours. Where the file system can, both share their blocks.
+///
+/// # Errors
+/// It cannot be read, has grown too large, or the copy cannot be written.
+pub(super) fn copy_file(from: &Path, to: &Path, limit_bytes: u64) -> Result<(), FileError> {
+    let (from, metadata) = cohab_files::open_regular(from)?;
+    if metadata.len() > limit_bytes {
+        return Err(FileError::TooLarge { limit_bytes });
+    }
+    let mut file = new_file(to).map_err(FileError::Io)?;
+    io::copy(&mut from.take(limit_bytes), &mut file).map_err(FileError::Io)?;
+    Ok(())
+}
+
+fn new_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// Puts back at `path` what was there, where a change left something else or nothing.
+///
+/// # Errors
+/// The reason, as a phrase. Nothing of the user's is lost then.
+pub(super) fn put_back(now: &Now, kept: &Kept, path: &Path, copies: &Path, limit_bytes: u64) -> Result<(), String> {
+    let told = |error: io::Error| error.to_string();
+    if let Kept::MovedFrom { path: from } = kept {
+        return move_back(path, &path_from(from));
+    }
+    if let (Now::File(metadata), Kept::File { copy, .. }) = (now, kept) {
+        let content = copied(&copies.join(copy), limit_bytes)?;
+        return cohab_files::replace(path, &content, Expected::Same(metadata), None).map_err(|error| error.to_string());
+    }
+    // Read first: what is there goes only when its successor is at hand.
+    let content = match kept {
+        Kept::File { copy, .. } => Some(copied(&copies.join(copy), limit_bytes)?),
+        _ => None,
+    };
+    match now {
+        Now::Nothing => {}
+        Now::File(_) | Now::Link(_) => fs::remove_file(path).map_err(told)?,
+        Now::Folder(_) => fs::remove_dir(path).map_err(|error| match error.kind() {
+            io::ErrorKind::DirectoryNotEmpty => "the folder is not empty".to_owned(),
+            _ => error.to_string(),
+        })?,
+        Now::Other => return Err("it is no regular file".to_owned()),
+    }
+    match kept {
+        Kept::Nothing | Kept::MovedFrom { .. } => Ok(()),
+        Kept::Link { target } => symlink(path_from(target), path).map_err(told),
+        Kept::Folder { mode } => {
+            DirBuilder::new().mode(0o700).create(path).map_err(told)?;
+            fs::set_permissions(path, Permissions::from_mode(*mode)).map_err(told)
+        }
+        Kept::File { mode, .. } => {
+            write_new(path, &content.unwrap_or_default()).map_err(told)?;
+            fs::set_permissions(path, Permissions::from_mode(*mode)).map_err(told)
+        }
+    }
+}
+
+fn copied(copy: &Path, limit_bytes: u64) -> Result<Vec<u8>, String> {
+    let read = cohab_files::read_regular(copy, limit_bytes);
+    read.map(|(content, _)| content).map_err(|error| format!("its copy cannot be read: {error}"))
+}
+
+fn move_back(path: &Path, from: &Path) -> Result<(), String> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    match renameat_with(CWD, path, CWD, from, RenameFlags::NOREPLACE) {
+        Ok(()) => Ok(()),
+        Err(rustix::io::Errno::EXIST) => Err(format!("something else is at {} now", from.display())),
+        Err(error) => Err(io::Error::from(error).to_string()),
+    }
+}
