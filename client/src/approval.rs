@@ -6,7 +6,7 @@ mod offer;
 #[cfg(test)]
 mod tests;
 
-use cohab_impact::Impact;
+use cohab_impact::{Impact, plan::Plan};
 use std::{
     collections::VecDeque,
     sync::Arc,
@@ -121,7 +121,7 @@ impl OpenQuestion {
 
     fn begin_look(&mut self, now: Instant) -> Option<Task> {
         let plans = self.environment.plans(&self.request.subject);
-        if plans.iter().all(|plan| plan.steps.is_empty()) {
+        if !plans.iter().any(Plan::is_worth_a_look) {
             return None;
         }
         self.preview = ImpactPreview::Until(now + LOOK_LIMIT);

@@ -1,5 +1,5 @@
-//! `cohab undo`: takes back what the last turn changed. It needs no daemon: a program of ours brings back the files that `write` and
-//! `edit` changed; the shell reports its state; what was not changed since is brought back; the shell reports again; the outcome is
+//! `cohab undo`: takes back what the last turn changed. It needs no daemon: a program of ours brings back the files that are kept and
+//! says what it cannot undo; the shell reports its state; what was not changed since is brought back; the shell reports again; the outcome is
 //! printed.
 
 use std::time::Duration;
@@ -111,7 +111,10 @@ impl App {
         let seen = undoing.seen.take();
         match (std::mem::replace(&mut undoing.step, UndoStage::Opening), seen) {
             (UndoStage::Opening, _) if self.undo.journal.is_empty() => {
-                self.print_remark("Nothing to undo: no turn has changed this shell or a file since the last undo.");
+                self.print_remark(
+                    "Nothing to undo: no turn has changed this shell or a file since the last undo. \
+                     `cohab undo --list` shows earlier turns.",
+                );
                 self.close_undo(effects);
             }
             (UndoStage::Opening, _) if self.undo.journal.has_files => self.undo_files(effects),
@@ -234,12 +237,9 @@ impl App {
         if journal.is_partial {
             remarks.push("One command was stopped or is still running; its other changes are unknown.".to_owned());
         }
-        let rest = if has_files {
-            "Other files, and programs, are as the commands left them."
-        } else {
-            "Files and programs are as the commands left them."
-        };
-        remarks.push(rest.to_owned());
+        if !has_files {
+            remarks.push("Files and programs are as the commands left them.".to_owned());
+        }
         remarks.iter().for_each(|remark| self.print_remark(remark));
         told.append(&mut remarks);
         self.report_undo(&told.join("\n"), effects);

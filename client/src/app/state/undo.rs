@@ -9,7 +9,7 @@ pub struct UndoJournal {
     pub turn: Option<TurnId>,
     /// In the shell.
     pub change: StateChange,
-    /// It has changed files; the daemon keeps what they held.
+    /// It may have changed files; the daemon keeps what they held, as far as it could.
     pub has_files: bool,
     /// The shell could not report what a command of the turn changed.
     pub is_partial: bool,
@@ -26,7 +26,7 @@ impl UndoJournal {
         self.change.then(change);
     }
 
-    /// A tool has changed a file.
+    /// A tool has changed a file, or a command may have.
     pub fn record_files(&mut self, turn: TurnId) {
         self.begin(turn);
         self.has_files = true;

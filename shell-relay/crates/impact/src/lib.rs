@@ -1,7 +1,8 @@
 //! Determines the files that a command would touch, as far as that is certain before the command runs: the files that a pattern
 //! matches, the number of files that a removal hits, the file that an output replaces. [`plan`] reads the line, [`walk`] looks at the
-//! files. Uncertain effects are reported as unknown.
+//! files, and [`changes`] lists what has to be kept so that the command can be undone. Uncertain effects are reported as unknown.
 
+pub mod changes;
 pub mod plan;
 pub mod walk;
 mod words;

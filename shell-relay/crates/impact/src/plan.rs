@@ -13,6 +13,38 @@ const KEYWORDS: &[&str] = &[
 ];
 /// What runs the command behind it as it is.
 const PREFIXES: &[&str] = &["command", "nohup", "time", "sudo", "doas", "builtin"];
+/// Programs that change no file by themselves. Their redirections are read apart from them.
+const QUIET: &[&str] = &[
+    "alias", "awk", "basename", "cat", "cut", "date", "df", "diff", "dirname", "du", "echo", "env", "exit", "export",
+    "false", "file", "grep", "head", "hostname", "id", "jq", "kill", "less", "ls", "man", "printf", "ps", "pwd",
+    "read", "realpath", "rg", "seq", "set", "sleep", "sort", "stat", "tail", "test", "tr", "true", "type", "umask",
+    "uname", "unalias", "uniq", "unset", "wait", "wc", "which", "whoami", "xxd", "[",
+];
+/// Subcommands of git that change no file of the user.
+const QUIET_GIT: &[&str] = &[
+    "add",
+    "blame",
+    "branch",
+    "commit",
+    "config",
+    "describe",
+    "diff",
+    "fetch",
+    "log",
+    "ls-files",
+    "ls-tree",
+    "push",
+    "remote",
+    "rev-parse",
+    "shortlog",
+    "show",
+    "status",
+    "tag",
+];
+/// Options of `truncate` with a value.
+const SIZES: &[&str] = &["-s", "-r", "--size", "--reference"];
+/// Options of `sed` with a script.
+const SCRIPTS: &[&str] = &["-e", "-f", "--expression", "--file"];
 /// Where nothing is replaced.
 const SINKS: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"];
 
@@ -60,8 +92,12 @@ pub enum PlanStep {
     RemoveBelow(Vec<Pattern>),
     /// The content of these is replaced.
     Replace(Vec<Pattern>),
-    /// The first go to where the last says.
-    Transfer(Vec<Pattern>),
+    /// The first go to where the last says, and stay where they are unless they are moved.
+    Transfer(Vec<Pattern>, bool),
+    /// These are written to, or made.
+    Write(Vec<Pattern>),
+    /// The changes of files by a program that nothing is known about, as a phrase.
+    Unseen(String),
     /// A pattern in any other command.
     Match(Pattern),
     /// Uncertain, and why.
@@ -84,6 +120,14 @@ impl Pattern {
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.letters.iter().any(|letter| !matches!(letter, Some(Some(_))))
+    }
+}
+
+impl Plan {
+    /// Whether there is something to say before the command runs.
+    #[must_use]
+    pub fn is_worth_a_look(&self) -> bool {
+        !self.steps.iter().all(|step| matches!(step, PlanStep::Write(_) | PlanStep::Unseen(_)))
     }
 }
 
@@ -126,31 +170,32 @@ impl Planner<'_> {
 
     fn read(&mut self, tokens: &[WordToken]) {
         let mut words: Vec<&PatternWord> = Vec::new();
-        let (mut replaced, mut file): (Vec<&PatternWord>, Option<&WordToken>) = (Vec::new(), None);
+        let (mut replaced, mut written): (Vec<&PatternWord>, Vec<&PatternWord>) = (Vec::new(), Vec::new());
+        let mut file: Option<&WordToken> = None;
         for token in tokens.iter().chain([&WordToken::Next]) {
             match token {
                 WordToken::Word(word) => match file.take() {
                     Some(WordToken::Output) => replaced.push(word),
+                    Some(WordToken::Append) => written.push(word),
                     Some(_) => {}
                     None => words.push(word),
                 },
-                WordToken::Output | WordToken::OtherFile => file = Some(token),
+                WordToken::Output | WordToken::Append | WordToken::OtherFile => file = Some(token),
                 WordToken::Next | WordToken::Pipe => {
                     self.command(&std::mem::take(&mut words));
-                    let files = std::mem::take(&mut replaced);
-                    let files: Vec<&PatternWord> = files
-                        .into_iter()
-                        .filter(|word: &&PatternWord| {
-                            !word.literal().is_some_and(|path| SINKS.contains(&path.as_str()))
-                        })
-                        .collect();
-                    if let Some(files) = self.patterns(&files)
-                        && !files.is_empty()
-                    {
-                        self.steps.push(PlanStep::Replace(files));
-                    }
+                    self.redirected(std::mem::take(&mut replaced), PlanStep::Replace);
+                    self.redirected(std::mem::take(&mut written), PlanStep::Write);
                 }
             }
+        }
+    }
+
+    fn redirected(&mut self, mut files: Vec<&PatternWord>, step: fn(Vec<Pattern>) -> PlanStep) {
+        files.retain(|word| !word.literal().is_some_and(|path| SINKS.contains(&path.as_str())));
+        if let Some(files) = self.patterns(&files)
+            && !files.is_empty()
+        {
+            self.steps.push(step(files));
         }
     }
 
@@ -172,10 +217,13 @@ impl Planner<'_> {
             "pushd" | "popd" => self.steps.push(PlanStep::Lost),
             "rm" | "unlink" | "shred" => self.remove(rest, verb == "rm" && is_recursive(rest)),
             "rmdir" => self.remove(rest, false),
-            "mv" | "cp" => self.transfer(rest),
-            "truncate" => self.replace(&skip_sizes(rest)),
+            "mv" | "cp" => self.transfer(rest, verb == "mv"),
+            "truncate" => self.replace(&without_values(rest, SIZES)),
             "tee" if !rest.iter().any(|word| matches!(word.raw.as_str(), "-a" | "--append")) => self.replace(rest),
             "find" => self.find(rest),
+            "touch" | "mkdir" | "ln" | "tee" => self.write(&operands(rest)),
+            "sed" => self.sed(rest),
+            "git" => self.git(rest),
             _ => self.others(verb, rest),
         }
     }
@@ -203,7 +251,42 @@ impl Planner<'_> {
         }
     }
 
-    fn transfer(&mut self, words: &[&PatternWord]) {
+    fn write(&mut self, words: &[&PatternWord]) {
+        if let Some(targets) = self.patterns(words)
+            && !targets.is_empty()
+        {
+            self.steps.push(PlanStep::Write(targets));
+        }
+    }
+
+    /// `sed -i` writes to all operands, but the first is the script if no option has one.
+    fn sed(&mut self, words: &[&PatternWord]) {
+        if words.iter().any(|word| is_option(word, 'i', "--in-place")) {
+            let has_script = words.iter().any(|word| SCRIPTS.contains(&word.raw.as_str()));
+            let mut files = operands(&without_values(words, SCRIPTS));
+            files.drain(..files.len().min(usize::from(!has_script)));
+            self.write(&files);
+        }
+        self.matched(words);
+    }
+
+    fn git(&mut self, words: &[&PatternWord]) {
+        let subcommand = words.first().map(|word| word.raw.as_str()).unwrap_or_default();
+        let files = match words.iter().position(|word| word.raw == "--") {
+            Some(dashes) => &words[dashes + 1..],
+            None if subcommand == "restore" => words.get(1..).unwrap_or_default(),
+            None => &[],
+        };
+        let is_plain = !files.is_empty() && files.iter().all(|word| !word.raw.starts_with(['-', ':']));
+        match subcommand {
+            "checkout" | "restore" if is_plain => self.write(files),
+            _ if QUIET_GIT.contains(&subcommand) || subcommand.is_empty() => {}
+            _ => self.steps.push(PlanStep::Unseen(format!("what `git {subcommand}` changes in files"))),
+        }
+        self.matched(words);
+    }
+
+    fn transfer(&mut self, words: &[&PatternWord], is_move: bool) {
         let has = |letter: char, long: &str| words.iter().any(|word| is_option(word, letter, long));
         if has('t', "--target-directory") || has('T', "--no-target-directory") {
             return self.unknown("what is replaced where options name the place".into());
@@ -214,7 +297,7 @@ impl Planner<'_> {
         if let Some(targets) = self.patterns(&operands(words))
             && targets.len() >= 2
         {
-            self.steps.push(PlanStep::Transfer(targets));
+            self.steps.push(PlanStep::Transfer(targets, is_move));
         }
     }
 
@@ -240,6 +323,13 @@ impl Planner<'_> {
         if words.iter().any(|word| names_removal(&word.raw)) {
             return self.unknown(format!("what `{verb}` makes of its words"));
         }
+        self.matched(words);
+        if !QUIET.contains(&verb) {
+            self.steps.push(PlanStep::Unseen(format!("what `{verb}` changes in files")));
+        }
+    }
+
+    fn matched(&mut self, words: &[&PatternWord]) {
         for word in words
             .iter()
             .filter(|word| word.pieces.iter().any(|piece| matches!(piece, WordPiece::Star | WordPiece::One)))
@@ -305,12 +395,12 @@ fn is_recursive(words: &[&PatternWord]) -> bool {
     words[..end].iter().any(|word| is_option(word, 'r', "--recursive") || is_option(word, 'R', "--recursive"))
 }
 
-/// Without the values of `-s` and `-r`.
-fn skip_sizes<'a>(words: &[&'a PatternWord]) -> Vec<&'a PatternWord> {
+/// Without the values of these options.
+fn without_values<'a>(words: &[&'a PatternWord], options: &[&str]) -> Vec<&'a PatternWord> {
     let mut kept = Vec::new();
     let mut skips = false;
     for word in words {
-        if !std::mem::replace(&mut skips, matches!(word.raw.as_str(), "-s" | "-r" | "--size" | "--reference")) {
+        if !std::mem::replace(&mut skips, options.contains(&word.raw.as_str())) {
             kept.push(*word);
         }
     }

@@ -22,41 +22,47 @@ const MAX_REPLACED: usize = 6;
 /// Does the looks of `plan` until `deadline`. What was not seen by then is said to be more.
 #[must_use]
 pub fn look(plan: &Plan, deadline: Instant) -> Impact {
-    let mut walker =
-        Walker { cwd: Some(plan.cwd.clone()), home: &plan.home, names_left: MAX_NAMES, deadline, notes: Vec::new() };
+    let mut walker = Walker::new(plan, deadline);
     for step in &plan.steps {
         walker.step(step);
     }
     Impact { notes: walker.notes }
 }
 
-struct Walker<'a> {
+pub(crate) struct Walker<'a> {
     /// Where the shell is by now; `None` if that is uncertain.
-    cwd: Option<PathBuf>,
+    pub(crate) cwd: Option<PathBuf>,
     home: &'a Path,
     names_left: usize,
     deadline: Instant,
     notes: Vec<Note>,
 }
 
-impl Walker<'_> {
+impl<'a> Walker<'a> {
+    /// At the beginning of `plan`.
+    pub(crate) fn new(plan: &'a Plan, deadline: Instant) -> Self {
+        Self { cwd: Some(plan.cwd.clone()), home: &plan.home, names_left: MAX_NAMES, deadline, notes: Vec::new() }
+    }
+
     fn step(&mut self, step: &PlanStep) {
         match step {
             PlanStep::Unknown(what) => self.note(Note::Unknown(what.clone())),
+            PlanStep::Write(_) | PlanStep::Unseen(_) => {}
             PlanStep::Lost => self.cwd = None,
-            PlanStep::Enter(folder) => {
-                let found = self.expand(folder);
-                // Only one existing folder is where a shell would surely go.
-                self.cwd =
-                    found.filter(|found| found.len() == 1 && found[0].is_dir()).map(|mut found| found.swap_remove(0));
-            }
+            PlanStep::Enter(folder) => self.enter(folder),
             _ if self.cwd.is_none() => self.note(Note::Unknown("what is in the folder that it goes to".into())),
             PlanStep::Remove(patterns, is_recursive) => self.remove(patterns, *is_recursive, false),
             PlanStep::RemoveBelow(roots) => self.remove(roots, true, true),
             PlanStep::Replace(patterns) => self.replace(patterns),
-            PlanStep::Transfer(patterns) => self.transfer(patterns),
+            PlanStep::Transfer(patterns, _) => self.transfer(patterns),
             PlanStep::Match(pattern) => self.matches(pattern),
         }
+    }
+
+    /// Goes to a folder. Only one existing folder is where a shell would surely go.
+    pub(crate) fn enter(&mut self, folder: &Pattern) {
+        let found = self.expand(folder);
+        self.cwd = found.filter(|found| found.len() == 1 && found[0].is_dir()).map(|mut found| found.swap_remove(0));
     }
 
     fn note(&mut self, note: Note) {
@@ -148,7 +154,7 @@ impl Walker<'_> {
         }
     }
 
-    fn may_go_on(&self) -> bool {
+    pub(crate) fn may_go_on(&self) -> bool {
         self.names_left > 0 && Instant::now() < self.deadline
     }
 
@@ -206,14 +212,14 @@ impl Walker<'_> {
     }
 
     /// The existing paths that a pattern stands for, sorted. `None` if they are too many to look at, or time is up.
-    fn expand(&mut self, pattern: &Pattern) -> Option<Vec<PathBuf>> {
+    pub(crate) fn expand(&mut self, pattern: &Pattern) -> Option<Vec<PathBuf>> {
         let mut found = self.expand_all(pattern)?;
         found.retain(|path| fs::symlink_metadata(path).is_ok());
         Some(found)
     }
 
     /// The same, also one that does not exist if it is no pattern.
-    fn expand_all(&mut self, pattern: &Pattern) -> Option<Vec<PathBuf>> {
+    pub(crate) fn expand_all(&mut self, pattern: &Pattern) -> Option<Vec<PathBuf>> {
         let mut found = vec![match pattern.letters.first() {
             Some(Some(Some('/'))) => PathBuf::from("/"),
             _ => self.cwd.clone()?,

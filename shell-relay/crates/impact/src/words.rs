@@ -44,6 +44,8 @@ pub(super) enum WordToken {
     Pipe,
     /// `>` and its like: the next word is replaced.
     Output,
+    /// `>>` and its like: the next word is written to.
+    Append,
     /// Other redirections: the next word is left alone.
     OtherFile,
 }
@@ -87,7 +89,7 @@ impl WordReader {
                     Some('&') => self.push(WordToken::Next),
                     Some('>') => {
                         self.at += 1;
-                        let token = if self.eat('>') { WordToken::OtherFile } else { WordToken::Output };
+                        let token = if self.eat('>') { WordToken::Append } else { WordToken::Output };
                         self.out.push(token);
                     }
                     _ => return Err("what runs in the background"),
@@ -122,7 +124,7 @@ impl WordReader {
         match (is_output, self.peek()) {
             (_, Some('(')) => return Err("what a substitution names"),
             (false, Some('<')) => return Err("a text within the command"),
-            (true, Some('>')) | (false, Some('>')) => self.push(WordToken::OtherFile),
+            (true, Some('>')) | (false, Some('>')) => self.push(WordToken::Append),
             // `2>&1` and the like name no file.
             (_, Some('&')) => {
                 self.at += 1;

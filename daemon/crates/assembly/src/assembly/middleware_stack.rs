@@ -32,7 +32,7 @@ use cohab_runtime::{
         accounting::{Accounting, Answered},
         audit::Audit,
         auto_title::Naming,
-        backups::KeepFiles,
+        backups::{KeepFiles, KeptTurn},
         budget::Budget,
         checkpoint::Checkpoint,
         compaction::{Compaction, Spent},
@@ -146,11 +146,15 @@ impl MiddlewareStack<'_> {
     fn around_calls(self, outputs: PathBuf, pause: Arc<dyn Middleware>, spans: Arc<Spans>) -> Vec<Arc<dyn Middleware>> {
         let (session, recorder) = (Arc::clone(&self.parts.session), Arc::clone(&self.parts.recorder));
         let audit = self.audit.clone();
-        let keep_files = KeepFiles::new(
-            Backups::at(&self.assembly.paths.state_dir),
-            session.key().to_string(),
-            self.parts.turn_id.to_string(),
-        );
+        let keep_files = KeepFiles::new(KeptTurn {
+            backups: Backups::at(&self.assembly.paths.state_dir),
+            session: session.key().to_string(),
+            turn: self.parts.turn_id.to_string(),
+            question: self.parts.question.clone(),
+            home: self.assembly.parts.home.clone(),
+            shell: self.shell,
+            lock: self.lock(),
+        });
         let is_asked = move || session.approval() != ApprovalMode::All;
         let calls = ApprovedCallRecorder::new(Arc::clone(&recorder), Box::new(is_asked));
         let asked = Arc::clone(&self.parts.session);
@@ -331,6 +335,15 @@ impl MiddlewareStack<'_> {
         told.finish()
     }
 
+    /// The lock on what runs unasked, where it can be had.
+    fn lock(&self) -> Option<Lock<'static>> {
+        let session = &self.parts.session;
+        let has_lock =
+            if session.live_shell().is_some() { session.client_has_lock() } else { lock::launcher().is_ok() };
+        let takes_unknown = self.resolved.settings.guards.confined == ConfinedPrograms::All;
+        has_lock.then(|| Lock::UNNAMED.with_unknown_programs(takes_unknown))
+    }
+
     fn gate(self) -> Gate {
         let (rules, model) = (Arc::clone(&self.resolved.settings.guards.rules), self.provider.info().model);
         let must_ask = move |tool: &str| rules.must_ask(tool, &model);
@@ -342,12 +355,11 @@ impl MiddlewareStack<'_> {
         let own = self.assembly.paths.own_folders();
         // In the live shell the client checks.
         let is_live = self.parts.session.live_shell().is_some();
-        let has_lock = if is_live { self.parts.session.client_has_lock() } else { lock::launcher().is_ok() };
-        let takes_unknown = self.resolved.settings.guards.confined == ConfinedPrograms::All;
+        let lock = self.lock();
         let settings = (!is_live).then(|| self.assembly.repository_settings(&self.parts.session));
         Gate::new(self.assembly.parts.policy, mode, self.approver, consents, home, self.shell)
             .with_repository_settings(settings)
-            .with_lock(has_lock.then(|| Lock::UNNAMED.with_unknown_programs(takes_unknown)))
+            .with_lock(lock)
             .with_remembered(Arc::clone(&self.assembly.rules) as _)
             .with_own_folders(own)
             .with_program_folders(programs)

@@ -1,59 +1,147 @@
-//! Keeps the content of a file before `write` or `edit` changes it, so that `cohab undo` can restore it.
+//! Keeps what the assistant is going to change, so that `cohab undo` can restore it: the file of `write` and `edit`, and what a command
+//! changes as far as that is known before it runs.
 
 use std::{
     collections::BTreeMap,
-    path::PathBuf,
+    io,
+    path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
 };
 
 use async_trait::async_trait;
 use cohab_agent::{Denial, Middleware, PlannedCall, port::Effect};
+use cohab_impact::{
+    changes::{Changes, changes},
+    plan::{Known, plan},
+};
 use cohab_model_api::ToolResult;
-use cohab_store::backups::{BackupError, Backups};
+use cohab_policy::{Context, Level, Lock, assess_line};
+use cohab_shell_state::shell::Shell;
+use cohab_store::backups::{Backups, CommandChanges, Pending};
+use cohab_text::sanitize::one_line;
 
-/// Keeps the files that one turn changes.
+/// Longest question and command that are noted, in characters.
+const TITLE_MAX_CHARS: usize = 80;
+/// A command waits at most this long for its files to be copied.
+const COPY_LIMIT: Duration = Duration::from_secs(2);
+
+/// The turn whose changes are kept.
+#[derive(Clone, Debug)]
+pub struct KeptTurn {
+    /// All backups.
+    pub backups: Backups,
+    /// The name of the session.
+    pub session: String,
+    /// The turn.
+    pub turn: String,
+    /// What the user asked in it.
+    pub question: String,
+    /// The user's home.
+    pub home: PathBuf,
+    /// The shell that reads commands.
+    pub shell: Shell,
+    /// The lock on what runs unasked: behind it no file changes.
+    pub lock: Option<Lock<'static>>,
+}
+
+impl KeptTurn {
+    fn keep_file(&self, path: &Path) -> Result<(), String> {
+        let question = one_line(&self.question, TITLE_MAX_CHARS);
+        self.backups.keep(&self.session, &self.turn, &question, path).map_err(|error| error.to_string())
+    }
+
+    /// `None` if the command changes no file, for all that is known.
+    fn keep_for_command(&self, command: &str, cwd: &Path) -> io::Result<Option<Pending>> {
+        let context = Context { lock: self.lock, ..Context::new(cwd, &self.home) }.in_shell(self.shell);
+        if assess_line(command, context).level == Level::Allow {
+            return Ok(None);
+        }
+        let deadline = Instant::now() + COPY_LIMIT;
+        let found = changes(&plan(command, &Known::of(self.home.clone(), cwd.to_owned())), deadline);
+        if found.is_empty() {
+            return Ok(None);
+        }
+        let Changes { paths, moves, uncovered } = found;
+        let changes = CommandChanges { line: one_line(command, TITLE_MAX_CHARS), paths, moves, uncovered };
+        let question = one_line(&self.question, TITLE_MAX_CHARS);
+        self.backups.keep_for_command((&self.session, &self.turn), &question, &changes, deadline).map(Some)
+    }
+}
+
+/// What a call that runs is about to change.
+#[derive(Debug)]
+enum Open {
+    File(PathBuf),
+    Command(Pending),
+}
+
+/// Keeps what the calls of one turn change.
 pub struct KeepFiles {
-    backups: Backups,
-    session: String,
-    turn: String,
-    /// Files that are being changed, by the ids of their calls.
-    open: Mutex<BTreeMap<String, PathBuf>>,
+    turn: KeptTurn,
+    /// By the ids of the calls.
+    open: Mutex<BTreeMap<String, Open>>,
 }
 
 impl KeepFiles {
-    /// For this turn of the session with this name.
+    /// For this turn.
     #[must_use]
-    pub fn new(backups: Backups, session: String, turn: String) -> Self {
-        Self { backups, session, turn, open: Mutex::default() }
+    pub fn new(turn: KeptTurn) -> Self {
+        Self { turn, open: Mutex::default() }
     }
 
-    async fn on_disk(
+    fn open(&self, call_id: &str, open: Open) {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).insert(call_id.to_owned(), open);
+    }
+
+    async fn on_disk<T: Send + 'static>(
         &self,
-        path: PathBuf,
-        work: fn(&Backups, &str, &str, &std::path::Path) -> Result<(), BackupError>,
-    ) -> Result<(), String> {
-        let (backups, session, turn) = (self.backups.clone(), self.session.clone(), self.turn.clone());
-        let done = tokio::task::spawn_blocking(move || work(&backups, &session, &turn, &path)).await;
-        done.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
+        work: impl FnOnce(&KeptTurn) -> Result<T, String> + Send + 'static,
+    ) -> Result<T, String> {
+        let turn = self.turn.clone();
+        tokio::task::spawn_blocking(move || work(&turn)).await.map_err(|error| error.to_string())?
     }
 }
 
 #[async_trait]
 impl Middleware for KeepFiles {
     async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
-        let Effect::Write { path, .. } = &call.intent.effect else { return Ok(()) };
-        self.on_disk(path.clone(), Backups::keep).await.map_err(|error| Denial::Refused {
-            reason: format!("nothing was written: the file's content could not be saved for `cohab undo`: {error}"),
-        })?;
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).insert(call.call_id.clone(), path.clone());
+        match &call.intent.effect {
+            Effect::Write { path, .. } => {
+                let kept = path.clone();
+                self.on_disk(move |turn| turn.keep_file(&kept)).await.map_err(|error| Denial::Refused {
+                    reason: format!(
+                        "nothing was written: the file's content could not be saved for `cohab undo`: {error}"
+                    ),
+                })?;
+                self.open(&call.call_id, Open::File(path.clone()));
+            }
+            Effect::RunCommand { command } => {
+                let (command, cwd) = (command.clone(), call.cwd.clone());
+                let kept =
+                    self.on_disk(move |turn| turn.keep_for_command(&command, &cwd).map_err(|error| error.to_string()));
+                match kept.await {
+                    Ok(pending) => {
+                        pending.into_iter().for_each(|pending| self.open(&call.call_id, Open::Command(pending)))
+                    }
+                    // The user agreed to the command, not to a copy.
+                    Err(error) => tracing::warn!(error, "what a command changes could not be kept"),
+                }
+            }
+            Effect::Read { .. } | Effect::Internal => {}
+        }
         Ok(())
     }
 
     async fn after_tool(&self, result: &mut ToolResult) {
-        let path = self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&result.call_id);
-        let Some(path) = path else { return };
-        if let Err(error) = self.on_disk(path, Backups::changed).await {
-            tracing::warn!(error, "a changed file cannot be undone");
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&result.call_id);
+        let Some(open) = open else { return };
+        let noted = self.on_disk(move |KeptTurn { backups, session, turn, .. }| match open {
+            Open::File(path) => backups.changed(session, turn, &path).map_err(|error| error.to_string()),
+            Open::Command(pending) => backups.command_ended(session, turn, &pending).map_err(|error| error.to_string()),
+        });
+        if let Err(error) = noted.await {
+            tracing::warn!(error, "a change cannot be undone");
         }
     }
 }
@@ -67,10 +155,26 @@ mod tests {
 
     use super::*;
 
-    fn call(path: PathBuf) -> PlannedCall {
-        let call = ToolCall { id: "1".into(), name: "write".into(), args: Ok(JsonObject::new().into()) };
-        let intent = Intent { title: String::new(), effect: Effect::Write { path, diff: "".into() } };
-        PlannedCall::new(&call, JsonObject::new(), intent, "/".into())
+    fn call(effect: Effect, cwd: &Path) -> PlannedCall {
+        let call = ToolCall { id: "1".into(), name: "a tool".into(), args: Ok(JsonObject::new().into()) };
+        let intent = Intent { title: String::new(), effect };
+        PlannedCall::new(&call, JsonObject::new(), intent, cwd.to_owned())
+    }
+
+    fn result() -> ToolResult {
+        ToolResult { call_id: "1".into(), tool: "a tool".into(), content: String::new(), is_error: false }
+    }
+
+    fn keep_files(backups: &Backups, home: &Path) -> KeepFiles {
+        KeepFiles::new(KeptTurn {
+            backups: backups.clone(),
+            session: "shell:1".into(),
+            turn: "t".into(),
+            question: "tidy up".into(),
+            home: home.to_owned(),
+            shell: Shell::Bash,
+            lock: None,
+        })
     }
 
     #[tokio::test]
@@ -79,17 +183,46 @@ mod tests {
         let root = folder.path().canonicalize().expect("a path");
         let file = root.join("f");
         fs::write(&file, "old").expect("written");
+        let write = || Effect::Write { path: file.clone(), diff: "".into() };
         let backups = Backups::at(&root.join("state"));
-        let keep = KeepFiles::new(backups.clone(), "shell:1".into(), "t".into());
-        keep.before_tool(&mut call(file.clone())).await.expect("it is kept");
+        let keep = keep_files(&backups, &root);
+        keep.before_tool(&mut call(write(), &root)).await.expect("it is kept");
         fs::write(&file, "new").expect("written");
-        let (call_id, tool) = ("1".to_owned(), "write".to_owned());
-        keep.after_tool(&mut ToolResult { call_id, tool, content: String::new(), is_error: false }).await;
-        backups.restore(Some("t")).expect("read").expect("something to restore");
+        keep.after_tool(&mut result()).await;
+        let restored = backups.restore(Some("t")).expect("read").expect("something to restore");
+        assert_eq!(restored.question, "tidy up");
         assert_eq!(fs::read_to_string(&file).expect("text"), "old");
 
-        let keep = KeepFiles::new(Backups::at(&file), "shell:1".into(), "t".into());
-        let Err(Denial::Refused { reason }) = keep.before_tool(&mut call(file)).await else { panic!("it is kept") };
+        let keep = keep_files(&Backups::at(&file), &root);
+        let Err(Denial::Refused { reason }) = keep.before_tool(&mut call(write(), &root)).await else {
+            panic!("it is kept")
+        };
         assert!(reason.starts_with("nothing was written: the file's content could not be saved"), "{reason}");
+    }
+
+    #[tokio::test]
+    async fn what_a_command_removes_is_kept_and_what_only_reads_leaves_no_trace() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().canonicalize().expect("a path");
+        let file = root.join("todo.txt");
+        fs::write(&file, "old").expect("written");
+        let run = |command: &str| call(Effect::RunCommand { command: command.into() }, &root);
+        let backups = Backups::at(&root.join("state"));
+        let keep = keep_files(&backups, &root);
+        keep.before_tool(&mut run("ls -l; cat todo.txt")).await.expect("it may run");
+        keep.after_tool(&mut result()).await;
+        assert_eq!(backups.turns().expect("read"), []);
+        keep.before_tool(&mut run("touch two.txt && rm -f todo.txt && make")).await.expect("it may run");
+        fs::write(root.join("two.txt"), "").expect("written");
+        fs::remove_file(&file).expect("removed");
+        keep.after_tool(&mut result()).await;
+        let restored = backups.restore(None).expect("read").expect("a turn");
+        assert_eq!(restored.commands[0].uncovered, ["what `make` changes in files"]);
+        assert_eq!(fs::read_to_string(&file).expect("text"), "old");
+        assert!(!root.join("two.txt").exists());
+
+        // A command runs although nothing can be kept.
+        let keep = keep_files(&Backups::at(&file), &root);
+        keep.before_tool(&mut run("rm todo.txt")).await.expect("it may run");
     }
 }
