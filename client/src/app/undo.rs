@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     effect::Effect,
-    slash::own_output::OwnOutput,
+    slash::own_output::{OwnOutput, ProgramEnding},
     ui::change_summary::{named, restored},
 };
 
@@ -159,13 +159,18 @@ impl App {
 
     /// It has, as far as it could. The shell is next.
     pub(super) fn on_files_undone(&mut self, output: &OwnOutput, effects: &mut Vec<Effect>) {
-        let lines = output.lines(&LINE.join(" "), self.width());
+        // A turn of which no file is kept has nothing to say.
+        let is_silent = output.text.trim().is_empty() && output.ending == ProgramEnding::Exited(0);
+        let lines = if is_silent { Vec::new() } else { output.lines(&LINE.join(" "), self.width()) };
         let told: Vec<String> = lines.iter().map(ToString::to_string).collect();
         self.screen.above.extend(lines);
         self.screen.is_dirty = true;
         self.undo.journal.has_files = false;
         if self.undo.journal.leaves_shell_alone() {
             self.undo.journal = UndoJournal::default();
+            if is_silent {
+                self.print_remark("Nothing to undo: no change of a file by this turn is known.");
+            }
             self.report_undo(&told.join("\n"), effects);
             self.close_undo(effects);
         } else {

@@ -175,14 +175,17 @@ fn the_key_undoes_right_after_the_turn_and_is_the_shells_at_any_other_time() {
 
 #[test]
 fn elsewhere_the_command_takes_files_back_and_leaves_what_was_changed_since() {
-    assert_eq!(Home::new().run(&["undo"]).stdout, "Nothing to undo: no file change is recorded.\n");
+    assert_eq!(Home::new().run(&["undo"]).stdout, "Nothing to undo: no change of a file is kept.\n");
     let write = |name: &str| Answer::call("write", &json!({"path": name, "content": "theirs"}));
     let server = ModelServer::start(Wire::OpenAiChat, [write("a"), write("b"), Answer::text("All done.")]);
     let home = Home::with_model(&server);
     ["a", "b"].iter().for_each(|name| fs::write(home.path(name), "mine").expect("the home can be written"));
     assert_eq!(home.run(&["ask", "--approve", "all", "change files"]).status, Some(0));
     fs::write(home.path("b"), "mine again").expect("the home can be written");
-    let undone = home.run(&["undo"]);
+    let refused = home.run(&["undo"]);
+    assert_eq!(refused.status, Some(1), "nobody can be asked: {refused:?}");
+    assert!(refused.stderr.contains("there is no terminal to ask whether to undo \"change files\""), "{refused:?}");
+    let undone = home.run(&["undo", "--yes"]);
     assert_eq!(undone.status, Some(1), "{undone:?}");
     assert!(
         undone.stdout.starts_with("~/b: left alone, it was changed since; its earlier content is in "),
@@ -222,4 +225,42 @@ fn files_of_the_last_turn_come_back_without_git() {
         told.contains("$ export NEW=1") && told.contains("by the mode") && told.contains("files restored"),
         "{told}"
     );
+}
+
+#[test]
+fn what_commands_removed_created_and_replaced_comes_back_and_the_rest_is_named() {
+    for name in ["bash", "zsh", "fish"].into_iter().filter(|name| is_installed_or_skip(name)) {
+        let write = Answer::call("write", &json!({"path": "one.txt", "content": "one"}));
+        let command = "touch two.txt && rm -rf notes; mv list.txt old-list.txt; sed -i s/mine/theirs/ config; make";
+        let server = ModelServer::start(
+            Wire::OpenAiChat,
+            [write, Answer::text("Written."), Answer::bash(command), Answer::text("Tidied.")],
+        );
+        let home = Home::with_model(&server).env("COHAB_APPROVAL", "all");
+        let home = if name == "bash" { home } else { home.shell(name) };
+        fs::create_dir(home.path("notes")).expect("made");
+        for (file, text) in [("notes/todo.txt", "milk"), ("list.txt", "a list"), ("config", "mine")] {
+            fs::write(home.path(file), text).expect("written");
+        }
+        let shell = home.cohab();
+        shell.ask("write one", "Written.");
+        shell.ask("tidy up", "Tidied.");
+        assert!(!home.path("notes").exists() && home.path("two.txt").exists(), "{name}: {}", shell.dump());
+        shell.run("cohab undo");
+        let told = shell.look(View::history);
+        let text = |file: &str| fs::read_to_string(home.path(file)).ok();
+        let files = ["notes/todo.txt", "list.txt", "config", "one.txt", "two.txt", "old-list.txt"].map(text);
+        let expected = [Some("milk"), Some("a list"), Some("mine"), Some("one"), None, None];
+        assert_eq!(files.each_ref().map(Option::as_deref), expected, "{name}: {}", shell.dump());
+        assert!(told.contains("~/old-list.txt: moved back to ~/list.txt\n"), "{name}: {}", shell.dump());
+        assert!(told.contains("Not undone: what `make` changes in files.\n"), "{name}: {}", shell.dump());
+        // An older turn is undone only by its number.
+        assert!(shell.run("cohab undo").contains("Nothing to undo"), "{name}");
+        assert_eq!(text("one.txt").as_deref(), Some("one"));
+        let list = home.run(&["undo", "--list"]).stdout;
+        assert!(list.contains("1  now       1  write one\n"), "{name}: {list}");
+        assert_eq!(home.run(&["undo", "--turn", "1"]).stdout, "~/one.txt: removed, the assistant had created it\n");
+        assert_eq!(home.run(&["undo", "--redo"]).stdout, "~/one.txt: restored\n");
+        assert_eq!(text("one.txt").as_deref(), Some("one"));
+    }
 }

@@ -246,7 +246,7 @@ fn files_come_back_before_the_shell_does() {
     let effects = answer(&mut bench, &request.id, &[]);
     assert!(
         matches!(&effects[..], [Effect::Send(ClientMessage::ShellEvent(event)), Effect::EndAnswer]
-        if event.output_tail.starts_with("~/notes.txt: restored\n  ↶ -A\nOther files, and programs")),
+        if event.output_tail == "~/notes.txt: restored\n  ↶ -A"),
         "{effects:?}"
     );
 }
@@ -258,4 +258,37 @@ fn what_reads_or_was_not_done_leaves_nothing_to_undo() {
         let bench = after_a_change_of_a_file(tool, outcome, false);
         assert!(!bench.app.takes_undo_key(UntouchedPrompt::Stands), "{tool} {outcome:?}");
     }
+}
+
+/// A turn ran this command after a yes.
+fn after_a_command(command: &str) -> Bench {
+    let mut bench = Bench::in_a_turn();
+    bench.app.options.approval = ApprovalMode::All;
+    let id = CALL.to_string();
+    bench.daemon(execute(command, None));
+    bench.live(observed(&id, &[]));
+    bench.live(finished(&id));
+    bench.live(LiveEvent::AnswerReady);
+    bench.daemon(ended(TurnEndReason::Answered));
+    bench.app.last_frame();
+    bench.live(LiveEvent::AnswerEnded);
+    bench.live(LiveEvent::PromptReady);
+    bench
+}
+
+#[test]
+fn a_turn_that_ran_a_command_is_the_one_that_is_undone() {
+    let mut bench = after_a_command("touch two.txt && rm -f todo.txt");
+    bench.enter("cohab undo");
+    let effects = bench.live(LiveEvent::AnswerReady);
+    assert!(matches!(&effects[..], [Effect::RunProgram { args, .. }] if args[2] == TURN.to_string()), "{effects:?}");
+    let silent = OwnOutput { text: String::new(), ending: own_output::ProgramEnding::Exited(0) };
+    let mut effects = Vec::new();
+    bench.app.on_files_undone(&silent, &mut effects);
+    let shown: Vec<String> = bench.app.last_frame().above.iter().map(ToString::to_string).collect();
+    assert_eq!(shown[1], "Nothing to undo: no change of a file by this turn is known.");
+
+    let mut bench = after_a_command("ls");
+    bench.enter("cohab undo");
+    assert_eq!(bench.live(LiveEvent::AnswerReady), [Effect::EndAnswer]);
 }

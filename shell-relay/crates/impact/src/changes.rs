@@ -175,6 +175,7 @@ mod tests {
             ("git restore --staged a.txt", "", "", "what `git restore` changes in files"),
             ("git reset --hard", "", "", "what `git reset` changes in files"),
             ("git status; ls; export A=1", "", "", ""),
+            ("(cd d; make)", "", "", "what is in parentheses"),
             ("make install", "", "", "what `make` changes in files"),
             ("rm \"$(cat list)\"", "", "", "what an expansion stands for"),
         ] {

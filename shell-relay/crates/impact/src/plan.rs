@@ -139,7 +139,7 @@ pub fn plan(line: &str, known: &Known) -> Plan {
         Ok(tokens) => planner.read(&tokens),
         // Only where something might have been looked at is it worth a word.
         Err(what) if is_of_interest(line) => planner.unknown(what.to_owned()),
-        Err(_) => {}
+        Err(what) => planner.steps.push(PlanStep::Unseen(what.to_owned())),
     }
     Plan { home: known.home.clone(), cwd: known.cwd.clone(), steps: planner.steps }
 }

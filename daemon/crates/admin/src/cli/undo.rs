@@ -131,7 +131,7 @@ fn agree(turn: &TurnSummary, input: Option<&mut dyn BufRead>, output: &mut dyn W
     let Some(input) = input else {
         let hint = "`--yes` undoes it without asking, `--turn N` another one".to_owned();
         let name = told::name(turn, &Zoned::now());
-        return Err(Failure::Other(format!("nobody can be asked whether to undo {name}"), Some(hint)));
+        return Err(Failure::Other(format!("there is no terminal to ask whether to undo {name}"), Some(hint)));
     };
     write!(output, "{}Undo it? [y/N] ", told::proposal(turn, &Zoned::now()))?;
     output.flush()?;
@@ -148,7 +148,13 @@ fn tell(args: &UndoArgs, restored: Option<&Restored>, paths: &Paths, output: &mu
     if let Some(restored) = restored {
         put_on_record(restored, paths);
     }
-    let text = if args.json { told::json(restored) } else { told::text(restored, args.redo) };
+    // The client names a turn of which perhaps nothing is kept.
+    let is_silent = restored.is_none() && args.turn.is_some();
+    let text = match (args.json, is_silent) {
+        (true, _) => told::json(restored),
+        (false, true) => String::new(),
+        (false, false) => told::text(restored, args.redo),
+    };
     output.write_all(text.as_bytes())?;
     let mut words = restored.iter().flat_map(|restored| &restored.files).map(|taken| &taken.word);
     if words.any(|word| matches!(word, Word::Refused { .. })) { Err(Failure::Told) } else { Ok(()) }
@@ -235,7 +241,7 @@ mod tests {
         write(&home, "0002", &newer);
         let (code, text) = run_as(&home, &PLAIN, None);
         assert!(
-            code == ExitCode::FAILURE && text.contains("nobody can be asked whether to undo \"the question of 0002\"")
+            code == ExitCode::FAILURE && text.contains("there is no terminal to ask whether to undo \"the question of 0002\"")
         );
         let (code, text) = run_as(&home, &PLAIN, Some("\n"));
         assert!(text.starts_with("\"the question of 0002\", now:\n  ") && text.contains("/newer\n"), "{text}");
