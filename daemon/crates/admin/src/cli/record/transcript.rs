@@ -4,7 +4,7 @@ use cohab_store::sessions::{
     EventRow,
     event::{Approval, CallResult, Event},
 };
-use cohab_text::sanitize::sanitize;
+use cohab_text::sanitize::{sanitize, sanitize_prose};
 
 use super::time;
 
@@ -33,11 +33,11 @@ pub fn plain(events: &[EventRow]) -> String {
 
 fn part(row: &EventRow, consent: Option<Approval>) -> String {
     match &row.event {
-        Event::Question { text, .. } => lines("? ", text),
+        Event::Question { text, .. } => prose_lines("? ", text),
         Event::Shell { line, exit_code, .. } => {
             lines("you ran $ ", &format!("{} (exit {exit_code})", line.as_deref().unwrap_or("(a command)")))
         }
-        Event::Answer { text } => lines("", text),
+        Event::Answer { text } => prose_lines("", text),
         Event::Call(call) => {
             let what =
                 call.command.as_ref().map_or_else(|| format!("{} {}", call.tool, call.title), |one| format!("$ {one}"));
@@ -74,10 +74,19 @@ pub fn outcome(result: &CallResult, consent: Option<Approval>) -> String {
     text
 }
 
-/// `text` with `first` before its first line and blanks before the others.
+/// A command or output with `first` before its first line and blanks before the others.
 #[must_use]
 pub fn lines(first: &str, text: &str) -> String {
-    let clean = sanitize(text);
+    indented(first, &sanitize(text))
+}
+
+/// The same for a question or an answer.
+#[must_use]
+pub fn prose_lines(first: &str, text: &str) -> String {
+    indented(first, &sanitize_prose(text))
+}
+
+fn indented(first: &str, clean: &str) -> String {
     let blank = " ".repeat(first.chars().count());
     let mut out = String::new();
     for (index, line) in clean.trim_end().lines().enumerate() {
