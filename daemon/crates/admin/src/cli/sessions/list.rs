@@ -2,15 +2,19 @@
 
 use std::{io::Write, path::Path};
 
+use clap::Subcommand as _;
 use cohab_protocol::Paths;
 use cohab_store::sessions::{SessionRow, StateStore, id};
-use cohab_text::sanitize::{escaped_json, one_line};
+use cohab_text::{
+    nearest,
+    sanitize::{escaped_json, one_line},
+};
 use jiff::Zoned;
 use serde_json::{Value, json};
 
 use super::{
     super::{Failure, record},
-    ListArgs,
+    ListArgs, SessionsCommand,
 };
 
 /// Widest folder, in columns.
@@ -35,11 +39,19 @@ pub(super) fn run(args: &ListArgs, paths: &Paths, now: &Zoned, output: &mut dyn 
         let rows: Vec<Value> = sessions.iter().map(record::session_json).collect();
         escaped_json(&json!({"sessions": rows}).to_string()) + "\n"
     } else if sessions.is_empty() && !args.words.is_empty() {
-        format!("No session contains \"{}\".\n", record::visible(&args.words.join(" ")))
+        let meant = nearest_command(&args.words[0]);
+        let meant = meant.map(|name| format!(" Did you mean `cohab sessions {name}`?")).unwrap_or_default();
+        format!("No session contains \"{}\".{meant}\n", record::visible(&args.words.join(" ")))
     } else {
         table(&sessions, &Look { now, home: &record::home(), columns: record::terminal_columns() })
     };
     Ok(output.write_all(text.as_bytes())?)
+}
+
+/// The subcommand that a mistyped word means.
+fn nearest_command(word: &str) -> Option<String> {
+    let commands = SessionsCommand::augment_subcommands(clap::Command::new("sessions"));
+    nearest::to(word, commands.get_subcommands().map(clap::Command::get_name)).map(str::to_owned)
 }
 
 /// Aligned columns: id, time, questions, folder, title.
