@@ -65,9 +65,16 @@ fn run(is_login_name: bool, surroundings: Surroundings, args: &[OsString]) -> Ex
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let _ = error.print();
             let is_wanted = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-            return if is_wanted { ExitCode::SUCCESS } else { ExitCode::from(USAGE) };
+            if is_wanted {
+                let _ = error.print();
+                return ExitCode::SUCCESS;
+            }
+            match cli::unknown_command(args) {
+                Some(message) => complain(&message),
+                None => drop(error.print()),
+            }
+            return ExitCode::from(USAGE);
         }
     };
     let paths = Paths::from_env();
