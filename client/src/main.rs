@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         WayIn::RealShell(shell_args) => {
             // Only who typed our name sees this: programs find the real shell in `$SHELL`.
             if surroundings.is_inside_cohab && surroundings.is_terminal && shell_args.is_empty() {
-                complain("this terminal has the assistant already; here is a plain shell in it, `exit` leads back");
+                complain("you are already inside cohab; this is a plain shell, and `exit` leads back");
             }
             let config = config::load(&Paths::from_env().config_file());
             exec_shell(given_shell(&args, &config), &shell_args, is_login_name)
