@@ -1,5 +1,6 @@
 //! The command line.
 
+mod conversation_view;
 mod overview;
 
 use std::{
@@ -244,9 +245,20 @@ pub fn unknown_command(words: &[OsString]) -> Option<String> {
     })
 }
 
+fn shown_at_terminal(words: &[OsString]) -> Option<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+    runtime.block_on(conversation_view::run(words))
+}
+
 /// Becomes the daemon's program, with the same words.
 #[must_use]
 pub fn hand_over(words: &[OsString]) -> ExitCode {
+    if words.first().is_some_and(|word| word == "sessions")
+        && conversation_view::is_wanted(words)
+        && let Some(status) = shown_at_terminal(words)
+    {
+        return status;
+    }
     let program = connection::daemon_program();
     let error = process::Command::new(&program).args(words).exec();
     complain(&format!("{} cannot be started: {error}", program.display()));

@@ -67,6 +67,9 @@ pub enum SessionsCommand {
         /// Print JSON, with everything that is stored
         #[arg(long)]
         json: bool,
+        /// Print the text in parts as JSON, for the client
+        #[arg(long, hide = true, conflicts_with = "json")]
+        parts: bool,
     },
     /// Resume a conversation in this shell or a new one
     Resume {
@@ -137,7 +140,16 @@ fn run_with_input(
 ) -> ExitCode {
     let result = match args.command.as_ref().unwrap_or(&SessionsCommand::List(args.list.clone())) {
         SessionsCommand::List(list) => list::run(list, paths, &Zoned::now(), output),
-        SessionsCommand::Show { id, json } => show(id, *json, paths, &Zoned::now(), output),
+        SessionsCommand::Show { id, json, parts } => {
+            let form = if *json {
+                Form::Json
+            } else if *parts {
+                Form::Parts
+            } else {
+                Form::Text
+            };
+            show(id, form, paths, &Zoned::now(), output)
+        }
         SessionsCommand::Resume { id } => resume::resume(id, paths),
         SessionsCommand::Fork { id } => resume::fork(id, paths, output),
         SessionsCommand::Title { id, text } => title(id, &text.join(" "), paths, output),
@@ -147,15 +159,30 @@ fn run_with_input(
     super::finish(result, output, errors)
 }
 
-fn show(id: &str, is_json: bool, paths: &Paths, now: &Zoned, output: &mut dyn Write) -> Result<(), Failure> {
+/// How a conversation is printed.
+#[derive(Clone, Copy)]
+enum Form {
+    Text,
+    Json,
+    Parts,
+}
+
+fn show(id: &str, form: Form, paths: &Paths, now: &Zoned, output: &mut dyn Write) -> Result<(), Failure> {
     let (store, session) = record::session(paths, id)?;
     let events = store.events(&session.key, None).map_err(record::unreadable(paths))?;
-    let text = if is_json {
-        let events: Vec<_> = events.iter().map(record::event_json).collect();
-        let whole = json!({"session": record::session_json(&session), "events": events});
-        escaped_json(&whole.to_string()) + "\n"
-    } else {
-        format!("{}\n{}", head(&session, now), record::transcript::plain(&events))
+    let text = match form {
+        Form::Json => {
+            let events: Vec<_> = events.iter().map(record::event_json).collect();
+            let whole = json!({"session": record::session_json(&session), "events": events});
+            escaped_json(&whole.to_string()) + "\n"
+        }
+        Form::Parts => {
+            let parts = record::transcript::parts(&events).into_iter();
+            let parts: Vec<_> = parts.map(|part| json!({"text": part.text, "is_markdown": part.is_markdown})).collect();
+            let whole = json!({"head": head(&session, now), "parts": parts});
+            escaped_json(&whole.to_string()) + "\n"
+        }
+        Form::Text => format!("{}\n{}", head(&session, now), record::transcript::plain(&events)),
     };
     Ok(output.write_all(text.as_bytes())?)
 }

@@ -47,7 +47,7 @@ fn the_list_is_aligned_and_titles_fit_the_terminal() {
 fn a_conversation_is_shown_as_it_went() {
     let home = Home::with_sessions();
     let mut output = Vec::new();
-    show("last", false, &home.paths, &now(), &mut output).expect("it is there");
+    show("last", Form::Text, &home.paths, &now(), &mut output).expect("it is there");
     let shown = String::from_utf8(output).expect("text");
     assert!(!shown.contains(['\u{1b}', '\u{7}']), "{shown:?}");
     insta::assert_snapshot!(shown);
@@ -66,6 +66,17 @@ fn json_has_everything_and_nothing_that_a_terminal_obeys() {
     let listed: serde_json::Value = serde_json::from_str(&listed).expect("JSON");
     assert_eq!(listed["sessions"][0], shown["session"]);
     assert_eq!(listed["sessions"][1]["questions"], 1);
+}
+
+#[test]
+fn the_parts_are_the_text_and_answers_are_markdown() {
+    let home = Home::with_sessions();
+    let (text, ..) = run_with(&home, &["show"], "");
+    let whole: serde_json::Value = serde_json::from_str(&run_with(&home, &["show", "--parts"], "").0).expect("JSON");
+    let parts = whole["parts"].as_array().expect("a list");
+    let joined: String = parts.iter().filter_map(|part| part["text"].as_str()).collect();
+    assert_eq!(format!("{}\n{joined}", whole["head"].as_str().expect("text")), text);
+    assert!(parts.iter().any(|part| part["is_markdown"] == true) && parts[0]["is_markdown"] == false);
 }
 
 #[test]
@@ -129,10 +140,7 @@ fn at_a_terminal_one_session_is_removed_only_by_a_yes() {
 fn a_misspelt_subcommand_that_finds_nothing_is_named() {
     let home = Home::with_sessions();
     let told = |args: &[&str]| run_with(&home, args, "").0;
-    assert_eq!(
-        told(&["rsume", "x"]),
-        "No session contains \"rsume x\". Did you mean `cohab sessions resume`?\n"
-    );
+    assert_eq!(told(&["rsume", "x"]), "No session contains \"rsume x\". Did you mean `cohab sessions resume`?\n");
     assert_eq!(told(&["weather"]), "No session contains \"weather\".\n");
 }
 

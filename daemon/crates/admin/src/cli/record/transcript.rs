@@ -11,24 +11,41 @@ use super::time;
 /// Last lines of a command's output that are shown.
 const OUTPUT_LINES: usize = 12;
 
+/// A piece of a conversation as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Whole lines.
+    pub text: String,
+    /// Whether it is markdown, as answers are.
+    pub is_markdown: bool,
+}
+
 /// The whole conversation, with an empty line between groups. The number of a command is the argument of `cohab why`.
 #[must_use]
 pub fn plain(events: &[EventRow]) -> String {
-    let mut text = String::new();
+    parts(events).into_iter().map(|part| part.text).collect()
+}
+
+/// The same in its parts; the empty line in front of an answer is a part of its own.
+#[must_use]
+pub fn parts(events: &[EventRow]) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
     let mut consent = None;
     for row in events {
-        let part = part(row, consent);
+        let text = part(row, consent);
         consent = match &row.event {
             Event::Call(call) if call.approval != Approval::NotNeeded => Some(call.approval),
             _ => None,
         };
         let stands_alone = !matches!(row.event, Event::Result(_));
-        if stands_alone && !text.is_empty() && !part.is_empty() {
-            text.push('\n');
+        if stands_alone && !parts.is_empty() && !text.is_empty() {
+            parts.push(Part { text: "\n".to_owned(), is_markdown: false });
         }
-        text.push_str(&part);
+        if !text.is_empty() {
+            parts.push(Part { text, is_markdown: matches!(row.event, Event::Answer { .. }) });
+        }
     }
-    text
+    parts
 }
 
 fn part(row: &EventRow, consent: Option<Approval>) -> String {
