@@ -89,7 +89,7 @@ fn our_own_programs_answer_beside_the_shell() {
     let shell = home.cohab();
     shell.ask("what time is it", "It is noon.");
     shell.ask("/sessions", "what time is it");
-    shell.ask("/doctor", "terminal");
+    shell.ask("/doctor", "✓  terminal");
 }
 
 #[test]
