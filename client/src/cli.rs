@@ -1,5 +1,8 @@
 //! The command line.
 
+mod conversation_view;
+mod overview;
+
 use std::{
     ffi::OsString,
     io::{self, Write},
@@ -33,11 +36,7 @@ use crate::{
     disable_help_flag = true,
     args_conflicts_with_subcommands = true,
     override_usage = "cohab [OPTIONS] [-- ARGS], or cohab <COMMAND>",
-    // As tight as it is, it fits a small terminal.
-    help_template = "{about}\n{usage-heading} {usage}\n\nCommands:\n{subcommands}\nOptions:\n{options}{after-help}",
-    after_help = "Without a command your shell opens here. There `? question` and Enter asks;\n\
-        Alt-Enter asks with the line as is. Also context tasks history why trace resume\n\
-        export trust policy scrub gate init man completions shell-check probe-model"
+    help_template = overview::template()
 )]
 pub struct Cli {
     /// What to do instead of opening the shell.
@@ -119,7 +118,7 @@ commands! {
     "setup": Setup;
     /// Ask one question and print the answer
     "ask": Ask(ask::AskArgs) => block_on(ask::run(arguments, process.paths));
-    /// List, show, search, resume, fork, export and remove conversations
+    /// List, search, show and resume conversations
     "sessions": Sessions;
     /// Undo the changes of the last turn
     "undo": Undo;
@@ -142,46 +141,46 @@ commands! {
     "config": Config;
     /// Show what answers took: tokens and cost
     "usage": Usage;
-    /// Show how often things happened and how long they took
+    /// Count events and show how long they took
     #[command(hide = true)]
     "stats": Stats;
-    /// List the assistant's commands with question and approval
+    /// List the assistant's commands and approvals
     #[command(hide = true)]
     "history": History;
-    /// Show the conversation that a command came from
+    /// Show the conversation behind a command
     #[command(hide = true)]
     "why": Why;
-    /// Show what was done and who agreed to it; verify the records
+    /// Show and verify what was done and approved
     #[command(hide = true)]
     "audit": Audit;
     /// Show what a turn did, step by step
     #[command(hide = true)]
     "trace": Trace;
-    /// Resume a turn that was interrupted when the daemon ended
+    /// Resume an interrupted turn
     #[command(hide = true)]
     "resume": Resume;
-    /// Show what would be sent with the next question, in tokens by section
+    /// Show what the next question would send
     #[command(hide = true)]
     "context": Context;
     /// List open tasks
     #[command(hide = true)]
     "tasks": Tasks;
-    /// Write a turn as a script, a transcript or a recording
+    /// Write a turn as script, text or recording
     #[command(hide = true)]
     "export": Export;
-    /// Trust a project's own instructions for the assistant
+    /// Trust a project's own instructions
     #[command(hide = true)]
     "trust": Trust;
-    /// Say what may run unasked, and list, check and forget rules
+    /// Say what may run unasked, and manage rules
     #[command(hide = true)]
     "policy": Policy(policy::PolicyArgs) => policy::run(arguments, &process.paths);
     /// Say whether a line is a command or a question
     #[command(hide = true)]
     "gate": Gate(classify::GateArgs) => classify::run(&arguments);
-    /// Take secrets out of what comes in on standard input
+    /// Remove secrets from standard input
     #[command(hide = true)]
     "scrub": Scrub(scrub::ScrubArgs) => scrub::run(&arguments);
-    /// Print the lines that make every shell start inside cohab
+    /// Print lines that start cohab in every shell
     #[command(
         hide = true,
         after_help = "Append them to the end of the shell's own start-up file: cohab init bash >> ~/.bashrc (zsh: ~/.zshrc, fish: \
@@ -190,13 +189,13 @@ commands! {
             `COHAB_OFF=1 bash` opens a plain shell; where cohab fails, a plain shell stays."
     )]
     "init": Init(ShellArgs) => init::run(arguments.shell);
-    /// Try out how well your shell and its rc files get on with cohab
+    /// Test how well your shell works with cohab
     #[command(hide = true)]
     "shell-check": ShellCheck(shell_check::ShellCheckArgs) => {
         let start = shell_start::examined(arguments.shell.as_deref(), arguments.login, &process.paths);
         block_on(shell_check::run(arguments, start, process.surroundings))
     };
-    /// Send one request to the configured model and show the response
+    /// Send one request to the configured model
     #[command(hide = true)]
     "probe-model": ProbeModel;
     /// Print the completion script of a shell
@@ -232,9 +231,34 @@ fn block_on(future: impl Future<Output = ExitCode>) -> ExitCode {
     }
 }
 
+/// The message for a first word that is no command; `None` if the mistake is another one.
+#[must_use]
+pub fn unknown_command(words: &[OsString]) -> Option<String> {
+    let word = words.first()?.to_str()?;
+    if word.starts_with('-') || SUBCOMMANDS.contains(&word) {
+        return None;
+    }
+    let shown = cohab_text::sanitize::one_line(word, 40);
+    Some(match cohab_text::nearest::to(word, SUBCOMMANDS.iter().copied()) {
+        Some(near) => format!("there is no command `{shown}`. Did you mean `cohab {near}`?"),
+        None => format!("there is no command `{shown}`; `cohab --help` lists all commands"),
+    })
+}
+
+fn shown_at_terminal(words: &[OsString]) -> Option<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+    runtime.block_on(conversation_view::run(words))
+}
+
 /// Becomes the daemon's program, with the same words.
 #[must_use]
 pub fn hand_over(words: &[OsString]) -> ExitCode {
+    if words.first().is_some_and(|word| word == "sessions")
+        && conversation_view::is_wanted(words)
+        && let Some(status) = shown_at_terminal(words)
+    {
+        return status;
+    }
     let program = connection::daemon_program();
     let error = process::Command::new(&program).args(words).exec();
     complain(&format!("{} cannot be started: {error}", program.display()));
@@ -296,8 +320,17 @@ mod tests {
     #[test]
     fn the_help_fits_a_screen() {
         let help = Cli::try_parse_from(["cohab", "--help"]).unwrap_err().to_string();
-        assert!(help.lines().count() <= 24, "{help}");
+        assert!(help.lines().count() <= 45, "{help}");
         assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
+    }
+
+    #[test]
+    fn a_misspelt_command_is_named() {
+        let told = |words: &[&str]| unknown_command(&words.iter().map(OsString::from).collect::<Vec<_>>());
+        assert_eq!(told(&["sessionz"]).unwrap(), "there is no command `sessionz`. Did you mean `cohab sessions`?");
+        assert_eq!(told(&["weather"]).unwrap(), "there is no command `weather`; `cohab --help` lists all commands");
+        assert_eq!(told(&["ask", "--x"]), None);
+        assert_eq!(told(&["--x"]), None);
     }
 
     #[test]

@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         WayIn::RealShell(shell_args) => {
             // Only who typed our name sees this: programs find the real shell in `$SHELL`.
             if surroundings.is_inside_cohab && surroundings.is_terminal && shell_args.is_empty() {
-                complain("this terminal has the assistant already; here is a plain shell in it, `exit` leads back");
+                complain("you are already inside cohab; this is a plain shell, and `exit` leads back");
             }
             let config = config::load(&Paths::from_env().config_file());
             exec_shell(given_shell(&args, &config), &shell_args, is_login_name)
@@ -65,9 +65,16 @@ fn run(is_login_name: bool, surroundings: Surroundings, args: &[OsString]) -> Ex
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let _ = error.print();
             let is_wanted = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-            return if is_wanted { ExitCode::SUCCESS } else { ExitCode::from(USAGE) };
+            if is_wanted {
+                let _ = error.print();
+                return ExitCode::SUCCESS;
+            }
+            match cli::unknown_command(args) {
+                Some(message) => complain(&message),
+                None => drop(error.print()),
+            }
+            return ExitCode::from(USAGE);
         }
     };
     let paths = Paths::from_env();

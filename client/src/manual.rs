@@ -123,10 +123,20 @@ mod tests {
             let name = name.replace('-', "\\-");
             assert!(page.contains(&format!(".SS \"cohab {name}")), "{name}:\n{page}");
         }
-        for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "COMMANDS", "ENVIRONMENT", "FILES"] {
+        for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "COMMANDS", "KEYS", "ENVIRONMENT", "FILES"] {
             assert_eq!(page.matches(&format!("\n.SH {section}\n")).count(), 1, "{section}:\n{page}");
         }
         assert!(page.starts_with(".TH cohab 1") || page.contains("\n.TH cohab 1"), "{page}");
+    }
+
+    #[test]
+    fn the_page_names_every_file_and_every_approval_mode() {
+        let page = text(None).unwrap();
+        let files =
+            ["config.toml", "keys.toml", "rules.toml", "models.toml", "sessions.db", "usage.db", "audit/", "backups/"];
+        for word in files.iter().chain(&["\\fBauto\\fR"]) {
+            assert!(CLOSING.contains(word) && page.contains(word), "{word}");
+        }
     }
 
     #[test]

@@ -79,11 +79,11 @@ impl App {
             _ => return false,
         };
         let said = match (wants_pause, self.pause()) {
-            (_, None) => "nothing is being answered",
-            (true, Some(Pause::No)) => "pausing",
-            (true, Some(_)) => "it is paused already",
-            (false, Some(Pause::No)) => "it is not paused",
-            (false, Some(_)) => "continuing",
+            (_, None) => "Nothing is being answered.",
+            (true, Some(Pause::No)) => "Pausing after this step.",
+            (true, Some(_)) => "The answer is paused already.",
+            (false, Some(Pause::No)) => "The answer is not paused.",
+            (false, Some(_)) => "Resumed.",
         };
         if self.pause().is_some_and(|pause| (pause == Pause::No) == wants_pause) {
             self.set_pause(wants_pause, effects);

@@ -220,7 +220,7 @@ impl App {
                 self.connection.link = LinkState::Up(attached);
             }
             (Wish::Action(SessionAction::Clear), SessionAnswer::Done) => {
-                self.say("A new conversation begins. Your shell and what was agreed to stay as they are.");
+                self.say("New conversation. Your shell, and the permissions you gave, are kept.");
             }
             (_, SessionAnswer::Context(report)) => self.screen.above.extend(say::context(&report, width, output_style)),
             (_, SessionAnswer::Usage(usage)) => self.screen.above.extend(say::cost(&usage, width, output_style)),

@@ -29,7 +29,7 @@ pub(super) struct PlainView<O, E> {
 
 impl<O: Write, E: Write> PlainView<O, E> {
     pub fn new(out: O, err: E) -> Self {
-        let sanitizer = Sanitizer::default();
+        let sanitizer = Sanitizer::for_prose();
         Self { out, err, sanitizer, ends_line: true, tools: Vec::new(), last_tool: None, shown_question: None }
     }
 
@@ -44,7 +44,7 @@ impl<O: Write, E: Write> PlainView<O, E> {
 
     /// Ends the text of a step, so that the next begins on a line of its own.
     fn end_text(&mut self) -> io::Result<()> {
-        let rest = std::mem::take(&mut self.sanitizer).finish();
+        let rest = self.sanitizer.finish();
         self.write_text(&rest)?;
         if !self.ends_line {
             self.write_text("\n")?;

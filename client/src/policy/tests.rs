@@ -175,14 +175,14 @@ fn how_careful_the_assistant_is_is_told_with_the_file_and_here_by_all_files() {
         report::check(&loaded, Path::new("r.toml"))
     };
     let delivered = "0 rules are in force.\n\
-        Safety is balanced: injection note, guard usual; personal data taken out: none.\n";
+        Safety is balanced; personal data is not redacted.\n";
     assert_eq!(told(None), delivered);
     assert!(checked(Some(&path("gone.toml")), &book, folder.path()).is_err());
     fs::write(path("rules.toml"), "[safety.personal]\nemail = \"redact\"\n").unwrap();
     fs::write(path("system.toml"), "[safety.stages]\nguard = \"firm\"\n").unwrap();
     let here = told(None);
-    assert!(here.ends_with("injection note, guard firm; personal data taken out: email.\n"), "{here}");
-    assert!(told(Some(&path("rules.toml"))).contains("guard usual; personal data taken out: email."));
+    assert!(here.ends_with("Safety is balanced, guard firm; personal data that is redacted: email.\n"), "{here}");
+    assert!(told(Some(&path("rules.toml"))).contains("Safety is balanced; personal data that is redacted: email."));
     let json = report::check_json(&checked(None, &book, folder.path()).unwrap(), Path::new("r.toml"));
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&json["safety"]["guard"], &json["safety"]["personal"]["ip"]), (&"firm".into(), &"keep".into()));

@@ -72,49 +72,12 @@ pub(super) fn to(word: &str) -> Option<&'static Command> {
     if let (Some(command), None) = (begun.next(), begun.next()) {
         return Some(command);
     }
-    // Short words are near to everything.
-    let most = if word.len() <= 4 { 1 } else { 2 };
-    let near = COMMANDS.iter().map(|command| (distance(word.as_bytes(), command.name.as_bytes()), command));
-    near.filter(|(distance, _)| *distance <= most).min_by_key(|(distance, _)| *distance).map(|(_, command)| command)
-}
-
-/// Letters to put in, take out, change or swap with their neighbour. Both words are short; anything longer is far away.
-fn distance(a: &[u8], b: &[u8]) -> usize {
-    const LONGEST: usize = 16;
-    if a.len() > LONGEST || b.len() > LONGEST {
-        return usize::MAX;
-    }
-    let mut table = [[0; LONGEST + 1]; LONGEST + 1];
-    for i in 0..=a.len() {
-        for j in 0..=b.len() {
-            table[i][j] = match (i, j) {
-                (0, _) => j,
-                (_, 0) => i,
-                _ => {
-                    let changed = table[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-                    let best = changed.min(table[i - 1][j] + 1).min(table[i][j - 1] + 1);
-                    let is_swap = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-                    if is_swap { best.min(table[i - 2][j - 2] + 1) } else { best }
-                }
-            };
-        }
-    }
-    table[a.len()][b.len()]
+    cohab_text::nearest::to(word, COMMANDS.iter().map(|command| command.name)).and_then(named)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn letters_are_counted() {
-        for (a, b, expected) in
-            [("", "", 0), ("new", "new", 0), ("modle", "model", 1), ("help", "halt", 2), ("", "ab", 2)]
-        {
-            assert_eq!(distance(a.as_bytes(), b.as_bytes()), expected, "{a} {b}");
-        }
-        assert_eq!(distance(&[b'a'; 100], b"new"), usize::MAX);
-    }
 
     #[test]
     fn other_names_lead_to_commands_and_are_none_themselves() {

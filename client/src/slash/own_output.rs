@@ -2,7 +2,10 @@
 
 use cohab_term::{theme, wrap::wrap_words};
 use cohab_text::sanitize::sanitize;
-use ratatui::text::{Line, Span};
+use ratatui::{
+    style::{Color, Modifier, Style},
+    text::{Line, Span},
+};
 use unicode_width::UnicodeWidthStr;
 
 /// Lines that are shown; the rest is counted.
@@ -34,8 +37,10 @@ impl OwnOutput {
     /// For the screen; `name` is how the user would call it.
     #[must_use]
     pub fn lines(&self, name: &str, width: usize) -> Vec<Line<'static>> {
-        let text = sanitize(&self.text);
-        let all: Vec<&str> = text.trim_end().lines().collect();
+        let all: Vec<Line<'static>> = self.text.lines().map(coloured).collect();
+        let is_blank = |line: &Line<'_>| line.to_string().trim().is_empty();
+        let count = all.iter().rposition(|line| !is_blank(line)).map_or(0, |last| last + 1);
+        let all = &all[..count];
         let shown = all.iter().take(MAX_LINES).flat_map(|line| fold(line, width));
         let mut lines: Vec<Line<'static>> = shown.collect();
         if all.len() > MAX_LINES {
@@ -57,12 +62,53 @@ impl OwnOutput {
     }
 }
 
-/// A line that is too wide continues below its last column, as our tables do.
-fn fold(line: &str, width: usize) -> Vec<Line<'static>> {
-    let whole = Line::from(line.to_owned());
-    if whole.width() <= width {
-        return vec![whole];
+/// A line with the colours that our own programs write; nothing else that a terminal obeys is left.
+fn coloured(line: &str) -> Line<'static> {
+    let (mut spans, mut style, mut rest) = (Vec::new(), theme::PLAIN, line);
+    let mut push = |text: &str, style: Style| {
+        let clean = sanitize(text).replace('\n', " ");
+        if !clean.is_empty() {
+            spans.push(Span::styled(clean, style));
+        }
+    };
+    while let Some((text, codes, behind)) = next_colour(rest) {
+        push(text, style);
+        style = codes.split(';').fold(style, with_code);
+        rest = behind;
     }
+    push(rest, style);
+    Line::from(spans)
+}
+
+/// The first change of colour: the text before it, its codes and the text behind it.
+fn next_colour(text: &str) -> Option<(&str, &str, &str)> {
+    text.match_indices("\x1b[").find_map(|(at, start)| {
+        let behind = &text[at + start.len()..];
+        let end = behind.find(|c: char| !(c.is_ascii_digit() || c == ';'))?;
+        Some((&text[..at], &behind[..end], behind[end..].strip_prefix('m')?))
+    })
+}
+
+/// The style after one of the codes that `cohab_term::theme` needs.
+fn with_code(style: Style, code: &str) -> Style {
+    match code {
+        "" | "0" => theme::PLAIN,
+        "1" => style.add_modifier(Modifier::BOLD),
+        "2" => style.add_modifier(Modifier::DIM),
+        "31" => style.fg(Color::Red),
+        "32" => style.fg(Color::Green),
+        "33" => style.fg(Color::Yellow),
+        "36" => style.fg(Color::Cyan),
+        _ => style,
+    }
+}
+
+/// A line that is too wide continues below its last column, as our tables do.
+fn fold(whole: &Line<'static>, width: usize) -> Vec<Line<'static>> {
+    if whole.width() <= width {
+        return vec![whole.clone()];
+    }
+    let line = whole.to_string();
     let table = line.rmatch_indices("  ").map(|(at, _)| at + 2).find(|at| line[..*at].width() <= width / 2);
     let (start, rest) = line.split_at(table.unwrap_or(0));
     let indent = start.width();
@@ -95,6 +141,17 @@ mod tests {
         assert_eq!(shown("one two three", ProgramEnding::Exited(0), 8), ["one two", "three"]);
         let folded = shown("ok    terminal  one two three four", ProgramEnding::Exited(0), 32);
         assert_eq!(folded, ["ok    terminal  one two three", "                four"]);
+    }
+
+    #[test]
+    fn the_colours_of_our_own_programs_stay() {
+        let text = "\u{1b}[32m✓\u{1b}[m  terminal\n\u{1b}[1;31m✗\u{1b}[m  \u{1b}[2mhint\u{1b}[m\u{1b}[2J";
+        let output = OwnOutput { text: text.into(), ending: ProgramEnding::Exited(0) };
+        let lines = output.lines("cohab doctor", 80);
+        assert_eq!(lines[0].spans, [Span::styled("✓", theme::GOOD), Span::raw("  terminal")]);
+        let expected = [Span::styled("✗", theme::DANGER), Span::raw("  "), Span::styled("hint", theme::DIM)];
+        assert_eq!(lines[1].spans, expected);
+        assert_eq!(lines.len(), 2);
     }
 
     #[test]

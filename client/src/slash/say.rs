@@ -83,7 +83,7 @@ pub fn misused(prefix: &str, command: &Command) -> String {
     if command.arguments.is_empty() {
         format!("/{} takes no words behind it: `{usage}`.", command.name)
     } else {
-        format!("/{} does not know these words. It goes: `{usage}`.", command.name)
+        format!("Usage: `{usage}`.")
     }
 }
 

@@ -61,7 +61,7 @@ fn in_its_own_terminal_it_does_not_nest_and_says_so() {
     let home = Home::new();
     let shell = home.cohab();
     let raw = shell.run(&cohab());
-    assert!(raw.contains("this terminal has the assistant already") && raw.contains("`exit` leads back"), "{raw:?}");
+    assert!(raw.contains("you are already inside cohab") && raw.contains("`exit` leads back"), "{raw:?}");
     assert!(shell.run("readlink /proc/$PPID/exe").contains("bash"), "{}", shell.dump());
     shell.run("exit");
     assert!(shell.run("readlink /proc/$PPID/exe").contains("/cohab"), "{}", shell.dump());
@@ -79,7 +79,7 @@ fn in_a_pane_of_tmux_it_opens_anew() {
     shell.send(&format!("{tmux} new-session {}\r", shell_word(&cohab())));
     shell.wait_for("a prompt in the pane", |view| view.screen().alternate_screen() && view.rows()[0] == "ready$");
     shell.send(&format!("{}\r", cohab()));
-    shell.wait_for("that it is open", |view| view.text().contains("has the assistant already"));
+    shell.wait_for("that it is open", |view| view.text().contains("already inside cohab"));
     assert!(!shell.look(|view| String::from_utf8_lossy(view.raw()).contains("]7391")), "a mark is shown");
     let kill = format!("{tmux} kill-server");
     assert!(home.process("/bin/sh", &["-c", &kill]).status().expect("sh exists").success());

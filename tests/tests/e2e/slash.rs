@@ -30,7 +30,7 @@ fn the_conversation_is_shown_and_begun_anew() {
         shell.ask("/context", "of 8.1k tokens");
         let shown = shell.look(View::history);
         assert!(shown.contains("safety rules") && shown.contains("environment"), "{}", shell.dump());
-        shell.ask("/new", "A new conversation begins.");
+        shell.ask("/new", "New conversation.");
         shell.ask("who am I", "I do not know you.");
         let second = server.wait_for_calls(2)[1].conversation();
         assert!(second.contains("who am I") && !second.contains("It is noon."), "{second}");
@@ -89,7 +89,7 @@ fn our_own_programs_answer_beside_the_shell() {
     let shell = home.cohab();
     shell.ask("what time is it", "It is noon.");
     shell.ask("/sessions", "what time is it");
-    shell.ask("/doctor", "terminal");
+    shell.ask("/doctor", "✓  terminal");
 }
 
 #[test]

@@ -24,7 +24,7 @@ use std::{
 };
 
 use clap::Args;
-use cohab_process::surroundings::Surroundings;
+use cohab_process::surroundings::{BESIDE_VARIABLE, Surroundings};
 use cohab_protocol::Paths;
 use cohab_term::{ansi::ColorSupport, output_style::OutputStyle, window_size};
 use futures::{
@@ -95,15 +95,21 @@ async fn examine(context: &Context) -> Vec<Finding> {
     join_all(checks).await.into_iter().flatten().collect()
 }
 
+/// The width that `? /doctor` has for the report: the client shows it in its terminal.
+fn columns_of_client() -> Option<usize> {
+    std::env::var_os(BESIDE_VARIABLE)?;
+    std::env::var("COLUMNS").ok()?.parse().ok()
+}
+
 fn print(report: &Report, as_json: bool) -> io::Result<()> {
     let mut out = io::stdout().lock();
     if as_json {
         return out.write_all(report.json().as_bytes());
     }
-    let (columns, colors) = if out.is_terminal() {
-        (window_size::size_of(rustix::stdio::stdout()).0.into(), ColorSupport::from_env())
-    } else {
-        (PLAIN_COLUMNS, ColorSupport::None)
+    let (columns, colors) = match (out.is_terminal(), columns_of_client()) {
+        (true, _) => (window_size::size_of(rustix::stdio::stdout()).0.into(), ColorSupport::from_env()),
+        (false, Some(columns)) => (columns, ColorSupport::from_env()),
+        (false, None) => (PLAIN_COLUMNS, ColorSupport::None),
     };
     out.write_all(&report.text(columns, colors, OutputStyle::from_env(colors)))
 }

@@ -16,18 +16,35 @@ pub fn char_boundary(text: &str, limit: usize) -> usize {
 
 /// Columns of a text: the sum of its characters'. Terminals that know of clusters may need less for some emoji, never more.
 pub fn columns(text: &str) -> usize {
-    if text.is_ascii() { text.len() } else { text.chars().map(|c| c.width().unwrap_or(0)).sum() }
+    if text.is_ascii() { text.len() } else { text.chars().map(char_columns).sum() }
 }
 
-/// The letters of a text, each at most two columns wide: a cluster that is wider (several emoji modifiers behind each other) comes
-/// in its single characters, so that nothing can be too wide for a row.
+/// The selector U+FE0F makes the narrow symbol in front of it wide.
+fn char_columns(c: char) -> usize {
+    if c == '\u{fe0f}' { 1 } else { c.width().unwrap_or(0) }
+}
+
+/// The letters of a text, each at most two columns wide: a cluster that is wider (joined emoji) comes in parts, so that nothing can be
+/// too wide for a row.
 pub fn letters(text: &str) -> impl Iterator<Item = &str> {
     text.graphemes(true).flat_map(|grapheme| {
-        let is_whole = columns(grapheme) <= 2;
-        let ends = grapheme.char_indices().map(|(start, c)| (start, start + c.len_utf8()));
-        let whole = is_whole.then_some((0, grapheme.len()));
-        whole.into_iter().chain(ends.filter(move |_| !is_whole)).map(|(start, end)| &grapheme[start..end])
+        let mut rest = grapheme;
+        std::iter::from_fn(move || {
+            let (part, behind) = rest.split_at(part_bytes(rest));
+            rest = behind;
+            (!part.is_empty()).then_some(part)
+        })
     })
+}
+
+/// Bytes of the longest start of at most two columns.
+fn part_bytes(text: &str) -> usize {
+    let mut width = 0;
+    let too_wide = |c: char| {
+        width += char_columns(c);
+        width > 2
+    };
+    text.find(too_wide).unwrap_or(text.len())
 }
 
 /// Columns of a row.
@@ -219,13 +236,21 @@ mod tests {
     }
 
     #[test]
+    fn a_symbol_with_its_selector_is_wide_and_joined_emoji_break_behind_a_joiner() {
+        assert_eq!(columns("⚠\u{fe0f}"), 2);
+        assert_eq!(letters("⚠\u{fe0f}a").collect::<Vec<_>>(), ["⚠\u{fe0f}", "a"]);
+        assert_eq!(letters("🏳\u{fe0f}\u{200d}🌈").collect::<Vec<_>>(), ["🏳\u{fe0f}\u{200d}", "🌈"]);
+        assert_eq!(text(&wrap_words(&[Span::raw("می\u{200c}خواهم")], 6)), ["می\u{200c}خواه", "م"]);
+    }
+
+    #[test]
     fn tabs_in_code_reach_the_next_stop() {
         assert_eq!(text(&wrap_exactly(&[Span::raw("a\tb\tc")], 80)), ["a   b   c"]);
     }
 
     proptest! {
         #[test]
-        fn no_row_is_too_wide_and_no_letter_is_lost(input in "[a-z 日é\u{301}👍🏽\n]{0,80}", width in 2usize..20) {
+        fn no_row_is_too_wide_and_no_letter_is_lost(input in "[a-z 日é\u{301}👍🏽⚠\u{fe0f}\u{200d}م\u{200c}\n]{0,80}", width in 2usize..20) {
             let spans = [Span::raw(input.clone())];
             let letters = |text: &str| text.replace([' ', '\n'], "");
             for rows in [wrap_words(&spans, width), wrap_exactly(&[Span::raw(input.replace('\n', ""))], width)] {

@@ -59,12 +59,12 @@ fn at_the_prompt_beside_the_turn_words_do_what_the_key_does() {
     bench.daemon(told(true));
     bench.live(LiveEvent::AnswerReady);
     let shown = bench.shown();
-    assert!(shown.starts_with("pausing\n") && shown.contains("paused · "), "{shown}");
+    assert!(shown.starts_with("Pausing after this step.\n") && shown.contains("paused · "), "{shown}");
 
     let mut bench = background_turn::aside();
     assert_eq!(pauses(&bench.enter("? /resume")), [false; 0]);
     bench.live(LiveEvent::AnswerReady);
-    assert!(bench.shown().starts_with("it is not paused\n"));
+    assert!(bench.shown().starts_with("The answer is not paused.\n"));
 }
 
 #[test]

@@ -82,10 +82,7 @@ fn an_unknown_command_is_answered_with_the_nearest_and_never_sent() {
     assert_eq!(shown, "? /modle gpt\nThere is no /modle; did you mean /model? `? /help` lists them.\n----\n");
     assert!(said(&mut bench, "?/xyzzy").contains("There is no /xyzzy; `? /help` lists the commands."));
     assert!(said(&mut bench, "? /new now").contains("/new takes no words behind it: `? /new`."));
-    assert!(
-        said(&mut bench, "? /model two words")
-            .contains("/model does not know these words. It goes: `? /model [NAME|TIER]`.")
-    );
+    assert!(said(&mut bench, "? /model two words").contains("Usage: `? /model [NAME|TIER]`."));
 }
 
 #[test]
@@ -109,7 +106,7 @@ fn the_hotkey_takes_commands_too() {
 #[test]
 fn the_daemon_answers_requests_and_the_prompt_comes_back() {
     let new = answered("? /new", &SessionAction::Clear, SessionAnswer::Done);
-    assert_eq!(new, "? /new\nA new conversation begins. Your shell and what was agreed to stay as they are.\n----\n");
+    assert_eq!(new, "? /new\nNew conversation. Your shell, and the permissions you gave, are kept.\n----\n");
     let compacted = SessionAnswer::Compacted { before_tokens: 60_000, after_tokens: 20_000 };
     let shown = answered("? /compact", &SessionAction::Compact, compacted);
     assert!(shown.contains("about 20k tokens, it was 60k"), "{shown}");
@@ -284,7 +281,7 @@ fn a_model_that_cannot_be_is_not_kept() {
 fn the_mode_of_approval_is_shown_and_changed_on_both_sides() {
     let mut bench = Bench::connected();
     assert!(said(&mut bench, "? /approve").contains("Mode `ask`: what only reads runs"));
-    assert!(said(&mut bench, "? /approve yes").contains("/approve does not know these words"));
+    assert!(said(&mut bench, "? /approve yes").contains("Usage: `? /approve "));
     let effects = bench.enter("? /approve read-only");
     assert_eq!(effects[1], Effect::KeepForAttach(SessionOverride::Approval(ApprovalMode::ReadOnly)));
     let (id, action) = request(&effects[2..]);
@@ -338,7 +335,7 @@ fn a_block_of_the_last_answer_is_copied() {
     for (line, says) in [
         ("? /copy 3", "The last answer's code blocks have the numbers 1 to 2."),
         ("? /copy 0", "The last answer's code blocks have the numbers 1 to 2."),
-        ("? /copy x", "/copy does not know these words. It goes: `? /copy [N]`."),
+        ("? /copy x", "Usage: `? /copy [N]`."),
     ] {
         assert!(said(&mut bench, line).contains(says), "{line}");
     }

@@ -92,7 +92,7 @@ impl TierSettings {
 /// Declares [`Role`] and the keys of `[roles]`: one row per role.
 macro_rules! roles {
     ($(#[doc = $doc:literal] $role:ident = $name:literal;)+) => {
-        /// Auxiliary work, separate from the answers. The last five are reserved.
+        /// Auxiliary work, separate from the answers.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
         pub enum Role {$(
             #[doc = $doc]
@@ -105,6 +105,12 @@ macro_rules! roles {
             pub const ALL: &'static [Self] = &[$(Self::$role),+];
             /// The keys of `[roles]`.
             pub const KEYS: &'static [Key] = &[$(Key::new(concat!("roles.", $name), Kind::Profile, None, $doc)),+];
+
+            /// Whether no work is done by this role yet.
+            #[must_use]
+            pub fn is_reserved(self) -> bool {
+                matches!(self, Self::Orchestrator | Self::TeamLead | Self::Engineer | Self::Reviewer | Self::Narrator)
+            }
 
             /// The name in the settings.
             #[must_use]

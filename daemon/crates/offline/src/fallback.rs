@@ -14,7 +14,7 @@ const EXAMPLES_PER_TOPIC: usize = 3;
 const MAX_ECHO_BYTES: usize = 120;
 
 const ADD_A_MODEL: &str = "For everything else, add a language model:\n\n\
-    - `cohab setup` asks which service, takes your key and tries it\n\
+    - run `cohab setup` to connect one\n\
     - or `export ANTHROPIC_API_KEY=...` or `export OPENAI_API_KEY=...` before you start cohab\n\
     - or start a local server such as Ollama (it is found on `127.0.0.1:11434`)";
 

@@ -207,8 +207,8 @@ async fn wanted(daemon: &Daemon, session: &Session, ask: &Ask) -> Result<Option<
 
 async fn nothing_to_resume(daemon: &Daemon) -> TurnError {
     TurnError::Stopped {
-        message: "No interrupted answer to resume.".to_owned(),
-        hint: Some(resume::elsewhere(daemon).await.unwrap_or_else(|| "ask a question".to_owned())),
+        message: "Nothing to resume: no answer was interrupted.".to_owned(),
+        hint: resume::elsewhere(daemon).await,
     }
 }
 

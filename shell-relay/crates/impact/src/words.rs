@@ -122,7 +122,7 @@ impl WordReader {
             self.at += 1;
         }
         match (is_output, self.peek()) {
-            (_, Some('(')) => return Err("what a substitution names"),
+            (_, Some('(')) => return Err("which files a substitution names"),
             (false, Some('<')) => return Err("a text within the command"),
             (true, Some('>')) | (false, Some('>')) => self.push(WordToken::Append),
             // `2>&1` and the like name no file.
@@ -158,12 +158,12 @@ impl WordReader {
                     }
                 },
                 '$' => self.variable(&mut word, false)?,
-                '`' => return Err("what a substitution names"),
-                '*' if self.chars.get(self.at + 1) == Some(&'*') => return Err("what `**` matches"),
+                '`' => return Err("which files a substitution names"),
+                '*' if self.chars.get(self.at + 1) == Some(&'*') => return Err("which files `**` matches"),
                 '*' => self.piece(&mut word, WordPiece::Star),
                 '?' => self.piece(&mut word, WordPiece::One),
-                '[' | ']' => return Err("what a pattern in brackets matches"),
-                '{' | '}' => return Err("what braces stand for"),
+                '[' | ']' => return Err("which files the pattern in brackets matches"),
+                '{' | '}' => return Err("which words the braces stand for"),
                 '^' | '!' | '#' | '=' if word.pieces.is_empty() && c != '#' => return Err("an unusual word"),
                 '~' if word.pieces.is_empty() => {
                     if self.chars.get(self.at + 1).is_some_and(|next| !"/ \t\n;|&<>".contains(*next)) {
@@ -209,7 +209,7 @@ impl WordReader {
             match self.peek().ok_or("an open quote")? {
                 '"' => break,
                 '$' => self.variable(word, true)?,
-                '`' => return Err("what a substitution names"),
+                '`' => return Err("which files a substitution names"),
                 '\\' => return Err("an escape within quotes"),
                 c => {
                     text(word, c);
@@ -231,7 +231,7 @@ impl WordReader {
         let name: String = self.chars[start..self.at].iter().collect();
         let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         if !is_name || has_brace && !self.eat('}') || !has_brace && matches!(self.peek(), Some('[' | ':')) {
-            return Err("what an expansion stands for");
+            return Err("the value of an expansion such as `${x:-y}` or `$1`");
         }
         word.pieces.push(WordPiece::Variable(name, is_quoted));
         Ok(())

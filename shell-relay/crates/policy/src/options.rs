@@ -115,6 +115,15 @@ pub(super) fn programs() -> Vec<String> {
     programs
 }
 
+/// Each phrase of the tables whose operands a named rule judges, and the rule.
+#[cfg(test)]
+pub(super) fn phrases_with_rules() -> Vec<(String, &'static str)> {
+    let rule = |spec: &Spec| if let Operands::Rule(rule) = spec.operands { Some(rule) } else { None };
+    let verbs = VERBS.iter().filter_map(|(verb, spec)| Some(((*verb).to_owned(), rule(spec)?)));
+    let phrases = SUBCOMMANDS.iter().filter_map(|(phrase, spec)| Some((phrase.clone(), rule(spec)?)));
+    verbs.chain(phrases).collect()
+}
+
 #[cfg(test)]
 thread_local! {
     /// The program whose rows a test has taken away.

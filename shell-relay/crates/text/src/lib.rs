@@ -4,11 +4,13 @@
 //! - [`terminal_safe_writer`] writes lines to a terminal without letting an escape sequence through.
 //! - [`capture`] keeps the head and the tail of a command's output and turns it into text for the model.
 //! - [`cut`] cuts text to size in whole characters or lines; [`tokens`] estimates how many tokens a text is.
+//! - [`nearest`] finds the name that a mistyped word means.
 //!
 //! Nothing here reads a file, waits or knows what a shell is. Secrets are removed by another crate.
 
 pub mod capture;
 pub mod cut;
+pub mod nearest;
 pub mod sanitize;
 pub mod terminal_safe_writer;
 pub mod tokens;

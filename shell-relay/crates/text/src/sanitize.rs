@@ -1,12 +1,16 @@
 //! Turns untrusted text into harmless text. Pure.
 //!
-//! Each character is judged without its neighbours. So clean text stays clean when it is cut, joined or
-//! cleaned again. Emoji therefore lose their joiners (U+200D) and variation selectors (U+FE0F): a family emoji shows as its
-//! members. Keeping them "inside emoji" would require looking at the neighbours, and orders for a model have been hidden there.
+//! [`sanitize`] judges each character without its neighbours. So clean text stays clean when it is cut, joined or cleaned again, and
+//! two names that look alike are equal. [`sanitize_prose`] is for sentences that a person reads: it keeps the joiners and variation
+//! selectors that spelling and emoji need, which [`joiners`] decides by the neighbours.
+
+mod joiners;
 
 use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthChar;
+
+use self::joiners::Joiners;
 
 /// Longest escape sequence; a longer one ends there, and text follows again.
 pub const MAX_SEQUENCE_BYTES: usize = 4096;
@@ -35,6 +39,22 @@ pub fn escaped_json(json: &str) -> String {
 #[must_use]
 pub fn sanitize(text: &str) -> String {
     let mut sanitizer = Sanitizer::default();
+    let mut out = sanitizer.push(text);
+    out.push_str(&sanitizer.finish());
+    out
+}
+
+/// As [`sanitize`], but keeps joiners and variation selectors in their usual places: for answers and questions, never for commands and
+/// names.
+///
+/// ```
+/// use cohab_text::sanitize::{sanitize, sanitize_prose};
+/// assert_eq!(sanitize_prose("می\u{200c}خواهم r\u{200d}m"), "می\u{200c}خواهم rm");
+/// assert_eq!(sanitize("می\u{200c}خواهم r\u{200d}m"), "میخواهم rm");
+/// ```
+#[must_use]
+pub fn sanitize_prose(text: &str) -> String {
+    let mut sanitizer = Sanitizer::for_prose();
     let mut out = sanitizer.push(text);
     out.push_str(&sanitizer.finish());
     out
@@ -132,6 +152,8 @@ pub struct Sanitizer {
     state: State,
     /// Bytes of the open escape sequence so far.
     sequence_bytes: usize,
+    /// Set for prose.
+    joiners: Option<Joiners>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -154,6 +176,12 @@ enum State {
 }
 
 impl Sanitizer {
+    /// A sanitizer that works as [`sanitize_prose`].
+    #[must_use]
+    pub fn for_prose() -> Self {
+        Self { joiners: Some(Joiners::default()), ..Self::default() }
+    }
+
     /// Takes a piece, returns the text that is surely harmless by now.
     pub fn push(&mut self, piece: &str) -> String {
         let mut out = String::with_capacity(piece.len());
@@ -162,7 +190,7 @@ impl Sanitizer {
             if self.state == State::Text {
                 let plain_bytes = rest.bytes().position(|byte| IS_SUSPECT[usize::from(byte)]).unwrap_or(rest.len());
                 let (plain, suspect) = rest.split_at(plain_bytes);
-                out.push_str(plain);
+                self.keep(plain, &mut out);
                 let Some(c) = suspect.chars().next() else { break };
                 rest = &suspect[c.len_utf8()..];
                 self.take_in_text(c, &mut out);
@@ -176,8 +204,19 @@ impl Sanitizer {
 
     /// Ends the text; an unterminated sequence is dropped. The next piece begins a new text.
     pub fn finish(&mut self) -> String {
-        *self = Self::default();
+        *self = if self.joiners.is_some() { Self::for_prose() } else { Self::default() };
         String::new()
+    }
+
+    fn keep(&mut self, text: &str, out: &mut String) {
+        if let Some(joiners) = &mut self.joiners {
+            joiners.text(text, out);
+        }
+        out.push_str(text);
+    }
+
+    fn keep_char(&mut self, c: char, out: &mut String) {
+        self.keep(c.encode_utf8(&mut [0; 4]), out);
     }
 
     fn take_in_text(&mut self, c: char, out: &mut String) {
@@ -186,10 +225,14 @@ impl Sanitizer {
             '\u{9b}' => self.open(State::Control),
             '\u{9d}' => self.open(State::Payload { ends_at_bell: true }),
             '\u{90}' | '\u{98}' | '\u{9e}' | '\u{9f}' => self.open(State::Payload { ends_at_bell: false }),
-            '\t' | '\n' => out.push(c),
-            '\u{2028}' | '\u{2029}' => out.push('\n'),
-            c if c.is_control() || is_invisible(c) => {}
-            c => out.push(c),
+            '\u{2028}' | '\u{2029}' => self.keep_char('\n', out),
+            '\t' | '\n' => self.keep_char(c, out),
+            c if c.is_control() || is_invisible(c) => {
+                if let Some(joiners) = &mut self.joiners {
+                    joiners.invisible(c, out);
+                }
+            }
+            c => self.keep_char(c, out),
         }
     }
 

@@ -58,8 +58,41 @@ fn a_line_break_or_a_letter_ends_a_broken_sequence() {
 }
 
 #[test]
-fn emoji_lose_their_joiners_and_keep_their_members() {
+fn emoji_in_names_lose_their_joiners_and_keep_their_members() {
     assert_eq!(sanitize("👩\u{200d}👧 ❤\u{fe0f}"), "👩👧 ❤");
+    assert_eq!(one_line("👩\u{200d}👧 ❤\u{fe0f}", 80), "👩👧 ❤");
+}
+
+#[test]
+fn prose_keeps_joiners_where_spelling_and_emoji_need_them() {
+    for text in [
+        "می\u{200c}خواهم",
+        "क\u{94d}\u{200d}ष र\u{94d}\u{200c}क",
+        "👩\u{200d}👩\u{200d}👧\u{200d}👦",
+        "👩🏽\u{200d}💻",
+        "🏳\u{fe0f}\u{200d}🌈",
+        "⚠\u{fe0f} ☎\u{fe0e}",
+    ] {
+        assert_eq!(sanitize_prose(text), text);
+    }
+}
+
+#[test]
+fn prose_loses_joiners_everywhere_else() {
+    for (text, left) in [
+        ("r\u{200c}m r\u{200d}m r\u{fe0f}m 1\u{fe0f}", "rm rm rm 1"),
+        ("\u{200d}می\u{200c} خ\u{200c}", "می خ"),
+        ("می\u{200c}\u{200d}\u{200c}خ", "می\u{200c}خ"),
+        ("۱\u{200c}۲ م\u{200c}، م\u{200c}a", "۱۲ م، مa"),
+        ("👩\u{200c}👧 👩\u{200d}a 👍\u{fe0f}", "👩👧 👩a 👍"),
+        ("⚠\u{fe0f}\u{fe0f}\u{fe0e}\u{fe01}", "⚠\u{fe0f}"),
+        ("م\u{200b}خ \u{202e}\u{e0041}", "مخ "),
+    ] {
+        assert_eq!(sanitize_prose(text), left, "{text:?}");
+    }
+    for row in HOSTILE {
+        assert_eq!(sanitize_prose(&format!("a{}b", row.bytes)), format!("a{}b", row.left), "{}", row.name);
+    }
 }
 
 #[test]
@@ -125,6 +158,11 @@ fn hostile_text() -> impl Strategy<Value = String> {
             "\u{200d}",
             "\u{202e}",
             "\u{e0041}",
+            "\u{200c}",
+            "\u{fe0f}",
+            "م",
+            "⚠",
+            "👩",
             "é",
             "文",
         ])
@@ -143,19 +181,33 @@ proptest! {
     }
 
     #[test]
-    fn any_chunking_gives_the_same_as_the_whole(text in hostile_text(), sizes in prop::collection::vec(1usize..9, 1..40)) {
-        let mut sanitizer = Sanitizer::default();
-        let mut joined = String::new();
-        let chars: Vec<char> = text.chars().collect();
-        let mut rest = &chars[..];
-        for size in sizes.iter().cycle() {
-            if rest.is_empty() { break; }
-            let (piece, tail) = rest.split_at((*size).min(rest.len()));
-            joined.push_str(&sanitizer.push(&piece.iter().collect::<String>()));
-            rest = tail;
+    fn clean_prose_stays_and_hides_nothing_in_a_word(text in hostile_text()) {
+        let clean = sanitize_prose(&text);
+        prop_assert_eq!(sanitize_prose(&clean), &*clean);
+        prop_assert_eq!(sanitize(&clean), sanitize(&text));
+        let chars: Vec<char> = clean.chars().collect();
+        for around in chars.windows(2) {
+            let [first, second] = around else { unreachable!() };
+            prop_assert!(!(is_invisible(*first) && second.is_ascii()) || *first == '\u{fe0f}', "{:?}", clean);
+            prop_assert!(!(first.is_ascii() && is_invisible(*second)), "{:?}", clean);
         }
-        joined.push_str(&sanitizer.finish());
-        prop_assert_eq!(joined, sanitize(&text));
+    }
+
+    #[test]
+    fn any_chunking_gives_the_same_as_the_whole(text in hostile_text(), sizes in prop::collection::vec(1usize..9, 1..40)) {
+        for (mut sanitizer, whole) in [(Sanitizer::default(), sanitize(&text)), (Sanitizer::for_prose(), sanitize_prose(&text))] {
+            let mut joined = String::new();
+            let chars: Vec<char> = text.chars().collect();
+            let mut rest = &chars[..];
+            for size in sizes.iter().cycle() {
+                if rest.is_empty() { break; }
+                let (piece, tail) = rest.split_at((*size).min(rest.len()));
+                joined.push_str(&sanitizer.push(&piece.iter().collect::<String>()));
+                rest = tail;
+            }
+            joined.push_str(&sanitizer.finish());
+            prop_assert_eq!(joined, whole);
+        }
     }
 
     #[test]

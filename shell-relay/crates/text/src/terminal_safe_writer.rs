@@ -5,7 +5,8 @@ use std::io::{self, Write};
 
 use crate::sanitize::Sanitizer;
 
-/// Writes text without the characters that [`Sanitizer`] removes. Invalid UTF-8 becomes U+FFFD.
+/// Writes text without the characters that [`Sanitizer`] removes. Invalid UTF-8 becomes U+FFFD. Joiners stay where
+/// prose needs them.
 #[derive(Debug)]
 pub struct HarmlessWriter<W> {
     inner: W,
@@ -17,7 +18,7 @@ pub struct HarmlessWriter<W> {
 impl<W: Write> HarmlessWriter<W> {
     /// A writer on top of `inner`.
     pub fn new(inner: W) -> Self {
-        Self { inner, sanitizer: Sanitizer::default(), begun: Vec::new() }
+        Self { inner, sanitizer: Sanitizer::for_prose(), begun: Vec::new() }
     }
 }
 

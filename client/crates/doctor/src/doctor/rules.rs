@@ -46,7 +46,7 @@ mod tests {
     fn sound_rules_are_told_with_how_careful_the_assistant_is_and_others_with_what_is_wrong() {
         let found = judge(&parse("[safety]\nlevel = \"strict\"\n"));
         assert_eq!(found.verdict, FindingVerdict::Ok);
-        assert!(found.text.starts_with("safety is strict: injection ask, guard firm;"), "{}", found.text);
+        assert!(found.text.starts_with("safety is strict; personal data that is redacted: "), "{}", found.text);
         let found = judge(&parse("[safety]\nlevel = 1\nx = 2\n"));
         assert_eq!(found.verdict, FindingVerdict::Warn);
         let wrong = "something in a file of rules is wrong: `level` is none of \"permissive\", \"balanced\", \"strict\" (and 1 more)";

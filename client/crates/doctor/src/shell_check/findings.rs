@@ -155,7 +155,7 @@ fn terminal(facts: &Facts) -> Finding {
     }
     match place.is_inside_cohab {
         true => finding("terminal", FindingVerdict::Ok, text)
-            .hint("this terminal has the assistant already; `cohab` in it opens a plain shell"),
+            .hint("you are already inside cohab; `cohab` in it opens a plain shell"),
         false => finding("terminal", FindingVerdict::Ok, text),
     }
 }

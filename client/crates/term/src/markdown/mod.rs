@@ -76,7 +76,7 @@ impl MarkdownStream {
         Self {
             page: Page { width: usize::from(width).max(1), output_style: OutputStyle::Rich },
             highlighter,
-            sanitizer: Sanitizer::default(),
+            sanitizer: Sanitizer::for_prose(),
             splitter: BlockSplitter::default(),
             references: References::default(),
             has_output: false,

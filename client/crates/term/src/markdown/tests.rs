@@ -86,6 +86,12 @@ fn html_entities_and_footnotes() {
 }
 
 #[test]
+fn joiners_of_words_and_emoji_stay_and_hidden_ones_go() {
+    let text = "می\u{200c}خواهم 👩\u{200d}👧 ⚠\u{fe0f} r\u{200d}m";
+    assert_eq!(text_of(&stream(text, 80, &[4, 7])), "می\u{200c}خواهم 👩\u{200d}👧 ⚠\u{fe0f} rm\n");
+}
+
+#[test]
 fn the_stream_gives_what_one_parse_of_everything_gives() {
     // Whether a list stands loose is decided item by item in the stream, so a list here is all tight or all loose.
     let tight = LISTS.replace("\n\n   with a second paragraph", "");

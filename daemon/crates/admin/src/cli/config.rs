@@ -10,6 +10,7 @@ use clap::Subcommand;
 use cohab_config::{
     self, ConfigFile,
     keys::{self, Check, KEYS, Key},
+    model_roles::Role,
     profile,
 };
 use cohab_protocol::Paths;
@@ -49,8 +50,11 @@ pub enum ConfigCommand {
     },
     /// Check the settings file, and the table of models if there is one
     Check,
-    /// Print all settings with their values and meaning
+    /// Print the settings with their values and meaning
     List {
+        /// Also those that are reserved for future versions
+        #[arg(long)]
+        all: bool,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -75,7 +79,7 @@ fn run_with_input(
         ConfigCommand::Get { key, origin } => get(&path, key, *origin, output),
         ConfigCommand::Set { key, value } => set(&path, key, value, input, output),
         ConfigCommand::Check => check(paths, output),
-        ConfigCommand::List { json } => list(&path, *json, output),
+        ConfigCommand::List { all, json } => list(&path, *all, *json, output),
     };
     super::finish(result, output, errors)
 }
@@ -147,7 +151,7 @@ fn check(paths: &Paths, output: &mut dyn Write) -> Result<(), Failure> {
     note_telemetry(&file, output)
 }
 
-fn list(path: &Path, as_json: bool, output: &mut dyn Write) -> Result<(), Failure> {
+fn list(path: &Path, with_reserved: bool, as_json: bool, output: &mut dyn Write) -> Result<(), Failure> {
     let file = sound(path)?;
     let keys = KEYS.iter().cloned().chain(of_profiles(&file));
     if as_json {
@@ -165,13 +169,19 @@ fn list(path: &Path, as_json: bool, output: &mut dyn Write) -> Result<(), Failur
             .lines()
             .try_for_each(|line| writeln!(output, "{}", escaped_json(line)))?);
     }
-    for key in keys {
+    let does_nothing = |key: &Key| is_reserved(&key.name) && file.value(key).is_none();
+    for key in keys.filter(|key| with_reserved || !does_nothing(key)) {
         let (value, origin) = effective(&file, &key).unwrap_or_else(|| ("(not set)".into(), "default".into()));
         let origin = if origin == "default" { "" } else { " *" };
         writeln!(output, "{} = {value}{origin}\n    {}. Must be {}.", key.name, key.doc, key.allowed())?;
     }
     writeln!(output, "\n* set in {}", file.path().display())?;
     Ok(())
+}
+
+/// Whether a setting has no effect yet.
+fn is_reserved(name: &str) -> bool {
+    name.strip_prefix("roles.").is_some_and(|role| Role::ALL.iter().any(|one| one.is_reserved() && one.name() == role))
 }
 
 /// The settings of the file's profiles.

@@ -159,6 +159,10 @@ fn list_shows_every_key_and_marks_those_of_the_file() {
     let listed = home.run(&["list"]).output;
     assert!(listed.contains("log.level = off *\n") && listed.contains("limits.steps_per_turn = 50\n"), "{listed}");
     assert!(listed.contains("client.shell = (not set)\n    Shell to start"));
+    assert!(listed.contains("roles.namer = ") && !listed.contains("Reserved"), "{listed}");
+    assert!(home.run(&["list", "--all"]).output.contains("roles.narrator = (not set)\n    Reserved for a future role"));
+    let set = Home::new("roles.narrator = 'default'\n").run(&["list"]).output;
+    assert!(set.contains("roles.narrator = default *\n"), "{set}");
     let json: serde_json::Value = serde_json::from_str(&home.run(&["list", "--json"]).output).unwrap();
     let all = json.as_array().unwrap();
     assert_eq!(all.len(), KEYS.len());

@@ -15,6 +15,8 @@ use super::{
     record::{self, command::Command},
 };
 
+/// Heads a list at a terminal, behind `id`.
+const HEADING: &str = "command; when, outcome, folder, approval, question";
 /// Longest question at a terminal, in columns.
 const QUESTION_COLUMNS: usize = 48;
 
@@ -76,9 +78,13 @@ fn table(commands: &[Command], now: &Zoned, home: &Path, columns: Option<usize>)
     if commands.is_empty() {
         return "The assistant has not run a command yet.\n".to_owned();
     }
-    let digits = commands.iter().map(|command| command.row.number.to_string().len()).max().unwrap_or(0);
+    let digits = commands.iter().map(|command| command.row.number.to_string().len()).max().unwrap_or(0).max(2);
     let question_columns = columns.map_or(usize::MAX, |_| QUESTION_COLUMNS);
     let mut text = String::new();
+    if columns.is_some() {
+        let (head, indent) = (format!("{:>digits$}  ", "id"), " ".repeat(digits + 2));
+        record::paragraph((&head, &indent), HEADING, columns, &mut text);
+    }
     for command in commands {
         let when = record::time::ago(command.row.at, now.timestamp(), now.time_zone());
         let consent = match command.call.approval {

@@ -43,7 +43,9 @@ pub(super) fn show(
     };
     let main_job = std::iter::once(job("main", "", Some(main_name)));
     let tiers = Tier::ALL.into_iter().map(|tier| job("tier", tier.name(), settings.tiers.profile(tier)));
-    let roles = Role::ALL.iter().map(|role| job("role", role.name(), settings.roles.get(role).map(String::as_str)));
+    let is_shown = |role: &&Role| !role.is_reserved() || settings.roles.contains_key(role);
+    let roles = Role::ALL.iter().filter(is_shown);
+    let roles = roles.map(|role| job("role", role.name(), settings.roles.get(role).map(String::as_str)));
     let fallback = main.fallback.iter().enumerate();
     let fallback = fallback.map(|(index, name)| job("fallback", &(index + 1).to_string(), Some(name)));
     let jobs: Vec<Job> = main_job.chain(tiers).chain(roles).chain(fallback).collect();
@@ -94,7 +96,7 @@ mod tests {
         assert_eq!(words("tier high"), ["tier", "high", "same", "as", "main", "openai", "big-1"]);
         assert_eq!(words("role compactor"), ["role", "compactor", "cheap", "ollama", "small-1"]);
         assert_eq!(words("fallback 1"), ["fallback", "1", "spare", "automatic", "automatic"]);
-        assert_eq!(text.lines().count(), 1 + 3 + 8 + 1);
+        assert_eq!(text.lines().count(), 1 + 3 + 3 + 1, "reserved roles are left out");
     }
 
     #[test]

@@ -46,7 +46,7 @@ fn try_run(args: &ResumeArgs, paths: &Paths, output: &mut dyn Write) -> Result<(
         return Ok(writeln!(output, "{text}")?);
     }
     let Some((session, _)) = found.first() else {
-        let message = "no turn was interrupted; there is nothing to resume".to_owned();
+        let message = "nothing to resume: no turn was interrupted".to_owned();
         return Err(Failure::Other(message, Some("`cohab sessions` lists all conversations".to_owned())));
     };
     output.write_all(table(&found, &Zoned::now()).as_bytes())?;

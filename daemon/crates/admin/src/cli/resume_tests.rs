@@ -29,6 +29,6 @@ fn what_has_ended_is_not() {
     let args = ResumeArgs { id: None, list: false, json: false };
     for home in [Home::empty(), Home::with_sessions(), with_steps(AgentStatus::Completed)] {
         let Err(Failure::Other(message, _)) = try_run(&args, &home.paths, &mut Vec::new()) else { panic!("nothing") };
-        assert_eq!(message, "no turn was interrupted; there is nothing to resume");
+        assert_eq!(message, "nothing to resume: no turn was interrupted");
     }
 }

@@ -67,6 +67,9 @@ pub enum SessionsCommand {
         /// Print JSON, with everything that is stored
         #[arg(long)]
         json: bool,
+        /// Print the text in parts as JSON, for the client
+        #[arg(long, hide = true, conflicts_with = "json")]
+        parts: bool,
     },
     /// Resume a conversation in this shell or a new one
     Resume {
@@ -96,7 +99,7 @@ pub enum SessionsCommand {
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(group = clap::ArgGroup::new("which").required(true).multiple(false))]
 pub struct RmArgs {
-    /// Starts of the ids of the sessions
+    /// Starts of the ids of the sessions; asks first at a terminal
     #[arg(value_name = "ID", group = "which")]
     pub ids: Vec<String>,
     /// Remove sessions without a question for this many days (`30d`)
@@ -106,7 +109,7 @@ pub struct RmArgs {
     #[arg(long, group = "which")]
     pub all: bool,
     /// Do not ask
-    #[arg(long, requires = "all")]
+    #[arg(long)]
     pub yes: bool,
 }
 
@@ -117,19 +120,36 @@ fn days(text: &str) -> Result<u32, String> {
 
 /// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 the output is closed.
 pub fn run(args: &SessionsArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
-    run_with_input(args, paths, &mut io::stdin().lock(), output, errors)
+    let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+    let input = Input { lines: &mut io::stdin().lock(), is_terminal };
+    run_with_input(args, paths, input, output, errors)
+}
+
+/// The user's answers.
+struct Input<'a> {
+    lines: &'a mut dyn BufRead,
+    is_terminal: bool,
 }
 
 fn run_with_input(
     args: &SessionsArgs,
     paths: &Paths,
-    input: &mut dyn BufRead,
+    input: Input<'_>,
     output: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> ExitCode {
     let result = match args.command.as_ref().unwrap_or(&SessionsCommand::List(args.list.clone())) {
         SessionsCommand::List(list) => list::run(list, paths, &Zoned::now(), output),
-        SessionsCommand::Show { id, json } => show(id, *json, paths, &Zoned::now(), output),
+        SessionsCommand::Show { id, json, parts } => {
+            let form = if *json {
+                Form::Json
+            } else if *parts {
+                Form::Parts
+            } else {
+                Form::Text
+            };
+            show(id, form, paths, &Zoned::now(), output)
+        }
         SessionsCommand::Resume { id } => resume::resume(id, paths),
         SessionsCommand::Fork { id } => resume::fork(id, paths, output),
         SessionsCommand::Title { id, text } => title(id, &text.join(" "), paths, output),
@@ -139,15 +159,30 @@ fn run_with_input(
     super::finish(result, output, errors)
 }
 
-fn show(id: &str, is_json: bool, paths: &Paths, now: &Zoned, output: &mut dyn Write) -> Result<(), Failure> {
+/// How a conversation is printed.
+#[derive(Clone, Copy)]
+enum Form {
+    Text,
+    Json,
+    Parts,
+}
+
+fn show(id: &str, form: Form, paths: &Paths, now: &Zoned, output: &mut dyn Write) -> Result<(), Failure> {
     let (store, session) = record::session(paths, id)?;
     let events = store.events(&session.key, None).map_err(record::unreadable(paths))?;
-    let text = if is_json {
-        let events: Vec<_> = events.iter().map(record::event_json).collect();
-        let whole = json!({"session": record::session_json(&session), "events": events});
-        escaped_json(&whole.to_string()) + "\n"
-    } else {
-        format!("{}\n{}", head(&session, now), record::transcript::plain(&events))
+    let text = match form {
+        Form::Json => {
+            let events: Vec<_> = events.iter().map(record::event_json).collect();
+            let whole = json!({"session": record::session_json(&session), "events": events});
+            escaped_json(&whole.to_string()) + "\n"
+        }
+        Form::Parts => {
+            let parts = record::transcript::parts(&events).into_iter();
+            let parts: Vec<_> = parts.map(|part| json!({"text": part.text, "is_markdown": part.is_markdown})).collect();
+            let whole = json!({"head": head(&session, now), "parts": parts});
+            escaped_json(&whole.to_string()) + "\n"
+        }
+        Form::Text => format!("{}\n{}", head(&session, now), record::transcript::plain(&events)),
     };
     Ok(output.write_all(text.as_bytes())?)
 }
@@ -180,7 +215,7 @@ fn title(id: &str, text: &str, paths: &Paths, output: &mut dyn Write) -> Result<
     Ok(writeln!(output, "{} is now \"{title}\".", record::short(&session.id))?)
 }
 
-fn remove(args: &RmArgs, paths: &Paths, input: &mut dyn BufRead, output: &mut dyn Write) -> Result<(), Failure> {
+fn remove(args: &RmArgs, paths: &Paths, input: Input<'_>, output: &mut dyn Write) -> Result<(), Failure> {
     let Some(mut store) = record::open(paths)? else {
         return args.ids.first().map_or_else(
             || Ok(writeln!(output, "There are no sessions.")?),
@@ -196,13 +231,17 @@ fn remove(args: &RmArgs, paths: &Paths, input: &mut dyn BufRead, output: &mut dy
         let keys: Vec<String> = if args.all {
             let sessions = store.sessions(&[], usize::MAX).map_err(&unreadable)?;
             if !args.yes && !sessions.is_empty() {
-                agree(sessions.len(), input, output)?;
+                agree(&format!("Remove all {} sessions for good?", sessions.len()), input, output)?;
             }
             sessions.into_iter().map(|session| session.key).collect()
         } else {
             // All of them, or none: a mistyped id must not cost the other sessions.
-            let found = args.ids.iter().map(|id| record::find(paths, &store, id).map(|session| session.key));
-            found.collect::<Result<_, _>>()?
+            let found = args.ids.iter().map(|id| record::find(paths, &store, id));
+            let sessions: Vec<SessionRow> = found.collect::<Result<_, _>>()?;
+            if !args.yes && input.is_terminal {
+                agree(&question(&sessions), input, output)?;
+            }
+            sessions.into_iter().map(|session| session.key).collect()
         };
         store.remove(&keys).map_err(&unreadable)?
     };
@@ -211,15 +250,31 @@ fn remove(args: &RmArgs, paths: &Paths, input: &mut dyn BufRead, output: &mut dy
     Ok(writeln!(output, "Removed {removed} {sessions}.")?)
 }
 
-fn agree(count: usize, input: &mut dyn BufRead, output: &mut dyn Write) -> Result<(), Failure> {
-    write!(output, "Remove all {count} sessions for good? Type yes: ")?;
+/// Names the sessions that go.
+fn question(sessions: &[SessionRow]) -> String {
+    let named = |session: &SessionRow| {
+        let questions = if session.turns == 1 { "question" } else { "questions" };
+        let title = one_line(&session.title, TITLE_MAX_CHARS);
+        format!("\"{title}\" ({}, {} {questions})", record::short(&session.id), session.turns)
+    };
+    match sessions {
+        [one] => format!("Remove {} for good?", named(one)),
+        several => {
+            let rows: String = several.iter().map(|session| named(session) + "\n").collect();
+            format!("{rows}Remove these {} sessions for good?", several.len())
+        }
+    }
+}
+
+fn agree(question: &str, input: Input<'_>, output: &mut dyn Write) -> Result<(), Failure> {
+    write!(output, "{question} Type yes: ")?;
     output.flush()?;
     let mut answer = String::new();
-    input.read_line(&mut answer)?;
+    input.lines.read_line(&mut answer)?;
     if answer.trim() == "yes" {
         return Ok(());
     }
-    let hint = (!io::stdin().is_terminal()).then(|| "`--yes` removes them without a question".to_owned());
+    let hint = (!input.is_terminal).then(|| "`--yes` removes them without a question".to_owned());
     Err(Failure::Other("nothing was removed".to_owned(), hint))
 }
 

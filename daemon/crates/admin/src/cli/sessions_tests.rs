@@ -17,9 +17,14 @@ fn parse(args: &[&str]) -> Result<SessionsArgs, clap::Error> {
 
 /// Standard output, standard error and whether it went well.
 fn run_with(home: &Home, args: &[&str], input: &str) -> (String, String, bool) {
+    run_at(home, args, input, false)
+}
+
+fn run_at(home: &Home, args: &[&str], input: &str, is_terminal: bool) -> (String, String, bool) {
     let (mut output, mut errors) = (Vec::new(), Vec::new());
     let args = parse(args).expect("they are understood");
-    let status = run_with_input(&args, &home.paths, &mut input.as_bytes(), &mut output, &mut errors);
+    let mut lines = input.as_bytes();
+    let status = run_with_input(&args, &home.paths, Input { lines: &mut lines, is_terminal }, &mut output, &mut errors);
     let text = |bytes| String::from_utf8(bytes).expect("text");
     (text(output), text(errors), status == ExitCode::SUCCESS)
 }
@@ -42,7 +47,7 @@ fn the_list_is_aligned_and_titles_fit_the_terminal() {
 fn a_conversation_is_shown_as_it_went() {
     let home = Home::with_sessions();
     let mut output = Vec::new();
-    show("last", false, &home.paths, &now(), &mut output).expect("it is there");
+    show("last", Form::Text, &home.paths, &now(), &mut output).expect("it is there");
     let shown = String::from_utf8(output).expect("text");
     assert!(!shown.contains(['\u{1b}', '\u{7}']), "{shown:?}");
     insta::assert_snapshot!(shown);
@@ -61,6 +66,17 @@ fn json_has_everything_and_nothing_that_a_terminal_obeys() {
     let listed: serde_json::Value = serde_json::from_str(&listed).expect("JSON");
     assert_eq!(listed["sessions"][0], shown["session"]);
     assert_eq!(listed["sessions"][1]["questions"], 1);
+}
+
+#[test]
+fn the_parts_are_the_text_and_answers_are_markdown() {
+    let home = Home::with_sessions();
+    let (text, ..) = run_with(&home, &["show"], "");
+    let whole: serde_json::Value = serde_json::from_str(&run_with(&home, &["show", "--parts"], "").0).expect("JSON");
+    let parts = whole["parts"].as_array().expect("a list");
+    let joined: String = parts.iter().filter_map(|part| part["text"].as_str()).collect();
+    assert_eq!(format!("{}\n{joined}", whole["head"].as_str().expect("text")), text);
+    assert!(parts.iter().any(|part| part["is_markdown"] == true) && parts[0]["is_markdown"] == false);
 }
 
 #[test]
@@ -102,6 +118,30 @@ fn sessions_are_named_and_removed() {
     assert!(!run_with(&home, &["rm", first, "zz"], "").2 && titles(&home).len() == 2, "all or none");
     assert_eq!(run_with(&home, &["rm", first], "").0, "Removed 1 session.\n");
     assert_eq!(titles(&home).len(), 1);
+}
+
+#[test]
+fn at_a_terminal_one_session_is_removed_only_by_a_yes() {
+    let home = Home::with_sessions();
+    let first = &cohab_store::sessions::id::of_key("shell:1")[..6];
+    let asked = format!("Remove \"why is the disk full\" ({first}, 1 question) for good? Type yes: ");
+    for input in ["", "y\n", "no\n"] {
+        let (told, error, is_done) = run_at(&home, &["rm", first], input, true);
+        assert_eq!((told.as_str(), error.as_str(), is_done), (asked.as_str(), "error: nothing was removed\n", false));
+    }
+    let (told, ..) = run_at(&home, &["rm", first, "last"], "no\n", true);
+    assert!(told.contains("\nRemove these 2 sessions for good? Type yes: "), "{told}");
+    assert_eq!(titles(&home).len(), 2);
+    assert_eq!(run_at(&home, &["rm", first], "yes\n", true).0, asked + "Removed 1 session.\n");
+    assert_eq!(run_at(&home, &["rm", "last", "--yes"], "", true).0, "Removed 1 session.\n");
+}
+
+#[test]
+fn a_misspelt_subcommand_that_finds_nothing_is_named() {
+    let home = Home::with_sessions();
+    let told = |args: &[&str]| run_with(&home, args, "").0;
+    assert_eq!(told(&["rsume", "x"]), "No session contains \"rsume x\". Did you mean `cohab sessions resume`?\n");
+    assert_eq!(told(&["weather"]), "No session contains \"weather\".\n");
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn text(shown: &ShownCommand, now: &Zoned, home: &Path) -> String {
     };
     block(
         &format!("You asked, in {}:", record::folder(&command.call.cwd, home)),
-        transcript::lines("  ? ", command.question.as_deref().unwrap_or("(unknown)")),
+        transcript::prose_lines("  ? ", command.question.as_deref().unwrap_or("(unknown)")),
     );
     block("The assistant thought:", said(before, |event| matches!(event, Event::Reasoning { .. })));
     block("It said:", said(before, |event| matches!(event, Event::Answer { .. })));
@@ -116,7 +116,7 @@ fn consent(command: &Command) -> String {
 
 fn said(events: &[EventRow], is_wanted: impl Fn(&Event) -> bool) -> String {
     let texts = events.iter().filter(|row| is_wanted(&row.event)).map(|row| match &row.event {
-        Event::Answer { text } | Event::Reasoning { text } => transcript::lines("  ", text),
+        Event::Answer { text } | Event::Reasoning { text } => transcript::prose_lines("  ", text),
         _ => String::new(),
     });
     texts.collect()

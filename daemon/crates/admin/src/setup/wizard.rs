@@ -195,10 +195,11 @@ impl Wizard<'_> {
     fn ask_address(&mut self) -> Result<(), SetupError> {
         let check = |text: &str| match text {
             text if text.starts_with('/') => Err("that is a path, not a URL".to_owned()),
-            text => check_value("base_url", text).map_err(|_| "write a URL such as https://host/v1".to_owned()),
+            text => check_value("base_url", &with_scheme(text))
+                .map_err(|_| "write a URL such as https://host/v1".to_owned()),
         };
         let hint = "such as http://127.0.0.1:8080/v1 or https://llm.example.com/v1";
-        let url = self.prompt.line("At which URL?", hint, &check)?;
+        let url = with_scheme(&self.prompt.line("At which URL?", hint, &check)?);
         self.done("Address", &url)?;
         if self.name.is_empty() {
             self.name = host_in(&url);
@@ -372,6 +373,20 @@ fn try_it(is_inside_cohab: bool, profile: Option<&str>) -> String {
     }
 }
 
+/// The URL that an address without a scheme means: plain HTTP on this machine, HTTPS elsewhere. Other text stays as it is.
+fn with_scheme(text: &str) -> String {
+    let authority = text.split('/').next().unwrap_or_default();
+    let (host, has_port) = match authority.rsplit_once(':') {
+        Some((host, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => (host, true),
+        _ => (authority, false),
+    };
+    let is_loopback = host == "localhost" || host == "[::1]" || host.starts_with("127.");
+    if text.contains("://") || text.starts_with('/') || !(is_loopback || has_port || host.contains('.')) {
+        return text.to_owned();
+    }
+    format!("{}://{text}", if is_loopback { "http" } else { "https" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -381,6 +396,22 @@ mod tests {
         for profile in [None, Some("work")] {
             assert!(!try_it(true, profile).contains("run `cohab"), "{}", try_it(true, profile));
             assert!(try_it(false, profile).contains("run `cohab"), "{}", try_it(false, profile));
+        }
+    }
+
+    #[test]
+    fn an_address_without_a_scheme_gets_the_usual_one() {
+        for (text, url) in [
+            ("localhost:18951", "http://localhost:18951"),
+            ("127.0.0.1:8080/v1", "http://127.0.0.1:8080/v1"),
+            ("[::1]:8080", "http://[::1]:8080"),
+            ("llm.example.com/v1", "https://llm.example.com/v1"),
+            ("box:8080", "https://box:8080"),
+            ("http://box/v1", "http://box/v1"),
+            ("nonsense", "nonsense"),
+            ("/tmp/script.json", "/tmp/script.json"),
+        ] {
+            assert_eq!(with_scheme(text), url);
         }
     }
 }

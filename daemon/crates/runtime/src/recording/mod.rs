@@ -21,7 +21,7 @@ use cohab_store::sessions::{
     event::{Approval, Call, CallResult, Event, OUTPUT_TAIL_BYTES, TEXT_BYTES},
     written,
 };
-use cohab_text::sanitize::{one_line, sanitize};
+use cohab_text::sanitize::{one_line, sanitize, sanitize_prose};
 use cohab_types::command::{CommandOutcome, Mode};
 use jiff::Timestamp;
 use tokio::sync::oneshot;
@@ -156,7 +156,7 @@ impl TurnRecorder {
     pub fn begin(&self, limits: Option<Limits>, model: &ModelInfo) {
         let Some(limits) = limits else { return };
         self.state().is_on = true;
-        let question = sanitize(&self.opening.question);
+        let question = sanitize_prose(&self.opening.question);
         let cwd = self.opening.cwd.to_string_lossy().into_owned();
         self.archive.keep(Entry::Turn {
             session: self.opening.session.clone(),
@@ -253,10 +253,10 @@ impl TurnRecorder {
             (std::mem::take(&mut state.reasoning), std::mem::take(&mut state.text))
         };
         if !reasoning.trim().is_empty() {
-            self.keep(Event::Reasoning { text: clean(&reasoning) });
+            self.keep(Event::Reasoning { text: clean_prose(&reasoning) });
         }
         if !text.trim().is_empty() {
-            self.keep(Event::Answer { text: clean(&text) });
+            self.keep(Event::Answer { text: clean_prose(&text) });
         }
     }
 
@@ -342,6 +342,10 @@ impl TurnRecorder {
             self.archive.keep(Entry::Left { session: self.opening.session.clone(), left });
         }
     }
+}
+
+fn clean_prose(text: &str) -> String {
+    cut_middle(&sanitize_prose(text), TEXT_BYTES)
 }
 
 fn clean(text: &str) -> String {

@@ -2,8 +2,8 @@
 
 use super::{super::options::Arguments, Refusal, ask};
 
-/// Judges the operands of a cloud or container program, which `rule` names.
-pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, operands: &[&str]) -> Result<(), Refusal> {
+/// Judges the operands of the cloud or container program `name` by `rule`.
+pub(super) fn assess(name: &str, rule: &str, arguments: &Arguments<'_>, operands: &[&str]) -> Result<(), Refusal> {
     let values_of = |names: &[&str]| arguments.values_of(names).collect::<Vec<_>>();
     match rule {
         "template" => match values_of(&["f", "format"])[..] {
@@ -21,7 +21,7 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, operands: &[&str]) -
         "forge" => Ok(()),
         // Filters of `--jq` and templates may read the environment.
         "gh" if texts(arguments, operands).all(|text| !text.to_ascii_lowercase().contains("env")) => Ok(()),
-        _ => ask(format!("not known to be read-only: `{rule}` with these operands")),
+        _ => ask(format!("not known to be read-only: `{name}` with these operands")),
     }
 }
 

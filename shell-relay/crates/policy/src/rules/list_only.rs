@@ -19,8 +19,8 @@ const PLAIN_DOMAINS: &[&str] = &[
     "com.apple.WindowManager",
 ];
 
-/// Judges the operands of the program that `rule` names.
-pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
+/// Judges the operands of the program `name` by `rule`.
+pub(super) fn assess(name: &str, rule: &str, arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
     let operands: Vec<&str> = arguments.operands.iter().map(|word| word.text.as_str()).collect();
     match (rule, &operands[..]) {
         ("schema", _) => assess_schema(arguments, context),
@@ -40,7 +40,7 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
         ("smart", _) => arguments.operands.iter().try_for_each(|word| check_path(word, context, paths::list_risk)),
         ("sub", _) => ask("reads what to do from its input"),
         ("place", [_, _, ..]) => assess_search(arguments, context),
-        _ => ask(format!("not known to be read-only: `{rule}` with these operands")),
+        _ => ask(format!("not known to be read-only: `{name}` with these operands")),
     }
 }
 

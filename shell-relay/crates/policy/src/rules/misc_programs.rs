@@ -159,8 +159,8 @@ const UNARY_TESTS: &str = "bcdefghkLnNOGprsStuwxz";
 const TEXT_TESTS: &[&str] = &["=", "==", "!=", "-nt", "-ot", "-ef"];
 const NUMBER_TESTS: &[&str] = &["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
 
-/// Applies the rules for operands that the table leaves to a name.
-pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
+/// Applies the rules for operands of the program `name` that the table leaves to `rule`.
+pub(super) fn assess(name: &str, rule: &str, arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
     let operands: Vec<&str> = arguments.operands.iter().map(|word| word.text.as_str()).collect();
     arguments.operands.iter().try_for_each(|word| check_literal(word))?;
     match (rule, &operands[..]) {
@@ -200,10 +200,10 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
         ("rpm" | "dpkgquery" | "pacman" | "global" | "goenv" | "aptfile", _) => {
             packages::assess(rule, arguments, &operands, context)
         }
-        ("template" | "aws" | "gcloud" | "gh" | "forge", _) => clouds::assess(rule, arguments, &operands),
+        ("template" | "aws" | "gcloud" | "gh" | "forge", _) => clouds::assess(name, rule, arguments, &operands),
         ("picture" | "local" | "tostdout" | "sips", _) => media::assess(rule, arguments, context),
         ("schema" | "defaults" | "pmset" | "iw" | "names" | "place" | "service" | "smart" | "sub", _) => {
-            list_only::assess(rule, arguments, context)
+            list_only::assess(name, rule, arguments, context)
         }
         _ if rule.starts_with("needs:") => list_only::assess_needed(&rule["needs:".len()..], arguments, context),
         ("tar" | "unzip" | "zipinfo" | "inspect" | "jar" | "unrar", _) => archives::assess(rule, arguments, context),
@@ -212,7 +212,7 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, context: Context<'_>
             arguments.operands.iter().try_for_each(|word| check_path(word, context, paths::list_risk))
         }
         ("ldd", _) => ask("`ldd` may run the program that it looks at"),
-        _ => ask(format!("not known to be read-only: `{rule}` with these operands")),
+        _ => ask(format!("not known to be read-only: `{name}` with these operands")),
     }
 }
 

@@ -75,7 +75,7 @@ pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'
         Operands::Rule("cd") => assess_cd(&arguments, context),
         Operands::Rule("jq") => jq::assess(&arguments, context),
         Operands::Rule("yq") => jq::assess_yq(&arguments, context),
-        Operands::Rule(rule) => misc_programs::assess(rule, &arguments, context),
+        Operands::Rule(rule) => misc_programs::assess(name, rule, &arguments, context),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tests that rows of the tables only allow: without the rows of one program no further line is allowed.
 
-use super::super::options::{REMOVED, programs};
+use super::super::options::{REMOVED, phrases_with_rules, programs};
 use super::*;
 
 fn without(program: &str, line: &str) -> Level {
@@ -27,6 +27,24 @@ fn without_the_rows_of_a_program_its_lines_are_not_allowed_more() {
         }
     }
     assert!(with_rows > 500, "{with_rows}");
+}
+
+#[test]
+fn reasons_name_programs_and_no_rules_of_the_tables() {
+    let odd = ["", "x", "x y z", "1.1.1.1", "-c 3 1.1.1.1", "-x", "--format=json", "/tmp/x", "a:b", "{}", "--help x"];
+    let phrases = phrases_with_rules();
+    assert!(phrases.len() > 100, "{}", phrases.len());
+    for (phrase, rule) in &phrases {
+        for operands in odd {
+            let line = format!("{phrase} {operands}");
+            let named = format!("`{rule}`");
+            let reasons = assess_line(&line, context()).reasons;
+            let is_word = line.split(' ').any(|word| word == *rule);
+            assert!(is_word || !reasons.iter().any(|reason| reason.contains(&named)), "{line}: {reasons:?}");
+        }
+    }
+    let reasons = assess_line("ping -c 3 -W 3 1.1.1.1", context()).reasons;
+    assert_eq!(reasons, ["not known to be read-only: `ping` with these operands"]);
 }
 
 proptest! {

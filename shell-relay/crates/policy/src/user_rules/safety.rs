@@ -135,14 +135,24 @@ impl Safety {
     }
 }
 
-/// Writes one line, without a line end.
+/// Writes one line, without a line end: the level, what differs from its usual settings, and the personal data.
 impl fmt::Display for Safety {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { level, injection, guard, personal } = self;
-        let taken: Vec<&str> = PersonalData::NAMES.into_iter().filter(|name| personal.contains(name)).collect();
-        let taken = if taken.is_empty() { "none".to_owned() } else { taken.join(", ") };
-        let (level, injection, guard) = (level.word(), injection.word(), guard.word());
-        write!(formatter, "{level}: injection {injection}, guard {guard}; personal data taken out: {taken}")
+        let usual = Self::at(*level);
+        formatter.write_str(level.word())?;
+        if *injection != usual.injection {
+            write!(formatter, ", injection {}", injection.word())?;
+        }
+        if *guard != usual.guard {
+            write!(formatter, ", guard {}", guard.word())?;
+        }
+        let redacted: Vec<&str> = PersonalData::NAMES.into_iter().filter(|name| personal.contains(name)).collect();
+        if redacted.is_empty() {
+            formatter.write_str("; personal data is not redacted")
+        } else {
+            write!(formatter, "; personal data that is redacted: {}", redacted.join(", "))
+        }
     }
 }
 

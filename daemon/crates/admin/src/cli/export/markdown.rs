@@ -1,7 +1,7 @@
 //! Renders a conversation as a Markdown transcript. Pure.
 
 use cohab_store::sessions::event::{Approval, Call, Event};
-use cohab_text::sanitize::{one_line, sanitize};
+use cohab_text::sanitize::{one_line, sanitize, sanitize_prose};
 
 use super::{super::record, Exported};
 
@@ -54,7 +54,7 @@ fn called(call: &Call) -> String {
 fn paragraph(event: &Event) -> String {
     match event {
         Event::Question { text, .. } => format!("\n## {}\n", one_line(text.trim(), usize::MAX)),
-        Event::Answer { text } => format!("\n{}\n", sanitize(text).trim_end()),
+        Event::Answer { text } => format!("\n{}\n", sanitize_prose(text).trim_end()),
         Event::Shell { line: Some(line), exit_code, .. } => {
             format!("\n> You ran {}, exit {exit_code}.\n", code(&one_line(line, usize::MAX)))
         }

@@ -2,19 +2,25 @@
 
 use std::{io::Write, path::Path};
 
+use clap::Subcommand as _;
 use cohab_protocol::Paths;
 use cohab_store::sessions::{SessionRow, StateStore, id};
-use cohab_text::sanitize::{escaped_json, one_line};
+use cohab_text::{
+    nearest,
+    sanitize::{escaped_json, one_line},
+};
 use jiff::Zoned;
 use serde_json::{Value, json};
 
 use super::{
     super::{Failure, record},
-    ListArgs,
+    ListArgs, SessionsCommand,
 };
 
 /// Widest folder, in columns.
 const FOLDER_COLUMNS: usize = 24;
+/// Heads of the columns before the title.
+const HEADING: [&str; 4] = ["id", "when", "questions", "folder"];
 /// Narrowest title, on any terminal, in columns.
 const TITLE_MIN_COLUMNS: usize = 12;
 
@@ -35,21 +41,30 @@ pub(super) fn run(args: &ListArgs, paths: &Paths, now: &Zoned, output: &mut dyn 
         let rows: Vec<Value> = sessions.iter().map(record::session_json).collect();
         escaped_json(&json!({"sessions": rows}).to_string()) + "\n"
     } else if sessions.is_empty() && !args.words.is_empty() {
-        format!("No session contains \"{}\".\n", record::visible(&args.words.join(" ")))
+        let meant = nearest_command(&args.words[0]);
+        let meant = meant.map(|name| format!(" Did you mean `cohab sessions {name}`?")).unwrap_or_default();
+        format!("No session contains \"{}\".{meant}\n", record::visible(&args.words.join(" ")))
     } else {
         table(&sessions, &Look { now, home: &record::home(), columns: record::terminal_columns() })
     };
     Ok(output.write_all(text.as_bytes())?)
 }
 
-/// Aligned columns: id, time, questions, folder, title.
+/// The subcommand that a mistyped word means.
+fn nearest_command(word: &str) -> Option<String> {
+    let commands = SessionsCommand::augment_subcommands(clap::Command::new("sessions"));
+    nearest::to(word, commands.get_subcommands().map(clap::Command::get_name)).map(str::to_owned)
+}
+
+/// Aligned columns: id, time, questions, folder, title; with a heading at a terminal.
 pub(super) fn table(sessions: &[SessionRow], look: &Look<'_>) -> String {
     if sessions.is_empty() {
         return "There are no sessions yet. Ask something: `? why is this folder so big`.\n".to_owned();
     }
     let ids: Vec<&str> = sessions.iter().map(|session| session.id.as_str()).collect();
     let digits = id::shown_digits(&ids);
-    let rows: Vec<[String; 4]> = sessions
+    let heading = look.columns.map(|_| HEADING.map(str::to_owned));
+    let cells: Vec<[String; 4]> = sessions
         .iter()
         .map(|session| {
             let when = record::time::ago(session.active, look.now.timestamp(), look.now.time_zone());
@@ -57,16 +72,17 @@ pub(super) fn table(sessions: &[SessionRow], look: &Look<'_>) -> String {
             [session.id.get(..digits).unwrap_or(&session.id).to_owned(), when, session.turns.to_string(), folder]
         })
         .collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let (when, questions, folder) = (width(1), width(2), width(3));
-    let before_title = digits + when + questions + folder + 4 * 2;
+    let width = |column: usize| heading.iter().chain(&cells).map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let (id_columns, when, questions, folder) = (width(0), width(1), width(2), width(3));
+    let before_title = id_columns + when + questions + folder + 4 * 2;
     let title_columns =
         look.columns.map_or(usize::MAX, |columns| columns.saturating_sub(before_title).max(TITLE_MIN_COLUMNS));
     let mut text = String::new();
-    for (row, session) in rows.iter().zip(sessions) {
-        let title = one_line(&session.title, title_columns);
+    let titles = sessions.iter().map(|session| one_line(&session.title, title_columns));
+    let heading = heading.into_iter().map(|heading| (heading, "title".to_owned()));
+    for (row, title) in heading.chain(cells.into_iter().zip(titles)) {
         let [id, ago, count, place] = row;
-        let line = format!("{id}  {ago:when$}  {count:>questions$}  {place:folder$}  {title}");
+        let line = format!("{id:id_columns$}  {ago:when$}  {count:>questions$}  {place:folder$}  {title}");
         text.push_str(line.trim_end());
         text.push('\n');
     }

@@ -67,7 +67,7 @@ fn row(label: String, sum: &Sum) -> [String; 5] {
         sent.push_str(&format!(" ({})", amount::count(cached)));
     }
     let cost = sum.cost_microusd.map(|cost| amount::cost(cost, sum.is_cost_partial()));
-    [label, sum.questions().to_string(), sent, count(sum.received), cost.unwrap_or_else(|| UNKNOWN.to_owned())]
+    [label, sum.questions().to_string(), sent, count(sum.received), cost.unwrap_or_else(|| "unknown".to_owned())]
 }
 
 fn label(subject: &Subject, zone: &TimeZone) -> String {
