@@ -189,8 +189,8 @@ section! {
         strategy: Strategy = "summarize", Kind::Word(Strategy::WORDS), "from_text";
         /// Share of the model's context, in percent, at which a conversation is shortened
         compact_at_percent: u64 = "75", Kind::Integer(20, 95);
-        /// Number of messages above which a conversation is shortened
-        compact_over_messages: usize = "50", Kind::Integer(10, 100_000);
+        /// Number of messages above which a conversation is shortened; 0 for any number
+        compact_over_messages: usize = "0", Kind::Integer(0, 100_000);
         /// Newest messages to keep when a conversation has too many
         keep_messages: usize = "20", Kind::Integer(5, 100_000);
     }
