@@ -274,7 +274,7 @@ impl Gate {
         let effect = call.intent.effect.clone();
         let is_dangerous = verdict.level >= Level::Danger;
         if let Some(reason) = self.earlier_refusal(&effect, &call.cwd) {
-            return Err(refusal(format!("the user refused exactly this in this turn already: {reason}")));
+            return Err(refusal(refused_already(&reason)));
         }
         let is_once = is_dangerous || is_each_time;
         if !is_once && let Some(approval) = self.consents.recall(&effect, &call.cwd) {
@@ -389,6 +389,14 @@ fn strings_of(args: &JsonObject) -> String {
     let mut lines = Vec::new();
     args.values().for_each(|value| collect(value, &mut lines));
     lines.join("\n")
+}
+
+/// The text for a call that was refused before: by the user, or for want of one.
+fn refused_already(reason: &str) -> String {
+    match reason {
+        NO_APPROVER => "refused already: no one can approve here".to_owned(),
+        reason => format!("the user refused exactly this in this turn already: {reason}"),
+    }
 }
 
 fn refusal(reason: String) -> Denial {
