@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use cohab_model_api::{
-    AssistantMessage, ModelEvent, ModelInfo, ModelRequest, ProviderError, ProviderErrorKind, StopClass, TokenUsage,
-    ToolCall, ToolResult,
+    AssistantMessage, JsonObject, ModelEvent, ModelInfo, ModelRequest, ProviderError, ProviderErrorKind, StopClass,
+    TokenUsage, ToolCall, ToolResult,
 };
+use cohab_text::sanitize::one_line;
 use futures::{FutureExt, StreamExt, stream};
 use tokio::{
     sync::{Mutex, MutexGuard},
@@ -30,8 +31,10 @@ const MAX_CALLS_AT_ONCE: usize = 8;
 const CANCELLED: &str = "cancelled before it ended";
 /// The result of a call in an answer that the length limit cut.
 const CUT: &str = "not run: the length limit cut the answer with this call; make the call again with shorter arguments";
-/// The title of a call that cannot be run: the model's own text is not shown.
+/// The title of a call that cannot be run and names no file.
 const UNUSABLE: &str = "(not a usable call)";
+/// Longest title of a call that cannot be run.
+const TITLE_MAX_CHARS: usize = 80;
 /// Replaces a missing name of a tool.
 const NAMELESS: &str = "nameless";
 /// The notice after the provider gave up continuing an answer.
@@ -322,7 +325,7 @@ impl Agent {
         let intent = match tool.intent(&args, &cwd) {
             Ok(intent) => intent,
             Err(error) => {
-                announce(step, &call.name, UNUSABLE, sink).await;
+                announce(step, &call.name, &unusable_title(&args), sink).await;
                 return Called::failed(error, StepResult::Failed);
             }
         };
@@ -383,6 +386,12 @@ impl Agent {
         }
         result
     }
+}
+
+/// The file that a call names which cannot be run.
+fn unusable_title(args: &JsonObject) -> String {
+    let path = args.get("path").and_then(|path| path.as_str()).map(str::trim).filter(|path| !path.is_empty());
+    path.map_or_else(|| UNUSABLE.to_owned(), |path| one_line(path, TITLE_MAX_CHARS))
 }
 
 async fn announce(step: u32, tool: &str, title: &str, sink: &dyn EventSink) {

@@ -4,6 +4,7 @@ use std::{
     ffi::OsString,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use async_trait::async_trait;
@@ -14,7 +15,8 @@ use cohab_model_api::{ModelProvider, Secrets};
 use cohab_models::{
     detect,
     key_store::KeyStores,
-    resolution::{self, Choice, ChoiceError},
+    model_list,
+    resolution::{self, Answerer, Choice, ChoiceError},
 };
 use cohab_offline::OfflineAssistant;
 use cohab_protocol::Paths;
@@ -24,8 +26,12 @@ use cohab_session::{Assembler, shell::isolated::IsolatedRunner};
 use cohab_store::{Store, sessions::Limits};
 use cohab_tools::ToolOptions;
 use cohab_types::environment::Variables;
+use tokio::time::timeout;
 
 use crate::assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings};
+
+/// For a service's list of models while the user waits for another model.
+const LIST_LIMIT: Duration = Duration::from_secs(2);
 
 /// The assembly for the daemon of this user; `secrets` stay in it.
 #[must_use]
@@ -149,6 +155,24 @@ impl ProviderChooser for Chooser {
         let offline = || -> Arc<dyn ModelProvider> { Arc::new(OfflineAssistant::new("no model is set up")) };
         resolution::choose(settings, &environment, &hosts, &self.stores, offline).await
     }
+
+    async fn model_names(&self, settings: &ModelSettings, variables: &Variables) -> Option<Vec<String>> {
+        let environment = |name: &str| variables.get(name).cloned();
+        let Ok(Answerer::Service(service)) = resolution::answerer(settings, &environment, &[]).await else {
+            return None;
+        };
+        let list = async {
+            let key = match &service.key {
+                Some(key) if key.source.asks_the_user() => return None,
+                Some(key) => Some(key.secret(&self.stores, &service.account).await.ok()?),
+                None => None,
+            };
+            model_list::models(&service, key).await.ok()
+        };
+        let models = timeout(LIST_LIMIT, list).await.ok()??;
+        let is_whole = service.lists_its_models() && !models.is_empty();
+        is_whole.then(|| models.into_iter().map(|model| model.id).collect())
+    }
 }
 
 /// Learns the secrets in a client's environment before it chooses.
@@ -163,5 +187,9 @@ impl ProviderChooser for LearningChooser {
         let secret = variables.iter().filter(|(name, _)| holds_secret(name, Stake::Sought));
         self.secrets.know(secret.map(|(_, value)| value.as_str()));
         self.inner.choose(settings, variables).await
+    }
+
+    async fn model_names(&self, settings: &ModelSettings, variables: &Variables) -> Option<Vec<String>> {
+        self.inner.model_names(settings, variables).await
     }
 }

@@ -107,6 +107,15 @@ pub fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     similar::get_close_matches(word, candidates, 1, RESEMBLANCE).first().or_else(begun).copied()
 }
 
+/// Returns at most `count` candidates that resemble `word`, the most similar first; without one, those that contain it.
+pub fn nearest_few<'a>(word: &str, candidates: &[&'a str], count: usize) -> Vec<&'a str> {
+    let alike = similar::get_close_matches(word, candidates, count, RESEMBLANCE);
+    if !alike.is_empty() || word.is_empty() {
+        return alike;
+    }
+    candidates.iter().filter(|candidate| candidate.contains(word)).take(count).copied().collect()
+}
+
 /// Checks values of a [`Key`].
 pub trait Check {
     /// Whether the setting takes this value.

@@ -157,8 +157,8 @@ section! {
     pub struct BudgetSettings in "budget." {
         /// Most tokens that one question may use, not counting those from a service's cache; 0 for no limit
         tokens_per_turn: u64 = "0", Kind::Integer(0, MOST_TOKENS);
-        /// Most tokens that all questions of a day may use together; 0 for no limit
-        tokens_per_day: u64 = "1000000", Kind::Integer(0, MOST_TOKENS);
+        /// Most tokens that all questions of a day may use together, without those to servers on this machine; 0 for no limit
+        tokens_per_day: u64 = "0", Kind::Integer(0, MOST_TOKENS);
         /// Most that all questions of a day may cost, in cents of a US dollar, as far as costs are known; 0 for no limit
         cost_per_day_cents: u64 = "0", Kind::Integer(0, 10_000_000);
         /// Longest time that one question may run, in seconds; waiting for you does not count; 0 for no limit
@@ -189,8 +189,8 @@ section! {
         strategy: Strategy = "summarize", Kind::Word(Strategy::WORDS), "from_text";
         /// Share of the model's context, in percent, at which a conversation is shortened
         compact_at_percent: u64 = "75", Kind::Integer(20, 95);
-        /// Number of messages above which a conversation is shortened
-        compact_over_messages: usize = "50", Kind::Integer(10, 100_000);
+        /// Number of messages above which a conversation is shortened; 0 for any number
+        compact_over_messages: usize = "0", Kind::Integer(0, 100_000);
         /// Newest messages to keep when a conversation has too many
         keep_messages: usize = "20", Kind::Integer(5, 100_000);
     }

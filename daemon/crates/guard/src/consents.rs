@@ -88,20 +88,9 @@ impl Consents {
         agreed.push(Consent { effect, cwd, approval, is_under_taint });
     }
 
-    /// Why the user is asked again about what they agreed to, if they did.
-    pub(crate) fn suspended(&self, effect: &Effect, cwd: &Path) -> Option<String> {
-        let source = self.taint.source()?;
+    /// Whether the user agreed to this, and a text from elsewhere suspends that.
+    pub(crate) fn is_suspended(&self, effect: &Effect, cwd: &Path) -> bool {
         let agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
-        agreed.iter().any(|one| one.covers(effect, cwd)).then(|| asked_again(&source))
+        self.taint.source().is_some() && agreed.iter().any(|one| one.covers(effect, cwd))
     }
-}
-
-/// A reason to ask: what was read.
-pub(crate) fn as_read(source: &str) -> String {
-    format!("the assistant has read {source}, which may contain instructions from someone else")
-}
-
-/// A reason to ask again about what was agreed to.
-pub(crate) fn asked_again(source: &str) -> String {
-    format!("asked again: {}", as_read(source))
 }

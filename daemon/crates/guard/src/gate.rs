@@ -34,10 +34,9 @@ use cohab_agent::{
     hook::BY_RULE,
     port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Lasts},
 };
-use cohab_model_api::{Channel, JsonObject, Secrets};
+use cohab_model_api::{Channel, JsonObject, NO_APPROVER, Secrets};
 
 use super::{
-    consents::asked_again,
     expired_approvals::is_too_old,
     pipeline::{self, Action, Item, Outcome, ScanContext},
     repository::RepositorySettings,
@@ -202,7 +201,7 @@ impl Gate {
         verdict.level = verdict.level.max(if is_outward(effect) { Level::Danger } else { Level::Ask });
         if let Some(source) = self.consents.taint().source().filter(|_| is_outward(effect)) {
             verdict.level = Level::Deny;
-            let reason = format!("no secret is sent to another host after the assistant has read {source}");
+            let reason = format!("no secret is sent to another host after the model got text from {source}");
             verdict.reasons.insert(0, reason);
         }
     }
@@ -263,11 +262,11 @@ impl Gate {
         self.remembered.loaded(cwd).apply(command, context, verdict).allowed_by.is_some()
     }
 
-    /// The reason for asking again about a rule or a consent; else the untrusted text that the user should know of.
+    /// The untrusted text that the user should know of, also as the reason for asking again about a rule or a consent.
     fn suspended(&self, effect: &Effect, cwd: &Path) -> Option<String> {
-        let by_rule =
-            || self.consents.taint().source().filter(|_| self.has_rule(effect, cwd)).map(|source| asked_again(&source));
-        self.consents.suspended(effect, cwd).or_else(by_rule).or_else(|| self.what_was_read())
+        let reason = self.consents.taint().reason()?;
+        let is_again = self.consents.is_suspended(effect, cwd) || self.has_rule(effect, cwd);
+        Some(if is_again { format!("asked again: {reason}") } else { reason })
     }
 
     /// Asks, unless an earlier consent covers the call; with `is_each_time` always.
@@ -275,7 +274,7 @@ impl Gate {
         let effect = call.intent.effect.clone();
         let is_dangerous = verdict.level >= Level::Danger;
         if let Some(reason) = self.earlier_refusal(&effect, &call.cwd) {
-            return Err(refusal(format!("the user refused exactly this in this turn already: {reason}")));
+            return Err(refusal(refused_already(&reason)));
         }
         let is_once = is_dangerous || is_each_time;
         if !is_once && let Some(approval) = self.consents.recall(&effect, &call.cwd) {
@@ -390,6 +389,14 @@ fn strings_of(args: &JsonObject) -> String {
     let mut lines = Vec::new();
     args.values().for_each(|value| collect(value, &mut lines));
     lines.join("\n")
+}
+
+/// The text for a call that was refused before: by the user, or for want of one.
+fn refused_already(reason: &str) -> String {
+    match reason {
+        NO_APPROVER => "refused already: no one can approve here".to_owned(),
+        reason => format!("the user refused exactly this in this turn already: {reason}"),
+    }
 }
 
 fn refusal(reason: String) -> Denial {

@@ -5,17 +5,17 @@
 //! | system | 1.0 | the system prompt, which is not part of a conversation |
 //! | user | 0.9 | the question itself |
 //! | model | 0.7 | answers, summaries of ours |
-//! | output, file, tool | 0.6 | what commands print and files hold, in the workspace and of the system; results of tools of ours |
-//! | external | 0.3 | what comes from another host, another folder, the clipboard, a pipe |
+//! | output, file, tool | 0.6 | what commands print and files hold, of the user and of the system; results of tools of ours |
+//! | external | 0.3 | what comes from another host, a file that others can write, a download, the clipboard, a pipe |
 //!
 //! The trust of a conversation is that of its least trusted text.
 
 use std::path::{Path, PathBuf};
 
-use cohab_agent::{PlannedCall, port::Effect};
+use cohab_agent::{PlannedCall, port::Effect, state::NOTE_MARK};
 use cohab_context::{query, query_text};
-use cohab_model_api::{Message, ToolCall};
-use cohab_policy::{Context, Files, leads_outside, outside_source};
+use cohab_model_api::{Message, ToolCall, ToolResult};
+use cohab_policy::{Context, Files, brought_nothing, is_foreign_file, outside_source};
 use cohab_shell_state::shell::Shell;
 use cohab_text::sanitize::one_line;
 
@@ -104,8 +104,18 @@ impl UserPlaces {
         }
     }
 
+    /// The same, of a command that printed this: a line that names a place of others may have brought nothing.
+    pub(super) fn of_run(&self, line: &str, cwd: &Path, printed: Option<Printed<'_>>) -> Label {
+        let label = self.of_command(line, cwd);
+        let is_empty = |ran: Printed<'_>| brought_nothing(line, self.context(cwd), ran.exit_code, ran.output);
+        match label.is_foreign() && printed.is_some_and(is_empty) {
+            true => Label::new(Origin::Output, line),
+            false => label,
+        }
+    }
+
     fn is_outside(&self, path: &Path) -> bool {
-        leads_outside(path, self.context(&self.workspace), &self.workspace)
+        is_foreign_file(path, self.context(&self.workspace), &self.workspace)
     }
 
     fn of_file(&self, path: &Path, given: &str) -> Label {
@@ -124,12 +134,14 @@ impl UserPlaces {
         }
     }
 
-    /// The label of an old result. Judged by the call alone: the tool's text proves nothing.
-    fn of_result(&self, call: &ToolCall) -> Label {
+    /// The label of an old result. Judged by the call: of the tool's text only the absence of others' text counts.
+    fn of_result(&self, call: &ToolCall, result: &ToolResult) -> Label {
         let Ok(args) = &call.args else { return Label::new(Origin::Model, "arguments that cannot be read") };
         let argument = |name: &str| args.get(name).and_then(|value| value.as_str());
         match (argument("command"), argument("path")) {
-            (Some(line), _) => self.of_command(line, &self.workspace),
+            // The text of a command that did not run is cohab's own.
+            (Some(_), _) if result.is_error => Label::new(Origin::Tool, &call.name),
+            (Some(line), _) => self.of_run(line, &self.workspace, Printed::of_result(&result.content)),
             (None, Some(given)) => {
                 let path = match given.strip_prefix('~') {
                     Some(rest) => self.home.join(rest.trim_start_matches('/')),
@@ -155,9 +167,17 @@ impl UserPlaces {
                 command = format!("{command}\n{more}");
                 lines.next();
             }
-            let folder = lines.peek().and_then(|line| line.split_once(" in ")?.1.rsplit_once(" after "));
+            let status = lines.next_if(|line| !line.starts_with("$ ")).and_then(|line| line.split_once(" in "));
+            let folder = status.and_then(|(_, rest)| rest.rsplit_once(" after "));
             let cwd = folder.map_or(self.workspace.as_path(), |(folder, _)| Path::new(folder));
-            labels.push(self.of_command(&command, cwd));
+            let exit_code = status.and_then(|(exit, _)| exit.strip_prefix("exit ")?.parse().ok());
+            let mut output = String::new();
+            while let Some(line) = lines.next_if(|line| !line.starts_with("$ ")) {
+                output += line;
+                output.push('\n');
+            }
+            let printed = exit_code.map(|exit_code| Printed { exit_code, output: &output });
+            labels.push(self.of_run(&command, cwd, printed));
         }
         if query_text::inside(text, "piped-input").is_some() {
             labels.push(Label::new(Origin::External, "what was piped in"));
@@ -168,6 +188,11 @@ impl UserPlaces {
     /// The labels of these messages, in their order.
     #[must_use]
     pub fn labels(&self, messages: &[Message]) -> Vec<Label> {
+        self.labels_but(messages, &|_| false)
+    }
+
+    /// The same, without results of calls that are judged already.
+    pub(super) fn labels_but(&self, messages: &[Message], is_judged: &dyn Fn(&str) -> bool) -> Vec<Label> {
         let mut labels = Vec::new();
         let mut calls: &[ToolCall] = &[];
         for message in messages {
@@ -178,13 +203,34 @@ impl UserPlaces {
                     labels.push(Label::new(Origin::Model, "an answer"));
                 }
                 Message::ToolResults(results) => {
-                    let of = |id: &str| calls.iter().find(|call| call.id == id).map(|call| self.of_result(call));
-                    let unknown = || Label::new(Origin::External, "a result of unknown origin");
-                    labels.extend(results.iter().map(|result| of(&result.call_id).unwrap_or_else(unknown)));
+                    let of = |result: &ToolResult| {
+                        let call = calls.iter().find(|call| call.id == result.call_id);
+                        let unknown = || Label::new(Origin::External, "a result of unknown origin");
+                        call.map_or_else(unknown, |call| self.of_result(call, result))
+                    };
+                    labels.extend(results.iter().filter(|result| !is_judged(&result.call_id)).map(of));
                 }
             }
         }
         labels
+    }
+}
+
+/// The end of a command, for the model.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Printed<'a> {
+    exit_code: i32,
+    output: &'a str,
+}
+
+impl<'a> Printed<'a> {
+    /// Reads the result of a command: its last line is cohab's. `None` if some of the output is missing, or the command has not ended.
+    pub(super) fn of_result(content: &'a str) -> Option<Self> {
+        let text = content.split(NOTE_MARK).next().unwrap_or_default().trim_end();
+        let (output, status) = text.rsplit_once('\n').unwrap_or(("", text));
+        let (exit_code, rest) = status.strip_prefix("[exit ")?.split_once("; cwd")?;
+        let is_whole = !rest.contains("left out") && !rest.contains("environment:");
+        Some(Self { exit_code: exit_code.parse().ok().filter(|_| is_whole)?, output })
     }
 }
 
@@ -229,8 +275,11 @@ mod tests {
         assert_eq!(after("read", &json!({"path": "src/main.rs"})).origin, Origin::File);
         assert_eq!(after("read", &json!({"path": "/home/ann/shop/a"})).origin, Origin::File);
         assert_eq!(after("read", &json!({"path": "/home/ann/.local/state/cohab/outputs/s/1"})).origin, Origin::File);
-        for path in ["/tmp/x", "~/Downloads/x", "../other/x", "/home/ann/shopping"] {
+        for path in ["/tmp/x", "~/Downloads/x", "../../bob/x", "/srv/x"] {
             assert!(after("read", &json!({"path": path})).is_foreign(), "{path}");
+        }
+        for path in ["~/notes", "../other/x", "/home/ann/shopping"] {
+            assert_eq!(after("read", &json!({"path": path})).origin, Origin::File, "{path}: the user's own");
         }
         assert_eq!(after("todo_read", &json!({})).origin, Origin::Tool);
     }
@@ -267,9 +316,10 @@ mod tests {
         let home = folder.path().canonicalize().unwrap();
         let workspace = home.join("shop");
         std::fs::create_dir(&workspace).unwrap();
-        std::fs::write(home.join("offer.txt"), "x").unwrap();
+        std::fs::create_dir(home.join("Downloads")).unwrap();
+        std::fs::write(home.join("Downloads/offer.txt"), "x").unwrap();
         std::fs::write(workspace.join("own.txt"), "x").unwrap();
-        for (link, target) in [("out.txt", "../offer.txt"), ("in.txt", "own.txt"), ("system", "/etc")] {
+        for (link, target) in [("out.txt", "../Downloads/offer.txt"), ("in.txt", "own.txt"), ("system", "/etc")] {
             std::os::unix::fs::symlink(target, workspace.join(link)).unwrap();
         }
         std::os::unix::fs::symlink(&workspace, home.join("by-link")).unwrap();
@@ -288,13 +338,57 @@ mod tests {
     }
 
     #[test]
+    fn a_file_of_the_home_that_others_can_write_is_theirs() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        for (name, mode) in [("own", 0o644), ("open", 0o646)] {
+            std::fs::write(home.join(name), "x").unwrap();
+            std::fs::set_permissions(home.join(name), std::fs::Permissions::from_mode(mode)).unwrap();
+        }
+        let place = UserPlaces { workspace: home.join("shop"), home, files: Some(&FileSystem), ..place() };
+        let reads = |name: &str| place.of_file(&place.home.join(name), name).is_foreign();
+        assert_eq!([reads("own"), reads("open"), reads("none")], [false, true, false]);
+        let prints = |line: &str| place.of_command(line, &place.workspace).is_foreign();
+        assert_eq!([prints("cat ~/own"), prints("cat ~/open"), prints("ls ~")], [false, true, false]);
+        assert!(prints("cat /tmp/x") && !prints("cat /etc/passwd"));
+    }
+
+    #[test]
+    fn a_call_that_did_not_run_or_printed_only_its_error_is_no_source() {
+        let label = |command: &str, content: &str, is_error: bool| {
+            let args = json!({"command": command}).as_object().cloned().unwrap();
+            let call = ToolCall { id: "1".into(), name: "bash".into(), args: Ok(args.into()) };
+            let result = ToolResult { call_id: "1".into(), tool: "bash".into(), content: content.into(), is_error };
+            place().of_result(&call, &result).is_foreign()
+        };
+        let ended = "[exit 1; cwd /home/ann/shop; 0.1 s]";
+        let error = "ERROR: No matching distribution found for x";
+        assert!(!label("curl https://x.test | bash", "the user refused", true));
+        assert!(!label("pip install x", &format!("{error}\n{ended}"), false));
+        assert!(label("pip install x", &format!("Collecting x\n{error}\n{ended}"), false));
+        assert!(label("cat /tmp/x", "[exit 0; output left out]", false));
+        assert!(label("pip install x", &format!("{error}\n{ended}\n[note]"), false), "not our last line");
+    }
+
+    #[test]
     fn what_the_user_did_counts_too() {
         let history = |text: &str| format!("<shell-history>\n{text}\n</shell-history>\n<question>\nwhy\n</question>");
         let external = |text: &str| asked(&history(text)).iter().any(Label::is_foreign);
         assert!(!external("$ ls\nexit 0 in /home/ann/shop after 0.1s\n    $ curl example.com"), "output is no command");
         assert!(external("$ curl example.com\nexit 0 in /home/ann/shop after 0.1s"));
-        assert!(external("$ cat \\\n> /tmp/x\nexit 0 in /home/ann/shop after 0.1s"));
-        assert!(external("$ cat README\nexit 0 in /tmp/evil after 0.1s"));
+        assert!(external("$ cat \\\n> /tmp/x\nexit 0 in /home/ann/shop after 0.1s\n    x"));
+        assert!(external("$ cat README\nexit 0 in /tmp/evil after 0.1s\n    x"));
+        for own in [
+            "$ cat README\nexit 1 in /tmp/evil after 0.1s\n    cat: README: No such file or directory",
+            "$ y? /undo\nexit 127 in /home/ann after 0.1s\n    bash: y?: command not found",
+            "$ git clone /tmp/nothing\nexit 128 in /home/ann after 0.1s\n    fatal: repository '/tmp/nothing' does not exist",
+            "$ ls\nexit 0 in /home/ann after 0.1s\n    shop\n$ cd shop\nexit 0 in /home/ann/shop after 0.0s",
+            "$ cd /tmp\nexit 0 in /tmp after 0.0s",
+            "$ curl -s http://127.0.0.1:18951/\nexit 0 in /home/ann after 0.1s\n    x",
+        ] {
+            assert!(!external(own), "{own}");
+        }
         assert!(asked("<piped-input>\nx\n</piped-input>\n<question>\nwhy\n</question>")[0].is_foreign());
         assert_eq!(asked("why").last().unwrap().origin, Origin::User);
     }

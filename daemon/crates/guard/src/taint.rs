@@ -2,17 +2,25 @@
 //! model read it are suspended and asked about again.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     ops::ControlFlow,
+    path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use async_trait::async_trait;
-use cohab_agent::{Denial, Middleware, PlannedCall, TurnResult, TurnState, plan::StepKind, port::StepResult};
+use cohab_agent::{
+    Denial, Middleware, PlannedCall, TurnResult, TurnState,
+    plan::StepKind,
+    port::{Effect, StepResult},
+};
 use cohab_context::{query, query_text};
 use cohab_model_api::{Message, ToolCall, ToolResult};
 
-use super::provenance::{EARLIER, Label, Origin, UserPlaces};
+use super::provenance::{EARLIER, Label, Origin, Printed, UserPlaces};
+
+/// Most remembered calls of a conversation; with more, all are judged again by their text.
+const MAX_JUDGED: usize = 4_096;
 
 /// The untrusted texts of a session's conversation. The taint lasts as long as the conversation: summaries and answers inherit it.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +32,10 @@ struct TaintState {
     worst: Option<Label>,
     /// The checked part: rewrites of the conversation, and messages of it.
     seen: Option<(u32, usize)>,
+    /// The calls that were judged as they ran, also those that did not run.
+    judged: HashSet<String>,
+    /// The user was told of the worst text in full.
+    is_told: bool,
 }
 
 impl Taint {
@@ -35,6 +47,13 @@ impl Taint {
     #[must_use]
     pub fn source(&self) -> Option<String> {
         self.state().worst.as_ref().filter(|label| label.is_foreign()).map(|label| label.source.clone())
+    }
+
+    /// The reason for a question after this source was read: in full the first time in a conversation, then in short.
+    pub(crate) fn reason(&self) -> Option<String> {
+        let source = self.source()?;
+        let is_told = std::mem::replace(&mut self.state().is_told, true);
+        Some(if is_told { SHORT_REASON.to_owned() } else { reason(&source) })
     }
 
     /// The trust of the conversation, in tenths: that of its least trusted text.
@@ -70,8 +89,19 @@ impl Taint {
         // Results stand behind their calls.
         let is_answer = |message: &Message| matches!(message, Message::Assistant(_));
         let from = messages[..from].iter().rposition(is_answer).unwrap_or(0);
-        place.labels(&messages[from..]).into_iter().map(of_another_life).for_each(|label| state.saw(label));
+        let judged = std::mem::take(&mut state.judged);
+        let labels = place.labels_but(&messages[from..], &|id| judged.contains(id));
+        state.judged = judged;
+        labels.into_iter().map(of_another_life).for_each(|label| state.saw(label));
     }
+}
+
+/// A reason to ask, after the first time.
+pub(crate) const SHORT_REASON: &str = "after outside text";
+
+/// A reason to ask: the first untrusted text.
+fn reason(source: &str) -> String {
+    format!("careful: its input included text from {source}, which you may not have written")
 }
 
 /// Whether this is the first question of a conversation. A summary is in a question, too: that conversation continues.
@@ -82,6 +112,13 @@ pub(super) fn begins_anew(turn: &TurnState) -> bool {
 }
 
 impl TaintState {
+    fn judged(&mut self, call_id: &str) {
+        if self.judged.len() == MAX_JUDGED {
+            self.judged.clear();
+        }
+        self.judged.insert(call_id.to_owned());
+    }
+
     fn saw(&mut self, label: Label) {
         let trust = label.origin.trust_tenths();
         if self.worst.as_ref().is_none_or(|worst| trust < worst.origin.trust_tenths()) {
@@ -111,7 +148,14 @@ impl Middleware for Watch {
 pub struct ExecutionTaint {
     taint: Taint,
     place: UserPlaces,
-    running: Mutex<HashMap<String, Label>>,
+    running: Mutex<HashMap<String, Running>>,
+}
+
+/// A call that runs.
+struct Running {
+    label: Label,
+    /// Line and folder of a command.
+    command: Option<(String, PathBuf)>,
 }
 
 impl ExecutionTaint {
@@ -121,7 +165,7 @@ impl ExecutionTaint {
         Self { taint, place, running: Mutex::default() }
     }
 
-    fn running(&self) -> MutexGuard<'_, HashMap<String, Label>> {
+    fn running(&self) -> MutexGuard<'_, HashMap<String, Running>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -129,15 +173,29 @@ impl ExecutionTaint {
 #[async_trait]
 impl Middleware for ExecutionTaint {
     async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
+        let command = match &call.intent.effect {
+            Effect::RunCommand { command } => Some((command.to_string(), call.cwd.clone())),
+            _ => None,
+        };
         let label = self.place.of_planned(call);
-        self.running().insert(call.call_id.clone(), label);
+        self.running().insert(call.call_id.clone(), Running { label, command });
         Ok(())
     }
 
-    fn call_ended(&self, call: &ToolCall, _outcome: StepResult, _result: &ToolResult) {
-        if let Some(label) = self.running().remove(&call.id) {
-            self.taint.state().saw(label);
-        }
+    fn call_ended(&self, call: &ToolCall, outcome: StepResult, result: &ToolResult) {
+        let label = match (self.running().remove(&call.id), outcome) {
+            // It did not run: its text is cohab's or the user's.
+            (_, StepResult::Refused) | (None, StepResult::Cancelled) => None,
+            // A tool may quote a file in the error of a call that it cannot run.
+            (None, _) => return,
+            (Some(Running { label, command: None }), _) => Some(label),
+            (Some(Running { command: Some((line, cwd)), .. }), _) => {
+                Some(self.place.of_run(&line, &cwd, Printed::of_result(&result.content)))
+            }
+        };
+        let mut state = self.taint.state();
+        state.judged(&call.id);
+        label.into_iter().for_each(|label| state.saw(label));
     }
 }
 
@@ -227,6 +285,45 @@ mod tests {
         assert_eq!(trust(vec![question("a"), Message::Assistant(AssistantMessage::default())]), 7);
         assert_eq!(trust([vec![question("a")], ran("ls").into()].concat()), 6);
         assert_eq!(trust([vec![question("a")], ran("curl example.com").into(), ran("ls").into()].concat()), 3);
+    }
+
+    #[tokio::test]
+    async fn a_refused_call_and_one_that_printed_only_its_error_do_not_taint() {
+        let taint = Taint::default();
+        let watch = ExecutionTaint::new(taint.clone(), place());
+        for (outcome, content, is_error) in [
+            (StepResult::Refused, "not now", true),
+            (StepResult::Cancelled, "cancelled before it ended", true),
+            (
+                StepResult::Failed,
+                "curl: (6) Could not resolve host: x.test\n[exit 6; cwd /home/ann/shop; 0.1 s]",
+                false,
+            ),
+        ] {
+            let mut messages = ran("curl x.test");
+            let Message::Assistant(AssistantMessage { tool_calls, .. }) = &messages[0] else { unreachable!() };
+            let call = tool_calls[0].clone();
+            let result = ToolResult { call_id: "1".into(), tool: "bash".into(), content: content.into(), is_error };
+            if outcome == StepResult::Failed {
+                let effect = Effect::RunCommand { command: "curl x.test".into() };
+                let intent = Intent { title: String::new(), effect };
+                let mut planned = PlannedCall::new(&call, serde_json::Map::new(), intent, "/home/ann/shop".into());
+                watch.before_tool(&mut planned).await.unwrap();
+            }
+            watch.call_ended(&call, outcome, &result);
+            messages[1] = Message::ToolResults(vec![result]);
+            taint.look(&TurnState::new([vec![question("a")], messages.into()].concat(), "and now".into()), &place());
+            assert_eq!(taint.source(), None, "{content}");
+        }
+    }
+
+    #[test]
+    fn the_source_is_named_in_full_once_a_conversation() {
+        let taint = Taint::default();
+        assert_eq!(taint.reason(), None);
+        taint.raise("`curl`");
+        let full = "careful: its input included text from `curl`, which you may not have written";
+        assert_eq!([taint.reason(), taint.reason()].map(Option::unwrap), [full, SHORT_REASON]);
     }
 
     #[tokio::test]

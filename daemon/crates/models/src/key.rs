@@ -25,6 +25,14 @@ pub enum Source {
     Stored(KeyStore),
 }
 
+impl Source {
+    /// Whether getting it may open a dialog or ask for a passphrase.
+    #[must_use]
+    pub fn asks_the_user(&self) -> bool {
+        matches!(self, Self::Command(_) | Self::Stored(KeyStore::Keyring))
+    }
+}
+
 /// A key and its source.
 #[derive(Clone, Debug)]
 pub struct ApiKey {

@@ -252,7 +252,7 @@ async fn a_local_server_that_is_named_tells_how_large_its_context_is() {
         }
     };
     assert_eq!(window("llama-cpp", None).await, Some(16_384));
-    assert_eq!(window("openai-chat", None).await, None, "a gateway on this machine is not looked into");
+    assert_eq!(window("openai-chat", None).await, Some(16_384), "of whatever kind the settings say it is");
     assert_ne!(window("llama-cpp", Some(2_048)).await, Some(16_384), "the settings say it");
 }
 
@@ -330,6 +330,8 @@ async fn a_stored_key_goes_to_the_place_it_was_given_for_and_before_the_vendor_s
         name: Some("m".to_owned()),
         key_store: Some(KeyStore::File),
         retries: Some(0),
+        // Otherwise the server is asked for it first.
+        context_window_tokens: Some(8_192),
         ..ModelSettings::default()
     };
     let environment = |name: &str| (name == "OPENAI_API_KEY").then(|| "sk-variable".to_owned());

@@ -148,13 +148,23 @@ impl ResolvedEndpoint {
         })
     }
 
-    /// Learns the context size of `model` from a server on this machine of a known kind: its users choose that size, and no table has
-    /// it.
+    /// Learns the context size of `model` from a server on this machine: its users choose that size, and no table has it.
     pub(crate) async fn learn_window(&mut self, model: &str) {
         let is_told = self.context_window_tokens.is_some() || self.wire.default_context_window_tokens().is_some();
-        if !is_told && self.vendor.is_some_and(Vendor::is_local) && http::is_loopback(&self.base) {
+        if !is_told && http::is_loopback(&self.base) {
             self.context_window_tokens = detect::context_window_tokens(&self.base, model).await;
         }
+    }
+
+    /// The context size of `model` as its own server or protocol says; `None` if it would be taken from a table, or assumed.
+    pub async fn window_tokens(&mut self, model: &str) -> Option<u64> {
+        self.learn_window(model).await;
+        self.context_window_tokens.or_else(|| self.wire.default_context_window_tokens())
+    }
+
+    /// Whether its list of models has all names that it takes: Azure takes names of deployments.
+    pub fn lists_its_models(&self) -> bool {
+        self.vendor.is_none_or(|vendor| vendor.id != "azure")
     }
 
     /// The model that is used without asking the service, if one is known.

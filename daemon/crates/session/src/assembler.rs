@@ -21,6 +21,14 @@ pub trait Assembler: Send + Sync {
     /// `TurnError::Settings` when the settings are wrong.
     async fn introduce(&self, variables: &Variables) -> Result<Introduction, TurnError>;
 
+    /// Checks the model that these variables name against the list of its service. False if that list is not known soon.
+    ///
+    /// # Errors
+    /// `TurnError::Settings` when the service has no such model.
+    async fn check_model(&self, _variables: &Variables) -> Result<bool, TurnError> {
+        Ok(true)
+    }
+
     /// An agent for one turn.
     ///
     /// # Errors

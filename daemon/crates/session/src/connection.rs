@@ -3,11 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use bytes::BytesMut;
+use cohab_agent::TurnError;
 use cohab_protocol::{
     Attach, Attached, BUILD, ClientMessage, CommandExecutionResult, DaemonMessage, ErrorSubject, FrameCodec,
     FrameError, HANDSHAKE_TIMEOUT_MS, Hello, Misfit, PROTOCOL_VERSION, RequestId, SCHEMA_HASH, SessionAction,
     SessionAnswer, SessionReply, SessionRequest, Welcome, WireError, WireErrorKind,
 };
+use cohab_types::environment::Variables;
 use futures::{SinkExt, StreamExt};
 use tokio::{
     net::{
@@ -285,10 +287,17 @@ impl Connection {
             let message = "this connection is attached to another session".into();
             return Err(convert::request_error(request_id, WireErrorKind::Protocol, message, None));
         }
-        let variables = attach.settings.iter().map(|setting| (setting.name.clone(), setting.value.clone())).collect();
-        let introduction = self.daemon.assembler.introduce(&variables).await.map_err(|error| {
+        let variables: Variables =
+            attach.settings.iter().map(|setting| (setting.name.clone(), setting.value.clone())).collect();
+        let failed = |error: TurnError| {
             convert::request_error(request_id, convert::error_kind(&error), error.to_string(), error.hint())
-        })?;
+        };
+        let mut introduction = self.daemon.assembler.introduce(&variables).await.map_err(failed)?;
+        let has_changed = |session: Arc<Session>| session.variables().get(MODEL) != variables.get(MODEL);
+        let is_new_model = variables.contains_key(MODEL) && self.session().is_some_and(has_changed);
+        if is_new_model && !self.daemon.assembler.check_model(&variables).await.map_err(failed)? {
+            introduction.model.origin += NOT_CHECKED;
+        }
         let session = self.daemon.session(&attach.session).ok_or_else(|| {
             let hint = Some("close some of your shells".into());
             convert::request_error(request_id, WireErrorKind::Busy, "the daemon has too many sessions".into(), hint)
@@ -316,6 +325,10 @@ impl Connection {
     }
 }
 
+/// The variable with the name of a model.
+const MODEL: &str = "COHAB_MODEL";
+/// Follows the origin of a model.
+const NOT_CHECKED: &str = "; not checked: no list of models";
 const ENDED_EARLY: &str = "the connection ended before its greeting";
 const NOT_ATTACHED: &str = "the client is not attached to a session";
 

@@ -117,13 +117,12 @@ pub fn give_up(archive: &Archive, session: &Session) {
     }
 }
 
-/// Forgets the conversation, also for later daemons. Its events stay on record.
+/// Begins a new conversation, also for later daemons. The stored one stays as a session that can be resumed.
 pub fn forget(archive: &Archive, session: &Session) {
     session.record().restore_once();
     give_up(archive, session);
-    archive.keep(Entry::Conversation { session: session.key().to_string(), from: 0, messages: Vec::new() });
+    archive.set_aside(session.key().to_string());
     let _ = session.tasks().replace(Vec::new());
-    archive.keep(Entry::Tasks { session: session.key().to_string(), tasks: Vec::new() });
 }
 
 /// Resolves the session that `attach` requests: its name replaces the start of its id.

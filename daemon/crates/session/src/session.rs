@@ -9,14 +9,14 @@ mod shutdown;
 mod user_activity;
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::HashMap,
     path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use cohab_agent::tasks::TaskBoard;
-use cohab_context::query::{MAX_HISTORY_EVENTS, PastCommand};
+use cohab_context::query::PastCommand;
 use cohab_guard::gate::Consents;
 use cohab_protocol::{
     ApprovalDecision, ApprovalId, ApprovalMode, Attach, CallId, ChunkDelta, DaemonMessage, NoticeKind, SessionKey,
@@ -36,7 +36,7 @@ use environment::KnownEnvironment;
 pub use pending::Progress;
 use pending::{Grant, PendingCall, is_moot};
 use reported_files::Named;
-use user_activity::UnreportedCommands;
+use user_activity::RecentCommands;
 
 use super::{
     convert,
@@ -73,8 +73,8 @@ struct SessionState {
     environment: KnownEnvironment,
     approval: ApprovalMode,
     cwd: PathBuf,
-    history: VecDeque<PastCommand>,
-    untold: UnreportedCommands,
+    history: RecentCommands,
+    untold: RecentCommands,
     timeline: Timeline,
     turn: Option<RunningTurn>,
     is_left: bool,
@@ -110,8 +110,8 @@ impl Session {
             environment: KnownEnvironment::default(),
             approval: ApprovalMode::default(),
             cwd: PathBuf::from("/"),
-            history: VecDeque::new(),
-            untold: UnreportedCommands::default(),
+            history: RecentCommands::default(),
+            untold: RecentCommands::default(),
             timeline: Timeline::default(),
             turn: None,
             is_left: false,
@@ -238,22 +238,19 @@ impl Session {
     /// The user's last commands, oldest first.
     #[must_use]
     pub fn history(&self) -> Vec<PastCommand> {
-        self.lock().history.iter().cloned().collect()
+        self.lock().history.all()
     }
 
     /// Notes a command of the user.
     pub fn command_ran(&self, event: ShellEvent) {
         let mut state = self.lock();
         state.cwd = event.cwd.to_path_buf();
-        if state.history.len() == MAX_HISTORY_EVENTS {
-            state.history.pop_front();
-        }
         let command = convert::past_command(event);
         self.record.command_ran(&command);
         if state.turn.is_some() {
             state.untold.push(command.clone());
         }
-        state.history.push_back(command);
+        state.history.push(command);
     }
 
     // --- the client ---------------------------------------------------------------------------------------------------
@@ -414,7 +411,7 @@ impl Session {
         }
         state.turn = Some(RunningTurn { id, cancel });
         state.cwd = cwd;
-        state.untold = UnreportedCommands::default();
+        state.untold = RecentCommands::default();
         state.timeline.begin(id);
         self.pause.send_replace(false);
         drop(state);
@@ -442,10 +439,14 @@ impl Session {
         }
     }
 
-    /// Forgets the conversation. False while a turn runs.
+    /// Forgets the conversation, and the commands that would be reported with its next question. False while a turn runs.
     #[must_use]
     pub fn clear(&self) -> bool {
-        self.between_turns(Vec::clear).is_some()
+        let is_idle = self.between_turns(Vec::clear).is_some();
+        if is_idle {
+            self.lock().history.take();
+        }
+        is_idle
     }
 
     /// Changes the conversation. `None` while a turn runs.

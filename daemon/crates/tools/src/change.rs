@@ -72,6 +72,11 @@ struct ChangeText {
 }
 
 impl Change {
+    /// Whether the file has the wanted content already.
+    fn is_none(&self) -> bool {
+        self.before.as_ref().is_some_and(|original| original.content == self.after.as_bytes())
+    }
+
     fn show(&self) -> Result<ChangeText, String> {
         let name = render::path(&self.path);
         let (old, old_name) = match self.before.as_ref().map(|original| &original.content) {
@@ -139,13 +144,14 @@ pub(super) struct Previews {
 }
 
 impl Previews {
-    /// Shows a change.
+    /// Shows a change. A file that has the wanted content already is only read.
     ///
     /// # Errors
-    /// There is nothing to change, or the change is too large to be shown.
+    /// The change is too large to be shown.
     pub(super) fn intent(&self, change: &Change, given_path: &str) -> Result<Intent, String> {
-        if change.before.as_ref().is_some_and(|original| original.content == change.after.as_bytes()) {
-            return Err(format!("{}: has exactly this content already", render::path(&change.path)));
+        let title = render::one_line(given_path, render::TITLE_MAX_CHARS);
+        if change.is_none() {
+            return Ok(Intent { title, effect: Effect::Read { path: change.path.clone() } });
         }
         let ChangeText { diff, .. } = change.show()?;
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
@@ -153,10 +159,7 @@ impl Previews {
             shown.pop_front();
         }
         shown.push_back(self.fingerprint(change));
-        Ok(Intent {
-            title: render::one_line(given_path, render::TITLE_MAX_CHARS),
-            effect: Effect::Write { path: change.path.clone(), diff: diff.into() },
-        })
+        Ok(Intent { title, effect: Effect::Write { path: change.path.clone(), diff: diff.into() } })
     }
 
     /// Computes the change again with `plan` and makes it if it was shown before.
@@ -169,6 +172,10 @@ impl Previews {
         plan: impl FnOnce() -> Result<Change, String> + Send + 'static,
     ) -> Result<ToolOutput, String> {
         let change = blocking::reading(cancel, move |_| plan()).await?;
+        if change.is_none() {
+            let content = format!("{}: unchanged, it has exactly this content", render::path(&change.path));
+            return Ok(ToolOutput { content, summary: "unchanged".into(), is_failure: false });
+        }
         if !self.forget(self.fingerprint(&change)) {
             return Err(changed_meanwhile(&change.path));
         }

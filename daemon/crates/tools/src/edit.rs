@@ -61,7 +61,7 @@ fn plan(args: &EditArguments, cwd: &Path, home: &Path) -> Result<Change, String>
     let after = replaced(text, args).map_err(|mismatch| {
         // The model gets this before the user was asked, so it must not reveal a file that may not simply be read.
         let is_plain = path::read_level(&path, cwd, home) == Level::Allow;
-        named(&mismatch.explain(text, args, is_plain))
+        format!("{}\n{}", mismatch.summary(is_plain), named(&mismatch.explain(text, args, is_plain)))
     })?;
     if after.len() as u64 > change::FILE_MAX_BYTES {
         return Err(named(&too_long()));
@@ -84,6 +84,18 @@ enum Mismatch {
 }
 
 impl Mismatch {
+    /// The reason in a few words, for the user; nothing of the content unless `is_plain`.
+    fn summary(self, is_plain: bool) -> &'static str {
+        match self {
+            Self::Empty => "no text to replace was given",
+            Self::Same => "the new text is the same",
+            Self::TooLong => "the file would be too long",
+            Self::NotFound if is_plain => "text to replace not found",
+            Self::FoundOften if is_plain => "text to replace found more than once",
+            Self::NotFound | Self::FoundOften => "text to replace not found exactly once",
+        }
+    }
+
     /// The reason as a phrase for the model; details of the content only if `is_plain`.
     fn explain(self, text: &str, args: &EditArguments, is_plain: bool) -> String {
         match self {

@@ -95,6 +95,18 @@ fn nothing_is_told_about_a_file_that_may_not_simply_be_read() {
 }
 
 #[test]
+fn the_first_line_of_an_error_says_in_short_what_is_wrong() {
+    let (_guard, dir) = folder();
+    fs::write(dir.join("f"), "x = 1\nx = 1\n").unwrap();
+    let told = |old: &str| {
+        let args = json!({"path": "f", "old_string": old, "new_string": "y"});
+        intent(&Edit::new(&options(&dir)), &dir, &args).unwrap_err()
+    };
+    assert!(told("z").starts_with(&format!("text to replace not found\n{}/f: `old_string` is not in", dir.display())));
+    assert!(told("x = 1").starts_with("text to replace found more than once\n"));
+}
+
+#[test]
 fn edits_without_effect_are_refused() {
     assert!(error("abc", "").contains("is empty"));
     assert_eq!(replaced("abc", &arguments("b", "b", false)), Err(Mismatch::Same));

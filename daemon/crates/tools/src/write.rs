@@ -159,6 +159,7 @@ mod tests {
         assert!(!dir.join("sub/f").exists());
 
         assert_eq!(call(&tool, &dir, &args).await.unwrap().summary, "+1 -1");
+        fs::write(dir.join("f"), "theirs too").unwrap();
         assert!(refused(call(&tool, &dir, &args).await), "shown once, made once");
     }
 
@@ -175,7 +176,6 @@ mod tests {
             ("pipe", "is a named pipe, not a regular file"),
             ("file/x", "a part of the path is a file, not a folder"),
             ("dangling", "is a link to gone, which does not exist"),
-            ("file", "has exactly this content already"),
             ("/dev/null", "is a device, not a regular file"),
         ] {
             let error = write(&dir, path, "same").await.unwrap_err();
@@ -185,6 +185,21 @@ mod tests {
         assert!(write(&dir, "huge", &huge).await.unwrap_err().contains("too large to be shown"));
         assert!(write(&dir, "huge", &huge.repeat(4)).await.unwrap_err().contains("longer than"));
         assert!(write(Path::new("/proc"), "x/y", "1").await.is_err());
+    }
+
+    #[tokio::test]
+    async fn the_content_that_is_there_already_is_a_success() {
+        let (_guard, dir) = folder();
+        fs::write(dir.join("f"), "same").unwrap();
+        let before = fs::metadata(dir.join("f")).unwrap();
+        let output = write(&dir, "f", "same").await.unwrap();
+        assert_eq!((output.summary.as_str(), output.is_failure), ("unchanged", false));
+        assert_eq!(fs::metadata(dir.join("f")).unwrap().ino(), before.ino(), "nothing is written");
+        let tool = Write::new(&options(&dir));
+        let args = json!({"path": "f", "content": "same"});
+        assert_eq!(intent(&tool, &dir, &args).unwrap().effect, Effect::Read { path: dir.join("f") });
+        fs::write(dir.join("f"), "other").unwrap();
+        assert!(call(&tool, &dir, &args).await.unwrap_err().contains("changed meanwhile"), "it was not shown");
     }
 
     #[tokio::test]

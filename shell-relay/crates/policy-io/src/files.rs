@@ -89,22 +89,34 @@ impl Files for FileSystem {
         })
     }
 
+    fn is_open_to_others(&self, path: &Path, below: &Path) -> bool {
+        let Ok(way) = path.strip_prefix(below) else { return true };
+        let mut place = below.to_owned();
+        way.components().any(|part| {
+            place.push(part);
+            fs::metadata(&place).is_ok_and(|found| !is_owned_here(&found) || is_writable_by_others(&found))
+        })
+    }
+
     fn program(&self, path: &Path) -> Option<Program> {
         let real = fs::canonicalize(path).ok()?;
         let file = fs::metadata(&real).ok().filter(|file| file.is_file() && file.mode() & 0o111 != 0)?;
-        let me = rustix::process::geteuid().as_raw();
-        let my_group = rustix::process::getegid().as_raw();
-        let is_open_folder = |folder: &Path| {
-            let folder = fs::metadata(folder);
-            folder.is_ok_and(|folder| {
-                let is_of_people = folder.gid() >= FIRST_GROUP_OF_PEOPLE && folder.gid() != my_group;
-                folder.mode() & 0o002 != 0 || (folder.mode() & 0o020 != 0 && is_of_people)
-            })
-        };
+        let is_open_folder = |folder: &Path| fs::metadata(folder).is_ok_and(|folder| is_writable_by_others(&folder));
         let is_open =
             file.mode() & 0o022 != 0 || [path, real.as_path()].into_iter().filter_map(Path::parent).any(is_open_folder);
-        Some(Program { is_trusted: file.uid() == 0 || file.uid() == me, is_open, real })
+        Some(Program { is_trusted: is_owned_here(&file), is_open, real })
     }
+}
+
+/// Whether a file belongs to root or the user.
+fn is_owned_here(file: &fs::Metadata) -> bool {
+    file.uid() == 0 || file.uid() == rustix::process::geteuid().as_raw()
+}
+
+/// Whether other people can write a file or, in a folder, its entries.
+fn is_writable_by_others(file: &fs::Metadata) -> bool {
+    let is_of_people = file.gid() >= FIRST_GROUP_OF_PEOPLE && file.gid() != rustix::process::getegid().as_raw();
+    file.mode() & 0o002 != 0 || (file.mode() & 0o020 != 0 && is_of_people)
 }
 
 /// The paths that match a pattern, or the path itself.

@@ -46,6 +46,12 @@ pub trait Files: std::fmt::Debug + Sync {
         Some(root.to_owned())
     }
 
+    /// Whether others can write or replace the file at `path`, by the owners and modes of everything on its way below `below`; what does
+    /// not exist is left out. True if that is not known.
+    fn is_open_to_others(&self, _path: &Path, _below: &Path) -> bool {
+        true
+    }
+
     /// The program at `path`, if it exists and can be run.
     fn program(&self, _path: &Path) -> Option<Program> {
         None

@@ -90,6 +90,10 @@ impl Files for Looks<'_> {
         self.files.link_below(root, is_wanted)
     }
 
+    fn is_open_to_others(&self, path: &Path, below: &Path) -> bool {
+        self.files.is_open_to_others(path, below)
+    }
+
     fn program(&self, path: &Path) -> Option<Program> {
         self.files.program(path)
     }

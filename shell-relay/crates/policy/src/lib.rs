@@ -34,6 +34,7 @@ mod lock;
 mod lookups;
 mod names;
 mod options;
+mod ownership;
 mod parse;
 mod parts;
 mod paths;
@@ -44,6 +45,7 @@ mod rules;
 mod scan;
 mod secret_use;
 mod shell_options;
+mod silent;
 mod structure;
 pub mod user_rules;
 mod verdict;
@@ -64,9 +66,10 @@ pub use hosts::hosts;
 pub use lock::Lock;
 pub use names::why_not_themselves;
 pub use parts::{Part, parts};
-pub use provenance::{leads_outside, outside_source, why_asked_under_taint};
+pub use provenance::{is_foreign_file, outside_source, why_asked_under_taint};
 pub use repository::{git_variables, planted, why_planted};
 pub use secret_use::hands_code_on;
+pub use silent::brought_nothing;
 pub use verdict::{Level, Verdict};
 
 /// The time for which a yes to one run holds, for client and daemon alike. A question may stand for any time: the time counts from the

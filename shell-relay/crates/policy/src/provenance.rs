@@ -1,9 +1,9 @@
-//! Finds the origin of the text that a line prints: the workspace and the system, or elsewhere. Only the text is examined;
-//! in doubt the origin is elsewhere if a name or path says so, otherwise the workspace.
+//! Finds the origin of the text that a line prints: the user's own places and the system, or elsewhere. Only the text of the line is
+//! examined, and the owners of the files that it names; in doubt the origin is elsewhere if a name or path says so.
 
 use std::{
     ops::Range,
-    path::{Component, Path, PathBuf},
+    path::{Path, PathBuf},
 };
 
 use cohab_secrets::as_words;
@@ -11,29 +11,14 @@ use cohab_secrets::as_words;
 use super::{
     Context,
     carriers::carries,
-    danger::talks_to_network,
+    danger::{is_loopback, talks_to_network},
     dialect,
     egress::{is_address, program_that, reaches_out},
     encoders::changes_lines,
+    ownership::{self, is_within},
     scan::{self, LooseCommand, LooseWord},
 };
 
-/// Places that belong to the system's owner. Logs do not: others write their text.
-const SYSTEM: &[&str] = &[
-    "/etc",
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/proc",
-    "/sys",
-    "/dev",
-    "/boot",
-    "/opt",
-    "/nix/store",
-];
 /// Programs that make or remove their operands, with these letters as options, and report nothing of the contents in or below them.
 const MAKERS: &[(&str, &str)] =
     &[("mkdir", "p"), ("touch", "acm"), ("rmdir", "p"), ("rm", "f"), ("unlink", ""), ("tee", "ai")];
@@ -44,8 +29,8 @@ const CHANGING_FOLDER: &[&str] = &["cd", "pushd"];
 /// Largest number of words of a line whose links are followed; the rest are taken by their text.
 const MAX_FOLLOWED: usize = 200;
 
-/// The source outside of the folder `workspace` from which the output of `line` may come: a name for people, such as `curl` or
-/// `/tmp/notes`. `None` if all of the output is the workspace's or the system's own.
+/// The source from which the output of `line` may come if others may have written it: a name for people, such as `curl` or
+/// `/tmp/notes`. `None` if all of the output is the system's or the user's own: of the folder `workspace`, or of the home.
 #[must_use]
 pub fn outside_source(line: &str, context: Context<'_>, workspace: &Path) -> Option<String> {
     let scan = scan::scan(&dialect::reading(context.shell, &as_words(line)).text);
@@ -83,29 +68,31 @@ pub fn why_asked_under_taint(line: &str, context: Context<'_>, workspace: Option
     })
 }
 
-/// Whether a file is outside of `workspace` and not the system's, by its path and by the target of its links if `context` knows it. Both
-/// paths are absolute.
+/// Whether others may have written a file, by its path and by the target of its links if `context` knows it. Both paths are absolute.
 #[must_use]
-pub fn leads_outside(path: &Path, context: Context<'_>, workspace: &Path) -> bool {
-    if is_outside(path, workspace) {
+pub fn is_foreign_file(path: &Path, context: Context<'_>, workspace: &Path) -> bool {
+    leads_to(path, context, workspace, &|path, workspace| ownership::is_foreign(path, context, workspace))
+}
+
+/// Whether a path leads out of `workspace`, and not to the system.
+fn leads_outside(path: &Path, context: Context<'_>, workspace: &Path) -> bool {
+    leads_to(path, context, workspace, &|path, workspace| !is_within(path, workspace) && !ownership::is_of_system(path))
+}
+
+/// Whether `path`, or a target of its links, `is_meant`. The workspace may itself be reached through a link.
+fn leads_to(path: &Path, context: Context<'_>, workspace: &Path, is_meant: &dyn Fn(&Path, &Path) -> bool) -> bool {
+    if is_meant(path, workspace) {
         return true;
     }
     let Some(files) = context.files else { return false };
     // Too many to look at: `**` stands in the options of searches, which follow no links.
     let Some(real) = files.targets(path) else { return false };
-    let mut outside = real.iter().filter(|real| is_outside(real, workspace)).peekable();
-    if outside.peek().is_none() {
+    let mut meant = real.iter().filter(|real| is_meant(real, workspace)).peekable();
+    if meant.peek().is_none() {
         return false;
     }
-    // The workspace may itself be reached through a link.
     let real_workspace = files.targets(workspace).unwrap_or_default();
-    outside.any(|path| real_workspace.iter().all(|workspace| is_outside(path, workspace)))
-}
-
-/// Whether a file is outside of `workspace` and not the system's, by its text alone.
-fn is_outside(path: &Path, workspace: &Path) -> bool {
-    let path = plain(path);
-    !path.starts_with(workspace) && !SYSTEM.iter().any(|root| path.starts_with(root))
+    meant.any(|path| real_workspace.iter().all(|workspace| is_meant(path, workspace)))
 }
 
 /// The state of the walk through the commands of a line.
@@ -142,6 +129,10 @@ impl Reach<'_> {
         if is_address(word) {
             return Some(word.to_owned());
         }
+        // A server on this machine is the user's own.
+        if word.contains("://") && is_loopback(word) {
+            return None;
+        }
         word.split(['=', ':', ',']).find(|part| self.is_path_outside(part, is_quoted)).map(ToOwned::to_owned)
     }
 
@@ -152,7 +143,7 @@ impl Reach<'_> {
             Some(rest) => self.context.home.join(rest.trim_start_matches('/')),
             None => self.cwd.join(part),
         };
-        if says_so && is_outside(&path, self.workspace) {
+        if says_so && ownership::is_foreign(&path, self.context, self.workspace) {
             return true;
         }
         // In quotes `*` is a sign of the pattern of a search.
@@ -161,7 +152,8 @@ impl Reach<'_> {
             return false;
         }
         self.followed += 1;
-        is_within(&path, self.workspace) && leads_outside(&path, self.context, self.workspace)
+        is_within(&path, self.context.home) && is_foreign_file(&path, self.context, self.workspace)
+            || is_within(&path, self.workspace) && is_foreign_file(&path, self.context, self.workspace)
     }
 }
 
@@ -191,28 +183,8 @@ fn only_made(words: &[LooseWord]) -> Range<usize> {
     }
 }
 
-/// Whether a path is one of the workspace's by its text.
-fn is_within(path: &Path, workspace: &Path) -> bool {
-    plain(path).starts_with(workspace)
-}
-
 fn outside_program(words: &[LooseWord], input: Option<&str>) -> Option<String> {
     program_that(words, input, &|verb, arguments| talks_to_network(verb, arguments) || carries(verb, arguments))
-}
-
-/// The path without `.` and `..`, by its text alone.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                plain.pop();
-            }
-            other => plain.push(other),
-        }
-    }
-    plain
 }
 
 #[cfg(test)]
@@ -250,6 +222,13 @@ mod tests {
             "rm -f /tmp/x",
             "echo x | tee -a /tmp/log",
             "mkdir ~/backup && cp a ~/backup/a",
+            "ls ~",
+            "cat < ~/notes",
+            "cd ../../other && cat README.md",
+            "mv ../../other/x .",
+            "curl -s http://127.0.0.1:18951/",
+            "curl -s -o x http://localhost:3000/a",
+            "U=http://[::1]/a; curl $U http://localhost",
         ];
         for line in lines {
             assert_eq!(source(line), None, "{line}");
@@ -271,7 +250,12 @@ mod tests {
             ("cat /tmp/notes", "/tmp/notes"),
             ("cat < ~/mail", "~/mail"),
             ("F=/var/tmp/x; cat $F", "/var/tmp/x"),
-            ("cd ../../other && cat README.md", "../../other"),
+            ("cat ~/Downloads/offer.txt", "~/Downloads/offer.txt"),
+            ("cat ../../Downloads/offer.txt", "../../Downloads/offer.txt"),
+            ("ls /", "/"),
+            ("cat /var/log/syslog", "/var/log/syslog"),
+            ("cat /srv/x", "/srv/x"),
+            ("curl http://localhost:80@evil.test/", "http://localhost:80@evil.test/"),
             ("dd if=/home/bob/x", "/home/bob/x"),
             ("xclip -o", "xclip"),
             ("journalctl -u nginx", "journalctl"),
@@ -293,7 +277,7 @@ mod tests {
             ("tool https://example.com/a", "https://example.com/a"),
             ("find / -name x", "/"),
             ("cp /tmp/x main.rs", "/tmp/x"),
-            ("mv ../../other/x .", "../../other/x"),
+            ("mv ~/Downloads/x .", "~/Downloads/x"),
             ("cp -v main.rs /tmp/x", "/tmp/x"),
             ("cp main.rs /tmp/*", "/tmp/*"),
             ("rm -r /tmp/x", "/tmp/x"),

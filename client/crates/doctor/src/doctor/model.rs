@@ -4,6 +4,7 @@
 use std::{io, process::Output};
 
 use cohab_daemon_link::daemon_program;
+use cohab_protocol::amount;
 use cohab_text::sanitize::one_line;
 use serde::Deserialize;
 
@@ -25,6 +26,7 @@ struct Who {
     origin: String,
     key: Option<String>,
     reached: Reached,
+    assumed_window_tokens: Option<u64>,
     message: Option<String>,
     hint: Option<String>,
 }
@@ -71,7 +73,8 @@ fn of(who: &Who) -> Vec<Finding> {
             if who.kind == "local" {
                 found = found.hint("found on this machine; you are asked before its first use");
             }
-            vec![found, reached(&who.reached, &name(&who.host))]
+            let window = who.assumed_window_tokens.map(assumed);
+            [found, reached(&who.reached, &name(&who.host))].into_iter().chain(window).collect()
         }
         _ => {
             let message = who.message.as_deref().unwrap_or("cohabd did not say who would answer");
@@ -106,6 +109,11 @@ fn reached(reached: &Reached, host: &str) -> Finding {
     }
 }
 
+fn assumed(tokens: u64) -> Finding {
+    let text = format!("the size of the model's context is not known; {} tokens are assumed", amount::count(tokens));
+    finding("context", FindingVerdict::Warn, text).hint("`cohab config set model.context_window_tokens N` sets it")
+}
+
 fn with_hint(found: Finding, hint: Option<&str>) -> Finding {
     match hint {
         Some(hint) => found.hint(one_line(hint, MESSAGE_MAX_COLUMNS)),
@@ -134,7 +142,18 @@ mod tests {
             found[1],
             ("reachable", FindingVerdict::Ok, "asked api.mistral.ai for its list: 2 models".to_owned())
         );
+        assert_eq!(found.len(), 2, "its context is known");
         assert_eq!(told(r#"{"kind": "offline"}"#)[0].1, FindingVerdict::Ok);
+        let assumed =
+            told(r#"{"kind": "service", "assumed_window_tokens": 8192, "reached": {"is_asked": true, "models": 2}}"#);
+        assert_eq!(
+            assumed[2],
+            (
+                "context",
+                FindingVerdict::Warn,
+                "the size of the model's context is not known; 8.1k tokens are assumed".to_owned()
+            )
+        );
     }
 
     #[test]

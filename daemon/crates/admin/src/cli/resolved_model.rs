@@ -4,13 +4,17 @@
 //! `script` or `none`. Of the first two: `name`, `host`, `model` (absent if the service is asked for it), `origin` (the setting that
 //! decided), `key` (where the key comes from, never the key). `reached` is the result of the request for the list of models:
 //! `is_asked`, `models` (their number), `message` and `hint` if it failed or was not tried, `is_there` if the service answered all the
-//! same. Of `none`: `message` and `hint`.
+//! same. `assumed_window_tokens` is the size of the model's context where neither the settings, its server nor a table says it. Of `none`:
+//! `message` and `hint`.
 
 use std::{io::Write, process::ExitCode, time::Duration};
 
 use clap::Args;
 use cohab_config::{self, model_settings::KeyStore};
-use cohab_model_api::ProviderErrorKind;
+use cohab_model_api::{
+    ProviderErrorKind,
+    window_size::{WindowSource, WindowSources},
+};
 use cohab_models::{
     detect, http,
     key::Source,
@@ -56,7 +60,12 @@ async fn who(paths: &Paths, variables: &Variables) -> Value {
     match answerer(paths, variables).await {
         Ok(Answerer::Offline) => json!({"kind": "offline"}),
         Ok(Answerer::Script(_)) => json!({"kind": "script"}),
-        Ok(Answerer::Service(service)) => told("service", &service, &reached(paths, &service).await),
+        Ok(Answerer::Service(mut service)) => {
+            let reached = reached(paths, &service).await;
+            let mut told = told("service", &service, &reached);
+            told["assumed_window_tokens"] = assumed_window(paths, variables, &mut service).await.into();
+            told
+        }
         // Finding it was asking it.
         Ok(Answerer::Local(found, service)) => {
             let mut told = told("local", &service, &json!({"is_asked": true, "models": found.models.len()}));
@@ -65,6 +74,20 @@ async fn who(paths: &Paths, variables: &Variables) -> Value {
         }
         Err((message, hint)) => json!({"kind": "none", "message": message, "hint": hint}),
     }
+}
+
+/// The context size that is assumed for the model; `None` if it is known, or if the model is not. No service elsewhere is asked.
+async fn assumed_window(paths: &Paths, variables: &Variables, service: &mut ResolvedEndpoint) -> Option<u64> {
+    let model = service.likely_model()?.to_owned();
+    let settings = cohab_config::load(paths).ok()?;
+    let own = settings.model_of(variables.get("COHAB_PROFILE").map(String::as_str)).ok()?;
+    let host = http::host_of(&service.base);
+    let table = cohab_config::models(paths).ok()?.context_window_tokens(&host, &model);
+    let is_local = http::is_loopback(&service.base);
+    let settings = own.context_window_tokens;
+    let server = if settings.is_none() { service.window_tokens(&model).await } else { None };
+    let window = WindowSources { settings, server, table, is_local }.decide(None);
+    (window.source == WindowSource::Default).then_some(window.tokens)
 }
 
 type Complaint = (String, Option<String>);

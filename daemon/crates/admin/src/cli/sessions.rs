@@ -46,7 +46,7 @@ pub struct ListArgs {
     /// Show at most N sessions
     #[arg(short, value_name = "N", default_value = "20")]
     pub number: usize,
-    /// List all sessions
+    /// List all sessions, also those of `cohab ask`
     #[arg(long)]
     pub all: bool,
     /// Print JSON

@@ -91,6 +91,21 @@ fn words_and_numbers_choose_what_is_listed() {
 }
 
 #[test]
+fn answers_of_ask_are_counted_and_listed_on_request() {
+    let home = Home::with_sessions();
+    home.turn("cli:1", "t", 50, "one shot", &[]);
+    let shown = |args: &[&str]| run_with(&home, args, "").0;
+    let note = "1 answer of `cohab ask` not listed: `cohab sessions --all` lists all.\n";
+    assert!(shown(&[]).ends_with(note) && !shown(&[]).contains("one shot"), "{}", shown(&[]));
+    assert!(shown(&["--all"]).contains("one shot") && !shown(&["--all"]).contains("not listed"));
+    assert!(shown(&["one"]).contains("one shot"), "a search finds it");
+    assert!(!shown(&["--json"]).contains("one shot"));
+    let only = Home::empty();
+    only.turn("cli:1", "t", 1, "one shot", &[]);
+    assert_eq!(run_with(&only, &[], "").0, note);
+}
+
+#[test]
 fn an_id_that_leads_nowhere_is_told_with_what_helps() {
     let home = Home::with_sessions();
     let nobody = "error: no session begins with \"zz\"\nHint: `cohab sessions` lists them\n";

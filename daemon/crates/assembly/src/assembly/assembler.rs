@@ -45,7 +45,7 @@ use tokio::time::timeout;
 use super::{
     Assembly,
     middleware_stack::MiddlewareStack,
-    model_selection::{Answering, introduced},
+    model_selection::{Answering, check_name, introduced},
 };
 
 /// A question waits at most this long for its surroundings: a disk may hang.
@@ -66,6 +66,14 @@ impl Assembler for Assembly {
             Choice::AskLocal { provider, .. } => provider,
         });
         Ok(Introduction { model: introduced(provider.info(), wish), approval: resolved.settings.approval })
+    }
+
+    async fn check_model(&self, variables: &Variables) -> Result<bool, TurnError> {
+        let Some(name) = variables.get("COHAB_MODEL") else { return Ok(true) };
+        let settings = self.resolve(variables).await?.settings.model;
+        let Some(names) = self.parts.chooser.model_names(&settings, variables).await else { return Ok(false) };
+        check_name(name, &names)?;
+        Ok(true)
     }
 
     async fn outlook(&self, variables: &Variables, surroundings: &Surroundings) -> Result<Fixed, TurnError> {

@@ -4,6 +4,7 @@ use std::sync::{Arc, PoisonError};
 
 use cohab_agent::{TurnError, port::Approver};
 use cohab_config::{
+    keys,
     model_roles::{Tier, TierWish},
     model_settings::ModelSettings,
     profile,
@@ -14,6 +15,7 @@ use cohab_models::{
     resolution::{Choice, ChoiceError},
 };
 use cohab_session::TurnParts;
+use cohab_text::sanitize::one_line;
 use cohab_types::environment::Variables;
 use futures::FutureExt as _;
 
@@ -22,6 +24,11 @@ use crate::tier_rules::{Asked, judge};
 
 /// Variables that name a model explicitly.
 const EXPLICIT: [&str; 4] = ["COHAB_PROFILE", "COHAB_MODEL", "COHAB_PROVIDER", "COHAB_BASE_URL"];
+
+/// Names that a wrong name of a model is compared with in its error.
+const NEAREST_NAMES: usize = 3;
+/// Longest shown name of a model.
+const NAME_MAX_CHARS: usize = 60;
 
 /// The models of a turn.
 pub(super) struct Answering {
@@ -88,6 +95,29 @@ impl Assembly {
         let wrong = |error: ChoiceError| TurnError::Settings { message: error.message, hint: error.hint };
         Ok((Some(provider.map_err(wrong)?), wish))
     }
+}
+
+/// Checks the name of a model against a service's list. A listed version or variant of the name counts: `model` for `model-20260101`
+/// and `model:latest`, `model:free` for `model`.
+///
+/// # Errors
+/// The service lists no such model.
+pub(super) fn check_name(name: &str, listed: &[String]) -> Result<(), TurnError> {
+    let is_version = |rest: &str| {
+        rest == ":latest"
+            || rest.strip_prefix(['-', '@']).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let base = name.split_once(':').map_or(name, |(base, _)| base);
+    let is_same = |model: &str| model == name || model == base || model.strip_prefix(name).is_some_and(is_version);
+    if listed.iter().any(|model| is_same(model)) {
+        return Ok(());
+    }
+    let candidates: Vec<&str> = listed.iter().map(String::as_str).collect();
+    let near = keys::nearest_few(name, &candidates, NEAREST_NAMES);
+    let near = if near.is_empty() { String::new() } else { format!("did you mean `{}`? ", near.join("`, `")) };
+    let name = one_line(name, NAME_MAX_CHARS);
+    let message = format!("the service has no model `{name}`; nothing was changed");
+    Err(TurnError::Settings { message, hint: Some(near + "`cohab models` lists its models") })
 }
 
 /// The model, with the reason for its choice.

@@ -70,3 +70,21 @@ fn depth_is_counted_in_calls_and_messages() {
     let asked = asked("next", &conversation, TierWish::Auto);
     assert_eq!((asked.tool_calls, asked.messages), (2, 2));
 }
+
+#[test]
+fn a_name_that_the_service_does_not_list_is_an_error() {
+    let listed = ["gpt-5", "gpt-5-mini", "claude-sonnet-20260101", "qwen3:latest", "org/m"].map(str::to_owned);
+    for name in ["gpt-5", "claude-sonnet", "qwen3", "org/m:free"] {
+        assert!(check_name(name, &listed).is_ok(), "{name}");
+    }
+    for (name, hint) in [
+        ("gpt-5-mni", "did you mean `gpt-5-mini`, `gpt-5`? `cohab models` lists its models"),
+        ("mini", "did you mean `gpt-5-mini`? `cohab models` lists its models"),
+        ("list", "`cohab models` lists its models"),
+        ("nosuch", "`cohab models` lists its models"),
+    ] {
+        let Err(TurnError::Settings { message, hint: found }) = check_name(name, &listed) else { panic!("{name}") };
+        assert_eq!(message, format!("the service has no model `{name}`; nothing was changed"));
+        assert_eq!(found.as_deref(), Some(hint), "{name}");
+    }
+}

@@ -13,4 +13,9 @@ pub trait ProviderChooser: Send + Sync {
     /// # Errors
     /// An explicit setting cannot work.
     async fn choose(&self, settings: &ModelSettings, variables: &Variables) -> Result<Choice, ChoiceError>;
+
+    /// The names of the service's models; `None` if they are not known soon, or only after the user was asked for a key.
+    async fn model_names(&self, _settings: &ModelSettings, _variables: &Variables) -> Option<Vec<String>> {
+        None
+    }
 }

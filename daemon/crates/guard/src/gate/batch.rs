@@ -53,12 +53,14 @@ impl Gate {
                 && verdict.level == Level::Ask
                 && self.must_ask(&call.intent.effect, &call.cwd)
             {
-                verdict.reasons.extend(self.suspended(&call.intent.effect, &call.cwd));
-                wanted.push((call, verdict.reasons));
+                wanted.push((call, std::mem::take(&mut verdict.reasons)));
             }
         }
         if wanted.len() < 2 {
             return ControlFlow::Continue(());
+        }
+        for (call, reasons) in &mut wanted {
+            reasons.extend(self.suspended(&call.intent.effect, &call.cwd));
         }
         let question = |(call, reasons): &(&PlannedCall, Vec<String>)| {
             let (tool, effect) = (call.tool.clone(), call.intent.effect.clone());

@@ -7,7 +7,6 @@ use cohab_policy::{Context, Level, Outward, Verdict, outward, why_asked_under_ta
 use cohab_policy_io::files::FileSystem;
 
 use super::Gate;
-use crate::consents::as_read;
 
 impl Gate {
     /// Raises the verdict on a command, and adds the facts that the user must know.
@@ -26,11 +25,6 @@ impl Gate {
         {
             verdict.reasons.push(told(&outward, context));
         }
-    }
-
-    /// The source of untrusted text that was read.
-    pub(super) fn what_was_read(&self) -> Option<String> {
-        self.consents.taint().source().map(|source| as_read(&source))
     }
 }
 

@@ -83,7 +83,7 @@ impl Gauge {
             LimitKind::DayTokens => (
                 format!("the budget of {limit} tokens a day is used up: {used} were used today"),
                 "tokens_per_day",
-                "`cohab usage --by session` shows what used them; the budget renews tomorrow",
+                "`cohab usage --by session` shows what used them; the budget resets at midnight",
             ),
             LimitKind::DayCost => (
                 format!(
@@ -92,7 +92,7 @@ impl Gauge {
                     dollars(self.used)
                 ),
                 "cost_per_day_cents",
-                "`cohab usage --by session` shows what used it; the budget renews tomorrow",
+                "`cohab usage --by session` shows what used it; the budget resets at midnight",
             ),
             LimitKind::TurnTime => (
                 format!("this question has run for {} s, its time limit", self.limit / 1_000),
@@ -100,7 +100,8 @@ impl Gauge {
                 "ask again to continue with the results that were found",
             ),
         };
-        let hint = format!("{otherwise}; `cohab config set budget.{key} 0` removes the limit");
+        let hint =
+            format!("to continue now, run `cohab config set budget.{key} 0`, which removes the limit; {otherwise}");
         TurnError::Stopped { message, hint: Some(hint) }
     }
 }

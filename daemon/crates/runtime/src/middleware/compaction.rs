@@ -93,13 +93,17 @@ impl Compaction {
         }
         let has_begun = calls > 0;
         let is_full = !analysis.fits || has_begun && analysis.percent >= compact_at_percent;
-        let is_long = has_begun && counted(messages) > compact_over_messages;
+        let is_long = has_begun && compact_over_messages > 0 && counted(messages) > compact_over_messages;
         if !is_full && !is_long {
             return None;
         }
         // Far enough below the threshold, or the next call would shorten again.
         let percent = if is_full { compact_at_percent * 2 / 3 } else { compact_at_percent };
-        let most = if is_long { keep_messages.min(compact_over_messages) } else { compact_over_messages };
+        let most = match compact_over_messages {
+            0 => usize::MAX,
+            most if is_long => keep_messages.min(most),
+            most => most,
+        };
         let factor = self.window.capacity().factor;
         Some(Target { tokens: (analysis.messages_at(percent) as f64 / factor) as u64, messages: most })
     }

@@ -111,7 +111,7 @@ impl Bench {
         let compaction = Compaction {
             compactor,
             window,
-            settings: ContextSettings::default(),
+            settings: ContextSettings { compact_over_messages: 50, ..ContextSettings::default() },
             beside_tokens: 500,
             spent,
             sink: Arc::new(RecordingSink::new(Shared(Arc::clone(&told)), Arc::clone(&recorder))),

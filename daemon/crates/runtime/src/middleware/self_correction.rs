@@ -39,7 +39,7 @@ pub enum CallVerdict {
 /// The state of a turn. Pure.
 #[derive(Debug)]
 pub struct Watch {
-    /// Most consecutive steps without anything new; 0 for any number.
+    /// Consecutive steps without anything new after which the user decides, at the latest; 0 for never.
     patience: u32,
     known: HashSet<(u64, u64)>,
     /// Since the last new result: the count of each call with its result, and the tool of the most frequent one.
@@ -121,9 +121,11 @@ impl Watch {
             return self.failure_note(&step);
         }
         self.stalled += 1;
-        let is_stuck = self.patience > 0 && (self.most.0 >= REPEATS || self.stalled >= self.patience);
+        // One step before the user decides the model is warned.
+        let is_stuck = self.patience > 0 && (self.most.0 >= REPEATS || self.stalled + 1 >= self.patience);
         match self.told_at {
             _ if !is_stuck => self.failure_note(&step),
+            _ if self.stalled >= self.patience => CallVerdict::Ask(self.finding()),
             None => {
                 self.told_at = Some(self.stalled);
                 CallVerdict::Tell(format!(

@@ -41,18 +41,27 @@ fn steps_and_what_is_said_before_the_next_model_call() {
         ("a refusal is no failure", &["-rm a no", "-rm b no"], ".."),
         ("the same again and again", &["ls a 1", "ls a 1", "ls a 1", "ls a 1", "ls a 1", "ls a 1"], "..T.??"),
         ("three at once", &["ls a 1;ls a 1;ls a 1", "ls a 1;ls a 1;ls a 1"], ".T"),
-        ("in turns", &["ls a 1", "ls b 2", "ls a 1", "ls b 2", "ls a 1", "ls b 2", "ls a 1", "ls b 2"], ".....T.?"),
+        ("in turns", &["ls a 1", "ls b 2", "ls a 1", "ls b 2", "ls a 1", "ls b 2", "ls a 1", "ls b 2"], ".....T?"),
         ("something new in between", &["ls a 1", "ls a 1", "ls b 1", "ls a 1", "ls a 1", "ls c 1"], "......"),
         ("it finds a way", &["ls a 1", "ls a 1", "ls a 1", "ls b 1", "ls a 1", "ls a 1"], "..T..."),
         (
             "wrong arguments, each time other ones",
             &["!read a x", "!read b x", "!read c x", "!read d x", "!read e x", "!read f x", "!read g x"],
-            "nnnnTn?",
+            "nnnT?",
         ),
     ] {
         let mut watch = Watch::new(5);
         let said: String = steps.iter().map(|step| run(&mut watch, step)).collect();
         assert!(said.starts_with(expected), "{what}: {said}, not {expected}");
+    }
+}
+
+#[test]
+fn the_user_is_asked_after_as_many_steps_without_news_as_the_setting_says() {
+    for (patience, expected) in [(1, ".?"), (2, ".T?"), (3, "..T?"), (4, "..T.?"), (5, "..T.?")] {
+        let mut watch = Watch::new(patience);
+        let said: String = (0..expected.len()).map(|_| run(&mut watch, "ls a 1")).collect();
+        assert_eq!(said, expected, "{patience}");
     }
 }
 

@@ -1,22 +1,90 @@
-//! Collects the user's commands while a turn runs.
+//! Collects the user's commands for the model.
 
 use std::collections::VecDeque;
 
 use cohab_context::query::{MAX_HISTORY_EVENTS, PastCommand};
 
-/// The newest of them that the model of the turn does not know.
-#[derive(Default)]
-pub(super) struct UnreportedCommands(VecDeque<PastCommand>);
+/// Name of the program that manages what cohab knows.
+const COHAB: &str = "cohab";
 
-impl UnreportedCommands {
+/// The newest commands, without those of cohab itself: they print other conversations.
+#[derive(Default)]
+pub(super) struct RecentCommands(VecDeque<PastCommand>);
+
+impl RecentCommands {
     pub fn push(&mut self, command: PastCommand) {
+        if command.line.as_deref().is_some_and(runs_cohab) {
+            return;
+        }
         if self.0.len() == MAX_HISTORY_EVENTS {
             self.0.pop_front();
         }
         self.0.push_back(command);
     }
 
+    pub fn all(&self) -> Vec<PastCommand> {
+        self.0.iter().cloned().collect()
+    }
+
     pub fn take(&mut self) -> Vec<PastCommand> {
         std::mem::take(&mut self.0).into()
+    }
+}
+
+/// Whether one of the commands of a line is `cohab`, also behind `sudo` or in a folder.
+fn runs_cohab(line: &str) -> bool {
+    let name = |word: &str| word.rsplit('/').next().unwrap_or_default().to_owned();
+    let is_before = |word: &&str| matches!(*word, "sudo" | "command" | "exec" | "time") || word.contains('=');
+    line.split([';', '|', '&', '\n', '(', '{'])
+        .filter_map(|part| part.split_whitespace().find(|word| !is_before(word)))
+        .any(|word| name(word) == COHAB)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{path::Path, time::Duration};
+
+    use cohab_protocol::{SessionKey, ShellEvent};
+
+    use super::*;
+    use crate::session::Session;
+
+    #[test]
+    fn a_new_conversation_does_not_get_earlier_commands() {
+        let session = Session::new(SessionKey("shell:1".into()));
+        let ran = |line: &str| {
+            session.command_ran(ShellEvent {
+                line: Some(line.into()),
+                exit_code: 0,
+                cwd: Path::new("/srv").into(),
+                duration_ms: 0,
+                output_tail: String::new(),
+                output_bytes: 0,
+            });
+        };
+        let told = || session.history().into_iter().filter_map(|command| command.line).collect::<Vec<_>>();
+        ran("curl example.com");
+        assert_eq!(told(), ["curl example.com"]);
+        assert!(session.clear());
+        ran("ls");
+        assert_eq!((told(), session.cwd().as_path()), (vec!["ls".to_owned()], Path::new("/srv")));
+    }
+
+    #[test]
+    fn commands_of_cohab_are_not_reported() {
+        let mut recent = RecentCommands::default();
+        let lines =
+            ["ls", "cohab sessions", "/usr/bin/cohab sessions show last", "A=1 cohab why", "cohab usage | less"];
+        for line in lines.into_iter().chain(["cd x && cohab trace", "cd cohab", "cohabit"]) {
+            recent.push(PastCommand {
+                line: Some(line.to_owned()),
+                exit_code: 0,
+                cwd: "/".into(),
+                duration: Duration::ZERO,
+                output_tail: String::new(),
+            });
+        }
+        let told: Vec<String> = recent.take().into_iter().filter_map(|command| command.line).collect();
+        assert_eq!(told, ["ls", "cd cohab", "cohabit"]);
     }
 }

@@ -145,6 +145,11 @@ impl Archive {
         Ok(self.read(|store| store.find(id))?.unwrap_or(Found::None))
     }
 
+    /// Gives the session another name: the next turn under the old one begins a new session. Never waits.
+    pub fn set_aside(&self, session: String) {
+        self.keep(Entry::SetAside { session, under: format!("shell:{}", uuid::Uuid::now_v7().as_simple()) });
+    }
+
     /// Copies the session of this name and returns the name of the copy. Blocks.
     ///
     /// # Errors

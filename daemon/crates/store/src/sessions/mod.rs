@@ -157,6 +157,13 @@ pub enum Entry {
         /// The new title.
         title: String,
     },
+    /// Gives the session another name and keeps its id: the next turn under the old name begins a new session.
+    SetAside {
+        /// Name of the session.
+        session: String,
+        /// The new name.
+        under: String,
+    },
     /// The last state of the shell.
     Left {
         /// Name of the session.

@@ -26,6 +26,7 @@ impl Scrub for Entry {
             Entry::Checkpoint(checkpoint) => scrub_checkpoint(checkpoint, secrets),
             Entry::Tasks { tasks, .. } => tasks.iter_mut().for_each(|task| secrets.own_text(&mut task.text)),
             Entry::Left { left, .. } => forget_secret_variables(left, secrets),
+            Entry::SetAside { .. } => {}
         }
     }
 }

@@ -193,6 +193,8 @@ fn only_lists(arguments: &[&str]) -> bool {
 pub(in super::super) fn is_loopback(address: &str) -> bool {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    // In `localhost:80@host` the host stands behind the sign.
+    let authority = authority.rsplit(['@', '\\']).next().unwrap_or_default();
     let host =
         authority.strip_prefix("[::1]").map_or_else(|| authority.split(':').next().unwrap_or_default(), |_| "::1");
     matches!(host, "localhost" | "127.0.0.1" | "::1")

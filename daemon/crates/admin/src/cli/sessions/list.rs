@@ -21,6 +21,8 @@ use super::{
 const FOLDER_COLUMNS: usize = 24;
 /// Heads of the columns before the title.
 const HEADING: [&str; 4] = ["id", "when", "questions", "folder"];
+/// The names of sessions of `cohab ask` begin with this.
+const ONE_SHOT: &str = "cli:";
 /// Narrowest title, on any terminal, in columns.
 const TITLE_MIN_COLUMNS: usize = 12;
 
@@ -33,10 +35,18 @@ pub(super) struct Look<'a> {
 }
 
 pub(super) fn run(args: &ListArgs, paths: &Paths, now: &Zoned, output: &mut dyn Write) -> Result<(), Failure> {
-    let limit = if args.all { usize::MAX } else { args.number };
     let store = record::open(paths)?;
-    let sessions = store.map_or(Ok(Vec::new()), |store| store.sessions(&args.words, limit));
-    let sessions = sessions.map_err(record::unreadable(paths))?;
+    let sessions = store.map_or(Ok(Vec::new()), |store| store.sessions(&args.words, usize::MAX));
+    let mut sessions = sessions.map_err(record::unreadable(paths))?;
+    let found = sessions.len();
+    // A search looks everywhere.
+    if !args.all && args.words.is_empty() {
+        sessions.retain(|session| !session.key.starts_with(ONE_SHOT));
+    }
+    let hidden = found - sessions.len();
+    if !args.all {
+        sessions.truncate(args.number);
+    }
     let text = if args.json {
         let rows: Vec<Value> = sessions.iter().map(record::session_json).collect();
         escaped_json(&json!({"sessions": rows}).to_string()) + "\n"
@@ -44,10 +54,19 @@ pub(super) fn run(args: &ListArgs, paths: &Paths, now: &Zoned, output: &mut dyn 
         let meant = nearest_command(&args.words[0]);
         let meant = meant.map(|name| format!(" Did you mean `cohab sessions {name}`?")).unwrap_or_default();
         format!("No session contains \"{}\".{meant}\n", record::visible(&args.words.join(" ")))
+    } else if sessions.is_empty() && hidden > 0 {
+        one_shots(hidden)
     } else {
-        table(&sessions, &Look { now, home: &record::home(), columns: record::terminal_columns() })
+        let more = if hidden > 0 { one_shots(hidden) } else { String::new() };
+        table(&sessions, &Look { now, home: &record::home(), columns: record::terminal_columns() }) + &more
     };
     Ok(output.write_all(text.as_bytes())?)
+}
+
+/// The note about conversations that are not listed.
+fn one_shots(count: usize) -> String {
+    let answers = if count == 1 { "1 answer".to_owned() } else { format!("{count} answers") };
+    format!("{answers} of `cohab ask` not listed: `cohab sessions --all` lists all.\n")
 }
 
 /// The subcommand that a mistyped word means.

@@ -91,3 +91,16 @@ async fn a_rule_lowers_a_question_and_never_danger_denial_or_a_stricter_mode() {
         assert_eq!(user.questions.lock().unwrap().len(), questions, "{command}");
     }
 }
+
+#[tokio::test]
+async fn where_no_client_can_approve_a_repeated_call_is_not_called_the_users_refusal() {
+    let (user, consents) = (user([ApprovalAnswer::Refused { reason: NO_APPROVER.into() }]), Consents::default());
+    let gate = gate(ApprovalMode::Ask, &user, &consents);
+    let mut refused = Vec::new();
+    for _ in 0..2 {
+        let denial = gate.before_tool(&mut planned("ask a", "/")).await;
+        let Err(Denial::Refused { reason }) = denial else { panic!("it ran") };
+        refused.push(reason);
+    }
+    assert_eq!(refused, [NO_APPROVER, "refused already: no one can approve here"]);
+}

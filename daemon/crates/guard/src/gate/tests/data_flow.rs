@@ -21,9 +21,9 @@ async fn what_was_agreed_to_before_a_text_from_elsewhere_came_is_asked_again_wit
     assert!(gate.before_tools(&calls).await.is_continue());
     let questions = user.questions.lock().unwrap();
     let reasons: Vec<_> = questions[1..].iter().map(|question| question.reasons.get(1).map(String::as_str)).collect();
-    let again = Some("asked again: the assistant has read `curl`, which may contain instructions from someone else");
-    let read = again.map(|again| again.trim_start_matches("asked again: "));
-    assert_eq!(reasons, [again, again, read, again, read]);
+    let full = Some("asked again: careful: its input included text from `curl`, which you may not have written");
+    let (again, read) = (Some("asked again: after outside text"), Some("after outside text"));
+    assert_eq!(reasons, [full, again, read, again, read], "in full once");
 }
 
 #[tokio::test]
@@ -52,11 +52,14 @@ async fn after_a_text_from_elsewhere_the_card_says_so_and_encoders_and_other_fol
         gate.before_tool(&mut planned(line, "/home/ann/shop")).await.unwrap();
     }
     assert_eq!(asked(&user), ["cat a | base64", "cd /tmp"]);
-    let reasons = user.questions.lock().unwrap()[1].reasons.join("; ");
+    let questions = user.questions.lock().unwrap();
     assert_eq!(
-        reasons,
-        "it leaves the workspace, and another folder may have hooks of its own; \
-         the assistant has read `curl`, which may contain instructions from someone else"
+        questions[0].reasons.last().map(String::as_str),
+        Some("careful: its input included text from `curl`, which you may not have written")
+    );
+    assert_eq!(
+        questions[1].reasons.join("; "),
+        "it leaves the workspace, and another folder may have hooks of its own; after outside text"
     );
 }
 

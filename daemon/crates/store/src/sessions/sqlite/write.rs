@@ -14,6 +14,9 @@ use super::{
 };
 use crate::StoreError;
 
+/// The tables with the parts of a session.
+const PARTS: [&str; 5] = ["events", "messages", "tasks", "turns", "steps"];
+
 /// Stores all entries. Returns whether rows were deleted for them.
 pub(super) fn append<E: Borrow<Scrubbed<Entry>>>(
     transaction: &Transaction<'_>,
@@ -34,6 +37,7 @@ pub(super) fn append<E: Borrow<Scrubbed<Entry>>>(
                 let update = "UPDATE sessions SET title = ?3 WHERE key = ?1 AND title = ?2";
                 transaction.execute(update, params![session, instead_of, title])?;
             }
+            Entry::SetAside { session, under } => set_aside(transaction, session, under)?,
             Entry::Left { session, left } => leave(transaction, session, left)?,
         }
     }
@@ -48,7 +52,27 @@ fn begin_turn(
 ) -> Result<(), StoreError> {
     let upsert = "INSERT INTO sessions VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, 1, NULL, '{}')
         ON CONFLICT (key) DO UPDATE SET active_ms = ?4, cwd = ?5, model = ?6, turns = turns + 1";
-    transaction.execute(upsert, params![session, id::of_key(session), title, at.as_millisecond(), cwd, model])?;
+    let id = free_id(transaction, session, at)?;
+    transaction.execute(upsert, params![session, id, title, at.as_millisecond(), cwd, model])?;
+    Ok(())
+}
+
+/// The id of a session: a session that was set aside keeps the one of its old name.
+fn free_id(transaction: &Transaction<'_>, session: &str, at: Timestamp) -> Result<String, StoreError> {
+    let id = id::of_key(session);
+    let taken = "SELECT 1 FROM sessions WHERE id = ?1 AND key <> ?2";
+    let is_taken = transaction.query_row(taken, [&id, session], |_| Ok(())).optional()?.is_some();
+    Ok(if is_taken { id::of_key(&format!("{session} {}", at.as_microsecond())) } else { id })
+}
+
+fn set_aside(transaction: &Transaction<'_>, session: &str, under: &str) -> Result<(), StoreError> {
+    if is_there(transaction, under)? {
+        return Ok(());
+    }
+    transaction.execute("UPDATE sessions SET key = ?2 WHERE key = ?1", [session, under])?;
+    for table in PARTS {
+        transaction.execute(&format!("UPDATE {table} SET session = ?2 WHERE session = ?1"), [session, under])?;
+    }
     Ok(())
 }
 
@@ -163,7 +187,7 @@ pub(super) fn remove_older(transaction: &Transaction<'_>, before_ms: i64) -> Res
 pub(super) fn remove(transaction: &Transaction<'_>, session: &str) -> Result<bool, StoreError> {
     let numbers = "SELECT number FROM events WHERE session = ?1";
     transaction.execute(&format!("DELETE FROM search WHERE rowid IN ({numbers})"), [session])?;
-    for table in ["events", "messages", "tasks", "turns", "steps"] {
+    for table in PARTS {
         transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [session])?;
     }
     Ok(transaction.execute("DELETE FROM sessions WHERE key = ?1", [session])? > 0)

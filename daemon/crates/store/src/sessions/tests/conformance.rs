@@ -249,6 +249,23 @@ fn a_copy_goes_its_own_way(store: &mut dyn StateStore) {
     assert_eq!(texts(store, "copy"), ["a", "b"]);
 }
 
+fn a_session_that_was_set_aside_keeps_its_id_and_the_next_turn_begins_another(store: &mut dyn StateStore) {
+    let aside = Entry::SetAside { session: "s".into(), under: "old".into() };
+    let first = [turn("s", 0, "first"), conversation("s", 0, &["a", "b"]), event("s", "t", command("make"))];
+    store.keep_all(&[vec![aside.clone()], first.into(), vec![aside.clone()]].concat()).expect("they are kept");
+    assert_eq!(store.session("s").expect("it can be read"), None);
+    store.keep_all(&[turn("s", 9, "second"), conversation("s", 0, &["c"])]).expect("they are kept");
+    assert_eq!(titles(store, &[]), ["second", "first"]);
+    assert_eq!((texts(store, "old"), texts(store, "s")), (vec!["a".into(), "b".into()], vec!["c".to_owned()]));
+    assert_eq!(titles(store, &["make"]), ["first"]);
+    let row = |key: &str| store.session(key).expect("it can be read").expect("it is there");
+    assert_eq!((row("old").id, row("old").turns, row("s").turns), (id::of_key("s"), 1, 1));
+    assert_ne!(row("s").id, id::of_key("s"));
+    let id = row("s").id;
+    store.keep_all(&[turn("s", 12, "third")]).expect("it is kept");
+    assert_eq!(store.session("s").expect("it can be read").map(|row| (row.id, row.turns)), Some((id, 2)));
+}
+
 fn tasks_belong_to_their_session(store: &mut dyn StateStore) {
     let task = |text: &str, status| Task { text: text.into(), status };
     let list = vec![task("one", Status::InProgress), task("two", Status::Pending)];
@@ -352,6 +369,7 @@ conformance!(
     a_message_comes_back_as_the_provider_gave_it,
     what_belongs_to_no_session_is_dropped,
     words_are_found_in_titles_questions_commands_and_answers,
+    a_session_that_was_set_aside_keeps_its_id_and_the_next_turn_begins_another,
     tasks_belong_to_their_session,
     a_copy_goes_its_own_way,
     what_is_beyond_the_limits_goes_the_oldest_first,
