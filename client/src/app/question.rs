@@ -58,6 +58,9 @@ impl App {
         if is_ours {
             question.offer_only_yes_and_no();
         }
+        if self.background.keys_wait {
+            question.wait_for_attention();
+        }
         if let Some(turn) = self.activity.turn_mut() {
             turn.question = Some(question);
         }

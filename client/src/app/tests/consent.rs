@@ -154,7 +154,9 @@ fn d_is_answered_when_the_rule_is_stored() {
     let mut bench = Bench::in_a_turn();
     bench.daemon(ask("touch a", false));
     bench.pass(301);
-    let rule = stored_rule(&bench.key("d"));
+    assert_eq!(bench.key("d"), [], "the rule is shown first");
+    bench.pass(300);
+    let rule = stored_rule(&bench.key("y"));
     assert_eq!(rule, Rule::of("touch a", Some(Path::new(CWD)), Shell::Bash).unwrap());
     assert_eq!(bench.app.deadline(), Some(bench.now + Duration::from_secs(1)));
     let effects = bench.event(Event::Done(TaskResult::Stored { question: QUESTION, result: Ok(()) }));
