@@ -36,6 +36,8 @@ const DEAF: Duration = Duration::from_millis(300);
 /// A letter takes effect when no other one has followed it for so long: then it was no beginning of a line. It is shown at once, and
 /// people who type without looking are faster.
 const CHOICE_REST: Duration = Duration::from_millis(200);
+/// So long after its last letter a line for the shell may go on: people who look for keys need half a second.
+const LINE_REST: Duration = Duration::from_secs(1);
 /// Limit for looking at files, for a disk that hangs.
 pub const LOOK_LIMIT: Duration = Duration::from_millis(150);
 /// So long the file of rules may take to be written.
@@ -131,6 +133,11 @@ impl OpenQuestion {
     /// The question comes onto the screen only now.
     pub fn appear(&mut self, now: Instant) {
         self.deaf_until = now + DEAF;
+    }
+
+    /// The question takes the place of a prompt that the user was using: no letter counts before a key that is meant for the question.
+    pub fn wait_for_attention(&mut self) {
+        self.answering = Answering::Unattended;
     }
 
     /// What is asked.
@@ -240,6 +247,7 @@ impl OpenQuestion {
     /// Takes what the user did. A paste never decides anything; it is text where text is typed.
     pub fn on_input(&mut self, input: &Input, now: Instant) -> KeyOutcome {
         match self.answering {
+            Answering::Unattended => return self.on_unattended(input, now),
             Answering::Keys | Answering::Keeping(_) | Answering::Storing { .. } => {}
             _ => return self.on_text(input, now),
         }
@@ -262,6 +270,30 @@ impl OpenQuestion {
             (KeyCode::Escape, _) => self.on_escape(now),
             _ => KeyOutcome::default(),
         }
+    }
+
+    /// Letters are the rest of a line for the shell; so is a key that completes or enters that line.
+    fn on_unattended(&mut self, input: &Input, now: Instant) -> KeyOutcome {
+        let press = match input {
+            Input::Key(press) if *press == KeyPress::ctrl('c') => *press,
+            Input::Key(press) if !press.has_ctrl && !matches!(press.key, KeyCode::Char(_)) => *press,
+            _ => {
+                self.deaf_until = now + LINE_REST;
+                return KeyOutcome::default();
+            }
+        };
+        if now < self.deaf_until {
+            return KeyOutcome::default();
+        }
+        match press.key {
+            KeyCode::Escape | KeyCode::Char(_) => return self.decide(ApprovalDecision::CancelTurn, now),
+            KeyCode::Tab | KeyCode::Enter | KeyCode::Up | KeyCode::Down | KeyCode::Left | KeyCode::Right => {
+                self.answering = Answering::Keys;
+                self.deaf_until = now + DEAF;
+            }
+            _ => {}
+        }
+        KeyOutcome::default()
     }
 
     /// What was typed belongs to something else, and so may what follows it.
@@ -290,13 +322,9 @@ impl OpenQuestion {
                 let remark = Some((self.environment.remembered_here(), false));
                 return KeyOutcome { remark, ..self.decide(ApprovalDecision::Session, now) };
             }
-            'd' => {
-                if let Some(rule) = self.offer.folder.clone() {
-                    return self.store(rule, ApprovalDecision::Folder, now);
-                }
-            }
-            'a' => {
-                if let Some(rule) = self.offer.always.clone() {
+            'd' | 'a' => {
+                let rule = if letter == 'd' { &self.offer.folder } else { &self.offer.always };
+                if let Some(rule) = rule.clone() {
                     self.answering = Answering::Keeping(rule);
                     self.deaf_until = now + DEAF;
                 }
@@ -324,7 +352,7 @@ impl OpenQuestion {
     fn is_offered(&self, letter: char) -> bool {
         let letter = letter.to_ascii_lowercase();
         match (&self.answering, letter) {
-            (Answering::Storing { .. }, _) => false,
+            (Answering::Unattended | Answering::Storing { .. }, _) => false,
             (_, 'y' | 'n') => true,
             (Answering::Keeping(_), _) => false,
             (_, 's') => self.offer.session,
@@ -341,7 +369,8 @@ impl OpenQuestion {
         let Answering::Keeping(rule) = &self.answering else { return KeyOutcome::default() };
         if letter == 'y' {
             let rule = rule.clone();
-            return self.store(rule, ApprovalDecision::Always, now);
+            let decision = if rule.folder.is_some() { ApprovalDecision::Folder } else { ApprovalDecision::Always };
+            return self.store(rule, decision, now);
         }
         self.answering = Answering::Keys;
         KeyOutcome::default()
@@ -396,7 +425,7 @@ impl OpenQuestion {
             Answering::Editing(text) if text.text().trim().is_empty() => None,
             Answering::Editing(text) => Some(ApprovalDecision::Edited { command: text.text().to_owned() }),
             Answering::Refusing(text) => Some(ApprovalDecision::Refused { note: text.text().trim().to_owned() }),
-            Answering::Keys | Answering::Keeping(_) | Answering::Storing { .. } => None,
+            Answering::Unattended | Answering::Keys | Answering::Keeping(_) | Answering::Storing { .. } => None,
         }
     }
 

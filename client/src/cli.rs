@@ -358,6 +358,11 @@ mod tests {
     }
 
     #[test]
+    fn the_line_classifier_knows_exactly_these_subcommands() {
+        assert_eq!(cohab_line_classifier::rules::own::SUBCOMMANDS, SUBCOMMANDS);
+    }
+
+    #[test]
     fn shell_arguments_follow_two_dashes() {
         let cli = Cli::parse_from(["cohab", "--login", "--", "-x", "y"]);
         assert!(cli.login);

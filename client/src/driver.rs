@@ -137,7 +137,7 @@ impl Driver {
         }
         let home = home();
         let rules = Arc::new(RulesFile::new(start.paths.rules_file()));
-        let highlighter = (abilities.colors != ColorSupport::None).then(Highlighter::new);
+        let highlighter = (abilities.colors == ColorSupport::Ansi16).then(Highlighter::new);
         let launcher: fn() -> _ = if start.config.client.lock { || lock::launcher().ok() } else { || None };
         let has_lock = launcher().is_some();
         let options = Options {

@@ -117,7 +117,8 @@ impl App {
                 let line = self.cut_remark(label, &title, above_it == 0);
                 self.screen.above.insert(above_it, line);
             }
-            if self.activity.turn().is_some_and(|turn| turn.question.is_some()) {
+            if let Some(question) = self.activity.turn_mut().and_then(|turn| turn.question.as_mut()) {
+                question.wait_for_attention();
                 effects.push(Effect::TakeKeyboard(true));
             }
         }

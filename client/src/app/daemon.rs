@@ -103,6 +103,10 @@ impl App {
             self.screen.above.extend(status::step_started(&ended.activity, width));
         }
         let StepFinished { outcome, summary, elapsed_ms, .. } = finished;
+        if let Some(turn) = self.activity.turn_mut() {
+            let rows = turn.asked_changes.take_rows(&ended.activity, width, output_style);
+            self.screen.above.extend(rows.into_iter().filter(|_| *outcome == StepOutcome::Done));
+        }
         let mut summary = summary.clone();
         if *outcome == StepOutcome::Done && changes_files(&ended.activity) {
             self.undo.journal.record_files(finished.turn_id);

@@ -58,7 +58,11 @@ impl App {
         if is_ours {
             question.offer_only_yes_and_no();
         }
+        if self.background.keys_wait {
+            question.wait_for_attention();
+        }
         if let Some(turn) = self.activity.turn_mut() {
+            turn.asked_changes.keep(question.request());
             turn.question = Some(question);
         }
         self.print_large_card();

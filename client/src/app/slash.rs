@@ -116,7 +116,7 @@ impl App {
     fn begin_approve(&mut self, command: &Command, words: &str, now: Instant, effects: &mut Vec<Effect>) -> SlashStage {
         let width = self.width();
         if words.is_empty() {
-            self.screen.above.extend(say::approval(self.options.approval, false, width));
+            self.screen.above.extend(say::approval_modes(self.options.approval, width, self.options.output_style));
             return SlashStage::Done;
         }
         let Ok(mode) = words.parse() else {
@@ -125,7 +125,7 @@ impl App {
         };
         self.options.approval = mode;
         effects.push(Effect::KeepForAttach(SessionOverride::Approval(mode)));
-        self.screen.above.extend(say::approval(mode, true, width));
+        self.screen.above.extend(say::approval(mode, width));
         if matches!(self.connection.link, LinkState::Down | LinkState::Failed) {
             // The daemon learns it when it is needed.
             return SlashStage::Done;
@@ -136,7 +136,7 @@ impl App {
     fn copy(&mut self, command: &Command, words: &str, effects: &mut Vec<Effect>) {
         let count = self.code_blocks.len();
         let number = if words.is_empty() { Ok(count) } else { words.parse::<usize>() };
-        let text = match number {
+        let (number, text) = match number {
             _ if count == 0 => return self.say("The last answer has no code block."),
             Err(_) => return self.say(say::misused(&self.options.question_prefix, command)),
             Ok(number) if number == 0 || number > count => {
@@ -145,7 +145,7 @@ impl App {
             // What is pasted at a prompt must not run by itself.
             Ok(number) => {
                 let block = self.code_blocks.iter().nth(number - 1).map_or("", |block| &block.text);
-                sanitize(block.trim_end_matches('\n'))
+                (number, sanitize(block.trim_end_matches('\n')))
             }
         };
         if text.is_empty() {
@@ -154,7 +154,7 @@ impl App {
         if text.len() > MAX_CLIPBOARD_BYTES {
             return self.say("The block is too large to be copied by the terminal.");
         }
-        self.say(say::copied(text.lines().count()));
+        self.say(say::copied(number, count, text.lines().count()));
         effects.push(Effect::Copy(text));
     }
 

@@ -5,7 +5,7 @@ use cohab_policy::{self, Level, Verdict, user_rules::Rule};
 use cohab_protocol::{ApprovalRequest, ApprovalSubject, ProposedCommand, RunMode, TurnId};
 use cohab_secrets::holds_placeholder;
 
-use super::ApprovalEnvironment;
+use super::{ApprovalEnvironment, Lasting};
 
 /// The answers other than `y`, `n` and Esc.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct Offer {
 impl Offer {
     /// The offer for a request, which is made as strict as the client's own reading of it.
     pub(super) fn of(mut request: ApprovalRequest, environment: &ApprovalEnvironment) -> (ApprovalRequest, Self) {
-        let offer = match &request.subject {
+        let mut offer = match &request.subject {
             ApprovalSubject::LocalServer { .. } | ApprovalSubject::GoOn { .. } => Self::default(),
             ApprovalSubject::FileChange { .. } | ApprovalSubject::FileRead { .. } => {
                 Self { session: !request.is_dangerous && !request.is_each_time, ..Self::default() }
@@ -56,6 +56,8 @@ impl Offer {
                 offer
             }
         };
+        // Of one answer there is no rest of a session.
+        offer.session &= environment.lasting == Lasting::Shell;
         (request, offer)
     }
 }

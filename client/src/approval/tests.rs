@@ -54,6 +54,12 @@ impl Asked {
         self.question.on_time(self.now)
     }
 
+    /// A letter long after the one before.
+    fn key_alone(&mut self, key: char) -> KeyOutcome {
+        self.now += LINE_REST;
+        self.type_on(key)
+    }
+
     fn type_on(&mut self, key: char) -> KeyOutcome {
         self.question.on_input(&Input::Key(KeyPress::plain(KeyCode::Char(key))), self.now)
     }
@@ -89,45 +95,101 @@ fn each_key_decides_what_it_says() {
     assert_eq!(Asked::new(command("cargo test", false)).key('x'), KeyOutcome::default());
 }
 
-#[test]
-fn the_directory_is_stored_at_once_and_decided_when_it_is_stored() {
-    let mut asked = Asked::new(command("cargo test", false));
-    let stored = asked.key('d');
-    assert!(stored.decided.is_none() && !stored.is_closed);
-    let rule = rule_in(&stored).clone();
-    assert_eq!((rule.line(), rule.folder.as_deref()), ("cargo test".into(), Some(Path::new("/home/ann/src"))));
-    assert_eq!(asked.key('y'), KeyOutcome::default(), "a key while it is stored");
-    let id = asked.question.request().approval_id;
-    let outcome = asked.question.on_done(TaskResult::Stored { question: id, result: Ok(()) }, asked.now);
-    assert_eq!(Asked::decided(&outcome), Some(("cargo test", &Decision::Folder)));
-    assert_eq!(outcome.remark, Some(("Remembered for ~/src, in ~/.config/cohab/rules.toml.".into(), false)));
+fn shown(asked: &Asked) -> String {
+    let lines = asked.question.question(79, OutputStyle::Rich).lines;
+    lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 #[test]
-fn always_shows_the_rule_before_it_is_stored() {
+fn what_lasts_shows_its_rule_before_y_stores_it() {
+    let folder = Path::new("/home/ann/src");
+    for (key, place, folder, decision, remembered) in [
+        ('d', "in ~/src", Some(folder), Decision::Folder, "~/src"),
+        ('a', "in every folder", None, Decision::Always, "every folder"),
+    ] {
+        let mut asked = Asked::new(command("cargo test", false));
+        assert_eq!(asked.key(key), KeyOutcome::default());
+        assert!(shown(&asked).contains(&format!("allow `cargo test` {place}")), "{}", shown(&asked));
+        assert_eq!(asked.press(KeyCode::Escape), KeyOutcome::default());
+        assert!(shown(&asked).contains("a always"), "Esc goes back: {}", shown(&asked));
+        asked.key(key);
+        assert_eq!(asked.key(key), KeyOutcome::default(), "only y stores it");
+        let stored = asked.key('y');
+        assert!(stored.decided.is_none() && !stored.is_closed, "decided when it is stored");
+        assert_eq!((rule_in(&stored).line(), rule_in(&stored).folder.as_deref()), ("cargo test".into(), folder));
+        assert_eq!(asked.key('y'), KeyOutcome::default(), "a key while it is stored");
+        let id = asked.question.request().approval_id;
+        let outcome = asked.question.on_done(TaskResult::Stored { question: id, result: Ok(()) }, asked.now);
+        assert_eq!(Asked::decided(&outcome), Some(("cargo test", &decision)));
+        let remark = format!("Remembered for {remembered}, in ~/.config/cohab/rules.toml.");
+        assert_eq!(outcome.remark, Some((remark, false)));
+    }
+}
+
+/// A card in place of the prompt that the user had.
+fn unattended() -> Asked {
     let mut asked = Asked::new(command("cargo test", false));
-    assert_eq!(asked.key('a'), KeyOutcome::default());
-    let shown = |asked: &Asked| {
-        let lines = asked.question.question(79, OutputStyle::Rich).lines;
-        lines.iter().map(|line| format!("{line}\n")).collect::<String>()
-    };
-    assert!(shown(&asked).contains("allow `cargo test` in every folder"), "{}", shown(&asked));
-    assert_eq!(asked.press(KeyCode::Escape), KeyOutcome::default());
-    assert!(shown(&asked).contains("a always"), "Esc goes back: {}", shown(&asked));
-    asked.key('a');
-    assert_eq!(asked.key('a'), KeyOutcome::default(), "only y stores it");
-    let stored = asked.key('y');
-    assert_eq!(rule_in(&stored).folder, None);
-    let id = asked.question.request().approval_id;
-    let outcome = asked.question.on_done(TaskResult::Stored { question: id, result: Ok(()) }, asked.now);
-    assert_eq!(Asked::decided(&outcome), Some(("cargo test", &Decision::Always)));
-    assert_eq!(outcome.remark, Some(("Remembered for every folder, in ~/.config/cohab/rules.toml.".into(), false)));
+    asked.question.wait_for_attention();
+    asked
+}
+
+#[test]
+fn a_line_for_the_shell_answers_no_card_however_slowly_it_is_typed() {
+    for pause in [120, 350, 900] {
+        let mut asked = unattended();
+        for letter in "docker says yes\tnow\r".chars() {
+            let key = match letter {
+                '\t' => KeyCode::Tab,
+                '\r' => KeyCode::Enter,
+                letter => KeyCode::Char(letter),
+            };
+            assert_eq!(asked.press(key), KeyOutcome::default(), "{letter}");
+            asked.now += Duration::from_millis(pause);
+            assert_eq!(asked.question.on_time(asked.now), KeyOutcome::default(), "{letter}");
+        }
+        assert_eq!(asked.question.answering, Answering::Unattended, "{pause} ms between keys");
+    }
+}
+
+#[test]
+fn a_card_in_place_of_the_prompt_says_which_key_makes_it_listen() {
+    for key in [KeyCode::Tab, KeyCode::Enter, KeyCode::Up, KeyCode::Down, KeyCode::Left, KeyCode::Right] {
+        let mut asked = unattended();
+        assert_eq!(shown(&asked), "╰ Tab or an arrow to answer · Esc stop\n");
+        for letter in ['y', 'd'] {
+            assert_eq!(asked.key_alone(letter), KeyOutcome::default());
+        }
+        asked.question.on_input(&Input::Paste("y".into()), asked.now);
+        asked.now += LINE_REST;
+        assert_eq!(asked.press(key), KeyOutcome::default(), "{key:?} decides nothing");
+        assert!(shown(&asked).contains("y once"), "{key:?}");
+        assert_eq!(Asked::decided(&asked.key('y')), Some(("cargo test", &Decision::Once)));
+    }
+    for stop in [KeyPress::plain(KeyCode::Escape), KeyPress::ctrl('c')] {
+        let mut asked = unattended();
+        let outcome = asked.question.on_input(&Input::Key(stop), asked.now);
+        assert_eq!(Asked::decided(&outcome), Some(("cargo test", &Decision::CancelTurn)));
+    }
+}
+
+#[test]
+fn a_consent_for_the_session_is_offered_only_where_there_is_one() {
+    let now = Instant::now();
+    for (lasting, is_offered) in [(Lasting::Shell, true), (Lasting::Answer, false)] {
+        let environment = Arc::new(ApprovalEnvironment { lasting, ..ApprovalEnvironment::of_ann() });
+        let subject = ApprovalSubject::FileRead { tool: "read".into(), path: Path::new("/x").into() };
+        for request in [command("cargo test", false), ApprovalRequest { subject, ..command("", false) }] {
+            let (question, _) = OpenQuestion::new(request, Arc::clone(&environment), now);
+            assert_eq!(shown(&Asked { question, now }).contains("s this session"), is_offered, "{lasting:?}");
+        }
+    }
 }
 
 #[test]
 fn what_could_not_be_stored_holds_for_the_session_and_is_said() {
     let mut asked = Asked::new(command("cargo test", false));
     asked.key('d');
+    asked.key('y');
     let id = asked.question.request().approval_id;
     let outcome =
         asked.question.on_done(TaskResult::Stored { question: id, result: Err("it is too large".into()) }, asked.now);
@@ -140,6 +202,7 @@ fn what_could_not_be_stored_holds_for_the_session_and_is_said() {
     // A disk that hangs does not delay the question for longer than a second.
     let mut asked = Asked::new(command("cargo test", false));
     asked.key('d');
+    asked.key('y');
     assert_eq!(asked.question.deadline(), Some(asked.now + STORE_LIMIT));
     assert_eq!(asked.question.on_time(asked.now), KeyOutcome::default());
     let outcome = asked.question.on_time(asked.now + STORE_LIMIT);

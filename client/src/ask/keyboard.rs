@@ -16,7 +16,7 @@ use cohab_term::{
 };
 use rustix::{
     fs::OFlags,
-    termios::{self, LocalModes, OptionalActions, Termios},
+    termios::{self, InputModes, LocalModes, OptionalActions, Termios},
 };
 
 use crate::{
@@ -60,6 +60,8 @@ impl Keyboard {
         let mut quiet = saved.clone();
         // Signals stay on: Ctrl-C must work in any state.
         quiet.local_modes -= LocalModes::ECHO | LocalModes::ICANON;
+        // Enter must stay the carriage return that the terminal sends: a line feed is no key that ends a text field.
+        quiet.input_modes -= InputModes::ICRNL | InputModes::INLCR | InputModes::IGNCR;
         termios::tcsetattr(&tty, OptionalActions::Drain, &quiet).ok()?;
         let tty = AsyncTty::new(tty.into()).ok()?;
         let tasks = BackgroundTasks::new(Arc::new(RulesFile::new(environment.rules_file.clone())));

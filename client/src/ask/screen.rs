@@ -6,7 +6,8 @@ use std::{
 };
 
 use cohab_protocol::{
-    ApprovalMode, ChunkDelta, DaemonMessage, ErrorSubject, StepActivity, StepFinished, WireError, WireErrorKind,
+    ApprovalMode, ChunkDelta, DaemonMessage, ErrorSubject, StepActivity, StepFinished, StepOutcome, WireError,
+    WireErrorKind,
 };
 use cohab_term::{
     live_area::{Abilities, LiveArea},
@@ -19,7 +20,7 @@ use ratatui::text::Line;
 use super::View;
 use crate::{
     approval::OpenQuestion,
-    ui::{progress::TurnStatus, status},
+    ui::{kept_diff::AskedChanges, progress::TurnStatus, status},
 };
 
 /// The answer, rendered.
@@ -31,6 +32,7 @@ pub(super) struct ScreenView<W> {
     steps: Vec<(u32, StepActivity)>,
     waiting: Option<Line<'static>>,
     question: Option<OpenQuestion>,
+    asked_changes: AskedChanges,
     size: fn() -> (u16, u16),
     columns: u16,
     rows: u16,
@@ -53,6 +55,7 @@ impl<W: Write> ScreenView<W> {
             steps: Vec::new(),
             waiting: None,
             question: None,
+            asked_changes: AskedChanges::default(),
             size,
             columns,
             rows,
@@ -147,6 +150,8 @@ impl<W: Write> View for ScreenView<W> {
                     let (_, activity) = self.steps.remove(index);
                     let (width, output_style) = (self.width(), self.output_style);
                     above.extend(status::step_started(&activity, width).filter(|_| output_style == OutputStyle::Rich));
+                    let rows = self.asked_changes.take_rows(&activity, width, output_style);
+                    above.extend(rows.into_iter().filter(|_| *outcome == StepOutcome::Done));
                     above.extend(status::step_finished(&activity, *outcome, summary, *elapsed_ms, width, output_style));
                 }
                 self.waiting = self.last_open();
@@ -193,6 +198,9 @@ impl<W: Write> View for ScreenView<W> {
 
     fn show_question(&mut self, question: Option<&OpenQuestion>) -> io::Result<()> {
         let mut above = self.take_text();
+        if let Some(question) = question {
+            self.asked_changes.keep(question.request());
+        }
         let known = self.question.as_ref().map(|known| known.request().approval_id);
         if let Some(question) = question.filter(|question| Some(question.request().approval_id) != known)
             && question.fitting_card(self.width(), usize::from(self.rows), self.output_style).is_none()

@@ -3,7 +3,10 @@
 use cohab_protocol::{ApprovalMode, ContextReport, ModelIdentity, Usage, amount};
 use cohab_term::{output_style::OutputStyle, theme, wrap::wrap_words};
 use cohab_text::sanitize::one_line;
-use ratatui::text::{Line, Span};
+use ratatui::{
+    style::Style,
+    text::{Line, Span},
+};
 
 use super::{COMMANDS, Command};
 use crate::{session_override::ModelWish, ui::status};
@@ -130,19 +133,48 @@ pub fn model_changed(model: &ModelIdentity, wish: &ModelWish, width: usize) -> V
     }
 }
 
-/// What runs unasked, now or `from_now_on`.
+/// What runs unasked from now on.
 #[must_use]
-pub fn approval(mode: ApprovalMode, from_now_on: bool, width: usize) -> Vec<Line<'static>> {
-    let (text, style) = match mode {
+pub fn approval(mode: ApprovalMode, width: usize) -> Vec<Line<'static>> {
+    let (text, style) = approval_meaning(mode);
+    wrapped(&[Span::styled(format!("Mode `{mode}`, from now on in this shell: {text}"), style)], width)
+}
+
+/// All modes, with a mark at the one that is on.
+#[must_use]
+pub fn approval_modes(current: ApprovalMode, width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
+    let modes = [ApprovalMode::ReadOnly, ApprovalMode::Ask, ApprovalMode::Auto, ApprovalMode::All];
+    let columns = modes.iter().map(|mode| mode.to_string().len()).max().unwrap_or(0);
+    let line = |mode: ApprovalMode| {
+        let is_on = mode == current;
+        let (text, style) = approval_meaning(mode);
+        let (name, text_style) = if is_on { (theme::STRONG, style) } else { (theme::PLAIN, theme::DIM) };
+        let text = Span::styled(text, text_style);
+        if output_style == OutputStyle::Accessible || width < TWO_COLUMNS_WIDTH {
+            let head = format!("{mode}{}: ", if is_on { ", now on" } else { "" });
+            return wrapped(&[Span::styled(head, name), text], width);
+        }
+        let head = format!("{} {:<columns$}  ", if is_on { "▸" } else { " " }, mode.to_string());
+        let indent = " ".repeat(columns + 4);
+        let rows = wrap_words(&[text], width - indent.len()).into_iter().enumerate();
+        rows.map(|(index, mut row)| {
+            row.insert(0, Span::styled(if index == 0 { head.clone() } else { indent.clone() }, name));
+            Line::from(row)
+        })
+        .collect()
+    };
+    modes.into_iter().flat_map(line).collect()
+}
+
+fn approval_meaning(mode: ApprovalMode) -> (&'static str, Style) {
+    match mode {
         ApprovalMode::Ask => ("what only reads runs at once, anything else is asked about first.", theme::PLAIN),
         ApprovalMode::ReadOnly => ("what only reads runs at once, anything else is refused.", theme::PLAIN),
         ApprovalMode::Auto => {
             ("danger, other hosts and what is written elsewhere are asked about, anything else runs.", theme::WARNING)
         }
         ApprovalMode::All => ("everything runs at once, also what deletes.", theme::DANGER),
-    };
-    let since = if from_now_on { ", from now on in this shell" } else { "" };
-    wrapped(&[Span::styled(format!("Mode `{mode}`{since}: {text}"), style)], width)
+    }
 }
 
 /// What the turns of the conversation took.
@@ -222,10 +254,11 @@ pub fn compacted(before_tokens: u64, after_tokens: u64) -> String {
     }
 }
 
-/// What was copied.
+/// What was copied: block `number` of `count`.
 #[must_use]
-pub fn copied(lines: usize) -> String {
-    if lines == 1 { "Copied 1 line.".to_owned() } else { format!("Copied {lines} lines.") }
+pub fn copied(number: usize, count: usize, lines: usize) -> String {
+    let lines = if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") };
+    if count == 1 { format!("Copied {lines}.") } else { format!("Copied block {number} of {count}: {lines}.") }
 }
 
 /// What is said when there is no code block with a number; `count` is at least 1.

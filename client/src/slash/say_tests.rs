@@ -96,11 +96,11 @@ fn who_answers_is_told_with_where_that_comes_from() {
 
 #[test]
 fn modes_and_mistakes_are_told_in_a_sentence() {
-    fits_everywhere(|width, _| {
+    fits_everywhere(|width, output_style| {
         let [help, model] = [&COMMANDS[0], &COMMANDS[1]];
         let mut lines: Vec<Line<'static>> = [ApprovalMode::Ask, ApprovalMode::ReadOnly, ApprovalMode::All]
             .into_iter()
-            .flat_map(|mode| [approval(mode, false, width), approval(mode, true, width)].concat())
+            .flat_map(|mode| [approval_modes(mode, width, output_style), approval(mode, width)].concat())
             .collect();
         for text in [
             unknown("?", "modle", Some(model)),
@@ -110,11 +110,25 @@ fn modes_and_mistakes_are_told_in_a_sentence() {
             compacted(60_000, 21_000),
             compacted(900, 900),
             compacted(0, 0),
-            copied(1),
-            copied(12),
+            copied(1, 1, 1),
+            copied(2, 3, 12),
         ] {
             lines.extend(plain(&text, width));
         }
         lines
     });
+}
+
+#[test]
+fn the_modes_are_listed_with_a_mark_at_the_one_that_is_on() {
+    let listed = |output_style| -> Vec<String> {
+        approval_modes(ApprovalMode::Auto, 200, output_style).iter().map(ToString::to_string).collect()
+    };
+    let starts =
+        |lines: &[String]| -> Vec<String> { lines.iter().map(|line| line.chars().take(16).collect()).collect() };
+    assert_eq!(
+        starts(&listed(OutputStyle::Rich)),
+        ["  read-only  wha", "  ask        wha", "▸ auto       dan", "  all        eve"]
+    );
+    assert_eq!(listed(OutputStyle::Accessible)[2].split(':').next(), Some("auto, now on"));
 }

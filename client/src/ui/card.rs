@@ -16,6 +16,7 @@ use cohab_term::{
 use ratatui::text::{Line, Span};
 
 pub use answers::{Answering, Question, key_rows, question};
+pub(super) use diff::diff_rows;
 pub use impact::{IMPACT_ROWS, impact_rows};
 
 use super::long_command::{Ends, WHOLE_BYTES, ends};
@@ -45,7 +46,12 @@ pub fn card(
     let mut card = Card::new(request.is_dangerous, width, output_style);
     let title = title(&request.subject, request.is_dangerous);
     let title_style = if request.is_dangerous { theme::DANGER } else { theme::STRONG };
-    card.words(&[Span::styled(title, title_style)]);
+    let mut title = vec![Span::styled(title, title_style)];
+    let runs_here = !matches!(request.subject, ApprovalSubject::LocalServer { .. } | ApprovalSubject::GoOn { .. });
+    if environment.is_root && runs_here {
+        title.push(Span::styled(output_style.choose(" · as root", " As root."), theme::DANGER));
+    }
+    card.words(&title);
     match &request.subject {
         ApprovalSubject::Command { command, cwd, mode } => {
             card.command("", command);
@@ -55,16 +61,15 @@ pub fn card(
         }
         ApprovalSubject::Commands(commands) => card.batch(commands, environment),
         ApprovalSubject::FileChange { path, diff, .. } => {
-            card.field("file", &path_text(path));
-            card.person(environment);
-            let blanks = diff::BlankChanges::of(diff);
-            for line in without_names(diff, &path.to_string()).trim_end_matches('\n').split('\n') {
-                card.exactly(&[Span::styled(diff::visible_line(line, &blanks), diff::style(line))]);
+            card.field("file", &path_text(path, environment));
+            card.machine(environment);
+            for row in diff_rows(without_names(diff, &path.to_string()).trim_end_matches('\n')) {
+                card.exactly(&[row]);
             }
         }
         ApprovalSubject::FileRead { path, .. } => {
-            card.field("file", &path_text(path));
-            card.person(environment);
+            card.field("file", &path_text(path, environment));
+            card.machine(environment);
         }
         ApprovalSubject::LocalServer { url, server, model } => {
             card.field("server", &format!("{} at {}", visible(server), visible(url)));
@@ -100,7 +105,7 @@ fn title(subject: &ApprovalSubject, is_dangerous: bool) -> String {
 }
 
 /// A diff without the two lines that only say the file's name again.
-fn without_names<'a>(diff: &'a str, path: &str) -> &'a str {
+pub(super) fn without_names<'a>(diff: &'a str, path: &str) -> &'a str {
     let rest = diff.strip_prefix(&format!("--- {path}\n")).or_else(|| diff.strip_prefix("--- /dev/null\n"));
     rest.and_then(|rest| rest.strip_prefix(&format!("+++ {path}\n"))).unwrap_or(diff)
 }
@@ -122,8 +127,15 @@ fn mode_note(mode: RunMode) -> Option<&'static str> {
     }
 }
 
-fn path_text(path: &WirePath) -> String {
-    visible(&path.to_string())
+fn path_text(path: &WirePath, environment: &ApprovalEnvironment) -> String {
+    visible(&environment.short(path.as_path()))
+}
+
+/// Whether a reason only counts: `change 1 of 2 in this answer`.
+fn is_counter(reason: &str) -> bool {
+    let words: Vec<&str> = reason.split(' ').collect();
+    let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    matches!(words[..], ["change" | "command", number, "of", all, "in", "this", "answer"] if is_number(number) && is_number(all))
 }
 
 pub(super) struct Card {
@@ -276,26 +288,26 @@ impl Card {
         }
     }
 
-    /// Folder, shell, machine and user, as far as they are worth a word.
+    /// Folder, shell and machine, as far as they are worth a word.
     fn place(&mut self, cwd: &WirePath, mode: RunMode, environment: &ApprovalEnvironment) {
-        self.field("in", &path_text(cwd));
+        self.field("in", &path_text(cwd, environment));
         if let Some(note) = mode_note(mode) {
             self.words(&[self.label("shell"), Span::raw(note)]);
         }
-        self.person(environment);
+        self.machine(environment);
     }
 
-    /// Machine and user, where they are not the usual ones.
-    fn person(&mut self, environment: &ApprovalEnvironment) {
+    /// The machine, if it is not this one.
+    fn machine(&mut self, environment: &ApprovalEnvironment) {
         if let Some(host) = &environment.remote_host {
             self.words(&[self.label("on"), Span::styled(format!("{} over ssh", visible(host)), theme::WARNING)]);
-        }
-        if environment.is_root {
-            self.words(&[self.label("as"), Span::styled("root", theme::DANGER)]);
         }
     }
 
     fn reason(&mut self, reason: &str) {
+        if is_counter(reason) {
+            return self.words(&[Span::styled(reason.to_owned(), theme::DIM)]);
+        }
         let style = if self.is_dangerous { theme::DANGER } else { theme::WARNING };
         let text = Span::styled(visible(reason), style);
         let mark = Span::styled(self.output_style.choose("! ", "Reason: "), style);

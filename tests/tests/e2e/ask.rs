@@ -183,6 +183,40 @@ fn at_a_terminal_consent_is_asked_for_there() {
     }
 }
 
+/// Keys, and the text to wait for after each.
+type Keys<'a> = &'a [(&'a str, &'a str)];
+
+#[test]
+fn enter_ends_each_text_field_of_a_card() {
+    // The command, the keys, and what there is of made.txt and other.txt then.
+    let cases: [(&str, Keys<'_>, [bool; 2]); 3] = [
+        ("touch made.txt", &[("n", "Reason (optional)."), ("not now", "no: not now")], [false, false]),
+        (
+            "touch made.txt",
+            &[("e", "Change the command."), (keys::CTRL_U, ""), ("touch other.txt", "$ touch other.txt")],
+            [false, true],
+        ),
+        ("rm -rf other.txt; touch made.txt", &[("y", "Type yes"), ("yes", "yes? yes")], [true, false]),
+    ];
+    for (command, typed, made) in cases {
+        let server = ModelServer::start(Wire::OpenAiChat, [Answer::bash(command), Answer::text("Said and done.")]);
+        let home = Home::with_model(&server);
+        home.open_sandbox();
+        let shell = home.bash();
+        shell.submit(&format!("{} ask make it; echo status=$?", binaries::word("cohab")));
+        shell.wait_approval(command);
+        assert!(!shell.look(|view| view.shows("this session")), "an answer has no session\n{}", shell.dump());
+        for (keys, shown) in typed {
+            shell.send(keys);
+            shell.wait_text(shown);
+        }
+        shell.send(keys::ENTER);
+        shell.wait_text("status=0");
+        assert_eq!(["made.txt", "other.txt"].map(|name| home.path(name).exists()), made, "{command}\n{}", shell.dump());
+        assert!(shell.run("stty -a").contains(" icrnl "), "the terminal is as before\n{}", shell.dump());
+    }
+}
+
 #[test]
 fn without_a_terminal_nothing_is_approved() {
     let server = ModelServer::start(Wire::OpenAiChat, [Answer::bash("touch made.txt"), Answer::text("I could not.")]);

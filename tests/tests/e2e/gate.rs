@@ -198,9 +198,9 @@ fn switched_off_only_the_prefix_asks() {
 }
 
 #[test]
-fn without_colours_no_mark_is_drawn_and_the_line_is_asked_all_the_same() {
+fn in_sentences_no_mark_is_drawn_and_the_line_is_asked_all_the_same() {
     let server = ModelServer::start(Wire::OpenAiChat, [Answer::text("Sunny.")]);
-    let home = Home::with_model(&server).env("NO_COLOR", "1");
+    let home = Home::with_model(&server).env("COHAB_ACCESSIBLE", "1");
     let shell = home.cohab();
     type_line(&shell, SENTENCE);
     assert!(!shell.holds_within(MARKED, |view| view.text().contains("Alt-G")));

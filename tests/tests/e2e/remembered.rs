@@ -55,6 +55,10 @@ fn d_holds_in_its_folder_and_in_no_other() {
     let mark = shell.submit("? make it");
     shell.wait_approval("touch made.txt");
     shell.send("d");
+    shell.wait_text("stores it");
+    assert!(rules(&home).is_empty(), "the rule is shown before it is stored");
+    shell.outwait_deaf_card();
+    shell.send("y");
     shell.wait_answer(mark, "All done.");
     assert!(rules(&home).contains("folder = "), "{}", rules(&home));
     let other = home.cohab();
@@ -79,6 +83,9 @@ fn without_a_shell_the_same_rules_hold_and_are_made() {
     shell.submit(&format!("{} ask make it; echo status=$?", binaries::word("cohab")));
     shell.wait_approval("touch made.txt");
     shell.send("d");
+    shell.wait_text("stores it");
+    shell.outwait_deaf_card();
+    shell.send("y");
     shell.wait_text("status=0");
     assert!(shell.look(|view| view.history().contains("Remembered for ~, in ")), "{}", shell.dump());
     fs::remove_file(home.path("made.txt")).unwrap();

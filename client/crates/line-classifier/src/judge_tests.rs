@@ -36,6 +36,20 @@ impl Names for WithOwn {
 }
 
 #[test]
+fn a_subcommand_of_cohab_is_never_a_question() {
+    let lines = rules::own::SUBCOMMANDS.iter().flat_map(|name| {
+        ["", " last", " title last Fixing the app", " why is my disk full", " what is this?"]
+            .map(|rest| format!("cohab {name}{rest}"))
+    });
+    for line in lines {
+        for machine in [BARE, DEVELOPERS] {
+            assert_eq!(judge(&line, &machine).decision, Shell, "{line}");
+        }
+    }
+    all_go_to(Assistant, &["cohab is slow today, why is that", "why does cohab ask what is obvious?"]);
+}
+
+#[test]
 fn what_the_user_named_is_a_command_however_it_reads() {
     let own = WithOwn(&["hi", "ehco", "ec"]);
     for line in ["hi", "hi there", "ec one", "ehco one"] {

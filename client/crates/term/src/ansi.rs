@@ -10,11 +10,14 @@ use ratatui::{
 use crate::wrap::wrap_exactly;
 
 /// What the terminal shows besides letters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColorSupport {
     /// Letters only.
     None,
+    /// Bold, dim, italic, underlined and crossed out, without colours.
+    Monochrome,
     /// The 16 colours of every terminal, and bold, dim, italic, underlined and crossed out.
+    #[default]
     Ansi16,
 }
 
@@ -25,13 +28,25 @@ impl ColorSupport {
         Self::detect(std::env::var("NO_COLOR").ok().as_deref(), std::env::var("TERM").ok().as_deref())
     }
 
-    /// For the values of `NO_COLOR` and `TERM`. Any non-empty `NO_COLOR` and a `dumb` or unset terminal mean letters only.
+    /// For the values of `NO_COLOR` and `TERM`. A `dumb` or unset terminal means letters only; any non-empty `NO_COLOR` takes colours
+    /// away and nothing else.
     #[must_use]
     pub fn detect(no_color: Option<&str>, term: Option<&str>) -> Self {
         let is_refused = no_color.is_some_and(|value| !value.is_empty());
         match term {
-            Some(term) if !is_refused && !term.is_empty() && term != "dumb" => Self::Ansi16,
-            _ => Self::None,
+            None | Some("" | "dumb") => Self::None,
+            Some(_) if is_refused => Self::Monochrome,
+            Some(_) => Self::Ansi16,
+        }
+    }
+
+    /// What the terminal shows of a style.
+    #[must_use]
+    pub fn shown(self, style: Style) -> Style {
+        match self {
+            Self::None => Style::new(),
+            Self::Monochrome => Style { fg: None, bg: None, ..style },
+            Self::Ansi16 => style,
         }
     }
 }
@@ -49,11 +64,9 @@ const MODIFIERS: [(Modifier, u8); 6] = [
 pub fn write_line(line: &Line<'_>, colors: ColorSupport, out: &mut Vec<u8>) {
     let mut current = Style::new();
     for span in line.spans.iter().filter(|span| !span.content.is_empty()) {
-        if colors == ColorSupport::Ansi16 {
-            let style = line.style.patch(span.style);
-            write_style_change(current, style, out);
-            current = style;
-        }
+        let style = colors.shown(line.style.patch(span.style));
+        write_style_change(current, style, out);
+        current = style;
         out.extend_from_slice(harmless(&span.content).as_bytes());
     }
     write_style_change(current, Style::new(), out);
@@ -160,14 +173,16 @@ mod tests {
         ]);
         assert_eq!(bytes(&line, ColorSupport::Ansi16), "a\x1b[1mb\x1b[31mc\x1b[0;31md\x1b[me");
         assert_eq!(bytes(&Line::styled("x", theme::GOOD), ColorSupport::Ansi16), "\x1b[32mx\x1b[m");
+        assert_eq!(bytes(&line, ColorSupport::Monochrome), "a\x1b[1mbc\x1b[mde");
         assert_eq!(bytes(&line, ColorSupport::None), "abcde");
     }
 
     #[test]
-    fn colours_are_off_for_no_color_and_dumb_terminals() {
+    fn no_color_takes_colours_and_a_dumb_terminal_all_styles() {
         assert_eq!(ColorSupport::detect(None, Some("xterm")), ColorSupport::Ansi16);
         assert_eq!(ColorSupport::detect(Some(""), Some("xterm")), ColorSupport::Ansi16);
-        assert_eq!(ColorSupport::detect(Some("1"), Some("xterm")), ColorSupport::None);
+        assert_eq!(ColorSupport::detect(Some("1"), Some("xterm")), ColorSupport::Monochrome);
+        assert_eq!(ColorSupport::detect(Some("1"), Some("dumb")), ColorSupport::None);
         assert_eq!(ColorSupport::detect(None, Some("dumb")), ColorSupport::None);
         assert_eq!(ColorSupport::detect(None, None), ColorSupport::None);
     }

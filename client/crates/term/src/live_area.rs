@@ -70,7 +70,7 @@ impl Abilities {
         is_xterm: bool,
     ) -> Self {
         let is_dumb = matches!(term, None | Some("" | "dumb"));
-        let is_fancy = output_style == OutputStyle::Rich && colors == ColorSupport::Ansi16;
+        let is_fancy = output_style == OutputStyle::Rich && colors != ColorSupport::None;
         let cuts = is_xterm || term.is_some_and(|term| term == "linux" || term.starts_with("screen"));
         Self {
             colors,

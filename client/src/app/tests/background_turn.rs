@@ -162,7 +162,12 @@ fn a_question_for_consent_gets_the_keyboard_only_with_the_terminal() {
     let (effects, shown) = back(&mut bench);
     assert_eq!(effects, [Effect::TakeKeyboard(true)]);
     assert!(shown.contains("touch x"), "{shown}");
-    assert_eq!(bench.key("y"), [], "too early to be meant");
+    assert!(shown.contains("Tab or an arrow to answer"), "{shown}");
+    bench.pass(300);
+    assert_eq!(bench.key("d"), [], "meant for the shell");
+    assert_eq!(bench.key("y"), [], "so is this one");
+    bench.pass(1_000);
+    assert_eq!(bench.key("\t"), []);
     bench.pass(300);
     assert_eq!(decision_in(&bench.key("y")), Some(&ApprovalDecision::Once));
 }
@@ -371,6 +376,10 @@ fn a_command_that_was_just_allowed_runs_before_the_assistant_steps_aside() {
     bench.live(LiveEvent::KeysWait);
     bench.daemon(ask("touch a", false));
     bench.pass(5_000);
+    assert_eq!(bench.key("y"), [], "the keys that wait may go on");
+    bench.pass(1_000);
+    bench.key("\t");
+    bench.pass(300);
     let effects = bench.key("y");
     assert!(!effects.contains(&Effect::EndAnswer), "{effects:?}");
     bench.pass(199);

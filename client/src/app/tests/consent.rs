@@ -152,7 +152,9 @@ fn d_is_answered_when_the_rule_is_stored() {
     let mut bench = Bench::in_a_turn();
     bench.daemon(ask("touch a", false));
     bench.pass(301);
-    let rule = stored_rule(&bench.key("d"));
+    assert_eq!(bench.key("d"), [], "the rule is shown first");
+    bench.pass(300);
+    let rule = stored_rule(&bench.key("y"));
     assert_eq!(rule, Rule::of("touch a", Some(Path::new(CWD)), Shell::Bash).unwrap());
     assert_eq!(bench.app.deadline(), Some(bench.now + Duration::from_secs(1)));
     let effects = bench.event(Event::Done(TaskResult::Stored { question: QUESTION, result: Ok(()) }));
@@ -304,4 +306,39 @@ fn what_would_be_touched_is_filled_in_when_it_is_known() {
     bench.event(Event::Done(TaskResult::Looked { question: QUESTION, impacts }));
     assert!(bench.shown().contains("touches: 1 file, 10 bytes"));
     assert_eq!(bench.app.deadline(), None, "nothing wakes the client any more");
+}
+
+#[test]
+fn the_diff_that_was_agreed_to_stays_on_the_screen() {
+    for (outcome, is_kept) in [(StepOutcome::Done, true), (StepOutcome::Refused, false)] {
+        let mut bench = Bench::in_a_turn();
+        let activity = StepActivity::ToolCall { tool: "edit".into(), argument: "src/a.py".into() };
+        bench.daemon(DaemonMessage::StepStarted(StepStarted { turn_id: TURN, step: 1, activity }));
+        let subject = ApprovalSubject::FileChange {
+            tool: "edit".into(),
+            path: Path::new("/home/ann/src/a.py").into(),
+            diff: "--- /home/ann/src/a.py\n+++ /home/ann/src/a.py\n@@ -1 +1 @@\n-old\n+new\n".into(),
+        };
+        bench.daemon(DaemonMessage::ApprovalRequest(ApprovalRequest {
+            approval_id: QUESTION,
+            turn_id: TURN,
+            subject,
+            is_dangerous: false,
+            reasons: Vec::new(),
+            is_each_time: false,
+        }));
+        bench.pass(301);
+        bench.key("y");
+        let summary = "+1 -1".into();
+        bench.daemon(DaemonMessage::StepFinished(StepFinished {
+            turn_id: TURN,
+            step: 1,
+            outcome,
+            summary,
+            elapsed_ms: 5,
+        }));
+        let kept = "● edit  src/a.py\n    @@ -1 +1 @@\n    -old\n    +new\n  ✓ +1 -1";
+        let shown = bench.shown();
+        assert_eq!(shown.contains(kept), is_kept, "{shown}");
+    }
 }

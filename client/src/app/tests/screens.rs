@@ -11,7 +11,7 @@
 //! | `shell.rs` | `cohab undo`, `cohab sessions resume`, lines that Escape brings back, questions about failures |
 //!
 //! A new card, message or state gets its row in one of these files. Each state is shown three times: 80 by 24, 40 by 24, and 80 by 24
-//! in sentences without colours (`NO_COLOR`, `COHAB_ACCESSIBLE=1`, `TERM=dumb`). The styles of a row and its cursor are to the right
+//! in sentences without colours (`COHAB_ACCESSIBLE=1`, `TERM=dumb`). The styles of a row and its cursor are to the right
 //! of the frame.
 //!
 //! Tests elsewhere: answers themselves in `markdown/tests/screen.rs` of `cohab-term`, the words next to the prompt in `hint/tests.rs`,

@@ -280,7 +280,7 @@ fn a_model_that_cannot_be_is_not_kept() {
 #[test]
 fn the_mode_of_approval_is_shown_and_changed_on_both_sides() {
     let mut bench = Bench::connected();
-    assert!(said(&mut bench, "? /approve").contains("Mode `ask`: what only reads runs"));
+    assert!(said(&mut bench, "? /approve").contains("▸ ask        what only reads runs"));
     assert!(said(&mut bench, "? /approve yes").contains("Usage: `? /approve "));
     let effects = bench.enter("? /approve read-only");
     assert_eq!(effects[1], Effect::KeepForAttach(SessionOverride::Approval(ApprovalMode::ReadOnly)));
@@ -290,7 +290,7 @@ fn the_mode_of_approval_is_shown_and_changed_on_both_sides() {
     assert_eq!(reply(&mut bench, id, SessionAnswer::Done), [Effect::EndAnswer]);
     assert!(bench.shown().contains("Mode `read-only`, from now on in this shell: what only reads runs"));
     bench.live(LiveEvent::AnswerEnded);
-    assert!(said(&mut bench, "? /approve").contains("Mode `read-only`: "));
+    assert!(said(&mut bench, "? /approve").contains("▸ read-only  "));
 }
 
 #[test]
@@ -330,7 +330,7 @@ fn a_block_of_the_last_answer_is_copied() {
     };
     let (effects, shown) = copied(&mut bench, "? /copy");
     assert_eq!(effects, [Effect::Copy("one\ntwo".into()), Effect::EndAnswer]);
-    assert!(shown.contains("Copied 2 lines."), "{shown}");
+    assert!(shown.contains("Copied block 2 of 2: 2 lines."), "{shown}");
     assert_eq!(copied(&mut bench, "? /copy 1").0, [Effect::Copy("ls".into()), Effect::EndAnswer]);
     for (line, says) in [
         ("? /copy 3", "The last answer's code blocks have the numbers 1 to 2."),

@@ -16,6 +16,8 @@ use crate::approval::{ApprovalEnvironment, Offer};
 /// How far the user is with the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answering {
+    /// The user had the prompt when the question came: a key that is meant for the question is awaited.
+    Unattended,
     /// A key is awaited.
     Keys,
     /// Danger: the word `yes` is typed.
@@ -72,12 +74,14 @@ pub fn question(
         lines.extend(rows);
         Question { lines, cursor: Some((above + row, column)) }
     };
+    let keyed = |keys: &[(&str, &str)]| {
+        let mut card = Card::new(request.is_dangerous, width, output_style);
+        card.keys(keys, chosen);
+        Question { lines: card.into_bottom(), cursor: None }
+    };
     match answering {
-        Answering::Keys => {
-            let mut card = Card::new(request.is_dangerous, width, output_style);
-            card.keys(&keys(request, offer), chosen);
-            Question { lines: card.into_bottom(), cursor: None }
-        }
+        Answering::Unattended => keyed(&[("Tab or an arrow", "to answer"), ("Esc", "stop")]),
+        Answering::Keys => keyed(&keys(request, offer)),
         Answering::Confirming { typed: input, edited } => {
             let note = "Type yes and Enter to do it, Esc to go back.";
             let mut question = typed(note, "yes? ", input);

@@ -3,13 +3,19 @@
 use std::collections::HashSet;
 
 use cohab_term::{theme, visible::visible};
-use ratatui::style::Style;
+use ratatui::{style::Style, text::Span};
+
+/// The lines of a diff, safe to be shown, each in its style.
+pub fn diff_rows(diff: &str) -> Vec<Span<'static>> {
+    let blanks = BlankChanges::of(diff);
+    diff.split('\n').map(|line| Span::styled(visible_line(line, &blanks), style(line))).collect()
+}
 
 /// Lines that change in nothing but their blanks: tabs are to be seen in them.
-pub(super) struct BlankChanges(HashSet<String>);
+struct BlankChanges(HashSet<String>);
 
 impl BlankChanges {
-    pub(super) fn of(diff: &str) -> Self {
+    fn of(diff: &str) -> Self {
         let changed = |sign: char| diff.split('\n').filter_map(move |line| line.strip_prefix(sign)).map(without_blanks);
         let removed: HashSet<String> = changed('-').filter(|text| !text.is_empty()).collect();
         Self(changed('+').filter(|text| removed.contains(text)).collect())
@@ -25,7 +31,7 @@ fn without_blanks(text: &str) -> String {
 }
 
 /// Tabs and the indentation behind the sign are everyday things in a file, unless the change is about them.
-pub(super) fn visible_line(line: &str, blanks: &BlankChanges) -> String {
+fn visible_line(line: &str, blanks: &BlankChanges) -> String {
     let (sign, content) = line.split_at(usize::from(line.starts_with(['+', '-', ' '])));
     // A line without a sign is no row of the card's own.
     let sign = if sign.is_empty() && !line.starts_with(['@', '\\']) { " " } else { sign };
@@ -33,7 +39,7 @@ pub(super) fn visible_line(line: &str, blanks: &BlankChanges) -> String {
     format!("{sign}{}", parts.join(if blanks.contain(line) { "→\t" } else { "\t" }))
 }
 
-pub(super) fn style(line: &str) -> Style {
+fn style(line: &str) -> Style {
     match line.as_bytes() {
         [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => theme::STRONG,
         [b'+', ..] => theme::GOOD,

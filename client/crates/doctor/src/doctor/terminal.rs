@@ -19,8 +19,7 @@ struct TerminalSeen {
     /// Columns and rows, of a terminal that there is.
     size: Option<(u16, u16)>,
     locale: Option<String>,
-    is_plain: bool,
-    has_no_color: bool,
+    colors: ColorSupport,
     is_accessible: bool,
     is_in_tmux: bool,
     is_in_screen: bool,
@@ -36,8 +35,7 @@ pub(super) async fn check(_: &Context) -> Vec<Finding> {
         term: text("TERM").unwrap_or_default(),
         size: terminal.map(|terminal| size_of(terminal.as_fd())),
         locale: ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(text),
-        is_plain: ColorSupport::from_env() == ColorSupport::None,
-        has_no_color: is_set("NO_COLOR"),
+        colors: ColorSupport::from_env(),
         is_accessible: OutputStyle::from_env(ColorSupport::Ansi16) == OutputStyle::Accessible,
         is_in_tmux: is_set("TMUX"),
         is_in_screen: is_set("STY"),
@@ -91,13 +89,15 @@ fn letters(seen: &TerminalSeen) -> Finding {
 }
 
 fn colors(seen: &TerminalSeen) -> Finding {
-    let text = match (seen.is_plain, seen.has_no_color, seen.is_accessible) {
-        (true, true, _) => "none, as NO_COLOR asks; sentences in place of glyphs",
-        (true, false, _) => "none in this terminal; sentences in place of glyphs",
-        (false, _, true) => "the terminal's own 16; sentences in place of glyphs, as COHAB_ACCESSIBLE asks",
-        (false, _, false) => "the terminal's own 16",
+    let shown = match seen.colors {
+        ColorSupport::None => {
+            return finding("colours", FindingVerdict::Ok, "none in this terminal; sentences in place of glyphs");
+        }
+        ColorSupport::Monochrome => "none, as NO_COLOR asks",
+        ColorSupport::Ansi16 => "the terminal's own 16",
     };
-    finding("colours", FindingVerdict::Ok, text)
+    let style = if seen.is_accessible { "; sentences in place of glyphs, as COHAB_ACCESSIBLE asks" } else { "" };
+    finding("colours", FindingVerdict::Ok, format!("{shown}{style}"))
 }
 
 #[cfg(test)]
@@ -130,6 +130,21 @@ mod tests {
         ] {
             let told = judge(&seen).into_iter().find(|finding| finding.verdict == FindingVerdict::Warn).unwrap();
             assert!(told.text.contains(words) && told.hint.is_some(), "{told:?}");
+        }
+    }
+
+    #[test]
+    fn no_color_asks_for_no_sentences() {
+        for (colors, is_accessible, expected) in [
+            (ColorSupport::Monochrome, false, "none, as NO_COLOR asks"),
+            (ColorSupport::None, false, "none in this terminal; sentences in place of glyphs"),
+            (
+                ColorSupport::Ansi16,
+                true,
+                "the terminal's own 16; sentences in place of glyphs, as COHAB_ACCESSIBLE asks",
+            ),
+        ] {
+            assert_eq!(super::colors(&TerminalSeen { colors, is_accessible, ..good() }).text, expected);
         }
     }
 

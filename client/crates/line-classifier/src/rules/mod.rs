@@ -3,6 +3,7 @@
 
 mod free_text;
 mod keywords;
+pub mod own;
 mod pair;
 mod phrases;
 mod script;
@@ -49,6 +50,7 @@ pub type Rule = fn(&Case<'_>) -> Opinion;
 
 /// All rules by name, in the order in which they are asked.
 pub const RULES: &[(&str, Rule)] = &[
+    ("own", own::opinion),
     ("start", start::opinion),
     ("keywords", keywords::opinion),
     ("structure", structure::opinion),

@@ -122,10 +122,9 @@ impl DrawnRow {
                 write_target(run.target.as_deref(), out);
                 target = run.target.as_ref();
             }
-            if colors == ColorSupport::Ansi16 {
-                write_style_change(style, run.style, out);
-                style = run.style;
-            }
+            let shown = colors.shown(run.style);
+            write_style_change(style, shown, out);
+            style = shown;
             out.extend_from_slice(text.as_bytes());
         }
         if target.is_some() {

@@ -108,9 +108,16 @@ fn a_command_and_each_answer() {
         ("a command that may be remembered", |stage| stage.cargo_test("")),
         ("y", |stage| stage.cargo_test("y")),
         ("s, this session", |stage| stage.cargo_test("s")),
-        ("d, this folder: it is stored", |stage| stage.cargo_test("d")),
+        ("d, this folder: the rule", |stage| stage.cargo_test("d")),
+        ("d, this folder: it is stored", |stage| {
+            stage.cargo_test("d");
+            stage.pass(300);
+            stage.keys("y");
+        }),
         ("d, this folder: it has been stored", |stage| {
             stage.cargo_test("d");
+            stage.pass(300);
+            stage.keys("y");
             stage.stored(Ok(()));
         }),
         ("a, always: the rule", |stage| stage.cargo_test("a")),
