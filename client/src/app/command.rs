@@ -168,7 +168,7 @@ impl App {
         });
         if let Some(turn) = self.activity.turn_mut() {
             turn.echoed();
-            let state = CommandState::Running(Running { id, has_started: false, is_locked });
+            let state = CommandState::Running(Running { id, has_started: false, got_escape: false, is_locked });
             turn.command = Some(AgentCommand { request, cwd: self.shell.cwd.clone(), state });
         }
     }
@@ -207,11 +207,17 @@ impl App {
         match event {
             LiveEvent::CommandStarted { id } => {
                 if let Some(call_id) = self.running_id(&id) {
-                    let command = self.activity.turn_mut().and_then(|turn| turn.command.as_mut());
-                    if let Some(AgentCommand { state: CommandState::Running(running), .. }) = command {
+                    if let Some(running) = self.activity.turn_mut().and_then(Turn::running_mut) {
                         running.has_started = true;
                     }
                     effects.push(started(call_id));
+                }
+            }
+            LiveEvent::EscapeInterrupts { id } => {
+                if self.running_id(&id).is_some()
+                    && let Some(running) = self.activity.turn_mut().and_then(Turn::running_mut)
+                {
+                    running.got_escape = true;
                 }
             }
             LiveEvent::WaitingForInput { id, .. } => {
@@ -247,6 +253,7 @@ impl App {
             self.shell.seen = None;
         }
         let Some((request, running)) = self.take_running(id) else { return };
+        let is_suspended = outcome.ending == Ending::Stopped;
         let is_stopped_by_user = outcome.ending == (Ending::Interrupted { by: Interrupter::User });
         if let Some(turn) = self.activity.turn_mut() {
             turn.overdue = (outcome.ending == Ending::StillRunning).then(|| title(&request.command));
@@ -256,7 +263,11 @@ impl App {
         let mut result = execution_result(request.call_id, outcome);
         self.tell_of_first_run(&mut result);
         if let Some(turn) = self.activity.turn_mut() {
-            turn.ran(result.duration_ms);
+            turn.ran(result.duration_ms, is_suspended);
+        }
+        if is_suspended {
+            // Ctrl-Z holds the turn, too: the user wants the terminal, and the next step would take it.
+            self.hold_turn(effects);
         }
         if result.mode == RunMode::Live {
             let is_whole = observed.is_some();
@@ -289,6 +300,9 @@ impl App {
             self.screen.above.push(change_summary::contained(self.width(), self.options.output_style));
         }
         if is_stopped_by_user {
+            if running.got_escape {
+                self.entry.bring_back();
+            }
             // Ctrl-C on the agent's command means: stop all of it. Said before the result, which would start the next step.
             self.cancel_turn(now, effects);
         }

@@ -114,14 +114,12 @@ impl App {
         }
         // A command may have waited long for the user to leave the terminal.
         let took_ms = ended.ran_ms.unwrap_or(*elapsed_ms);
-        self.screen.above.extend(status::step_finished(
-            &ended.activity,
-            *outcome,
-            &summary,
-            took_ms,
-            width,
-            output_style,
-        ));
+        let line = if ended.is_suspended && *outcome == StepOutcome::Done {
+            status::step_suspended(&ended.activity, took_ms, width, output_style)
+        } else {
+            status::step_finished(&ended.activity, *outcome, &summary, took_ms, width, output_style)
+        };
+        self.screen.above.extend(line);
     }
 
     fn on_notice(&mut self, notice: &Notice, now: Instant) {

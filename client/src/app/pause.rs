@@ -18,6 +18,13 @@ impl App {
         }
     }
 
+    /// The turn is held after its step, unless it is already.
+    pub(super) fn hold_turn(&mut self, effects: &mut Vec<Effect>) {
+        if self.pause() == Some(Pause::No) {
+            self.set_pause(true, effects);
+        }
+    }
+
     /// Whether the turn is held, if it is one that can be.
     fn pause(&self) -> Option<Pause> {
         self.activity.turn().filter(|turn| !turn.is_over() && turn.was_sent()).map(|turn| turn.pause)

@@ -4,7 +4,11 @@ use cohab_protocol::{ApprovalMode, Notice, NoticeKind, StepActivity, StepOutcome
 use cohab_term::wrap::wrap_words;
 use cohab_term::{ansi::cut_line, output_style::OutputStyle, theme};
 use cohab_text::sanitize;
-use ratatui::text::{Line, Span};
+use cohab_types::refusal::UserRefusal;
+use ratatui::{
+    style::Style,
+    text::{Line, Span},
+};
 
 /// Said when the user stops something.
 pub const STOPPED: &str = "Stopped.";
@@ -42,25 +46,58 @@ pub fn step_finished(
     width: usize,
     output_style: OutputStyle,
 ) -> Option<Line<'static>> {
-    let StepActivity::ToolCall { tool, .. } = activity else { return None };
     let (glyph, word, style) = match outcome {
         StepOutcome::Done => ("  ✓ ", "Done: ", theme::GOOD),
         StepOutcome::Failed => ("  ✗ ", "Failed: ", theme::BAD),
         StepOutcome::Refused => ("  ✗ ", "Refused: ", theme::WARNING),
         StepOutcome::Cancelled => ("  ✗ ", "Cancelled: ", theme::DIM),
     };
-    let summary = one_line(summary);
+    let refusal = UserRefusal::read(summary).filter(|_| outcome == StepOutcome::Refused);
+    let summary = refusal.map_or_else(|| one_line(summary), |refusal| you_refused(&refusal));
     // A summary gives the reason; without one the outcome itself is said.
     let alone = match outcome {
         StepOutcome::Refused if summary.is_empty() => "refused",
         StepOutcome::Cancelled if summary.is_empty() => "cancelled",
         _ => "",
     };
+    ended_line(activity, (glyph, word, style), [alone, &summary], elapsed_ms, width, output_style)
+}
+
+/// A command that the user suspended.
+#[must_use]
+pub fn step_suspended(
+    activity: &StepActivity,
+    elapsed_ms: u64,
+    width: usize,
+    output_style: OutputStyle,
+) -> Option<Line<'static>> {
+    let mark = ("  ⏸ ", "Suspended: ", theme::WARNING);
+    let what = "stopped, now a job of your shell: `fg` continues it";
+    ended_line(activity, mark, ["", what], elapsed_ms, width, output_style)
+}
+
+/// The user's own refusal, said to the user.
+fn you_refused(refusal: &UserRefusal) -> String {
+    match one_line(refusal.note()) {
+        note if note.is_empty() => "you refused".to_owned(),
+        note => format!("you refused: \"{note}\""),
+    }
+}
+
+fn ended_line(
+    activity: &StepActivity,
+    (glyph, word, style): (&'static str, &'static str, Style),
+    [alone, summary]: [&str; 2],
+    elapsed_ms: u64,
+    width: usize,
+    output_style: OutputStyle,
+) -> Option<Line<'static>> {
+    let StepActivity::ToolCall { tool, .. } = activity else { return None };
     // What was not run took no time worth telling.
     let took = if elapsed_ms == 0 { String::new() } else { duration(elapsed_ms) };
     // The step's glyph stands above; without one, the tool's name says what this is about.
     let parts =
-        [output_style.choose("", &one_line(tool)), output_style.choose(alone, ""), &summary, &took].map(str::to_owned);
+        [output_style.choose("", &one_line(tool)), output_style.choose(alone, ""), summary, &took].map(str::to_owned);
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     let text = parts.join(output_style.choose(" · ", ", ")) + output_style.choose("", ".");
     let line = Line::from(vec![Span::styled(output_style.choose(glyph, word), style), Span::styled(text, theme::DIM)]);

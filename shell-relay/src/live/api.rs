@@ -198,6 +198,11 @@ pub enum LiveEvent {
         /// The command's id.
         id: String,
     },
+    /// The user pressed Escape while the command reads lines: it gets Ctrl-C.
+    EscapeInterrupts {
+        /// The command's id.
+        id: String,
+    },
     /// A piece of the command's output, raw except for the nonce.
     CommandOutput {
         /// The command's id.

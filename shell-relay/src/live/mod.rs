@@ -351,12 +351,9 @@ impl LiveShell {
         match self.route() {
             Route::Shell => self.shell_key(token, cx),
             Route::AgentCommand => {
-                cx.fx.pty.extend_from_slice(token.bytes);
+                let is_full_screen = self.modes.alternate_screen();
                 if let Some(relay) = &mut self.relay {
-                    let is_interrupt = token.kind == TokenKind::Interrupt;
-                    // While lines are read, the terminal itself takes this key: the line editor will not find it.
-                    let is_taken = is_interrupt && cx.probe.terminal_modes().is_some_and(|modes| modes.canonical);
-                    relay.user_typed(is_interrupt, is_taken);
+                    relay.take_key(token, is_full_screen, cx);
                 }
             }
             Route::Assistant => match cx.fx.events.last_mut() {

@@ -13,6 +13,7 @@ use zeroize::Zeroizing;
 use super::{
     api::{AwaitedInput, ForegroundSignal, LiveEvent},
     cancel::{Cancel, INTERRUPT_KEY},
+    keys::{Token, TokenKind},
     late_keys::KeyPace,
     limits::START_WAIT,
     state_after,
@@ -105,8 +106,25 @@ impl Relay {
         matches!(self.step, RelayStep::Running | RelayStep::Ending)
     }
 
-    pub fn user_typed(&mut self, is_interrupt: bool, is_taken: bool) {
-        self.typed |= !is_taken;
+    /// A key of the user's while it runs. Escape interrupts a program that reads lines, to which it means nothing; a program that
+    /// reads single keys, hides what is typed or fills the screen gets it.
+    pub fn take_key(&mut self, token: Token<'_>, is_full_screen: bool, cx: &mut StepContext<'_>) {
+        let is_asked = matches!(token.kind, TokenKind::Escape | TokenKind::Interrupt);
+        let modes = if is_asked { cx.probe.terminal_modes() } else { None };
+        let reads_lines = modes.is_some_and(|modes| modes.canonical);
+        let is_escape = token.kind == TokenKind::Escape
+            && !self.reported
+            && !is_full_screen
+            && modes.is_some_and(|modes| modes.canonical && modes.echo);
+        if is_escape {
+            cx.fx.pty.push(INTERRUPT_KEY);
+            cx.fx.events.push(LiveEvent::EscapeInterrupts { id: self.request.id.clone() });
+        } else {
+            cx.fx.pty.extend_from_slice(token.bytes);
+        }
+        let is_interrupt = is_escape || token.kind == TokenKind::Interrupt;
+        // While lines are read, the terminal itself takes this key: the line editor will not find it.
+        self.typed |= !(is_interrupt && reads_lines);
         if is_interrupt {
             self.interrupted.get_or_insert(Interrupter::User);
         }

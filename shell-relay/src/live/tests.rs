@@ -377,6 +377,34 @@ fn an_interrupt_that_the_terminal_takes_is_no_typing_ahead() {
 }
 
 #[test]
+fn escape_interrupts_a_command_that_reads_lines_and_no_other() {
+    for (canonical, echo, output, is_interrupt) in [
+        (true, true, "", true),
+        (false, true, "", false),
+        (true, false, "password: ", false),
+        (true, true, "\x1b[?1049h", false),
+    ] {
+        let mut bench = Bench::started("a1");
+        // What fills the screen reads single keys when it begins.
+        bench.probe.canonical.set(false);
+        bench.output(output.as_bytes());
+        bench.probe.canonical.set(canonical);
+        bench.probe.echo.set(echo);
+        bench.fx.clear();
+        bench.keys(b"\x1b[A");
+        assert_eq!(bench.pty(), "\x1b[A", "an arrow is no escape");
+        bench.fx.clear();
+        bench.keys(b"\x1b");
+        assert_eq!(bench.pty(), if is_interrupt { "\x03" } else { "\x1b" }, "{canonical} {echo} {output:?}");
+        let told = LiveEvent::EscapeInterrupts { id: "a1".into() };
+        assert_eq!(bench.fx.events.contains(&told), is_interrupt);
+        bench.marks(&["E;a1;130;/", "D;a1;130;/", "B"]);
+        let by_user = Ending::Interrupted { by: Interrupter::User };
+        assert_eq!(bench.endings(), [if is_interrupt { by_user } else { Ending::Exited }]);
+    }
+}
+
+#[test]
 fn the_interrupt_key_before_the_command_is_handed_over_takes_it_back() {
     let mut bench = Bench::at_prompt();
     bench.run("a1");

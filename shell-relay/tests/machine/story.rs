@@ -307,7 +307,14 @@ impl Player {
         let private = if shell == Shell::Fish { keys(Key::Enter) } else { 0 };
         assert!(enters(&self.outcome.pty) + private <= enters(&self.typed), "an Enter that nobody typed");
         assert!(keys(Key::Accept) <= self.told, "a line is accepted that nobody entered");
-        assert!(count(&self.outcome.pty, 3) <= count(&self.typed, 3) + self.cancels, "a Ctrl-C that nobody typed");
+        // Escape is one for a command that reads lines, and each such case is reported.
+        let is_escape = |event: &&LiveEvent| matches!(event, LiveEvent::EscapeInterrupts { .. });
+        let escapes = self.outcome.events.iter().filter(is_escape).count();
+        assert!(escapes <= count(&self.typed, 0x1b), "an Escape that nobody typed");
+        assert!(
+            count(&self.outcome.pty, 3) <= count(&self.typed, 3) + self.cancels + escapes,
+            "a Ctrl-C that nobody typed"
+        );
     }
 
     /// Every command gets exactly one result.

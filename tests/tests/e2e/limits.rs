@@ -115,3 +115,40 @@ fn a_turn_is_held_by_a_key_and_goes_on_by_a_word() {
         assert!(shell.look(cohab_e2e::terminal::View::history).contains("by-agent"), "{}", shell.dump());
     });
 }
+
+const LONG_COMMAND: &str = "sh -c 'echo be\"\"gun; exec sleep 300'";
+
+#[test]
+fn escape_stops_the_command_that_runs_and_the_turn_with_it() {
+    in_each_shell(|name| {
+        let server = ModelServer::start(Wire::OpenAiChat, [Answer::bash(LONG_COMMAND), Answer::text("Went on.")]);
+        let home = Home::with_model(&server).env("COHAB_APPROVAL", "all").shell(name);
+        let shell = home.cohab();
+        shell.submit("? do it");
+        shell.wait_text("begun");
+        shell.send(cohab_e2e::keys::ESC);
+        shell.wait_text("Stopped.");
+        shell.wait_for("the line at the prompt", |view| view.cursor_row().ends_with("? do it"));
+        assert_eq!(server.requests().len(), 1, "{}", shell.dump());
+    });
+}
+
+#[test]
+fn ctrl_z_suspends_the_command_that_runs_and_holds_the_turn() {
+    in_each_shell(|name| {
+        let server = ModelServer::start(Wire::OpenAiChat, [Answer::bash(LONG_COMMAND), Answer::text("All done.")]);
+        let home = Home::with_model(&server).env("COHAB_APPROVAL", "all").shell(name);
+        let shell = home.cohab();
+        shell.submit("? do it");
+        shell.wait_text("begun");
+        shell.send(CTRL_Z);
+        shell.wait_text("paused · Ctrl-Z or ? /resume continues");
+        assert!(shell.look(|view| view.shows("⏸ stopped, now a job of your shell")), "{}", shell.dump());
+        assert_eq!(server.requests().len(), 1, "the next step began\n{}", shell.dump());
+        shell.send("? /resume");
+        shell.wait_for("the line at the prompt", |view| view.cursor_row().ends_with("? /resume"));
+        let mark = shell.mark();
+        shell.send(cohab_e2e::keys::ENTER);
+        shell.wait_answer(mark, "All done.");
+    });
+}

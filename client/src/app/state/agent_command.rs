@@ -46,6 +46,8 @@ pub struct Running {
     /// The id that the shell runs it under.
     pub id: String,
     pub has_started: bool,
+    /// The user pressed Escape, which interrupts it.
+    pub got_escape: bool,
     /// The launcher starts its programs.
     pub is_locked: bool,
 }
@@ -70,6 +72,13 @@ impl AgentCommand {
 
     pub fn running(&self) -> Option<&Running> {
         match &self.state {
+            CommandState::Running(running) => Some(running),
+            _ => None,
+        }
+    }
+
+    pub fn running_mut(&mut self) -> Option<&mut Running> {
+        match &mut self.state {
             CommandState::Running(running) => Some(running),
             _ => None,
         }

@@ -56,6 +56,8 @@ pub struct EndedStep {
     pub has_echoed: bool,
     /// How long that took, if the live shell reported.
     pub ran_ms: Option<u64>,
+    /// The user suspended that command: it is a job of the shell now.
+    pub is_suspended: bool,
 }
 
 /// The text of an answer as it comes.
@@ -137,6 +139,8 @@ struct Steps {
     has_echoed: bool,
     /// How long that command ran, without what it waited for the terminal.
     ran_ms: Option<u64>,
+    /// The user suspended that command.
+    is_suspended: bool,
 }
 
 #[derive(Debug)]
@@ -357,14 +361,14 @@ impl Turn {
         self.steps.has_echoed = true;
     }
 
-    /// That command has run for so long.
-    pub fn ran(&mut self, ms: u64) {
-        self.steps.ran_ms = Some(ms);
+    /// That command has run for so long, to its end or until the user suspended it.
+    pub fn ran(&mut self, ms: u64, is_suspended: bool) {
+        (self.steps.ran_ms, self.steps.is_suspended) = (Some(ms), is_suspended);
     }
 
     pub fn step_started(&mut self, step: u32, activity: StepActivity) {
         self.waiting = Waiting::Step(activity.clone());
-        self.steps.ran_ms = None;
+        (self.steps.ran_ms, self.steps.is_suspended) = (None, false);
         self.steps.open.push((step, activity));
     }
 
@@ -378,7 +382,13 @@ impl Turn {
             activity,
             has_echoed: std::mem::take(&mut self.steps.has_echoed),
             ran_ms: self.steps.ran_ms.take(),
+            is_suspended: std::mem::take(&mut self.steps.is_suspended),
         })
+    }
+
+    /// The command that the shell has.
+    pub fn running_mut(&mut self) -> Option<&mut Running> {
+        self.command.as_mut()?.running_mut()
     }
 
     /// Closes an open question; true if there was one.

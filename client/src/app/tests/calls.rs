@@ -131,3 +131,17 @@ fn a_long_command_is_one_line_that_the_terminal_wraps() {
     let shown = bench.shown();
     assert!(shown.lines().any(|line| line == format!("❯ {command}")), "{shown}");
 }
+
+#[test]
+fn escape_stops_the_turn_and_brings_the_line_back_if_it_ended_the_command() {
+    for (ending, stops) in [(BY_USER, true), (Ending::Exited, false)] {
+        let mut bench = Bench::in_a_turn();
+        bench.daemon(execute("ls", None));
+        starts(&mut bench);
+        assert_eq!(bench.live(LiveEvent::EscapeInterrupts { id: id() }), []);
+        let effects = finishes(&mut bench, ending);
+        assert_eq!(effects.contains(&Effect::Send(ClientMessage::CancelTurn { turn_id: TURN })), stops, "{effects:?}");
+        let effects = bench.live(LiveEvent::AnswerReady);
+        assert_eq!(effects.contains(&Effect::EndAnswerWithLine), stops, "{effects:?}");
+    }
+}

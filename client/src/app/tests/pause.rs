@@ -74,3 +74,24 @@ fn without_a_turn_there_is_nothing_to_hold() {
     bench.live(LiveEvent::AnswerReady);
     assert!(bench.shown().contains("Nothing is being answered."));
 }
+
+#[test]
+fn a_command_that_the_user_suspends_holds_the_turn_and_is_marked_as_such() {
+    let mut bench = Bench::in_a_turn();
+    let activity = StepActivity::ToolCall { tool: "bash".into(), argument: "ls".into() };
+    bench.daemon(DaemonMessage::StepStarted(StepStarted { turn_id: TURN, step: 1, activity }));
+    bench.daemon(execute("ls", None));
+    bench.live(LiveEvent::CommandStarted { id: CALL.to_string() });
+    let effects = bench.live(LiveEvent::CommandFinished { id: CALL.to_string(), outcome: outcome(Ending::Stopped) });
+    let place = |wanted: fn(&Effect) -> bool| effects.iter().position(wanted).expect("it is sent");
+    let result = place(|effect| matches!(effect, Effect::Send(ClientMessage::CommandExecutionResult(_))));
+    let hold = place(|effect| matches!(effect, Effect::Send(ClientMessage::PauseTurn { is_paused: true, .. })));
+    assert!(hold < result, "the next step would begin: {effects:?}");
+    bench.live(LiveEvent::AnswerReady);
+    let (outcome, summary) = (StepOutcome::Done, "stopped, now a job".into());
+    bench.daemon(DaemonMessage::StepFinished(StepFinished { turn_id: TURN, step: 1, outcome, summary, elapsed_ms: 5 }));
+    bench.daemon(told(true));
+    let shown = bench.shown();
+    assert!(shown.contains("⏸ stopped, now a job of your shell: `fg` continues it"), "{shown}");
+    assert!(shown.contains("paused") && !shown.contains('✓'), "{shown}");
+}

@@ -113,6 +113,12 @@ impl UserRefusal {
         Self { note: note.trim().to_owned() }
     }
 
+    /// The note; empty if there is none.
+    #[must_use]
+    pub fn note(&self) -> &str {
+        &self.note
+    }
+
     /// Whether a recorded reason is a refusal without a note, and nothing more.
     #[must_use]
     pub fn is_bare(reason: &str) -> bool {
