@@ -121,7 +121,7 @@ fn days(text: &str) -> Result<u32, String> {
 /// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 the output is closed.
 pub fn run(args: &SessionsArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
-    let input = Input { lines: &mut io::stdin().lock(), is_terminal };
+    let input = &mut Input { lines: &mut io::stdin().lock(), is_terminal };
     run_with_input(args, paths, input, output, errors)
 }
 
@@ -134,7 +134,7 @@ struct Input<'a> {
 fn run_with_input(
     args: &SessionsArgs,
     paths: &Paths,
-    input: Input<'_>,
+    input: &mut Input<'_>,
     output: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> ExitCode {
@@ -215,7 +215,7 @@ fn title(id: &str, text: &str, paths: &Paths, output: &mut dyn Write) -> Result<
     Ok(writeln!(output, "{} is now \"{title}\".", record::short(&session.id))?)
 }
 
-fn remove(args: &RmArgs, paths: &Paths, input: Input<'_>, output: &mut dyn Write) -> Result<(), Failure> {
+fn remove(args: &RmArgs, paths: &Paths, input: &mut Input<'_>, output: &mut dyn Write) -> Result<(), Failure> {
     let Some(mut store) = record::open(paths)? else {
         return args.ids.first().map_or_else(
             || Ok(writeln!(output, "There are no sessions.")?),
@@ -266,7 +266,7 @@ fn question(sessions: &[SessionRow]) -> String {
     }
 }
 
-fn agree(question: &str, input: Input<'_>, output: &mut dyn Write) -> Result<(), Failure> {
+fn agree(question: &str, input: &mut Input<'_>, output: &mut dyn Write) -> Result<(), Failure> {
     write!(output, "{question} Type yes: ")?;
     output.flush()?;
     let mut answer = String::new();

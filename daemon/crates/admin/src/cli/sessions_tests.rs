@@ -24,7 +24,8 @@ fn run_at(home: &Home, args: &[&str], input: &str, is_terminal: bool) -> (String
     let (mut output, mut errors) = (Vec::new(), Vec::new());
     let args = parse(args).expect("they are understood");
     let mut lines = input.as_bytes();
-    let status = run_with_input(&args, &home.paths, Input { lines: &mut lines, is_terminal }, &mut output, &mut errors);
+    let status =
+        run_with_input(&args, &home.paths, &mut Input { lines: &mut lines, is_terminal }, &mut output, &mut errors);
     let text = |bytes| String::from_utf8(bytes).expect("text");
     (text(output), text(errors), status == ExitCode::SUCCESS)
 }
