@@ -5,9 +5,10 @@ use std::{cell::OnceCell, ops::Range};
 use super::{
     assignment::{self, Assignment},
     block::Block,
-    document, likely,
+    chosen, document, likely,
     placeholder::{Form, form_of},
     rules::{Literal, Place, Rule, Rules},
+    unsigned,
 };
 
 /// The number of bytes that a rule sees behind a literal: the longest secret that is replaced as one.
@@ -129,6 +130,12 @@ impl<'a> Window<'a> {
             Place::Generic => {
                 (Rank::Generic, one(assignment().and_then(|found| found.generic(self.bytes, rule.floor))))
             }
+            Place::Chosen => {
+                let signed = assignment().and_then(|found| chosen::assigned(&found.whole(self.bytes)));
+                let unsigned = || unsigned::behind(self.bytes, assignment::name_around(self.bytes, (self.hit, end)));
+                (Rank::Generic, one(signed.or_else(unsigned)))
+            }
+            Place::Typed(before) => (Rank::Guess, one(self.typed(rule, before))),
             Place::Manifest => (Rank::Place, document::manifest(self.bytes, self.hit)),
             Place::Cookie => (Rank::Place, document::cookies(self.bytes, self.hit)),
             Place::Netrc => (Rank::Place, one(document::netrc(self.bytes, self.hit))),
@@ -193,6 +200,10 @@ impl<'a> Window<'a> {
         let value = &self.bytes[range.clone()];
         let is_plain_word = likely::is_plain(value) && !likely::has_digit(value);
         (!is_plain_word && !likely::is_stand_in(value) && self.is_random(rule, &range)).then_some(range)
+    }
+
+    fn typed(&self, rule: &Rule, before: usize) -> Option<Range<usize>> {
+        chosen::typed(self.bytes, self.matched(rule, before)?)
     }
 
     fn guess(&self, rule: &Rule) -> Option<Range<usize>> {

@@ -15,6 +15,7 @@
 
 mod assignment;
 mod block;
+mod chosen;
 mod detect;
 mod document;
 mod exact;
@@ -27,9 +28,12 @@ mod report;
 mod rules;
 mod scrubber;
 pub mod secret_names;
+mod sense;
+mod stand_in;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod unsigned;
 mod values;
 
 pub use self::{

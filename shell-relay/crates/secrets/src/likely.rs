@@ -143,9 +143,8 @@ pub(super) fn is_public(value: &[u8]) -> bool {
         b"md5:",
         b"SHA256:",
         b"ssh-",
-        b"0x",
     ];
-    starts.iter().any(|start| value.starts_with(start))
+    starts.iter().any(|start| value.starts_with(start)) || value.strip_prefix(b"0x").is_some_and(is_hex)
 }
 
 /// Letters in both cases, more than a name has: random, though without a digit.
