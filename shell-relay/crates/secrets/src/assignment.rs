@@ -130,7 +130,7 @@ pub(super) fn name_around(bytes: &[u8], word: (usize, usize)) -> Range<usize> {
 /// The assignment to a name that holds the word at `word`, if there is one.
 pub(super) fn around(bytes: &[u8], word: (usize, usize)) -> Option<Assignment<'_>> {
     let Range { start: name_at, end: name_end } = name_around(bytes, word);
-    let mut at = name_end + count(&bytes[name_end..], MOST_FILLERS_BEFORE, |byte| b" \t\"'`\\]".contains(&byte));
+    let mut at = name_end + count(&bytes[name_end..], MOST_FILLERS_BEFORE, |byte| b" \t\"'`\\]}".contains(&byte));
     at += type_before_sign(&bytes[at..]);
     let sign = SIGNS.iter().find(|sign| bytes[at..].starts_with(sign))?;
     let (sign_at, mut sign) = (at, *sign);

@@ -21,6 +21,8 @@ pub(super) const MOST_LEAD: usize = 160;
 const LEAST_TOKEN: usize = 6;
 /// Least number of digits of a password without other characters.
 const LEAST_NUMBER: usize = 4;
+/// Shortest name of a variable with a default value in a text, in bytes.
+const LEAST_VARIABLE: usize = 4;
 /// Most words of a passphrase in quotes.
 const MOST_WORDS: usize = 6;
 /// Words before a name that begins a setting.
@@ -33,7 +35,7 @@ const WRAPPERS: &str =
     "from some str string new secretstr secretstring secret of b bytes text to_secure quote just password pw_hash";
 /// Functions whose first argument is a name and whose second is its value.
 const SETTERS: &str = "\
-    define getenv env get fetch getproperty setproperty setenv putenv setdefault set fill option setting";
+    define getenv env get fetch getproperty setproperty setenv putenv setdefault set fill option setting setitem append header addheader setrequestheader setenvironmentvariable set_var";
 
 /// A name and the sign behind it, in a window of a stream.
 pub(super) struct Name<'a> {
@@ -78,7 +80,7 @@ pub(super) fn typed(bytes: &[u8], range: Range<usize>) -> Option<Range<usize>> {
 
 /// The length of what stands before the quote of a text: `N'...'`, `@"..."`, `String::from("...")`, `<![CDATA[`.
 pub(super) fn prefix(rest: &[u8]) -> usize {
-    if matches!(rest, [b'N' | b'L' | b'r' | b'b' | b'u' | b'f' | b'@', b'"' | b'\'', ..]) {
+    if matches!(rest, [b'[' | b'N' | b'L' | b'r' | b'b' | b'u' | b'f' | b'@', b'"' | b'\'', ..]) {
         return 1;
     }
     let is_of_call = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.: &".contains(byte);
@@ -118,8 +120,8 @@ fn is_label(value: &[u8]) -> bool {
 pub(super) fn has_form(value: &[u8], sense: Sense) -> bool {
     match sense {
         Sense::Password => !is_number(value) || value.len() >= LEAST_NUMBER,
-        Sense::Secret => !is_number(value) && !is_label(value),
-        Sense::Token => {
+        Sense::Secret { is_object } => !is_number(value) && !(is_object && is_label(value)),
+        Sense::Token { is_object } => {
             // A colour of a theme is no token.
             let is_colour = value.strip_prefix(b"#").is_some_and(likely::is_hex);
             !is_colour
@@ -128,7 +130,7 @@ pub(super) fn has_form(value: &[u8], sense: Sense) -> bool {
                 && !is_label(value)
                 && !likely::is_public(value)
                 && !value.iter().any(u8::is_ascii_whitespace)
-                && (likely::has_digit(value) || likely::is_mixed(value))
+                && (!is_object || likely::has_digit(value) || likely::is_mixed(value) || likely::is_jumble(value))
         }
     }
 }
@@ -153,8 +155,10 @@ impl<'a> Name<'a> {
         }
         let gap = blanks(&self.bytes[at..]);
         at += gap;
-        if self.sign == b":" && self.bytes[at..].starts_with(b"**") {
-            at += 2 + blanks(&self.bytes[at + 2..]);
+        // `**Password:** ...` of a text, `userPassword:: ...` of a directory.
+        let more = [&b"**"[..], b": "].into_iter().find(|more| self.sign == b":" && self.bytes[at..].starts_with(more));
+        if let Some(more) = more {
+            at += more.len() + blanks(&self.bytes[at + more.len()..]);
         }
         let rest = &self.bytes[at..];
         let prefix = prefix(rest);
@@ -165,7 +169,11 @@ impl<'a> Name<'a> {
             let text = quoted(&rest[begin + 1..], quote, escape > 0)?;
             return Some(Value { text, at: at + begin + 1, quote: Some(quote), is_apart });
         }
+        // `${PWD:h}` is a part of a path.
         let is_default = self.sign.starts_with(b":") && self.lead().ends_with(b"{");
+        if is_default && self.name.len() < LEAST_VARIABLE {
+            return None;
+        }
         let text = match self.sign {
             _ if is_default => {
                 let rest = rest.strip_prefix(b"-").unwrap_or(rest);
@@ -187,7 +195,7 @@ impl<'a> Name<'a> {
     fn open_quote(&self) -> Option<u8> {
         let lead = self.lead();
         let is_open = |quote: &u8| lead.iter().filter(|byte| *byte == quote).count() % 2 == 1;
-        b"\"'".iter().copied().find(is_open)
+        b"\"'`".iter().copied().find(is_open)
     }
 
     fn byte_before(&self) -> Option<u8> {
@@ -299,7 +307,17 @@ impl<'a> Name<'a> {
         if is_argument && !is_variable && (is_identifier(bare) || bare.contains(&b'[')) {
             return false;
         }
-        sense == Sense::Password || is_variable || likely::has_digit(text) || !is_letters(text)
+        sense == Sense::Password
+            || is_variable
+            || (self.is_setting() && !sense.is_of_object())
+            || likely::has_digit(text)
+            || !is_letters(text)
+    }
+
+    /// Whether the name is that of an option or a property: its value is no code.
+    fn is_setting(&self) -> bool {
+        let name = &self.bytes[self.name.clone()];
+        name.starts_with(b"-") || self.lead().ends_with(b"-") || (name.contains(&b'.') && self.begins_line())
     }
 
     /// `name = value`, `name: value`.
@@ -313,12 +331,24 @@ impl<'a> Name<'a> {
         let is_comment = [&b"#"[..], b"//", b"--", b"<!--", b"/*", b"\\"].iter().any(|sign| closed.starts_with(sign));
         // The next field of a line: `password: {}, host: ...`.
         let next = closed.split(|byte| *byte == b' ').next().unwrap_or_default();
+        let is_property = self.sign == b"=" && sense == Sense::Password && self.begins_line() && {
+            let name = &self.bytes[self.name.clone()];
+            name.contains(&b'.')
+                && rest.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80 || b" -".contains(byte))
+        };
+        if is_property && rest.iter().any(u8::is_ascii_alphabetic) {
+            return likely::classes(rest) > 0 && !text.contains(&b'.');
+        }
         let is_field = next.len() > 1 && next.iter().any(|byte| b":=".contains(byte)) && likely::has_digit(text);
         if !(closed.is_empty() || is_comment || is_field) {
             return false;
         }
         let is_expression =
             text.iter().any(|byte| b"()[]{}|".contains(byte)) || memchr::memmem::find(text, b"->").is_some();
+        let is_option = matches!(self.byte_before(), Some(b'/')) || self.bytes[self.name.start..].starts_with(b"-");
+        if !value.is_apart && self.sign == b":" && is_option {
+            return true;
+        }
         if !value.is_apart && self.sign == b":" && !(likely::has_digit(text) && self.begins_line()) {
             return false;
         }
@@ -331,13 +361,17 @@ impl<'a> Name<'a> {
             return false;
         }
         let is_plain = is_letters(text) || !has_digit;
-        !is_plain || (self.begins_line() && sense != Sense::Token && (self.sign != b"=" || !text.contains(&b'_')))
+        !is_plain
+            || (self.begins_line()
+                && !matches!(sense, Sense::Token { .. })
+                && (self.sign != b"=" || !text.contains(&b'_')))
     }
 }
 
 /// A place in a tree of folders, or an address.
 fn is_place(text: &[u8]) -> bool {
     [&b"/"[..], b"./", b"../", b"~", b"@/"].iter().any(|start| text.starts_with(start))
+        || (text.contains(&b'/') && is_label(text) && !likely::has_digit(text))
         || memchr::memmem::find(text, b"://").is_some()
         || memchr::memmem::find(text, b"::").is_some()
 }

@@ -5,13 +5,22 @@
 pub(super) enum Sense {
     /// A person may have chosen the value: any word counts.
     Password,
-    /// As a password, but often the name of an object: a name of several words does not count.
-    Secret,
-    /// A program made the value: a word does not count.
-    Token,
+    /// As a password. The word alone often names an object, `web-tls`.
+    Secret { is_object: bool },
+    /// A program made the value. The word alone often names a piece of code, and a word is no value of it.
+    Token { is_object: bool },
 }
 use Sense::{Password, Secret, Token};
 
+impl Sense {
+    /// Whether the name may be that of an object or a piece of code.
+    pub(super) fn is_of_object(self) -> bool {
+        matches!(self, Secret { is_object: true } | Token { is_object: true })
+    }
+}
+
+const SECRET: Sense = Secret { is_object: true };
+const TOKEN: Sense = Token { is_object: true };
 /// Words that end a name, and their sense: `db_password`, `pgpassword`, `loginPasswd`.
 const ENDS: &[(&str, Sense)] = &[
     ("password", Password),
@@ -35,13 +44,14 @@ const ENDS: &[(&str, Sense)] = &[
     ("비밀번호", Password),
     ("authtok", Password),
     ("masterauth", Password),
-    ("secret", Secret),
-    ("token", Token),
-    ("apikey", Token),
-    ("secretkey", Token),
-    ("privatekey", Token),
-    ("accesskey", Token),
-    ("authkey", Token),
+    ("schlüssel", TOKEN),
+    ("secret", SECRET),
+    ("token", TOKEN),
+    ("apikey", TOKEN),
+    ("secretkey", TOKEN),
+    ("privatekey", TOKEN),
+    ("accesskey", TOKEN),
+    ("authkey", TOKEN),
 ];
 /// Short words that count only as a separate part of a name, or behind one of [`BEFORE_SHORT`].
 const SHORT: &str = "\
@@ -49,11 +59,14 @@ const SHORT: &str = "\
 /// Beginnings of words that end in a short word: `dbpass`, `userpwd`, `bindpw`.
 const BEFORE_SHORT: &str = "\
     admin auth backup become bind db enc ftp http imap key keystore ldap login mail master mqtt my mysql pg proxy redis \
-    require root rpc smtp sql ssh store sudo truststore user vnc web wifi wlan";
+    require root rpc smtp sql ssh remote local store sudo truststore user vnc web wifi wlan";
 /// Words in front of `key` that make it a secret: `key` alone is any key.
 const BEFORE_KEY: &str = "\
     api secret private access auth encryption signing account master jwt app admin service license shared preshared wep wifi \
     wlan storage subscription deploy session";
+/// Words in front of `secret` and `token` with which it is a value, and no object or piece of code.
+const OWNERS: &str = "access account admin api app auth bearer bot client consumer cookie db deploy github gitlab hmac \
+    jwt oauth personal private refresh secret service session shared signing slack user webhook";
 /// Parts behind the word that do not change its sense.
 const NEUTRAL_TAILS: &str = "\
     value base plain db prod dev staging again confirm confirmation default current new old";
@@ -103,7 +116,13 @@ fn sense_of_words(words: &[Vec<u8>]) -> Option<Sense> {
         head.is_some_and(|head| head.is_empty() || is_in(BEFORE_SHORT, head))
     });
     let end = || ENDS.iter().find(|(word, _)| last.ends_with(word.as_bytes())).map(|(_, sense)| *sense);
-    if is_short { Some(Password) } else { end().or_else(|| is_key.then_some(Token)) }
+    let sense = if is_short { Some(Password) } else { end().or_else(|| is_key.then_some(TOKEN)) };
+    let is_object = !(is_key || before.iter().any(|word| is_in(OWNERS, word)));
+    sense.map(|sense| match sense {
+        Password => Password,
+        Secret { .. } => Secret { is_object },
+        Token { .. } => Token { is_object },
+    })
 }
 
 #[cfg(test)]
@@ -117,8 +136,8 @@ mod tests {
                 "password DB_PASSWORD pgpassword userPasswd CLAVE_DB password2 keystorePass DB_PWD VNC_PW",
                 Some(Password),
             ),
-            ("JWT_SECRET client_secret clientSecret", Some(Secret)),
-            ("API_TOKEN apiKey secret_key_base AWS_SECRET_ACCESS_KEY accessToken", Some(Token)),
+            ("JWT_SECRET client_secret clientSecret", Some(Secret { is_object: false })),
+            ("API_TOKEN apiKey secret_key_base AWS_SECRET_ACCESS_KEY accessToken", Some(Token { is_object: false })),
             ("password_file token_url key primary_key sort-key public_key max_tokens compass bypass author", None),
             ("password_hash has_password existingSecret secretName PASS_MIN_LEN next_page_token monkey", None),
         ] {

@@ -9,7 +9,7 @@ const WORDS: &str = "\
     sample dummy todo tbd fixme foo bar baz qux foobar credentials user username value here contraseña passwort mot-de-passe \
     senha wachtwoord passord lösenord пароль 密码 string str text varchar char int integer number bool boolean any bytes \
     object array list map dict float double uuid void unknown never buffer secretstr option option-string self this input \
-    args data prompt plain bcrypt argon md sha base utf hmac bearer basic jwt oauth env file keyring vault generated \
+    args data prompt plain bcrypt argon md sha base utf hmac bearer basic jwt oauth env file keyring vault notset not-set disabled enabled blank deleted changed generated \
     encrypted auto";
 /// Words that begin an order to put a secret in, or a sentence about it.
 const FIRST_WORDS: &str = "\
@@ -69,7 +69,7 @@ fn is_reference(value: &[u8]) -> bool {
         |start: &&str| value.len() >= start.len() && value[..start.len()].eq_ignore_ascii_case(start.as_bytes());
     let is_variable =
         |rest: &[u8]| !rest.is_empty() && rest.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-    let holds = [&b"${"[..], b"{{", b"}}", b"$(", b"://", b"****", b"<secret:"];
+    let holds = [&b"${"[..], b"{{", b"}}", b"$(", b"://", b"****", b"\\s", b"[^", b"(?:", b"<secret:"];
     let is_framed = matches!(value, [b'<', .., b'>'] | [b'{', .., b'}'] | [b'%', .., b'%'] | [b'[', .., b']'])
         && value[1..value.len() - 1].iter().all(|byte| byte.is_ascii_alphabetic() || b"-_ .:".contains(byte));
     REFERENCES.iter().any(|start| begins(start))

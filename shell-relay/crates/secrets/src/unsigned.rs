@@ -17,18 +17,18 @@ const PROSE: &str = "\
 const LINKS: &str = "is was are now set to as changed ist lautet war est es";
 /// Directives directly before a name: `SetEnv DB_PASSWORD word`.
 const DIRECTIVES: &str = "\
-    setenv env";
+    setx setenv env";
 /// The same, where an ordinary word may follow: `enable password authentication`.
-const VERBS: &str = "set enable setx";
+const VERBS: &str = "set enable";
 /// Words that begin a line of settings with a password at its end.
-const HEADS: &str =
-    "d-i set enable username user neighbor login default machine account line tacacs-server radius-server snmp-server";
-/// Words before the user whose password follows: `login ann password ...`.
+const HEADS: &str = "d-i set enable username user neighbor login default machine account line tacacs-server radius-server snmp-server consul etcdctl nmcli";
+/// Words before the name of the user whose password follows.
 const USERS: &str = "\
     login user username";
 
 /// A name and the text around it.
 struct Place<'a> {
+    name: &'a [u8],
     bytes: &'a [u8],
     /// The begin of the value, or of its quote.
     at: usize,
@@ -46,7 +46,7 @@ pub(super) fn behind(bytes: &[u8], name: Range<usize>) -> Option<Range<usize>> {
         return None;
     }
     let text = &bytes[name.clone()];
-    let sense = sense(text).filter(|_| !matches!(text, b"pwd" | b"pass"))?;
+    let sense = sense(text).filter(|_| !matches!(text, b"pwd"))?;
     let area = &bytes[name.start.saturating_sub(MOST_LEAD)..name.start];
     let lead = area.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
     let is_option = text.starts_with(b"-") && lead.last().is_none_or(|byte| b" \t\"'(".contains(byte));
@@ -56,7 +56,7 @@ pub(super) fn behind(bytes: &[u8], name: Range<usize>) -> Option<Range<usize>> {
     if before.starts_with(b"-") && before.len() > 1 && !is_option && !lead.trim_ascii_start().starts_with(b"set ") {
         return None;
     }
-    let place = Place { bytes, at: name.end + gap, gap, lead, sense, is_option };
+    let place = Place { name: text, bytes, at: name.end + gap, gap, lead, sense, is_option };
     let range = match bytes[name.end] {
         b'(' => place.argument(name.end + 1),
         _ => place.quoted().or_else(|| place.word()).or_else(|| place.sentence()),
@@ -69,7 +69,7 @@ impl Place<'_> {
     fn argument(&self, at: usize) -> Option<Range<usize>> {
         let quote = self.bytes.get(at).filter(|byte| b"\"'".contains(byte))?;
         let value = quoted(&self.bytes[at + 1..], *quote, false)?;
-        let is_only = self.bytes.get(at + 2 + value.len()) == Some(&b')');
+        let is_only = self.name != b"pass" && self.bytes.get(at + 2 + value.len()) == Some(&b')');
         (is_only && is_quoted_secret(value, self.sense)).then_some(at + 1..at + 1 + value.len())
     }
 
@@ -77,8 +77,16 @@ impl Place<'_> {
         let at = self.at + prefix(&self.bytes[self.at..]);
         let quote = self.bytes.get(at).filter(|byte| b"\"'".contains(byte))?;
         let value = quoted(&self.bytes[at + 1..], *quote, false)?;
-        let is_bound = self.lead.last().is_none_or(|byte| b" \t(:{".contains(byte)) && self.sense == Sense::Password;
-        ((self.is_option || is_bound) && is_quoted_secret(value, self.sense)).then_some(at + 1..at + 1 + value.len())
+        let is_user_before = self.name != b"pass" || self.lead.windows(4).any(|part| part == b"user");
+        let is_bound = is_user_before
+            && self.lead.last().is_none_or(|byte| b" \t(:{".contains(byte))
+            && self.sense == Sense::Password;
+        // `password "web-dev" deleted`: the name of an object.
+        let after = &self.bytes[(at + 2 + value.len()).min(self.bytes.len())..];
+        let is_name = value.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-')
+            && matches!(after, [b' ', b'a'..=b'z', ..]);
+        (!is_name && (self.is_option || is_bound) && is_quoted_secret(value, self.sense))
+            .then_some(at + 1..at + 1 + value.len())
     }
 
     fn word_at(&self, at: usize) -> &[u8] {
@@ -114,6 +122,11 @@ impl Place<'_> {
             at += self.bytes[at..].iter().take(2).take_while(|byte| **byte == b' ').count();
             links += 1;
         }
+        if links == 0
+            && let Some(colon) = self.behind_words()
+        {
+            (at, links) = (colon, 1);
+        }
         let quote = self.bytes.get(at).filter(|byte| b"\"'".contains(byte)).filter(|_| links > 0);
         if let Some(value) = quote.and_then(|quote| quoted(&self.bytes[at + 1..], *quote, false)) {
             let is_word = !value.contains(&b' ') && has_form(value, self.sense);
@@ -127,6 +140,20 @@ impl Place<'_> {
             likely::has_digit(value) && value.iter().any(u8::is_ascii_alphabetic) && has_form(value, self.sense);
         let is_last = rest.iter().all(|byte| b" .,!\"')\r".contains(byte));
         ((links > 0 || begins_line) && is_last && is_secret && !is_code(value)).then_some(at..at + value.len())
+    }
+}
+
+impl Place<'_> {
+    /// The place behind the colon of `password for the printer: ...`.
+    fn behind_words(&self) -> Option<usize> {
+        let area = &self.bytes[self.at..self.bytes.len().min(self.at + MOST_LEAD)];
+        let line = area.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let colon = memchr::memmem::find(line, b": ")?;
+        let words = line[..colon].split(|byte| *byte == b' ').count();
+        let is_phrase =
+            line[..colon].iter().all(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80 || b" @._()-".contains(byte));
+        let gap = line[colon + 1..].iter().take_while(|byte| **byte == b' ').count();
+        (words <= 5 && is_phrase).then_some(self.at + colon + 1 + gap)
     }
 }
 
