@@ -357,7 +357,7 @@ impl<'a> Name<'a> {
         }
         let ends_statement = matches!(line.first(), Some(b',' | b';' | b')'));
         let has_digit = likely::has_digit(text);
-        if ends_statement || text.contains(&b'.') || words(text).iter().any(|word| is_secret_word(word)) {
+        if ends_statement || text.contains(&b'.') || words(text).any(is_secret_word) {
             return false;
         }
         let is_plain = is_letters(text) || !has_digit;

@@ -131,9 +131,11 @@ impl<'a> Window<'a> {
                 (Rank::Generic, one(assignment().and_then(|found| found.generic(self.bytes, rule.floor))))
             }
             Place::Chosen => {
-                let signed = assignment().and_then(|found| chosen::assigned(&found.whole(self.bytes)));
                 let unsigned = || unsigned::behind(self.bytes, assignment::name_around(self.bytes, (self.hit, end)));
-                (Rank::Generic, one(signed.or_else(unsigned)))
+                (
+                    Rank::Generic,
+                    one(assignment().map_or_else(unsigned, |found| chosen::assigned(&found.whole(self.bytes)))),
+                )
             }
             Place::Typed(before) => (Rank::Guess, one(self.typed(rule, before))),
             Place::Manifest => (Rank::Place, document::manifest(self.bytes, self.hit)),
@@ -161,7 +163,9 @@ impl<'a> Window<'a> {
     /// The group of the pattern that begins at most `before` bytes before the literal and reaches it.
     fn matched(&self, rule: &Rule, before: usize) -> Option<Range<usize>> {
         let from = self.hit.saturating_sub(before);
-        let group = rule.regex()?.captures(&self.bytes[from..])?.get(1)?;
+        let (regex, area) = (rule.regex()?, &self.bytes[from..]);
+        // Most literals are followed by something else, which is seen without memory for a group.
+        let group = regex.is_match(area).then(|| regex.captures(area)).flatten()?.get(1)?;
         Some(from + group.start()..from + group.end())
     }
 

@@ -54,8 +54,8 @@ const ENDS: &[(&str, Sense)] = &[
     ("authkey", TOKEN),
 ];
 /// Short words that count only as a separate part of a name, or behind one of [`BEFORE_SHORT`].
-const SHORT: &str = "\
-    pass pwd pw psk passe passw pswd psw mdp senha clave parola";
+const SHORT: &[&str] =
+    &["pass", "pwd", "pw", "psk", "passe", "passw", "pswd", "psw", "mdp", "senha", "clave", "parola"];
 /// Beginnings of words that end in a short word: `dbpass`, `userpwd`, `bindpw`.
 const BEFORE_SHORT: &str = "\
     admin auth backup become bind db enc ftp http imap key keystore ldap login mail master mqtt my mysql pg proxy redis \
@@ -81,48 +81,64 @@ fn is_letter(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte >= 0x80
 }
 
-/// The words of a name in lower case, without numbers: `dbPassword2` is `db`, `password`.
-pub(super) fn words(name: &[u8]) -> Vec<Vec<u8>> {
+/// The words of a name, without numbers: `dbPassword2` is `db`, `Password`.
+pub(super) fn words(name: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     let is_same =
         |a: &u8, b: &u8| is_letter(*a) && is_letter(*b) && !(a.is_ascii_lowercase() && b.is_ascii_uppercase());
-    let words = name.chunk_by(is_same).filter(|word| word.first().is_some_and(|byte| is_letter(*byte)));
-    words.map(<[u8]>::to_ascii_lowercase).collect()
+    name.chunk_by(is_same).filter(|word| word.first().is_some_and(|byte| is_letter(*byte)))
+}
+
+/// The part of `word` before `end`, in any case.
+fn before_end<'a>(word: &'a [u8], end: &str) -> Option<&'a [u8]> {
+    let (head, tail) = word.split_at_checked(word.len().checked_sub(end.len())?)?;
+    tail.eq_ignore_ascii_case(end.as_bytes()).then_some(head)
 }
 
 /// Whether a table of words, separated by blanks, holds `word`.
 pub(super) fn is_in(table: &str, word: &[u8]) -> bool {
-    table.split(' ').any(|entry| entry.as_bytes().eq_ignore_ascii_case(word))
+    let (table, length, mut at) = (table.as_bytes(), word.len(), 0);
+    while at + length <= table.len() {
+        let ends = table.get(at + length).is_none_or(|byte| *byte == b' ');
+        if ends && table[at..at + length].eq_ignore_ascii_case(word) {
+            return length > 0;
+        }
+        at += table[at..].iter().take_while(|byte| **byte != b' ').count() + 1;
+    }
+    false
 }
 
 /// Whether a word by itself names a secret.
 pub(super) fn is_secret_word(word: &[u8]) -> bool {
-    sense_of_words(&[word.to_vec()]).is_some() || is_in("key tokens secrets passwords credentials", word)
+    sense_of_word(word).is_some() || is_in("key tokens secrets passwords credentials", word)
 }
 
 /// The sense of a name: its last word says what it is.
 pub(super) fn sense(name: &[u8]) -> Option<Sense> {
-    sense_of_words(&words(name))
-}
-
-fn sense_of_words(words: &[Vec<u8>]) -> Option<Sense> {
-    let neutral = words.iter().rev().take_while(|word| is_in(NEUTRAL_TAILS, word)).count();
-    let (last, before) = words[..words.len() - neutral].split_last()?;
-    if words.iter().any(|word| is_in(HARMLESS, word)) {
+    let is_neutral = |word: &&[u8]| sense_of_word(word).is_none() && is_in(NEUTRAL_TAILS, word);
+    let mut back = words(name).rev().skip_while(is_neutral);
+    let last = back.next()?;
+    let mut is_key = || last.eq_ignore_ascii_case(b"key") && back.next().is_some_and(|word| is_in(BEFORE_KEY, word));
+    let (sense, is_key) = match sense_of_word(last) {
+        Some(sense) => (sense, false),
+        None => is_key().then_some((TOKEN, true))?,
+    };
+    if words(name).any(|word| is_in(HARMLESS, word)) {
         return None;
     }
-    let is_key = last == b"key" && before.last().is_some_and(|word| is_in(BEFORE_KEY, word));
-    let is_short = SHORT.split(' ').any(|short| {
-        let head = last.strip_suffix(short.as_bytes());
-        head.is_some_and(|head| head.is_empty() || is_in(BEFORE_SHORT, head))
-    });
-    let end = || ENDS.iter().find(|(word, _)| last.ends_with(word.as_bytes())).map(|(_, sense)| *sense);
-    let sense = if is_short { Some(Password) } else { end().or_else(|| is_key.then_some(TOKEN)) };
-    let is_object = !(is_key || before.iter().any(|word| is_in(OWNERS, word)));
-    sense.map(|sense| match sense {
+    let is_object = || !(is_key || words(name).rev().skip(1).any(|word| is_in(OWNERS, word)));
+    Some(match sense {
         Password => Password,
-        Secret { .. } => Secret { is_object },
-        Token { .. } => Token { is_object },
+        Secret { .. } => Secret { is_object: is_object() },
+        Token { .. } => Token { is_object: is_object() },
     })
+}
+
+fn sense_of_word(word: &[u8]) -> Option<Sense> {
+    let is_short = |short| before_end(word, short).is_some_and(|head| head.is_empty() || is_in(BEFORE_SHORT, head));
+    match SHORT.iter().copied().any(is_short) {
+        true => Some(Password),
+        false => ENDS.iter().find(|(end, _)| before_end(word, end).is_some()).map(|(_, sense)| *sense),
+    }
 }
 
 #[cfg(test)]

@@ -86,7 +86,7 @@ pub(super) fn is_stand_in(value: &[u8], name: &[u8]) -> bool {
     if core.is_empty() || !is_text || is_one_byte || is_reference(core) {
         return true;
     }
-    let words = words(core);
+    let words: Vec<Vec<u8>> = words(core).map(<[u8]>::to_ascii_lowercase).collect();
     let Some(first) = words.first() else { return false };
     let has_digit = core.iter().any(u8::is_ascii_digit);
     let has_blank = core.iter().any(u8::is_ascii_whitespace);
@@ -104,7 +104,7 @@ pub(super) fn is_stand_in(value: &[u8], name: &[u8]) -> bool {
             || names_a_secret
             || is_about_one
             || is_filler)
-        || words == self::words(name) && !has_digit
+        || has_words(name, &words) && !has_digit
 }
 
 /// `u8`, `sha256`, `base64`: a type and its size.
@@ -115,4 +115,9 @@ fn is_type_with_number(core: &[u8]) -> bool {
         .any(|size| size.as_bytes() == &core[core.len() - digits..])
         && core.len() - digits <= 7
         && core[..core.len() - digits].iter().all(|byte| byte.is_ascii_alphabetic() || b"-_".contains(byte))
+}
+
+/// Whether a name consists of these words, which are in lower case.
+fn has_words(name: &[u8], words: &[Vec<u8>]) -> bool {
+    self::words(name).map(<[u8]>::to_ascii_lowercase).eq(words.iter().cloned())
 }
