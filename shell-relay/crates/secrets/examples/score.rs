@@ -4,7 +4,11 @@
 //! ordinary and must stay as it is. `--misses` prints the lines that fail, `--speed` the megabytes a second. To write rules without
 //! fitting them to a list, read the misses of its even rows only, and score its odd rows.
 
-use std::{env, fs, time::Instant};
+use std::{
+    env, fs,
+    io::{self, Write},
+    time::Instant,
+};
 
 use cohab_secrets::Scrubber;
 
@@ -48,14 +52,15 @@ fn score(path: &str, rows: &[&str], shows_misses: bool) {
         };
         good += usize::from(is_good);
         if shows_misses && !is_good {
-            println!("{row}\n    {}", scrubbed(row));
+            let _ = writeln!(io::stdout(), "{row}\n    {}", scrubbed(row));
         }
     }
     let (all, share) = (rows.len(), good as f64 * 100.0 / rows.len().max(1) as f64);
-    match path.ends_with(".tsv") {
-        true => println!("{path}: {good} of {all} masked ({share:.1} %), {exact} with nothing else"),
-        false => println!("{path}: {} of {all} ordinary lines changed", all - good),
-    }
+    let told = match path.ends_with(".tsv") {
+        true => format!("{good} of {all} masked ({share:.1} %), {exact} with nothing else"),
+        false => format!("{} of {all} ordinary lines changed", all - good),
+    };
+    let _ = writeln!(io::stdout(), "{path}: {told}");
 }
 
 fn speed(path: &str, rows: &[&str]) {
@@ -63,10 +68,10 @@ fn speed(path: &str, rows: &[&str]) {
     let begin = Instant::now();
     let clean = scrubbed(&text);
     let seconds = begin.elapsed().as_secs_f64();
-    println!("{path}: {:.0} MB/s ({} bytes out)", text.len() as f64 / 1e6 / seconds, clean.len());
+    let _ = writeln!(io::stdout(), "{path}: {:.0} MB/s ({} bytes out)", text.len() as f64 / 1e6 / seconds, clean.len());
 }
 
-fn main() -> std::io::Result<()> {
+fn main() -> io::Result<()> {
     let mut arguments = env::args().skip(1).peekable();
     let (mut parity, mut shows_misses, mut measures) = (None, false, false);
     while let Some(option) = arguments.next_if(|argument| argument.starts_with("--")) {

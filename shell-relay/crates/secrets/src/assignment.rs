@@ -22,7 +22,7 @@ const SHORT_VALUE: usize = 16;
 const HEX_FLOOR: f32 = 2.75;
 
 /// Signs between a name and its value; of two that begin alike the longer one comes first.
-const SIGNS: &[&[u8]] = &[b"::=", b":=", b"=>", b"?=", b"||", b"??", b"<-", b"=", b":", b">", b","];
+const SIGNS: &[&[u8]] = &[b"::=", b":=", b"=>", b"?=", b"||", b"??", b"or ", b"?:", b"<-", b"=", b":", b">", b","];
 
 /// Words that sound secret only as a separate part: not in `monkey`, `author` or `rapid`.
 const WEAK_WORDS: &[&str] = &["key", "api", "auth", "access", "creds", "pass", "psk", "pwd"];
@@ -131,7 +131,7 @@ pub(super) fn name_around(bytes: &[u8], word: (usize, usize)) -> Range<usize> {
 pub(super) fn around(bytes: &[u8], word: (usize, usize)) -> Option<Assignment<'_>> {
     let Range { start: name_at, end: name_end } = name_around(bytes, word);
     let mut at = name_end + count(&bytes[name_end..], MOST_FILLERS_BEFORE, |byte| b" \t\"'`\\]}".contains(&byte));
-    at += type_before_sign(&bytes[at..]);
+    at += type_before_sign(&bytes[at..]) + end_of_call(&bytes[at..]);
     let sign = SIGNS.iter().find(|sign| bytes[at..].starts_with(sign))?;
     let (sign_at, mut sign) = (at, *sign);
     at += sign.len();
@@ -156,6 +156,12 @@ pub(super) fn around(bytes: &[u8], word: (usize, usize)) -> Option<Assignment<'_
         value_at: at,
         quote,
     })
+}
+
+/// The length of `) ` before an operator that gives another value: `getenv("PASSWORD") ?: "..."`.
+fn end_of_call(rest: &[u8]) -> usize {
+    let operators = [&b") ||"[..], b") ??", b") or ", b") ?:"];
+    if operators.iter().any(|operator| rest.starts_with(operator)) { 2 } else { 0 }
 }
 
 /// The length of what says the type between a name and its sign: `[]`, `[32]`, `As String`.

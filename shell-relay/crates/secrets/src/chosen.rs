@@ -27,7 +27,7 @@ const LEAST_VARIABLE: usize = 4;
 const MOST_WORDS: usize = 6;
 /// Words before a name that begins a setting.
 const LEADS: &str = "\
-    export set setx env local declare readonly - * #";
+    export set setx env local declare readonly ** - * #";
 /// Longest call that a text is wrapped in, in bytes.
 const MOST_CALL: usize = 40;
 /// Functions that make a secret of a text.
@@ -120,7 +120,7 @@ fn is_label(value: &[u8]) -> bool {
 pub(super) fn has_form(value: &[u8], sense: Sense) -> bool {
     match sense {
         Sense::Password => !is_number(value) || value.len() >= LEAST_NUMBER,
-        Sense::Secret { is_object } => !is_number(value) && !(is_object && is_label(value)),
+        Sense::Secret { is_object } => !is_number(value) && (!is_object || !is_label(value)),
         Sense::Token { is_object } => {
             // A colour of a theme is no token.
             let is_colour = value.strip_prefix(b"#").is_some_and(likely::is_hex);
@@ -164,7 +164,7 @@ impl<'a> Name<'a> {
         let prefix = prefix(rest);
         let escape = usize::from(matches!(&rest[prefix..], [b'\\', b'"' | b'\'', ..]));
         let begin = prefix + escape;
-        let is_apart = gap > 0;
+        let is_apart = gap > 0 || more.is_some();
         if let Some(quote) = rest.get(begin).copied().filter(|byte| b"\"'`".contains(byte)) {
             let text = quoted(&rest[begin + 1..], quote, escape > 0)?;
             return Some(Value { text, at: at + begin + 1, quote: Some(quote), is_apart });
@@ -185,7 +185,7 @@ impl<'a> Name<'a> {
                 let line = &rest[..rest.len().min(MOST_VALUE)];
                 &line[..memchr::memmem::find(line, b"</").filter(|end| !line[..*end].contains(&b'\n'))?]
             }
-            b"," | b"||" | b"??" => return None,
+            b"," | b"||" | b"??" | b"or " | b"?:" => return None,
             _ => self.unquoted(rest),
         };
         Some(Value { text, at, quote: None, is_apart })
@@ -232,7 +232,7 @@ impl<'a> Name<'a> {
             text.ends_with(b"PASS") && text.iter().all(|byte| !byte.is_ascii_alphabetic() || b"PASS".contains(byte));
         is_result && self.sign == b":"
             || self.lead().ends_with(b"::")
-            || self.byte_before() == Some(b'#') && !self.begins_line()
+            || self.byte_before() == Some(b'#') && !self.begins_line() && self.sign != b","
     }
 
     /// Whether the name stands in the text of a form: `user=me&password=...`.
@@ -250,12 +250,17 @@ impl<'a> Name<'a> {
         }
         let lead = self.lead();
         let is_option = lead.ends_with(b"\"--") || self.bytes[self.name.start..].starts_with(b"--");
+        let after = &self.bytes[(value.at + value.text.len() + 1).min(self.bytes.len())..];
+        // Erlang's `{password, "..."}`, and selectors: `fill('#password', '...')`.
+        if lead.ends_with(b"{") {
+            return after.starts_with(b"}");
+        }
+        let lead = lead.strip_suffix(b"#").unwrap_or(lead);
         let Some(call) = lead.strip_suffix(b"\"").or_else(|| lead.strip_suffix(b"'")) else { return is_option };
         let call = call.trim_ascii_end();
         let function = call.strip_suffix(b"(").map(<[u8]>::trim_ascii_end).unwrap_or_default();
         let start = function.iter().rposition(|byte| !byte.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
         let is_setter = is_in(SETTERS, &function[start..]);
-        let after = &self.bytes[(value.at + value.text.len() + 1).min(self.bytes.len())..];
         is_option || (is_setter && after.trim_ascii_start().starts_with(b")"))
     }
 
@@ -307,17 +312,7 @@ impl<'a> Name<'a> {
         if is_argument && !is_variable && (is_identifier(bare) || bare.contains(&b'[')) {
             return false;
         }
-        sense == Sense::Password
-            || is_variable
-            || (self.is_setting() && !sense.is_of_object())
-            || likely::has_digit(text)
-            || !is_letters(text)
-    }
-
-    /// Whether the name is that of an option or a property: its value is no code.
-    fn is_setting(&self) -> bool {
-        let name = &self.bytes[self.name.clone()];
-        name.starts_with(b"-") || self.lead().ends_with(b"-") || (name.contains(&b'.') && self.begins_line())
+        sense == Sense::Password || is_variable || !sense.is_of_object() || likely::has_digit(text) || !is_letters(text)
     }
 
     /// `name = value`, `name: value`.
@@ -349,13 +344,14 @@ impl<'a> Name<'a> {
         if !value.is_apart && self.sign == b":" && is_option {
             return true;
         }
-        if !value.is_apart && self.sign == b":" && !(likely::has_digit(text) && self.begins_line()) {
+        if !value.is_apart && self.sign == b":" && (!likely::has_digit(text) || !self.begins_line()) {
             return false;
         }
         if !is_identifier(text) {
-            return !is_expression && !(self.sign == b":" && text.iter().all(|byte| byte.is_ascii_punctuation()));
+            return !is_expression && (self.sign != b":" || !text.iter().all(u8::is_ascii_punctuation));
         }
-        let ends_statement = matches!(line.first(), Some(b',' | b';' | b')'));
+        let is_in_flow = is_field && self.lead().contains(&b'{');
+        let ends_statement = !is_in_flow && matches!(line.first(), Some(b',' | b';' | b')'));
         let has_digit = likely::has_digit(text);
         if ends_statement || text.contains(&b'.') || words(text).any(is_secret_word) {
             return false;

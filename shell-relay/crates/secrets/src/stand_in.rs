@@ -72,7 +72,7 @@ fn is_reference(value: &[u8]) -> bool {
     let holds = [&b"${"[..], b"{{", b"}}", b"$(", b"://", b"****", b"\\s", b"[^", b"(?:", b"<secret:"];
     let is_framed = matches!(value, [b'<', .., b'>'] | [b'{', .., b'}'] | [b'%', .., b'%'] | [b'[', .., b']'])
         && value[1..value.len() - 1].iter().all(|byte| byte.is_ascii_alphabetic() || b"-_ .:".contains(byte));
-    REFERENCES.iter().any(|start| begins(start))
+    REFERENCES.iter().any(begins)
         || matches!(value, [b'$' | b':', rest @ ..] if is_variable(rest) && !rest[0].is_ascii_digit())
         || is_framed
         || holds.iter().any(|part| memchr::memmem::find(value, part).is_some())

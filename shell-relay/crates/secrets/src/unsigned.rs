@@ -83,7 +83,8 @@ impl Place<'_> {
             && self.sense == Sense::Password;
         // `password "web-dev" deleted`: the name of an object.
         let after = &self.bytes[(at + 2 + value.len()).min(self.bytes.len())..];
-        let is_name = value.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-')
+        let is_name = !self.is_option
+            && value.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-')
             && matches!(after, [b' ', b'a'..=b'z', ..]);
         (!is_name && (self.is_option || is_bound) && is_quoted_secret(value, self.sense))
             .then_some(at + 1..at + 1 + value.len())
@@ -179,6 +180,7 @@ fn is_of_directive(value: &[u8], after: &[u8], lead: &[u8]) -> bool {
     let first = words.first().copied().unwrap_or_default();
     let has_sign = likely::has_digit(value) || value.iter().any(|byte| b"!@#$%^*+=~".contains(byte));
     let is_setting = is_in(DIRECTIVES, last)
+        || first == b"set" && last.starts_with(b"-") && words.len() == 2
         || is_in(USERS, user) && !is_in(PROSE, value) && !is_in(PROSE, last)
         || (is_in(VERBS, last) || is_in(HEADS, first)) && has_sign;
     is_last && is_setting
