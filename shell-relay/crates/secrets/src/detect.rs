@@ -99,10 +99,15 @@ pub(super) fn look(rules: &Rules, literal: &Literal, buffer: &[u8], hit: usize, 
     let offset = hit.saturating_sub(CONTEXT_BYTES);
     let window = Window { bytes: &buffer[offset..buffer.len().min(hit + AHEAD_BYTES)], hit: hit - offset, offset };
     let assigned = OnceCell::new();
+    let first = found.finds.len();
     for &order in &literal.rules {
         let Some(rule) = rules.all.get(order) else { continue };
         if rule.place == Place::Block {
             found.blocks.extend(Block::begin(buffer, hit, rule.kind, order));
+            continue;
+        }
+        // The same value was found to be random already.
+        if rule.place == Place::Chosen && found.finds[first..].iter().any(|find| find.rank == Rank::Generic) {
             continue;
         }
         let (rank, ranges) = window.ask(rule, literal, &assigned);
