@@ -133,6 +133,23 @@ mod tests {
     }
 
     #[test]
+    fn a_password_that_the_user_typed_and_saw_is_not_told() {
+        let mut redactor = Redactor::new(Arc::default());
+        let chosen = ["banane", "99"].concat();
+        let mut event = ShellEvent {
+            line: Some(format!("export DB_PASSWORD={chosen}")),
+            exit_code: 0,
+            cwd: std::path::Path::new("/").into(),
+            duration_ms: 0,
+            output_tail: format!("DB_PASSWORD={chosen}\nDATABASE_URL=mysql://root:{chosen}@db/x\n"),
+            output_bytes: 0,
+        };
+        redactor.shell_event(&mut event);
+        assert_eq!(unmarked(&event.line.expect("a line")), "export DB_PASSWORD=<secret:secret#1>");
+        assert!(!event.output_tail.contains(&chosen), "{}", event.output_tail);
+    }
+
+    #[test]
     fn a_question_and_what_is_piped_into_it_are_told_without_secrets() {
         let (token, mut redactor) = secrets();
         let filler = "a: open sesame\n".repeat(MAX_PIPED_INPUT_BYTES / 15);

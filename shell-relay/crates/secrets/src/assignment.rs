@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
-use super::likely;
+use super::{chosen::Name, likely};
 
 /// Largest number of letters, digits and the like between the word that sounds secret and the sign of assignment.
 const MOST_NAME_TAIL: usize = 20;
 /// Largest distance from the begin of a name to its secret-sounding word, in bytes.
 const MOST_NAME_HEAD: usize = 60;
-/// Largest number of blanks and quotes on either side of the sign.
+/// Largest number of blanks and quotes before and behind the sign. Signs in a column are further from their names.
+const MOST_FILLERS_BEFORE: usize = 24;
 const MOST_FILLERS: usize = 6;
 /// Longest type between a name and its value, as in `key: &str = "..."`.
 const MOST_TYPE: usize = 32;
@@ -19,6 +20,9 @@ const MOST_VALUE: usize = 512;
 const SHORT_VALUE: usize = 16;
 /// Floor for values of hexadecimal digits, bits a byte.
 const HEX_FLOOR: f32 = 2.75;
+
+/// Signs between a name and its value; of two that begin alike the longer one comes first.
+const SIGNS: &[&[u8]] = &[b"::=", b":=", b"=>", b"?=", b"||", b"??", b"or ", b"?:", b"<-", b"=", b":", b">", b","];
 
 /// Words that sound secret only as a separate part: not in `monkey`, `author` or `rapid`.
 const WEAK_WORDS: &[&str] = &["key", "api", "auth", "access", "creds", "pass", "psk", "pwd"];
@@ -97,7 +101,13 @@ pub(super) struct Assignment<'a> {
     name: &'a [u8],
     /// The place of the word in the name.
     word: (usize, usize),
-    sign: u8,
+    sign: &'static [u8],
+    /// The begin of the sign.
+    sign_at: usize,
+    /// The end of the sign, and of a type before it.
+    sign_end: usize,
+    /// The begin of the name.
+    name_at: usize,
     /// The begin of the value.
     pub(super) value_at: usize,
     quote: Option<u8>,
@@ -111,31 +121,57 @@ fn count(bytes: &[u8], most: usize, test: impl Fn(u8) -> bool) -> usize {
     bytes.iter().take(most).take_while(|byte| test(**byte)).count()
 }
 
+/// The whole name that holds the word at `word`.
+pub(super) fn name_around(bytes: &[u8], word: (usize, usize)) -> Range<usize> {
+    let head = bytes[..word.0].iter().rev().take(MOST_NAME_HEAD).take_while(|byte| is_name_byte(**byte)).count();
+    word.0 - head..word.1 + count(&bytes[word.1..], MOST_NAME_TAIL, is_name_byte)
+}
+
 /// The assignment to a name that holds the word at `word`, if there is one.
 pub(super) fn around(bytes: &[u8], word: (usize, usize)) -> Option<Assignment<'_>> {
-    let mut at = word.1 + count(&bytes[word.1..], MOST_NAME_TAIL, is_name_byte);
-    let name_end = at;
-    at += count(&bytes[at..], MOST_FILLERS, |byte| b" \t\"'`\\]".contains(&byte));
-    let signs = [&b"::="[..], b":=", b"=>", b"?=", b"||", b"=", b":", b">", b","];
-    let sign = signs.iter().find(|sign| bytes[at..].starts_with(sign))?;
+    let Range { start: name_at, end: name_end } = name_around(bytes, word);
+    let mut at = name_end + count(&bytes[name_end..], MOST_FILLERS_BEFORE, |byte| b" \t\"'`\\]}".contains(&byte));
+    at += type_before_sign(&bytes[at..]) + end_of_call(&bytes[at..]);
+    let sign = SIGNS.iter().find(|sign| bytes[at..].starts_with(sign))?;
+    let (sign_at, mut sign) = (at, *sign);
     at += sign.len();
-    if **sign == b":"[..]
+    if sign == b":"
         && let Some(typed) = type_before_value(&bytes[at..])
     {
         at += typed;
+        sign = b"=";
     }
+    let sign_end = at;
     let fillers = count(&bytes[at..], MOST_FILLERS, |byte| b" \t\"'`\\=".contains(&byte));
     let quote = bytes[at..at + fillers].last().copied().filter(|byte| b"\"'`".contains(byte));
     at += fillers;
-    let head = bytes[..word.0].iter().rev().take(MOST_NAME_HEAD).take_while(|byte| is_name_byte(**byte)).count();
-    let name = &bytes[word.0 - head..name_end];
+    let (name, head) = (&bytes[name_at..name_end], word.0 - name_at);
     (at < bytes.len()).then_some(Assignment {
         name,
         word: (head, head + word.1 - word.0),
-        sign: sign[0],
+        sign,
+        sign_at,
+        sign_end,
+        name_at,
         value_at: at,
         quote,
     })
+}
+
+/// The length of `) ` before an operator that gives another value: `getenv("PASSWORD") ?: "..."`.
+fn end_of_call(rest: &[u8]) -> usize {
+    let operators = [&b") ||"[..], b") ??", b") or ", b") ?:"];
+    if operators.iter().any(|operator| rest.starts_with(operator)) { 2 } else { 0 }
+}
+
+/// The length of what says the type between a name and its sign: `[]`, `[32]`, `As String`.
+fn type_before_sign(rest: &[u8]) -> usize {
+    let length = match rest {
+        [b'[', after @ ..] => 1 + count(after, MOST_FILLERS, |byte| byte.is_ascii_digit() || byte == b']'),
+        [b'A' | b'a', b's', b' ', after @ ..] => 3 + count(after, MOST_TYPE, |byte| byte.is_ascii_alphanumeric()),
+        _ => return 0,
+    };
+    length + count(&rest[length..], MOST_FILLERS, |byte| byte == b' ')
 }
 
 /// The length of a type and the sign behind it.
@@ -155,6 +191,12 @@ pub(super) fn ends_value(rest: &[u8]) -> bool {
 }
 
 impl Assignment<'_> {
+    /// The assignment for rules that judge the name as a whole.
+    pub(super) fn whole<'a>(&self, bytes: &'a [u8]) -> Name<'a> {
+        let name = self.name_at..self.name_at + self.name.len();
+        Name { bytes, name, sign: self.sign, sign_at: self.sign_at, value_from: self.sign_end }
+    }
+
     /// Whether the value has the service's own format: not a word, not a number that happens to stand next to the name of a service.
     pub(super) fn takes(&self, value: &[u8], floor: f32) -> bool {
         let has_signs = value.iter().any(|byte| b":.-".contains(byte));
@@ -187,8 +229,8 @@ impl Assignment<'_> {
             None => ends_value(after) && !matches!(after, [b'(' | b'[' | b'{', ..]),
         };
         let fits_sign = match self.sign {
-            b'>' => after.starts_with(b"</"),
-            b',' => self.quote.is_some(),
+            b">" => after.starts_with(b"</"),
+            b"," => self.quote.is_some(),
             _ => true,
         };
         let looks_secret = is_secret(value, is_password, says(STRONG_NAMES), floor);

@@ -5,9 +5,10 @@ use std::{cell::OnceCell, ops::Range};
 use super::{
     assignment::{self, Assignment},
     block::Block,
-    document, likely,
+    chosen, document, likely,
     placeholder::{Form, form_of},
     rules::{Literal, Place, Rule, Rules},
+    unsigned,
 };
 
 /// The number of bytes that a rule sees behind a literal: the longest secret that is replaced as one.
@@ -98,10 +99,15 @@ pub(super) fn look(rules: &Rules, literal: &Literal, buffer: &[u8], hit: usize, 
     let offset = hit.saturating_sub(CONTEXT_BYTES);
     let window = Window { bytes: &buffer[offset..buffer.len().min(hit + AHEAD_BYTES)], hit: hit - offset, offset };
     let assigned = OnceCell::new();
+    let first = found.finds.len();
     for &order in &literal.rules {
         let Some(rule) = rules.all.get(order) else { continue };
         if rule.place == Place::Block {
             found.blocks.extend(Block::begin(buffer, hit, rule.kind, order));
+            continue;
+        }
+        // The same value was found to be random already.
+        if rule.place == Place::Chosen && found.finds[first..].iter().any(|find| find.rank == Rank::Generic) {
             continue;
         }
         let (rank, ranges) = window.ask(rule, literal, &assigned);
@@ -129,6 +135,14 @@ impl<'a> Window<'a> {
             Place::Generic => {
                 (Rank::Generic, one(assignment().and_then(|found| found.generic(self.bytes, rule.floor))))
             }
+            Place::Chosen => {
+                let unsigned = || unsigned::behind(self.bytes, assignment::name_around(self.bytes, (self.hit, end)));
+                (
+                    Rank::Generic,
+                    one(assignment().map_or_else(unsigned, |found| chosen::assigned(&found.whole(self.bytes)))),
+                )
+            }
+            Place::Typed(before) => (Rank::Guess, one(self.typed(rule, before))),
             Place::Manifest => (Rank::Place, document::manifest(self.bytes, self.hit)),
             Place::Cookie => (Rank::Place, document::cookies(self.bytes, self.hit)),
             Place::Netrc => (Rank::Place, one(document::netrc(self.bytes, self.hit))),
@@ -154,7 +168,9 @@ impl<'a> Window<'a> {
     /// The group of the pattern that begins at most `before` bytes before the literal and reaches it.
     fn matched(&self, rule: &Rule, before: usize) -> Option<Range<usize>> {
         let from = self.hit.saturating_sub(before);
-        let group = rule.regex()?.captures(&self.bytes[from..])?.get(1)?;
+        let (regex, area) = (rule.regex()?, &self.bytes[from..]);
+        // Most literals are followed by something else, which is seen without memory for a group.
+        let group = regex.is_match(area).then(|| regex.captures(area)).flatten()?.get(1)?;
         Some(from + group.start()..from + group.end())
     }
 
@@ -193,6 +209,10 @@ impl<'a> Window<'a> {
         let value = &self.bytes[range.clone()];
         let is_plain_word = likely::is_plain(value) && !likely::has_digit(value);
         (!is_plain_word && !likely::is_stand_in(value) && self.is_random(rule, &range)).then_some(range)
+    }
+
+    fn typed(&self, rule: &Rule, before: usize) -> Option<Range<usize>> {
+        chosen::typed(self.bytes, self.matched(rule, before)?)
     }
 
     fn guess(&self, rule: &Rule) -> Option<Range<usize>> {

@@ -7,7 +7,8 @@
 //! - [`secret_names`] decides by its name whether a variable holds a secret.
 //!
 //! One automaton looks for the literals of all formats (`rules.table`). Where it finds one, the rules of that literal look at a window
-//! around it (`detect.rs`, `assignment.rs`, `block.rs`), and `likely.rs` judges how random the candidate looks. Overlapping finds are
+//! around it (`detect.rs`, `assignment.rs`, `block.rs`), and `likely.rs` judges how random the candidate looks. Where a name says password
+//! or the like (`sense.rs`), any value counts that is no stand-in (`chosen.rs`, `unsigned.rs`, `stand_in.rs`). Overlapping finds are
 //! replaced as a whole.
 //!
 //! This crate is pure: it reads no file and no environment and knows no shell. Where in a command line a value may be filled in is
@@ -15,6 +16,7 @@
 
 mod assignment;
 mod block;
+mod chosen;
 mod detect;
 mod document;
 mod exact;
@@ -27,9 +29,12 @@ mod report;
 mod rules;
 mod scrubber;
 pub mod secret_names;
+mod sense;
+mod stand_in;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod unsigned;
 mod values;
 
 pub use self::{

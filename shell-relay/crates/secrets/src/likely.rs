@@ -19,6 +19,8 @@ const MOST_SUFFIX_DIGITS: usize = 4;
 const LEAST_CAMEL_PIECE: f32 = 2.75;
 /// Shortest value without a digit that may be random, in bytes.
 const LEAST_MIXED: usize = 12;
+/// Shortest value without a digit behind a name that says what it is, in bytes.
+const LEAST_JUMBLE: usize = 10;
 /// A value of which so much is plain is plain.
 const PLAIN_SHARE: f32 = 0.6;
 
@@ -100,6 +102,15 @@ fn is_camel(value: &[u8]) -> bool {
     is_name && value.len() as f32 >= value.chunk_by(is_joined).count() as f32 * LEAST_CAMEL_PIECE
 }
 
+/// Letters in both cases that are no words, even if their pieces are as long as those of a name.
+pub(super) fn is_jumble(value: &[u8]) -> bool {
+    let is_letters = value.iter().all(u8::is_ascii_alphabetic);
+    is_letters
+        && value.len() >= LEAST_JUMBLE
+        && classes(value) == 2
+        && (plain_of_part(value) as f32) < value.len() as f32 * PLAIN_SHARE
+}
+
 /// Words, names and numbers, with separators between them: `Base64Url-encoder_2`, `config.api_key`, `2024-01-02`.
 pub(super) fn is_plain(value: &[u8]) -> bool {
     let parts = value.split(|byte| !byte.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
@@ -143,9 +154,8 @@ pub(super) fn is_public(value: &[u8]) -> bool {
         b"md5:",
         b"SHA256:",
         b"ssh-",
-        b"0x",
     ];
-    starts.iter().any(|start| value.starts_with(start))
+    starts.iter().any(|start| value.starts_with(start)) || value.strip_prefix(b"0x").is_some_and(is_hex)
 }
 
 /// Letters in both cases, more than a name has: random, though without a digit.

@@ -39,6 +39,10 @@ pub(super) enum Place {
     Guess,
     /// The value of an assignment to any name that sounds secret.
     Generic,
+    /// As `Generic`, if the name as a whole says that any value is secret.
+    Chosen,
+    /// As `Group`, and any word that is no placeholder counts.
+    Typed(usize),
     /// Lines up to an end line.
     Block,
     Manifest,
@@ -113,6 +117,8 @@ fn read_place(cell: &str) -> Option<Place> {
         "place" => Place::Group(before),
         "guess" => Place::Guess,
         "generic" => Place::Generic,
+        "chosen" => Place::Chosen,
+        "typed" => Place::Typed(before),
         "block" => Place::Block,
         "manifest" => Place::Manifest,
         "cookie" => Place::Cookie,
@@ -129,7 +135,7 @@ impl Rule {
         let made = || {
             let (before, after) = match self.place {
                 Place::Token(before) => (before, r"(?:\W|\z)"),
-                Place::Group(before) => (before, ""),
+                Place::Group(before) | Place::Typed(before) => (before, ""),
                 _ => (0, ""),
             };
             let pattern = self.pattern;
@@ -141,7 +147,7 @@ impl Rule {
                 Place::Token(_) => {
                     format!(r"\A(?s:.{{0,{before}}}?)(?:\A|\W|\\[nrt]|\x1b\[[\d;]{{0,8}}m)({pattern}){after}")
                 }
-                Place::Group(0) | Place::Guess => format!(r"\A(?:{pattern})"),
+                Place::Group(0) | Place::Typed(0) | Place::Guess => format!(r"\A(?:{pattern})"),
                 _ => format!(r"\A(?s:.{{0,{before}}}?)(?:{pattern})"),
             };
             RegexBuilder::new(&text).unicode(false).build().ok()

@@ -13,8 +13,16 @@ fn every_line_of_the_table_is_a_rule_that_can_be_made() {
     let lines = include_str!("rules.table").lines().filter(|line| !line.starts_with('#')).count();
     assert_eq!(rules.all.len(), lines, "a line of the table cannot be read");
     assert!(rules.automaton.is_some());
-    let own =
-        [Place::Generic, Place::Block, Place::Manifest, Place::Cookie, Place::Netrc, Place::LookAlike, Place::File];
+    let own = [
+        Place::Generic,
+        Place::Chosen,
+        Place::Block,
+        Place::Manifest,
+        Place::Cookie,
+        Place::Netrc,
+        Place::LookAlike,
+        Place::File,
+    ];
     for rule in rules.all.iter().filter(|rule| !own.contains(&rule.place)) {
         let regex = rule.regex().unwrap_or_else(|| panic!("the pattern of {rule:?} cannot be made"));
         assert!(regex.captures_len() == 2, "{rule:?} needs one group");
@@ -27,7 +35,7 @@ fn every_rule_is_reached_by_a_literal_that_fits_the_window() {
     let reached: BTreeSet<usize> = rules.literals.iter().flat_map(|literal| literal.rules.iter().copied()).collect();
     for (at, rule) in rules.all.iter().enumerate() {
         assert!(reached.contains(&at) || rule.place == Place::File, "{rule:?}");
-        if let Place::Token(before) | Place::Group(before) = rule.place {
+        if let Place::Token(before) | Place::Group(before) | Place::Typed(before) = rule.place {
             assert!(before < BACK_BYTES, "{rule:?}");
         }
     }

@@ -2,6 +2,7 @@
 
 mod bars;
 mod cases;
+mod chosen;
 mod chunks;
 mod ordinary;
 mod published;

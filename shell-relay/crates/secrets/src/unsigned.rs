@@ -1,0 +1,187 @@
+//! Finds secrets behind a name without a sign of assignment: options, SQL, directives of settings. Pure.
+
+use std::ops::Range;
+
+use super::{
+    chosen::{MOST_LEAD, has_form, is_quoted_secret, prefix, quoted},
+    likely,
+    sense::{Sense, is_in, sense},
+    stand_in::is_stand_in,
+};
+
+/// Words that follow an option in a sentence.
+const PROSE: &str = "\
+    a an and are argument as at be but can flag for from has if in instead into is may must not of on option options or \
+    parameter should switch the then to via was when which will with without";
+/// Words between a name and its value in a sentence.
+const LINKS: &str = "is was are now set to as changed ist lautet war est es";
+/// Directives directly before a name: `SetEnv DB_PASSWORD word`.
+const DIRECTIVES: &str = "\
+    setx setenv env";
+/// The same, where an ordinary word may follow: `enable password authentication`.
+const VERBS: &str = "set enable";
+/// Words that begin a line of settings with a password at its end.
+const HEADS: &str = "d-i set enable username user neighbor login default machine account line tacacs-server radius-server snmp-server consul etcdctl nmcli";
+/// Words before the name of the user whose password follows.
+const USERS: &str = "\
+    login user username";
+
+/// A name and the text around it.
+struct Place<'a> {
+    name: &'a [u8],
+    bytes: &'a [u8],
+    /// The begin of the value, or of its quote.
+    at: usize,
+    /// Blanks before it.
+    gap: usize,
+    /// The line before the name.
+    lead: &'a [u8],
+    sense: Sense,
+    is_option: bool,
+}
+
+/// The place of the value behind the name `name` of `bytes` and a blank or a bracket.
+pub(super) fn behind(bytes: &[u8], name: Range<usize>) -> Option<Range<usize>> {
+    if !matches!(bytes.get(name.end), Some(b' ' | b'\t' | b'(')) {
+        return None;
+    }
+    let text = &bytes[name.clone()];
+    let sense = sense(text).filter(|_| !matches!(text, b"pwd"))?;
+    let area = &bytes[name.start.saturating_sub(MOST_LEAD)..name.start];
+    let lead = area.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+    let is_option = text.starts_with(b"-") && lead.last().is_none_or(|byte| b" \t\"'(".contains(byte));
+    let gap = bytes[name.end..].iter().take(MOST_LEAD).take_while(|byte| b" \t".contains(byte)).count();
+    // The name is itself the value of an option: `-p password host`.
+    let before = lead.split(u8::is_ascii_whitespace).rfind(|word| !word.is_empty()).unwrap_or_default();
+    if before.starts_with(b"-") && before.len() > 1 && !is_option && !lead.trim_ascii_start().starts_with(b"set ") {
+        return None;
+    }
+    let place = Place { name: text, bytes, at: name.end + gap, gap, lead, sense, is_option };
+    let range = match bytes[name.end] {
+        b'(' => place.argument(name.end + 1),
+        _ => place.quoted().or_else(|| place.word()).or_else(|| place.sentence()),
+    };
+    range.filter(|range| !range.is_empty() && !is_stand_in(&bytes[range.clone()], text))
+}
+
+impl Place<'_> {
+    /// A call with nothing but the value: `password("...")`.
+    fn argument(&self, at: usize) -> Option<Range<usize>> {
+        let quote = self.bytes.get(at).filter(|byte| b"\"'".contains(byte))?;
+        let value = quoted(&self.bytes[at + 1..], *quote, false)?;
+        let is_only = self.name != b"pass" && self.bytes.get(at + 2 + value.len()) == Some(&b')');
+        (is_only && is_quoted_secret(value, self.sense)).then_some(at + 1..at + 1 + value.len())
+    }
+
+    fn quoted(&self) -> Option<Range<usize>> {
+        let at = self.at + prefix(&self.bytes[self.at..]);
+        let quote = self.bytes.get(at).filter(|byte| b"\"'".contains(byte))?;
+        let value = quoted(&self.bytes[at + 1..], *quote, false)?;
+        let is_user_before = self.name != b"pass" || self.lead.windows(4).any(|part| part == b"user");
+        let is_bound = is_user_before
+            && self.lead.last().is_none_or(|byte| b" \t(:{".contains(byte))
+            && self.sense == Sense::Password;
+        // `password "web-dev" deleted`: the name of an object.
+        let after = &self.bytes[(at + 2 + value.len()).min(self.bytes.len())..];
+        let is_name = !self.is_option
+            && value.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-')
+            && matches!(after, [b' ', b'a'..=b'z', ..]);
+        (!is_name && (self.is_option || is_bound) && is_quoted_secret(value, self.sense))
+            .then_some(at + 1..at + 1 + value.len())
+    }
+
+    fn word_at(&self, at: usize) -> &[u8] {
+        let rest = &self.bytes[at..];
+        let end = |byte: &u8| byte.is_ascii_whitespace() || byte.is_ascii_control() || b"\"'`;|".contains(byte);
+        &rest[..rest.iter().take(MOST_LEAD).position(end).unwrap_or(rest.len().min(MOST_LEAD))]
+    }
+
+    fn word(&self) -> Option<Range<usize>> {
+        let first = self.word_at(self.at);
+        // `password 7 ...`: the kind of a password of a router.
+        let kind = matches!(first, [b'0'..=b'9']) && self.bytes.get(self.at + 1) == Some(&b' ') && !self.is_option;
+        let at = self.at + if kind { 2 } else { 0 };
+        let value = self.word_at(at);
+        let after = &self.bytes[at + value.len()..];
+        let fits = if self.is_option {
+            is_of_option(value, after, self.gap)
+        } else {
+            is_of_directive(value, after, self.lead)
+        };
+        (fits && has_form(value, self.sense) && (self.sense == Sense::Password || likely::has_digit(value)))
+            .then_some(at..at + value.len())
+    }
+
+    /// `the password is ...`: a sentence that ends in a value that is no word.
+    fn sentence(&self) -> Option<Range<usize>> {
+        if self.sense != Sense::Password {
+            return None;
+        }
+        let (mut at, mut links) = (self.at, 0);
+        while links < 3 && is_in(LINKS, self.word_at(at).strip_suffix(b":").unwrap_or(self.word_at(at))) {
+            at += self.word_at(at).len();
+            at += self.bytes[at..].iter().take(2).take_while(|byte| **byte == b' ').count();
+            links += 1;
+        }
+        if links == 0
+            && let Some(colon) = self.behind_words()
+        {
+            (at, links) = (colon, 1);
+        }
+        let quote = self.bytes.get(at).filter(|byte| b"\"'".contains(byte)).filter(|_| links > 0);
+        if let Some(value) = quote.and_then(|quote| quoted(&self.bytes[at + 1..], *quote, false)) {
+            let is_word = !value.contains(&b' ') && has_form(value, self.sense);
+            return is_word.then_some(at + 1..at + 1 + value.len());
+        }
+        let value = self.word_at(at);
+        let value = value.strip_suffix(b".").or_else(|| value.strip_suffix(b",")).unwrap_or(value);
+        let rest = self.bytes[at + value.len()..].split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let begins_line = self.lead.trim_ascii().is_empty();
+        let is_secret =
+            likely::has_digit(value) && value.iter().any(u8::is_ascii_alphabetic) && has_form(value, self.sense);
+        let is_last = rest.iter().all(|byte| b" .,!\"')\r".contains(byte));
+        ((links > 0 || begins_line) && is_last && is_secret && !is_code(value)).then_some(at..at + value.len())
+    }
+}
+
+impl Place<'_> {
+    /// The place behind the colon of `password for the printer: ...`.
+    fn behind_words(&self) -> Option<usize> {
+        let area = &self.bytes[self.at..self.bytes.len().min(self.at + MOST_LEAD)];
+        let line = area.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let colon = memchr::memmem::find(line, b": ")?;
+        let words = line[..colon].split(|byte| *byte == b' ').count();
+        let is_phrase =
+            line[..colon].iter().all(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80 || b" @._()-".contains(byte));
+        let gap = line[colon + 1..].iter().take_while(|byte| **byte == b' ').count();
+        (words <= 5 && is_phrase).then_some(self.at + colon + 1 + gap)
+    }
+}
+
+/// A call, an index, a path, a version.
+fn is_code(value: &[u8]) -> bool {
+    value.iter().any(|byte| b"()[]{}<>=/:".contains(byte)) || value.starts_with(b"-")
+}
+
+/// Whether a word behind an option is its value, and not a sentence about it, another option or the name of the value.
+fn is_of_option(value: &[u8], after: &[u8], gap: usize) -> bool {
+    let is_other = value.first().is_none_or(|first| b"-([{<|>=&*,:.".contains(first));
+    let is_name = value.iter().all(|byte| byte.is_ascii_uppercase() || b"_-]".contains(byte));
+    let is_help = gap > 1 || after.starts_with(b"  ") || after.starts_with(b"\t");
+    !is_other && !is_name && !is_help && !is_in(PROSE, value) && !value.ends_with(b")") && !value.ends_with(b",")
+}
+
+/// Whether the last word of a line is the value of a setting.
+fn is_of_directive(value: &[u8], after: &[u8], lead: &[u8]) -> bool {
+    let words: Vec<&[u8]> = lead.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
+    let is_last = after.split(|byte| *byte == b'\n').next().is_none_or(|rest| rest.trim_ascii().is_empty());
+    let last = words.last().copied().unwrap_or_default();
+    let user = words.len().checked_sub(2).and_then(|at| words.get(at)).copied().unwrap_or_default();
+    let first = words.first().copied().unwrap_or_default();
+    let has_sign = likely::has_digit(value) || value.iter().any(|byte| b"!@#$%^*+=~".contains(byte));
+    let is_setting = is_in(DIRECTIVES, last)
+        || first == b"set" && last.starts_with(b"-") && words.len() == 2
+        || is_in(USERS, user) && !is_in(PROSE, value) && !is_in(PROSE, last)
+        || (is_in(VERBS, last) || is_in(HEADS, first)) && has_sign;
+    is_last && is_setting
+}
