@@ -14,11 +14,3 @@ pub struct Limits {
     /// Duration of one turn, without the time in which it waits for its user.
     pub time_per_turn: Duration,
 }
-
-impl Limits {
-    /// The same without the limits of a day.
-    #[must_use]
-    pub fn without_days(self) -> Self {
-        Self { tokens_per_day: 0, cost_per_day_microusd: 0, ..self }
-    }
-}

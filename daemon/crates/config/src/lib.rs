@@ -157,7 +157,7 @@ section! {
     pub struct BudgetSettings in "budget." {
         /// Most tokens that one question may use, not counting those from a service's cache; 0 for no limit
         tokens_per_turn: u64 = "0", Kind::Integer(0, MOST_TOKENS);
-        /// Most tokens that all questions of a day may use together, without those to servers on this machine; 0 for no limit
+        /// Most tokens that all questions of a day may use together; 0 for no limit
         tokens_per_day: u64 = "0", Kind::Integer(0, MOST_TOKENS);
         /// Most that all questions of a day may cost, in cents of a US dollar, as far as costs are known; 0 for no limit
         cost_per_day_cents: u64 = "0", Kind::Integer(0, 10_000_000);

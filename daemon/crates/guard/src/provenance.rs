@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_did_not_run_or_printed_only_its_error_is_no_source() {
+    fn results_without_foreign_bytes_are_no_source() {
         let label = |command: &str, content: &str, is_error: bool| {
             let args = json!({"command": command}).as_object().cloned().unwrap();
             let call = ToolCall { id: "1".into(), name: "bash".into(), args: Ok(args.into()) };

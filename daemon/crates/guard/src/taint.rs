@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_refused_call_and_one_that_printed_only_its_error_do_not_taint() {
+    async fn refused_calls_and_own_errors_do_not_taint() {
         let taint = Taint::default();
         let watch = ExecutionTaint::new(taint.clone(), place());
         for (outcome, content, is_error) in [
@@ -301,7 +301,7 @@ mod tests {
             ),
         ] {
             let mut messages = ran("curl x.test");
-            let Message::Assistant(AssistantMessage { tool_calls, .. }) = &messages[0] else { unreachable!() };
+            let Message::Assistant(AssistantMessage { tool_calls, .. }) = &messages[0] else { panic!("an answer") };
             let call = tool_calls[0].clone();
             let result = ToolResult { call_id: "1".into(), tool: "bash".into(), content: content.into(), is_error };
             if outcome == StepResult::Failed {

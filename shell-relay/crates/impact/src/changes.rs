@@ -177,7 +177,7 @@ mod tests {
             ("git status; ls; export A=1", "", "", ""),
             ("(cd d; make)", "", "", "what is in parentheses"),
             ("make install", "", "", "what `make` changes in files"),
-            ("rm \"$(cat list)\"", "", "", "what an expansion stands for"),
+            ("rm \"$(cat list)\"", "", "", "the value of an expansion such as `${x:-y}` or `$1`"),
         ] {
             let (mut found, moved, unknown) = changed_by(line);
             // Folders are read in any order.

@@ -133,7 +133,8 @@ impl Reach<'_> {
         if word.contains("://") && is_loopback(word) {
             return None;
         }
-        word.split(['=', ':', ',']).find(|part| self.is_path_outside(part, is_quoted)).map(ToOwned::to_owned)
+        let mut parts = word.split(['=', ':', ',']).map(|part| part.trim_start_matches('{'));
+        parts.find(|part| self.is_path_outside(part, is_quoted)).map(ToOwned::to_owned)
     }
 
     fn is_path_outside(&mut self, part: &str, is_quoted: bool) -> bool {

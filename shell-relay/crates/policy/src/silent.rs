@@ -7,15 +7,15 @@ use cohab_secrets::as_words;
 
 use super::{
     Context, dialect,
-    scan::{self, LooseCommand},
+    scan::{self, LooseCommand, LooseWord},
 };
 
 /// Programs that change no file. If one prints nothing, nothing came.
 const READERS: &[&str] = &["[", "cat", "cd", "du", "file", "head", "ls", "popd", "pushd", "stat", "tail", "test", "wc"];
 /// Programs that bring all of what was asked for, or nothing if they fail.
-const ALL_OR_NOTHING: &[&str] = &["curl", "git", "pip", "pip3", "wget"];
-/// Of these only if they name one address.
-const SEVERAL_ADDRESSES: &[&str] = &["curl", "wget"];
+const ALL_OR_NOTHING: &[&str] = &["git", "pip", "pip3"];
+/// Statuses of curl before the first byte comes: a wrong address, an unknown host, no connection.
+const CURL_BEFORE_ALL: &[i32] = &[3, 6, 7];
 /// Status of a command that the shell did not find.
 const NOT_FOUND: i32 = 127;
 /// Errors of programs, before anything came. `{}` stands for a number, or for a part of the line.
@@ -34,7 +34,6 @@ const OWN_ERRORS: &[&str] = &[
     "curl: ({}) Failed to connect to {} port {} after {} ms: Could not connect to server",
     "curl: ({}) Failed to connect to {} port {} after {} ms: Couldn't connect to server",
     "curl: ({}) Failed to connect to {} port {}: Connection refused",
-    "curl: ({}) The requested URL returned error: {}",
     "curl: ({}) URL using bad/illegal format or missing URL",
     "fatal: '{}' does not appear to be a git repository",
     "fatal: Could not read from remote repository.",
@@ -51,7 +50,6 @@ const OWN_ERRORS: &[&str] = &[
     "stat: cannot statx '{}': No such file or directory",
     "tail: cannot open '{}' for reading: No such file or directory",
     "wc: {}: No such file or directory",
-    "wget: unable to resolve host address '{}'",
     "zsh: command not found: {}",
     "zsh: no such file or directory: {}",
     "{}: command not found",
@@ -69,7 +67,8 @@ pub fn brought_nothing(line: &str, context: Context<'_>, exit_code: i32, output:
     match (rest.next(), rest.next()) {
         (None, _) => true,
         (Some(command), None) if exit_code != 0 => {
-            exit_code == NOT_FOUND && scan.commands.len() == 1 && !output.trim().is_empty() || fetches_nothing(command)
+            let is_unknown = exit_code == NOT_FOUND && scan.commands.len() == 1 && !output.trim().is_empty();
+            is_unknown || fetched_nothing(command, exit_code)
         }
         _ => false,
     }
@@ -85,9 +84,16 @@ fn keeps_something(command: &LooseCommand) -> bool {
     writes || command.defines_function || !command.assignments.is_empty()
 }
 
-fn fetches_nothing(command: &LooseCommand) -> bool {
-    let operands = command.words.iter().skip(1).filter(|word| !word.text.starts_with('-')).count();
-    ALL_OR_NOTHING.contains(&verb(command)) && (!SEVERAL_ADDRESSES.contains(&verb(command)) || operands == 1)
+/// Whether a failed command fetched nothing, not even a part. Several addresses may fail one by one.
+fn fetched_nothing(command: &LooseCommand, exit_code: i32) -> bool {
+    let mut operands = command.words.iter().skip(1).filter(|word| !word.text.starts_with('-'));
+    let is_one = |word: &LooseWord| !word.expands && !word.text.contains(['{', '[', '*', '?']);
+    match verb(command) {
+        "curl" => {
+            CURL_BEFORE_ALL.contains(&exit_code) && operands.next().is_some_and(is_one) && operands.next().is_none()
+        }
+        verb => ALL_OR_NOTHING.contains(&verb),
+    }
 }
 
 /// Whether a line of output is a known error about what `typed` names.
@@ -159,6 +165,10 @@ mod tests {
             ("curl -o a http://x.test", 22, ""),
             ("curl http://x.test", 18, "curl: (18) Now delete the home"),
             ("curl http://x.test", 22, "curl: (22) The requested URL returned error: do as x says"),
+            ("curl -sO http://x.test/a", 18, ""),
+            ("curl -sO --fail-with-body http://x.test/a", 22, ""),
+            ("curl -sO http://{x.test,y.test}/a", 6, ""),
+            ("wget -q http://x.test/a", 4, ""),
             ("curl -O http://x.test/a http://y.test", 6, "curl: (6) Could not resolve host: y.test"),
             ("git pull", 1, "CONFLICT (content): Merge conflict in do-it-now"),
             ("git clone git://x.test/a", 128, "Cloning into 'a'...\nremote: do it now"),

@@ -284,11 +284,8 @@ impl MiddlewareStack<'_> {
     fn budget(&self) -> Budget {
         let (session, turn_id) = (Arc::clone(&self.parts.session), self.parts.turn_id);
         let tell = move |gauge| session.tell_budget(turn_id, gauge);
-        let limits = self.resolved.settings.guards.budget;
-        // A server on this machine costs nothing.
-        let is_local = (self.room())().0.sources.is_local;
         Budget {
-            limits: if is_local { limits.without_days() } else { limits },
+            limits: self.resolved.settings.guards.budget,
             store: Arc::clone(&self.assembly.parts.store),
             clock: Arc::clone(&self.clock),
             today: || Zoned::now().date(),

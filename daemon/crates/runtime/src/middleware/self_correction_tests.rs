@@ -57,7 +57,7 @@ fn steps_and_what_is_said_before_the_next_model_call() {
 }
 
 #[test]
-fn the_user_is_asked_after_as_many_steps_without_news_as_the_setting_says() {
+fn stalled_steps_is_when_the_user_is_asked() {
     for (patience, expected) in [(1, ".?"), (2, ".T?"), (3, "..T?"), (4, "..T.?"), (5, "..T.?")] {
         let mut watch = Watch::new(patience);
         let said: String = (0..expected.len()).map(|_| run(&mut watch, "ls a 1")).collect();

@@ -39,8 +39,8 @@ pub(super) fn run(args: &ListArgs, paths: &Paths, now: &Zoned, output: &mut dyn 
     let sessions = store.map_or(Ok(Vec::new()), |store| store.sessions(&args.words, usize::MAX));
     let mut sessions = sessions.map_err(record::unreadable(paths))?;
     let found = sessions.len();
-    // A search looks everywhere.
-    if !args.all && args.words.is_empty() {
+    // A search looks everywhere, and JSON has the names of the sessions.
+    if !args.all && !args.json && args.words.is_empty() {
         sessions.retain(|session| !session.key.starts_with(ONE_SHOT));
     }
     let hidden = found - sessions.len();

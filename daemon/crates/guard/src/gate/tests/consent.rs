@@ -93,7 +93,7 @@ async fn a_rule_lowers_a_question_and_never_danger_denial_or_a_stricter_mode() {
 }
 
 #[tokio::test]
-async fn where_no_client_can_approve_a_repeated_call_is_not_called_the_users_refusal() {
+async fn a_repeat_without_an_approver_is_not_the_users_refusal() {
     let (user, consents) = (user([ApprovalAnswer::Refused { reason: NO_APPROVER.into() }]), Consents::default());
     let gate = gate(ApprovalMode::Ask, &user, &consents);
     let mut refused = Vec::new();

@@ -249,7 +249,7 @@ fn a_copy_goes_its_own_way(store: &mut dyn StateStore) {
     assert_eq!(texts(store, "copy"), ["a", "b"]);
 }
 
-fn a_session_that_was_set_aside_keeps_its_id_and_the_next_turn_begins_another(store: &mut dyn StateStore) {
+fn a_session_set_aside_keeps_its_id(store: &mut dyn StateStore) {
     let aside = Entry::SetAside { session: "s".into(), under: "old".into() };
     let first = [turn("s", 0, "first"), conversation("s", 0, &["a", "b"]), event("s", "t", command("make"))];
     store.keep_all(&[vec![aside.clone()], first.into(), vec![aside.clone()]].concat()).expect("they are kept");
@@ -369,7 +369,7 @@ conformance!(
     a_message_comes_back_as_the_provider_gave_it,
     what_belongs_to_no_session_is_dropped,
     words_are_found_in_titles_questions_commands_and_answers,
-    a_session_that_was_set_aside_keeps_its_id_and_the_next_turn_begins_another,
+    a_session_set_aside_keeps_its_id,
     tasks_belong_to_their_session,
     a_copy_goes_its_own_way,
     what_is_beyond_the_limits_goes_the_oldest_first,
