@@ -41,10 +41,10 @@ pub(super) fn serve(stream: &TcpStream, wire: Wire, shared: &Shared) -> io::Resu
         let is_counted = is_call || request.method != "GET" || lock(&shared.list).is_some();
         shared.update(|state| {
             state.requests.extend(is_counted.then_some(request));
-            state.streaming += 1;
+            state.streaming += usize::from(is_counted);
         });
         let after = play(stream, wire, &answer);
-        shared.update(|state| state.streaming -= 1);
+        shared.update(|state| state.streaming -= usize::from(is_counted));
         if after? == After::Closed || is_last {
             break;
         }

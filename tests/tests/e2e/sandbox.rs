@@ -77,7 +77,10 @@ fn the_card_says_that_it_runs_outside_and_consent_to_the_same_command_inside_doe
     let shell = home.bash();
     shell.submit(&format!("{} ask make it", cohab_e2e::binaries::word("cohab")));
     shell.wait_approval("mkdir made");
-    shell.send("s");
+    shell.send("d");
+    shell.wait_text("stores it");
+    shell.outwait_deaf_card();
+    shell.send("y");
     shell.wait_approval("outside of the sandbox");
     shell.send("y");
     shell.wait_text("Both done.");

@@ -110,7 +110,7 @@ fn session(shell: &str) -> String {
     seen += &format!("==== the end\n{}\n", session.look(text));
     let seen = seen.replace(home.path("").display().to_string().trim_end_matches('/'), "HOME");
     // A card names the user only if that is root.
-    let rows = seen.lines().filter(|row| !row.starts_with("│ as: "));
+    let rows = seen.lines().map(|row| row.strip_suffix(" · as root").unwrap_or(row));
     rows.map(without_time).collect::<Vec<_>>().join("\n")
 }
 

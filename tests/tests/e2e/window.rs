@@ -99,7 +99,7 @@ fn a_long_output_is_whole_in_a_file_that_the_model_may_read_and_goes_with_its_se
     let path = file().expect("a file");
     assert!(fs::read_to_string(&path).expect("text").contains("\n30001\n"));
     assert_eq!(fs::metadata(&path).expect("it is there").permissions().mode() & 0o777, 0o600);
-    eventually("the session is kept", || home.run(&["sessions"]).stdout.contains("what is in the middle?"));
+    eventually("the session is kept", || home.run(&["sessions", "--all"]).stdout.contains("what is in the middle?"));
     assert_eq!(home.run(&["sessions", "rm", "--all", "--yes"]).status, Some(0));
     assert_eq!(file(), None);
 }

@@ -18,7 +18,14 @@ impl Stage {
         self.command_ran("", 0, changes);
         self.daemon(step_ended(1, StepOutcome::Done, "exit 0", 5));
         self.end(TurnEndReason::Answered);
+        self.undo("");
+    }
+
+    /// An undo is asked for, and our program says this about files.
+    fn undo(&mut self, told: &str) {
         self.enter("cohab undo");
+        let ending = own_output::ProgramEnding::Exited(0);
+        self.event(Event::ProgramEnded(OwnOutput { text: told.into(), ending }));
     }
 
     /// The command of the undo has run: the shell has these variables.
@@ -140,7 +147,7 @@ fn undo() {
             stage.live(LiveEvent::CommandFinished { id, outcome });
             stage.live(LiveEvent::AnswerReady);
             stage.end(TurnEndReason::Answered);
-            stage.enter("cohab undo");
+            stage.undo("");
             stage.has(&[]);
         }),
         ("a command that was stopped", |stage| {
@@ -151,7 +158,7 @@ fn undo() {
             stage.live(LiveEvent::CommandStarted { id: id.clone() });
             stage.live(LiveEvent::CommandFinished { id, outcome: outcome(BY_USER) });
             stage.live(LiveEvent::AnswerReady);
-            stage.enter("cohab undo");
+            stage.undo("Not undone: what `make` changes in files.\n");
             stage.has_in("/home/ann/src/big", &[]);
             stage.has(&[]);
         }),

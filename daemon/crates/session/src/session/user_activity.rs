@@ -6,6 +6,8 @@ use cohab_context::query::{MAX_HISTORY_EVENTS, PastCommand};
 
 /// Name of the program that manages what cohab knows.
 const COHAB: &str = "cohab";
+/// Its commands that change the shell or files: the model must not build on what was before.
+const CHANGING: &[&[&str]] = &[&["undo"], &["resume"], &["sessions", "resume"], &["sessions", "fork"]];
 
 /// The newest commands, without those of cohab itself: they print other conversations.
 #[derive(Default)]
@@ -13,7 +15,7 @@ pub(super) struct RecentCommands(VecDeque<PastCommand>);
 
 impl RecentCommands {
     pub fn push(&mut self, command: PastCommand) {
-        if command.line.as_deref().is_some_and(runs_cohab) {
+        if command.line.as_deref().is_some_and(|line| runs_cohab(line) && !changes_something(line)) {
             return;
         }
         if self.0.len() == MAX_HISTORY_EVENTS {
@@ -29,6 +31,12 @@ impl RecentCommands {
     pub fn take(&mut self) -> Vec<PastCommand> {
         std::mem::take(&mut self.0).into()
     }
+}
+
+/// Whether a line is a command of cohab that changes the shell or files.
+fn changes_something(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    matches!(words.split_first(), Some((&COHAB, rest)) if CHANGING.iter().any(|command| rest.starts_with(command)))
 }
 
 /// Whether one of the commands of a line is `cohab`, also behind `sudo` or in a folder.
@@ -75,7 +83,7 @@ mod tests {
         let mut recent = RecentCommands::default();
         let lines =
             ["ls", "cohab sessions", "/usr/bin/cohab sessions show last", "A=1 cohab why", "cohab usage | less"];
-        for line in lines.into_iter().chain(["cd x && cohab trace", "cd cohab", "cohabit"]) {
+        for line in lines.into_iter().chain(["cd x && cohab trace", "cd cohab", "cohabit", "cohab undo"]) {
             recent.push(PastCommand {
                 line: Some(line.to_owned()),
                 exit_code: 0,
@@ -85,6 +93,6 @@ mod tests {
             });
         }
         let told: Vec<String> = recent.take().into_iter().filter_map(|command| command.line).collect();
-        assert_eq!(told, ["ls", "cd cohab", "cohabit"]);
+        assert_eq!(told, ["ls", "cd cohab", "cohabit", "cohab undo"]);
     }
 }

@@ -1,4 +1,4 @@
-//! Scores the scrubber on lists of lines: `score [--rows even|odd] [--misses] [--speed] NAMED.tsv ... ORDINARY.txt ...`.
+//! Scores the scrubber on lists of lines: `score_secrets [--rows even|odd] [--misses] [--speed] NAMED.tsv ... ORDINARY.txt ...`.
 //!
 //! A line of a `.tsv` file is a text, a tab and the secret in it; `\n` stands for the end of a line. A line of any other file is
 //! ordinary and must stay as it is. `--misses` prints the lines that fail, `--speed` the megabytes a second. To write rules without
