@@ -355,6 +355,7 @@ impl App {
     /// Puts a question to the model, now or as soon as there is a connection.
     fn ask(&mut self, question: String, now: Instant, effects: &mut Vec<Effect>) {
         let turn_id = (self.options.fresh_turn_id)();
+        self.undo.turn_begins(&question);
         let mut turn =
             Turn::new(turn_id, self.text_width(), self.options.output_style, self.options.highlighter.clone(), now);
         turn.progress = Progress::new(&question, now);

@@ -291,10 +291,10 @@ impl App {
                 self.width(),
                 self.options.output_style,
             ));
-            self.undo.journal.record(request.turn_id, change, is_whole);
+            self.undo.record(request.turn_id, change, is_whole);
             // Whatever ran confined has changed no file.
             if !running.is_locked && self.may_change_the_shell(&request.command) {
-                self.undo.journal.record_files(request.turn_id);
+                self.undo.record_files(request.turn_id);
             }
         } else if result.mode == RunMode::Subshell {
             self.screen.above.push(change_summary::contained(self.width(), self.options.output_style));

@@ -109,7 +109,7 @@ impl App {
         }
         let mut summary = summary.clone();
         if *outcome == StepOutcome::Done && changes_files(&ended.activity) {
-            self.undo.journal.record_files(finished.turn_id);
+            self.undo.record_files(finished.turn_id);
             summary.push_str(output_style.choose(" · undo: cohab undo", ", `cohab undo` takes it back"));
         }
         // A command may have waited long for the user to leave the terminal.

@@ -109,7 +109,18 @@ impl App {
         let Some(undoing) = self.activity.undoing_mut() else { return false };
         self.screen.is_dirty = true;
         let seen = undoing.seen.take();
-        match (std::mem::replace(&mut undoing.step, UndoStage::Opening), seen) {
+        let step = std::mem::replace(&mut undoing.step, UndoStage::Opening);
+        if matches!(step, UndoStage::Opening)
+            && !self.undo.journal.is_empty()
+            && let Some(question) = self.undo.reaches_back_to()
+        {
+            self.print_remark(&format!(
+                "The last turn changed nothing. `cohab undo` again undoes an earlier one: \"{question}\"."
+            ));
+            self.close_undo(effects);
+            return true;
+        }
+        match (step, seen) {
             (UndoStage::Opening, _) if self.undo.journal.is_empty() => {
                 self.print_remark(
                     "Nothing to undo: no turn has changed this shell or a file since the last undo. \

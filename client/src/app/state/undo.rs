@@ -2,6 +2,10 @@
 
 use cohab_protocol::TurnId;
 use cohab_shell_state::state::{Snapshot, StateChange, Undo};
+use cohab_text::sanitize::one_line;
+
+/// Letters of a question that an undo names.
+const QUESTION_CHARS: usize = 60;
 
 /// What the last turn that changed anything changed.
 #[derive(Debug, Default)]
@@ -16,8 +20,7 @@ pub struct UndoJournal {
 }
 
 impl UndoJournal {
-    /// Adds what a command changed; `is_whole` unless it may have changed more than is known.
-    pub fn record(&mut self, turn: TurnId, change: StateChange, is_whole: bool) {
+    fn record(&mut self, turn: TurnId, change: StateChange, is_whole: bool) {
         if change.is_empty() && is_whole {
             return;
         }
@@ -26,8 +29,7 @@ impl UndoJournal {
         self.change.then(change);
     }
 
-    /// A tool has changed a file, or a command may have.
-    pub fn record_files(&mut self, turn: TurnId) {
+    fn record_files(&mut self, turn: TurnId) {
         self.begin(turn);
         self.has_files = true;
     }
@@ -52,6 +54,54 @@ impl UndoJournal {
 pub struct UndoOffer {
     pub journal: UndoJournal,
     pub key: UndoKey,
+    /// Turns of this shell that began since the one that can be undone; without one only that one.
+    later: Option<LaterTurns>,
+    /// The last question, in short.
+    question: String,
+}
+
+/// The turns behind the one that can be undone. They changed nothing.
+#[derive(Debug)]
+struct LaterTurns {
+    /// The question of the turn that can be undone, in short.
+    question: String,
+    /// The user knows that the undo reaches back.
+    is_told: bool,
+}
+
+impl UndoOffer {
+    /// A turn begins.
+    pub fn turn_begins(&mut self, question: &str) {
+        let earlier = std::mem::replace(&mut self.question, one_line(question, QUESTION_CHARS));
+        let question = self.later.take().map_or(earlier, |later| later.question);
+        self.later = (!self.journal.is_empty()).then_some(LaterTurns { question, is_told: false });
+    }
+
+    /// Adds what a command changed; `is_whole` unless it may have changed more than is known.
+    pub fn record(&mut self, turn: TurnId, change: StateChange, is_whole: bool) {
+        self.journal.record(turn, change, is_whole);
+        self.forget_earlier(turn);
+    }
+
+    /// A tool has changed a file, or a command may have.
+    pub fn record_files(&mut self, turn: TurnId) {
+        self.journal.record_files(turn);
+        self.forget_earlier(turn);
+    }
+
+    /// No turn is behind the one that runs.
+    fn forget_earlier(&mut self, turn: TurnId) {
+        if self.journal.turn == Some(turn) {
+            self.later = None;
+        }
+    }
+
+    /// The question of the turn that an undo would reach back to, the first time; afterwards it is agreed to.
+    pub fn reaches_back_to(&mut self) -> Option<String> {
+        let later = self.later.as_mut().filter(|later| !later.is_told)?;
+        later.is_told = true;
+        Some(later.question.clone())
+    }
 }
 
 /// Whether the key for undo counts.

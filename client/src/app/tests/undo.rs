@@ -292,3 +292,24 @@ fn a_turn_that_ran_a_command_is_the_one_that_is_undone() {
     bench.enter("cohab undo");
     assert_eq!(bench.live(LiveEvent::AnswerReady), [Effect::EndAnswer]);
 }
+
+#[test]
+fn an_earlier_turn_is_named_before_it_is_undone() {
+    let mut bench = after_a_turn(&[("FOO", None, Some("1"))]);
+    bench.enter("? what is this");
+    bench.live(LiveEvent::AnswerReady);
+    bench.daemon(ended(TurnEndReason::Answered));
+    bench.app.last_frame();
+    bench.live(LiveEvent::AnswerEnded);
+    bench.live(LiveEvent::PromptReady);
+    bench.enter("cohab undo");
+    assert_eq!(bench.live(LiveEvent::AnswerReady), [Effect::EndAnswer]);
+    let shown: Vec<String> = bench.app.last_frame().above.iter().map(ToString::to_string).collect();
+    assert!(
+        shown[1].starts_with("The last turn changed nothing. `cohab undo` again undoes an earlier one: \""),
+        "{shown:?}"
+    );
+    bench.live(LiveEvent::AnswerEnded);
+    bench.enter("cohab undo");
+    assert_eq!(own_command(&bench.live(LiveEvent::AnswerReady)).text, ":");
+}
