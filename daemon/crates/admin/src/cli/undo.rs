@@ -68,20 +68,21 @@ fn run_with_input(
     let backups = Backups::at(&paths.state_dir);
     let result = match args {
         UndoArgs { list: true, .. } => list(args, &backups, output),
-        UndoArgs { redo: true, .. } => {
-            backups.redo().map_err(unreadable).and_then(|redone| tell(args, redone.as_ref(), paths, output))
-        }
+        UndoArgs { redo: true, .. } => backups
+            .redo()
+            .map_err(|error| unreadable(&error))
+            .and_then(|redone| tell(args, redone.as_ref(), paths, output)),
         _ => undo(args, &backups, paths, input, output),
     };
     super::finish(result, output, errors)
 }
 
-fn unreadable(error: io::Error) -> Failure {
+fn unreadable(error: &io::Error) -> Failure {
     Failure::Other(format!("the saved files cannot be read: {error}"), None)
 }
 
 fn list(args: &UndoArgs, backups: &Backups, output: &mut dyn Write) -> Result<(), Failure> {
-    let turns = backups.turns().map_err(unreadable)?;
+    let turns = backups.turns().map_err(|error| unreadable(&error))?;
     let text = if args.json { told::list_json(&turns) } else { told::list(&turns, &Zoned::now()) };
     Ok(output.write_all(text.as_bytes())?)
 }
@@ -93,7 +94,7 @@ fn undo(
     input: Option<&mut dyn BufRead>,
     output: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let turns = backups.turns().map_err(unreadable)?;
+    let turns = backups.turns().map_err(|error| unreadable(&error))?;
     let turn = match &args.turn {
         Some(named) => find(&turns, named)?,
         None => turns.first(),
@@ -104,7 +105,8 @@ fn undo(
     {
         agree(turn, input, output)?;
     }
-    let restored = turn.map(|turn| backups.restore(Some(&turn.turn))).transpose().map_err(unreadable)?.flatten();
+    let restored =
+        turn.map(|turn| backups.restore(Some(&turn.turn))).transpose().map_err(|error| unreadable(&error))?.flatten();
     tell(args, restored.as_ref(), paths, output)
 }
 
@@ -241,7 +243,8 @@ mod tests {
         write(&home, "0002", &newer);
         let (code, text) = run_as(&home, &PLAIN, None);
         assert!(
-            code == ExitCode::FAILURE && text.contains("there is no terminal to ask whether to undo \"the question of 0002\"")
+            code == ExitCode::FAILURE
+                && text.contains("there is no terminal to ask whether to undo \"the question of 0002\"")
         );
         let (code, text) = run_as(&home, &PLAIN, Some("\n"));
         assert!(text.starts_with("\"the question of 0002\", now:\n  ") && text.contains("/newer\n"), "{text}");

@@ -121,9 +121,8 @@ impl Middleware for KeepFiles {
                 let kept =
                     self.on_disk(move |turn| turn.keep_for_command(&command, &cwd).map_err(|error| error.to_string()));
                 match kept.await {
-                    Ok(pending) => {
-                        pending.into_iter().for_each(|pending| self.open(&call.call_id, Open::Command(pending)))
-                    }
+                    Ok(Some(pending)) => self.open(&call.call_id, Open::Command(pending)),
+                    Ok(None) => {}
                     // The user agreed to the command, not to a copy.
                     Err(error) => tracing::warn!(error, "what a command changes could not be kept"),
                 }

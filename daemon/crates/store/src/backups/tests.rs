@@ -50,9 +50,9 @@ impl Bench {
 }
 
 /// A command changes these in this turn, by this work.
-fn run(bench: &Bench, turn: &str, changes: CommandChanges, work: impl FnOnce()) -> Vec<String> {
+fn run(bench: &Bench, turn: &str, changes: &CommandChanges, work: impl FnOnce()) -> Vec<String> {
     let deadline = Instant::now() + Duration::from_secs(60);
-    let pending = bench.backups.keep_for_command(("shell:1", turn), "a question", &changes, deadline).expect("kept");
+    let pending = bench.backups.keep_for_command(("shell:1", turn), "a question", changes, deadline).expect("kept");
     work();
     bench.backups.command_ended("shell:1", turn, &pending).expect("noted");
     let turns = bench.backups.turns().expect("read");
@@ -210,7 +210,7 @@ fn what_a_command_removed_comes_back_with_folders_links_and_modes() {
     fs::set_permissions(bench.path("d/deep"), fs::Permissions::from_mode(0o700)).expect("set");
     symlink("run.sh", bench.path("d/link")).expect("linked");
     bench.set("stays", "as it is");
-    let left_out = run(&bench, "t1", touching(&bench, &["d", "stays", "never"]), || {
+    let left_out = run(&bench, "t1", &touching(&bench, &["d", "stays", "never"]), || {
         fs::remove_dir_all(bench.path("d")).expect("removed");
     });
     assert_eq!(left_out, Vec::<String>::new());
@@ -241,7 +241,7 @@ fn what_a_command_created_moved_or_replaced_is_taken_back_and_can_be_redone() {
     };
     let now = || ["config", "made", "name", "new name", "folder/f", "archive/f"].map(|name| bench.text(name));
     let before = now();
-    run(&bench, "t1", changes, || {
+    run(&bench, "t1", &changes, || {
         bench.set("config", "new");
         bench.set("made", "made");
         fs::rename(bench.path("name"), bench.path("new name")).expect("moved");
@@ -272,7 +272,7 @@ fn what_was_changed_since_a_command_is_left_alone() {
         moves: vec![(bench.path("moved"), bench.path("there"))],
         ..touching(&bench, &["removed", "replaced"])
     };
-    run(&bench, "t1", changes, || {
+    run(&bench, "t1", &changes, || {
         fs::remove_file(bench.path("removed")).expect("removed");
         bench.set("replaced", "new");
         fs::rename(bench.path("moved"), bench.path("there")).expect("moved");
@@ -294,7 +294,7 @@ fn a_file_that_the_turn_wrote_and_a_command_removed_is_as_before_the_turn() {
     bench.set("f", "old");
     bench.write("t1", "f", "new");
     bench.write("t1", "made", "made");
-    run(&bench, "t1", touching(&bench, &["f", "made"]), || {
+    run(&bench, "t1", &touching(&bench, &["f", "made"]), || {
         fs::remove_file(bench.path("f")).expect("removed");
         fs::remove_file(bench.path("made")).expect("removed");
     });
@@ -308,14 +308,14 @@ fn what_is_too_large_is_left_out_by_name_and_the_command_runs_all_the_same() {
     bench.backups.max_turn_bytes = 1024 * 1024;
     bench.set("small", "small");
     bench.set("large", &"x".repeat(1024 * 1024));
-    let left_out = run(&bench, "t1", touching(&bench, &["large", "small"]), || {
+    let left_out = run(&bench, "t1", &touching(&bench, &["large", "small"]), || {
         fs::remove_file(bench.path("large")).expect("removed");
         fs::remove_file(bench.path("small")).expect("removed");
     });
     assert_eq!(left_out, [format!("{}: more than 1 MiB", bench.path("large").display())]);
     assert_eq!(bench.undo(None), [("small".to_owned(), Word::Restored)]);
     let state = CommandChanges { paths: vec![bench.root.clone()], ..touching(&bench, &[]) };
-    let left_out = run(&bench, "t2", state, || {});
+    let left_out = run(&bench, "t2", &state, || {});
     assert!(left_out[0].ends_with("which holds these copies"), "{left_out:?}");
 }
 
@@ -324,7 +324,7 @@ fn turns_are_listed_with_their_question_files_and_commands() {
     let bench = bench();
     bench.write("t1", "f", "new");
     let changes = CommandChanges { uncovered: vec!["what `make` changes".to_owned()], ..touching(&bench, &[]) };
-    run(&bench, "t1", changes, || {});
+    run(&bench, "t1", &changes, || {});
     let [turn] = &bench.backups.turns().expect("read")[..] else { panic!("one turn") };
     assert_eq!((turn.turn.as_str(), turn.question.as_str()), ("t1", "a question"));
     assert_eq!(turn.paths, [bench.path("f")]);
