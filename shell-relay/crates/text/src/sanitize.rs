@@ -2,7 +2,7 @@
 //!
 //! [`sanitize`] judges each character without its neighbours. So clean text stays clean when it is cut, joined or cleaned again, and
 //! two names that look alike are equal. [`sanitize_prose`] is for sentences that a person reads: it keeps the joiners and variation
-//! selectors that spelling and emoji need, which [`joiners`] decides by the neighbours.
+//! selectors that spelling and emoji need, which `joiners` decides by the neighbours.
 
 mod joiners;
 
