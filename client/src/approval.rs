@@ -6,13 +6,13 @@ mod offer;
 #[cfg(test)]
 mod tests;
 
-use cohab_impact::{Impact, plan::Plan};
 use std::{
     collections::VecDeque,
     sync::Arc,
     time::{Duration, Instant},
 };
 
+use cohab_impact::{Impact, plan::Plan};
 use cohab_policy::{Part, user_rules::Rule};
 use cohab_protocol::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalSubject};
 use cohab_term::{

@@ -1,6 +1,5 @@
 //! Runs tasks on separate threads, so that a disk that hangs does not hold up the terminal.
 
-use cohab_impact::{Impact, plan::Plan, walk};
 use std::{
     path::PathBuf,
     sync::{
@@ -10,6 +9,7 @@ use std::{
     time::Instant,
 };
 
+use cohab_impact::{Impact, plan::Plan, walk};
 use cohab_policy::{Caveat, user_rules::Rule};
 use cohab_policy_io::{
     git_settings::{self, Environment},

@@ -36,18 +36,18 @@ const KEPT_BYTES: usize = MAX_LINE_BYTES + 4;
 /// Bytes of input that are read at once.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// Runs it.
+/// Runs it. `subcommands` are those of `cohab`.
 #[must_use]
-pub fn run(args: &GateArgs) -> ExitCode {
+pub fn run(args: &GateArgs, subcommands: &'static [&'static str]) -> ExitCode {
     let path = env::var_os("PATH");
     let outcome = match &args.explain {
         Some(line) => {
-            let names = PathNames::of(path.as_deref(), env::current_dir().ok());
+            let names = PathNames::of(path.as_deref(), env::current_dir().ok(), subcommands);
             HarmlessWriter::new(io::stdout())
                 .write_all(explain(line, &names).as_bytes())
                 .and_then(|()| io::stdout().flush())
         }
-        None => judge_all(io::stdin().lock(), io::stdout().lock(), &PathNames::of(path.as_deref(), None)),
+        None => judge_all(io::stdin().lock(), io::stdout().lock(), &PathNames::of(path.as_deref(), None, subcommands)),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -21,6 +21,7 @@ use cohab_process::surroundings::Surroundings;
 use cohab_protocol::Paths;
 use cohab_text::terminal_safe_writer::HarmlessWriter;
 
+use self::overview::Group;
 use crate::{
     arguments::{CompletionShell, ModelFlags},
     ask, classify, definitions, init, manual, policy, scrub, shell_start,
@@ -36,7 +37,7 @@ use crate::{
     disable_help_flag = true,
     args_conflicts_with_subcommands = true,
     override_usage = "cohab [OPTIONS] [-- ARGS], or cohab <COMMAND>",
-    help_template = overview::template()
+    help_template = overview::template(&Command::augment_subcommands(clap::Command::new("cohab")), GROUPED)
 )]
 pub struct Cli {
     /// What to do instead of opening the shell.
@@ -62,7 +63,7 @@ pub struct Cli {
     help: Option<bool>,
 }
 
-/// Declares the subcommands, in the order of the help. A row has the name, the variant of [`Command`], its arguments and the call that
+/// Declares the subcommands, in the order of the help. A row has the group in the overview, the name, the variant of [`Command`], its arguments and the call that
 /// runs it, with `arguments` and `process` in scope. A row without arguments is handed over to the daemon's program, which owns settings,
 /// keys and models; help included. `in FILE` declares a file of this folder. Without a doc comment in the row, that of the arguments is
 /// the help.
@@ -75,7 +76,7 @@ macro_rules! commands {
     (@run $process:ident $run:expr) => { $run };
     (
         |$words:ident, $process:ident|
-        $( $(#[$attribute:meta])* $name:literal: $command:ident $(in $file:ident)? $(($arguments:ty) => $run:expr)?; )+
+        $( $(#[$attribute:meta])* $group:ident $name:literal: $command:ident $(in $file:ident)? $(($arguments:ty) => $run:expr)?; )+
     ) => {
         $($(mod $file;)?)+
 
@@ -88,6 +89,9 @@ macro_rules! commands {
 
         /// Names that begin a subcommand; any other first operand is a script for the real shell.
         pub const SUBCOMMANDS: &[&str] = &[$($name,)+ "help"];
+
+        /// The commands with their places in the overview.
+        const GROUPED: &[(Group, &str)] = &[$((Group::$group, $name),)+];
 
         /// The name, if it is one that is handed over.
         #[must_use]
@@ -115,71 +119,71 @@ commands! {
     |arguments, process|
 
     /// Choose a model service, its key and its model
-    "setup": Setup;
+    LookAfter "setup": Setup;
     /// Ask one question and print the answer
-    "ask": Ask(ask::AskArgs) => block_on(ask::run(arguments, process.paths));
+    Ask "ask": Ask(ask::AskArgs) => block_on(ask::run(arguments, process.paths));
     /// List, search, show and resume conversations
-    "sessions": Sessions;
+    Ask "sessions": Sessions;
     /// Undo the changes of the last turn
-    "undo": Undo;
+    Ask "undo": Undo;
     /// Check the installation
-    "doctor": Doctor(doctor::DoctorArgs) => {
+    LookAfter "doctor": Doctor(doctor::DoctorArgs) => {
         let start = shell_start::examined(None, false, &process.paths);
         block_on(doctor::run(arguments, process.paths, start, process.surroundings))
     };
     /// Look after the background daemon
     #[command(subcommand)]
-    "daemon": Daemon(DaemonCommand) => {
+    LookAfter "daemon": Daemon(DaemonCommand) => {
         let (mut output, mut errors) = (io::stdout(), io::stderr());
         let outcome = daemon_control::run(arguments, &process.paths, &mut output, &mut errors);
         block_on(async { outcome.await.unwrap_or(ExitCode::FAILURE) })
     };
     /// List the models of the configured service
-    "models": Models;
+    LookAfter "models": Models;
     /// Show, check and change the settings
     #[command(after_help = "`cohab config list` shows every setting and what it means.")]
-    "config": Config;
+    LookAfter "config": Config;
     /// Show what answers took: tokens and cost
-    "usage": Usage;
+    LookBack "usage": Usage;
     /// Count events and show how long they took
     #[command(hide = true)]
-    "stats": Stats;
+    LookBack "stats": Stats;
     /// List the assistant's commands and approvals
     #[command(hide = true)]
-    "history": History;
+    LookBack "history": History;
     /// Show the conversation behind a command
     #[command(hide = true)]
-    "why": Why;
+    LookBack "why": Why;
     /// Show and verify what was done and approved
     #[command(hide = true)]
-    "audit": Audit;
+    LookBack "audit": Audit;
     /// Show what a turn did, step by step
     #[command(hide = true)]
-    "trace": Trace;
+    LookBack "trace": Trace;
     /// Resume an interrupted turn
     #[command(hide = true)]
-    "resume": Resume;
+    Ask "resume": Resume;
     /// Show what the next question would send
     #[command(hide = true)]
-    "context": Context;
+    Ask "context": Context;
     /// List open tasks
     #[command(hide = true)]
-    "tasks": Tasks;
+    Ask "tasks": Tasks;
     /// Write a turn as script, text or recording
     #[command(hide = true)]
-    "export": Export;
+    LookBack "export": Export;
     /// Trust a project's own instructions
     #[command(hide = true)]
-    "trust": Trust;
+    LookAfter "trust": Trust;
     /// Say what may run unasked, and manage rules
     #[command(hide = true)]
-    "policy": Policy(policy::PolicyArgs) => policy::run(arguments, &process.paths);
+    LookAfter "policy": Policy(policy::PolicyArgs) => policy::run(arguments, &process.paths);
     /// Say whether a line is a command or a question
     #[command(hide = true)]
-    "gate": Gate(classify::GateArgs) => classify::run(&arguments);
+    Tools "gate": Gate(classify::GateArgs) => classify::run(&arguments, SUBCOMMANDS);
     /// Remove secrets from standard input
     #[command(hide = true)]
-    "scrub": Scrub(scrub::ScrubArgs) => scrub::run(&arguments);
+    Tools "scrub": Scrub(scrub::ScrubArgs) => scrub::run(&arguments);
     /// Print lines that start cohab in every shell
     #[command(
         hide = true,
@@ -188,21 +192,21 @@ commands! {
             eval \"$(cohab init bash)\"        eval (cohab init fish | string collect)\n\
             `COHAB_OFF=1 bash` opens a plain shell; where cohab fails, a plain shell stays."
     )]
-    "init": Init(ShellArgs) => init::run(arguments.shell);
+    Tools "init": Init(ShellArgs) => init::run(arguments.shell);
     /// Test how well your shell works with cohab
     #[command(hide = true)]
-    "shell-check": ShellCheck(shell_check::ShellCheckArgs) => {
+    LookAfter "shell-check": ShellCheck(shell_check::ShellCheckArgs) => {
         let start = shell_start::examined(arguments.shell.as_deref(), arguments.login, &process.paths);
         block_on(shell_check::run(arguments, start, process.surroundings))
     };
     /// Send one request to the configured model
     #[command(hide = true)]
-    "probe-model": ProbeModel;
+    LookAfter "probe-model": ProbeModel;
     /// Print the completion script of a shell
     #[command(hide = true)]
-    "completions": Completions(ShellArgs) => block_on(definitions::print_completions(arguments.shell, all_commands));
+    Tools "completions": Completions(ShellArgs) => block_on(definitions::print_completions(arguments.shell, all_commands));
     #[command(hide = true, after_help = "To read it: cohab man | man -l -")]
-    "man": Man(ManArgs) => block_on(manual::run(arguments.command, all_commands));
+    Tools "man": Man(ManArgs) => block_on(manual::run(arguments.command, all_commands));
 }
 
 /// The parts of this process that commands use.
@@ -355,11 +359,6 @@ mod tests {
         for command in Cli::command().get_subcommands() {
             assert!(SUBCOMMANDS.contains(&command.get_name()), "{}", command.get_name());
         }
-    }
-
-    #[test]
-    fn the_line_classifier_knows_exactly_these_subcommands() {
-        assert_eq!(cohab_line_classifier::rules::own::SUBCOMMANDS, SUBCOMMANDS);
     }
 
     #[test]

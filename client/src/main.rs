@@ -98,6 +98,7 @@ fn open_shell(cli: Cli, is_login_name: bool, paths: Paths) -> ExitCode {
         paths,
         config,
         session: cli.session,
+        subcommands: cli::SUBCOMMANDS,
     };
     match driver::run(start) {
         driver::ShellOutcome::Exited(status) => {

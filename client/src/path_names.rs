@@ -17,15 +17,17 @@ pub struct PathNames {
     folders: Vec<PathBuf>,
     /// Below this folder arguments are looked for; nothing exists without one.
     folder: Option<PathBuf>,
+    /// Of `cohab`.
+    subcommands: &'static [&'static str],
     found: RefCell<HashMap<String, bool>>,
 }
 
 impl PathNames {
-    /// Of a `PATH`; arguments are looked for below `folder`, if there is one.
+    /// Of a `PATH`; arguments are looked for below `folder`, if there is one. `subcommands` are those of `cohab`.
     #[must_use]
-    pub fn of(path: Option<&OsStr>, folder: Option<PathBuf>) -> Self {
+    pub fn of(path: Option<&OsStr>, folder: Option<PathBuf>, subcommands: &'static [&'static str]) -> Self {
         let folders = path.map(|path| env::split_paths(path).collect()).unwrap_or_default();
-        Self { folders, folder, found: RefCell::default() }
+        Self { folders, folder, subcommands, found: RefCell::default() }
     }
 
     fn is_program(&self, name: &str) -> bool {
@@ -57,6 +59,10 @@ impl Names for PathNames {
             .as_ref()
             .is_some_and(|folder| !argument.contains('\0') && folder.join(argument).symlink_metadata().is_ok())
     }
+
+    fn subcommands_of_cohab(&self) -> &[&str] {
+        self.subcommands
+    }
 }
 
 /// How many names are remembered.
@@ -83,7 +89,7 @@ mod tests {
         file("frobnicate", 0o755);
         file("notes", 0o644);
         fs::create_dir(folder.path().join("sub")).expect("a folder");
-        let names = PathNames::of(Some(folder.path().as_os_str()), Some(folder.path().to_owned()));
+        let names = PathNames::of(Some(folder.path().as_os_str()), Some(folder.path().to_owned()), &[]);
         for (name, resolves) in [
             ("frobnicate", true),
             ("notes", false),
@@ -97,6 +103,6 @@ mod tests {
             assert_eq!(names.resolves(name), resolves, "{name}, once more");
         }
         assert!(names.exists("notes") && !names.exists("other") && !names.exists("a\0b"));
-        assert!(!PathNames::of(None, None).exists("notes"));
+        assert!(!PathNames::of(None, None, &[]).exists("notes"));
     }
 }

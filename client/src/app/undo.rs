@@ -173,14 +173,15 @@ impl App {
         // A turn of which no file is kept has nothing to say.
         let is_silent = output.text.trim().is_empty() && output.ending == ProgramEnding::Exited(0);
         let lines = if is_silent { Vec::new() } else { output.lines(&LINE.join(" "), self.width()) };
-        let told: Vec<String> = lines.iter().map(ToString::to_string).collect();
+        let mut told: Vec<String> = lines.iter().map(ToString::to_string).collect();
         self.screen.above.extend(lines);
         self.screen.is_dirty = true;
         self.undo.journal.has_files = false;
         if self.undo.journal.leaves_shell_alone() {
             self.undo.journal = UndoJournal::default();
             if is_silent {
-                self.print_remark("Nothing to undo: no change of a file by this turn is known.");
+                told.push("Nothing to undo: no change of a file by this turn is known.".to_owned());
+                self.print_remark(&told[0]);
             }
             self.report_undo(&told.join("\n"), effects);
             self.close_undo(effects);

@@ -5,13 +5,12 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
+use cohab_impact::plan::{Known, Plan, plan};
 use cohab_policy::{self, Context, Files, Part};
 use cohab_policy_io::files::{FileSystem, program_folders};
 use cohab_protocol::{ApprovalDecision, ApprovalSubject, Paths, RunMode};
 use cohab_secrets::as_words;
 use cohab_shell_state::shell::Shell;
-
-use cohab_impact::plan::{Known, Plan, plan};
 
 /// For how long a consent for the session holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

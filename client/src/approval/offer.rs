@@ -4,6 +4,7 @@
 use cohab_policy::{self, Level, Verdict, user_rules::Rule};
 use cohab_protocol::{ApprovalRequest, ApprovalSubject, ProposedCommand, RunMode, TurnId};
 use cohab_secrets::holds_placeholder;
+use cohab_types::place_in_answer::{Counted, PlaceInAnswer};
 
 use super::{ApprovalEnvironment, Lasting};
 
@@ -74,7 +75,8 @@ fn assess(command: &str, environment: &ApprovalEnvironment, mode: RunMode, cwd: 
 
 /// One command of a batch as a question of its own; which one of how many.
 pub(super) fn single(one: &ProposedCommand, turn_id: TurnId, (number, all): (usize, usize)) -> ApprovalRequest {
-    let place = (all > 1).then(|| format!("command {number} of {all} in this answer"));
+    let place = PlaceInAnswer { what: Counted::Command, number, count: all };
+    let place = (all > 1).then(|| place.to_string());
     ApprovalRequest {
         approval_id: one.approval_id,
         turn_id,

@@ -21,6 +21,8 @@ pub struct Start {
     pub config: Config,
     /// Start of the id of an older conversation to go on with.
     pub session: Option<String>,
+    /// The subcommands of `cohab`.
+    pub subcommands: &'static [&'static str],
 }
 
 /// How it went.

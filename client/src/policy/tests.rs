@@ -158,7 +158,7 @@ fn what_policy_prints_is_harmless() {
             report::check_json(&loaded, path),
             report::explain(&line, context(), &loaded),
             report::explain_json(&line, context(), &loaded),
-            cohab_line_classifier::explain::explain(&line, &crate::path_names::PathNames::of(None, None)),
+            cohab_line_classifier::explain::explain(&line, &crate::path_names::PathNames::of(None, None, &[])),
         ] {
             assert!(!told.contains(is_odd), "{}: {told:?}", row.name);
         }

@@ -165,7 +165,7 @@ mod tests {
 
     fn judge_in(dir: &tempfile::TempDir) -> Judge {
         let corrections = dir.path().join("corrections");
-        Judge::new(World { path: OsString::new(), home: "/".into(), corrections, names: None })
+        Judge::new(World { path: OsString::new(), home: "/".into(), corrections, names: None, subcommands: &[] })
     }
 
     async fn decided(judge: &mut Judge, question: Question) -> Decision {

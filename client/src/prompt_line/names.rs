@@ -106,6 +106,10 @@ impl Names for ShellNames<'_> {
                 .as_ref()
                 .is_some_and(|repository| repository.has_branch(argument))
     }
+
+    fn subcommands_of_cohab(&self) -> &[&str] {
+        self.world.subcommands
+    }
 }
 
 fn is_program(file: &Path) -> bool {
@@ -125,6 +129,7 @@ mod tests {
             home: cwd.join("home"),
             corrections: cwd.join("corrections"),
             names: Some(cwd.join("names")),
+            subcommands: &[],
         }
     }
 

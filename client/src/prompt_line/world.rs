@@ -13,4 +13,6 @@ pub struct World {
     pub corrections: PathBuf,
     /// Where the shell says what it has named.
     pub names: Option<PathBuf>,
+    /// The subcommands of `cohab`.
+    pub subcommands: &'static [&'static str],
 }

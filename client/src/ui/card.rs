@@ -13,6 +13,7 @@ use cohab_term::{
     theme,
     visible::{visible, visible_command},
 };
+use cohab_types::place_in_answer::PlaceInAnswer;
 use ratatui::text::{Line, Span};
 
 pub use answers::{Answering, Question, key_rows, question};
@@ -129,13 +130,6 @@ fn mode_note(mode: RunMode) -> Option<&'static str> {
 
 fn path_text(path: &WirePath, environment: &ApprovalEnvironment) -> String {
     visible(&environment.short(path.as_path()))
-}
-
-/// Whether a reason only counts: `change 1 of 2 in this answer`.
-fn is_counter(reason: &str) -> bool {
-    let words: Vec<&str> = reason.split(' ').collect();
-    let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
-    matches!(words[..], ["change" | "command", number, "of", all, "in", "this", "answer"] if is_number(number) && is_number(all))
 }
 
 pub(super) struct Card {
@@ -305,8 +299,8 @@ impl Card {
     }
 
     fn reason(&mut self, reason: &str) {
-        if is_counter(reason) {
-            return self.words(&[Span::styled(reason.to_owned(), theme::DIM)]);
+        if let Some(place) = PlaceInAnswer::read(reason) {
+            return self.words(&[Span::styled(place.to_string(), theme::DIM)]);
         }
         let style = if self.is_dangerous { theme::DANGER } else { theme::WARNING };
         let text = Span::styled(visible(reason), style);

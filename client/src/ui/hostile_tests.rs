@@ -1,8 +1,8 @@
 //! Tests that hostile text in any field of a message reaches the terminal as letters only.
 
-use cohab_impact::{Grave, Impact, Note, Tally};
 use std::{path::Path, sync::Arc};
 
+use cohab_impact::{Grave, Impact, Note, Tally};
 use cohab_protocol::{
     ApprovalId, ApprovalMode, ApprovalRequest, ApprovalSubject, ErrorSubject, Notice, NoticeKind, ProposedCommand,
     RunMode, StepActivity, StepOutcome, TurnId, WireError, WireErrorKind,

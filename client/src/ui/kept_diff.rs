@@ -1,5 +1,7 @@
 //! Keeps the diffs of the cards of a turn, so that a change that was made stays in the scrollback.
 
+use std::path::Path;
+
 use cohab_protocol::{ApprovalId, ApprovalRequest, ApprovalSubject, StepActivity};
 use cohab_term::{output_style::OutputStyle, theme};
 use ratatui::text::Line;
@@ -48,7 +50,7 @@ impl AskedChanges {
         output_style: OutputStyle,
     ) -> Vec<Line<'static>> {
         let StepActivity::ToolCall { tool, argument } = activity else { return Vec::new() };
-        let is_it = |kept: &AskedChange| kept.tool == *tool && file_name(&kept.path) == file_name(argument);
+        let is_it = |kept: &AskedChange| kept.tool == *tool && is_path_of(argument, &kept.path);
         let Some(index) = self.0.iter().position(is_it) else { return Vec::new() };
         rows(&self.0.remove(index).diff, width, output_style)
     }
@@ -70,14 +72,14 @@ fn rows(diff: &str, width: usize, output_style: OutputStyle) -> Vec<Line<'static
     shown.chain(rest).map(|line| fitted(&line, width)).collect()
 }
 
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
+/// Whether an argument, which may be relative to the folder or the home, can be this absolute path.
+fn is_path_of(argument: &str, path: &str) -> bool {
+    let relative = argument.strip_prefix("~/").or_else(|| argument.strip_prefix("./")).unwrap_or(argument);
+    Path::new(path).ends_with(relative)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use cohab_protocol::TurnId;
 
     use super::*;
@@ -110,7 +112,9 @@ mod tests {
     fn a_change_that_was_made_shows_its_diff_once() {
         let mut changes = AskedChanges::default();
         changes.keep(&change("/w/src/a.py", "--- /w/src/a.py\n+++ /w/src/a.py\n@@ -1 +1 @@\n-old\n+new\n"));
-        assert_eq!(taken(&mut changes, "src/b.py"), [""; 0], "no card was about it");
+        for other in ["src/b.py", "lib/a.py", "rc/a.py", "/src/a.py"] {
+            assert_eq!(taken(&mut changes, other), [""; 0], "no card was about it");
+        }
         assert_eq!(taken(&mut changes, "src/a.py"), ["    @@ -1 +1 @@", "    -old", "    +new"]);
         assert_eq!(taken(&mut changes, "src/a.py"), [""; 0]);
     }

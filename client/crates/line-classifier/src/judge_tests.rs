@@ -8,7 +8,7 @@ use super::{
     judge,
     line::{Line, Shape},
     rules,
-    test_names::{BARE, DEVELOPERS},
+    test_names::{BARE, DEVELOPERS, SUBCOMMANDS},
 };
 
 fn decided(line: &str) -> Decision {
@@ -37,7 +37,7 @@ impl Names for WithOwn {
 
 #[test]
 fn a_subcommand_of_cohab_is_never_a_question() {
-    let lines = rules::own::SUBCOMMANDS.iter().flat_map(|name| {
+    let lines = SUBCOMMANDS.iter().flat_map(|name| {
         ["", " last", " title last Fixing the app", " why is my disk full", " what is this?"]
             .map(|rest| format!("cohab {name}{rest}"))
     });

@@ -80,6 +80,9 @@ const DEVELOPER: &[&str] = &[
     "zip",
 ];
 
+/// Some of what `cohab` takes.
+pub const SUBCOMMANDS: &[&str] = &["ask", "sessions", "shell-check", "undo", "why"];
+
 /// A machine with the programs of every system and, optionally, a developer's programs; it has no files.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Machine {
@@ -99,6 +102,10 @@ impl Names for Machine {
 
     fn exists(&self, _: &str) -> bool {
         false
+    }
+
+    fn subcommands_of_cohab(&self) -> &[&str] {
+        SUBCOMMANDS
     }
 }
 

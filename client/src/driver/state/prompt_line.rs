@@ -37,6 +37,7 @@ impl PromptLine {
             home: options.environment.home.clone(),
             corrections: start.paths.state_dir.join(corrections_store::FILE_NAME),
             names,
+            subcommands: start.subcommands,
         };
         Self {
             hint: PromptHint::new(options.environment.shell, columns, options.output_style, flip_key.name()),

@@ -1,8 +1,8 @@
 //! The rows between a card and its keys that list the files a command would touch.
 
-use cohab_impact::{Grave, Impact, Note, Tally, walk::MAX_NAMES};
 use std::path::{Path, PathBuf};
 
+use cohab_impact::{Grave, Impact, Note, Tally, walk::MAX_NAMES};
 use cohab_protocol::{ApprovalRequest, ApprovalSubject};
 use ratatui::{
     style::Style,

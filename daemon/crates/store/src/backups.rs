@@ -20,7 +20,7 @@ use cohab_files::{self, FileError};
 
 use self::{
     list::{BackupLine, TurnList, add},
-    state::{Kept, Left, Now, bytes_of, hash_of, mode_of, write_new},
+    state::{Kept, Left, Now, bytes_of, hash_of, mode_of, new_copy, write_new},
 };
 use super::{
     sessions::id,
@@ -146,11 +146,6 @@ impl Backups {
         }
         shrink(turns, usize::MAX, self.max_bytes.saturating_sub(self.max_turn_bytes));
     }
-}
-
-/// A name for a copy.
-fn new_copy() -> String {
-    uuid::Uuid::now_v7().as_simple().to_string()
 }
 
 /// The number of folders above `path` that do not exist.

@@ -15,6 +15,7 @@ pub mod client_settings;
 pub mod command;
 pub mod confined_programs;
 pub mod environment;
+pub mod place_in_answer;
 pub mod reasoning;
 pub mod refusal;
 pub mod sandbox_profile;

@@ -153,8 +153,8 @@ impl Reach<'_> {
             return false;
         }
         self.followed += 1;
-        is_within(&path, self.context.home) && is_foreign_file(&path, self.context, self.workspace)
-            || is_within(&path, self.workspace) && is_foreign_file(&path, self.context, self.workspace)
+        let is_own_place = is_within(&path, self.context.home) || is_within(&path, self.workspace);
+        is_own_place && is_foreign_file(&path, self.context, self.workspace)
     }
 }
 

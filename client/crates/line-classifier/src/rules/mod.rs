@@ -3,7 +3,7 @@
 
 mod free_text;
 mod keywords;
-pub mod own;
+mod own;
 mod pair;
 mod phrases;
 mod script;

@@ -9,6 +9,7 @@ use cohab_agent::{
 };
 use cohab_policy::Level;
 use cohab_protocol::ApprovalMode;
+use cohab_types::place_in_answer::{Counted, PlaceInAnswer};
 use tokio::time::Instant;
 
 use super::{Gate, decided::Decided, is_asked_each_time, is_too_old};
@@ -20,7 +21,8 @@ impl Gate {
         let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
         let place = changes.iter().position(|changed| changed.as_ref() == Some(path))?;
         changes[place] = None;
-        (changes.len() > 1).then(|| format!("change {} of {} in this answer", place + 1, changes.len()))
+        let place = PlaceInAnswer { what: Counted::Change, number: place + 1, count: changes.len() };
+        (place.count > 1).then(|| place.to_string())
     }
 
     fn note_changes(&self, calls: &[PlannedCall]) {

@@ -10,10 +10,13 @@ use std::{
 use super::{
     Backups, MAX_CHANGES,
     list::{BackupLine, TurnList, add},
-    new_copy, new_folders,
-    state::{Kept, Left, Now, bytes_of, copy_file, mode_of},
+    new_folders,
+    state::{Kept, Left, Now, bytes_of},
 };
 use crate::spool::{kept_in, total};
+
+/// The reason why the rest is not copied.
+const TOO_SLOW: &str = "it took too long to copy";
 
 /// What a command may change. Paths are absolute and may lead through links.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -175,7 +178,7 @@ impl Keeping<'_> {
                 return Err(format!("more than {} MiB", self.backups.max_turn_bytes / (1024 * 1024)));
             }
             if Instant::now() > self.deadline {
-                return Err("it took too long to copy".to_owned());
+                return Err(TOO_SLOW.to_owned());
             }
         }
         found.reverse();
@@ -183,20 +186,15 @@ impl Keeping<'_> {
     }
 
     fn kept(&mut self, path: &Path, now: &Now) -> Result<Kept, String> {
-        Ok(match now {
-            Now::Nothing => Kept::Nothing,
-            Now::Link(target) => Kept::Link { target: target.clone() },
-            Now::Folder(metadata) => Kept::Folder { mode: mode_of(metadata) },
-            Now::Other => return Err("no regular file".to_owned()),
-            Now::File(_) if Instant::now() > self.deadline => return Err("it took too long to copy".to_owned()),
-            Now::File(metadata) => {
-                let copy = new_copy();
-                let room = self.backups.max_turn_bytes.saturating_sub(self.bytes);
-                copy_file(path, &self.folder.join(&copy), room).map_err(|error| error.to_string())?;
-                self.bytes = self.bytes.saturating_add(metadata.len());
-                Kept::File { copy, mode: mode_of(metadata) }
+        if let Now::File(metadata) = now {
+            if Instant::now() > self.deadline {
+                return Err(TOO_SLOW.to_owned());
             }
-        })
+            let room = self.backups.max_turn_bytes.saturating_sub(self.bytes);
+            self.bytes = self.bytes.saturating_add(metadata.len());
+            return now.keep(path, &self.folder, room);
+        }
+        now.keep(path, &self.folder, 0)
     }
 }
 

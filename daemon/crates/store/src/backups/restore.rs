@@ -9,8 +9,7 @@ use std::{
 use super::{
     Backups, ChangingCommand, MAX_TURN_BYTES,
     list::{BackupLine, Change, TurnList, add},
-    new_copy,
-    state::{Kept, Left, Now, bytes_of, copy_file, mode_of, path_from, put_back},
+    state::{Kept, Left, Now, bytes_of, path_from, put_back},
 };
 use crate::spool::{kept_in, remove};
 
@@ -170,16 +169,7 @@ impl Opposite {
 
     /// Keeps what is at `path` now.
     fn keep(&mut self, path: &Path, now: &Now) -> Result<(), String> {
-        let kept = match now {
-            Now::Nothing | Now::Other => Kept::Nothing,
-            Now::Link(target) => Kept::Link { target: target.clone() },
-            Now::Folder(metadata) => Kept::Folder { mode: mode_of(metadata) },
-            Now::File(metadata) => {
-                let copy = new_copy();
-                copy_file(path, &self.folder.join(&copy), MAX_TURN_BYTES).map_err(|error| error.to_string())?;
-                Kept::File { copy, mode: mode_of(metadata) }
-            }
-        };
+        let kept = now.keep(path, &self.folder, MAX_TURN_BYTES)?;
         self.add(BackupLine::Before { path: bytes_of(path), kept, new_folders: 0 });
         Ok(())
     }

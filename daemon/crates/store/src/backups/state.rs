@@ -98,6 +98,24 @@ impl Now {
         }))
     }
 
+    /// Keeps it before a change: a file as a copy in the folder `copies`, of at most `limit_bytes`.
+    ///
+    /// # Errors
+    /// The reason, as a phrase.
+    pub(super) fn keep(&self, path: &Path, copies: &Path, limit_bytes: u64) -> Result<Kept, String> {
+        Ok(match self {
+            Self::Nothing => Kept::Nothing,
+            Self::Link(target) => Kept::Link { target: target.clone() },
+            Self::Folder(metadata) => Kept::Folder { mode: mode_of(metadata) },
+            Self::Other => return Err("no regular file".to_owned()),
+            Self::File(metadata) => {
+                let copy = new_copy();
+                copy_file(path, &copies.join(&copy), limit_bytes).map_err(|error| error.to_string())?;
+                Kept::File { copy, mode: mode_of(metadata) }
+            }
+        })
+    }
+
     /// Whether it is what a change left at `path`.
     pub(super) fn is_left(&self, left: &Left, path: &Path) -> io::Result<bool> {
         Ok(match (self, left) {
@@ -172,6 +190,11 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// A name for a copy.
+pub(super) fn new_copy() -> String {
+    uuid::Uuid::now_v7().as_simple().to_string()
+}
+
 /// Creates a file of ours with this content.
 pub(super) fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut file = new_file(path)?;
@@ -183,7 +206,7 @@ pub(super) fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 /// It cannot be read, has grown too large, or the copy cannot be written.
-pub(super) fn copy_file(from: &Path, to: &Path, limit_bytes: u64) -> Result<(), FileError> {
+fn copy_file(from: &Path, to: &Path, limit_bytes: u64) -> Result<(), FileError> {
     let (from, metadata) = cohab_files::open_regular(from)?;
     if metadata.len() > limit_bytes {
         return Err(FileError::TooLarge { limit_bytes });
