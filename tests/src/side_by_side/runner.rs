@@ -5,7 +5,7 @@ use std::{
     io::Write as _,
     path::{Path, PathBuf},
     sync::{
-        Mutex,
+        Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
@@ -100,6 +100,9 @@ fn run(cases: &[Case], shell: Shell, shell_program: &Path) -> Tally {
     let (_folder, cohab) = cohab_alone();
     let next = AtomicUsize::new(0);
     let tally = Mutex::new(Tally::default());
+    // Both shells are raced against their jobs and the terminal. A true difference repeats when its case runs alone.
+    let once_different = Mutex::new(Vec::new());
+    let compare = |case| Pair::start(case, shell, shell_program, &cohab).and_then(|pair| pair.run());
     thread::scope(|scope| {
         for _ in 0..JOBS.min(cases.len()) {
             scope.spawn(|| {
@@ -109,18 +112,26 @@ fn run(cases: &[Case], shell: Shell, shell_program: &Path) -> Tally {
                         lock(&tally).skipped.push((name, reason));
                         continue;
                     }
-                    let run = || Pair::start(case, shell, shell_program, &cohab).and_then(|pair| pair.run());
-                    // Both shells are raced against their jobs and the terminal; a true difference repeats.
-                    let again = |report| run().inspect(|()| say(&format!("{shell}, {name}: differed once: {report}")));
-                    match run().or_else(again) {
+                    match compare(case) {
                         Ok(()) => lock(&tally).equal.push(name),
-                        Err(report) => lock(&tally).different.push((name, report)),
+                        Err(report) => lock(&once_different).push((case, report)),
                     }
                 }
             });
         }
     });
-    tally.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+    let mut tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
+    for (case, first) in once_different.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        let name = case.name.clone();
+        match compare(case) {
+            Ok(()) => {
+                say(&format!("{shell}, {name}: differed once: {first}"));
+                tally.equal.push(name);
+            }
+            Err(report) => tally.different.push((name, report)),
+        }
+    }
+    tally
 }
 
 /// A requirement of a case that this machine lacks.

@@ -33,8 +33,8 @@ use rustix::{
 use crate::support::{Bench, set_mode, skips};
 
 const ANSWER: &str = "me\n";
-/// Number of changes of an address while it is asked for.
-const CHANGES: usize = 400;
+/// Least number of attempts to connect to an address that changes meanwhile.
+const ATTEMPTS: usize = 400;
 
 /// A service with the same answer for all clients, a service that no one may reach, and the server between.
 struct Scene {
@@ -276,17 +276,20 @@ fn changing_the_address() {
             }
         }
     });
-    let mut connected = 0;
-    for _ in 0..CHANGES {
+    // On a busy machine the other thread may not have its turn for a long time: both outcomes must have been seen.
+    let (mut connected, mut refused) = (0, 0);
+    while connected + refused < ATTEMPTS || connected == 0 || refused == 0 {
         let socket = stream(SocketFlags::CLOEXEC).unwrap();
         if connect_raw(socket.as_raw_fd(), at as *const _, size_of::<libc::sockaddr_un>() as u32).is_ok() {
             answer(socket.into()).unwrap();
             connected += 1;
+        } else {
+            refused += 1;
         }
     }
     ENDS.store(true, Ordering::Relaxed);
     changing.join().unwrap();
-    println!("CONNECTED {connected}\nEND");
+    println!("END");
 }
 
 #[test]
@@ -295,9 +298,7 @@ fn an_address_that_changes_meanwhile_leads_nowhere_else() {
         return;
     }
     let scene = Scene::new();
-    // The service's log shows that the connected programs reached it.
-    let said = scene.said("names::changing_the_address");
-    assert!(!said.contains("CONNECTED 0\n"), "{said}");
+    scene.said("names::changing_the_address");
     scene.assert_other_was_not_reached();
 }
 
