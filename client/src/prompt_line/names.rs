@@ -94,6 +94,10 @@ impl Names for ShellNames<'_> {
         }
     }
 
+    fn is_own(&self, name: &str) -> bool {
+        self.is_named(name)
+    }
+
     fn exists(&self, argument: &str) -> bool {
         if argument.is_empty() || argument.len() > NAME_MAX_BYTES || argument.contains('\0') {
             return false;
@@ -175,6 +179,8 @@ mod tests {
         };
         let (hint, enter) = (QuestionId::Hint(0), QuestionId::Enter(0));
         assert!(resolves(hint, None, "hi") && resolves(hint, None, "ehco") && !resolves(hint, None, "there"));
+        let question = Question { id: hint, line: "hi".into(), cwd: dir.path().into(), is_command: None };
+        assert!(ShellNames::new(&question, &world).is_own("hi") && !ShellNames::new(&question, &world).is_own("prog"));
         assert!(resolves(hint, Some(false), "hi"), "it was not one at an earlier line");
         assert!(!resolves(enter, Some(false), "hi"));
         let nothing = World { names: None, ..world.clone() };

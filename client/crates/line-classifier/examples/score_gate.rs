@@ -1,7 +1,8 @@
 //! Scores the classifier on lists of lines: `score_gate [--rows even|odd] [--misses] shell=FILE ... ai=FILE ...`.
 //!
 //! A file holds a line per row; the word in front of its name is the decision that all its lines should get. Each list is judged on a
-//! machine with only the programs of every system, and on a developer's. `--misses` prints the lines that are judged wrong, with the
+//! machine with only the programs of every system, and on a developer's; one for the shell also on a machine that has the program that each
+//! line begins with. `--misses` prints the lines that are judged wrong, with the
 //! reasons. To write rules without fitting them to a list, read the misses of its even rows only, and score its odd rows.
 
 use std::{
@@ -10,13 +11,38 @@ use std::{
 };
 
 use cohab_line_classifier::{
-    judge,
+    Names, judge,
     test_names::{BARE, DEVELOPERS},
 };
 
+/// The machine of the person who typed the line: it has what the line begins with, as an alias or function if it is no known program.
+struct Own<'a>(&'a str);
+
+impl Names for Own<'_> {
+    fn resolves(&self, name: &str) -> bool {
+        self.0.split_whitespace().next() == Some(name) || DEVELOPERS.resolves(name)
+    }
+
+    fn is_own(&self, name: &str) -> bool {
+        self.resolves(name) && !DEVELOPERS.resolves(name)
+    }
+
+    fn exists(&self, argument: &str) -> bool {
+        DEVELOPERS.exists(argument)
+    }
+}
+
 fn score(wanted: &str, path: &str, rows: &[&str], shows_misses: bool) {
-    for (machine, name) in [(BARE, "bare"), (DEVELOPERS, "developer's")] {
-        let judged = rows.iter().map(|row| (row, judge(row, &machine)));
+    for name in ["bare", "developer's", "own"] {
+        // Only lines for the shell begin with the name of a program that the person has.
+        if name == "own" && wanted == "ai" {
+            continue;
+        }
+        let judged = rows.iter().map(|row| match name {
+            "bare" => (row, judge(row, &BARE)),
+            "own" => (row, judge(row, &Own(row))),
+            _ => (row, judge(row, &DEVELOPERS)),
+        });
         let wrong: Vec<_> = judged.filter(|(_, judgement)| judgement.decision.word() != wanted).collect();
         if shows_misses {
             for (row, judgement) in &wrong {

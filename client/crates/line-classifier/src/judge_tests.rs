@@ -30,6 +30,10 @@ impl Names for WithOwn {
         self.0.contains(&name) || DEVELOPERS.resolves(name)
     }
 
+    fn is_own(&self, name: &str) -> bool {
+        self.0.contains(&name)
+    }
+
     fn exists(&self, argument: &str) -> bool {
         DEVELOPERS.exists(argument)
     }
@@ -55,6 +59,12 @@ fn what_the_user_named_is_a_command_however_it_reads() {
     for line in ["hi", "hi there", "ec one", "ehco one"] {
         assert_eq!(judge(line, &own).decision, Shell, "{line}");
     }
+    let own = WithOwn(&["please", "z", "backup"]);
+    for line in ["please apt update", "z my notes", "backup everything"] {
+        assert_eq!(judge(line, &own).decision, Shell, "{line}");
+        assert_eq!(judge(line, &DEVELOPERS).decision, Assistant, "{line}");
+    }
+    assert_eq!(judge("backup is slow, why", &own).decision, Assistant);
     for line in ["hi there", "hi", "thank you", "go on", "hi there, what is this?"] {
         assert_eq!(judge(line, &DEVELOPERS).decision, Assistant, "{line}");
     }
@@ -113,15 +123,12 @@ fn signs_of_a_shell_keep_a_line_with_it() {
             "   ",
             " what is this",
             "\\what is this",
-            "show me the files | wc -l",
-            "tell me why > notes",
-            "what is this; ls",
+            "show files | wc -l",
+            "deploy it > notes",
+            "notify me; ls",
             "make it so && push",
-            "please show $(date) to me",
-            "WHAT=this is it",
-            "./what is this",
+            "WHAT=this make it",
             "/usr/bin/ls",
-            "~/bin/tell me why",
             "!!",
             "!what is this",
             "sudo !!",
@@ -138,6 +145,45 @@ fn signs_of_a_shell_keep_a_line_with_it() {
             "make all",
             "ls",
             "frobnicate",
+        ],
+    );
+}
+
+#[test]
+fn a_sentence_stays_one_with_signs_of_a_shell_in_it() {
+    all_go_to(
+        Assistant,
+        &[
+            "$? is 137, what does that mean",
+            "~ is full, what can I throw away",
+            "!! what did this do to my files",
+            "| or |&, which one is it?",
+            "2>&1 what does that do",
+            "{} in find, why does it need the \\;",
+            "https://example.com/a.tgz can you unpack this for me",
+            "/etc/fstab has an entry that I do not know",
+            "--force sounds scary, when is it right?",
+            "show me the files | wc -l",
+            "tell me why > notes",
+            "what is this; ls",
+            "what happens if I run rm -rf / && reboot",
+            "is it safe to type dd if=/dev/zero of=/dev/sda; sync?",
+            "./what is this",
+            "ps aux | grep foo always shows the grep itself, how do people avoid that",
+        ],
+    );
+    let own = WithOwn(&["./what", "~/bin/tell", "show"]);
+    for line in ["./what is this", "~/bin/tell me why", "show me the files | wc -l"] {
+        assert_eq!(judge(line, &own).decision, Shell, "{line}");
+    }
+    all_go_to(
+        Shell,
+        &[
+            "echo what is this to me, and why? | cowsay",
+            "git commit -m 'what is this, and why do I do it?' && git push",
+            "rm -rf build # what is this, and why do I do it?",
+            "printf \"is it ok?\" && ls; echo what is it to you, and why",
+            "for i in this that; do echo what is it; done",
         ],
     );
 }

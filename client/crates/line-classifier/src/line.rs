@@ -125,6 +125,9 @@ impl<'a> Line<'a> {
         while tokens.len() < MAX_TOKENS
             && let Some((from, to, is_quoted)) = scan.token()
         {
+            if !tokens.is_empty() && &text[from..to] == "#" {
+                break;
+            }
             tokens.push(token(&text[from..to], is_quoted));
         }
         settle(&mut tokens);

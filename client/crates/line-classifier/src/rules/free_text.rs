@@ -1,10 +1,10 @@
 //! The rule for commands that take any words: all text after `echo` belongs to it.
 
-use super::{Case, Opinion, has_predicate, shell_for};
+use super::{Case, Opinion, has_predicate, script, shell_for};
 use crate::line::Shape;
 
 /// Commands that take all of the following text.
-const SPEAKERS: &[&str] =
+pub(super) const SPEAKERS: &[&str] =
     &["cowsay", "echo", "espeak", "figlet", "logger", "lolcat", "notify-send", "printf", "toilet", "wall"];
 /// Commands that take the following text, unless it is clearly a sentence.
 const RUNNERS: &[&str] = &[
@@ -21,7 +21,8 @@ pub(super) fn opinion(case: &Case<'_>) -> Opinion {
         return shell_for(first.text, "takes any text");
     }
     let strong = case.line.strong_count();
-    if RUNNERS.contains(&first.text) && strong < SENTENCE && !has_predicate(case) && !case.line.is_question() {
+    let is_sentence = strong >= SENTENCE || has_predicate(case) || case.line.is_question();
+    if RUNNERS.contains(&first.text) && !is_sentence && script::opinion(case).is_none() {
         return shell_for(first.text, "is a command, and the rest is no sentence");
     }
     let has_only_names = strong == 0

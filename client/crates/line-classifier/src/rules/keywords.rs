@@ -14,6 +14,7 @@ pub(super) fn opinion(case: &Case<'_>) -> Opinion {
     let (first, second) = (tokens.first()?, tokens.get(1)?);
     let third = tokens.get(2);
     let is_grammar = match first.text {
+        "for" | "foreach" | "select" | "if" | "while" | "until" if has_body(tokens) => true,
         "for" | "foreach" | "select" => {
             second.text.starts_with("((")
                 || (is_name(second) && third.is_some_and(|third| third.text == "in" || third.text == ";"))
@@ -27,6 +28,11 @@ pub(super) fn opinion(case: &Case<'_>) -> Opinion {
         _ => first.text.ends_with("()") && matches!(second.text, "{" | "("),
     };
     if is_grammar { shell("is grammar of the shell") } else { None }
+}
+
+/// Whether `; do` or `; then` follows.
+fn has_body(tokens: &[Token<'_>]) -> bool {
+    tokens.windows(2).any(|pair| pair[0].text.ends_with(';') && matches!(pair[1].text, "do" | "then"))
 }
 
 /// Whether a word can be a variable's name: a function word is not, since `for each file in` is English.

@@ -1,12 +1,16 @@
 //! The rules, which decide without weights. Each file holds one rule. The rules are asked in the order of [`RULES`]; the first rule with
 //! an opinion decides. Lines without an opinion are left to the linear model.
 
+mod forced;
 mod free_text;
 mod keywords;
+mod message;
+mod named;
 mod own;
 mod pair;
 mod phrases;
 mod script;
+mod sentence;
 mod single;
 mod start;
 mod structure;
@@ -51,14 +55,18 @@ pub type Rule = fn(&Case<'_>) -> Opinion;
 /// All rules by name, in the order in which they are asked.
 pub const RULES: &[(&str, Rule)] = &[
     ("own", own::opinion),
-    ("start", start::opinion),
+    ("forced", forced::opinion),
+    ("message", message::opinion),
+    ("sentence", sentence::opinion),
     ("keywords", keywords::opinion),
+    ("start", start::opinion),
     ("structure", structure::opinion),
     ("phrases", phrases::opinion),
     ("single", single::opinion),
-    ("script", script::opinion),
-    ("pair", pair::opinion),
     ("free_text", free_text::opinion),
+    ("script", script::opinion),
+    ("named", named::opinion),
+    ("pair", pair::opinion),
     ("tools", tools::opinion),
     ("verbs", verbs::opinion),
 ];

@@ -1,7 +1,13 @@
 //! The rule for lines in a non-Latin script: names of programs are Latin.
 
 use super::{Case, Opinion, assistant};
-use crate::{line::Shape, words::asks_in_another_script};
+use crate::{
+    line::{Shape, Token},
+    words::asks_in_another_script,
+};
+
+/// Words in such a script behind a command that make a sentence.
+const SENTENCE: usize = 3;
 
 pub(super) fn opinion(case: &Case<'_>) -> Opinion {
     if case.line.text.is_ascii() {
@@ -24,9 +30,20 @@ pub(super) fn opinion(case: &Case<'_>) -> Opinion {
     }
     let has_flags = tokens.iter().any(|token| token.shape == Shape::Flag);
     let asks = spoken().any(|token| asks_in_another_script(token.text));
-    let words =
-        tokens.iter().skip(1).filter(|token| token.shape == Shape::Plain && foreign_letters(token.text) > 0).count();
-    if !has_flags && (asks || case.line.is_question() || words >= 3) { assistant(reason) } else { None }
+    let words: usize = tokens.iter().skip(1).map(words_in).sum();
+    let needed = if has_flags { SENTENCE + 1 } else { SENTENCE };
+    let is_question = (asks || case.line.is_question()) && (!has_flags || words > 0);
+    if is_question || words >= needed { assistant(reason) } else { None }
+}
+
+/// Number of words in a script that commands are not, guessed for scripts without blanks.
+pub(super) fn words_in(token: &Token<'_>) -> usize {
+    let letters = if token.shape == Shape::Plain { foreign_letters(token.text) } else { 0 };
+    match letters_needed(token.text) {
+        needed if letters < needed => 0,
+        2 => letters.div_ceil(3),
+        _ => 1,
+    }
 }
 
 /// Letters that are neither Latin nor signs.

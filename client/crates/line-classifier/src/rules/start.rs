@@ -1,15 +1,9 @@
-//! The rule for the first characters of a line: nothing, whitespace, or a sign that only shells use there.
+//! The rule for signs at the start of a line that only shells use there.
 
-use super::{Case, Opinion, assistant, shell};
+use super::{Case, Opinion, shell};
 
 pub(super) fn opinion(case: &Case<'_>) -> Opinion {
-    let Some(first) = case.line.first() else { return shell("is empty") };
-    match case.whole.as_bytes().first() {
-        Some(b'\\') => return shell("begins with a backslash"),
-        Some(b'?') => return assistant("begins with a question mark"),
-        Some(byte) if byte.is_ascii_whitespace() => return shell("begins with a blank"),
-        _ => {}
-    }
+    let first = case.line.first()?;
     let next = first.text.as_bytes().get(1).copied();
     match first.text.as_bytes()[0] {
         b'#' => shell("is a comment"),
