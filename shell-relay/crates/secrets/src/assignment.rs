@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{chosen::Name, likely};
+use super::{chosen::Name, likely, sense::is_before_key};
 
 /// Largest number of letters, digits and the like between the word that sounds secret and the sign of assignment.
 const MOST_NAME_TAIL: usize = 20;
@@ -22,7 +22,24 @@ const SHORT_VALUE: usize = 16;
 const HEX_FLOOR: f32 = 2.75;
 
 /// Signs between a name and its value; of two that begin alike the longer one comes first.
-const SIGNS: &[&[u8]] = &[b"::=", b":=", b"=>", b"?=", b"||", b"??", b"or ", b"?:", b"<-", b"=", b":", b">", b","];
+const SIGNS: &[&[u8]] = &[
+    b"::=",
+    b"||=",
+    b"??=",
+    b":=",
+    b"=>",
+    b"?=",
+    b"||",
+    b"??",
+    b"or ",
+    b"?:",
+    b"<-",
+    b"\xe2\x86\x92",
+    b"=",
+    b":",
+    b">",
+    b",",
+];
 
 /// Words that sound secret only as a separate part: not in `monkey`, `author` or `rapid`.
 const WEAK_WORDS: &[&str] = &["key", "api", "auth", "access", "creds", "pass", "psk", "pwd"];
@@ -124,7 +141,19 @@ fn count(bytes: &[u8], most: usize, test: impl Fn(u8) -> bool) -> usize {
 /// The whole name that holds the word at `word`.
 pub(super) fn name_around(bytes: &[u8], word: (usize, usize)) -> Range<usize> {
     let head = bytes[..word.0].iter().rev().take(MOST_NAME_HEAD).take_while(|byte| is_name_byte(**byte)).count();
-    word.0 - head..word.1 + count(&bytes[word.1..], MOST_NAME_TAIL, is_name_byte)
+    let start = word.0 - head;
+    // `API key` is a name, too.
+    let start =
+        if bytes[word.0..word.1].eq_ignore_ascii_case(b"key") && head == 0 { before_key(bytes, start) } else { start };
+    start..word.1 + count(&bytes[word.1..], MOST_NAME_TAIL, is_name_byte)
+}
+
+/// The begin of a word such as `API` before ` key`, else that of `key`.
+fn before_key(bytes: &[u8], key: usize) -> usize {
+    let Some(head) = bytes[..key].strip_suffix(b" ") else { return key };
+    let length = head.iter().rev().take(MOST_NAME_HEAD).take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let begin = head.len() - length;
+    if is_before_key(&head[begin..]) { begin } else { key }
 }
 
 /// The assignment to a name that holds the word at `word`, if there is one.

@@ -21,6 +21,8 @@ pub(super) const MOST_LEAD: usize = 160;
 const LEAST_TOKEN: usize = 6;
 /// Least number of digits of a password without other characters.
 const LEAST_NUMBER: usize = 4;
+/// Least number of digits of words with separators that are a token.
+const LEAST_DIGITS: usize = 4;
 /// Shortest name of a variable with a default value in a text, in bytes.
 const LEAST_VARIABLE: usize = 4;
 /// Most words of a passphrase in quotes.
@@ -31,8 +33,7 @@ const LEADS: &str = "\
 /// Longest call that a text is wrapped in, in bytes.
 const MOST_CALL: usize = 40;
 /// Functions that make a secret of a text.
-const WRAPPERS: &str =
-    "from some str string new secretstr secretstring secret of b bytes text to_secure quote just password pw_hash";
+const WRAPPERS: &str = "from some str string new secretstr secretstring secret of b bytes text to_secure quote just password pw_hash md5 sha1 sha256 sha2 crypt encrypt hash";
 /// Functions whose first argument is a name and whose second is its value.
 const SETTERS: &str = "\
     define getenv env get fetch getproperty setproperty setenv putenv setdefault set fill option setting setitem append header addheader setrequestheader setenvironmentvariable set_var";
@@ -116,6 +117,12 @@ fn is_label(value: &[u8]) -> bool {
         && value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_./:".contains(byte))
 }
 
+/// Whether the value of a token is rather the name of an object: `web-tls`, `release-2`.
+fn is_name_of_object(value: &[u8], is_object: bool) -> bool {
+    let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
+    is_label(value) && digits < if is_object { LEAST_DIGITS } else { 1 }
+}
+
 /// Whether the form of a value is that of a secret of this sense.
 pub(super) fn has_form(value: &[u8], sense: Sense) -> bool {
     match sense {
@@ -127,7 +134,7 @@ pub(super) fn has_form(value: &[u8], sense: Sense) -> bool {
             !is_colour
                 && value.len() >= LEAST_TOKEN
                 && !likely::is_number(value)
-                && !is_label(value)
+                && !is_name_of_object(value, is_object)
                 && !likely::is_public(value)
                 && !value.iter().any(u8::is_ascii_whitespace)
                 && (!is_object || likely::has_digit(value) || likely::is_mixed(value) || likely::is_jumble(value))
@@ -304,12 +311,15 @@ impl<'a> Name<'a> {
         let after = self.bytes.get(text.as_ptr() as usize - self.bytes.as_ptr() as usize + text.len());
         let before = self.byte_before();
         let is_variable = !name.iter().any(u8::is_ascii_lowercase);
+        let is_in_braces = self.lead().iter().rfind(|byte| b"{([".contains(byte)) == Some(&b'{');
         let is_argument = matches!(before, Some(b'(' | b'[' | b'{'))
             || self.lead().trim_ascii_end().last().is_some_and(|last| b",(".contains(last)) && before != Some(b',')
             || (after.is_some_and(|byte| b",);".contains(byte)) && !matches!(before, Some(b',' | b';')))
             || text.ends_with(b")");
         let bare = text.strip_suffix(b")").unwrap_or(text);
-        if is_argument && !is_variable && (is_identifier(bare) || bare.contains(&b'[')) {
+        // `{user=ann, password=...}`: a program prints what it has.
+        let is_printed = is_in_braces && likely::has_digit(text) && sense == Sense::Password;
+        if is_argument && !is_variable && !is_printed && (is_identifier(bare) || bare.contains(&b'[')) {
             return false;
         }
         sense == Sense::Password || is_variable || !sense.is_of_object() || likely::has_digit(text) || !is_letters(text)

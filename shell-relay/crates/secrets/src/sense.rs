@@ -45,6 +45,8 @@ const ENDS: &[(&str, Sense)] = &[
     ("authtok", Password),
     ("masterauth", Password),
     ("schlüssel", TOKEN),
+    ("credential", TOKEN),
+    ("credentials", TOKEN),
     ("secret", SECRET),
     ("token", TOKEN),
     ("apikey", TOKEN),
@@ -63,7 +65,7 @@ const BEFORE_SHORT: &str = "\
 /// Words in front of `key` that make it a secret: `key` alone is any key.
 const BEFORE_KEY: &str = "\
     api secret private access auth encryption signing account master jwt app admin service license shared preshared wep wifi \
-    wlan storage subscription deploy session";
+    wlan storage subscription deploy session wandb openai stripe";
 /// Words in front of `secret` and `token` with which it is a value, and no object or piece of code.
 const OWNERS: &str = "access account admin api app auth bearer bot client consumer cookie db deploy github gitlab hmac \
     jwt oauth personal private refresh secret service session shared signing slack user webhook";
@@ -105,6 +107,11 @@ pub(super) fn is_in(table: &str, word: &[u8]) -> bool {
         at += table[at..].iter().take_while(|byte| **byte != b' ').count() + 1;
     }
     false
+}
+
+/// Whether this word makes a secret of a `key` behind it, as `api` does.
+pub(super) fn is_before_key(word: &[u8]) -> bool {
+    is_in(BEFORE_KEY, word)
 }
 
 /// Whether a word by itself names a secret.

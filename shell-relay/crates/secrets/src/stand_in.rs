@@ -10,7 +10,7 @@ const WORDS: &str = "\
     senha wachtwoord passord lösenord пароль 密码 string str text varchar char int integer number bool boolean any bytes \
     object array list map dict float double uuid void unknown never buffer secretstr option option-string self this input \
     args data prompt plain bcrypt argon md sha base utf hmac bearer basic jwt oauth env file keyring vault notset not-set disabled enabled blank deleted changed generated \
-    encrypted auto";
+    encrypted auto enter";
 /// Words that begin an order to put a secret in, or a sentence about it.
 const FIRST_WORDS: &str = "\
     your insert replace change enter put fill add some type choose please must should invalid missing wrong incorrect forgot \
@@ -29,6 +29,7 @@ const REFERENCES: &[&str] = &[
     "{%",
     "%(",
     "%{",
+    "%env(",
     "%s",
     "%v",
     "%d",
@@ -97,7 +98,7 @@ pub(super) fn is_stand_in(value: &[u8], name: &[u8]) -> bool {
     let is_order = is_in(FIRST_WORDS, first) && words.len() > 1;
     let names_a_secret = words.last().is_some_and(|word| is_secret_word(word)) && !has_digit;
     let is_about_one = has_blank && words.iter().any(|word| is_secret_word(word));
-    let is_filler = words.iter().all(|word| word.iter().all(|byte| *byte == b'x')) && !has_digit;
+    let is_filler = words.iter().any(|word| word.len() > 2 && word.iter().all(|byte| *byte == b'x')) && !has_digit;
     is_signless
         && (is_word(&joined) && (!has_digit || is_type_with_number(core))
             || is_order

@@ -15,14 +15,18 @@ const PROSE: &str = "\
     parameter should switch the then to via was when which will with without";
 /// Words between a name and its value in a sentence.
 const LINKS: &str = "is was are now set to as changed ist lautet war est es";
+/// Verbs before a value, a few words behind its name.
+const VERBS_OF_BEING: &str = "is ist lautet est es";
+/// Most words between a name and such a verb.
+const MOST_WORDS: usize = 6;
 /// Directives directly before a name: `SetEnv DB_PASSWORD word`.
 const DIRECTIVES: &str = "\
     setx setenv env";
 /// The same, where an ordinary word may follow: `enable password authentication`.
 const VERBS: &str = "set enable";
 /// Words that begin a line of settings with a password at its end.
-const HEADS: &str = "d-i set enable username user neighbor login default machine account line tacacs-server radius-server snmp-server consul etcdctl nmcli";
-/// Words before the name of the user whose password follows.
+const HEADS: &str = "d-i set enable username user neighbor login default machine account line tacacs-server radius-server snmp-server consul etcdctl nmcli npm";
+/// Words before the name of a user, with a password at the end.
 const USERS: &str = "\
     login user username";
 
@@ -128,6 +132,11 @@ impl Place<'_> {
         {
             (at, links) = (colon, 1);
         }
+        if links == 0
+            && let Some(value) = self.behind_link()
+        {
+            (at, links) = (value, 1);
+        }
         let quote = self.bytes.get(at).filter(|byte| b"\"'".contains(byte)).filter(|_| links > 0);
         if let Some(value) = quote.and_then(|quote| quoted(&self.bytes[at + 1..], *quote, false)) {
             let is_word = !value.contains(&b' ') && has_form(value, self.sense);
@@ -155,6 +164,26 @@ impl Place<'_> {
             line[..colon].iter().all(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80 || b" @._()-".contains(byte));
         let gap = line[colon + 1..].iter().take_while(|byte| **byte == b' ').count();
         (words <= 5 && is_phrase).then_some(self.at + colon + 1 + gap)
+    }
+}
+
+impl Place<'_> {
+    /// The place behind the verb of `password of the printer is ...`.
+    fn behind_link(&self) -> Option<usize> {
+        let mut at = self.at;
+        for _ in 0..MOST_WORDS {
+            let word = self.word_at(at);
+            if word.is_empty() || !word.iter().all(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80 || *byte == b'-')
+            {
+                return None;
+            }
+            at += word.len();
+            at += self.bytes[at..].iter().take(2).take_while(|byte| **byte == b' ').count();
+            if is_in(VERBS_OF_BEING, word) {
+                return Some(at);
+            }
+        }
+        None
     }
 }
 

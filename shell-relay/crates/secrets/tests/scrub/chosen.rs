@@ -46,6 +46,10 @@ Your password: choose one with at least 12 characters.
 COMMENT ON COLUMN sessions.secret IS 'hashed, never plain text';
 PASS: test_split_frame
 key = "ArrowDown"
+  password: "%env(DATABASE_PASSWORD)%"
+SLACK_TOKEN=xoxb-xxxx-xxxx-xxxx
+release_token = web-tls-2
+The password is not stored here.
 {"key": "sample", "value": 87}
 "max_tokens": 5007,
 cache_key: user:20
