@@ -81,6 +81,7 @@ impl Report {
             let figures = latency.iter().map(|measured| {
                 json!({
                     "id": measured.id, "verdict": measured.verdict(), "value_ms": rounded(measured.value_ms),
+                    "spread_ms": measured.spread_ms.map(|(low, high)| [rounded(Some(low)), rounded(Some(high))]),
                     "p99_ms": rounded(measured.p99_ms), "budget_ms": measured.budget_ms, "text": measured.text,
                 })
             });
@@ -98,14 +99,16 @@ fn mark(verdict: FindingVerdict, output_style: OutputStyle) -> (&'static str, ra
     }
 }
 
-/// A row a figure: what it is, its median, the budget.
+/// A row a figure: what it is, its median, the budget, and between which times most measurements lie.
 fn figures(latency: &[Measured], output_style: OutputStyle, colors: ColorSupport, out: &mut Vec<u8>) {
     let width = latency.iter().map(|measured| measured.text.width()).max().unwrap_or(0);
     for measured in latency {
         let (mark, style) = mark(measured.verdict(), output_style);
         let gap = " ".repeat(width - measured.text.width());
         let figure = measured.value_ms.map_or_else(|| "not known".to_owned(), |value| format!("{value:.2} ms"));
-        let budget = format!("at most {} ms", measured.budget_ms);
+        let (low, high) = measured.spread_ms.unwrap_or_default();
+        let spread = measured.spread_ms.map(|_| format!(", measured {:.1} to {:.1}", low.max(0.0), high.max(0.0)));
+        let budget = format!("at most {} ms{}", measured.budget_ms, spread.unwrap_or_default());
         let row = vec![
             Span::styled(format!("{mark}  "), style),
             Span::raw(format!("{}{gap}  {figure:>FIGURE_COLUMNS$}  ", measured.text)),
@@ -129,8 +132,14 @@ mod tests {
             finding("rc-files", FindingVerdict::Warn, "~/.bashrc line 3: `exec fish`").hint("take it out"),
             finding("model", FindingVerdict::Fail, "the key of Mistral should be in X, which is not set").hint("set X"),
         ];
-        let measured =
-            |id, text: &str, value_ms| Measured { id, text: text.into(), value_ms, p99_ms: None, budget_ms: 1.5 };
+        let measured = |id, text: &str, value_ms: Option<f64>| Measured {
+            id,
+            text: text.into(),
+            value_ms,
+            spread_ms: value_ms.map(|value| (value / 2.0, value * 20.0)),
+            p99_ms: None,
+            budget_ms: 1.5,
+        };
         let latency =
             vec![measured("echo", "a key, added", Some(0.123)), measured("glyph", "a chunk to its glyph", None)];
         Report { findings, latency: Some(latency) }
