@@ -141,7 +141,7 @@ fn keys(request: &ApprovalRequest, offer: &Offer) -> Vec<(&'static str, &'static
     let once = match (is_plain, offer.as_one, request.is_dangerous) {
         (true, ..) => "yes",
         (_, true, _) => "all",
-        (_, _, true) => "once (asks for a typed yes)",
+        (_, _, true) => "run (you will type \"yes\")",
         _ => "once",
     };
     let all = [

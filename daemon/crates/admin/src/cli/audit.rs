@@ -283,7 +283,7 @@ fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) 
                 Consent::Asked => "you agreed".to_owned(),
                 Consent::Session => "you agreed to it earlier".to_owned(),
                 Consent::Rule => format!("by your rule {}", shown(rule)),
-                Consent::Mode => "by the mode".to_owned(),
+                Consent::Mode => "by the approval mode".to_owned(),
             });
             facts.push(if typed.is_empty() { String::new() } else { "typed to stay read-only".to_owned() });
             (what, facts)
