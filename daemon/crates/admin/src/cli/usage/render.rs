@@ -104,7 +104,7 @@ fn shares(shown: &ShownUsage) -> Option<Chart> {
     let row = |(subject, sum): (&Subject, &Sum)| Row {
         label: label(subject, &shown.zone),
         bar: Bar::of(amount(sum), whole),
-        cells: vec![format!("{} %", amount(sum).saturating_mul(100) / whole)],
+        cells: vec![format!("{} %", amount(sum).saturating_mul(100).saturating_add(whole / 2) / whole)],
     };
     let axis = vec![(0.0, format!("share of {word}"))];
     let rows = lines.into_iter().map(row).collect();
