@@ -21,7 +21,7 @@ use super::{
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(after_help = "`cohab history` lists the commands with their ids.")]
 pub struct WhyArgs {
-    /// Number of the command
+    /// Id of the command
     #[arg(value_name = "ID")]
     pub number: u64,
     /// Print JSON, with every event of the turn
