@@ -99,22 +99,27 @@ fn mark(verdict: FindingVerdict, output_style: OutputStyle) -> (&'static str, ra
     }
 }
 
-/// A row a figure: what it is, its median, the budget, and between which times most measurements lie.
+/// A row a figure: what it is, its median, the budget; below one over the budget between which times most measurements lie.
 fn figures(latency: &[Measured], output_style: OutputStyle, colors: ColorSupport, out: &mut Vec<u8>) {
     let width = latency.iter().map(|measured| measured.text.width()).max().unwrap_or(0);
     for measured in latency {
         let (mark, style) = mark(measured.verdict(), output_style);
         let gap = " ".repeat(width - measured.text.width());
         let figure = measured.value_ms.map_or_else(|| "not known".to_owned(), |value| format!("{value:.2} ms"));
-        let (low, high) = measured.spread_ms.unwrap_or_default();
-        let spread = measured.spread_ms.map(|_| format!(", measured {:.1} to {:.1}", low.max(0.0), high.max(0.0)));
-        let budget = format!("at most {} ms{}", measured.budget_ms, spread.unwrap_or_default());
+        let budget = format!("at most {} ms", measured.budget_ms);
         let row = vec![
             Span::styled(format!("{mark}  "), style),
             Span::raw(format!("{}{gap}  {figure:>FIGURE_COLUMNS$}  ", measured.text)),
             Span::styled(budget, theme::DIM),
         ];
         put(&Line::from(row), colors, out);
+        // A wide spread says that the machine was busy.
+        let spread = measured.spread_ms.filter(|_| measured.verdict() == FindingVerdict::Warn);
+        if let Some((low, high)) = spread {
+            let indent = " ".repeat(mark.width() + 2);
+            let text = format!("{indent}80 % of the measurements took {:.1} to {:.1} ms", low.max(0.0), high.max(0.0));
+            put(&Line::from(Span::styled(text, theme::DIM)), colors, out);
+        }
     }
     put(&Line::default(), colors, out);
 }
@@ -140,8 +145,11 @@ mod tests {
             p99_ms: None,
             budget_ms: 1.5,
         };
-        let latency =
-            vec![measured("echo", "a key, added", Some(0.123)), measured("glyph", "a chunk to its glyph", None)];
+        let latency = vec![
+            measured("echo", "a key, added", Some(0.123)),
+            measured("glyph", "a chunk to its glyph", None),
+            measured("start", "the start, added", Some(7.25)),
+        ];
         Report { findings, latency: Some(latency) }
     }
 
