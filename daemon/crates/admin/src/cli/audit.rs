@@ -23,6 +23,7 @@ use serde_json::{Value, json};
 use super::{
     Failure,
     audit_follow::{self, RecordFormat},
+    progress::Progress,
     record::{self, paragraph, time},
 };
 
@@ -132,7 +133,10 @@ fn not_whole(places: &Places) -> Failure {
 fn told(command: &AuditCommand, places: &Places) -> Result<(String, bool), Failure> {
     let (records, is_json) = match *command {
         AuditCommand::Verify { json } => {
-            let verdict = verify::verify(places).map_err(|error| unreadable(&error))?;
+            let mut progress = Progress::new("checking the audit log");
+            let verdict = verify::verify_with(places, &mut |done, total| progress.bytes(done, total));
+            drop(progress);
+            let verdict = verdict.map_err(|error| unreadable(&error))?;
             let text = if json { verdict_json(&verdict) } else { verdict_text(&verdict, &record::home()) };
             return Ok((text, verdict.faults.is_empty()));
         }

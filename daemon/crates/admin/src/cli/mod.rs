@@ -5,6 +5,7 @@ mod drawing;
 #[cfg(test)]
 mod hostile_tests;
 mod model_jobs;
+mod progress;
 mod record;
 #[cfg(test)]
 mod testing;
