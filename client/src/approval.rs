@@ -322,10 +322,14 @@ impl OpenQuestion {
                 let remark = Some((self.environment.remembered_here(), false));
                 return KeyOutcome { remark, ..self.decide(ApprovalDecision::Session, now) };
             }
-            'd' | 'a' => {
-                let rule = if letter == 'd' { &self.offer.folder } else { &self.offer.always };
-                if let Some(rule) = rule.clone() {
-                    self.answering = Answering::Keeping(rule);
+            'd' | 'a' | 'p' => {
+                let rules = match letter {
+                    'd' => self.offer.folder.clone().into_iter().collect(),
+                    'a' => self.offer.always.clone().into_iter().collect(),
+                    _ => self.offer.project.clone(),
+                };
+                if !rules.is_empty() {
+                    self.answering = Answering::Keeping(rules);
                     self.deaf_until = now + DEAF;
                 }
             }
@@ -358,27 +362,29 @@ impl OpenQuestion {
             (_, 's') => self.offer.session,
             (_, 'd') => self.offer.folder.is_some(),
             (_, 'a') => self.offer.always.is_some(),
+            (_, 'p') => !self.offer.project.is_empty(),
             (_, 'o') => self.offer.as_one,
             (_, 'e') => self.offer.edit,
             _ => false,
         }
     }
 
-    /// The rule is on the screen: `y` stores it.
+    /// The rules are on the screen: `y` stores them.
     fn on_keeping(&mut self, letter: char, now: Instant) -> KeyOutcome {
-        let Answering::Keeping(rule) = &self.answering else { return KeyOutcome::default() };
+        let Answering::Keeping(rules) = &self.answering else { return KeyOutcome::default() };
         if letter == 'y' {
-            let rule = rule.clone();
-            let decision = if rule.folder.is_some() { ApprovalDecision::Folder } else { ApprovalDecision::Always };
-            return self.store(rule, decision, now);
+            let rules = rules.clone();
+            let is_for_folder = rules.iter().all(|rule| rule.folder.is_some());
+            let decision = if is_for_folder { ApprovalDecision::Folder } else { ApprovalDecision::Always };
+            return self.store(rules, decision, now);
         }
         self.answering = Answering::Keys;
         KeyOutcome::default()
     }
 
-    fn store(&mut self, rule: Rule, decision: ApprovalDecision, now: Instant) -> KeyOutcome {
+    fn store(&mut self, rules: Vec<Rule>, decision: ApprovalDecision, now: Instant) -> KeyOutcome {
         self.answering = Answering::Storing { decision, until: now + STORE_LIMIT };
-        let task = Some(Task::Store { question: self.request.approval_id, rule });
+        let task = Some(Task::Store { question: self.request.approval_id, rules });
         KeyOutcome { task, ..KeyOutcome::default() }
     }
 

@@ -33,12 +33,12 @@ pub enum Task {
         /// A command each.
         plans: Vec<Plan>,
     },
-    /// Add a rule to the file.
+    /// Add rules to the file: all or none.
     Store {
         /// For whom.
         question: ApprovalId,
-        /// The rule.
-        rule: Rule,
+        /// The rules.
+        rules: Vec<Rule>,
     },
     /// Ask git what is set where a command starts it.
     AskGit {
@@ -87,8 +87,8 @@ impl Task {
                 let impacts = plans.iter().map(|plan| walk::look(plan, deadline)).collect();
                 TaskResult::Looked { question, impacts }
             }
-            Self::Store { question, rule } => {
-                let result = rules.add(&rule).map_err(|error| error.to_string());
+            Self::Store { question, rules: added } => {
+                let result = rules.add(&added).map_err(|error| error.to_string());
                 TaskResult::Stored { question, result }
             }
             Self::AskGit { call, folders, environment } => {

@@ -40,7 +40,7 @@ const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
 #[command(
     args_conflicts_with_subcommands = true,
     arg_required_else_help = true,
-    after_help = "Rules are in rules.toml next to the settings; the keys `d` and `a` of a question write there. \
+    after_help = "Rules are in rules.toml next to the settings; the keys `d`, `a` and `p` of a question write there. \
         Rules in /etc/cohab/rules.toml apply, too, and those in .cohab/rules.toml of a project, which can only be \
         stricter. Nothing is run. Lines are judged in the current folder, for the shell that `--shell` names.\n\
         --stdin answers each line of input with one line, in order: a line that is no JSON string with `ask`, one \

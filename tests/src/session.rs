@@ -4,10 +4,8 @@ use std::{ops::Deref, time::Duration};
 
 use crate::{Home, Terminal, deadline::eventually, keys, processes};
 
-/// The beginning of the row of keys of an approval card.
-pub const CARD_KEYS: &str = "y once";
-/// The same of the card for several commands.
-const BATCH_KEYS: &str = "y all";
+/// The beginning of the row of keys of an approval card: for one command, for a dangerous one, for several.
+pub const CARD_KEYS: [&str; 3] = ["y once", "y run", "y all"];
 
 /// A card may ignore keys that come so soon that they were meant for another program.
 const CARD_DEAF: Duration = Duration::from_millis(350);
@@ -146,7 +144,7 @@ impl<'home> Session<'home> {
     pub fn wait_approval(&self, subject: &str) {
         self.wait_for(&format!("the question whether `{subject}` may be done"), |view| {
             let card = view.text();
-            card.contains(subject) && (card.contains(CARD_KEYS) || card.contains(BATCH_KEYS))
+            card.contains(subject) && CARD_KEYS.iter().any(|keys| card.contains(keys))
         });
         self.outwait_deaf_card();
     }

@@ -1,7 +1,10 @@
 //! The answers that a question offers. The client makes a separate judgement: a command that the client reads as danger is danger,
 //! even if the daemon says otherwise.
 
-use cohab_policy::{self, Level, Verdict, user_rules::Rule};
+use cohab_policy::{
+    self, Level, Verdict,
+    user_rules::{self, Rule},
+};
 use cohab_protocol::{ApprovalRequest, ApprovalSubject, ProposedCommand, RunMode, TurnId};
 use cohab_secrets::holds_placeholder;
 use cohab_types::place_in_answer::{Counted, PlaceInAnswer};
@@ -17,6 +20,8 @@ pub struct Offer {
     pub folder: Option<Rule>,
     /// The rule for every folder.
     pub always: Option<Rule>,
+    /// The rules for tests and builds in this folder, if the command is one of them.
+    pub project: Vec<Rule>,
     /// The command can be changed.
     pub edit: bool,
     /// Several commands can be decided at once; else each is asked by itself.
@@ -47,7 +52,9 @@ impl Offer {
                     let shell = environment.context_of(*mode, cwd.as_path()).shell;
                     let rule = |folder| Rule::of(command, folder, shell).ok();
                     let (folder, always) = (rule(Some(cwd.as_path())), rule(None));
-                    Self { session: !cohab_policy::reaches_out(command), edit: true, folder, always, as_one: false }
+                    let project = user_rules::project_rules(command, cwd.as_path(), shell);
+                    let session = !cohab_policy::reaches_out(command);
+                    Self { session, edit: true, folder, always, project, as_one: false }
                 };
                 if verdict.level > Level::Ask && !request.is_dangerous {
                     request.is_dangerous = true;

@@ -78,7 +78,7 @@ impl Asked {
 
 fn rule_in(outcome: &KeyOutcome) -> &Rule {
     match &outcome.task {
-        Some(Task::Store { rule, .. }) => rule,
+        Some(Task::Store { rules, .. }) if rules.len() == 1 => &rules[0],
         other => panic!("{other:?}"),
     }
 }
@@ -123,6 +123,35 @@ fn what_lasts_shows_its_rule_before_y_stores_it() {
         assert_eq!(Asked::decided(&outcome), Some(("cargo test", &decision)));
         let remark = format!("Remembered for {remembered}, in ~/.config/cohab/rules.toml.");
         assert_eq!(outcome.remark, Some((remark, false)));
+    }
+}
+
+#[test]
+fn p_shows_the_tests_and_builds_of_the_project_before_y_stores_them() {
+    let mut asked = Asked::new(command("cargo test -p shop", false));
+    assert!(shown(&asked).contains("p lets tests and builds run here unasked"), "{}", shown(&asked));
+    assert_eq!(asked.key('p'), KeyOutcome::default());
+    let rows = shown(&asked);
+    assert!(
+        rows.contains("`cargo test -p shop`, `cargo test`, `cargo check`") && rows.contains("y stores them"),
+        "{rows}"
+    );
+    let stored = asked.key('y');
+    let Some(Task::Store { rules, .. }) = &stored.task else { panic!("{stored:?}") };
+    let folder = Path::new("/home/ann/src");
+    assert_eq!(*rules, cohab_policy::user_rules::project_rules("cargo test -p shop", folder, Shell::Bash));
+    let id = asked.question.request().approval_id;
+    let outcome = asked.question.on_done(TaskResult::Stored { question: id, result: Ok(()) }, asked.now);
+    assert_eq!(Asked::decided(&outcome), Some(("cargo test -p shop", &Decision::Folder)));
+}
+
+#[test]
+fn p_means_nothing_for_other_commands() {
+    for (text, is_dangerous) in [("make install", false), ("touch a", false), ("cargo test", true)] {
+        let mut asked = Asked::new(command(text, is_dangerous));
+        assert!(!shown(&asked).contains("tests and builds"), "{text}");
+        assert_eq!(asked.key_alone('p'), KeyOutcome::default());
+        assert_eq!(asked.question.answering, Answering::Keys, "{text}");
     }
 }
 

@@ -168,12 +168,12 @@ pub fn approval_modes(current: ApprovalMode, width: usize, output_style: OutputS
 
 fn approval_meaning(mode: ApprovalMode) -> (&'static str, Style) {
     match mode {
-        ApprovalMode::Ask => ("what only reads runs at once, anything else is asked about first.", theme::PLAIN),
-        ApprovalMode::ReadOnly => ("what only reads runs at once, anything else is refused.", theme::PLAIN),
+        ApprovalMode::Ask => ("commands that only read run at once; you are asked about others.", theme::PLAIN),
+        ApprovalMode::ReadOnly => ("commands that only read run at once; others are refused.", theme::PLAIN),
         ApprovalMode::Auto => {
-            ("danger, other hosts and what is written elsewhere are asked about, anything else runs.", theme::WARNING)
+            ("you are asked about danger, other hosts and writes elsewhere; all else runs at once.", theme::WARNING)
         }
-        ApprovalMode::All => ("everything runs at once, also what deletes.", theme::DANGER),
+        ApprovalMode::All => ("everything runs at once, even commands that delete.", theme::DANGER),
     }
 }
 
@@ -197,7 +197,7 @@ pub fn cost(usage: &Usage, width: usize, output_style: OutputStyle) -> Vec<Line<
     }
     let mut lines = plain(&format!("So far in this shell: {}.", facts.join(output_style.choose(" · ", ", "))), width);
     if !has_price {
-        lines.extend(dim("What it cost is not known: the service does not say, and models.toml has no price.", width));
+        lines.extend(dim("The cost is unknown: the service does not report it, and models.toml has no price.", width));
     }
     lines.extend(dim("`cohab usage` shows days, models and other shells.", width));
     lines

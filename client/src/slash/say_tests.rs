@@ -128,7 +128,7 @@ fn the_modes_are_listed_with_a_mark_at_the_one_that_is_on() {
         |lines: &[String]| -> Vec<String> { lines.iter().map(|line| line.chars().take(16).collect()).collect() };
     assert_eq!(
         starts(&listed(OutputStyle::Rich)),
-        ["  read-only  wha", "  ask        wha", "▸ auto       dan", "  all        eve"]
+        ["  read-only  com", "  ask        com", "▸ auto       you", "  all        eve"]
     );
     assert_eq!(listed(OutputStyle::Accessible)[2].split(':').next(), Some("auto, now on"));
 }

@@ -175,7 +175,7 @@ fn the_key_undoes_right_after_the_turn_and_is_the_shells_at_any_other_time() {
 
 #[test]
 fn elsewhere_the_command_takes_files_back_and_leaves_what_was_changed_since() {
-    assert_eq!(Home::new().run(&["undo"]).stdout, "Nothing to undo: no change of a file is kept.\n");
+    assert_eq!(Home::new().run(&["undo"]).stdout, "Nothing to undo: no file changes are recorded.\n");
     let write = |name: &str| Answer::call("write", &json!({"path": name, "content": "theirs"}));
     let server = ModelServer::start(Wire::OpenAiChat, [write("a"), write("b"), Answer::text("All done.")]);
     let home = Home::with_model(&server);
@@ -222,7 +222,7 @@ fn files_of_the_last_turn_come_back_without_git() {
     assert_eq!(verified.status, Some(0), "{}", verified.stdout);
     let told = home.run(&["audit", "tail"]).stdout;
     assert!(
-        told.contains("$ export NEW=1") && told.contains("by the mode") && told.contains("files restored"),
+        told.contains("$ export NEW=1") && told.contains("by the approval mode") && told.contains("files restored"),
         "{told}"
     );
 }

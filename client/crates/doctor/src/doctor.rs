@@ -42,7 +42,7 @@ use report::Report;
     after_help = "Nothing is started or changed. Of the service that would answer only the list of its models is asked for, and \
     the report says so. `cohab shell-check` tries your shell out.\n\
     --json prints one object: version, ok, findings (id, verdict, text, hint) and, with --latency, latency (id, verdict, \
-    value_ms, p99_ms, budget_ms, text).\n\
+    value_ms, spread_ms, p99_ms, budget_ms, text).\n\
     Exit status: 0 nothing fails, 1 something does, 2 wrong usage, 130 cancelled."
 )]
 pub struct DoctorArgs {

@@ -132,7 +132,7 @@ fn a_dangerous_command_needs_its_yes_also_from_the_editor() {
 /// What is begun on the side, with the question it is for.
 fn stored_rule(effects: &[Effect]) -> Rule {
     match effects {
-        [Effect::Begin(Task::Store { question: QUESTION, rule })] => rule.clone(),
+        [Effect::Begin(Task::Store { question: QUESTION, rules })] if rules.len() == 1 => rules[0].clone(),
         other => panic!("{other:?}"),
     }
 }

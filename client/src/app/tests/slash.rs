@@ -280,7 +280,7 @@ fn a_model_that_cannot_be_is_not_kept() {
 #[test]
 fn the_mode_of_approval_is_shown_and_changed_on_both_sides() {
     let mut bench = Bench::connected();
-    assert!(said(&mut bench, "? /approve").contains("▸ ask        what only reads runs"));
+    assert!(said(&mut bench, "? /approve").contains("▸ ask        commands that only read"));
     assert!(said(&mut bench, "? /approve yes").contains("Usage: `? /approve "));
     let effects = bench.enter("? /approve read-only");
     assert_eq!(effects[1], Effect::KeepForAttach(SessionOverride::Approval(ApprovalMode::ReadOnly)));
@@ -288,7 +288,7 @@ fn the_mode_of_approval_is_shown_and_changed_on_both_sides() {
     assert_eq!(action, &SessionAction::SetApproval { mode: ApprovalMode::ReadOnly });
     bench.live(LiveEvent::AnswerReady);
     assert_eq!(reply(&mut bench, id, SessionAnswer::Done), [Effect::EndAnswer]);
-    assert!(bench.shown().contains("Mode `read-only`, from now on in this shell: what only reads runs"));
+    assert!(bench.shown().contains("Mode `read-only`, from now on in this shell: commands that only read"));
     bench.live(LiveEvent::AnswerEnded);
     assert!(said(&mut bench, "? /approve").contains("▸ read-only  "));
 }

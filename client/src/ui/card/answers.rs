@@ -13,6 +13,9 @@ use ratatui::text::{Line, Span};
 use super::{Card, OutputStyle, theme, visible, visible_command};
 use crate::approval::{ApprovalEnvironment, Offer};
 
+/// The meaning of the key `p`.
+const PROJECT: &str = " lets tests and builds run here unasked; shows which first";
+
 /// How far the user is with the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answering {
@@ -31,9 +34,9 @@ pub enum Answering {
     Editing(InputText),
     /// A word to the model is typed, on the way to no.
     Refusing(InputText),
-    /// This rule is shown before it is stored.
-    Keeping(Rule),
-    /// A rule is being stored; the decision holds then.
+    /// These rules are shown before they are stored.
+    Keeping(Vec<Rule>),
+    /// Rules are being stored; the decision holds then.
     Storing {
         /// The decision.
         decision: ApprovalDecision,
@@ -81,7 +84,16 @@ pub fn question(
     };
     match answering {
         Answering::Unattended => keyed(&[("Tab or an arrow", "to answer"), ("Esc", "stop")]),
-        Answering::Keys => keyed(&keys(request, offer)),
+        Answering::Keys => {
+            let mut card = Card::new(request.is_dangerous, width, output_style);
+            if !offer.project.is_empty() {
+                let style = if chosen == Some('p') { theme::STRONG } else { theme::DIM };
+                card.words(&[Span::styled("p", theme::STRONG), Span::styled(PROJECT, style)]);
+            }
+            let mut question = keyed(&keys(request, offer));
+            question.lines.splice(0..0, card.into_middle());
+            question
+        }
         Answering::Confirming { typed: input, edited } => {
             let note = "Type yes and Enter to do it, Esc to go back.";
             let mut question = typed(note, "yes? ", input);
@@ -100,8 +112,8 @@ pub fn question(
             typed("Change the command. Enter runs it, Alt-Enter adds a line, Esc goes back.", "$ ", input)
         }
         Answering::Refusing(input) => typed("Reason (optional). Enter refuses, Esc goes back.", "no: ", input),
-        Answering::Keeping(rule) => {
-            Question { lines: keeping(rule, chosen, environment, width, output_style), cursor: None }
+        Answering::Keeping(rules) => {
+            Question { lines: keeping(rules, chosen, environment, width, output_style), cursor: None }
         }
         Answering::Storing { .. } => {
             let note = format!("Storing it in {}.", visible(&environment.rules_name()));
@@ -110,26 +122,27 @@ pub fn question(
     }
 }
 
-/// The rule as it would be stored, and the keys for it.
+/// The rules as they would be stored, and the keys for them.
 fn keeping(
-    rule: &Rule,
+    rules: &[Rule],
     chosen: Option<char>,
     environment: &ApprovalEnvironment,
     width: usize,
     output_style: OutputStyle,
 ) -> Vec<Line<'static>> {
     let mut card = Card::new(false, width, output_style);
-    let place =
-        rule.folder.as_ref().map_or("in every folder".into(), |folder| format!("in {}", environment.short(folder)));
-    card.words(&[
-        card.label("stores"),
-        Span::raw("allow "),
-        Span::styled(format!("`{}`", visible_command(&rule.line())), theme::STRONG),
-        Span::raw(format!(" {place}; kept in {}", visible(&environment.rules_name()))),
-    ]);
+    let folder = rules.first().and_then(|rule| rule.folder.as_ref());
+    let place = folder.map_or("in every folder".into(), |folder| format!("in {}", environment.short(folder)));
+    let mut words = vec![card.label("stores"), Span::raw("allow ")];
+    for (index, rule) in rules.iter().enumerate() {
+        words.extend((index > 0).then(|| Span::raw(", ")));
+        words.push(Span::styled(format!("`{}`", visible_command(&rule.line())), theme::STRONG));
+    }
+    words.push(Span::raw(format!(" {place}; kept in {}", visible(&environment.rules_name()))));
+    card.words(&words);
     let mut lines = card.into_middle();
     let mut card = Card::new(false, width, output_style);
-    card.keys(&[("y", "stores it"), ("Esc", "goes back")], chosen);
+    card.keys(&[("y", if rules.len() > 1 { "stores them" } else { "stores it" }), ("Esc", "goes back")], chosen);
     lines.extend(card.into_bottom());
     lines
 }
@@ -141,7 +154,7 @@ fn keys(request: &ApprovalRequest, offer: &Offer) -> Vec<(&'static str, &'static
     let once = match (is_plain, offer.as_one, request.is_dangerous) {
         (true, ..) => "yes",
         (_, true, _) => "all",
-        (_, _, true) => "once (asks for a typed yes)",
+        (_, _, true) => "run (you will type \"yes\")",
         _ => "once",
     };
     let all = [

@@ -98,7 +98,7 @@ fn no_wrapped_row_looks_like_a_row_of_the_cards_own() {
 
 #[test]
 fn no_key_is_parted_from_its_meaning() {
-    let keys = [("y", "once (asks for a typed yes)"), ("s", "this session"), ("o", "one by one"), ("Esc", "stop")];
+    let keys = [("y", "run (you will type \"yes\")"), ("s", "this session"), ("o", "one by one"), ("Esc", "stop")];
     for (columns, output_style) in
         (32..100).flat_map(|columns| [(columns, OutputStyle::Rich), (columns, OutputStyle::Accessible)])
     {
@@ -118,9 +118,10 @@ fn the_keys_stand_on_one_row_of_80_columns() {
             let question = open(&request(command(text), is_dangerous, &[]));
             let keys = question.question(79, output_style).lines;
             let rows = keys.iter().filter(|line| line.to_string().contains("Esc stop")).count();
-            let others = keys.iter().filter(|line| line.to_string().contains("once")).count();
+            let first = if is_dangerous { "y run" } else { "y once" };
+            let others = keys.iter().filter(|line| line.to_string().contains(first)).count();
             assert_eq!(
-                (rows, others, keys.last().map(|line| line.to_string().contains("once"))),
+                (rows, others, keys.last().map(|line| line.to_string().contains(first))),
                 (1, 1, Some(true)),
                 "{text}"
             );

@@ -3,7 +3,7 @@
 //! - [`cli`] reads the command line and runs a command: settings, sessions and their history, usage, traces, exports, the audit log,
 //!   tasks, undo, trust, models. `cli/definitions.rs` tells the client all of them as data.
 //! - [`setup`] is `cohab setup`: it asks for a service, a key and a model, and tries them before anything is written.
-//! - [`stats`] counts what is kept anyway. [`probe`] tries what a model can do.
+//! - [`stats`] counts what is kept anyway. [`picture`] draws figures as bars at a terminal and as SVG. [`probe`] tries what a model can do.
 //! - [`telemetry`] says whether this build can send spans.
 //!
 //! Invariants: a command reads what is stored and asks no model, unless that is its purpose; text from conversations reaches a terminal
@@ -12,6 +12,7 @@
 //! No command runs a turn or speaks to a running daemon.
 
 pub mod cli;
+pub mod picture;
 pub mod probe;
 pub mod setup;
 pub mod stats;

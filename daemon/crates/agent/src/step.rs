@@ -32,7 +32,7 @@ const CANCELLED: &str = "cancelled before it ended";
 /// The result of a call in an answer that the length limit cut.
 const CUT: &str = "not run: the length limit cut the answer with this call; make the call again with shorter arguments";
 /// The title of a call that cannot be run and names no file.
-const UNUSABLE: &str = "(not a usable call)";
+const UNUSABLE: &str = "(invalid call)";
 /// Longest title of a call that cannot be run.
 const TITLE_MAX_CHARS: usize = 80;
 /// Replaces a missing name of a tool.

@@ -85,6 +85,14 @@ fn named(path: &Path, error: &io::Error) -> io::Error {
 /// # Errors
 /// The system's error when a file cannot be read.
 pub fn verify(places: &Places) -> io::Result<Verdict> {
+    verify_with(places, &mut |_, _| {})
+}
+
+/// As [`verify`], and reports after each record how many bytes of how many are checked.
+///
+/// # Errors
+/// The system's error when a file cannot be read.
+pub fn verify_with(places: &Places, progress: &mut dyn FnMut(u64, u64)) -> io::Result<Verdict> {
     let Opened { key, head, counts_records, segments } = open(places)?;
     let whole = |file: PathBuf, fault: &str| Found { file, line: None, fault: fault.to_owned() };
     let files = segments.len();
@@ -95,8 +103,13 @@ pub fn verify(places: &Places) -> io::Result<Verdict> {
         return Ok(if is_nothing { NOTHING } else { Verdict { records: 0, files, faults: vec![fault] } });
     };
     let mut walk = Walk::new(&key, head.as_ref().ok().and_then(Option::as_ref));
+    let bytes = |file: &File| file.metadata().map_or(0, |found| found.len());
+    let (mut done, total) = (0, segments.iter().map(|(_, file)| bytes(file)).sum());
     for (path, file) in segments {
-        walk.file(&path, file)?;
+        walk.file(&path, file, &mut |bytes| {
+            done += bytes;
+            progress(done, total);
+        })?;
     }
     let Walk { mut faults, records, link, has_sound, .. } = walk;
     match &head {
@@ -170,7 +183,7 @@ impl<'a> Walk<'a> {
         Self { key, link, records: 0, has_sound: false, faults: Vec::new() }
     }
 
-    fn file(&mut self, path: &Path, file: File) -> io::Result<()> {
+    fn file(&mut self, path: &Path, file: File, checked: &mut dyn FnMut(u64)) -> io::Result<()> {
         let mut reader = BufReader::new(file);
         let mut number = 0;
         while let Some(line) = next_line(&mut reader)? {
@@ -180,6 +193,7 @@ impl<'a> Walk<'a> {
             {
                 self.faults.push(Found { file: path.to_owned(), line: Some(number), fault: told(&fault) });
             }
+            checked(line.len() as u64);
         }
         Ok(())
     }

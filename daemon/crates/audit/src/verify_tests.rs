@@ -42,6 +42,16 @@ fn every_flipped_bit_is_found_and_its_line_is_named() {
 }
 
 #[test]
+fn progress_ends_with_the_last_byte() {
+    let home = small_log();
+    let size = fs::metadata(home.places.segment_file(1)).expect("a file").len();
+    let mut reports = Vec::new();
+    verify_with(&home.places, &mut |done, total| reports.push((done, total))).expect("it can be read");
+    assert!(reports.is_sorted() && reports.iter().all(|(_, total)| *total == size), "{reports:?}");
+    assert_eq!((reports.len(), reports.last()), (3, Some(&(size, size))));
+}
+
+#[test]
 fn every_flipped_bit_of_head_and_key_is_found() {
     let home = small_log();
     for path in [home.places.head_file(), home.places.key_file()] {

@@ -68,8 +68,11 @@ impl RulesFile {
     ///
     /// # Errors
     /// If the file is not sound, not only ours, or cannot be written. It is unchanged then.
-    pub fn add(&self, rule: &Rule) -> Result<(), StoreError> {
-        self.change(|text| Ok((user_rules::with_rule(text, rule)?, ())))
+    pub fn add(&self, rules: &[Rule]) -> Result<(), StoreError> {
+        self.change(|text| {
+            let add = |text: String, rule| user_rules::with_rule(&text, rule);
+            Ok((rules.iter().try_fold(text.to_owned(), add)?, ()))
+        })
     }
 
     /// Removes the rule with this number, from 1 in the order of those in force.

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use cohab_e2e::{Answer, Home, ModelServer, Size, Terminal, Wire, binaries, keys};
+use cohab_e2e::{Answer, Home, ModelServer, Size, Terminal, Wire, binaries, keys, session::CARD_KEYS};
 use serde_json::json;
 
 use crate::cast::{Cast, Event, Kind};
@@ -148,7 +148,7 @@ impl Recorder {
 
     /// Waits for a card about these words.
     fn card(&mut self, words: &str) {
-        self.terminal.wait_for("the card", |view| view.shows("y once") && view.shows(words));
+        self.terminal.wait_for("the card", |view| CARD_KEYS.iter().any(|keys| view.shows(keys)) && view.shows(words));
         self.take();
     }
 

@@ -81,6 +81,7 @@ impl Report {
             let figures = latency.iter().map(|measured| {
                 json!({
                     "id": measured.id, "verdict": measured.verdict(), "value_ms": rounded(measured.value_ms),
+                    "spread_ms": measured.spread_ms.map(|(low, high)| [rounded(Some(low)), rounded(Some(high))]),
                     "p99_ms": rounded(measured.p99_ms), "budget_ms": measured.budget_ms, "text": measured.text,
                 })
             });
@@ -98,7 +99,7 @@ fn mark(verdict: FindingVerdict, output_style: OutputStyle) -> (&'static str, ra
     }
 }
 
-/// A row a figure: what it is, its median, the budget.
+/// A row a figure: what it is, its median, the budget; below one over the budget between which times most measurements lie.
 fn figures(latency: &[Measured], output_style: OutputStyle, colors: ColorSupport, out: &mut Vec<u8>) {
     let width = latency.iter().map(|measured| measured.text.width()).max().unwrap_or(0);
     for measured in latency {
@@ -112,6 +113,13 @@ fn figures(latency: &[Measured], output_style: OutputStyle, colors: ColorSupport
             Span::styled(budget, theme::DIM),
         ];
         put(&Line::from(row), colors, out);
+        // A wide spread says that the machine was busy.
+        let spread = measured.spread_ms.filter(|_| measured.verdict() == FindingVerdict::Warn);
+        if let Some((low, high)) = spread {
+            let indent = " ".repeat(mark.width() + 2);
+            let text = format!("{indent}80 % of the measurements took {:.1} to {:.1} ms", low.max(0.0), high.max(0.0));
+            put(&Line::from(Span::styled(text, theme::DIM)), colors, out);
+        }
     }
     put(&Line::default(), colors, out);
 }
@@ -129,10 +137,19 @@ mod tests {
             finding("rc-files", FindingVerdict::Warn, "~/.bashrc line 3: `exec fish`").hint("take it out"),
             finding("model", FindingVerdict::Fail, "the key of Mistral should be in X, which is not set").hint("set X"),
         ];
-        let measured =
-            |id, text: &str, value_ms| Measured { id, text: text.into(), value_ms, p99_ms: None, budget_ms: 1.5 };
-        let latency =
-            vec![measured("echo", "a key, added", Some(0.123)), measured("glyph", "a chunk to its glyph", None)];
+        let measured = |id, text: &str, value_ms: Option<f64>| Measured {
+            id,
+            text: text.into(),
+            value_ms,
+            spread_ms: value_ms.map(|value| (value / 2.0, value * 20.0)),
+            p99_ms: None,
+            budget_ms: 1.5,
+        };
+        let latency = vec![
+            measured("echo", "a key, added", Some(0.123)),
+            measured("glyph", "a chunk to its glyph", None),
+            measured("start", "the start, added", Some(7.25)),
+        ];
         Report { findings, latency: Some(latency) }
     }
 

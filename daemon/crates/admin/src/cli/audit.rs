@@ -23,6 +23,7 @@ use serde_json::{Value, json};
 use super::{
     Failure,
     audit_follow::{self, RecordFormat},
+    progress::Progress,
     record::{self, paragraph, time},
 };
 
@@ -132,7 +133,10 @@ fn not_whole(places: &Places) -> Failure {
 fn told(command: &AuditCommand, places: &Places) -> Result<(String, bool), Failure> {
     let (records, is_json) = match *command {
         AuditCommand::Verify { json } => {
-            let verdict = verify::verify(places).map_err(|error| unreadable(&error))?;
+            let mut progress = Progress::new("checking the audit log");
+            let verdict = verify::verify_with(places, &mut |done, total| progress.bytes(done, total));
+            drop(progress);
+            let verdict = verdict.map_err(|error| unreadable(&error))?;
             let text = if json { verdict_json(&verdict) } else { verdict_text(&verdict, &record::home()) };
             return Ok((text, verdict.faults.is_empty()));
         }
@@ -283,7 +287,7 @@ fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) 
                 Consent::Asked => "you agreed".to_owned(),
                 Consent::Session => "you agreed to it earlier".to_owned(),
                 Consent::Rule => format!("by your rule {}", shown(rule)),
-                Consent::Mode => "by the mode".to_owned(),
+                Consent::Mode => "by the approval mode".to_owned(),
             });
             facts.push(if typed.is_empty() { String::new() } else { "typed to stay read-only".to_owned() });
             (what, facts)

@@ -22,8 +22,9 @@ const QUESTION_COLUMNS: usize = 48;
 
 /// List the assistant's commands with question and approval
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
-#[command(after_help = "Your shell's own history has only what you typed. A command keeps its number;\n\
-    `cohab why NUMBER` shows the conversation behind it.")]
+#[command(after_help = "Your shell's own history has only what you typed. A command keeps its id;\n\
+    ids have gaps, as other records have ids, too. `cohab why ID` shows the\n\
+    conversation behind a command.")]
 pub struct HistoryArgs {
     /// Show at most N commands
     #[arg(short, value_name = "N", default_value = "20")]

@@ -1,9 +1,11 @@
 //! The command line of `cohabd`, one file per subcommand. `cohab` hands over the subcommands that need settings, keys or models.
 
 mod audit_follow;
+mod drawing;
 #[cfg(test)]
 mod hostile_tests;
 mod model_jobs;
+mod progress;
 mod record;
 #[cfg(test)]
 mod testing;

@@ -96,7 +96,7 @@ fn answers_of_ask_are_counted_and_listed_on_request() {
     let home = Home::with_sessions();
     home.turn("cli:1", "t", 50, "one shot", &[]);
     let shown = |args: &[&str]| run_with(&home, args, "").0;
-    let note = "1 answer of `cohab ask` not listed: `cohab sessions --all` lists all.\n";
+    let note = "1 answer of `cohab ask` is not listed: `cohab sessions --all` lists all.\n";
     assert!(shown(&[]).ends_with(note) && !shown(&[]).contains("one shot"), "{}", shown(&[]));
     assert!(shown(&["--all"]).contains("one shot") && !shown(&["--all"]).contains("not listed"));
     assert!(shown(&["one"]).contains("one shot"), "a search finds it");

@@ -9,7 +9,12 @@ use cohab_protocol::Paths;
 use cohab_store::{Database, StoreError, sessions::steps::CheckpointStore};
 use jiff::{Timestamp, Zoned, civil::Date};
 
-use super::{Failure, record, usage::Since};
+use super::{
+    Failure,
+    drawing::{self, PictureArgs},
+    record,
+    usage::Since,
+};
 use crate::stats::Stats;
 
 /// Show how often things happened and how long they took
@@ -17,7 +22,7 @@ use crate::stats::Stats;
 #[command(
     after_help = "Counts the records on this machine; nothing is sent. p50, p95, p99: 50, 95 and 99 percent took at \
         most this long. The time of a turn includes waiting for you; the time of a tool does not. `cohab trace` \
-        shows the times of single turns. --json prints one object, with histograms: upper bounds and counts."
+        shows the times of single turns. At a terminal bars show how many took how long. --json prints one object, with histograms: upper bounds and counts."
 )]
 pub struct StatsArgs {
     /// Start of the report: a number of days, or a date (`7d`, `2026-03-01`)
@@ -26,6 +31,9 @@ pub struct StatsArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// Where to draw it.
+    #[command(flatten)]
+    pub picture: PictureArgs,
 }
 
 /// Runs it. Exit status: 0 done, 1 the store cannot be read, 3 the output is closed.
@@ -33,9 +41,10 @@ pub fn run(args: &StatsArgs, paths: &Paths, output: &mut dyn Write, errors: &mut
     let now = Zoned::now();
     let since = args.since.date(now.date());
     let result = read(since, &now, paths).and_then(|stats| {
-        let text = match args.json {
-            true => render::json(since, &stats),
-            false => render::text(since, &stats, record::terminal_columns()),
+        let text = match (&args.picture.svg, args.json) {
+            (Some(file), _) => drawing::write(file, &render::svg(since, &stats))?,
+            (None, true) => render::json(since, &stats),
+            (None, false) => render::text(since, &stats, record::terminal_columns(), drawing::columns()),
         };
         Ok(output.write_all(text.as_bytes())?)
     });

@@ -14,7 +14,7 @@ use super::super::{
 use super::*;
 
 fn args(json: bool) -> StatsArgs {
-    StatsArgs { since: "2026-01-01".parse().expect("a date"), json }
+    StatsArgs { since: "2026-01-01".parse().expect("a date"), json, picture: PictureArgs::default() }
 }
 
 fn show(home: &Home, json: bool) -> String {
@@ -84,9 +84,36 @@ fn counts_and_times_are_one_table_of_80_columns() {
 fn in_a_narrow_terminal_they_are_a_list() {
     let since = "2026-01-01".parse().expect("a date");
     let stats = read(since, &Zoned::now(), &home().paths).expect("they can be read");
-    let told = render::text(since, &stats, Some(40));
+    let told = render::text(since, &stats, Some(40), Some(40));
     assert!(told.lines().all(|line| line.chars().count() <= 40), "{told}");
     insta::assert_snapshot!(told);
+}
+
+#[test]
+fn at_a_terminal_histograms_share_a_scale() {
+    let since = "2026-01-01".parse().expect("a date");
+    let stats = read(since, &Zoned::now(), &home().paths).expect("they can be read");
+    let told = [100, 80, 60].map(|columns| {
+        let told = render::text(since, &stats, Some(columns), Some(columns));
+        assert!(told.lines().all(|line| line.chars().count() <= columns), "{told}");
+        told
+    });
+    insta::assert_snapshot!(told.join("---\n"));
+}
+
+#[test]
+fn a_picture_is_written_where_it_is_wanted() {
+    let home = home();
+    let file = home.paths.state_dir.join("stats.svg");
+    let args = StatsArgs { picture: PictureArgs { svg: Some(file.clone()) }, ..args(false) };
+    let (mut output, mut errors) = (Vec::new(), Vec::new());
+    let _ = run(&args, &home.paths, &mut output, &mut errors);
+    assert_eq!(String::from_utf8(errors).expect("text"), "");
+    assert_eq!(
+        String::from_utf8(output).expect("text"),
+        format!("Wrote {}.\n", record::visible(&file.to_string_lossy()))
+    );
+    insta::assert_snapshot!(std::fs::read_to_string(&file).expect("it is there"));
 }
 
 #[test]
@@ -108,7 +135,7 @@ fn json_has_histograms_and_no_text_of_a_conversation() {
 fn what_a_trace_shows_of_a_turn_is_what_is_counted_of_it() {
     let home = home();
     let (mut output, mut errors) = (Vec::new(), Vec::new());
-    let of_last = TraceArgs { id: "last".into(), number: 1, json: true };
+    let of_last = TraceArgs { id: "last".into(), number: 1, json: true, picture: PictureArgs::default() };
     let _ = trace::run(&of_last, &home.paths, &mut output, &mut errors);
     let trace: Value = serde_json::from_slice(&output).expect("JSON");
     let result = &trace["turns"][0]["result"];

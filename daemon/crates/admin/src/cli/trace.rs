@@ -1,4 +1,6 @@
-//! `cohab trace` prints a turn step by step.
+//! `cohab trace` prints a turn step by step, at a terminal along an axis of time.
+
+mod times;
 
 use std::{io::Write, process::ExitCode};
 
@@ -13,10 +15,13 @@ use cohab_text::sanitize::{escaped_json, one_line};
 use jiff::Zoned;
 use serde_json::json;
 
+use self::times::{Gutter, Times};
 use super::{
     Failure,
+    drawing::{self, PictureArgs},
     record::{self, paragraph, time},
 };
+use crate::picture::{Chart, svg};
 
 /// Longest command or path in a line, in characters.
 const TITLE_MAX_CHARS: usize = 60;
@@ -34,6 +39,9 @@ pub struct TraceArgs {
     /// Print JSON, with the input and the result of each step
     #[arg(long)]
     pub json: bool,
+    /// Where to draw it.
+    #[command(flatten)]
+    pub picture: PictureArgs,
 }
 
 /// Turns of a session with their steps, the oldest first.
@@ -45,7 +53,11 @@ struct ShownTurns {
 /// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 the output is closed.
 pub fn run(args: &TraceArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
     let result = read(args, paths).and_then(|shown| {
-        let text = if args.json { json(&shown) } else { text(&shown, &Zoned::now(), record::terminal_columns()) };
+        let text = match (&args.picture.svg, args.json) {
+            (Some(file), _) => drawing::write(file, &svg(&shown))?,
+            (None, true) => json(&shown),
+            (None, false) => text(&shown, &Zoned::now(), record::terminal_columns(), drawing::columns()),
+        };
         Ok(output.write_all(text.as_bytes())?)
     });
     super::finish(result, output, errors)
@@ -65,14 +77,26 @@ fn read(args: &TraceArgs, paths: &Paths) -> Result<ShownTurns, Failure> {
     Ok(ShownTurns { session, turns })
 }
 
+/// A chart for each turn.
+fn svg(shown: &ShownTurns) -> String {
+    let label = |step: &Step| format!("{}{}", if step.metadata.parent.is_some() { "  " } else { "" }, subject(step));
+    let chart = |(turn, result): &(Turn, ExecutionResult)| {
+        let steps = result.steps.iter().filter(|step| step.kind != StepType::UserMessage);
+        Times::of(turn, result).chart(&turn.question, steps.map(|step| (label(step), step)))
+    };
+    let charts: Vec<Chart> = shown.turns.iter().map(chart).collect();
+    svg::document(&format!("Session {}: {}", record::short(&shown.session.id), shown.session.title), &charts)
+}
+
 fn json(shown: &ShownTurns) -> String {
     let turns = shown.turns.iter().map(|(turn, result)| json!({"turn": turn, "result": result}));
     let whole = json!({"session": record::session_json(&shown.session), "turns": turns.collect::<Vec<_>>()});
     escaped_json(&whole.to_string()) + "\n"
 }
 
-/// At a terminal with `columns` lines are broken between words; elsewhere they are not.
-fn text(shown: &ShownTurns, now: &Zoned, columns: Option<usize>) -> String {
+/// At a terminal with `columns` lines are broken between words; elsewhere they are not. With `drawn` columns a bar stands before each
+/// step.
+fn text(shown: &ShownTurns, now: &Zoned, columns: Option<usize>, drawn: Option<usize>) -> String {
     let (session, mut text) = (&shown.session, String::new());
     let title = one_line(&session.title, usize::MAX);
     paragraph(("", "  "), &format!("Session {}, \"{title}\"", record::short(&session.id)), columns, &mut text);
@@ -81,7 +105,14 @@ fn text(shown: &ShownTurns, now: &Zoned, columns: Option<usize>) -> String {
     }
     for (turn, result) in &shown.turns {
         head(turn, result, now, columns, &mut text);
-        tree(&result.steps, turn.is_alive(), columns, &mut text);
+        let times = Times::of(turn, result);
+        let gutter = drawn.filter(|_| times.total_ms > 0).map(|columns| Gutter::new(&times, columns));
+        if let Some(gutter) = &gutter {
+            paragraph(("  ", "  "), &times.legend_words(), columns, &mut text);
+            text += gutter.axis().trim_end();
+            text.push('\n');
+        }
+        tree(&result.steps, turn.is_alive(), columns, gutter.as_ref(), &mut text);
     }
     text
 }
@@ -119,18 +150,21 @@ fn tokens(sent: Option<u64>, received: Option<u64>) -> Option<String> {
 }
 
 /// Calls are listed below the model's step that made them.
-fn tree(steps: &[Step], is_alive: bool, columns: Option<usize>, out: &mut String) {
+fn tree(steps: &[Step], is_alive: bool, columns: Option<usize>, gutter: Option<&Gutter<'_>>, out: &mut String) {
+    let mut show = |step: &Step, first: &str, next: &str| {
+        let (bar, blank) = gutter.map(|gutter| (gutter.bar(step), gutter.blank())).unwrap_or_default();
+        paragraph((&format!("{bar}{first}"), &format!("{blank}{next}")), &line(step, is_alive), columns, out);
+    };
     let is_shown = |step: &&Step| step.kind != StepType::UserMessage;
     let roots: Vec<&Step> = steps.iter().filter(is_shown).filter(|step| step.metadata.parent.is_none()).collect();
     for (index, root) in roots.iter().enumerate() {
         let (branch, trunk) = branches(index + 1 == roots.len());
         let children: Vec<&Step> = steps.iter().filter(|step| step.metadata.parent == Some(root.number)).collect();
         let (_, below) = branches(children.is_empty());
-        paragraph((branch, &format!("{trunk}{below}")), &line(root, is_alive), columns, out);
+        show(root, branch, &format!("{trunk}{below}"));
         for (index, child) in children.iter().enumerate() {
             let (branch, below) = branches(index + 1 == children.len());
-            let (first, next) = (format!("{trunk}{branch}"), format!("{trunk}{below}  "));
-            paragraph((&first, &next), &line(child, is_alive), columns, out);
+            show(child, &format!("{trunk}{branch}"), &format!("{trunk}{below}  "));
         }
     }
 }
@@ -140,18 +174,23 @@ fn branches(is_last: bool) -> (&'static str, &'static str) {
     if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") }
 }
 
-fn line(step: &Step, is_alive: bool) -> String {
+/// What a step was.
+fn subject(step: &Step) -> String {
     let metadata = &step.metadata;
-    let title = one_line(&metadata.title, TITLE_MAX_CHARS);
-    let subject = match step.kind {
+    match step.kind {
         StepType::ModelInference => format!("model {}", metadata.model.as_deref().unwrap_or_default()),
         StepType::ToolCall | StepType::MemoryUpdate => {
+            let title = one_line(&metadata.title, TITLE_MAX_CHARS);
             format!("{} {title}", metadata.tool.as_deref().unwrap_or_default())
         }
         StepType::UserMessage => "question".to_owned(),
         StepType::Compaction => "conversation shortened".to_owned(),
         StepType::System => format!("cohab: {}", said(step)),
-    };
+    }
+}
+
+fn line(step: &Step, is_alive: bool) -> String {
+    let (metadata, subject) = (&step.metadata, subject(step));
     let mut facts: Vec<String> = Vec::new();
     facts.extend(match (step.status, is_alive) {
         (StepStatus::Completed, _) => None,

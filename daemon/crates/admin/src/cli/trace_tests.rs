@@ -11,7 +11,7 @@ fn step(number: u32, kind: StepType, status: StepStatus, metadata: Metadata) -> 
         session: "shell:2".into(),
         turn: "t2".into(),
         number,
-        at: at(i64::from(number)),
+        at: at(1_800 + 7 * i64::from(number)),
         kind,
         input: json!({"command": "x"}).into(),
         output: Some("It \u{1b}[31mretries".into()),
@@ -62,13 +62,19 @@ pub(in crate::cli) fn with_steps(status: AgentStatus) -> Home {
         ended: (status == AgentStatus::Completed).then(|| "answered".to_owned()),
         error: None,
     };
-    let refused = Metadata { outcome: Some(StepResult::Refused), ..tool(1, "rm -rf /srv/old", "") };
+    let refused =
+        Metadata { outcome: Some(StepResult::Refused), waited_ms: Some(5_000), ..tool(1, "rm -rf /srv/old", "") };
     let claimed = Metadata { is_claimed: true, ..tool(1, "ls", "3 lines") };
     let checkpoints = [
         Checkpoint::Turn(turn),
         step(0, StepType::UserMessage, StepStatus::Completed, Metadata::default()),
         step(1, StepType::ModelInference, StepStatus::Completed, model(1_024)),
-        step(2, StepType::ToolCall, StepStatus::Completed, tool(1, "chmod 755 ./deploy.sh", "no output")),
+        step(
+            2,
+            StepType::ToolCall,
+            StepStatus::Completed,
+            Metadata { waited_ms: Some(3_000), ..tool(1, "chmod 755 ./deploy.sh", "no output") },
+        ),
         step(3, StepType::ToolCall, StepStatus::Failed, refused),
         step(4, StepType::ToolCall, StepStatus::Completed, claimed),
         step(5, StepType::System, StepStatus::Completed, Metadata::default()),
@@ -81,20 +87,33 @@ pub(in crate::cli) fn with_steps(status: AgentStatus) -> Home {
 }
 
 fn shown(home: &Home, id: &str) -> ShownTurns {
-    read(&TraceArgs { id: id.into(), number: 5, json: false }, &home.paths).expect("it is there")
+    read(&TraceArgs { id: id.into(), number: 5, json: false, picture: PictureArgs::default() }, &home.paths)
+        .expect("it is there")
 }
 
 #[test]
 fn a_turn_is_told_as_a_tree() {
-    let told = text(&shown(&with_steps(AgentStatus::Running), "last"), &now(), None);
+    let told = text(&shown(&with_steps(AgentStatus::Running), "last"), &now(), None, None);
     assert!(!told.contains(['\u{1b}', '\u{7}']), "{told:?}");
     insta::assert_snapshot!(told);
 }
 
 #[test]
 fn in_a_narrow_terminal_the_tree_stays_one() {
-    let told = text(&shown(&with_steps(AgentStatus::Running), "last"), &now(), Some(40));
+    let told = text(&shown(&with_steps(AgentStatus::Running), "last"), &now(), Some(40), None);
     insta::assert_snapshot!(told);
+}
+
+#[test]
+fn at_a_terminal_steps_have_bars_on_an_axis_of_time() {
+    let told = [100, 80, 60]
+        .map(|columns| text(&shown(&with_steps(AgentStatus::Completed), "last"), &now(), Some(columns), Some(columns)));
+    insta::assert_snapshot!(told.join("---\n"));
+}
+
+#[test]
+fn a_picture_has_a_chart_for_each_turn() {
+    insta::assert_snapshot!(svg(&shown(&with_steps(AgentStatus::Completed), "last")));
 }
 
 #[test]
@@ -112,5 +131,5 @@ fn json_has_the_state_the_steps_and_what_came_of_it() {
 #[test]
 fn a_session_without_steps_says_so() {
     let home = Home::with_sessions();
-    assert!(text(&shown(&home, "last"), &now(), None).contains("predates step recording"));
+    assert!(text(&shown(&home, "last"), &now(), None, None).contains("predates step recording"));
 }

@@ -220,7 +220,7 @@ mod tests {
     fn each_file_is_told_and_one_that_is_left_alone_is_a_failure() {
         let (home, work) = work();
         let yes = UndoArgs { yes: true, ..PLAIN };
-        assert_eq!(run_as(&home, &yes, None).1, "Nothing to undo: no change of a file is kept.\n");
+        assert_eq!(run_as(&home, &yes, None).1, "Nothing to undo: no file changes are recorded.\n");
         ["a", "b"].iter().for_each(|name| fs::write(work.join(name), "old").expect("written"));
         ["a", "b", "made"].iter().for_each(|name| write(&home, "t1", &work.join(name)));
         fs::write(work.join("b"), "mine").expect("written");

@@ -71,11 +71,14 @@ impl Home {
         home
     }
 
-    fn show(&self, args: &[&str]) -> String {
-        let args = parse(args).expect("sound arguments");
+    fn read(&self, args: &[&str]) -> ShownUsage {
         let now: Zoned = "2026-03-02T08:00:00+01:00[Europe/Berlin]".parse().expect("a time");
-        let shown = read(&args, &self.paths, &now).expect("it can be read");
-        if args.json { render::json(&shown) } else { render::table(&shown) }
+        read(&parse(args).expect("sound arguments"), &self.paths, &now).expect("it can be read")
+    }
+
+    fn show(&self, args: &[&str]) -> String {
+        let shown = self.read(args);
+        if args.contains(&"--json") { render::json(&shown) } else { render::table(&shown, None) }
     }
 }
 
@@ -88,6 +91,51 @@ fn each_table_fits_a_terminal() {
         assert!(!table.contains('\u{1b}'));
     }
     insta::assert_snapshot!(tables.join("---\n"));
+}
+
+#[test]
+fn at_a_terminal_bars_show_the_days_and_the_shares_of_models() {
+    let home = Home::with_calls();
+    let store = Store::at(home.paths.usage_file());
+    let usage = TokenUsage { input: Some(9_000), output: Some(700), cost_microusd: Some(900), ..TokenUsage::default() };
+    let model = ModelKey { host: "api.example.com".into(), model: "small-1".into() };
+    let at = "2026-02-20T09:00:00Z".parse().expect("a time");
+    let (session, turn, wire) = ("shell:0195d0aa11".into(), "t0".into(), "openai-chat".into());
+    store.record(CallRow { at, session, turn, wire, model, usage, cost_source: None, took_ms: None });
+    store.flush();
+    let shown = home.read(&["--since", "2026-01-01"]);
+    let told = [100, 80, 60, 40].map(|columns| {
+        let told = render::table(&shown, Some(columns));
+        assert!(columns < 60 || told.lines().all(|line| line.chars().count() <= columns), "{told}");
+        told
+    });
+    insta::assert_snapshot!(told.join("---\n"));
+    insta::assert_snapshot!("usage_as_svg", render::svg(&shown));
+}
+
+#[test]
+fn without_counted_tokens_bars_show_questions() {
+    let home = Home::empty();
+    let store = Store::at(home.paths.usage_file());
+    for (day, turn) in [(1, "t1"), (2, "t2"), (2, "t3")] {
+        store.record(CallRow {
+            at: format!("2026-02-0{day}T09:00:00Z").parse().expect("a time"),
+            session: "shell:1".into(),
+            turn: turn.into(),
+            wire: "openai-chat".into(),
+            model: ModelKey { host: "127.0.0.1:1".into(), model: "m".into() },
+            usage: TokenUsage::default(),
+            cost_source: None,
+            took_ms: None,
+        });
+    }
+    store.flush();
+    insta::assert_snapshot!(render::table(&home.read(&["--since", "2026-01-01"]), Some(70)), @r"
+    day                               questions  in (cached)  out  cost
+    2026-02-01        ███████                 1            -    -  unknown
+    2026-02-02        ██████████████          2            -    -  unknown
+    since 2026-01-01                          3            -    -  unknown
+    ");
 }
 
 #[test]
@@ -118,7 +166,7 @@ fn what_is_left_of_the_budgets_of_a_day_is_told_whatever_is_asked_for() {
     let now: Zoned = "2026-02-27T23:00:00Z[UTC]".parse().expect("a time");
     let shown = read(&parse(&["--since", "2027-01-01", "--json"]).expect("sound"), &home.paths, &now);
     let shown = shown.expect("it can be read");
-    insta::assert_snapshot!(render::table(&shown));
+    insta::assert_snapshot!(render::table(&shown, None));
     let json: serde_json::Value = serde_json::from_str(&render::json(&shown)).expect("JSON");
     assert_eq!(json["budget_today"]["tokens"], serde_json::json!({"used": 3_980, "limit": 1_000, "left": 0}));
     assert_eq!(json["budget_today"]["cost_usd"]["left"].as_f64(), Some(2.475_31));

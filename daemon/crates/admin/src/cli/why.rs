@@ -19,10 +19,10 @@ use super::{
 
 /// Show the conversation that a command came from
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
-#[command(after_help = "`cohab history` lists the commands with their numbers.")]
+#[command(after_help = "`cohab history` lists the commands with their ids.")]
 pub struct WhyArgs {
-    /// Number of the command
-    #[arg(value_name = "NUMBER")]
+    /// Id of the command
+    #[arg(value_name = "ID")]
     pub number: u64,
     /// Print JSON, with every event of the turn
     #[arg(long)]
@@ -48,8 +48,8 @@ pub fn run(args: &WhyArgs, paths: &Paths, output: &mut dyn Write, errors: &mut d
 fn read(args: &WhyArgs, paths: &Paths) -> Result<ShownCommand, Failure> {
     let unreadable = record::unreadable(paths);
     let missing = || {
-        let hint = "`cohab history` lists the commands with their numbers".to_owned();
-        Failure::Other(format!("there is no command with the number {}", args.number), Some(hint))
+        let hint = "`cohab history` lists the commands with their ids".to_owned();
+        Failure::Other(format!("there is no command with the id {}", args.number), Some(hint))
     };
     let store = record::open(paths)?.ok_or_else(missing)?;
     let row = store.event(args.number).map_err(&unreadable)?.ok_or_else(missing)?;

@@ -34,13 +34,13 @@ fn json_has_the_whole_turn() {
 }
 
 #[test]
-fn a_number_of_no_command_is_told_with_what_helps() {
+fn an_id_of_no_command_is_told_with_what_helps() {
     let home = Home::with_sessions();
     for (home, number) in [(&home, 1), (&home, u64::MAX), (&Home::empty(), 2)] {
         let Err(Failure::Other(message, hint)) = read(&WhyArgs { number, json: false }, &home.paths) else {
             panic!("{number}")
         };
-        assert_eq!(message, format!("there is no command with the number {number}"));
-        assert_eq!(hint.as_deref(), Some("`cohab history` lists the commands with their numbers"));
+        assert_eq!(message, format!("there is no command with the id {number}"));
+        assert_eq!(hint.as_deref(), Some("`cohab history` lists the commands with their ids"));
     }
 }

@@ -220,13 +220,13 @@ impl Wizard<'_> {
         let variables = self.usual_key.map_or(&[][..], |vendor| vendor.key_variables);
         let set = variables.iter().find(|name| self.setup.variable(name).is_some());
         let mut rows = Vec::new();
-        rows.extend(set.map(|name| Row::new(format!("Take it from ${name}"), "at every use; set in this shell")));
+        rows.extend(set.map(|name| Row::new(format!("Take it from ${name}"), "read at every use; set in this shell")));
         let store = self.setup.stores.best();
         let place = match store {
             KeyStore::Keyring => "kept in the system's keyring".to_owned(),
             KeyStore::File => {
                 let file = std::path::PathBuf::from(self.setup.stores.name(store));
-                format!("for you only, in {}", self.setup.shown_path(&file))
+                format!("readable only by you, in {}", self.setup.shown_path(&file))
             }
         };
         rows.push(Row::new("Paste it now", &place));

@@ -59,6 +59,12 @@ impl Histogram {
         })
     }
 
+    /// The number of durations in each bucket, also in empty ones.
+    #[must_use]
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
     /// The non-empty buckets: their upper bound, `None` for the last, and their count.
     pub fn buckets(&self) -> impl Iterator<Item = (Option<u64>, u64)> {
         self.counts

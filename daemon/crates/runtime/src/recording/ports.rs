@@ -8,6 +8,7 @@ use cohab_agent::{
     runner::CommandRunner,
 };
 use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::TurnRecorder;
@@ -81,13 +82,17 @@ impl RecordingApprover {
 #[async_trait]
 impl Approver for RecordingApprover {
     async fn ask(&self, question: ApprovalQuestion) -> ApprovalAnswer {
+        let began = Instant::now();
         let answer = self.inner.ask(question.clone()).await;
+        self.recorder.steps.waited(began.elapsed());
         self.recorder.asked(&question, &answer);
         answer
     }
 
     async fn ask_all(&self, questions: Vec<ApprovalQuestion>) -> Vec<ApprovalAnswer> {
+        let began = Instant::now();
         let answers = self.inner.ask_all(questions.clone()).await;
+        self.recorder.steps.waited(began.elapsed());
         self.recorder.asked_beforehand(&questions, &answers);
         answers
     }

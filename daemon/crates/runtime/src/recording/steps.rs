@@ -223,6 +223,17 @@ impl StepLog {
         self.keep(Checkpoint::Step(step));
     }
 
+    /// The user took so long to decide about the planned call; without one, about all calls of the answer.
+    pub(super) fn waited(&self, waited: Duration) {
+        let mut state = self.state();
+        let StepRecorderState { calls, inference, .. } = &mut *state;
+        let planned = calls.values_mut().find(|call| call.status == StepStatus::Pending);
+        if let Some(step) = planned.or(inference.as_mut()) {
+            let before = step.metadata.waited_ms.unwrap_or(0);
+            step.metadata.waited_ms = Some(before.saturating_add(millis(waited)));
+        }
+    }
+
     /// A call is about to run in its final form. Waits until that is on disk if the call has effects.
     pub(super) async fn runs(&self, call: &PlannedCall) {
         let step = {

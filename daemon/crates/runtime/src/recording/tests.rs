@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 use super::{
     hooks::{ApprovedCallRecorder, ProposedCallRecorder},
-    step_hooks::Steps,
+    step_hooks::{IntentJournal, Steps},
 };
 
 /// Takes everything.
@@ -347,4 +347,52 @@ async fn of_a_model_call_it_is_kept_when_its_first_word_came_and_how_it_ended() 
     let step = steps.iter().find(|step| step.kind == StepType::ModelInference).expect("a model call");
     assert_eq!((step.metadata.first_token_ms, step.metadata.outcome), (Some(420), Some(outcome)));
     assert_eq!((step.duration_ms, step.metadata.model.as_deref()), (Some(1_000), Some("always/m")), "who answered");
+}
+
+/// Answers yes after a while.
+struct Slow(Duration);
+
+#[async_trait]
+impl Approver for Slow {
+    async fn ask(&self, _: ApprovalQuestion) -> ApprovalAnswer {
+        tokio::time::sleep(self.0).await;
+        ApprovalAnswer::Approved { approval: None, lasts: Lasts::Once }
+    }
+
+    async fn ask_all(&self, questions: Vec<ApprovalQuestion>) -> Vec<ApprovalAnswer> {
+        tokio::time::sleep(self.0).await;
+        questions.iter().map(|_| ApprovalAnswer::Approved { approval: None, lasts: Lasts::Once }).collect()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_that_the_user_took_is_kept_apart() {
+    let bench = Bench::new();
+    bench.begin();
+    let sink = RecordingSink::new(Silent, Arc::clone(&bench.recorder));
+    let steps = Steps { recorder: Arc::clone(&bench.recorder), provider: Arc::new(Model::says("of no concern")) };
+    let approver =
+        |seconds| RecordingApprover::new(Arc::new(Slow(Duration::from_secs(seconds))), Arc::clone(&bench.recorder));
+    let subject =
+        || ApprovalSubject::Effect { tool: "bash".into(), effect: Effect::RunCommand { command: "make".into() } };
+    sink.emit(TurnEvent::StepStarted { step: 0, activity: Activity::ModelCall { model: "w/m".into() } }).await;
+    approver(7).ask_all(vec![ApprovalQuestion::about(subject()); 2]).await;
+    let intent = Intent { title: "make".into(), effect: Effect::RunCommand { command: "make".into() } };
+    let wanted = ToolCall { id: "1".into(), name: "bash".into(), args: Ok(serde_json::Map::new().into()) };
+    let mut call = PlannedCall::new(&wanted, serde_json::Map::new(), intent, "/".into());
+    steps.before_tool(&mut call).await.expect("it only notes");
+    approver(3).ask(ApprovalQuestion::about(subject())).await;
+    IntentJournal(Arc::clone(&bench.recorder)).before_tool(&mut call).await.expect("it only notes");
+    let (call_id, tool, content) = ("1".into(), "bash".into(), "made".into());
+    steps.after_tool(&mut ToolResult { call_id, tool, content, is_error: false }).await;
+    let state = TurnState::new(Vec::new(), "q".into());
+    steps.after_step(&state).await;
+    steps.after_turn(&state, &Ok(StopReason::Answered)).await;
+    bench.events();
+    let store = SqliteStore::open_existing(&bench.folder.path().join("sessions.db")).expect("read").expect("there");
+    let waited = |kind| {
+        let steps = store.steps("shell:1", "t").expect("they are read");
+        steps.into_iter().find(|step| step.kind == kind).and_then(|step| step.metadata.waited_ms)
+    };
+    assert_eq!((waited(StepType::ModelInference), waited(StepType::ToolCall)), (Some(7_000), Some(3_000)));
 }

@@ -87,6 +87,9 @@ pub struct Metadata {
     /// From the request to the first piece of text, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_token_ms: Option<u64>,
+    /// Time that it waited for the user, in milliseconds: a call before it ran, a model's answer for a decision about all of its calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waited_ms: Option<u64>,
     /// Its outcome; unknown for one that an earlier release stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<StepResult>,

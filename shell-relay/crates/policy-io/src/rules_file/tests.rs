@@ -23,10 +23,10 @@ fn a_stored_rule_holds_also_for_another_reader_and_only_we_can_write_it() {
     let (_dir, path) = folder();
     let (writer, reader) = (RulesFile::new(path.clone()), RulesFile::new(path.clone()));
     assert!(!allows(&reader, "cargo test"));
-    writer.add(&rule("cargo test")).unwrap();
+    writer.add(&[rule("cargo test")]).unwrap();
     assert!(allows(&reader, "cargo test") && allows(&writer, "cargo test"));
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-    writer.add(&rule("cargo test")).unwrap();
+    writer.add(&[rule("cargo test")]).unwrap();
     assert_eq!(reader.loaded().rules.all().len(), 1);
     let left: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().collect();
     assert_eq!(left.len(), 1, "{left:?}");
@@ -45,8 +45,8 @@ fn days_are_counted_as_in_the_calendar() {
 fn a_removed_rule_and_a_removed_file_hold_no_more() {
     let (_dir, path) = folder();
     let file = RulesFile::new(path.clone());
-    file.add(&rule("cargo test")).unwrap();
-    file.add(&rule("cargo build")).unwrap();
+    file.add(&[rule("cargo test")]).unwrap();
+    file.add(&[rule("cargo build")]).unwrap();
     assert_eq!(file.remove(1).unwrap(), rule("cargo test"));
     assert!(!allows(&file, "cargo test") && allows(&file, "cargo build"));
     assert!(file.remove(2).is_err());
@@ -58,11 +58,11 @@ fn a_removed_rule_and_a_removed_file_hold_no_more() {
 fn a_file_that_others_can_write_holds_nothing_and_is_not_written() {
     let (_dir, path) = folder();
     let file = RulesFile::new(path.clone());
-    file.add(&rule("cargo test")).unwrap();
+    file.add(&[rule("cargo test")]).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o620)).unwrap();
     assert!(!allows(&file, "cargo test"));
     assert!(file.loaded().refused[0].reason.contains("others can write it"));
-    assert!(matches!(file.add(&rule("cargo build")), Err(StoreError::NotOurs(_))));
+    assert!(matches!(file.add(&[rule("cargo build")]), Err(StoreError::NotOurs(_))));
 }
 
 #[test]
@@ -72,12 +72,12 @@ fn what_is_no_file_or_no_toml_holds_nothing_and_stays_as_it_is() {
     let file = RulesFile::new(path.clone());
     fs::write(&path, "[[rule\nx").unwrap();
     assert!(file.loaded().rules.all().is_empty() && file.loaded().refused.len() == 1);
-    assert!(file.add(&rule("cargo test")).is_err());
+    assert!(file.add(&[rule("cargo test")]).is_err());
     assert_eq!(fs::read_to_string(&path).unwrap(), "[[rule\nx");
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
     assert!(file.loaded().rules.all().is_empty());
-    assert!(file.add(&rule("cargo test")).is_err());
+    assert!(file.add(&[rule("cargo test")]).is_err());
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_link_to_the_users_dotfiles_stays_one() {
     fs::write(&real, "# mine\n").unwrap();
     symlink(&real, &path).unwrap();
     let file = RulesFile::new(path.clone());
-    file.add(&rule("cargo test")).unwrap();
+    file.add(&[rule("cargo test")]).unwrap();
     assert!(fs::symlink_metadata(&path).unwrap().is_symlink());
     assert!(fs::read_to_string(&real).unwrap().starts_with("# mine\n"));
     assert!(allows(&file, "cargo test"));

@@ -17,7 +17,7 @@ const MAX_REFUSED: usize = 1_000;
 const MAX_TOLD_BYTES: usize = 1_000;
 /// The beginning of a new file.
 const HEADING: &str = "# Commands that cohab runs without asking: exactly these words, in this folder or in any.\n\
-# The keys `d` and `a` of a question write here. Danger is asked all the same.\n";
+# The keys `d`, `a` and `p` of a question write here. Danger is asked all the same.\n";
 
 /// The contents of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

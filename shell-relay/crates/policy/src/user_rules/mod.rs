@@ -5,6 +5,7 @@
 mod argv;
 mod document;
 mod origin;
+mod presets;
 mod rule;
 mod safety;
 
@@ -15,6 +16,7 @@ use std::{path::Path, sync::Arc};
 
 pub use document::{DocumentError, Loaded, Refusal, parse, parse_on, with_rule, without_rule};
 pub use origin::Origin;
+pub use presets::project_rules;
 pub use rule::{Operands, Rule};
 pub use safety::{Guard, Injection, Safety, SafetyLevel, SafetySettings};
 

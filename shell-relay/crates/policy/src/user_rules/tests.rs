@@ -156,7 +156,7 @@ fn a_new_file_says_what_it_is() {
     assert_eq!(
         text,
         "# Commands that cohab runs without asking: exactly these words, in this folder or in any.\n\
-         # The keys `d` and `a` of a question write here. Danger is asked all the same.\n\n\
+         # The keys `d`, `a` and `p` of a question write here. Danger is asked all the same.\n\n\
          [[rule]]\ndecision = \"allow\"\nargv = [\"cargo\", \"test\"]\nmatch = [\"cargo test\"]\n\
          not_match = [\"cargo\", \"cargo test more\", \"cargo test; id\", \"cargo test > out\"]\n"
     );

@@ -65,8 +65,8 @@ pub(super) fn run(args: &ListArgs, paths: &Paths, now: &Zoned, output: &mut dyn 
 
 /// The note about conversations that are not listed.
 fn one_shots(count: usize) -> String {
-    let answers = if count == 1 { "1 answer".to_owned() } else { format!("{count} answers") };
-    format!("{answers} of `cohab ask` not listed: `cohab sessions --all` lists all.\n")
+    let (answers, verb) = if count == 1 { ("1 answer".to_owned(), "is") } else { (format!("{count} answers"), "are") };
+    format!("{answers} of `cohab ask` {verb} not listed: `cohab sessions --all` lists all.\n")
 }
 
 /// The subcommand that a mistyped word means.

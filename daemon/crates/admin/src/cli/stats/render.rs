@@ -1,4 +1,4 @@
-//! Renders statistics as a table of at most 80 columns, as a list where that is too wide, or as JSON.
+//! Renders statistics as a table of at most 80 columns with small histograms, as a list where that is too wide, or as JSON.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,30 @@ use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 use unicode_width::UnicodeWidthStr;
 
-use crate::stats::{Count, Stats, histogram::Histogram};
+use crate::{
+    picture::{Bar, Chart, Column, Row, scale, svg, text},
+    stats::{
+        Count, Stats,
+        histogram::{BOUNDS_MS, Histogram},
+    },
+};
 
 /// Widest first column: with the others it fits 80 columns.
 const LABEL_MAX_COLUMNS: usize = 24;
 /// Replaces an unknown or impossible figure.
 const UNKNOWN: &str = "-";
-/// Above the columns.
-const HEAD: [&str; 8] = ["", "count", "failed", "refused", "p50", "p95", "p99", "max"];
+/// Columns of figures; a narrow terminal leaves some out, so that there is room for histograms.
+const COLUMNS: [Column; 7] = [
+    Column::new("count"),
+    Column::new("failed").or_without(1),
+    Column::new("refused").or_without(3),
+    Column::new("p50"),
+    Column::new("p95").or_without(2),
+    Column::new("p99").or_without(4),
+    Column::new("max"),
+];
+/// How many of them are counts; the others are times.
+const COUNTS: usize = 3;
 
 /// One line of the table.
 struct TableLine<'a> {
@@ -25,16 +41,38 @@ struct TableLine<'a> {
     took: &'a Histogram,
 }
 
-/// For people, in so many columns if that matters.
-pub(super) fn text(since: Date, stats: &Stats, columns: Option<usize>) -> String {
+/// For people: at a terminal with so many columns a list if a table is too wide, and with histograms if they can be drawn.
+pub(super) fn text(since: Date, stats: &Stats, columns: Option<usize>, drawn: Option<usize>) -> String {
     if stats.questions.all == 0 && stats.model_calls.all == 0 {
         return format!("No questions are recorded since {since}.\n");
     }
     let lines = lines(stats);
     let head = format!("since {since}\n");
-    let table = table(&lines);
+    let table = text::table(&chart(&lines), drawn);
     let is_too_wide = |columns: usize| table.lines().any(|line| line.width() > columns);
     head + &if columns.is_some_and(is_too_wide) { list(&lines, columns.unwrap_or(usize::MAX)) } else { table }
+}
+
+/// The same as a file.
+pub(super) fn svg(since: Date, stats: &Stats) -> String {
+    svg::document(&format!("Counts and times since {since}"), &[chart(&lines(stats))])
+}
+
+/// All histograms have the same scale: from the shortest to the longest time of all.
+fn chart(lines: &[TableLine<'_>]) -> Chart {
+    let used = |counts: &[u64]| Some((counts.iter().position(|n| *n > 0)?, counts.iter().rposition(|n| *n > 0)?));
+    let ranges = || lines.iter().filter_map(|line| used(line.took.counts()));
+    let first = ranges().map(|(first, _)| first).min().unwrap_or(0);
+    let last = ranges().map(|(_, last)| last).max().unwrap_or(0);
+    let row = |line: &TableLine<'_>| {
+        let counts = line.took.counts().get(first..=last).unwrap_or_default();
+        Row { label: line.label.clone(), bar: Bar::Columns(counts.to_vec()), cells: line.cells() }
+    };
+    // The last bucket of all has no upper bound.
+    let bound = |index: usize| BOUNDS_MS.get(index).map_or_else(|| "longer".to_owned(), |bound| scale::time(*bound));
+    let axis = vec![(0.0, bound(first)), (1.0, bound(last))];
+    let rows = lines.iter().map(row).collect();
+    Chart { head: String::new(), axis, columns: COLUMNS.to_vec(), rows, legend: Vec::new() }
 }
 
 fn lines(stats: &Stats) -> Vec<TableLine<'_>> {
@@ -55,7 +93,7 @@ fn lines(stats: &Stats) -> Vec<TableLine<'_>> {
         lines.extend(stats.tools.iter().map(|(name, count)| below(name, count)));
     }
     if stats.compactions.all > 0 {
-        lines.push(TableLine { failed: None, refused: None, ..of("shortened", &stats.compactions) });
+        lines.push(TableLine { failed: None, refused: None, ..of("conversation shortened", &stats.compactions) });
     }
     lines
 }
@@ -85,30 +123,11 @@ impl TableLine<'_> {
         [p50, p95, p99, self.took.max_ms()]
     }
 
-    fn cells(&self) -> [String; 8] {
+    fn cells(&self) -> Vec<String> {
         let count = |count: Option<u64>| count.map_or_else(|| UNKNOWN.to_owned(), |count| count.to_string());
         let [p50, p95, p99, max] = self.times().map(|ms| ms.map_or_else(|| UNKNOWN.to_owned(), brief));
-        [self.label.clone(), self.count.to_string(), count(self.failed), count(self.refused), p50, p95, p99, max]
+        vec![self.count.to_string(), count(self.failed), count(self.refused), p50, p95, p99, max]
     }
-}
-
-fn table(lines: &[TableLine<'_>]) -> String {
-    let mut rows = vec![HEAD.map(str::to_owned)];
-    rows.extend(lines.iter().map(TableLine::cells));
-    let mut widths = [0; 8];
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.width());
-        }
-    }
-    let mut text = String::new();
-    for [label, cells @ ..] in &rows {
-        let [label_width, cell_widths @ ..] = widths;
-        let cells: String = cells.iter().zip(cell_widths).map(|(cell, width)| format!("  {cell:>width$}")).collect();
-        let blanks = " ".repeat(label_width.saturating_sub(label.width()));
-        text += &format!("{label}{blanks}{cells}\n");
-    }
-    text
 }
 
 /// A paragraph each: name and counts, then the times.
@@ -122,10 +141,10 @@ fn list(lines: &[TableLine<'_>], columns: usize) -> String {
         words.extend(some(line.failed, "failed").chain(some(line.refused, "refused")));
         text += &wrapped("", &words, columns);
         let indent = " ".repeat(line.label.len() - line.label.trim_start().len() + 2);
-        let times = HEAD[4..].iter().zip(line.times());
+        let times = COLUMNS.iter().skip(COUNTS).zip(line.times());
         let times: Vec<String> = match line.took.count() {
             1 => line.took.max_ms().map(brief).into_iter().collect(),
-            _ => times.filter_map(|(name, ms)| Some(format!("{name} {}", brief(ms?)))).collect(),
+            _ => times.filter_map(|(column, ms)| Some(format!("{} {}", column.head, brief(ms?)))).collect(),
         };
         if !times.is_empty() {
             text += &wrapped(&indent, &times, columns);

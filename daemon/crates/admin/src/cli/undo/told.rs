@@ -42,7 +42,7 @@ pub(super) fn proposal(turn: &TurnSummary, now: &Zoned) -> String {
 /// The turns with their numbers, the newest first.
 pub(super) fn list(turns: &[TurnSummary], now: &Zoned) -> String {
     if turns.is_empty() {
-        return "Nothing to undo: no change of a file is kept.\n".to_owned();
+        return "Nothing to undo: no file changes are recorded.\n".to_owned();
     }
     let digits = turns.len().to_string().len();
     let times: Vec<String> = turns.iter().map(|turn| ago(turn, now)).collect();
@@ -62,8 +62,8 @@ pub(super) fn list(turns: &[TurnSummary], now: &Zoned) -> String {
 pub(super) fn text(restored: Option<&Restored>, is_redo: bool) -> String {
     let Some(restored) = restored else {
         return match is_redo {
-            true => "Nothing to redo: no undo is kept.\n".to_owned(),
-            false => "Nothing to undo: no change of a file is kept.\n".to_owned(),
+            true => "Nothing to redo: no undo is recorded.\n".to_owned(),
+            false => "Nothing to undo: no file changes are recorded.\n".to_owned(),
         };
     };
     let line = |Taken { path, word }: &Taken| {

@@ -1,17 +1,18 @@
-//! Renders a usage report as a table of at most 80 columns, or as JSON.
+//! Renders a usage report as a table of at most 80 columns, as bars, or as JSON.
 
-use cohab_model_api::calibration::Learned;
+use cohab_model_api::{calibration::Learned, window_size::WindowSource};
 use cohab_protocol::amount;
 use cohab_runtime::middleware::budget::LimitKind;
 use cohab_store::row::ModelKey;
 use cohab_text::sanitize;
-use jiff::tz::TimeZone;
+use jiff::{civil::Date, tz::TimeZone};
 use serde_json::{Value, json};
 
 use super::{
     Grouping, ShownUsage,
     report::{Subject, Sum},
 };
+use crate::picture::{Bar, Chart, Column, Row, svg, text};
 
 /// Widest first column.
 const LABEL_MAX_COLUMNS: usize = 30;
@@ -20,35 +21,94 @@ const UNKNOWN: &str = "-";
 /// Of a session's id, so many last characters are shown: its first ones are a time.
 const ID_CHARS: usize = 4;
 
-/// The table, with totals, or a sentence.
-pub(super) fn table(shown: &ShownUsage) -> String {
+/// Head of the column of questions.
+const QUESTIONS: &str = "questions";
+/// Columns of figures. A narrow terminal leaves the first ones out.
+const COLUMNS: [Column; 4] = [
+    Column::new(QUESTIONS).or_without(3),
+    Column::new("in (cached)").or_without(2),
+    Column::new("out").or_without(1),
+    Column { is_left: true, ..Column::new("cost") },
+];
+/// So many days without an answer are one row.
+const GAP_DAYS: i32 = 3;
+
+/// The table, with totals, or a sentence. At a terminal with so many columns it has bars, and the share of each model.
+pub(super) fn table(shown: &ShownUsage, columns: Option<usize>) -> String {
     let report = &shown.report;
     if report.lines.is_empty() {
         return format!("No model has answered since {}.\n{}", shown.since, budgets(shown));
     }
-    let mut rows = vec![[shown.grouping.word(), "questions", "in (cached)", "out", "cost"].map(str::to_owned)];
-    rows.extend(report.lines.iter().map(|(subject, sum)| row(label(subject, &shown.zone), sum)));
-    rows.push(row(format!("since {}", shown.since), &report.total));
-    let mut widths = [0; 5];
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    let mut text = String::new();
-    for [label, questions, sent, received, cost] in &rows {
-        let [label_columns, questions_columns, sent_columns, received_columns, _] = widths;
-        let line = format!(
-            "{label:label_columns$}  {questions:>questions_columns$}  {sent:>sent_columns$}  \
-             {received:>received_columns$}  {cost}"
-        );
-        text.push_str(line.trim_end());
+    let mut text = text::table(&chart(shown, columns.is_some()), columns);
+    if let Some(shares) = shares(shown).filter(|_| columns.is_some()) {
         text.push('\n');
+        text += &text::table(&shares, columns);
     }
     if shown.grouping == Grouping::Model {
         text.extend(windows(shown));
     }
     text + &budgets(shown)
+}
+
+/// The same as a file.
+pub(super) fn svg(shown: &ShownUsage) -> String {
+    let title = format!("Usage by {} since {}", shown.grouping.word(), shown.since);
+    let charts: Vec<Chart> = std::iter::once(chart(shown, true)).chain(shares(shown)).collect();
+    svg::document(&title, &charts)
+}
+
+/// The measure of the bars: tokens, or questions where no service counted tokens.
+fn measure(total: &Sum) -> (&'static str, fn(&Sum) -> u64) {
+    let tokens = |sum: &Sum| sum.sent.unwrap_or(0).saturating_add(sum.received.unwrap_or(0));
+    if tokens(total) > 0 { ("tokens", tokens) } else { (QUESTIONS, |sum| sum.questions() as u64) }
+}
+
+fn chart(shown: &ShownUsage, has_gaps: bool) -> Chart {
+    let report = &shown.report;
+    let (word, amount) = measure(&report.total);
+    let most = report.lines.values().map(amount).max().unwrap_or(0);
+    let mut rows = Vec::new();
+    let mut last = None;
+    for (subject, sum) in &report.lines {
+        if let (Subject::Day(day), true) = (subject, has_gaps) {
+            rows.extend(gap(last.replace(*day), *day));
+        }
+        rows.push(row(label(subject, &shown.zone), Bar::of(amount(sum), most), sum));
+    }
+    let none = Bar::Spans(Vec::new());
+    rows.push(row(format!("since {}", shown.since), none, &report.total));
+    // The columns have a head for questions already.
+    let axis = if word == QUESTIONS { Vec::new() } else { vec![(0.0, word.to_owned())] };
+    Chart { head: shown.grouping.word().to_owned(), axis, columns: COLUMNS.to_vec(), rows, legend: Vec::new() }
+}
+
+/// The days without an answer between two days: a row each, or one for all.
+fn gap(last: Option<Date>, day: Date) -> Vec<Row> {
+    let Some(last) = last else { return Vec::new() };
+    let empty = |label: String, cells| Row { label, bar: Bar::Spans(Vec::new()), cells };
+    let days = last.until(day).map_or(0, |span| span.get_days()) - 1;
+    if days >= GAP_DAYS {
+        return vec![empty(format!("  {days} days without an answer"), Vec::new())];
+    }
+    let between = std::iter::successors(last.tomorrow().ok(), |day| day.tomorrow().ok());
+    between.take_while(|between| *between < day).map(|day| empty(day.to_string(), vec![String::new(); 4])).collect()
+}
+
+/// The share of each model, if there are several and the report is not by model.
+fn shares(shown: &ShownUsage) -> Option<Chart> {
+    let by_model = shown.by_model.as_ref().filter(|by_model| by_model.lines.len() > 1)?;
+    let (word, amount) = measure(&by_model.total);
+    let whole = by_model.lines.values().map(amount).sum::<u64>().max(1);
+    let mut lines: Vec<(&Subject, &Sum)> = by_model.lines.iter().collect();
+    lines.sort_by_key(|(_, sum)| std::cmp::Reverse(amount(sum)));
+    let row = |(subject, sum): (&Subject, &Sum)| Row {
+        label: label(subject, &shown.zone),
+        bar: Bar::of(amount(sum), whole),
+        cells: vec![format!("{} %", amount(sum).saturating_mul(100).saturating_add(whole / 2) / whole)],
+    };
+    let axis = vec![(0.0, format!("share of {word}"))];
+    let rows = lines.into_iter().map(row).collect();
+    Some(Chart { head: "model".to_owned(), axis, columns: vec![Column::new("")], rows, legend: Vec::new() })
 }
 
 /// What is left of today's budgets.
@@ -60,14 +120,15 @@ fn budgets(shown: &ShownUsage) -> String {
     lines.collect()
 }
 
-fn row(label: String, sum: &Sum) -> [String; 5] {
+fn row(label: String, bar: Bar, sum: &Sum) -> Row {
     let count = |tokens: Option<u64>| tokens.map_or_else(|| UNKNOWN.to_owned(), amount::count);
     let mut sent = count(sum.sent);
     if let Some(cached) = sum.cached.filter(|cached| *cached > 0) {
         sent.push_str(&format!(" ({})", amount::count(cached)));
     }
     let cost = sum.cost_microusd.map(|cost| amount::cost(cost, sum.is_cost_partial()));
-    [label, sum.questions().to_string(), sent, count(sum.received), cost.unwrap_or_else(|| "unknown".to_owned())]
+    let cost = cost.unwrap_or_else(|| "unknown".to_owned());
+    Row { label, bar, cells: vec![sum.questions().to_string(), sent, count(sum.received), cost] }
 }
 
 fn label(subject: &Subject, zone: &TimeZone) -> String {
@@ -94,9 +155,12 @@ fn windows(shown: &ShownUsage) -> impl Iterator<Item = String> {
         let Subject::Model(key) = subject else { return None };
         let in_use = learned(shown, key)?.in_use?;
         let name = sanitize::one_line(&name(key), usize::MAX);
-        let who = match in_use.source.word() {
-            "default" => "not reported; default assumed".to_owned(),
-            word => format!("by the {word}"),
+        let who = match in_use.source {
+            WindowSource::Settings => "set in the settings",
+            WindowSource::Server => "reported by the server",
+            WindowSource::Refusal => "learned from a refused request",
+            WindowSource::Table => "from the table of known models",
+            WindowSource::Default => "not reported; default assumed",
         };
         Some(format!("context of {name}: {} tokens ({who})\n", amount::count(in_use.tokens)))
     });
