@@ -19,6 +19,8 @@ pub struct Offer {
     pub always: Option<Rule>,
     /// The command can be changed.
     pub edit: bool,
+    /// The command can be put on the prompt instead.
+    pub insert: bool,
     /// Several commands can be decided at once; else each is asked by itself.
     pub as_one: bool,
 }
@@ -47,7 +49,7 @@ impl Offer {
                     let shell = environment.context_of(*mode, cwd.as_path()).shell;
                     let rule = |folder| Rule::of(command, folder, shell).ok();
                     let (folder, always) = (rule(Some(cwd.as_path())), rule(None));
-                    Self { session: !cohab_policy::reaches_out(command), edit: true, folder, always, as_one: false }
+                    Self { session: !cohab_policy::reaches_out(command), edit: true, folder, always, ..Self::default() }
                 };
                 if verdict.level > Level::Ask && !request.is_dangerous {
                     request.is_dangerous = true;
@@ -57,8 +59,11 @@ impl Offer {
                 offer
             }
         };
-        // Of one answer there is no rest of a session.
-        offer.session &= environment.lasting == Lasting::Shell;
+        // Of one answer there is no rest of a session, and no prompt.
+        let has_shell = environment.lasting == Lasting::Shell;
+        offer.session &= has_shell;
+        offer.insert = has_shell
+            && matches!(&request.subject, ApprovalSubject::Command { command, .. } if !holds_placeholder(command));
         (request, offer)
     }
 }
