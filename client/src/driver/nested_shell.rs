@@ -3,6 +3,8 @@
 use cohab_term::{ansi::write_line, live_area::Abilities, theme};
 use ratatui::text::Line;
 
+use crate::ui::status::one_line;
+
 /// Programs that are shells.
 const SHELLS: [&str; 7] = ["bash", "zsh", "fish", "sh", "dash", "ksh", "tcsh"];
 /// Options that leave a shell interactive.
@@ -34,7 +36,7 @@ impl NestedShell {
         }
         self.has_told = true;
         let end = abilities.output_style.choose(" · `exit` leads back", "; `exit` leads back.");
-        let text = format!("cohab does not answer inside `{}`{end}", line.trim());
+        let text = format!("cohab does not answer inside `{}`{end}", one_line(line.trim()));
         let mut row = Vec::new();
         write_line(&Line::styled(text, theme::DIM), abilities.colors, &mut row);
         row.extend_from_slice(b"\r\n");
@@ -92,5 +94,7 @@ mod tests {
         let row = nested.entered("sudo -s ", abilities).unwrap();
         assert_eq!(row, "cohab does not answer inside `sudo -s` · `exit` leads back\r\n".as_bytes());
         assert_eq!(nested.entered("bash", abilities), None);
+        let row = NestedShell::default().entered("/a\u{1b}[2J/bash", abilities).unwrap();
+        assert!(!row.contains(&0x1b), "{row:?}");
     }
 }
