@@ -128,7 +128,26 @@ struct Screen {
     rows: u16,
     /// Lines that stay, and are not drawn yet.
     above: Vec<Line<'static>>,
+    /// The last line that was drawn to stay is blank.
+    ends_blank: bool,
     is_dirty: bool,
+}
+
+impl Screen {
+    /// The lines that stay and are drawn now.
+    fn take_above(&mut self) -> Vec<Line<'static>> {
+        if let Some(last) = self.above.last() {
+            self.ends_blank = last.width() == 0;
+        }
+        std::mem::take(&mut self.above)
+    }
+
+    /// Makes the next line stand below a blank one: exactly one.
+    fn open_gap(&mut self) {
+        if self.above.last().map_or(!self.ends_blank, |last| last.width() > 0) {
+            self.above.push(Line::default());
+        }
+    }
 }
 
 /// Keys while the terminal is ours.
@@ -171,7 +190,7 @@ impl App {
         Self {
             redactor: Redactor::new(Arc::clone(&options.secrets)),
             options,
-            screen: Screen { columns, rows, above: Vec::new(), is_dirty: false },
+            screen: Screen { columns, rows, above: Vec::new(), ends_blank: false, is_dirty: false },
             keyboard: Keyboard { reader: KeyReader::new(), escape_since: None },
             connection: Connection {
                 link: LinkState::Down,
@@ -210,6 +229,7 @@ impl App {
             Event::ProgramEnded(output) => self.on_program_ended(&output),
             Event::UndoKeyPressed => self.on_undo_key(&mut effects),
             Event::Done(done) => self.on_done(done, now, &mut effects),
+            Event::ThoughtsKeyPressed => self.on_thoughts_key(),
             Event::StopKeyPressed => self.stop_aside(now, &mut effects),
             Event::Judged { id, decision } => self.on_judged(id, decision, now, &mut effects),
             Event::Redraw => self.screen.is_dirty = true,
@@ -427,6 +447,8 @@ impl App {
         if turn.is_over() && turn.is_settled(now) {
             let rest = turn.finish_text();
             self.append_text(rest);
+            self.fold_thoughts();
+            self.print_footer(now);
             if self.ask_next(now, effects) {
                 return;
             }

@@ -85,6 +85,8 @@ pub struct KeyOutcome {
     pub remark: Option<(String, bool)>,
     /// Something to be done on the side.
     pub task: Option<Task>,
+    /// A command for the prompt.
+    pub insert: Option<String>,
     /// Another card is shown now.
     pub has_new_card: bool,
     /// Nothing is asked any more.
@@ -333,6 +335,13 @@ impl OpenQuestion {
                     self.deaf_until = now + DEAF;
                 }
             }
+            'i' => {
+                let ApprovalSubject::Command { command, .. } = &self.request.subject else {
+                    return KeyOutcome::default();
+                };
+                let insert = Some(command.clone());
+                return KeyOutcome { insert, ..self.decide(ApprovalDecision::CancelTurn, now) };
+            }
             'o' => {
                 let task = self.begin_one_by_one(now);
                 return KeyOutcome { task, has_new_card: true, ..KeyOutcome::default() };
@@ -365,6 +374,7 @@ impl OpenQuestion {
             (_, 'p') => !self.offer.project.is_empty(),
             (_, 'o') => self.offer.as_one,
             (_, 'e') => self.offer.edit,
+            (_, 'i') => self.offer.insert,
             _ => false,
         }
     }

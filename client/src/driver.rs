@@ -2,10 +2,13 @@
 //!
 //! A key takes the shortest way: read, relay, write. Nothing on it waits, allocates per key or ticks.
 
+mod command_status;
 mod drawing;
 mod ending;
 mod focus;
+mod greeting;
 mod link;
+mod nested_shell;
 mod process;
 mod program;
 mod prompt_line;
@@ -20,9 +23,8 @@ use std::{io, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
 use cohab_daemon_link::connection::Link;
 use cohab_policy_io::rules_file::{RuleBook, RulesFile};
-use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey, TurnId};
+use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey};
 use cohab_sandbox::lock;
-use cohab_secrets::ExactValues;
 use cohab_shell_relay::{
     leftovers,
     live::{Effects, Keyboard, LiveEvent, LiveShell},
@@ -35,10 +37,13 @@ use cohab_term::{
 };
 use cohab_types::{client_settings::UndoKey, command::Mode};
 use focus::Focus;
+use greeting::Greeting;
+use nested_shell::NestedShell;
 use process::{approval_mode, catch_panic_messages, home};
 use program::{Program, next_ended};
 use shell_io::{Opened, ShellIo};
 use state::{
+    command_status::CommandStatus,
     link::{Daemon, LinkState},
     prompt_line::PromptLine,
 };
@@ -46,7 +51,7 @@ use unintegrated_notice::UnintegratedNotice;
 use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
 
 use crate::{
-    app::{App, Options},
+    app::App,
     approval::{ApprovalEnvironment, Lasting},
     background_task::BackgroundTasks,
     effect::Effect,
@@ -66,6 +71,7 @@ const SHELL_QUEUE_BYTES: usize = 64 * 1024;
 
 const CTRL_C: u8 = 0x03;
 const CTRL_L: u8 = 0x0c;
+const CTRL_O: u8 = 0x0f;
 const BRACKETED_PASTE_ON: &[u8] = b"\x1b[?2004h";
 const BRACKETED_PASTE_OFF: &[u8] = b"\x1b[?2004l";
 
@@ -122,6 +128,11 @@ struct Driver {
     focus: Focus,
     entry: PromptLine,
     unintegrated_notice: UnintegratedNotice,
+    /// Shown at this start, and not counted yet.
+    greeting: Option<Greeting>,
+    nested_shell: NestedShell,
+    command_status: Option<CommandStatus>,
+    abilities: Abilities,
 }
 
 impl Driver {
@@ -131,7 +142,8 @@ impl Driver {
         let approval = approval_mode(&start.config)?;
         let mut terminal = Terminal::open()?;
         let (columns, rows) = terminal.size();
-        let Opened { shell, live, complaint } = shell_io::open(&start, terminal.saved_modes(), (columns, rows), now)?;
+        let Opened { shell, mut live, complaint } =
+            shell_io::open(&start, terminal.saved_modes(), (columns, rows), now)?;
         if let Some(complaint) = complaint {
             terminal.write(format!("cohab: {complaint}\r\n").as_bytes());
         }
@@ -140,26 +152,9 @@ impl Driver {
         let highlighter = (abilities.colors == ColorSupport::Ansi16).then(Highlighter::new);
         let launcher: fn() -> _ = if start.config.client.lock { || lock::launcher().ok() } else { || None };
         let has_lock = launcher().is_some();
-        let options = Options {
-            question_prefix: start.config.client.question_prefix.clone(),
-            gate: start.config.client.gate,
-            failure_key: start.config.client.hotkey.name().filter(|_| start.config.client.failure_hint),
-            approval,
-            looks_at_names: true,
-            launcher,
-            confined: start.config.confined,
-            remembered: Arc::new(RuleBook::new(Arc::clone(&rules))),
-            secrets: Arc::new(ExactValues::of_environment(std::env::vars_os())),
-            environment: Arc::new(ApprovalEnvironment::of_this_process(
-                home,
-                shell.kind(),
-                &start.paths,
-                Lasting::Shell,
-            )),
-            output_style: abilities.output_style,
-            fresh_turn_id: TurnId::fresh,
-            highlighter: highlighter.clone(),
-        };
+        let environment = ApprovalEnvironment::of_this_process(home, shell.kind(), &start.paths, Lasting::Shell);
+        let book = RuleBook::new(Arc::clone(&rules));
+        let options = start.options(approval, launcher, book, environment, abilities.output_style, highlighter.clone());
         let entry = PromptLine::new(&options, columns, &start, shell.names_file());
         let (attach, session_before) = state::link::attach(
             start.session,
@@ -169,6 +164,11 @@ impl Driver {
             start.model,
             &start.config.key_variables,
         );
+        // A resumed conversation says more.
+        let greeting = Greeting::due(&start.paths.state_dir).filter(|_| session_before.is_none());
+        if greeting.is_some() {
+            live.greet(greeting::line(&start.config, &attach.settings, columns, abilities));
+        }
         let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
         Ok(Self {
             area: LiveArea::new(columns, rows, abilities),
@@ -195,6 +195,10 @@ impl Driver {
             focus: Focus::new(start.config.client.notify),
             entry,
             unintegrated_notice: UnintegratedNotice::new(abilities.colors),
+            greeting,
+            nested_shell: NestedShell::default(),
+            command_status: None,
+            abilities,
         })
     }
 
@@ -265,7 +269,9 @@ impl Driver {
 
     fn deadline(&self) -> Option<Instant> {
         let frame = if self.app.wants_to_draw() { self.pace.deadline() } else { None };
-        [self.live.deadline(), self.app.deadline(), self.entry.hint.deadline(), frame].into_iter().flatten().min()
+        let own =
+            [self.live.deadline(), self.app.deadline(), self.entry.hint.deadline(), self.command_status_deadline()];
+        own.into_iter().chain([frame]).flatten().min()
     }
 
     fn on_keys(&mut self, bytes: &[u8]) {
@@ -279,6 +285,9 @@ impl Driver {
         }
         if matches!(bytes, [CTRL_C] | b"\x1b[99;5u") && self.app.takes_stop_key(self.live.untouched_prompt()) {
             return self.handle(Event::StopKeyPressed);
+        }
+        if matches!(bytes, [CTRL_O] | b"\x1b[111;5u") && self.app.takes_thoughts_key() {
+            return self.handle(Event::ThoughtsKeyPressed);
         }
         if matches!(bytes, [CTRL_L] | b"\x1b[108;5u") && self.app.takes_wipe_key() {
             return self.wipe();
@@ -311,6 +320,7 @@ impl Driver {
         if self.app.deadline().is_some_and(|due| due <= now) {
             self.handle(Event::Deadline);
         }
+        self.tick_command_status(now);
         self.tick_hint(now);
     }
 
@@ -433,11 +443,16 @@ impl Driver {
 
     fn on_live(&mut self, event: LiveEvent) {
         self.note_for_entry(&event);
+        self.note_command(&event);
         match event {
             LiveEvent::BackgroundOutput(bytes) => self.show_background_output(&bytes),
             LiveEvent::PromptReady => {
                 self.has_been_used = true;
                 self.shell.remember_shell();
+                if let Some(greeting) = self.greeting.take() {
+                    // Nothing waits for it.
+                    tokio::task::spawn_blocking(move || greeting.count());
+                }
                 self.handle(Event::Live(LiveEvent::PromptReady));
             }
             LiveEvent::NotIntegrated { reason } => self.unintegrated_notice.found(reason),

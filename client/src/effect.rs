@@ -45,6 +45,8 @@ pub enum Effect {
     StopProgram,
     /// Put this into the terminal's clipboard.
     Copy(String),
+    /// Put this on the next prompt, as if it was pasted there. Nothing runs.
+    Insert(String),
     /// Tell the relay what becomes of the line the user entered.
     DecideLine(LineDecision),
     /// Draw what is left, then give the prompt back.

@@ -44,6 +44,8 @@ pub enum Event {
     ProgramEnded(OwnOutput),
     /// The key for undo was pressed where it [counts](crate::app::App::takes_undo_key).
     UndoKeyPressed,
+    /// The key for the model's thoughts was pressed where it [counts](crate::app::App::takes_thoughts_key).
+    ThoughtsKeyPressed,
     /// Ctrl-C was pressed where it [stops a turn](crate::app::App::takes_stop_key) that continues behind the user's prompt.
     StopKeyPressed,
     /// The gate has judged the line that Enter is held for.

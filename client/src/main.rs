@@ -1,6 +1,10 @@
 //! `cohab`: opens the user's shell in this terminal, and answers questions typed at its prompt.
 
-use std::{ffi::OsString, process::ExitCode};
+use std::{
+    ffi::OsString,
+    io::{self, Write},
+    process::ExitCode,
+};
 
 use clap::{Parser, error::ErrorKind};
 use cohab::{
@@ -26,9 +30,11 @@ fn main() -> ExitCode {
     let surroundings = Surroundings::of_this_process();
     match shell_resolution::way_in(&args, cli::SUBCOMMANDS, &surroundings) {
         WayIn::RealShell(shell_args) => {
-            // Only who typed our name sees this: programs find the real shell in `$SHELL`.
-            if surroundings.is_inside_cohab && surroundings.is_terminal && shell_args.is_empty() {
-                complain("you are already inside cohab; this is a plain shell, and `exit` leads back");
+            // Only a user who types our name gets here: programs find the real shell in `$SHELL`, and a login brings its own terminal.
+            if surroundings.is_inside_cohab && surroundings.is_terminal && shell_args.is_empty() && !is_login_name {
+                // Where standard output is gone there is no reader.
+                let _ = writeln!(io::stdout(), "You are already inside cohab.");
+                return ExitCode::SUCCESS;
             }
             let config = config::load(&Paths::from_env().config_file());
             exec_shell(given_shell(&args, &config), &shell_args, is_login_name)

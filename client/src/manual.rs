@@ -9,7 +9,10 @@ use clap::Command;
 use clap_mangen::Man;
 use cohab_text::terminal_safe_writer::HarmlessWriter;
 
-use crate::definitions::{self, AllCommands};
+use crate::{
+    definitions::{self, AllCommands},
+    ui::key_table,
+};
 
 /// What no definition says.
 const CLOSING: &str = include_str!("manual/closing.roff");
@@ -60,6 +63,7 @@ pub fn page(whole: &Command, only: Option<&str>) -> io::Result<Option<Vec<u8>>> 
     for command in whole.get_subcommands() {
         sections(command, "cohab", "SS", &mut out)?;
     }
+    keys(&mut out)?;
     out.extend_from_slice(CLOSING.as_bytes());
     Ok(Some(out))
 }
@@ -67,6 +71,17 @@ pub fn page(whole: &Command, only: Option<&str>) -> io::Result<Option<Vec<u8>>> 
 fn title(name: &str, whole: &Command, out: &mut Vec<u8>) -> io::Result<()> {
     let version = whole.get_version().unwrap_or_default();
     writeln!(out, ".TH {name} 1 \"\" \"cohab {version}\" \"cohab\"")
+}
+
+fn keys(out: &mut Vec<u8>) -> io::Result<()> {
+    writeln!(out, ".SH KEYS")?;
+    for place in &key_table::PLACES {
+        writeln!(out, ".PP\n{}:", escaped(place.name))?;
+        for (keys, meaning) in place.keys {
+            writeln!(out, ".TP\n\\fB{}\\fR\n{}", escaped(keys), escaped(&key_table::sentence(meaning)))?;
+        }
+    }
+    writeln!(out, ".PP\n{}", escaped(key_table::SETTINGS))
 }
 
 /// A command and those below it, each under a heading of this kind.

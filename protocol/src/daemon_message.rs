@@ -314,6 +314,21 @@ pub struct Attached {
     pub title: Option<String>,
     /// The state in which the last shell of an older conversation was left.
     pub left: Option<LeftState>,
+    /// Its last turn, for the user who returns to it.
+    pub recap: Option<Box<Recap>>,
+}
+
+/// The end of an older conversation. Each text is one short line.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recap {
+    /// The last question.
+    pub question: String,
+    /// The last lines of its answer, two at most.
+    pub answer_end: Vec<String>,
+    /// Tasks that are not done.
+    pub open_tasks: Vec<String>,
+    /// Files that the last turn changed by `write` and `edit`.
+    pub changed_files: Vec<String>,
 }
 
 /// The state of a shell when its conversation was left.

@@ -84,6 +84,10 @@ impl Home {
         ];
         let environment = environment.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         let home = Self { folder, environment, prompt: PROMPT.into() };
+        // The first three starts are over.
+        let state_dir = home.paths().state_dir;
+        write_file(&state_dir.join("greetings"), "3\n");
+        fs::set_permissions(&state_dir, fs::Permissions::from_mode(0o700)).expect("it is ours");
         home.write(".bashrc", &format!("PS1='{PROMPT}'\n"));
         home
     }

@@ -165,7 +165,7 @@ impl App {
     pub(super) fn ask_next(&mut self, now: Instant, effects: &mut Vec<Effect>) -> bool {
         let Some(question) = self.background.queue.pop_front() else { return false };
         self.background.has_told = false;
-        self.screen.above.push(Line::default());
+        self.screen.open_gap();
         if self.take_queued_slash(&question, now, effects) {
             return true;
         }

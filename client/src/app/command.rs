@@ -234,6 +234,13 @@ impl App {
         }
     }
 
+    /// The command that the shell has, as it was asked for.
+    #[must_use]
+    pub fn running_command(&self) -> Option<&str> {
+        let command = self.activity.turn()?.command.as_ref()?;
+        command.is_running().then_some(command.request.command.as_str())
+    }
+
     fn running_id(&self, id: &str) -> Option<CallId> {
         let command = self.activity.turn()?.command.as_ref()?;
         (command.running()?.id == id).then_some(command.request.call_id)

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use cohab_protocol::{
-    AgentStreamChunk, DaemonMessage, ErrorSubject, Notice, StepActivity, StepFinished, StepOutcome, TurnEnded, TurnId,
-    WireErrorKind,
+    AgentStreamChunk, ChunkDelta, DaemonMessage, ErrorSubject, Notice, StepActivity, StepFinished, StepOutcome,
+    TurnEnded, TurnId, WireErrorKind,
 };
 use cohab_term::output_style::OutputStyle;
 
@@ -75,6 +75,9 @@ impl App {
         if !self.is_current(chunk.turn_id) {
             return;
         }
+        if matches!(&chunk.delta, ChunkDelta::Text(text) if !text.is_empty()) {
+            self.begin_text();
+        }
         let Some(turn) = self.activity.turn_mut() else { return };
         if turn.take_chunk(chunk.seq, self.background.admit(chunk.delta)) {
             let closed = turn.take_closed_text();
@@ -139,6 +142,9 @@ impl App {
         if let Some(remark) = status::end_remark(ended.reason) {
             self.flush_text();
             self.print_remark(remark);
+        }
+        if let Some(turn) = self.activity.turn_mut() {
+            turn.has_footer = self.options.footer;
         }
         self.end_turn(effects);
     }

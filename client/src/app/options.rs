@@ -10,7 +10,7 @@ use cohab_protocol::{ApprovalMode, TurnId};
 use cohab_secrets::ExactValues;
 use cohab_shell_state::state::Snapshot;
 use cohab_term::{markdown::Highlighter, output_style::OutputStyle};
-use cohab_types::confined_programs::ConfinedPrograms;
+use cohab_types::{client_settings::Reasoning, confined_programs::ConfinedPrograms};
 
 use crate::approval::ApprovalEnvironment;
 
@@ -39,6 +39,10 @@ pub struct Options {
     pub environment: Arc<ApprovalEnvironment>,
     /// Glyphs or sentences.
     pub output_style: OutputStyle,
+    /// What is shown of the model's thoughts.
+    pub reasoning: Reasoning,
+    /// Whether a longer turn ends with what it took.
+    pub footer: bool,
     /// Makes ids of turns; a counter in tests.
     pub fresh_turn_id: fn() -> TurnId,
     /// Colours code; absent where there are no colours.

@@ -6,6 +6,7 @@ use cohab_protocol::{
     ApprovalDecision, ApprovalReply, ApprovalRequest, ApprovalSubject, ClientMessage, Notice, NoticeKind, RunMode,
 };
 use cohab_term::keys::Input;
+use cohab_text::sanitize::sanitize;
 
 use super::{App, Surface};
 use crate::{
@@ -123,7 +124,8 @@ impl App {
     }
 
     fn take_outcome(&mut self, outcome: KeyOutcome, now: Instant, effects: &mut Vec<Effect>) {
-        let KeyOutcome { decided, remark, task, has_new_card, is_closed } = outcome;
+        let KeyOutcome { decided, remark, task, insert, has_new_card, is_closed } = outcome;
+        effects.extend(insert.map(|command| Effect::Insert(sanitize(&command))));
         if is_closed {
             if let Some(turn) = self.activity.turn_mut() {
                 turn.close_question();

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     effect::Effect,
-    ui::{card::key_rows, change_summary::tilde, status::STOPPED},
+    ui::{card::key_rows, change_summary::tilde, recap, status::STOPPED},
 };
 
 /// The lines that ask for it, but for the id, with what the name of the session then begins with.
@@ -112,6 +112,9 @@ impl App {
     fn tell_joined(&mut self, attached: &Attached, effects: &mut Vec<Effect>) {
         let title = attached.title.as_deref().unwrap_or_default();
         self.print_remark(&format!("Resumed \"{}\" in this shell.", visible(title)));
+        if let Some(recap) = &attached.recap {
+            self.screen.above.extend(recap::rows(recap, self.width(), self.options.output_style));
+        }
         let unfinished = self.activity.resuming_mut().and_then(|resuming| resuming.unfinished.take());
         unfinished.into_iter().for_each(|unfinished| self.print_unfinished(&unfinished));
         let options = &self.options;

@@ -23,13 +23,19 @@ use crate::{
     effect::Effect,
     session_override::{ModelWish, SessionOverride},
     slash::{self, Command, CommandKind, Parsed, own_output::OwnOutput, say},
-    ui::status::{self, STOPPED},
+    ui::{
+        key_table,
+        status::{self, STOPPED},
+    },
 };
 
 /// The daemon answers such a request, started and connected if need be, within this time.
 const REQUEST_LIMIT: Duration = Duration::from_secs(10);
 /// A model may have to sum the conversation up.
 const COMPACT_LIMIT: Duration = Duration::from_secs(100);
+
+/// Longest block that is put on the prompt: line editors redraw a longer one with each key.
+const MAX_INSERT_BYTES: usize = 16 * 1024;
 
 /// Shown while a model sums up: a line, and a sentence.
 const COMPACTING: (&str, &str) =
@@ -102,6 +108,8 @@ impl App {
             CommandKind::Approve => return self.begin_approve(command, words, now, effects),
             CommandKind::Typed => self.print_typed_lines(),
             CommandKind::Copy => self.copy(command, words, effects),
+            CommandKind::Insert => self.insert(command, words, effects),
+            CommandKind::Keys => self.screen.above.extend(key_table::lines(width, output_style)),
             CommandKind::Sessions => return self.run_program("sessions", words, effects),
             CommandKind::Doctor => return self.run_program("doctor", "", effects),
             // An answer that is coming takes them itself.
@@ -133,29 +141,47 @@ impl App {
         SlashStage::Held(Wish::Action(SessionAction::SetApproval { mode }), now + REQUEST_LIMIT)
     }
 
-    fn copy(&mut self, command: &Command, words: &str, effects: &mut Vec<Effect>) {
+    /// The code block of the last answer that `words` choose, with its number; says why if there is none.
+    fn chosen_block(&mut self, command: &Command, words: &str) -> Option<(usize, String)> {
         let count = self.code_blocks.len();
         let number = if words.is_empty() { Ok(count) } else { words.parse::<usize>() };
-        let (number, text) = match number {
-            _ if count == 0 => return self.say("The last answer has no code block."),
-            Err(_) => return self.say(say::misused(&self.options.question_prefix, command)),
-            Ok(number) if number == 0 || number > count => {
-                return self.say(say::no_such_block(count));
-            }
+        let refusal = match number {
+            _ if count == 0 => "The last answer has no code block.".to_owned(),
+            Err(_) => say::misused(&self.options.question_prefix, command),
+            Ok(number) if number == 0 || number > count => say::no_such_block(count),
             // What is pasted at a prompt must not run by itself.
             Ok(number) => {
                 let block = self.code_blocks.iter().nth(number - 1).map_or("", |block| &block.text);
-                (number, sanitize(block.trim_end_matches('\n')))
+                let text = sanitize(block.trim_end_matches('\n'));
+                if !text.is_empty() {
+                    return Some((number, text));
+                }
+                "The block is empty, or was too long to be kept.".to_owned()
             }
         };
-        if text.is_empty() {
-            return self.say("The block is empty, or was too long to be kept.");
-        }
+        self.say(refusal);
+        None
+    }
+
+    fn copy(&mut self, command: &Command, words: &str, effects: &mut Vec<Effect>) {
+        let Some((number, text)) = self.chosen_block(command, words) else { return };
         if text.len() > MAX_CLIPBOARD_BYTES {
             return self.say("The block is too large to be copied by the terminal.");
         }
-        self.say(say::copied(number, count, text.lines().count()));
+        self.say(say::copied(number, self.code_blocks.len(), text.lines().count()));
         effects.push(Effect::Copy(text));
+    }
+
+    fn insert(&mut self, command: &Command, words: &str, effects: &mut Vec<Effect>) {
+        let Some((number, text)) = self.chosen_block(command, words) else { return };
+        if text.len() > MAX_INSERT_BYTES {
+            return self.say("The block is too large for a prompt; `/copy` copies it.");
+        }
+        let count = self.code_blocks.len();
+        if count > 1 {
+            self.say(say::inserted(number, count));
+        }
+        effects.push(Effect::Insert(text));
     }
 
     fn run_program(&mut self, name: &str, words: &str, effects: &mut Vec<Effect>) -> SlashStage {

@@ -12,6 +12,7 @@ pub mod progress;
 pub mod resume;
 pub mod slash;
 pub mod stopped;
+pub mod thinking;
 pub mod turn;
 pub mod typed_lines;
 pub mod undo;

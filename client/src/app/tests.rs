@@ -11,6 +11,7 @@ use cohab_shell_relay::live::{LineDecision, UserCommand};
 use cohab_shell_state::shell::Shell;
 use cohab_term::output_style::OutputStyle;
 use cohab_types::{
+    client_settings::Reasoning,
     command::{CommandOutcome, Ending, EnvChange, Interrupter, Mode, StateAfter},
     confined_programs::ConfinedPrograms,
 };
@@ -178,7 +179,7 @@ fn a_busy_shell_withdraws_the_question() {
 fn text_goes_to_the_scrollback_once_its_block_is_closed() {
     let mut bench = Bench::in_a_turn();
     bench.chunk(0, "First **bold** para");
-    assert_eq!(bench.shown(), "----\nFirst bold para\n");
+    assert_eq!(bench.shown(), "\n----\nFirst bold para\n");
     bench.chunk(1, "graph.\n\nSecond");
     assert_eq!(bench.shown(), "First bold paragraph.\n----\n\nSecond\n");
     assert_eq!(bench.daemon(ended(TurnEndReason::Answered)), [Effect::EndAnswer]);
@@ -191,7 +192,7 @@ fn a_chunk_that_comes_twice_is_shown_once() {
     bench.chunk(0, "one ");
     bench.chunk(0, "one ");
     bench.chunk(1, "two");
-    assert_eq!(bench.shown(), "----\none two\n");
+    assert_eq!(bench.shown(), "\n----\none two\n");
 }
 
 #[test]
@@ -254,7 +255,7 @@ fn a_cancelled_turn_gives_the_prompt_back_without_waiting_for_the_daemon() {
     bench.chunk(0, "half an ans");
     let effects = bench.live(LiveEvent::CancelRequested { is_escape: false });
     assert_eq!(effects, [Effect::Send(ClientMessage::CancelTurn { turn_id: TURN }), Effect::EndAnswer]);
-    assert_eq!(bench.shown(), "half an ans\nStopped.\n----\n");
+    assert_eq!(bench.shown(), "\nhalf an ans\n\nStopped.\n----\n");
     assert_eq!(refusal_in(&bench.daemon(execute("ls", None))), "turn_over");
     assert!(bench.chunk(1, "wer").is_empty());
     assert_eq!(bench.shown(), "----\n");

@@ -16,10 +16,11 @@ use super::{
 };
 use crate::ui::{
     long_command::{Ends, ends},
-    progress::TurnStatus,
+    progress::{self, TurnStatus},
     status,
 };
 use cohab_protocol::{ApprovalMode, StepActivity, WireError};
+use cohab_types::client_settings::Reasoning;
 
 /// Rows of a command that are shown when it runs; the rest is counted.
 const ECHO_MAX_ROWS: usize = 10;
@@ -60,7 +61,7 @@ impl App {
     /// What to draw now, with the live area.
     pub fn frame(&mut self) -> Frame {
         self.screen.is_dirty = false;
-        let above = std::mem::take(&mut self.screen.above);
+        let above = self.screen.take_above();
         let (output_style, width, rows) = (self.options.output_style, self.width(), usize::from(self.screen.rows));
         let pause_text = self.pause_text().filter(|_| output_style == OutputStyle::Rich);
         let Some(turn) = self.activity.turn_mut() else {
@@ -82,6 +83,9 @@ impl App {
                 Waiting::Link => area.extend(status::remark("starting the assistant", width)),
                 Waiting::Retry(countdown) => area.extend(status::notice(countdown.notice(), width, output_style)),
                 Waiting::Step(activity) => {
+                    if self.options.reasoning != Reasoning::Off {
+                        area.extend(turn.thinking.rolling(width));
+                    }
                     area.push(turn_status(turn, activity, self.options.approval).line(width, output_style));
                 }
                 Waiting::Nothing => {}
@@ -136,7 +140,7 @@ impl App {
     /// What is left to draw before the terminal goes to somebody else: no live area.
     pub fn last_frame(&mut self) -> Frame {
         self.screen.is_dirty = false;
-        Frame { above: std::mem::take(&mut self.screen.above), ..Frame::default() }
+        Frame { above: self.screen.take_above(), ..Frame::default() }
     }
 
     pub(super) fn append_text(&mut self, lines: Vec<Line<'static>>) {
@@ -145,8 +149,69 @@ impl App {
 
     /// Makes the text so far final: something else comes after it.
     pub(super) fn flush_text(&mut self) {
+        let had_text = self.activity.turn().is_some_and(Turn::has_open_text);
         let rest = self.activity.turn_mut().map(Turn::finish_text).unwrap_or_default();
         self.append_text(rest);
+        if had_text {
+            self.screen.open_gap();
+        }
+        self.fold_thoughts();
+    }
+
+    /// Text comes: the thoughts before it are over, and a blank row stands above it.
+    pub(super) fn begin_text(&mut self) {
+        if self.activity.turn().is_some_and(|turn| turn.thinking.is_on() || !turn.has_open_text()) {
+            self.flush_text();
+            self.screen.open_gap();
+        }
+    }
+
+    /// The thoughts so far are over: one line stays, or all of them.
+    pub(super) fn fold_thoughts(&mut self) {
+        let (width, output_style, reasoning) = (self.width(), self.options.output_style, self.options.reasoning);
+        let Some(turn) = self.activity.turn_mut() else { return };
+        let Some(took_ms) = turn.thinking.end().filter(|_| reasoning != Reasoning::Off) else { return };
+        let whole = turn.thinking.keeps(reasoning == Reasoning::Live).then(|| turn.thinking.whole(width));
+        self.screen.above.push(status::thought(took_ms, width, output_style));
+        self.screen.above.extend(whole.into_iter().flatten());
+    }
+
+    /// Whether the key that keeps or folds the model's thoughts is ours: while a turn has some.
+    #[must_use]
+    pub fn takes_thoughts_key(&self) -> bool {
+        self.surface == Surface::Ours
+            && self.options.reasoning != Reasoning::Off
+            && self.activity.turn().is_some_and(|turn| turn.question.is_none() && turn.thinking.has_text())
+    }
+
+    /// That key was pressed. Thoughts that are over and were folded are shown now.
+    pub(super) fn on_thoughts_key(&mut self) {
+        let (width, by_default) = (self.width(), self.options.reasoning == Reasoning::Live);
+        let Some(turn) = self.activity.turn_mut() else { return };
+        if turn.thinking.flip(by_default) && !turn.thinking.is_on() {
+            let whole = turn.thinking.whole(width);
+            self.flush_text();
+            self.screen.above.extend(whole);
+        }
+        self.screen.is_dirty = true;
+    }
+
+    /// What the turn took, below its answer.
+    pub(super) fn print_footer(&mut self, now: Instant) {
+        let (width, output_style) = (self.width(), self.options.output_style);
+        let Some(turn) = self.activity.turn().filter(|turn| turn.has_footer) else { return };
+        let elapsed_s = turn.progress.elapsed(now).as_secs();
+        let footer = progress::footer(turn.progress.step(), elapsed_s, turn.progress.usage(), width, output_style);
+        if let Some(footer) = footer {
+            self.screen.open_gap();
+            self.screen.above.push(footer);
+        }
+    }
+
+    /// Whether a blank row is to stand between what is shown and the prompt that comes: behind an answer, unless it ends with one.
+    #[must_use]
+    pub fn wants_gap(&self) -> bool {
+        self.surface == Surface::Closing && !self.screen.ends_blank && self.activity.turn().is_some_and(Turn::is_over)
     }
 
     /// Columns that lines may fill; the last one stays free, since terminals differ in what they do there.

@@ -24,6 +24,8 @@ pub struct Offer {
     pub project: Vec<Rule>,
     /// The command can be changed.
     pub edit: bool,
+    /// The command can be put on the prompt instead.
+    pub insert: bool,
     /// Several commands can be decided at once; else each is asked by itself.
     pub as_one: bool,
 }
@@ -54,7 +56,7 @@ impl Offer {
                     let (folder, always) = (rule(Some(cwd.as_path())), rule(None));
                     let project = user_rules::project_rules(command, cwd.as_path(), shell);
                     let session = !cohab_policy::reaches_out(command);
-                    Self { session, edit: true, folder, always, project, as_one: false }
+                    Self { session, edit: true, folder, always, project, ..Self::default() }
                 };
                 if verdict.level > Level::Ask && !request.is_dangerous {
                     request.is_dangerous = true;
@@ -64,8 +66,11 @@ impl Offer {
                 offer
             }
         };
-        // Of one answer there is no rest of a session.
-        offer.session &= environment.lasting == Lasting::Shell;
+        // Of one answer there is no rest of a session, and no prompt.
+        let has_shell = environment.lasting == Lasting::Shell;
+        offer.session &= has_shell;
+        offer.insert = has_shell
+            && matches!(&request.subject, ApprovalSubject::Command { command, .. } if !holds_placeholder(command));
         (request, offer)
     }
 }

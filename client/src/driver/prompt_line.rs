@@ -12,6 +12,36 @@ use crate::{
     prompt_line::{Question, QuestionId, classifier_thread::LineVerdict, first_word},
 };
 
+/// Around a paste, where the line editor wants it marked.
+const PASTE_BEGINS: &[u8] = b"\x1b[200~";
+const PASTE_ENDS: &[u8] = b"\x1b[201~";
+
+const ESC: u8 = 0x1b;
+const BEL: u8 = 0x07;
+const NEXT_ROW: &[u8] = b"\r\n";
+
+/// Whether the first thing that this output shows is a new row; `None` as long as it shows nothing.
+fn begins_with_a_new_row(output: &[u8]) -> Option<bool> {
+    let mut rest = output;
+    loop {
+        rest = match rest {
+            [] => return None,
+            [b'\n', ..] => return Some(true),
+            [b'\r', rest @ ..] => rest,
+            [ESC, b'[', rest @ ..] => behind(rest, |byte| matches!(byte, b'@'..=b'~')),
+            [ESC, b']', rest @ ..] => behind(rest, |byte| matches!(byte, BEL | b'\\')),
+            [ESC, b'(' | b')', _, rest @ ..] | [ESC, _, rest @ ..] => rest,
+            [ESC] => return None,
+            _ => return Some(false),
+        };
+    }
+}
+
+/// The bytes behind the first one that ends a sequence.
+fn behind(bytes: &[u8], ends: impl Fn(u8) -> bool) -> &[u8] {
+    bytes.iter().position(|&byte| ends(byte)).map_or(&[], |at| &bytes[at + 1..])
+}
+
 impl Driver {
     /// Keys before they go to the shell. True: they were for us.
     pub(super) fn take_entry_keys(&mut self, bytes: &[u8]) -> bool {
@@ -32,6 +62,13 @@ impl Driver {
     pub(super) fn write_shell_output(&mut self) {
         self.entry.hint.before_output(&mut self.entry.out);
         self.write_hint();
+        self.hide_command_status();
+        if self.entry.wants_gap
+            && let Some(is_new_row) = begins_with_a_new_row(&self.fx.terminal)
+        {
+            self.entry.wants_gap = false;
+            self.terminal.write(if is_new_row { b"" } else { NEXT_ROW });
+        }
         self.terminal.pass(&self.fx.terminal);
         match self.live.state() {
             ShellState::Boot
@@ -47,7 +84,10 @@ impl Driver {
     /// An event of the shell's, before the application gets it.
     pub(super) fn note_for_entry(&mut self, event: &LiveEvent) {
         match event {
-            LiveEvent::PromptReady => self.entry_prompt_ready(),
+            LiveEvent::PromptReady => {
+                self.entry_prompt_ready();
+                self.insert_text();
+            }
             LiveEvent::AnswerEnded => self.entry.answer_ended = true,
             // An answer may begin without a key: the hint next to the prompt must not stand in it.
             LiveEvent::AnswerReady => {
@@ -55,11 +95,18 @@ impl Driver {
                 self.write_hint();
             }
             LiveEvent::LineEntered { text, is_command, .. } => {
+                self.entry.takes_pastes = self.live.modes().bracketed_paste();
+                if let Some(row) = self.nested_shell.entered(text, self.abilities) {
+                    self.live.show_above_output(row);
+                }
                 self.entry.remember_word(text, *is_command);
                 let flipped = self.entry.hint.take_flipped(text);
                 self.app.decide_ahead(flipped);
             }
-            LiveEvent::HotkeyPressed { text, is_command, .. } => self.entry.remember_word(text, *is_command),
+            LiveEvent::HotkeyPressed { text, is_command, .. } => {
+                self.entry.takes_pastes = self.live.modes().bracketed_paste();
+                self.entry.remember_word(text, *is_command);
+            }
             _ => {}
         }
     }
@@ -72,6 +119,23 @@ impl Driver {
             None => (self.live.untouched_prompt() == UntouchedPrompt::Stands).then_some(""),
         };
         self.entry.hint.prompt_ready(line, Instant::now());
+    }
+
+    /// Puts text on the prompt that stands, if some waits for it. Nothing of it can run: either the line editor takes it as a paste, or it
+    /// is text without control characters.
+    fn insert_text(&mut self) {
+        let Some(text) = self.entry.insertion.take() else { return };
+        let is_plain = !text.contains(char::is_control);
+        if self.live.untouched_prompt() != UntouchedPrompt::Stands {
+            return self.entry.hint.announce("not inserted: you typed meanwhile", Instant::now());
+        }
+        if self.entry.takes_pastes {
+            self.on_keys(&[PASTE_BEGINS, text.as_bytes(), PASTE_ENDS].concat());
+        } else if is_plain {
+            self.on_keys(text.as_bytes());
+        } else {
+            self.entry.hint.announce("this shell's prompt holds one line only", Instant::now());
+        }
     }
 
     /// The terminal has another size.
@@ -101,6 +165,7 @@ impl Driver {
     /// Draws what is left and gives the prompt back, with the line or without.
     pub(super) fn end_answer(&mut self, with_line: bool, now: Instant) {
         self.draw_last();
+        self.entry.wants_gap = self.app.wants_gap();
         self.live.end_answer(with_line, self.shell.probe(), now, &mut self.fx);
     }
 
@@ -125,6 +190,26 @@ impl Driver {
         if !self.entry.out.is_empty() {
             self.terminal.write(&self.entry.out);
             self.entry.out.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_that_brings_a_blank_row_is_recognized() {
+        for (output, is_new_row) in [
+            ("", None),
+            ("\x1b[?2004l\r\x1b]0;title\x07", None),
+            ("$ ", Some(false)),
+            ("\r\x1b[K\x1b[32m~/src\x1b[m $ ", Some(false)),
+            ("\r\n$ ", Some(true)),
+            ("\x1b[?2004h\x1b]7;file:///\x1b\\\x1b[m\n\x1b[1m~/src\r\n> ", Some(true)),
+            ("\x1b(B\x1b[m", None),
+        ] {
+            assert_eq!(begins_with_a_new_row(output.as_bytes()), is_new_row, "{output:?}");
         }
     }
 }

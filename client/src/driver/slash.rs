@@ -21,6 +21,7 @@ impl Driver {
             Effect::KeepForAttach(change) => change.apply(&mut self.attach, &self.initial_settings),
             Effect::RunProgram { args, cwd, columns } => self.program = Some(Program::start(&args, &cwd, columns)),
             Effect::StopProgram => self.program = None,
+            Effect::Insert(text) => self.entry.insertion = Some(text),
             // What is too large was refused before.
             Effect::Copy(text) => self.terminal.write(&copy_sequence(&text, Passage::Direct).unwrap_or_default()),
             _ => {}

@@ -1,10 +1,15 @@
 //! What the driver gets, and how its work ends.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use cohab_daemon_link::config::Config;
-use cohab_protocol::Paths;
+use cohab_policy_io::rules_file::RuleBook;
+use cohab_protocol::{ApprovalMode, Paths, TurnId};
+use cohab_secrets::ExactValues;
 use cohab_shell_relay::live::StartOptions;
+use cohab_term::{markdown::Highlighter, output_style::OutputStyle};
+
+use crate::{app::Options, approval::ApprovalEnvironment};
 
 /// What is to be opened.
 #[derive(Debug)]
@@ -23,6 +28,38 @@ pub struct Start {
     pub session: Option<String>,
     /// The subcommands of `cohab`.
     pub subcommands: &'static [&'static str],
+}
+
+impl Start {
+    /// The settings of the client's state machine.
+    pub(super) fn options(
+        &self,
+        approval: ApprovalMode,
+        launcher: fn() -> Option<PathBuf>,
+        rules: RuleBook,
+        environment: ApprovalEnvironment,
+        output_style: OutputStyle,
+        highlighter: Option<Highlighter>,
+    ) -> Options {
+        let client = &self.config.client;
+        Options {
+            question_prefix: client.question_prefix.clone(),
+            gate: client.gate,
+            failure_key: client.hotkey.name().filter(|_| client.failure_hint),
+            approval,
+            looks_at_names: true,
+            launcher,
+            confined: self.config.confined,
+            remembered: Arc::new(rules),
+            secrets: Arc::new(ExactValues::of_environment(std::env::vars_os())),
+            environment: Arc::new(environment),
+            output_style,
+            reasoning: client.reasoning,
+            footer: client.footer,
+            fresh_turn_id: TurnId::fresh,
+            highlighter,
+        }
+    }
 }
 
 /// How it went.

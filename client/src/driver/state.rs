@@ -1,4 +1,5 @@
 //! The parts of the driver's state that several files work with. None of these files names the driver.
 
+pub mod command_status;
 pub mod link;
 pub mod prompt_line;

@@ -35,6 +35,10 @@ pub enum CommandKind {
     Context,
     /// Copies a code block.
     Copy,
+    /// Puts a code block on the prompt.
+    Insert,
+    /// Lists keys.
+    Keys,
     /// Shows commands as they were typed.
     Typed,
     /// Looks whether everything is as it should be.
@@ -55,8 +59,9 @@ pub struct Command {
 }
 
 /// All of them, in the order of the help.
-pub const COMMANDS: [Command; 15] = [
+pub const COMMANDS: [Command; 17] = [
     command("help", "", "list these commands", CommandKind::Help),
+    command("keys", "", "list the keys", CommandKind::Keys),
     command("model", "[NAME|TIER]", "show or change the model", CommandKind::Model),
     command("new", "", "begin a new conversation", CommandKind::New),
     command("undo", "", "undo the changes of the last turn", CommandKind::Undo),
@@ -69,6 +74,7 @@ pub const COMMANDS: [Command; 15] = [
     command("cost", "", "show tokens and cost so far", CommandKind::Cost),
     command("context", "", "show what the model is sent", CommandKind::Context),
     command("copy", "[N]", "copy a code block of the last answer", CommandKind::Copy),
+    command("insert", "[N]", "put a code block on the prompt, unrun", CommandKind::Insert),
     command("typed", "", "show the last commands as typed", CommandKind::Typed),
     command("doctor", "", "check the installation", CommandKind::Doctor),
 ];

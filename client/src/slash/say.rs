@@ -261,6 +261,12 @@ pub fn copied(number: usize, count: usize, lines: usize) -> String {
     if count == 1 { format!("Copied {lines}.") } else { format!("Copied block {number} of {count}: {lines}.") }
 }
 
+/// A block of several was put on the prompt.
+#[must_use]
+pub fn inserted(number: usize, count: usize) -> String {
+    format!("Code block {number} of {count} is on your prompt. Enter runs it.")
+}
+
 /// What is said when there is no code block with a number; `count` is at least 1.
 #[must_use]
 pub fn no_such_block(count: usize) -> String {

@@ -3,8 +3,10 @@
 pub mod card;
 pub mod change_summary;
 pub mod kept_diff;
+pub mod key_table;
 pub mod long_command;
 pub mod progress;
+pub mod recap;
 pub mod status;
 
 #[cfg(test)]

@@ -5,12 +5,15 @@ use cohab_term::{output_style::OutputStyle, theme};
 use cohab_text::sanitize;
 use ratatui::text::{Line, Span};
 
-use super::status::{approval_warning, duration, fitted, one_line};
+use super::status::{approval_warning, duration, fitted, one_line, seconds};
 
 /// Of what is done now at least so much stays, in columns, before facts of second rank go.
 const MIN_ACTIVITY_COLUMNS: usize = 16;
 /// Longest argument in a sentence.
 const ARGUMENT_MAX_CHARS: usize = 160;
+
+/// A turn of one step that took no longer has no footer.
+const SHORT_TURN_S: u64 = 10;
 
 /// From this share on the used budget is shown.
 const TOLD_PERCENT: u16 = 50;
@@ -124,15 +127,44 @@ impl TurnStatus<'_> {
         Some(format!("{percent} % of {of}"))
     }
 
-    /// Nothing of what is not known.
     fn tokens_and_cost(&self) -> impl Iterator<Item = String> {
-        let usage = self.usage.copied().unwrap_or_default();
-        let counts = [usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens, usage.output_tokens];
-        let tokens = counts.into_iter().flatten().reduce(u64::saturating_add);
-        let tokens = tokens.map(|tokens| format!("{} tokens", amount::count(tokens)));
-        let cost = usage.cost_microusd.map(|cost| amount::cost(cost, usage.is_cost_partial));
-        tokens.into_iter().chain(cost)
+        tokens_and_cost(self.usage)
     }
+}
+
+/// Nothing of what is not known.
+fn tokens_and_cost(usage: Option<&Usage>) -> impl Iterator<Item = String> {
+    let usage = usage.copied().unwrap_or_default();
+    let counts = [usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens, usage.output_tokens];
+    let tokens = counts.into_iter().flatten().reduce(u64::saturating_add);
+    let tokens = tokens.map(|tokens| format!("{} tokens", amount::count(tokens)));
+    let cost = usage.cost_microusd.map(|cost| amount::cost(cost, usage.is_cost_partial));
+    tokens.into_iter().chain(cost)
+}
+
+/// What a turn took, in one row, for example `3 steps · 14 s · 12k tokens · about $0.03`. None for a short turn of one step, and if nothing but the steps is known; `last_step`
+/// counts from 0.
+#[must_use]
+pub fn footer(
+    last_step: u32,
+    elapsed_s: u64,
+    usage: Option<&Usage>,
+    width: usize,
+    output_style: OutputStyle,
+) -> Option<Line<'static>> {
+    if last_step == 0 && elapsed_s <= SHORT_TURN_S {
+        return None;
+    }
+    let took = (elapsed_s > 0).then(|| seconds(elapsed_s));
+    let mut facts: Vec<String> = took.into_iter().chain(tokens_and_cost(usage)).collect();
+    if facts.is_empty() {
+        return None;
+    }
+    if last_step > 0 {
+        facts.insert(0, format!("{} steps", u64::from(last_step) + 1));
+    }
+    let text = facts.join(output_style.choose(" · ", ", ")) + output_style.choose("", ".");
+    Some(fitted(&Line::styled(text, theme::DIM), width))
 }
 
 #[cfg(test)]

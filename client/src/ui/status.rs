@@ -104,6 +104,14 @@ fn ended_line(
     Some(fitted(&line, width))
 }
 
+/// The model's thoughts in one line, for example `● thought for 4.2 s`.
+#[must_use]
+pub fn thought(took_ms: u64, width: usize, output_style: OutputStyle) -> Line<'static> {
+    let text = output_style
+        .choose(format!("● thought for {}", duration(took_ms)), format!("Thought for {}.", duration(took_ms)));
+    fitted(&Line::styled(text, theme::DIM), width)
+}
+
 /// A notice of the daemon.
 #[must_use]
 pub fn notice(notice: &Notice, width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
@@ -175,8 +183,8 @@ pub fn duration(ms: u64) -> String {
     }
 }
 
-/// `2 s`, `1 min 5 s`: what is left of a wait.
-fn seconds(seconds: u64) -> String {
+/// `2 s`, `1 min 5 s`.
+pub(crate) fn seconds(seconds: u64) -> String {
     if seconds < 60 { format!("{seconds} s") } else { format!("{} min {} s", seconds / 60, seconds % 60) }
 }
 

@@ -261,10 +261,15 @@ fn answer() -> impl Strategy<Value = SessionAnswer> {
         .prop_map(|(provider, model, origin, is_offline)| ModelIdentity { provider, model, origin, is_offline });
     let setting = (text(), text()).prop_map(|(name, value)| EnvSetting { name, value });
     let left = (path(), vec(setting, 0..3)).prop_map(|(cwd, environment)| LeftState { cwd, environment });
-    let attached = (text(), model, approval_mode(), any::<bool>(), option::of(text()), option::of(left)).prop_map(
-        |(session, model, approval, is_resumed, title, left)| {
+    let texts = || vec(text(), 0..3);
+    let recap = (text(), texts(), texts(), texts()).prop_map(|(question, answer_end, open_tasks, changed_files)| {
+        Box::new(Recap { question, answer_end, open_tasks, changed_files })
+    });
+    let older = (option::of(text()), option::of(left), option::of(recap));
+    let attached = (text(), model, approval_mode(), any::<bool>(), older).prop_map(
+        |(session, model, approval, is_resumed, (title, left, recap))| {
             let session = SessionKey(session);
-            SessionAnswer::Attached(Attached { session, model, approval, is_resumed, title, left })
+            SessionAnswer::Attached(Attached { session, model, approval, is_resumed, title, left, recap })
         },
     );
     let counts = any::<[u32; 6]>();

@@ -352,6 +352,12 @@ fn answers() -> Vec<SessionAnswer> {
                 cwd: path("/src"),
                 environment: vec![EnvSetting { name: "EDITOR".into(), value: "vi".into() }],
             }),
+            recap: Some(Box::new(Recap {
+                question: "why".into(),
+                answer_end: vec!["so".into()],
+                open_tasks: vec!["test".into()],
+                changed_files: vec!["/a".into()],
+            })),
         }),
         SessionAnswer::Status(DaemonStatus {
             pid: 300,

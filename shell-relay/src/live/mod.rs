@@ -21,6 +21,7 @@ mod echo;
 mod enter_paint;
 mod filter;
 mod focus;
+mod greeting;
 mod guard;
 mod hand_over;
 mod key_buffer;
@@ -45,6 +46,7 @@ mod start;
 mod state_after;
 mod step;
 mod time;
+mod typed_echo;
 mod untouched;
 
 use std::{collections::VecDeque, path::Path, time::Instant};
@@ -66,6 +68,7 @@ use self::{
     background::Background,
     dialect::{Dialect, Enter, Repaint, WidgetKey},
     enter_paint::{EnterPaint, LineShape},
+    greeting::Greeting,
     guard::GuardFilter,
     key_buffer::HeldKeys,
     keys::{KeyScanner, Token, TokenKind},
@@ -140,6 +143,7 @@ pub struct LiveShell {
     last_output: Instant,
     /// A prompt mark came in the middle of a command: the time to check whether it was the line editor's.
     doubtful_prompt_at: Option<Instant>,
+    greeting: Option<Greeting>,
 }
 
 impl LiveShell {
@@ -170,6 +174,7 @@ impl LiveShell {
             cwd: setup.initial_cwd.clone(),
             last_output: now,
             doubtful_prompt_at: None,
+            greeting: None,
             setup,
         }
     }
@@ -215,6 +220,16 @@ impl LiveShell {
     /// Sets the bytes of the key that asks the assistant (Alt-Enter by default); empty bytes disable it.
     pub fn set_hotkey(&mut self, bytes: &[u8]) {
         self.keys.set_hotkey(bytes);
+    }
+
+    /// Shows this line, which ends with CR LF, above the first prompt if the shell turns out to be integrated.
+    pub fn greet(&mut self, line: Vec<u8>) {
+        self.greeting = Some(Greeting::new(line));
+    }
+
+    /// Shows this row, which ends with CR LF, above the output of the line that was entered last, if that line runs.
+    pub fn show_above_output(&mut self, row: Vec<u8>) {
+        self.user.row_above = row;
     }
 
     /// Sets the receiver of the keys during an answer; the shell gets them back when the answer ends.
@@ -268,6 +283,9 @@ impl LiveShell {
                     return self.on_enter_painted(bytes, cx);
                 }
                 self.modes.feed(bytes);
+                if let Some(greeting) = &mut self.greeting {
+                    greeting.follow(bytes);
+                }
                 cx.fx.terminal.extend_from_slice(bytes);
             }
             View::Hidden(filter) => {
@@ -300,6 +318,7 @@ impl LiveShell {
 
     /// Handles a mark; each verb is believed only if it is expected.
     fn on_mark(&mut self, mark: Mark, cx: &mut StepContext<'_>) {
+        self.greet_at(&mark, cx);
         let ends_enter_paint = match mark {
             Mark::Started | Mark::Finished(_) | Mark::Stashed { .. } => true,
             // The continuation mark is also within the prompt of a line that is painted again.

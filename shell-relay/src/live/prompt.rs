@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use cohab_shell_state::shell::Shell;
 use cohab_text::capture::redacted_tail;
 use cohab_types::refusal::Refusal;
 
@@ -9,12 +10,27 @@ use super::{
     AnswerStep, EDITOR_WAIT, LiveEvent, LiveShell, RelayStep, Repaint, StepContext, UserCommand, View, WidgetKey,
     prompt_state::{Phase, PromptFacts},
 };
-use crate::marks::Ended;
+use crate::marks::{Ended, Mark};
 
 /// Longest interval of the search for a line editor that gives no prompt mark.
 const EDITOR_WAIT_MAX: Duration = Duration::from_secs(60);
 
 impl LiveShell {
+    /// Shows the line above the first prompt. fish reports a prompt before it draws it, the other shells the end of what they ran before.
+    pub(super) fn greet_at(&mut self, mark: &Mark, cx: &mut StepContext<'_>) {
+        let is_before_prompt = match mark {
+            Mark::Finished(_) => true,
+            Mark::PromptReady => self.setup.shell == Shell::Fish,
+            _ => false,
+        };
+        if is_before_prompt
+            && self.phase == Phase::Boot
+            && let Some(greeting) = self.greeting.take()
+        {
+            cx.fx.terminal.extend(greeting.into_bytes());
+        }
+    }
+
     pub(super) fn on_prompt_ready(&mut self, cx: &mut StepContext<'_>) {
         if let Some(relay) = &self.relay {
             match relay.step {
@@ -68,6 +84,7 @@ impl LiveShell {
         self.prompt = PromptFacts { ahead, typed: ahead, programs, ..PromptFacts::new(cx.now) };
         self.user.line = None;
         self.user.started = None;
+        self.user.row_above.clear();
         if self.relay.is_some() {
             self.finish_relay(cx);
         }
@@ -158,6 +175,7 @@ impl LiveShell {
         self.prompt.searched = false;
         self.user.started = Some(cx.now);
         self.user.capture.clear();
+        cx.fx.terminal.append(&mut self.user.row_above);
         cx.fx.events.push(LiveEvent::UserCommandStarted);
         if self.relay.is_some() {
             self.refuse_relay(

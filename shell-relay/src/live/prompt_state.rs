@@ -101,11 +101,13 @@ pub(super) struct UserTrack {
     pub line: Option<String>,
     pub started: Option<Instant>,
     pub capture: Capture,
+    /// A row of ours for the time when the line starts; may be empty.
+    pub row_above: Vec<u8>,
 }
 
 impl Default for UserTrack {
     fn default() -> Self {
-        Self { line: None, started: None, capture: Capture::new(0, USER_OUTPUT_TAIL_BYTES) }
+        Self { line: None, started: None, row_above: Vec::new(), capture: Capture::new(0, USER_OUTPUT_TAIL_BYTES) }
     }
 }
 

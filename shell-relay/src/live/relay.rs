@@ -15,6 +15,7 @@ use super::{
     queue::not_at_prompt,
     relayed_command::{PROBE_AFTER_OUTPUT, Queued, Relay, RelayStep},
     state_after,
+    typed_echo::TypedEcho,
 };
 use crate::marks::Ended;
 
@@ -60,6 +61,7 @@ impl LiveShell {
             time_up: None,
             capture: Capture::new(CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES),
             redactor: Redactor::new(&self.setup.nonce),
+            echo: TypedEcho::default(),
             ended: None,
             interrupted: None,
             discarded: false,

@@ -18,6 +18,7 @@ use super::{
     limits::START_WAIT,
     state_after,
     step::StepContext,
+    typed_echo::TypedEcho,
 };
 use crate::marks::Ended;
 
@@ -72,6 +73,7 @@ pub(super) struct Relay {
     pub time_up: Option<Instant>,
     pub capture: Capture,
     pub redactor: Redactor,
+    pub echo: TypedEcho,
     pub ended: Option<(Ended, Duration)>,
     /// The latest party of cohab that interrupts it, otherwise the user.
     pub interrupted: Option<Interrupter>,
@@ -109,8 +111,7 @@ impl Relay {
     /// A key of the user's while it runs. Escape interrupts a program that reads lines, to which it means nothing; a program that
     /// reads single keys, hides what is typed or fills the screen gets it.
     pub fn take_key(&mut self, token: Token<'_>, is_full_screen: bool, cx: &mut StepContext<'_>) {
-        let is_asked = matches!(token.kind, TokenKind::Escape | TokenKind::Interrupt);
-        let modes = if is_asked { cx.probe.terminal_modes() } else { None };
+        let modes = cx.probe.terminal_modes();
         let reads_lines = modes.is_some_and(|modes| modes.canonical);
         let is_escape = token.kind == TokenKind::Escape
             && !self.reported
@@ -121,6 +122,9 @@ impl Relay {
             cx.fx.events.push(LiveEvent::EscapeInterrupts { id: self.request.id.clone() });
         } else {
             cx.fx.pty.extend_from_slice(token.bytes);
+            if modes.is_some_and(|modes| modes.canonical && modes.echo) {
+                self.echo.typed(token.bytes);
+            }
         }
         let is_interrupt = is_escape || token.kind == TokenKind::Interrupt;
         // While lines are read, the terminal itself takes this key: the line editor will not find it.
@@ -132,7 +136,7 @@ impl Relay {
 
     pub fn take_output(&mut self, bytes: &[u8], cx: &mut StepContext<'_>) {
         let mut shown = Vec::with_capacity(bytes.len());
-        self.redactor.push(bytes, &mut shown);
+        self.redactor.push(&self.echo.without(bytes), &mut shown);
         self.probe_at = self.probe_at.min(cx.now + PROBE_AFTER_OUTPUT);
         self.keep(shown, cx);
     }

@@ -1,6 +1,7 @@
 //! Tests of the state machine alone: a simulated shell of marks, a simulated clock.
 
 mod happenings;
+mod rows;
 mod waits;
 
 use std::cell::Cell;

@@ -231,7 +231,7 @@ fn attached(request: &SessionRequest) -> DaemonMessage {
     let SessionAction::Attach(attach) = &request.action else { panic!("it does not attach: {request:?}") };
     let model = ModelIdentity { provider: "p".into(), model: "m".into(), origin: "o".into(), is_offline: false };
     let (session, approval) = (attach.session.clone(), attach.approval);
-    let attached = Attached { session, model, approval, is_resumed: false, title: None, left: None };
+    let attached = Attached { session, model, approval, is_resumed: false, title: None, left: None, recap: None };
     let answer = SessionAnswer::Attached(attached);
     DaemonMessage::SessionReply(SessionReply { request_id: request.request_id, answer })
 }

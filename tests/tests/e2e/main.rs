@@ -5,6 +5,7 @@ mod approval;
 mod architecture;
 mod aside;
 mod ask;
+mod calm;
 mod circles;
 mod citizenship;
 mod commands;

@@ -114,9 +114,12 @@ fn session(shell: &str) -> String {
     rows.map(without_time).collect::<Vec<_>>().join("\n")
 }
 
-/// A row without the duration at its end, which is not shown for fast commands.
-fn without_time(row: &str) -> &str {
-    row.rsplit_once(" · ").filter(|(_, time)| time.ends_with(" ms") || time.ends_with(" s")).map_or(row, |(row, _)| row)
+/// A row without the durations behind other facts, which are not shown for what is fast.
+fn without_time(row: &str) -> String {
+    let is_time =
+        |fact: &str| fact.starts_with(|c: char| c.is_ascii_digit()) && (fact.ends_with(" ms") || fact.ends_with(" s"));
+    let facts = row.split(" · ").enumerate().filter(|(index, fact)| *index == 0 || !is_time(fact));
+    facts.map(|(_, fact)| fact).collect::<Vec<_>>().join(" · ")
 }
 
 #[test]

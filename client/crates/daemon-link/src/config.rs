@@ -22,6 +22,9 @@ struct File {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Model {
+    provider: Option<String>,
+    base_url: Option<String>,
+    name: Option<String>,
     api_key_env: Option<String>,
 }
 
@@ -38,6 +41,18 @@ struct Approval {
     confined: Option<String>,
 }
 
+/// What the file says about the model, as far as the client shows it before the daemon has answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ChosenModel {
+    /// Nothing.
+    #[default]
+    None,
+    /// A service without the name of a model, or one of several profiles.
+    Unnamed,
+    /// `model.name`.
+    Named(String),
+}
+
 /// What the client takes from the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
@@ -49,6 +64,8 @@ pub struct Config {
     pub confined: ConfinedPrograms,
     /// `sandbox.profile`, as written.
     pub sandbox_profile: Option<String>,
+    /// The model that the file chooses.
+    pub model: ChosenModel,
     /// Variables that hold keys by the file.
     pub key_variables: Vec<String>,
     /// Names of the profiles.
@@ -77,13 +94,19 @@ pub fn load(path: &Path) -> Config {
 
 fn parse(text: &str) -> Result<Config, toml::de::Error> {
     let file: File = toml::from_str(text)?;
-    let profiles = file.profiles.keys().cloned().collect();
+    let profiles: Vec<String> = file.profiles.keys().cloned().collect();
+    let model = match &file.model {
+        Model { name: Some(name), .. } => ChosenModel::Named(name.clone()),
+        Model { provider: None, base_url: None, api_key_env: None, .. } if profiles.is_empty() => ChosenModel::None,
+        _ => ChosenModel::Unnamed,
+    };
     let models = file.profiles.into_values().chain([file.model]);
     Ok(Config {
         client: file.client,
         approval_mode: file.approval.mode,
         confined: file.approval.confined.and_then(|word| word.parse().ok()).unwrap_or_default(),
         sandbox_profile: file.sandbox.profile,
+        model,
         key_variables: models.filter_map(|model| model.api_key_env).collect(),
         profiles,
         complaint: None,
@@ -92,7 +115,7 @@ fn parse(text: &str) -> Result<Config, toml::de::Error> {
 
 #[cfg(test)]
 mod tests {
-    use cohab_types::client_settings::{FlipKey, Hotkey, UndoKey};
+    use cohab_types::client_settings::{FlipKey, Hotkey, Reasoning, UndoKey};
 
     use super::*;
 
@@ -107,7 +130,12 @@ mod tests {
 
     #[test]
     fn each_key_that_the_check_allows_is_read() {
-        for (name, words) in [("hotkey", Hotkey::WORDS), ("undo_key", UndoKey::WORDS), ("flip_key", FlipKey::WORDS)] {
+        for (name, words) in [
+            ("hotkey", Hotkey::WORDS),
+            ("undo_key", UndoKey::WORDS),
+            ("flip_key", FlipKey::WORDS),
+            ("reasoning", Reasoning::WORDS),
+        ] {
             for word in words {
                 assert!(parse(&format!("[client]\n{name} = \"{word}\"\n")).is_ok(), "{name} = {word}");
             }

@@ -15,6 +15,7 @@ use super::{
     countdown::Countdown,
     progress::Progress,
     stopped::Stopped,
+    thinking::Thinking,
 };
 use crate::{approval::OpenQuestion, ui::kept_diff::AskedChanges};
 
@@ -154,6 +155,9 @@ pub struct Turn {
     pub pause: Pause,
     /// For the status line.
     pub progress: Progress,
+    pub thinking: Thinking,
+    /// It ended in order: what it took is said below it.
+    pub has_footer: bool,
     pub question: Option<OpenQuestion>,
     /// The diffs of its cards.
     pub asked_changes: AskedChanges,
@@ -194,6 +198,8 @@ impl Turn {
             waiting: Waiting::Link,
             pause: Pause::No,
             progress: Progress::new("", now),
+            thinking: Thinking::default(),
+            has_footer: false,
             question: None,
             command: None,
             stopped: None,
@@ -318,7 +324,7 @@ impl Turn {
                 self.answer.push(&text);
                 self.waiting = Waiting::Nothing;
             }
-            ChunkDelta::Reasoning(_) => {}
+            ChunkDelta::Reasoning(text) => self.thinking.push(&text, self.last_seen),
             ChunkDelta::Reset => self.answer.restart(),
         }
         true
@@ -332,6 +338,11 @@ impl Turn {
     /// Closes the text so far: what comes next is a step or the end.
     pub fn finish_text(&mut self) -> Vec<Line<'static>> {
         self.answer.finish()
+    }
+
+    /// Whether there is text that is not closed.
+    pub fn has_open_text(&self) -> bool {
+        self.answer.has_text
     }
 
     /// The code of the answer so far; `None` as long as there is no answer.

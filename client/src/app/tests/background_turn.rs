@@ -108,7 +108,7 @@ fn text_brings_the_assistant_back_and_its_end_the_prompt() {
     let mut bench = aside();
     assert_eq!(bench.chunk(0, "Because.\n\nThat "), [Effect::ComeBack]);
     assert_eq!(bench.chunk(1, "is all."), [], "asked for once");
-    assert_eq!(back(&mut bench), (vec![], "… continuing: why\nBecause.\n----\n\nThat is all.\n".into()));
+    assert_eq!(back(&mut bench), (vec![], "… continuing: why\n\nBecause.\n----\n\nThat is all.\n".into()));
     assert_eq!(bench.daemon(ended(TurnEndReason::Answered)), [Effect::EndAnswer]);
     bench.live(LiveEvent::AnswerEnded);
     assert_eq!(bench.enter("? more").len(), 2, "the next question is asked as ever");
@@ -207,7 +207,7 @@ fn questions_queue_up_and_are_asked_in_order() {
     let effects = bench.daemon(ended(TurnEndReason::Answered));
     assert_eq!(queries(&effects), ["and then"]);
     assert!(!effects.contains(&Effect::EndAnswer), "{effects:?}");
-    assert_eq!(bench.shown(), "Because.\n\n? and then\n----\n● thinking · scripted/m · Ctrl-C stops\n");
+    assert_eq!(bench.shown(), "\nBecause.\n\n? and then\n----\n● thinking · scripted/m · Ctrl-C stops\n");
     bench.chunk(0, "So.");
     assert_eq!(queries(&bench.daemon(ended(TurnEndReason::Failed))), ["what else"], "a failure stops no queue");
     bench.chunk(0, "That.");
@@ -266,7 +266,7 @@ fn a_terminal_that_cannot_be_had_is_asked_for_again() {
     let mut bench = aside();
     bench.chunk(0, "Because.");
     assert_eq!(bench.live(refused()), [Effect::ComeBack]);
-    assert_eq!(back(&mut bench).1, "… continuing: why\n----\nBecause.\n");
+    assert_eq!(back(&mut bench).1, "… continuing: why\n\n----\nBecause.\n");
     // The line stays as it was, so it is not queued either.
     let mut bench = aside();
     bench.enter("? and then");

@@ -42,6 +42,8 @@ impl Bench {
             secrets: Arc::default(),
             environment: Arc::new(ApprovalEnvironment { shell, ..ApprovalEnvironment::of_ann() }),
             output_style: OutputStyle::Rich,
+            reasoning: Reasoning::default(),
+            footer: true,
             fresh_turn_id: || TURN,
             highlighter: None,
         };
@@ -88,6 +90,7 @@ impl Bench {
             is_resumed,
             title: None,
             left: None,
+            recap: None,
         }))
     }
 

@@ -71,6 +71,17 @@ fn no_may_carry_a_word() {
 }
 
 #[test]
+fn i_puts_the_command_on_the_prompt_and_runs_nothing() {
+    let mut bench = Bench::in_a_turn();
+    bench.daemon(ask("rm -rf x\u{1b}[2J", true));
+    bench.pass(301);
+    let effects = bench.key("i");
+    assert_eq!(decision_in(&effects), Some(&ApprovalDecision::CancelTurn));
+    assert!(effects.contains(&Effect::Insert("rm -rf x".into())), "{effects:?}");
+    assert_eq!((runs(&effects), effects.last()), (None, Some(&Effect::EndAnswer)));
+}
+
+#[test]
 fn danger_wants_the_word_yes_and_is_never_remembered() {
     let mut bench = Bench::in_a_turn();
     bench.daemon(ask("rm -rf x", true));

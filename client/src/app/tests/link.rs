@@ -45,7 +45,7 @@ fn the_rest_of_the_answer_is_asked_for_and_shown_once() {
     bench.chunk(1, "two");
     bench.daemon(ended(TurnEndReason::Answered));
     let above: String = bench.app.last_frame().above.iter().map(|line| format!("{line}\n")).collect();
-    assert_eq!(above, "one\n● read  a.txt\n  ✓ 3 lines · 5 ms\ntwo\n");
+    assert_eq!(above, "\none\n\n● read  a.txt\n  ✓ 3 lines · 5 ms\n\ntwo\n");
 }
 
 #[test]

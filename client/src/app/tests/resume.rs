@@ -11,7 +11,7 @@ pub(super) fn attached(left: Option<LeftState>) -> Attached {
     let model = ModelIdentity { provider: "w".into(), model: "m".into(), origin: "test".into(), is_offline: false };
     let session = SessionKey("shell:old".into());
     let title = Some(TITLE.to_owned());
-    Attached { session, model, approval: ApprovalMode::Ask, is_resumed: false, title, left }
+    Attached { session, model, approval: ApprovalMode::Ask, is_resumed: false, title, left, recap: None }
 }
 
 pub(super) fn left(cwd: &str, environment: &[(&str, &str)]) -> LeftState {

@@ -127,6 +127,9 @@ impl Stage {
             match effect {
                 Effect::EndAnswer | Effect::EndAnswerWithLine => {
                     self.draw_last();
+                    if self.bench.app.wants_gap() {
+                        self.terminal.process(b"\r\n");
+                    }
                     self.live(LiveEvent::AnswerEnded);
                     let line = self.bench.app.line_put_back().unwrap_or_default().to_owned();
                     self.terminal.process(PROMPT);

@@ -153,7 +153,7 @@ fn retry_asks_the_forgotten_question_again_as_a_turn() {
     assert!(matches!(&effects[..], [Effect::Send(ClientMessage::UserQuery(query))] if query.text == "why is it big"));
     bench.chunk(0, "Because.\n\n");
     assert_eq!(bench.daemon(ended(TurnEndReason::Answered)), [Effect::EndAnswer]);
-    assert_eq!(bench.shown(), "? /retry\n? why is it big\nBecause.\n----\n");
+    assert_eq!(bench.shown(), "? /retry\n? why is it big\n\nBecause.\n----\n");
 }
 
 #[test]
@@ -243,6 +243,7 @@ fn attached_to(model: &str) -> SessionAnswer {
         is_resumed: false,
         title: None,
         left: None,
+        recap: None,
     })
 }
 
@@ -343,6 +344,20 @@ fn a_block_of_the_last_answer_is_copied() {
     assert!(said(&mut bench, "? /copy").contains("The last answer has no code block."));
     let mut bench = answer_text(&format!("```\n{}\n```\n", "x".repeat(80_000)));
     assert!(said(&mut bench, "? /copy").contains("too large"));
+}
+
+#[test]
+fn a_block_is_put_on_the_prompt_and_not_run() {
+    let mut bench = answer_text("Do\n```sh\nls\n```\nor\n```\none\n\u{1b}[2Jtwo\n```\n");
+    assert_eq!(begin(&mut bench, "? /insert"), [Effect::Insert("one\ntwo".into()), Effect::EndAnswer]);
+    assert!(bench.shown().contains("Code block 2 of 2 is on your prompt."));
+    bench.live(LiveEvent::AnswerEnded);
+    assert_eq!(begin(&mut bench, "? /insert 1"), [Effect::Insert("ls".into()), Effect::EndAnswer]);
+    bench.shown();
+    bench.live(LiveEvent::AnswerEnded);
+    assert!(said(&mut bench, "? /insert 3").contains("the numbers 1 to 2"));
+    let mut bench = answer_text(&format!("```\n{}\n```\n", "x".repeat(20_000)));
+    assert!(said(&mut bench, "? /insert").contains("too large"));
 }
 
 #[test]

@@ -23,6 +23,12 @@ pub struct PromptLine {
     pub told: HashMap<String, bool>,
     /// An answer has just ended: its line may have come back.
     pub answer_ended: bool,
+    /// A blank row is to stand above the prompt that comes, unless that brings one.
+    pub wants_gap: bool,
+    /// Text for the next prompt.
+    pub insertion: Option<String>,
+    /// Whether the line editor takes a paste as one piece, as of the last entered line.
+    pub takes_pastes: bool,
     /// Keys went elsewhere than to the line that is followed.
     pub keys_ahead: bool,
     pub out: Vec<u8>,
@@ -45,6 +51,9 @@ impl PromptLine {
             flip_key,
             told: HashMap::new(),
             answer_ended: false,
+            wants_gap: false,
+            insertion: None,
+            takes_pastes: false,
             keys_ahead: false,
             out: Vec::new(),
         }

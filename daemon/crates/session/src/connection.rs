@@ -282,7 +282,7 @@ impl Connection {
     }
 
     async fn attach(&mut self, request_id: RequestId, mut attach: Attach) -> Result<(), WireError> {
-        let resume::Resumed { title, left } = resume::find(&self.daemon, request_id, &mut attach).await?;
+        let resume::Resumed { title, left, recap } = resume::find(&self.daemon, request_id, &mut attach).await?;
         if self.session().is_some_and(|session| *session.key() != attach.session) {
             let message = "this connection is attached to another session".into();
             return Err(convert::request_error(request_id, WireErrorKind::Protocol, message, None));
@@ -309,7 +309,7 @@ impl Connection {
         if is_joined {
             resume::restore(&self.daemon.archive, &session).await;
         }
-        let attached = Attached { session: session.key().clone(), model, approval, is_resumed, title, left };
+        let attached = Attached { session: session.key().clone(), model, approval, is_resumed, title, left, recap };
         let attached = SessionAnswer::Attached(attached);
         self.answer(DaemonMessage::SessionReply(SessionReply { request_id, answer: attached })).await;
         // A client that joins a session is informed at once; the first prompt of a shell must not wait for the disk.

@@ -21,6 +21,7 @@ mod daemon;
 pub mod lease;
 pub mod listener;
 mod question_prompt;
+mod recap;
 mod requests;
 mod resume;
 pub mod session;

@@ -4,8 +4,8 @@ use std::{sync::PoisonError, time::Duration};
 
 use cohab_context::fit::fit;
 use cohab_protocol::{
-    Attach, DaemonMessage, EnvSetting, ErrorSubject, LeftState, RequestId, SessionKey, TurnUnfinished, WireError,
-    WireErrorKind,
+    Attach, DaemonMessage, EnvSetting, ErrorSubject, LeftState, Recap, RequestId, SessionKey, TurnUnfinished,
+    WireError, WireErrorKind,
 };
 use cohab_store::sessions::{
     Archive, Entry, Found, SessionRow, Stored,
@@ -15,7 +15,7 @@ use cohab_store::sessions::{
 use cohab_text::sanitize::one_line;
 use tokio::{task::spawn_blocking, time::timeout};
 
-use super::{Daemon, session::Session};
+use super::{Daemon, recap::recap, session::Session};
 
 /// A conversation is kept up to about this size between turns.
 pub const MAX_CONVERSATION_TOKENS: u64 = 400_000;
@@ -36,6 +36,8 @@ pub struct Resumed {
     pub title: Option<String>,
     /// The last state of its shell.
     pub left: Option<LeftState>,
+    /// Its last turn.
+    pub recap: Option<Box<Recap>>,
 }
 
 /// Restores the conversation of a session of an earlier daemon: the client outlived it. Once per session.
@@ -154,8 +156,7 @@ pub async fn find(daemon: &Daemon, request: RequestId, attach: &mut Attach) -> R
         let copied = copying.await.map_err(|error| unreadable(error.to_string()))?;
         let copy = copied.map_err(|error| unreadable(error.to_string()))?;
         attach.session = SessionKey(copy.clone());
-        let left = load_left(daemon, copy).await;
-        return Ok(Resumed { title: Some(session.title), left });
+        return Ok(end_of(daemon, copy, session.title).await);
     }
     let key = SessionKey(session.key.clone());
     if daemon.is_attended(&key) {
@@ -163,8 +164,7 @@ pub async fn find(daemon: &Daemon, request: RequestId, attach: &mut Attach) -> R
         return Err(fail("this conversation is open in another shell".to_owned(), &hint));
     }
     attach.session = key;
-    let left = load_left(daemon, session.key).await;
-    Ok(Resumed { title: Some(session.title), left })
+    Ok(end_of(daemon, session.key, session.title).await)
 }
 
 fn wanted(name: &str) -> Option<(String, bool)> {
@@ -172,11 +172,19 @@ fn wanted(name: &str) -> Option<(String, bool)> {
     resumed.or_else(|| name.strip_prefix(FORK).map(|id| (id.to_owned(), true)))
 }
 
-async fn load_left(daemon: &Daemon, key: String) -> Option<LeftState> {
+/// How the conversation of this key and title ended, as far as it can be read.
+async fn end_of(daemon: &Daemon, key: String, title: String) -> Resumed {
     let archive = daemon.archive.clone();
-    let stored = spawn_blocking(move || archive.load(&key)).await.ok()?.ok()??;
+    let loading = spawn_blocking(move || {
+        let stored = archive.load(&key).ok()??;
+        let turn = archive.last_turn(&key).unwrap_or_default();
+        Some((stored, turn))
+    });
+    let Ok(Some((stored, turn))) = loading.await else { return Resumed { title: Some(title), ..Resumed::default() } };
+    let recap = recap(&turn, &stored.tasks).map(Box::new);
     let environment = stored.left.environment.into_iter().map(|(name, value)| EnvSetting { name, value });
-    Some(LeftState { cwd: std::path::Path::new(&stored.left.cwd).into(), environment: environment.collect() })
+    let left = LeftState { cwd: std::path::Path::new(&stored.left.cwd).into(), environment: environment.collect() };
+    Resumed { title: Some(title), left: Some(left), recap }
 }
 
 const LISTS: &str = "`cohab sessions` lists them";

@@ -30,6 +30,10 @@ section! {
         failure_hint: bool = "true", Kind::Flag;
         /// Whether the bell rings when a long turn ends while the terminal is unfocused
         notify: bool = "true", Kind::Flag;
+        /// Whether a turn of several steps, or of more than 10 s, ends with a line of its steps, time, tokens and cost
+        footer: bool = "true", Kind::Flag;
+        /// How the model's thoughts are shown: three lines while it thinks, then `folded` into one line, or all of them kept (`live`)
+        reasoning: Reasoning = "folded", Kind::Word(Reasoning::WORDS);
         /// Whether programs that run in your shell without a question can only read, as far as the kernel enforces it
         lock: bool = "true", Kind::Flag;
         /// Whether the shell is started as a login shell
@@ -37,9 +41,9 @@ section! {
     }
 }
 
-/// Declares an enum of keys, each with its word in the settings. The words that the check of the file allows and those that the client
+/// Declares an enum, each variant with its word in the settings. The words that the check of the file allows and those that the client
 /// reads come from the same rows.
-macro_rules! keys {
+macro_rules! words {
     (
         $(#[$attribute:meta])*
         pub enum $name:ident { $( $(#[$variant_attribute:meta])* $variant:ident = $word:literal, )+ }
@@ -65,7 +69,7 @@ macro_rules! keys {
     };
 }
 
-keys! {
+words! {
     /// Keys that can be the hotkey.
     pub enum Hotkey {
         /// Alt-Enter.
@@ -100,7 +104,7 @@ impl Hotkey {
     }
 }
 
-keys! {
+words! {
     /// Keys that can flip the gate's decision.
     pub enum FlipKey {
         /// Alt-g.
@@ -135,7 +139,7 @@ impl FlipKey {
     }
 }
 
-keys! {
+words! {
     /// Keys that can undo right after a turn.
     pub enum UndoKey {
         /// Ctrl-_, on many keyboards also Ctrl-/ and Ctrl-7: the line editors' own key for undo, which does nothing on an empty line.
@@ -152,5 +156,18 @@ impl UndoKey {
     pub fn is(self, bytes: &[u8]) -> bool {
         self == Self::CtrlUnderscore
             && matches!(bytes, b"\x1f" | b"\x1b[95;5u" | b"\x1b[95;6u" | b"\x1b[45;6u" | b"\x1b[47;5u")
+    }
+}
+
+words! {
+    /// What is shown of a model's reasoning.
+    pub enum Reasoning {
+        /// Its last rows while it thinks, all of it afterwards.
+        Live = "live",
+        /// Its last rows while it thinks, one line afterwards.
+        #[default]
+        Folded = "folded",
+        /// Nothing.
+        Off = "off",
     }
 }

@@ -154,8 +154,7 @@ fn terminal(facts: &Facts) -> Finding {
             .hint("the marks go there; give this container a /dev/tty");
     }
     match place.is_inside_cohab {
-        true => finding("terminal", FindingVerdict::Ok, text)
-            .hint("you are already inside cohab; `cohab` in it opens a plain shell"),
+        true => finding("terminal", FindingVerdict::Ok, text).hint("you are already inside cohab"),
         false => finding("terminal", FindingVerdict::Ok, text),
     }
 }

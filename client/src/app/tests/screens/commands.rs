@@ -48,6 +48,7 @@ fn identity(model: &str, is_offline: bool) -> Attached {
         is_resumed: false,
         title: None,
         left: None,
+        recap: None,
     }
 }
 
@@ -152,6 +153,8 @@ fn the_conversation_its_cost_and_its_code() {
         ("code is copied", |stage| stage.with_code("? /copy")),
         ("code with a wrong number", |stage| stage.with_code("? /copy 3")),
         ("no code", |stage| stage.entered("? /copy")),
+        ("code is put on the prompt", |stage| stage.with_code("? /insert 1")),
+        ("keys", |stage| stage.entered("? /keys")),
         ("nothing to hold", |stage| stage.entered("? /pause")),
     ];
     insta::assert_snapshot!("conversation", seen(states));

@@ -1,6 +1,6 @@
 //! Screen tests for the assistant's changes to the shell, `cohab undo`, resumed conversations, restored lines and failures.
 
-use cohab_protocol::LeftState;
+use cohab_protocol::{LeftState, Recap};
 use cohab_shell_relay::live::UNDO_PREFIX;
 use cohab_shell_state::state::{Item, StateChange, Step};
 use cohab_types::command::RelayError;
@@ -188,6 +188,17 @@ fn undo_of_files() {
 fn an_older_conversation() {
     let states: &[State] = &[
         ("it is joined", |stage| stage.join(None)),
+        ("its last turn", |stage| {
+            stage.connect();
+            stage.enter(resume::LINE);
+            let recap = Recap {
+                question: "why does the shop not start".into(),
+                answer_end: vec!["The port is taken by an older process.".into(), "Stop it and start again.".into()],
+                open_tasks: vec!["stop the process".into(), "start the shop".into()],
+                changed_files: vec!["config/shop.toml".into()],
+            };
+            stage.event(Event::LinkUp(Attached { recap: Some(Box::new(recap)), ..resume::attached(None) }));
+        }),
         ("it is waited for, and stopped", |stage| {
             stage.connect();
             stage.enter(resume::LINE);

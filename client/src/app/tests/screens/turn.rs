@@ -131,6 +131,90 @@ fn text_steps_and_commands() {
     insta::assert_snapshot!("steps", seen(states));
 }
 
+fn thought(stage: &mut Stage, seq: u64, text: &str) {
+    let delta = ChunkDelta::Reasoning(text.into());
+    stage.daemon(DaemonMessage::AgentStreamChunk(AgentStreamChunk { turn_id: TURN, seq, delta }));
+}
+
+/// Thinks for four seconds.
+fn thinks(stage: &mut Stage) {
+    stage.ask("why is it big");
+    thought(stage, 0, "The user asks about the folder.\n\nI could look at the sizes of what is in it first, ");
+    stage.pass(4_000);
+    thought(stage, 1, "and then at the build output, which is often the largest part of it.\nSo `du` it is.");
+}
+
+#[test]
+fn thoughts_roll_and_fold() {
+    let states: &[State] = &[
+        ("it thinks", thinks),
+        ("the answer begins", |stage| {
+            thinks(stage);
+            stage.text(2, "I measure it.");
+        }),
+        ("a step begins", |stage| {
+            thinks(stage);
+            stage.daemon(step(1, tool("read", "Cargo.toml")));
+        }),
+        ("thoughts are kept", |stage| {
+            stage.bench.app.options.reasoning = Reasoning::Live;
+            thinks(stage);
+            stage.text(2, "I measure it.");
+        }),
+        ("the key keeps them", |stage| {
+            thinks(stage);
+            stage.event(Event::ThoughtsKeyPressed);
+            stage.text(2, "I measure it.");
+        }),
+        ("the key shows what was folded", |stage| {
+            thinks(stage);
+            stage.text(2, "I measure it.");
+            stage.event(Event::ThoughtsKeyPressed);
+        }),
+        ("thoughts are off", |stage| {
+            stage.bench.app.options.reasoning = Reasoning::Off;
+            thinks(stage);
+            stage.text(2, "I measure it.");
+        }),
+    ];
+    insta::assert_snapshot!("thoughts", seen(states));
+}
+
+#[test]
+fn a_longer_turn_ends_with_what_it_took() {
+    let states: &[State] = &[
+        ("steps, time, tokens and cost", |stage| {
+            stage.ask("why is it big");
+            stage.daemon(step(2, tool("read", "Cargo.toml")));
+            stage.daemon(step_ended(2, StepOutcome::Done, "42 lines", 5));
+            stage.daemon(spent());
+            stage.pass(14_000);
+            stage.text(0, "It is the build output.");
+            stage.end(TurnEndReason::Answered);
+        }),
+        ("one long step", |stage| {
+            stage.ask("why is it big");
+            stage.pass(75_000);
+            stage.text(0, "It is the build output.");
+            stage.end(TurnEndReason::Answered);
+        }),
+        ("a short turn", |stage| {
+            stage.ask("why is it big");
+            stage.pass(9_000);
+            stage.text(0, "It is the build output.");
+            stage.end(TurnEndReason::Answered);
+        }),
+        ("the footer is off", |stage| {
+            stage.bench.app.options.footer = false;
+            stage.ask("why is it big");
+            stage.pass(75_000);
+            stage.text(0, "It is the build output.");
+            stage.end(TurnEndReason::Answered);
+        }),
+    ];
+    insta::assert_snapshot!("footer", seen(states));
+}
+
 /// All texts of the daemon's that are no errors.
 const NOTICES: &[(NoticeKind, &str)] = &[
     (NoticeKind::Info, "The conversation was too long for claude-sonnet; older parts were left out."),

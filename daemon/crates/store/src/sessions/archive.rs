@@ -16,6 +16,7 @@ use tokio::{sync::oneshot, time::timeout};
 
 use super::{
     Entry, Found, Left, SessionRow, SqliteStore, StateStore,
+    event::Event,
     steps::{
         CheckpointStore,
         recover::{Recovered, Unfinished, recover},
@@ -174,6 +175,17 @@ impl Archive {
             Ok(Some(Stored { session, conversation, left, unfinished, tasks }))
         })?;
         Ok(stored.flatten())
+    }
+
+    /// The events of a session's newest turn, from its question on. Blocks.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn last_turn(&self, key: &str) -> Result<Vec<Event>, StoreError> {
+        let rows = self.read(|store| store.events(key, None))?.unwrap_or_default();
+        let mut events: Vec<Event> = rows.into_iter().map(|row| row.event).collect();
+        let start = events.iter().rposition(|event| matches!(event, Event::Question { .. }));
+        Ok(start.map_or_else(Vec::new, |start| events.split_off(start)))
     }
 
     /// All events of a session, for tests.
