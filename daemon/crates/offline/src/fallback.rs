@@ -5,6 +5,7 @@ use super::{
     context::cut,
     intent::{Intent, Topic},
     matching::{SUGGESTIONS, nearest},
+    table::Request,
     topic::intents,
 };
 
@@ -12,6 +13,9 @@ use super::{
 const EXAMPLES_PER_TOPIC: usize = 3;
 /// Length of the part of a question that the answer repeats.
 const MAX_ECHO_BYTES: usize = 120;
+
+/// Longer commands are not shown in a proposal.
+const MAX_COMMAND_BYTES: usize = 90;
 
 const ADD_A_MODEL: &str = "For everything else, add a language model:\n\n\
     - run `cohab setup` to connect one\n\
@@ -35,9 +39,8 @@ pub(super) fn overview() -> String {
     format!("{text}\n{ADD_A_MODEL}")
 }
 
-/// The answer to a question that no intent fits: names the nearest intents, and how to get more.
-pub(super) fn not_understood(question: &str) -> String {
-    let nearest = nearest(question);
+/// The answer to a question that no intent fits: names the nearest intents, and how to get more. `requests` are those of the tables.
+pub(super) fn not_understood(question: &str, requests: &[Request]) -> String {
     let shown = cut(question, MAX_ECHO_BYTES);
     let said = if shown.is_empty() {
         "There is no question.".to_owned()
@@ -45,12 +48,24 @@ pub(super) fn not_understood(question: &str) -> String {
         // The quotes mark the end of the question where inline code is shown without a style.
         format!("I do not understand \"{}\".", code(shown))
     };
-    let mut proposals = nearest;
-    let missing = SUGGESTIONS.saturating_sub(proposals.len());
-    let known: Vec<&str> = proposals.iter().map(|intent| intent.name).collect();
-    proposals.extend(defaults().into_iter().filter(|intent| !known.contains(&intent.name)).take(missing));
-    let list: String = proposals.iter().map(|intent| format!("- {}\n", code(intent.example))).collect();
-    format!("{said} I know only a fixed set of questions; the nearest are:\n\n{list}\n{ADD_A_MODEL}")
+    let mut examples = nearest(question);
+    examples.extend(defaults());
+    let mut seen = Vec::new();
+    examples.retain(|intent| {
+        !seen.contains(&intent.name) && {
+            seen.push(intent.name);
+            true
+        }
+    });
+    let proposed = requests.iter().map(proposal).chain(examples.iter().map(|intent| code(intent.example)));
+    let list: String = proposed.take(SUGGESTIONS).map(|line| format!("- {line}\n")).collect();
+    format!("{said} I know only a fixed set of requests; the nearest are:\n\n{list}\n{ADD_A_MODEL}")
+}
+
+/// What would be done, with the command for it if it is short.
+fn proposal(request: &Request) -> String {
+    let command = request.command().filter(|line| line.len() <= MAX_COMMAND_BYTES);
+    command.map_or_else(|| request.about().to_owned(), |line| format!("{}: {}", request.about(), code(&line)))
 }
 
 fn defaults() -> Vec<&'static Intent> {

@@ -18,6 +18,9 @@ mod references;
 mod run;
 mod shell_line;
 mod slots;
+#[cfg(feature = "training")]
+pub use self::table::weights;
+mod table;
 #[cfg(test)]
 mod tests;
 mod topic;
@@ -36,7 +39,7 @@ use self::{
     answer::LABEL,
     matching::{Meant, understand},
     references::points_back,
-    run::{Halt, Run, Subject},
+    run::{Halt, Run, Step, Subject},
     turns::{ID_PREFIX, PastTurn, last_turns},
 };
 
@@ -104,10 +107,23 @@ fn decide(request: &ModelRequest) -> Next {
         if request.allow_tools { request.tools.iter().map(|tool| tool.name.as_str()).collect() } else { Vec::new() };
     let meant = understand(&turn.question.text);
     if meant.is_empty() {
-        return Next::Answer(fallback::not_understood(&turn.question.text));
+        let requests = table::understand(&turn.question.text);
+        return match requests.first().filter(|request| request.is_sure()) {
+            Some(request) => next(request.follow(&mut Run::new(&turn.question, &turn.exchanges, tools))),
+            None => Next::Answer(fallback::not_understood(&turn.question.text, &requests)),
+        };
     }
     let subject = if points_back(&turn.question.text) { subject_of(before, &tools) } else { Subject::Nothing };
     follow(&meant, &mut Run::new(&turn.question, &turn.exchanges, tools).about(subject))
+}
+
+/// What the step of one plan leads to.
+fn next(step: Step) -> Next {
+    match step {
+        Ok(reply) => Next::Answer(reply.text),
+        Err(Halt::Call { tool, args }) => Next::Call { tool, args },
+        Err(Halt::Over(text)) => Next::Answer(text),
+    }
 }
 
 /// The subject of the latest turn. The assistant keeps no state: the plans of the turns run once more on their stored results.

@@ -91,7 +91,7 @@ pub(super) fn tokenize(text: &str) -> Vec<Token> {
     tokens
 }
 
-fn split(text: &str) -> Vec<Token> {
+pub(super) fn split(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {

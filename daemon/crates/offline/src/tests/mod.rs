@@ -140,7 +140,6 @@ fn questions_beyond_the_table_are_not_understood() {
         "write me a poem",
         "explain monads",
         "why is the sky blue",
-        "what is the meaning of life",
         "translate this sentence to french",
         "refactor the parser to use iterators",
         "how do I bake a cake",

@@ -12,7 +12,7 @@ pub(super) const FOREIGN: &str = "function functions method methods algorithm al
     planet planets star stars earth ocean animal animals person people man woman men women child children friend friends boss \
     wife husband mother father mom dad dog cat brain heart god war century king queen football world africa asia europe america \
     germany france spain italy england usa china japan india london paris berlin tokyo rome york google facebook amazon spotify \
-    netflix twitter instagram whatsapp email emails sandwich pizza coffee food dinner cake bread holiday vacation birthday \
+    netflix twitter instagram whatsapp email emails sandwich pizza coffee food wine dinner cake bread holiday vacation birthday \
     christmas easter philosophy physics chemistry biology mathematics math derivative integral equation hell heaven sleep bed \
     school gym marathon shopping linter frontend backend microservice microservices \
     dragon elden skyrim minecraft marketing design designs ui ux admin feature features bug bugs prototype neural \

@@ -1,0 +1,118 @@
+//! Lays a request beside a paraphrase, so that the words in the place of a slot become its value.
+
+use std::collections::BTreeMap;
+
+use super::{
+    model::Model,
+    values::{fit, most_words, value},
+    words::Word,
+};
+
+/// The cost of a word that the other side lacks, as a share of its rarity.
+const LEFT_OUT: f32 = 0.3;
+/// The cost of a slot without value.
+const EMPTY_SLOT: f32 = 0.6;
+
+/// The values of slots, by label.
+pub(super) type Values = BTreeMap<String, String>;
+
+/// A step of the best way through both texts.
+#[derive(Clone, Copy)]
+enum Choice {
+    End,
+    SkipParaphrase,
+    SkipRequest,
+    Same,
+    Slot(usize),
+}
+
+/// A request beside a paraphrase.
+#[derive(Debug, Default)]
+pub(super) struct Alignment {
+    /// How well the two agree.
+    pub(super) agreement: f32,
+    /// The values of the slots.
+    pub(super) values: Values,
+    /// Words with a meaning of their own that the paraphrase lacks: those of other paraphrases, and those of none.
+    pub(super) left_out: [usize; 2],
+}
+
+/// Lays a request beside a paraphrase.
+pub(super) fn align(model: &Model, paraphrase: &[Word], request: &[Word]) -> Alignment {
+    let (rows, columns) = (paraphrase.len() + 1, request.len() + 1);
+    let mut best = vec![vec![(0.0_f32, Choice::End); columns]; rows];
+    for row in (0..rows).rev() {
+        for column in (0..columns).rev() {
+            best[row][column] = step(model, paraphrase, request, &best, (row, column));
+        }
+    }
+    read(model, paraphrase, request, &best)
+}
+
+fn step(
+    model: &Model,
+    paraphrase: &[Word],
+    request: &[Word],
+    best: &[Vec<(f32, Choice)>],
+    (row, column): (usize, usize),
+) -> (f32, Choice) {
+    let mut found: Option<(f32, Choice)> = None;
+    let mut offer = |score: f32, choice: Choice| {
+        if found.is_none_or(|(best, _)| score > best) {
+            found = Some((score, choice));
+        }
+    };
+    let said = request.get(column);
+    if let Some(said) = said {
+        offer(best[row][column + 1].0 - LEFT_OUT * model.rarity(said), Choice::SkipRequest);
+    }
+    if let Some(word) = paraphrase.get(row) {
+        match &word.slot {
+            None => {
+                offer(best[row + 1][column].0 - LEFT_OUT * model.rarity(word), Choice::SkipParaphrase);
+                if said.is_some_and(|said| said.form == word.form && !said.is_quoted) {
+                    offer(best[row + 1][column + 1].0 + model.rarity(word), Choice::Same);
+                }
+            }
+            Some(slot) => {
+                offer(best[row + 1][column].0 - EMPTY_SLOT, Choice::SkipParaphrase);
+                let most = most_words(slot.kind()).min(request.len() - column);
+                for count in 1..=most {
+                    let gain = fit(slot.kind(), &request[column..column + count], |word| model.knows(word));
+                    if let Some(gain) = gain {
+                        offer(best[row + 1][column + count].0 + gain, Choice::Slot(count));
+                    }
+                }
+            }
+        }
+    }
+    found.unwrap_or((0.0, Choice::End))
+}
+
+/// Follows the best way through both texts.
+fn read(model: &Model, paraphrase: &[Word], request: &[Word], best: &[Vec<(f32, Choice)>]) -> Alignment {
+    let mut found = Alignment { agreement: best[0][0].0, ..Alignment::default() };
+    let (mut row, mut column) = (0, 0);
+    loop {
+        match best[row][column].1 {
+            Choice::End => return found,
+            Choice::SkipParaphrase => row += 1,
+            Choice::SkipRequest => {
+                let word = &request[column];
+                found.left_out[usize::from(!model.knows(word))] += usize::from(!word.is_filler());
+                column += 1;
+            }
+            Choice::Same => (row, column) = (row + 1, column + 1),
+            Choice::Slot(count) => {
+                if let Some(slot) = &paraphrase[row].slot
+                    && let Some(value) = value(slot.kind(), &request[column..column + count])
+                {
+                    // Words without quotes may well be no text.
+                    found.left_out[0] += usize::from(count > 1 && slot.kind() == "text");
+                    found.values.insert(slot.label.clone(), value);
+                }
+                (row, column) = (row + 1, column + count);
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The weights that `scripts/train-intents` learned from the tables: how much each feature speaks for each intent.
+
+use std::{collections::HashMap, ops::Range, sync::LazyLock};
+
+use super::{features::features, file::hash_of_tables, words::Word};
+
+/// The model embedded in the program. It knows nothing if it was learned from other tables than those of this program.
+pub(super) static MODEL: LazyLock<Model> = LazyLock::new(|| {
+    let model = Model::read(include_bytes!("../../assets/intents.weights"));
+    model.filter(|model| model.tables == hash_of_tables()).unwrap_or_default()
+});
+
+const MAGIC: &[u8; 8] = b"cohabIW1";
+/// The rarity that counts for a word that no table has.
+const UNKNOWN: f32 = 6.0;
+/// The rarity of a word that carries little meaning, as a share.
+const FILLER: f32 = 0.3;
+/// Steps of a rarity in the file.
+const RARITY_STEPS: f32 = 16.0;
+
+/// See the module's description.
+#[derive(Debug, Default)]
+pub(super) struct Model {
+    /// The hash of the tables that the weights were learned from.
+    tables: u32,
+    /// Each word of the tables, and how rare it is.
+    words: HashMap<String, f32>,
+    /// For each feature, where its weights are.
+    features: HashMap<u32, Range<usize>>,
+    /// Intents and weights.
+    weights: Vec<(u16, i8)>,
+    /// The value of one step of a weight.
+    scale: f32,
+}
+
+impl Model {
+    /// Reads a file; `None` if it is no such file or is cut short.
+    pub(super) fn read(file: &[u8]) -> Option<Self> {
+        let mut bytes = Bytes(file.strip_prefix(MAGIC)?);
+        let mut model = Self { tables: bytes.u32()?, scale: f32::from_bits(bytes.u32()?), ..Self::default() };
+        for _ in 0..bytes.u32()? {
+            let length = usize::from(bytes.take(1)?[0]);
+            let word = std::str::from_utf8(bytes.take(length)?).ok()?.to_owned();
+            model.words.insert(word, f32::from(bytes.take(1)?[0]) / RARITY_STEPS);
+        }
+        for _ in 0..bytes.u32()? {
+            let (feature, count) = (bytes.u32()?, usize::from(bytes.u16()?));
+            let start = model.weights.len();
+            for _ in 0..count {
+                model.weights.push((bytes.u16()?, i8::from_le_bytes([bytes.take(1)?[0]])));
+            }
+            model.features.insert(feature, start..model.weights.len());
+        }
+        bytes.0.is_empty().then_some(model)
+    }
+
+    /// Whether a word occurs in a paraphrase.
+    pub(super) fn knows(&self, word: &Word) -> bool {
+        self.words.contains_key(&word.form)
+    }
+
+    /// How rare a word is.
+    pub(super) fn rarity(&self, word: &Word) -> f32 {
+        let rarity = self.words.get(&word.form).copied().unwrap_or(UNKNOWN);
+        if word.is_filler() { rarity * FILLER } else { rarity }
+    }
+
+    /// The words of all paraphrases.
+    pub(super) fn words(&self) -> impl Iterator<Item = &str> {
+        self.words.keys().map(String::as_str)
+    }
+
+    /// The probability of each of `count` intents.
+    pub(super) fn probabilities(&self, request: &[Word], count: usize) -> Vec<f32> {
+        let mut sums = vec![0.0_f32; count];
+        for (feature, weight) in features(request) {
+            let range = self.features.get(&feature).cloned().unwrap_or_default();
+            for (intent, step) in &self.weights[range] {
+                if let Some(sum) = sums.get_mut(usize::from(*intent)) {
+                    *sum += weight * f32::from(*step) * self.scale;
+                }
+            }
+        }
+        softmax(&mut sums);
+        sums
+    }
+}
+
+/// Turns sums into probabilities.
+pub(super) fn softmax(sums: &mut [f32]) {
+    let most = sums.iter().copied().fold(f32::MIN, f32::max);
+    sums.iter_mut().for_each(|sum| *sum = (*sum - most).exp());
+    let all = sums.iter().sum::<f32>().max(f32::EPSILON);
+    sums.iter_mut().for_each(|sum| *sum /= all);
+}
+
+/// What is left of a file.
+struct Bytes<'a>(&'a [u8]);
+
+impl<'a> Bytes<'a> {
+    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn u16(&mut self) -> Option<u16> {
+        Some(u16::from_le_bytes(self.take(2)?.try_into().ok()?))
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        Some(u32::from_le_bytes(self.take(4)?.try_into().ok()?))
+    }
+}
+
+/// Writes a file. `words` hold rarities; `weights` hold, for each feature, intents and their weights.
+#[cfg(any(test, feature = "training"))]
+pub(super) fn write(tables: u32, words: &[(String, f32)], weights: &[(u32, Vec<(u16, f32)>)]) -> Vec<u8> {
+    let most = weights.iter().flat_map(|(_, row)| row).map(|(_, weight)| weight.abs()).fold(f32::EPSILON, f32::max);
+    let scale = most / f32::from(i8::MAX);
+    let mut file = MAGIC.to_vec();
+    file.extend(tables.to_le_bytes());
+    file.extend(scale.to_bits().to_le_bytes());
+    file.extend((words.len() as u32).to_le_bytes());
+    for (word, rarity) in words {
+        file.push(word.len() as u8);
+        file.extend(word.as_bytes());
+        file.push((rarity * RARITY_STEPS).min(255.0) as u8);
+    }
+    let steps = |row: &[(u16, f32)]| -> Vec<(u16, i8)> {
+        let rounded = row.iter().map(|(intent, weight)| (*intent, (weight / scale).round() as i8));
+        rounded.filter(|(_, step)| step.unsigned_abs() >= LEAST_STEP).collect()
+    };
+    let rows: Vec<(u32, Vec<(u16, i8)>)> = weights.iter().map(|(feature, row)| (*feature, steps(row))).collect();
+    let kept: Vec<_> = rows.iter().filter(|(_, row)| !row.is_empty()).collect();
+    file.extend((kept.len() as u32).to_le_bytes());
+    for (feature, row) in kept {
+        file.extend(feature.to_le_bytes());
+        file.extend((row.len() as u16).to_le_bytes());
+        for (intent, step) in row {
+            file.extend(intent.to_le_bytes());
+            file.push(step.to_le_bytes()[0]);
+        }
+    }
+    file
+}
+
+/// Smaller weights are left out of the file.
+#[cfg(any(test, feature = "training"))]
+const LEAST_STEP: u8 = 6;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::words::words;
+
+    #[test]
+    fn a_file_reads_back_and_a_broken_one_does_not() {
+        let feature = hash_of("sort");
+        let file = write(7, &[("sort".to_owned(), 2.0)], &[(feature, vec![(1, 40.0), (0, -40.0)])]);
+        let model = Model::read(&file).unwrap();
+        assert_eq!(model.tables, 7);
+        let request = words("sort");
+        assert!(model.knows(&request[0]) && model.rarity(&request[0]) == 2.0);
+        let probabilities = model.probabilities(&request, 2);
+        assert!(probabilities[1] > 0.9, "{probabilities:?}");
+        for cut in 0..file.len() {
+            assert!(Model::read(&file[..cut]).is_none(), "{cut}");
+        }
+    }
+
+    fn hash_of(word: &str) -> u32 {
+        features(&words(word))[0].0
+    }
+}

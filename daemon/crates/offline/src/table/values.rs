@@ -1,0 +1,169 @@
+//! Which words can fill which slot, and how a value is written into a command.
+
+use super::{
+    super::{
+        shell_line::{is_host, is_plain_name, path, word},
+        values::read_number,
+        vocabulary::{extensions_of, is_filler},
+    },
+    words::Word,
+};
+
+/// Most words of a slot for free text.
+pub(super) const MAX_TEXT_WORDS: usize = 24;
+/// The gain of a word that is surely of the type.
+const SURE: f32 = 2.5;
+/// The gain of a word that can be of the type.
+const LIKELY: f32 = 1.2;
+/// The gain of a word that would be of the type only here.
+const DOUBTFUL: f32 = 0.2;
+
+/// Most words that a slot of this type takes.
+pub(super) fn most_words(kind: &str) -> usize {
+    match kind {
+        "text" => MAX_TEXT_WORDS,
+        "expr" => 12,
+        "date" => 3,
+        "size" => 2,
+        _ => 1,
+    }
+}
+
+/// How well words fill a slot of this type; `None` if they cannot. `is_known` says whether a word has a meaning of its own here.
+pub(super) fn fit(kind: &str, words: &[Word], is_known: impl Fn(&Word) -> bool) -> Option<f32> {
+    let [first, rest @ ..] = words else { return None };
+    if !rest.is_empty() {
+        return fit_many(kind, words);
+    }
+    let raw = first.raw.as_str();
+    let plain = match () {
+        () if first.is_quoted => SURE,
+        () if first.is_filler() => return None,
+        () if is_known(first) => DOUBTFUL,
+        () => LIKELY,
+    };
+    let number = read_number(&raw.to_lowercase());
+    match kind {
+        "number" | "pid" => number.map(|_| SURE),
+        "port" => number.filter(|port| (1..=65_535).contains(port)).map(|_| SURE),
+        "size" => size(raw).map(|_| SURE),
+        "url" if raw.contains("://") => Some(SURE),
+        "url" => (raw.contains('.') && raw.contains('/') || raw.starts_with("www.")).then_some(LIKELY),
+        "host" if is_host(raw) && (raw.contains(['.', ':']) || raw == "localhost") => Some(SURE),
+        "host" => (is_host(raw) && !raw.bytes().all(|byte| byte.is_ascii_digit())).then_some(plain),
+        "glob" => raw.contains(['*', '?']).then_some(SURE),
+        "ext" if raw.starts_with('.') || raw.starts_with("*.") => Some(SURE),
+        "ext" => extension(raw).map(|_| plain),
+        "date" => date(words).map(|_| SURE),
+        "expr" => expression(words).map(|_| SURE),
+        "word" => (is_plain_name(raw) && !first.is_quoted).then_some(plain).or(first.is_quoted.then_some(LIKELY)),
+        "text" => Some(plain),
+        // Places.
+        _ if raw.contains("://") || number.is_some() && !first.is_quoted => None,
+        _ if first.is_name => Some(SURE),
+        _ => Some(plain),
+    }
+}
+
+fn fit_many(kind: &str, words: &[Word]) -> Option<f32> {
+    match kind {
+        // Each further word costs: the shortest text that explains the request wins.
+        "text" => Some(LIKELY - 0.05 * words.len() as f32),
+        "expr" => expression(words).map(|_| SURE),
+        "date" => date(words).map(|_| SURE),
+        "size" => size(&words.iter().map(|word| word.raw.as_str()).collect::<String>()).map(|_| SURE),
+        _ => None,
+    }
+}
+
+/// The value of a slot for people and for `written`; `None` if the words are not of the type after all.
+pub(super) fn value(kind: &str, words: &[Word]) -> Option<String> {
+    let joined = || words.iter().map(|word| word.raw.as_str()).collect::<Vec<_>>().join(" ");
+    match kind {
+        "number" | "port" | "pid" => read_number(&joined().to_lowercase()).map(|number| number.to_string()),
+        "size" => size(&words.iter().map(|word| word.raw.as_str()).collect::<String>()),
+        "ext" => extension(&joined()),
+        "expr" => expression(words),
+        "date" => date(words),
+        _ => Some(joined()),
+    }
+}
+
+/// A value as a word of a command line; `None` if the type does not allow it. No value can read as an option, except behind one.
+pub(super) fn written(kind: &str, value: &str, is_behind_option: bool) -> Option<String> {
+    let is_option = value.starts_with('-') && !is_behind_option;
+    match kind {
+        "path" | "folder" | "new" => Some(path(value)),
+        "number" | "port" | "pid" => value.bytes().all(|byte| byte.is_ascii_digit()).then(|| value.to_owned()),
+        "word" | "ext" if is_plain_name(value) => Some(word(value)),
+        "word" => (value.contains(' ') || value.contains('/')).then(|| word(value)).filter(|_| !is_option),
+        "host" => is_host(value).then(|| word(value)),
+        _ => (!is_option).then(|| word(value)),
+    }
+}
+
+/// `10M` of `10 MB`: a number and a unit that `find` and `head` read.
+fn size(text: &str) -> Option<String> {
+    let lower = text.to_lowercase();
+    let digits = lower.bytes().take_while(u8::is_ascii_digit).count();
+    let unit = match lower.get(digits..)? {
+        "k" | "kb" | "kib" => "k",
+        "m" | "mb" | "mib" | "megabytes" | "megs" => "M",
+        "g" | "gb" | "gib" | "gigabytes" | "gigs" => "G",
+        "b" | "bytes" => "c",
+        _ => return None,
+    };
+    (digits > 0).then(|| format!("{}{unit}", &lower[..digits]))
+}
+
+/// `log` of `.log`, `*.log`, `log`; `py` of `python`.
+fn extension(text: &str) -> Option<String> {
+    let lower = text.to_lowercase();
+    let name = lower.trim_start_matches("*.").trim_start_matches('.');
+    let name = extensions_of(name).and_then(|known| known.first()).copied().unwrap_or(name);
+    let is_ending = (1..=10).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    (is_ending && !is_filler(name)).then(|| name.to_owned())
+}
+
+/// Digits, signs and the words for them: `3 times 4` is `3 * 4`.
+fn expression(words: &[Word]) -> Option<String> {
+    let parts = words.iter().map(|word| {
+        let norm = word.raw.to_lowercase();
+        let sign = match norm.as_str() {
+            "plus" => "+",
+            "minus" => "-",
+            "times" | "x" | "mal" | "multiplied" => "*",
+            "divided" | "over" | "geteilt" => "/",
+            "by" | "durch" => "",
+            other => {
+                return other
+                    .bytes()
+                    .all(|byte| b"0123456789.,+-*/()%^x".contains(&byte))
+                    .then(|| other.replace('x', "*").replace(',', "."));
+            }
+        };
+        Some(sign.to_owned())
+    });
+    let text = parts.collect::<Option<Vec<_>>>()?.join(" ");
+    let has_sign = text.trim_start_matches('-').contains(['+', '-', '*', '/', '%', '^']);
+    (has_sign && text.bytes().filter(u8::is_ascii_digit).count() > 1).then_some(text)
+}
+
+/// A date as `date -d` reads it.
+fn date(words: &[Word]) -> Option<String> {
+    const DAYS: [&str; 10] = [
+        "today",
+        "yesterday",
+        "tomorrow",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+    ];
+    let text = words.iter().map(|word| word.raw.to_lowercase()).collect::<Vec<_>>().join(" ");
+    let bare = text.trim_start_matches("next ").trim_start_matches("last ");
+    (text.parse::<jiff::civil::Date>().is_ok() || DAYS.contains(&bare)).then_some(text)
+}
