@@ -17,6 +17,8 @@ mod local_approval;
 mod name_resolution;
 mod options;
 mod pause;
+mod pick;
+mod picked_line;
 mod question;
 mod resume;
 mod slash;
@@ -162,6 +164,8 @@ pub struct App {
     attention: Attention,
     /// Of the last answer.
     code_blocks: CodeBlocks,
+    /// A command that the user picked, for the next prompt.
+    picked_line: Option<String>,
 }
 
 impl App {
@@ -191,6 +195,7 @@ impl App {
             background: BackgroundTurn::default(),
             attention: Attention::default(),
             code_blocks: CodeBlocks::default(),
+            picked_line: None,
         }
     }
 
@@ -239,6 +244,7 @@ impl App {
             LiveEvent::PromptReady => {
                 self.entry.forget_judging();
                 self.age_undo_offer(effects);
+                self.put_picked_on_prompt(effects);
                 if self.connection.link == LinkState::Down
                     && self.surface == Surface::Shell
                     && self.activity.turn().is_none()
@@ -291,6 +297,7 @@ impl App {
             LiveEvent::UserCommandFinished(command) => {
                 self.shell.seen = None;
                 self.note_failure(&command, effects);
+                self.take_up_picked(&command, effects);
                 self.shell.cwd.clone_from(&command.cwd);
                 let event = shell_event(command);
                 self.keep_shell_event(event, effects);
@@ -305,7 +312,8 @@ impl App {
             Activity::Undo(_) => self.on_undo_event(event, effects),
             Activity::Resume(_) => self.on_resume_event(event, effects),
             Activity::Turn(_) => self.on_naming_event(event, effects),
-            Activity::Idle | Activity::Slash(_) => Some(event),
+            Activity::Slash(_) => self.on_pick_event(event, now, effects),
+            Activity::Idle => Some(event),
         };
         if let Some(event) = rest {
             self.on_command_event(event, now, effects);

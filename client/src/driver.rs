@@ -157,6 +157,7 @@ impl Driver {
                 Lasting::Shell,
             )),
             output_style: abilities.output_style,
+            own_program: std::env::current_exe().unwrap_or_else(|_| "cohab".into()),
             fresh_turn_id: TurnId::fresh,
             highlighter: highlighter.clone(),
         };

@@ -51,6 +51,8 @@ pub enum Effect {
     EndAnswer,
     /// The same, and the line that the answer took away comes back with it.
     EndAnswerWithLine,
+    /// Put this on the prompt as if the user had pasted it.
+    TypeAtPrompt(String),
     /// Ask the gate about the line that Enter was pressed on; ends in `Judged`.
     Judge(Question),
     /// Remember what the user decided about a line.

@@ -39,6 +39,8 @@ pub struct Options {
     pub environment: Arc<ApprovalEnvironment>,
     /// Glyphs or sentences.
     pub output_style: OutputStyle,
+    /// The program of this client, to run its lists in the shell.
+    pub own_program: PathBuf,
     /// Makes ids of turns; a counter in tests.
     pub fresh_turn_id: fn() -> TurnId,
     /// Colours code; absent where there are no colours.

@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// The daemon answers such a request, started and connected if need be, within this time.
-const REQUEST_LIMIT: Duration = Duration::from_secs(10);
+pub(super) const REQUEST_LIMIT: Duration = Duration::from_secs(10);
 /// A model may have to sum the conversation up.
 const COMPACT_LIMIT: Duration = Duration::from_secs(100);
 
@@ -70,6 +70,9 @@ impl App {
                 let stage = self.begin_slash(command, words, now, effects);
                 self.activity = Activity::Slash(Slash { stage });
                 self.send_held_request(effects);
+                if self.surface == Surface::Ours {
+                    self.advance_pick(now, effects);
+                }
             }
             Parsed::Unknown(word, nearest) => {
                 self.say(say::unknown(&self.options.question_prefix, word, nearest));
@@ -94,7 +97,7 @@ impl App {
             CommandKind::Compact => return SlashStage::Held(Wish::Action(SessionAction::Compact), now + COMPACT_LIMIT),
             CommandKind::Context => return held(SessionAction::Context),
             CommandKind::Cost => return held(SessionAction::Usage),
-            CommandKind::Model if words.is_empty() => return SlashStage::Held(Wish::Introduction, now + REQUEST_LIMIT),
+            CommandKind::Model if words.is_empty() => return self.begin_model(now),
             CommandKind::Model => match ModelWish::parse(words) {
                 Some(wish) => return SlashStage::Held(Wish::Model(wish), now + REQUEST_LIMIT),
                 None => self.say(say::misused(&prefix, command)),
@@ -278,7 +281,8 @@ impl App {
         match self.activity.slash().map(|slash| &slash.stage) {
             None | Some(SlashStage::Done) => return,
             Some(SlashStage::Program(_)) => effects.push(Effect::StopProgram),
-            Some(SlashStage::Held(..) | SlashStage::Sent(..)) => {}
+            // A list that runs has the keyboard.
+            Some(SlashStage::Held(..) | SlashStage::Sent(..) | SlashStage::Picking(..)) => {}
         }
         self.print_remark(STOPPED);
         self.end_slash();

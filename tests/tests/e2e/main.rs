@@ -29,6 +29,7 @@ mod lock;
 mod models;
 mod names;
 mod offline;
+mod pickers;
 mod probe;
 mod remembered;
 mod restored;

@@ -42,6 +42,7 @@ impl Bench {
             secrets: Arc::default(),
             environment: Arc::new(ApprovalEnvironment { shell, ..ApprovalEnvironment::of_ann() }),
             output_style: OutputStyle::Rich,
+            own_program: "/opt/a b/cohab".into(),
             fresh_turn_id: || TURN,
             highlighter: None,
         };

@@ -3,6 +3,8 @@ use cohab_protocol::{
     SessionReply, SessionRequest, WireError, WireErrorKind,
 };
 
+use cohab_types::picked_line::report;
+
 use super::*;
 use crate::{
     session_override::{ModelWish, SessionOverride},
@@ -246,13 +248,56 @@ fn attached_to(model: &str) -> SessionAnswer {
     })
 }
 
+/// The list of models runs in the shell, and ends so; the effects when the terminal is ours again.
+fn pick_model(bench: &mut Bench, status: i32, output: &str) -> Vec<Effect> {
+    let effects = begin(bench, "? /model");
+    let [Effect::RunAsItIs(request)] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(request.text, "'/opt/a b/cohab' models --pick --model 'm'");
+    let outcome = CommandOutcome { status: Some(status), output: output.into(), ..outcome(Ending::Exited) };
+    assert!(bench.live(LiveEvent::CommandFinished { id: request.id.clone(), outcome }).is_empty());
+    bench.live(LiveEvent::AnswerReady)
+}
+
 #[test]
-fn who_answers_is_asked_anew_as_the_settings_may_have_changed() {
+fn a_picked_model_answers_from_now_on() {
+    let mut bench = Bench::connected();
+    let effects = pick_model(&mut bench, 0, &format!("drawn\n{}", report("high")));
+    let wish = ModelWish::Named("high".into());
+    let [Effect::AttachAgain { request_id, change }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(*change, Some(SessionOverride::Model(wish.clone())), "it is a name, also if a tier has it");
+    let effects = reply(&mut bench, *request_id, attached_to("high"));
+    assert_eq!(effects, [Effect::KeepForAttach(SessionOverride::Model(wish)), Effect::EndAnswer]);
+}
+
+#[test]
+fn without_a_pick_the_user_learns_who_answers() {
+    for (status, output) in [(0, ""), (0, "a list\n"), (1, "❯ x\n")] {
+        let mut bench = Bench::connected();
+        let effects = pick_model(&mut bench, status, output);
+        let [Effect::AttachAgain { request_id, change: None }] = &effects[..] else { panic!("{effects:?}") };
+        assert_eq!(reply(&mut bench, *request_id, attached_to("other")), [Effect::EndAnswer]);
+        assert!(bench.shown().contains("scripted/other answers here (COHAB_MODEL)."));
+    }
+}
+
+#[test]
+fn a_list_of_models_that_cannot_run_is_no_failure() {
     let mut bench = Bench::connected();
     let effects = begin(&mut bench, "? /model");
-    let [Effect::AttachAgain { request_id, change: None }] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!(reply(&mut bench, *request_id, attached_to("other")), [Effect::EndAnswer]);
-    assert!(bench.shown().contains("scripted/other answers here (COHAB_MODEL)."));
+    let [Effect::RunAsItIs(request)] = &effects[..] else { panic!("{effects:?}") };
+    let error = cohab_types::command::RelayError::ShellGone;
+    let effects = bench.live(LiveEvent::CommandRefused { id: request.id.clone(), error });
+    assert!(matches!(&effects[..], [Effect::AttachAgain { change: None, .. }]), "{effects:?}");
+}
+
+#[test]
+fn the_built_in_assistant_has_no_models_to_pick_from() {
+    let mut bench = Bench::new();
+    let model =
+        ModelIdentity { provider: "offline".into(), model: String::new(), origin: String::new(), is_offline: true };
+    bench.event(Event::LinkUp(Attached { model, ..resume::attached(None) }));
+    let effects = begin(&mut bench, "? /model");
+    assert!(matches!(&effects[..], [Effect::AttachAgain { change: None, .. }]), "{effects:?}");
 }
 
 #[test]
@@ -380,4 +425,28 @@ fn a_notice_of_the_daemon_meanwhile_does_not_matter() {
     let notice = cohab_protocol::Notice { turn_id: None, kind: NoticeKind::Info, text: "x".into() };
     assert!(bench.daemon(DaemonMessage::Notice(notice)).is_empty());
     assert_eq!(bench.shown(), "? /new\n----\n");
+}
+
+#[test]
+fn with_nothing_to_resume_a_conversation_is_picked() {
+    for (output, expected) in [
+        (report("cohab sessions resume a3f9"), Effect::Join(SessionKey("resume:a3f9".into()))),
+        (String::new(), Effect::EndAnswer),
+    ] {
+        let mut bench = Bench::connected();
+        begin(&mut bench, "? /resume");
+        let nothing = WireError {
+            about: ErrorSubject::Turn(TURN),
+            kind: WireErrorKind::NotFound,
+            message: "Nothing to resume.".into(),
+            hint: None,
+        };
+        let effects = bench.daemon(DaemonMessage::Error(nothing));
+        let [Effect::RunAsItIs(request)] = &effects[..] else { panic!("{effects:?}") };
+        assert_eq!(request.text, "'/opt/a b/cohab' sessions");
+        assert!(bench.daemon(ended(TurnEndReason::Failed)).is_empty(), "its end is not awaited");
+        let outcome = CommandOutcome { output, ..outcome(Ending::Exited) };
+        bench.live(LiveEvent::CommandFinished { id: request.id.clone(), outcome });
+        assert_eq!(bench.live(LiveEvent::AnswerReady), [expected]);
+    }
 }

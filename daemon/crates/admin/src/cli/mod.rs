@@ -146,6 +146,9 @@ impl ModelFlags {
     }
 }
 
+/// Exit status of a command that the user leaves, as shells count Ctrl-C.
+const CANCELLED: u8 = 130;
+
 /// The failure of a command.
 #[derive(Debug)]
 enum Failure {
