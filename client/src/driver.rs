@@ -135,7 +135,6 @@ impl Driver {
         if let Some(complaint) = complaint {
             terminal.write(format!("cohab: {complaint}\r\n").as_bytes());
         }
-        let home = home();
         let rules = Arc::new(RulesFile::new(start.paths.rules_file()));
         let highlighter = (abilities.colors == ColorSupport::Ansi16).then(Highlighter::new);
         let launcher: fn() -> _ = if start.config.client.lock { || lock::launcher().ok() } else { || None };
@@ -151,7 +150,7 @@ impl Driver {
             remembered: Arc::new(RuleBook::new(Arc::clone(&rules))),
             secrets: Arc::new(ExactValues::of_environment(std::env::vars_os())),
             environment: Arc::new(ApprovalEnvironment::of_this_process(
-                home,
+                home(),
                 shell.kind(),
                 &start.paths,
                 Lasting::Shell,

@@ -1,9 +1,16 @@
-//! Lets the user pick from a list of cohab that runs in the shell: `? /model` without a name, and `? /resume` with nothing to resume.
+//! Lets the user pick from a list of cohab that runs in the shell: `? /model` without a name, `? /resume` with nothing to resume, and
+//! `? /rewind`.
 
-use std::time::{Duration, Instant};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use cohab_shell_relay::live::LiveEvent;
-use cohab_types::{command::CommandRequest, picked_line::picked};
+use cohab_types::{
+    command::CommandRequest,
+    picked_line::{Rewind, picked},
+};
 
 use super::{
     App, LinkState, Surface, resume,
@@ -39,6 +46,15 @@ impl App {
         }
     }
 
+    /// The record of the questions is the session's.
+    pub(super) fn begin_rewind(&mut self) -> SlashStage {
+        if matches!(self.connection.link, LinkState::Up(_)) {
+            return SlashStage::Picking(List::Questions, Picking::Waiting);
+        }
+        self.print_remark("This shell has no conversation yet.");
+        SlashStage::Done
+    }
+
     /// The terminal is ours: the list begins, or has ended. False if there is none.
     pub(super) fn advance_pick(&mut self, now: Instant, effects: &mut Vec<Effect>) -> bool {
         let Activity::Slash(Slash { stage: SlashStage::Picking(list, picking) }) = &mut self.activity else {
@@ -48,14 +64,7 @@ impl App {
         match picking {
             Picking::Running(_) => {}
             Picking::Waiting => match self.command_of(list) {
-                Some(text) => {
-                    let id = (self.options.fresh_turn_id)().to_string();
-                    let stage = SlashStage::Picking(list, Picking::Running(id.clone()));
-                    self.activity = Activity::Slash(Slash { stage });
-                    self.surface = Surface::Command;
-                    let request = CommandRequest { id, text, timeout: PICK_LIMIT, wants_env_delta: false };
-                    effects.push(Effect::RunAsItIs(request));
-                }
+                Some(text) => self.run_list(list, text, effects),
                 None => self.end_pick(list, None, now, effects),
             },
             Picking::Ended(picked) => {
@@ -64,6 +73,14 @@ impl App {
             }
         }
         true
+    }
+
+    fn run_list(&mut self, list: List, text: String, effects: &mut Vec<Effect>) {
+        let id = (self.options.fresh_turn_id)().to_string();
+        self.activity = Activity::Slash(Slash { stage: SlashStage::Picking(list, Picking::Running(id.clone())) });
+        self.surface = Surface::Command;
+        let request = CommandRequest { id, text, timeout: PICK_LIMIT, wants_env_delta: false };
+        effects.push(Effect::RunAsItIs(request));
     }
 
     fn end_pick(&mut self, list: List, picked: Option<String>, now: Instant, effects: &mut Vec<Effect>) {
@@ -79,6 +96,16 @@ impl App {
                 }
                 SlashStage::Done
             }
+            (List::Questions, picked) => {
+                let Rewind { questions, folder } = picked.as_deref().and_then(Rewind::parse).unwrap_or_default();
+                let folder = folder.filter(|folder| Path::new(folder) != self.shell.cwd);
+                let folder = folder.and_then(|folder| resume::word(&folder, self.options.environment.shell));
+                if let Some(folder) = folder {
+                    return self.run_list(List::Folder(questions), format!("cd -- {folder}"), effects);
+                }
+                lose(questions, now)
+            }
+            (List::Folder(questions), _) => lose(questions, now),
         };
         self.activity = Activity::Slash(Slash { stage });
         self.send_held_request(effects);
@@ -96,6 +123,10 @@ impl App {
         Some(match list {
             List::Models => format!("{program} models --pick{at}"),
             List::Conversations => format!("{program} sessions"),
+            List::Questions | List::Folder(_) => {
+                let LinkState::Up(attached) = &self.connection.link else { return None };
+                format!("{program} rewind --session {}", resume::word(&attached.session.0, shell)?)
+            }
         })
     }
 
@@ -114,6 +145,7 @@ impl App {
             LiveEvent::CommandFinished { id, outcome } if id == *running => {
                 let name = picked(&outcome.output).filter(|_| outcome.status == Some(0));
                 *picking = Picking::Ended(name.map(str::to_owned));
+                self.shell.cwd = outcome.cwd;
             }
             LiveEvent::CommandRefused { id, .. } if id == *running => {
                 *picking = Picking::Ended(None);
@@ -123,5 +155,13 @@ impl App {
             other => return Some(other),
         }
         None
+    }
+}
+
+/// The conversation loses these questions; none is nothing to do.
+fn lose(questions: usize, now: Instant) -> SlashStage {
+    match questions {
+        0 => SlashStage::Done,
+        questions => SlashStage::Held(Wish::Rewind(questions), now + REQUEST_LIMIT),
     }
 }

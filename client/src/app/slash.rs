@@ -9,7 +9,7 @@ use cohab_protocol::{
 };
 use cohab_shell_relay::live::LineDecision;
 use cohab_term::clipboard::MAX_CLIPBOARD_BYTES;
-use cohab_text::sanitize::sanitize;
+use cohab_text::sanitize::{one_line, sanitize};
 use ratatui::text::Line;
 
 use super::{
@@ -30,6 +30,9 @@ use crate::{
 pub(super) const REQUEST_LIMIT: Duration = Duration::from_secs(10);
 /// A model may have to sum the conversation up.
 const COMPACT_LIMIT: Duration = Duration::from_secs(100);
+
+/// Of a question that is only named, in columns.
+const MAX_QUESTION: usize = 40;
 
 /// Shown while a model sums up: a line, and a sentence.
 const COMPACTING: (&str, &str) =
@@ -93,6 +96,7 @@ impl App {
         match command.kind {
             CommandKind::Help => self.screen.above.extend(say::help(&prefix, width, output_style)),
             CommandKind::New => return held(SessionAction::Clear),
+            CommandKind::Rewind => return self.begin_rewind(),
             CommandKind::Retry => return held(SessionAction::Rewind),
             CommandKind::Compact => return SlashStage::Held(Wish::Action(SessionAction::Compact), now + COMPACT_LIMIT),
             CommandKind::Context => return held(SessionAction::Context),
@@ -187,6 +191,10 @@ impl App {
         effects.push(match &wish {
             Wish::Model(wish) => Effect::AttachAgain { request_id, change: Some(SessionOverride::Model(wish.clone())) },
             Wish::Introduction => Effect::AttachAgain { request_id, change: None },
+            Wish::Rewind(_) => {
+                let action = SessionAction::Rewind;
+                Effect::Send(ClientMessage::SessionRequest(SessionRequest { request_id, action }))
+            }
             Wish::Action(action) => {
                 let action = action.clone();
                 Effect::Send(ClientMessage::SessionRequest(SessionRequest { request_id, action }))
@@ -229,6 +237,17 @@ impl App {
             (_, SessionAnswer::Usage(usage)) => self.screen.above.extend(say::cost(&usage, width, output_style)),
             (_, SessionAnswer::Compacted { before_tokens, after_tokens }) => {
                 self.say(say::compacted(before_tokens, after_tokens));
+            }
+            (Wish::Rewind(count), SessionAnswer::Rewound { question: Some(_) }) if count > 1 => {
+                let stage = SlashStage::Held(Wish::Rewind(count - 1), now + REQUEST_LIMIT);
+                self.activity = Activity::Slash(Slash { stage });
+                self.send_held_request(effects);
+            }
+            (Wish::Rewind(_), SessionAnswer::Rewound { question: Some(question) }) => {
+                self.say(format!("The conversation is as it was before \"{}\".", one_line(&question, MAX_QUESTION)));
+            }
+            (Wish::Rewind(_), SessionAnswer::Rewound { question: None }) => {
+                self.say("The conversation has no earlier question.");
             }
             (_, SessionAnswer::Rewound { question: Some(question) }) => {
                 self.activity = Activity::Idle;

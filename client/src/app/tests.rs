@@ -34,6 +34,7 @@ mod link;
 mod local_approval;
 mod name_resolution;
 mod pause;
+mod pick;
 mod picked_line;
 mod resume;
 mod screens;

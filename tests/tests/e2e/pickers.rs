@@ -177,3 +177,69 @@ fn a_model_is_picked_from_the_services_list() {
         shell.wait_prompt();
     });
 }
+
+#[test]
+fn a_conversation_its_files_and_its_folder_go_back_to_a_question() {
+    in_each_shell(|name| {
+        let answers = [
+            Answer::text("Hello."),
+            Answer::bash("mkdir deep && cd deep"),
+            Answer::bash("echo one > ../one"),
+            Answer::text("Made one."),
+            Answer::bash("echo more >> ../one"),
+            Answer::text("Made it longer."),
+            Answer::text("I know nothing."),
+        ];
+        let server = ModelServer::start(Wire::OpenAiChat, answers);
+        let home = home(&server, name);
+        let shell = home.cohab();
+        shell.ask("hello", "Hello.");
+        shell.ask("make one", "Made one.");
+        shell.ask("make it longer", "Made it longer.");
+        wait_until_kept(&home, "Made it longer.");
+        let mark = shell.submit("? /rewind");
+        shell.wait_text("Enter continues");
+        shell.send("one");
+        shell.wait_text("2 of 3");
+        assert!(shell.look(|view| view.shows("Folder: ~.")), "the preview: {}", shell.dump());
+        shell.send(keys::ENTER);
+        shell.wait_text("what goes back?");
+        shell.send(keys::ENTER);
+        shell.wait_text("The conversation is as it was before \"make one\".");
+        shell.wait_next_prompt(mark);
+        assert!(!home.path("one").exists(), "{}", shell.dump());
+        assert!(
+            shell.run("pwd").contains(&format!("{}\r\n", home.path("").display().to_string().trim_end_matches('/')))
+        );
+        shell.ask("what did I ask", "I know nothing.");
+        let told = server.wait_for_calls(7)[6].conversation();
+        assert!(told.contains("hello") && !told.contains("make one"), "{told}");
+    });
+}
+
+#[test]
+fn with_nothing_to_resume_an_older_conversation_is_picked() {
+    in_each_shell(|name| {
+        let answers = [Answer::text("It is blue."), Answer::text("Hello."), Answer::text("Still blue.")];
+        let server = ModelServer::start(Wire::OpenAiChat, answers);
+        let home = home(&server, name);
+        home.cohab().ask("what colour is the shop", "It is blue.");
+        wait_until_kept(&home, "It is blue.");
+        let shell = home.cohab();
+        shell.ask("hello", "Hello.");
+        shell.submit("? /resume");
+        shell.wait_text("Enter resumes");
+        shell.send(keys::ESC);
+        shell.wait_text("Nothing to resume: no answer was interrupted.");
+        shell.wait_prompt();
+        shell.submit("? /resume");
+        shell.wait_text("Enter resumes");
+        shell.send("blue\x7f\x7f\x7f\x7fcolour");
+        shell.wait_text("1 of 2");
+        shell.send(keys::ENTER);
+        shell.wait_text("Resumed \"what colour is the shop\" in this shell.");
+        shell.wait_prompt();
+        shell.ask("and now", "Still blue.");
+        assert!(server.wait_for_calls(3)[2].conversation().contains("It is blue."));
+    });
+}

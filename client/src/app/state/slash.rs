@@ -51,6 +51,10 @@ pub enum List {
     Models,
     /// The conversations on record.
     Conversations,
+    /// The questions of this conversation.
+    Questions,
+    /// Nothing: the shell goes to a folder, and then the conversation loses so many questions.
+    Folder(usize),
 }
 
 /// How far a list is from which the user picks.
@@ -71,6 +75,8 @@ pub enum Wish {
     Introduction,
     /// Somebody else answers.
     Model(ModelWish),
+    /// The conversation loses so many questions.
+    Rewind(usize),
     /// Anything else.
     Action(SessionAction),
 }

@@ -3,8 +3,6 @@ use cohab_protocol::{
     SessionReply, SessionRequest, WireError, WireErrorKind,
 };
 
-use cohab_types::picked_line::report;
-
 use super::*;
 use crate::{
     session_override::{ModelWish, SessionOverride},
@@ -12,7 +10,7 @@ use crate::{
 };
 
 /// The command is entered and the terminal is ours; the other effects are returned.
-fn begin(bench: &mut Bench, line: &str) -> Vec<Effect> {
+pub(super) fn begin(bench: &mut Bench, line: &str) -> Vec<Effect> {
     let mut effects = bench.enter(line);
     assert_eq!(effects.remove(0), Effect::DecideLine(LineDecision::Assistant), "{line}");
     effects.extend(bench.live(LiveEvent::AnswerReady));
@@ -20,21 +18,21 @@ fn begin(bench: &mut Bench, line: &str) -> Vec<Effect> {
 }
 
 /// The output of a command that needs no daemon.
-fn said(bench: &mut Bench, line: &str) -> String {
+pub(super) fn said(bench: &mut Bench, line: &str) -> String {
     assert_eq!(begin(bench, line), [Effect::EndAnswer], "{line}");
     let shown = bench.shown();
     bench.live(LiveEvent::AnswerEnded);
     shown
 }
 
-fn request(effects: &[Effect]) -> (RequestId, &SessionAction) {
+pub(super) fn request(effects: &[Effect]) -> (RequestId, &SessionAction) {
     match effects {
         [Effect::Send(ClientMessage::SessionRequest(SessionRequest { request_id, action }))] => (*request_id, action),
         other => panic!("{other:?}"),
     }
 }
 
-fn reply(bench: &mut Bench, request_id: RequestId, answer: SessionAnswer) -> Vec<Effect> {
+pub(super) fn reply(bench: &mut Bench, request_id: RequestId, answer: SessionAnswer) -> Vec<Effect> {
     bench.daemon(DaemonMessage::SessionReply(SessionReply { request_id, answer }))
 }
 
@@ -231,7 +229,7 @@ fn a_shell_that_makes_no_room_forgets_the_command() {
     assert!(!bench.app.owns_terminal());
 }
 
-fn attached_to(model: &str) -> SessionAnswer {
+pub(super) fn attached_to(model: &str) -> SessionAnswer {
     let model = ModelIdentity {
         provider: "scripted".into(),
         model: model.into(),
@@ -246,58 +244,6 @@ fn attached_to(model: &str) -> SessionAnswer {
         title: None,
         left: None,
     })
-}
-
-/// The list of models runs in the shell, and ends so; the effects when the terminal is ours again.
-fn pick_model(bench: &mut Bench, status: i32, output: &str) -> Vec<Effect> {
-    let effects = begin(bench, "? /model");
-    let [Effect::RunAsItIs(request)] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!(request.text, "'/opt/a b/cohab' models --pick --model 'm'");
-    let outcome = CommandOutcome { status: Some(status), output: output.into(), ..outcome(Ending::Exited) };
-    assert!(bench.live(LiveEvent::CommandFinished { id: request.id.clone(), outcome }).is_empty());
-    bench.live(LiveEvent::AnswerReady)
-}
-
-#[test]
-fn a_picked_model_answers_from_now_on() {
-    let mut bench = Bench::connected();
-    let effects = pick_model(&mut bench, 0, &format!("drawn\n{}", report("high")));
-    let wish = ModelWish::Named("high".into());
-    let [Effect::AttachAgain { request_id, change }] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!(*change, Some(SessionOverride::Model(wish.clone())), "it is a name, also if a tier has it");
-    let effects = reply(&mut bench, *request_id, attached_to("high"));
-    assert_eq!(effects, [Effect::KeepForAttach(SessionOverride::Model(wish)), Effect::EndAnswer]);
-}
-
-#[test]
-fn without_a_pick_the_user_learns_who_answers() {
-    for (status, output) in [(0, ""), (0, "a list\n"), (1, "❯ x\n")] {
-        let mut bench = Bench::connected();
-        let effects = pick_model(&mut bench, status, output);
-        let [Effect::AttachAgain { request_id, change: None }] = &effects[..] else { panic!("{effects:?}") };
-        assert_eq!(reply(&mut bench, *request_id, attached_to("other")), [Effect::EndAnswer]);
-        assert!(bench.shown().contains("scripted/other answers here (COHAB_MODEL)."));
-    }
-}
-
-#[test]
-fn a_list_of_models_that_cannot_run_is_no_failure() {
-    let mut bench = Bench::connected();
-    let effects = begin(&mut bench, "? /model");
-    let [Effect::RunAsItIs(request)] = &effects[..] else { panic!("{effects:?}") };
-    let error = cohab_types::command::RelayError::ShellGone;
-    let effects = bench.live(LiveEvent::CommandRefused { id: request.id.clone(), error });
-    assert!(matches!(&effects[..], [Effect::AttachAgain { change: None, .. }]), "{effects:?}");
-}
-
-#[test]
-fn the_built_in_assistant_has_no_models_to_pick_from() {
-    let mut bench = Bench::new();
-    let model =
-        ModelIdentity { provider: "offline".into(), model: String::new(), origin: String::new(), is_offline: true };
-    bench.event(Event::LinkUp(Attached { model, ..resume::attached(None) }));
-    let effects = begin(&mut bench, "? /model");
-    assert!(matches!(&effects[..], [Effect::AttachAgain { change: None, .. }]), "{effects:?}");
 }
 
 #[test]
@@ -425,28 +371,4 @@ fn a_notice_of_the_daemon_meanwhile_does_not_matter() {
     let notice = cohab_protocol::Notice { turn_id: None, kind: NoticeKind::Info, text: "x".into() };
     assert!(bench.daemon(DaemonMessage::Notice(notice)).is_empty());
     assert_eq!(bench.shown(), "? /new\n----\n");
-}
-
-#[test]
-fn with_nothing_to_resume_a_conversation_is_picked() {
-    for (output, expected) in [
-        (report("cohab sessions resume a3f9"), Effect::Join(SessionKey("resume:a3f9".into()))),
-        (String::new(), Effect::EndAnswer),
-    ] {
-        let mut bench = Bench::connected();
-        begin(&mut bench, "? /resume");
-        let nothing = WireError {
-            about: ErrorSubject::Turn(TURN),
-            kind: WireErrorKind::NotFound,
-            message: "Nothing to resume.".into(),
-            hint: None,
-        };
-        let effects = bench.daemon(DaemonMessage::Error(nothing));
-        let [Effect::RunAsItIs(request)] = &effects[..] else { panic!("{effects:?}") };
-        assert_eq!(request.text, "'/opt/a b/cohab' sessions");
-        assert!(bench.daemon(ended(TurnEndReason::Failed)).is_empty(), "its end is not awaited");
-        let outcome = CommandOutcome { output, ..outcome(Ending::Exited) };
-        bench.live(LiveEvent::CommandFinished { id: request.id.clone(), outcome });
-        assert_eq!(bench.live(LiveEvent::AnswerReady), [expected]);
-    }
 }

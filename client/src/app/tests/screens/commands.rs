@@ -128,6 +128,15 @@ fn the_conversation_its_cost_and_its_code() {
             stage.text(0, "The rest of it.");
             stage.end(TurnEndReason::Answered);
         }),
+        ("back to a question", |stage| {
+            stage.entered("? /rewind");
+            let output = "❯ 1 question back\n".to_owned();
+            let outcome = CommandOutcome { output, cwd: CWD.into(), ..outcome(Ending::Exited) };
+            stage.live(LiveEvent::CommandFinished { id: TURN.to_string(), outcome });
+            stage.live(LiveEvent::AnswerReady);
+            let answer = SessionAnswer::Rewound { question: Some("make it longer".into()) };
+            stage.daemon(DaemonMessage::SessionReply(SessionReply { request_id: RequestId(2), answer }));
+        }),
         ("shorter", |stage| {
             let (before_tokens, after_tokens) = (60_400, 21_300);
             stage.answered("? /compact", SessionAnswer::Compacted { before_tokens, after_tokens });

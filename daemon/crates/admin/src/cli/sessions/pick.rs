@@ -37,7 +37,7 @@ pub(super) fn run(
     let remove = |row: usize| {
         let mut store = store.borrow_mut();
         let removed = store.remove(std::slice::from_ref(&sessions[row].key)).map(drop);
-        let removed = removed.and_then(|()| Spool::at(&paths.state_dir).sweep(&*store).map(drop));
+        let removed = removed.and_then(|()| Spool::at(&paths.state_dir).sweep(&store).map(drop));
         removed.map_err(|error| format!("It cannot be deleted: {error}"))
     };
     let without = if hidden > 0 { " (those of `cohab ask`: --all)" } else { "" };
