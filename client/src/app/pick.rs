@@ -122,7 +122,7 @@ impl App {
         let at = current.map(|model| format!(" --model {model}")).unwrap_or_default();
         Some(match list {
             List::Models => format!("{program} models --pick{at}"),
-            List::Conversations => format!("{program} sessions"),
+            List::Conversations => format!("{program} sessions --pick"),
             List::Questions | List::Folder(_) => {
                 let LinkState::Up(attached) = &self.connection.link else { return None };
                 format!("{program} rewind --session {}", resume::word(&attached.session.0, shell)?)

@@ -146,6 +146,7 @@ fn without_a_terminal_and_with_plain_the_lists_are_printed() {
         ("cohab history --plain", "outcome"),
         ("TERM=dumb cohab sessions", "folder"),
         ("COHAB_ACCESSIBLE=1 cohab history", "outcome"),
+        ("PAGER=cat cohab history", "outcome"),
     ] {
         let printed = shell.run(line);
         assert!(printed.contains(heading) && !printed.contains(LEAVE_SCREEN), "{line}: {printed}");
@@ -241,5 +242,20 @@ fn with_nothing_to_resume_an_older_conversation_is_picked() {
         shell.wait_prompt();
         shell.ask("and now", "Still blue.");
         assert!(server.wait_for_calls(3)[2].conversation().contains("It is blue."));
+    });
+}
+
+#[test]
+fn the_assistants_own_command_gets_a_list_that_waits_for_no_key() {
+    in_each_shell(|name| {
+        let answers = [Answer::text("Hello."), Answer::bash("cohab sessions"), Answer::text("There is one.")];
+        let server = ModelServer::start(Wire::OpenAiChat, answers);
+        let home = home(&server, name);
+        let shell = home.cohab();
+        shell.ask("hello", "Hello.");
+        wait_until_kept(&home, "Hello.");
+        shell.ask("which conversations are there", "There is one.");
+        let result = server.wait_for_calls(3)[2].tool_results()[0].content.clone();
+        assert!(result.contains("questions  folder"), "{result}");
     });
 }

@@ -77,7 +77,7 @@ fn with_nothing_to_resume_a_conversation_is_picked() {
         };
         let effects = bench.daemon(DaemonMessage::Error(nothing));
         let [Effect::RunAsItIs(request)] = &effects[..] else { panic!("{effects:?}") };
-        assert_eq!(request.text, "'/opt/a b/cohab' sessions");
+        assert_eq!(request.text, "'/opt/a b/cohab' sessions --pick");
         assert!(bench.daemon(ended(TurnEndReason::Failed)).is_empty(), "its end is not awaited");
         let outcome = CommandOutcome { output, ..outcome(Ending::Exited) };
         bench.live(LiveEvent::CommandFinished { id: request.id.clone(), outcome });

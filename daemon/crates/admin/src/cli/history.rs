@@ -16,6 +16,7 @@ use super::{
     Failure,
     record::{self, command::Command},
 };
+use crate::prompt;
 
 /// Heads the list, behind `id`.
 const HEADING: &str = "command; when, outcome, folder, approval, question";
@@ -46,7 +47,7 @@ pub struct HistoryArgs {
 
 /// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 the output is closed, 130 the picker was left.
 pub fn run(args: &HistoryArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
-    if !args.plain && !args.json {
+    if !args.plain && !args.json && !prompt::is_unpaged() {
         match pick::run(args, paths, &Zoned::now(), output) {
             // No terminal, or no commands.
             Ok(None) => {}

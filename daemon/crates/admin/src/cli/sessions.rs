@@ -20,6 +20,7 @@ use jiff::{Timestamp, Zoned};
 use serde_json::json;
 
 use super::{Failure, export, record};
+use crate::prompt;
 
 /// List, show, search, resume, fork, export and remove conversations
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
@@ -53,6 +54,9 @@ pub struct ListArgs {
     /// Print the list, also at a terminal
     #[arg(long)]
     pub plain: bool,
+    /// Pick one at the terminal, whatever $PAGER is
+    #[arg(long, hide = true, conflicts_with_all = ["words", "plain", "json"])]
+    pub pick: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -124,7 +128,9 @@ fn days(text: &str) -> Result<u32, String> {
 
 /// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 the output is closed, 130 the picker was left.
 pub fn run(args: &SessionsArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
-    if args.command.is_none() && args.list.words.is_empty() && !args.list.plain && !args.list.json {
+    let ListArgs { words, plain, json, pick, .. } = &args.list;
+    let is_plain = *plain || *json || !words.is_empty() || prompt::is_unpaged() && !pick;
+    if args.command.is_none() && !is_plain {
         match pick::run(&args.list, paths, &Zoned::now(), output) {
             // No terminal, or no sessions.
             Ok(None) => {}

@@ -50,6 +50,11 @@ pub fn can_draw() -> bool {
     !is_accessible && set("TERM").is_some_and(|term| term != "dumb")
 }
 
+/// Whether output is not to wait for keys: so the assistant's commands run.
+pub fn is_unpaged() -> bool {
+    set("PAGER").is_some_and(|pager| pager == "cat")
+}
+
 /// Whether the user wants colours.
 pub fn is_colored() -> bool {
     set("NO_COLOR").is_none()
