@@ -17,6 +17,8 @@ mod local_approval;
 mod name_resolution;
 mod options;
 mod pause;
+mod pick;
+mod picked_line;
 mod question;
 mod resume;
 mod slash;
@@ -311,6 +313,7 @@ impl App {
             LiveEvent::UserCommandFinished(command) => {
                 self.shell.seen = None;
                 self.note_failure(&command, effects);
+                self.take_up_picked(&command, effects);
                 self.shell.cwd.clone_from(&command.cwd);
                 let event = shell_event(command);
                 self.keep_shell_event(event, effects);
@@ -325,7 +328,8 @@ impl App {
             Activity::Undo(_) => self.on_undo_event(event, effects),
             Activity::Resume(_) => self.on_resume_event(event, effects),
             Activity::Turn(_) => self.on_naming_event(event, effects),
-            Activity::Idle | Activity::Slash(_) => Some(event),
+            Activity::Slash(_) => self.on_pick_event(event, now, effects),
+            Activity::Idle => Some(event),
         };
         if let Some(event) = rest {
             self.on_command_event(event, now, effects);

@@ -160,6 +160,9 @@ commands! {
     /// Show what a turn did, step by step
     #[command(hide = true)]
     LookBack "trace": Trace;
+    /// Go back to an earlier question
+    #[command(hide = true)]
+    Ask "rewind": Rewind;
     /// Resume an interrupted turn
     #[command(hide = true)]
     Ask "resume": Resume;
@@ -371,7 +374,7 @@ mod tests {
     #[test]
     fn what_is_handed_over_is_a_subcommand_that_takes_any_words() {
         let names: Vec<_> = SUBCOMMANDS.iter().filter_map(|name| handed_over(name)).collect();
-        assert_eq!(names.len(), 17, "{names:?}");
+        assert_eq!(names.len(), 18, "{names:?}");
         for name in names {
             assert!(Cli::try_parse_from(["cohab", name, "set", "model.name", "--json", "x"]).is_ok(), "{name}");
         }

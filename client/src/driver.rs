@@ -147,12 +147,11 @@ impl Driver {
         if let Some(complaint) = complaint {
             terminal.write(format!("cohab: {complaint}\r\n").as_bytes());
         }
-        let home = home();
         let rules = Arc::new(RulesFile::new(start.paths.rules_file()));
         let highlighter = (abilities.colors == ColorSupport::Ansi16).then(Highlighter::new);
         let launcher: fn() -> _ = if start.config.client.lock { || lock::launcher().ok() } else { || None };
         let has_lock = launcher().is_some();
-        let environment = ApprovalEnvironment::of_this_process(home, shell.kind(), &start.paths, Lasting::Shell);
+        let environment = ApprovalEnvironment::of_this_process(home(), shell.kind(), &start.paths, Lasting::Shell);
         let book = RuleBook::new(Arc::clone(&rules));
         let options = start.options(approval, launcher, book, environment, abilities.output_style, highlighter.clone());
         let entry = PromptLine::new(&options, columns, &start, shell.names_file());

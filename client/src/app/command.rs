@@ -104,7 +104,7 @@ impl App {
         self.surface = Surface::Ours;
         self.screen.is_dirty = true;
         self.come_back(now, effects);
-        if self.advance_undo(effects) || self.advance_resume(effects) {
+        if self.advance_undo(effects) || self.advance_resume(effects) || self.advance_pick(now, effects) {
             return;
         }
         let Some(turn) = self.activity.turn_mut() else { return };

@@ -58,6 +58,10 @@ impl App {
                 if ends_turn || (error.about == ErrorSubject::Connection && self.activity.turn().is_some()) {
                     self.print_error(&error);
                 }
+                if ends_turn && error.kind == WireErrorKind::NotFound && self.is_going_on() {
+                    self.end_turn(effects);
+                    return self.begin_pick_of_conversation(now, effects);
+                }
                 // A turn that was never begun has no `TurnEnded`.
                 if ends_turn && error.kind == WireErrorKind::Busy {
                     self.end_turn(effects);

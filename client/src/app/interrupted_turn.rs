@@ -14,6 +14,8 @@ use crate::effect::Effect;
 
 /// Of a question that is only named.
 const TITLE_MAX_CHARS: usize = 40;
+/// Title of a turn that continues another.
+const TITLE: &str = "/resume";
 /// The line that asks for it, as the command to the assistant does.
 const LINE: [&str; 2] = ["cohab", "resume"];
 
@@ -64,12 +66,17 @@ impl App {
         self.go_on(now, effects);
     }
 
+    /// Whether the turn is one that continues another.
+    pub(super) fn is_going_on(&self) -> bool {
+        self.activity.turn().is_some_and(|turn| turn.progress.title() == TITLE)
+    }
+
     /// A turn begins that continues the interrupted one.
     pub(super) fn go_on(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         let turn_id = (self.options.fresh_turn_id)();
         let mut turn =
             Turn::new(turn_id, self.text_width(), self.options.output_style, self.options.highlighter.clone(), now);
-        turn.progress = Progress::new("/resume", now);
+        turn.progress = Progress::new(TITLE, now);
         let resume = ResumeTurn { turn_id, cwd: self.shell.cwd.as_path().into() };
         self.begin_turn(turn, ClientMessage::ResumeTurn(resume), effects);
     }

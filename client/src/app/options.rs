@@ -43,6 +43,8 @@ pub struct Options {
     pub reasoning: Reasoning,
     /// Whether a longer turn ends with what it took.
     pub footer: bool,
+    /// The program of this client, to run its lists in the shell.
+    pub own_program: PathBuf,
     /// Makes ids of turns; a counter in tests.
     pub fresh_turn_id: fn() -> TurnId,
     /// Colours code; absent where there are no colours.

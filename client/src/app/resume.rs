@@ -234,7 +234,7 @@ fn is_name(name: &str) -> bool {
 }
 
 /// One word of the shell, or none where that could not be read back by a person.
-fn word(text: &str, shell: Shell) -> Option<String> {
+pub(super) fn word(text: &str, shell: Shell) -> Option<String> {
     if visible_command(text) != text || text.contains('\n') {
         return None;
     }

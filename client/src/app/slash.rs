@@ -9,7 +9,7 @@ use cohab_protocol::{
 };
 use cohab_shell_relay::live::LineDecision;
 use cohab_term::clipboard::MAX_CLIPBOARD_BYTES;
-use cohab_text::sanitize::sanitize;
+use cohab_text::sanitize::{one_line, sanitize};
 use ratatui::text::Line;
 
 use super::{
@@ -30,12 +30,14 @@ use crate::{
 };
 
 /// The daemon answers such a request, started and connected if need be, within this time.
-const REQUEST_LIMIT: Duration = Duration::from_secs(10);
+pub(super) const REQUEST_LIMIT: Duration = Duration::from_secs(10);
 /// A model may have to sum the conversation up.
 const COMPACT_LIMIT: Duration = Duration::from_secs(100);
 
 /// Longest block that is put on the prompt: line editors redraw a longer one with each key.
 const MAX_INSERT_BYTES: usize = 16 * 1024;
+/// Of a question that is only named, in columns.
+const MAX_QUESTION: usize = 40;
 
 /// Shown while a model sums up: a line, and a sentence.
 const COMPACTING: (&str, &str) =
@@ -76,6 +78,9 @@ impl App {
                 let stage = self.begin_slash(command, words, now, effects);
                 self.activity = Activity::Slash(Slash { stage });
                 self.send_held_request(effects);
+                if self.surface == Surface::Ours {
+                    self.advance_pick(now, effects);
+                }
             }
             Parsed::Unknown(word, nearest) => {
                 self.say(say::unknown(&self.options.question_prefix, word, nearest));
@@ -96,11 +101,12 @@ impl App {
         match command.kind {
             CommandKind::Help => self.screen.above.extend(say::help(&prefix, width, output_style)),
             CommandKind::New => return held(SessionAction::Clear),
+            CommandKind::Rewind => return self.begin_rewind(),
             CommandKind::Retry => return held(SessionAction::Rewind),
             CommandKind::Compact => return SlashStage::Held(Wish::Action(SessionAction::Compact), now + COMPACT_LIMIT),
             CommandKind::Context => return held(SessionAction::Context),
             CommandKind::Cost => return held(SessionAction::Usage),
-            CommandKind::Model if words.is_empty() => return SlashStage::Held(Wish::Introduction, now + REQUEST_LIMIT),
+            CommandKind::Model if words.is_empty() => return self.begin_model(now),
             CommandKind::Model => match ModelWish::parse(words) {
                 Some(wish) => return SlashStage::Held(Wish::Model(wish), now + REQUEST_LIMIT),
                 None => self.say(say::misused(&prefix, command)),
@@ -210,6 +216,10 @@ impl App {
         effects.push(match &wish {
             Wish::Model(wish) => Effect::AttachAgain { request_id, change: Some(SessionOverride::Model(wish.clone())) },
             Wish::Introduction => Effect::AttachAgain { request_id, change: None },
+            Wish::Rewind(_) => {
+                let action = SessionAction::Rewind;
+                Effect::Send(ClientMessage::SessionRequest(SessionRequest { request_id, action }))
+            }
             Wish::Action(action) => {
                 let action = action.clone();
                 Effect::Send(ClientMessage::SessionRequest(SessionRequest { request_id, action }))
@@ -252,6 +262,17 @@ impl App {
             (_, SessionAnswer::Usage(usage)) => self.screen.above.extend(say::cost(&usage, width, output_style)),
             (_, SessionAnswer::Compacted { before_tokens, after_tokens }) => {
                 self.say(say::compacted(before_tokens, after_tokens));
+            }
+            (Wish::Rewind(count), SessionAnswer::Rewound { question: Some(_) }) if count > 1 => {
+                let stage = SlashStage::Held(Wish::Rewind(count - 1), now + REQUEST_LIMIT);
+                self.activity = Activity::Slash(Slash { stage });
+                self.send_held_request(effects);
+            }
+            (Wish::Rewind(_), SessionAnswer::Rewound { question: Some(question) }) => {
+                self.say(format!("The conversation is as it was before \"{}\".", one_line(&question, MAX_QUESTION)));
+            }
+            (Wish::Rewind(_), SessionAnswer::Rewound { question: None }) => {
+                self.say("The conversation has no earlier question.");
             }
             (_, SessionAnswer::Rewound { question: Some(question) }) => {
                 self.activity = Activity::Idle;
@@ -304,7 +325,8 @@ impl App {
         match self.activity.slash().map(|slash| &slash.stage) {
             None | Some(SlashStage::Done) => return,
             Some(SlashStage::Program(_)) => effects.push(Effect::StopProgram),
-            Some(SlashStage::Held(..) | SlashStage::Sent(..)) => {}
+            // A list that runs has the keyboard.
+            Some(SlashStage::Held(..) | SlashStage::Sent(..) | SlashStage::Picking(..)) => {}
         }
         self.print_remark(STOPPED);
         self.end_slash();

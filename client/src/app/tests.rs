@@ -35,6 +35,8 @@ mod link;
 mod local_approval;
 mod name_resolution;
 mod pause;
+mod pick;
+mod picked_line;
 mod resume;
 mod screens;
 mod slash;

@@ -56,6 +56,7 @@ impl Start {
             output_style,
             reasoning: client.reasoning,
             footer: client.footer,
+            own_program: std::env::current_exe().unwrap_or_else(|_| "cohab".into()),
             fresh_turn_id: TurnId::fresh,
             highlighter,
         }

@@ -30,6 +30,7 @@ mod lock;
 mod models;
 mod names;
 mod offline;
+mod pickers;
 mod probe;
 mod remembered;
 mod restored;

@@ -17,7 +17,7 @@ impl Slash {
     pub fn deadline(&self) -> Option<Instant> {
         match &self.stage {
             SlashStage::Held(_, deadline) | SlashStage::Sent(_, _, deadline) => Some(*deadline),
-            SlashStage::Program(_) | SlashStage::Done => None,
+            SlashStage::Program(_) | SlashStage::Picking(..) | SlashStage::Done => None,
         }
     }
 
@@ -38,8 +38,34 @@ pub enum SlashStage {
     Sent(RequestId, Wish, Instant),
     /// Another of our own programs runs; how the user would call it.
     Program(String),
+    /// The user picks from a list that runs in the shell.
+    Picking(List, Picking),
     /// All is said.
     Done,
+}
+
+/// What the user picks from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum List {
+    /// The models of the service.
+    Models,
+    /// The conversations on record.
+    Conversations,
+    /// The questions of this conversation.
+    Questions,
+    /// Nothing: the shell goes to a folder, and then the conversation loses so many questions.
+    Folder(usize),
+}
+
+/// How far a list is from which the user picks.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Picking {
+    /// The terminal is not ours yet.
+    Waiting,
+    /// The command of this id shows it.
+    Running(String),
+    /// The command has ended; what was picked.
+    Ended(Option<String>),
 }
 
 /// What is wanted of the daemon.
@@ -49,6 +75,8 @@ pub enum Wish {
     Introduction,
     /// Somebody else answers.
     Model(ModelWish),
+    /// The conversation loses so many questions.
+    Rewind(usize),
     /// Anything else.
     Action(SessionAction),
 }

@@ -44,6 +44,7 @@ impl Bench {
             output_style: OutputStyle::Rich,
             reasoning: Reasoning::default(),
             footer: true,
+            own_program: "/opt/a b/cohab".into(),
             fresh_turn_id: || TURN,
             highlighter: None,
         };

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The command is entered and the terminal is ours; the other effects are returned.
-fn begin(bench: &mut Bench, line: &str) -> Vec<Effect> {
+pub(super) fn begin(bench: &mut Bench, line: &str) -> Vec<Effect> {
     let mut effects = bench.enter(line);
     assert_eq!(effects.remove(0), Effect::DecideLine(LineDecision::Assistant), "{line}");
     effects.extend(bench.live(LiveEvent::AnswerReady));
@@ -18,21 +18,21 @@ fn begin(bench: &mut Bench, line: &str) -> Vec<Effect> {
 }
 
 /// The output of a command that needs no daemon.
-fn said(bench: &mut Bench, line: &str) -> String {
+pub(super) fn said(bench: &mut Bench, line: &str) -> String {
     assert_eq!(begin(bench, line), [Effect::EndAnswer], "{line}");
     let shown = bench.shown();
     bench.live(LiveEvent::AnswerEnded);
     shown
 }
 
-fn request(effects: &[Effect]) -> (RequestId, &SessionAction) {
+pub(super) fn request(effects: &[Effect]) -> (RequestId, &SessionAction) {
     match effects {
         [Effect::Send(ClientMessage::SessionRequest(SessionRequest { request_id, action }))] => (*request_id, action),
         other => panic!("{other:?}"),
     }
 }
 
-fn reply(bench: &mut Bench, request_id: RequestId, answer: SessionAnswer) -> Vec<Effect> {
+pub(super) fn reply(bench: &mut Bench, request_id: RequestId, answer: SessionAnswer) -> Vec<Effect> {
     bench.daemon(DaemonMessage::SessionReply(SessionReply { request_id, answer }))
 }
 
@@ -229,7 +229,7 @@ fn a_shell_that_makes_no_room_forgets_the_command() {
     assert!(!bench.app.owns_terminal());
 }
 
-fn attached_to(model: &str) -> SessionAnswer {
+pub(super) fn attached_to(model: &str) -> SessionAnswer {
     let model = ModelIdentity {
         provider: "scripted".into(),
         model: model.into(),
@@ -245,15 +245,6 @@ fn attached_to(model: &str) -> SessionAnswer {
         left: None,
         recap: None,
     })
-}
-
-#[test]
-fn who_answers_is_asked_anew_as_the_settings_may_have_changed() {
-    let mut bench = Bench::connected();
-    let effects = begin(&mut bench, "? /model");
-    let [Effect::AttachAgain { request_id, change: None }] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!(reply(&mut bench, *request_id, attached_to("other")), [Effect::EndAnswer]);
-    assert!(bench.shown().contains("scripted/other answers here (COHAB_MODEL)."));
 }
 
 #[test]

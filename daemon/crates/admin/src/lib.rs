@@ -3,6 +3,7 @@
 //! - [`cli`] reads the command line and runs a command: settings, sessions and their history, usage, traces, exports, the audit log,
 //!   tasks, undo, trust, models. `cli/definitions.rs` tells the client all of them as data.
 //! - [`setup`] is `cohab setup`: it asks for a service, a key and a model, and tries them before anything is written.
+//! - `prompt` asks at a terminal, for setup and for the lists that `cohab sessions` and `cohab history` let the user pick from.
 //! - [`stats`] counts what is kept anyway. [`picture`] draws figures as bars at a terminal and as SVG. [`probe`] tries what a model can do.
 //! - [`telemetry`] says whether this build can send spans.
 //!
@@ -14,6 +15,7 @@
 pub mod cli;
 pub mod picture;
 pub mod probe;
+mod prompt;
 pub mod setup;
 pub mod stats;
 pub mod telemetry;

@@ -45,6 +45,12 @@ pub enum TurnError {
         /// Advice for the user.
         hint: Option<String>,
     },
+    /// The turn was to continue another one, and none was interrupted.
+    #[error("Nothing to resume: no answer was interrupted.")]
+    NothingToResume {
+        /// Advice for the user.
+        hint: Option<String>,
+    },
     /// The settings do not allow a turn.
     #[error("{message}")]
     Settings {
@@ -64,7 +70,7 @@ impl TurnError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Provider(error) => error.hint.clone(),
-            Self::Stopped { hint, .. } => hint.clone(),
+            Self::Stopped { hint, .. } | Self::NothingToResume { hint } => hint.clone(),
             Self::Incomplete { .. } => Some("ask again; the part that was shown is kept".into()),
             Self::BrokenCalls { .. } => Some("try a model that is better at calling tools".into()),
             Self::Settings { hint, .. } => {

@@ -122,6 +122,7 @@ pub fn error_kind(error: &TurnError) -> wire::WireErrorKind {
             wire::WireErrorKind::Provider
         }
         TurnError::Settings { .. } | TurnError::Stopped { .. } => wire::WireErrorKind::Settings,
+        TurnError::NothingToResume { .. } => wire::WireErrorKind::NotFound,
         TurnError::Internal => wire::WireErrorKind::Internal,
     }
 }

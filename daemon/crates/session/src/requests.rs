@@ -50,7 +50,10 @@ pub async fn answer(
         SessionAction::Usage => Ok(SessionAnswer::Usage(session.spent())),
         SessionAction::Rewind => {
             resume::give_up(&daemon.archive, session);
-            idle(session.between_turns(|messages| SessionAnswer::Rewound { question: rewind(messages) }))
+            let answer = idle(session.between_turns(|messages| SessionAnswer::Rewound { question: rewind(messages) }))?;
+            // What is listed next must not have the question any more.
+            resume::keep(&daemon.archive, session);
+            Ok(answer)
         }
         // The connection answers these itself.
         SessionAction::Attach(_) | SessionAction::Status => {
@@ -85,7 +88,7 @@ fn busy(id: RequestId) -> WireError {
     convert::request_error(id, WireErrorKind::Busy, "a question is being answered".into(), hint)
 }
 
-/// Forgets the last turn; returns its question. The stored conversation is corrected by the next turn.
+/// Forgets the last turn; returns its question.
 fn rewind(messages: &mut Vec<Message>) -> Option<String> {
     let asked = |message: &Message| match message {
         Message::User { text } => Some(words(text)).filter(|words| !words.trim().is_empty()),

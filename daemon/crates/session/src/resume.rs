@@ -119,6 +119,12 @@ pub fn give_up(archive: &Archive, session: &Session) {
     }
 }
 
+/// Stores the conversation as it is now, if the session is on record.
+pub fn keep(archive: &Archive, session: &Session) {
+    let messages = session.conversation().lock().unwrap_or_else(PoisonError::into_inner).clone();
+    archive.keep(Entry::Conversation { session: session.key().to_string(), from: 0, messages });
+}
+
 /// Begins a new conversation, also for later daemons. The stored one stays as a session that can be resumed.
 pub fn forget(archive: &Archive, session: &Session) {
     session.record().restore_once();

@@ -206,10 +206,7 @@ async fn wanted(daemon: &Daemon, session: &Session, ask: &Ask) -> Result<Option<
 }
 
 async fn nothing_to_resume(daemon: &Daemon) -> TurnError {
-    TurnError::Stopped {
-        message: "Nothing to resume: no answer was interrupted.".to_owned(),
-        hint: resume::elsewhere(daemon).await,
-    }
+    TurnError::NothingToResume { hint: resume::elsewhere(daemon).await }
 }
 
 fn opening(session: &Session, ask: &Ask, unfinished: Option<&Unfinished>) -> Opening {

@@ -100,9 +100,9 @@ impl Backups {
         };
         let folder = self.begin(session, turn, question)?;
         let list = TurnList::read(&folder)?;
-        let left = content.as_ref().map(|(content, _)| Left::File { hash: hash_of(content) });
-        // Content that the assistant itself wrote in this turn is nothing to restore.
-        if left.is_some() && list.changes.iter().any(|change| change.path == path && change.left == left) {
+        let left = content.as_ref().map_or(Left::Nothing, |(content, _)| Left::File { hash: hash_of(content) });
+        // What the assistant itself left here in this turn is nothing to restore.
+        if list.last(path).is_some_and(|change| change.left.as_ref() == Some(&left)) {
             return Ok(());
         }
         let length = content.as_ref().map_or(0, |(content, _)| content.len()) as u64;
@@ -153,5 +153,7 @@ fn new_folders(path: &Path) -> usize {
     path.ancestors().skip(1).take_while(|folder| !folder.exists()).count()
 }
 
+#[cfg(test)]
+mod several_turns_tests;
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@
 //! - [`command`]: a command for a shell, its outcome, and why it did not run.
 //! - [`confined_programs`]: which programs run unasked behind the lock.
 //! - [`environment`]: the variables of a client.
+//! - [`picked_line`]: what a picker reports to the client.
 //! - [`reasoning`]: how much a model thinks.
 //! - [`refusal`]: why a command did not run, and the user's "no" to an action.
 //! - [`sandbox_profile`]: what a shell of the daemon's may do.
@@ -15,6 +16,7 @@ pub mod client_settings;
 pub mod command;
 pub mod confined_programs;
 pub mod environment;
+pub mod picked_line;
 pub mod place_in_answer;
 pub mod reasoning;
 pub mod refusal;

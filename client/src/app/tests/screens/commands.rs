@@ -19,6 +19,17 @@ impl Stage {
         self.daemon(DaemonMessage::SessionReply(SessionReply { request_id: RequestId(2), answer }));
     }
 
+    /// No model is picked, and the daemon says who answers.
+    fn introduced(&mut self, attached: Attached) {
+        self.connect();
+        self.enter("? /model");
+        let outcome = CommandOutcome { output: String::new(), ..outcome(Ending::Exited) };
+        self.live(LiveEvent::CommandFinished { id: TURN.to_string(), outcome });
+        self.live(LiveEvent::AnswerReady);
+        let answer = SessionAnswer::Attached(attached);
+        self.daemon(DaemonMessage::SessionReply(SessionReply { request_id: RequestId(2), answer }));
+    }
+
     fn entered(&mut self, line: &str) {
         self.connect();
         self.enter(line);
@@ -85,10 +96,8 @@ fn help_models_modes_and_mistakes() {
         ("an unknown command", |stage| stage.entered("? /frobnicate")),
         ("words behind a command that takes none", |stage| stage.entered("? /new please")),
         ("words that a command does not know", |stage| stage.entered("? /approve sometimes")),
-        ("who answers", |stage| stage.answered("? /model", SessionAnswer::Attached(identity("gpt-5", false)))),
-        ("the built-in assistant answers", |stage| {
-            stage.answered("? /model", SessionAnswer::Attached(identity("", true)));
-        }),
+        ("who answers", |stage| stage.introduced(identity("gpt-5", false))),
+        ("the built-in assistant answers", |stage| stage.introduced(identity("", true))),
         ("somebody else answers", |stage| {
             stage.answered("? /model gpt-5", SessionAnswer::Attached(identity("gpt-5", false)));
         }),
@@ -119,6 +128,15 @@ fn the_conversation_its_cost_and_its_code() {
             stage.daemon(DaemonMessage::Notice(Notice { turn_id: Some(TURN), kind: NoticeKind::Info, text }));
             stage.text(0, "The rest of it.");
             stage.end(TurnEndReason::Answered);
+        }),
+        ("back to a question", |stage| {
+            stage.entered("? /rewind");
+            let output = "❯ 1 question back\n".to_owned();
+            let outcome = CommandOutcome { output, cwd: CWD.into(), ..outcome(Ending::Exited) };
+            stage.live(LiveEvent::CommandFinished { id: TURN.to_string(), outcome });
+            stage.live(LiveEvent::AnswerReady);
+            let answer = SessionAnswer::Rewound { question: Some("make it longer".into()) };
+            stage.daemon(DaemonMessage::SessionReply(SessionReply { request_id: RequestId(2), answer }));
         }),
         ("shorter", |stage| {
             let (before_tokens, after_tokens) = (60_400, 21_300);

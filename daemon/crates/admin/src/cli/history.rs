@@ -1,4 +1,6 @@
-//! `cohab history` lists the assistant's commands.
+//! `cohab history` lists the assistant's commands. At a terminal the user picks one, which is put on the prompt.
+
+mod pick;
 
 use std::{io::Write, path::Path, process::ExitCode};
 
@@ -14,17 +16,21 @@ use super::{
     Failure,
     record::{self, command::Command},
 };
+use crate::prompt;
 
-/// Heads a list at a terminal, behind `id`.
+/// Heads the list, behind `id`.
 const HEADING: &str = "command; when, outcome, folder, approval, question";
 /// Longest question at a terminal, in columns.
 const QUESTION_COLUMNS: usize = 48;
 
 /// List the assistant's commands with question and approval
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
-#[command(after_help = "Your shell's own history has only what you typed. A command keeps its id;\n\
-    ids have gaps, as other records have ids, too. `cohab why ID` shows the\n\
-    conversation behind a command.")]
+#[command(
+    after_help = "At a terminal you pick a command: Enter puts it on the prompt of a cohab shell, and prints it elsewhere.\n\
+     Your shell's own history has only what you typed. A command keeps its id;\n\
+     ids have gaps, as other records have ids, too. `cohab why ID` shows the\n\
+     conversation behind a command."
+)]
 pub struct HistoryArgs {
     /// Show at most N commands
     #[arg(short, value_name = "N", default_value = "20")]
@@ -32,13 +38,24 @@ pub struct HistoryArgs {
     /// Show only one session: the start of its id, or `last`
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
+    /// Print the list, also at a terminal
+    #[arg(long)]
+    pub plain: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
 
-/// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 the output is closed.
+/// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 the output is closed, 130 the picker was left.
 pub fn run(args: &HistoryArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
+    if !args.plain && !args.json && !prompt::is_unpaged() {
+        match pick::run(args, paths, &Zoned::now(), output) {
+            // No terminal, or no commands.
+            Ok(None) => {}
+            Ok(Some(status)) => return status,
+            Err(failure) => return super::finish(Err(failure), output, errors),
+        }
+    }
     let result = read(args, paths).and_then(|commands| {
         let text = if args.json {
             json(&commands)
@@ -50,7 +67,7 @@ pub fn run(args: &HistoryArgs, paths: &Paths, output: &mut dyn Write, errors: &m
     super::finish(result, output, errors)
 }
 
-/// The commands, oldest first, as shells list them.
+/// The last commands, of one session or all, oldest first, as shells list them.
 fn read(args: &HistoryArgs, paths: &Paths) -> Result<Vec<Command>, Failure> {
     let store = match &args.session {
         Some(id) => Some(record::session(paths, id).map(|(store, session)| (store, Some(session.key)))?),
@@ -61,9 +78,9 @@ fn read(args: &HistoryArgs, paths: &Paths) -> Result<Vec<Command>, Failure> {
     let mut rows = store.commands(key.as_deref(), args.number).map_err(&unreadable)?;
     rows.reverse();
     let mut commands = Vec::with_capacity(rows.len());
-    for row in rows {
-        let events = store.events(&row.session, Some(&row.turn)).map_err(&unreadable)?;
-        commands.extend(Command::among(&events, row.number));
+    for turn in rows.chunk_by(|one, other| (&one.session, &one.turn) == (&other.session, &other.turn)) {
+        let events = store.events(&turn[0].session, Some(&turn[0].turn)).map_err(&unreadable)?;
+        commands.extend(turn.iter().filter_map(|row| Command::among(&events, row.number)));
     }
     Ok(commands)
 }
@@ -82,10 +99,8 @@ fn table(commands: &[Command], now: &Zoned, home: &Path, columns: Option<usize>)
     let digits = commands.iter().map(|command| command.row.number.to_string().len()).max().unwrap_or(0).max(2);
     let question_columns = columns.map_or(usize::MAX, |_| QUESTION_COLUMNS);
     let mut text = String::new();
-    if columns.is_some() {
-        let (head, indent) = (format!("{:>digits$}  ", "id"), " ".repeat(digits + 2));
-        record::paragraph((&head, &indent), HEADING, columns, &mut text);
-    }
+    let (head, indent) = (format!("{:>digits$}  ", "id"), " ".repeat(digits + 2));
+    record::paragraph((&head, &indent), HEADING, columns, &mut text);
     for command in commands {
         let when = record::time::ago(command.row.at, now.timestamp(), now.time_zone());
         let consent = match command.call.approval {

@@ -156,7 +156,7 @@ fn each_command_prints_clean_text_by_itself() {
 
 #[test]
 fn no_command_that_reads_is_left_out() {
-    let asking = ["run", "setup", "models", "probe-model", "definitions", "who", "jobs", "stores"];
+    let asking = ["run", "setup", "models", "probe-model", "definitions", "who", "jobs", "stores", "rewind"];
     for command in Cli::command().get_subcommands() {
         let name = command.get_name();
         let is_read = READING.iter().any(|args| args[0] == name);

@@ -83,6 +83,7 @@ commands! {
     why: Why(why::WhyArgs);
     audit: Audit(audit::AuditArgs);
     undo: Undo(undo::UndoArgs);
+    rewind: Rewind(rewind::RewindArgs);
     trace: Trace(trace::TraceArgs);
     resume: Resume(resume::ResumeArgs);
     context: Context(context::ContextArgs);
@@ -147,6 +148,9 @@ impl ModelFlags {
         own.chain(profile).chain(model).collect()
     }
 }
+
+/// Exit status of a command that the user leaves, as shells count Ctrl-C.
+const CANCELLED: u8 = 130;
 
 /// The failure of a command.
 #[derive(Debug)]

@@ -13,14 +13,20 @@ use cohab_models::{
 };
 use cohab_protocol::Paths;
 use cohab_text::sanitize::{escaped_json, one_line};
-use cohab_types::environment::Variables;
+use cohab_types::{environment::Variables, picked_line};
 use cohab_wires::wire::Model;
 use reqwest::Url;
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{Failure, ModelFlags, model_jobs};
-use crate::setup::in_thousands;
+use crate::{
+    prompt::{
+        Row, Stopped,
+        picker::{self, Picker},
+    },
+    setup::in_thousands,
+};
 
 /// Widest column of names: with the others it fits 80 columns.
 const MAX_NAME_COLUMNS: usize = 52;
@@ -42,6 +48,9 @@ pub struct ModelsArgs {
     /// List the model of each tier and role, without asking a service
     #[arg(long, conflicts_with = "local")]
     pub tiers: bool,
+    /// Pick one at the terminal and print its name
+    #[arg(long, conflicts_with_all = ["local", "tiers", "json"])]
+    pub pick: bool,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
@@ -59,8 +68,49 @@ struct Listed {
 /// Runs it.
 pub fn run(args: &ModelsArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let result = runtime.map_err(Failure::from).and_then(|runtime| runtime.block_on(list(args, paths, output)));
+    let result = runtime.map_err(Failure::from).and_then(|runtime| {
+        if args.pick {
+            runtime.block_on(pick(args, paths, output))
+        } else {
+            runtime.block_on(list(args, paths, output))
+        }
+    });
     super::finish(result, output, errors)
+}
+
+/// Lets the user pick a model of the configured service; lists them where nothing can be picked.
+async fn pick(args: &ModelsArgs, paths: &Paths, output: &mut dyn Write) -> Result<(), Failure> {
+    let listed = configured(paths, &args.model.variables()).await?;
+    let Some(terminal) = picker::terminal()?.filter(|_| !listed.models.is_empty()) else {
+        return table(&listed, output);
+    };
+    let in_use = |model: &Model| listed.in_use.as_ref() == Some(&model.id);
+    let rows: Vec<Row> = listed.models.iter().map(|model| row(model, in_use(model))).collect();
+    let picked = picker::pick(
+        &terminal,
+        &Picker {
+            title: &format!("Models of {}", listed.service),
+            rows: &rows,
+            preselected: listed.models.iter().position(in_use).unwrap_or(0),
+            enter: "picks",
+            preview: None,
+            remove: None,
+        },
+    );
+    match picked {
+        Ok(row) => Ok(output.write_all(picked_line::report(&listed.models[row].id).as_bytes())?),
+        Err(Stopped::Cancelled) => Ok(()),
+        Err(Stopped::Gone(error)) => Err(error.into()),
+    }
+}
+
+fn row(model: &Model, is_in_use: bool) -> Row {
+    let size = model.context_window_tokens.map(|tokens| format!("{} tokens", in_thousands(tokens)));
+    let tools = (model.can_call_tools == Some(false)).then(|| "no tools".to_owned());
+    let loaded = (model.is_loaded == Some(true)).then(|| "loaded".to_owned());
+    let in_use = is_in_use.then(|| "in use".to_owned());
+    let facts: Vec<String> = [in_use, size, tools, loaded].into_iter().flatten().collect();
+    Row::new(&model.id, facts.join(" · "))
 }
 
 async fn list(args: &ModelsArgs, paths: &Paths, output: &mut dyn Write) -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! `cohab sessions` lists, shows, names, removes and resumes stored conversations.
 
 mod list;
+mod pick;
 pub(super) mod resume;
 
 use std::{
@@ -19,12 +20,13 @@ use jiff::{Timestamp, Zoned};
 use serde_json::json;
 
 use super::{Failure, export, record};
+use crate::prompt;
 
 /// List, show, search, resume, fork, export and remove conversations
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "An ID is `last`, or the start of an entry in the first column that no other session shares. \
+    after_help = "At a terminal you pick a session from the list: Enter resumes it, Ctrl-D deletes it. An ID is `last`, or the start of an entry in the first column that no other session shares. \
         Conversations are stored in sessions.db on this machine only: `cohab config set sessions.enabled false` \
         stops storing them, `cohab sessions rm --all` removes all."
 )]
@@ -49,6 +51,12 @@ pub struct ListArgs {
     /// List all sessions, also those of `cohab ask`
     #[arg(long)]
     pub all: bool,
+    /// Print the list, also at a terminal
+    #[arg(long)]
+    pub plain: bool,
+    /// Pick one at the terminal, whatever $PAGER is
+    #[arg(long, hide = true, conflicts_with_all = ["words", "plain", "json"])]
+    pub pick: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -118,8 +126,18 @@ fn days(text: &str) -> Result<u32, String> {
     days.ok_or_else(|| "write it as a number of days, `30d`".to_owned())
 }
 
-/// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 the output is closed.
+/// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 the output is closed, 130 the picker was left.
 pub fn run(args: &SessionsArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
+    let ListArgs { words, plain, json, pick, .. } = &args.list;
+    let is_plain = *plain || *json || !words.is_empty() || prompt::is_unpaged() && !pick;
+    if args.command.is_none() && !is_plain {
+        match pick::run(&args.list, paths, &Zoned::now(), output) {
+            // No terminal, or no sessions.
+            Ok(None) => {}
+            Ok(Some(status)) => return status,
+            Err(failure) => return super::finish(Err(failure), output, errors),
+        }
+    }
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     let input = &mut Input { lines: &mut io::stdin().lock(), is_terminal };
     run_with_input(args, paths, input, output, errors)

@@ -86,7 +86,8 @@ fn words_and_numbers_choose_what_is_listed() {
     let lines = |args: &[&str]| run_with(&home, args, "").0.lines().count();
     assert_eq!(
         [lines(&[]), lines(&["list"]), lines(&["-n", "1"]), lines(&["disk"]), lines(&["chmod", "deploy"])],
-        [2, 2, 1, 1, 1]
+        [3, 3, 2, 2, 2],
+        "a line each, under a heading"
     );
     assert_eq!(run_with(&home, &["list", "no\u{1b}such"], "").0, "No session contains \"nouch\".\n");
 }

@@ -12,15 +12,16 @@ use cohab_protocol::Paths;
 use secrecy::SecretString;
 use serde_json::json;
 
-use super::complain;
-use crate::setup::{self, Given, GivenKey, Plain, Prompt, Screen, Setup, SetupError, Terminal};
+use super::{CANCELLED, complain};
+use crate::{
+    prompt::{self, Plain, Prompt, Screen, Terminal},
+    setup::{self, Given, GivenKey, Setup, SetupError},
+};
 
 /// Longest key from standard input, in bytes.
 const KEY_MAX_BYTES: u64 = 8 * 1024;
 /// Exit status for a wrong command line.
 const USAGE: u8 = 2;
-/// Exit status after Ctrl-C, as shells count it.
-const CANCELLED: u8 = 130;
 
 /// Choose a model service, its key and its model
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
@@ -144,13 +145,11 @@ fn key_from_stdin() -> Result<SecretString, SetupError> {
 
 /// A live area, or plain lines on a limited terminal or at the user's request.
 fn prompt_at(terminal: Terminal) -> Box<dyn Prompt> {
-    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let is_poor = set("TERM").is_none_or(|term| term == "dumb");
-    let is_accessible = set("COHAB_ACCESSIBLE").is_some_and(|value| value != "0");
-    if is_poor || is_accessible {
-        return Box::new(Plain::new(terminal));
+    if prompt::can_draw() {
+        Box::new(Screen::new(terminal, prompt::is_colored()))
+    } else {
+        Box::new(Plain::new(terminal))
     }
-    Box::new(Screen::new(terminal, set("NO_COLOR").is_none()))
 }
 
 fn tell(done: &setup::Done, output: &mut dyn Write) -> io::Result<()> {

@@ -1,6 +1,6 @@
 //! `cohab undo` takes back changes of files: outside the prompt of a shell that cohab opened, and on behalf of that prompt.
 
-mod told;
+pub(super) mod told;
 
 use std::{
     io::{self, BufRead, IsTerminal, Write},
@@ -77,7 +77,7 @@ fn run_with_input(
     super::finish(result, output, errors)
 }
 
-fn unreadable(error: &io::Error) -> Failure {
+pub(super) fn unreadable(error: &io::Error) -> Failure {
     Failure::Other(format!("the saved files cannot be read: {error}"), None)
 }
 
@@ -163,7 +163,7 @@ fn tell(args: &UndoArgs, restored: Option<&Restored>, paths: &Paths, output: &mu
 }
 
 /// Only into an existing audit log: the settings decide about having one.
-fn put_on_record(Restored { turn, files, .. }: &Restored, paths: &Paths) {
+pub(super) fn put_on_record(Restored { turn, files, .. }: &Restored, paths: &Paths) {
     let is_undone = |taken: &&Taken| matches!(taken.word, Word::Restored | Word::Removed | Word::MovedBack(_));
     let undone: Vec<String> =
         files.iter().filter(is_undone).map(|taken| taken.path.to_string_lossy().into_owned()).collect();

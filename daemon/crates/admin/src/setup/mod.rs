@@ -6,7 +6,6 @@
 mod check;
 mod draft;
 mod offer;
-mod prompt;
 mod save;
 mod script;
 mod wizard;
@@ -23,13 +22,14 @@ use secrecy::SecretString;
 
 pub(crate) use self::check::in_thousands;
 pub use self::{
-    prompt::{Plain, Prompt, Row, Screen, Stopped, Terminal, Tone},
     save::Saved,
     script::{Done, run as scripted},
     wizard::run as interactive,
 };
 use cohab_config::ConfigError;
 use cohab_model_api::ProviderError;
+
+use crate::prompt::{Prompt, Row, Stopped, Tone};
 
 /// What is set up, and for whom.
 pub struct Setup {

@@ -295,6 +295,7 @@ fn kind(error: &TurnError) -> &'static str {
         TurnError::BrokenCalls { .. } => "broken_calls",
         TurnError::Stopped { .. } => "stopped",
         TurnError::Settings { .. } => "settings",
+        TurnError::NothingToResume { .. } => "nothing_to_resume",
         TurnError::Internal => "internal",
     }
 }

@@ -139,7 +139,9 @@ impl Keeping<'_> {
         };
         for (path, now) in found {
             // What the assistant itself left here in this turn is nothing to restore.
-            let earlier = self.list.changes.iter().find(|change| change.path == path).and_then(|one| one.left.as_ref());
+            let earlier = self.list.last(&path).and_then(|one| one.left.as_ref());
+            // A move leaves a file that is not the assistant's own.
+            let earlier = earlier.filter(|left| !matches!(left, Left::Moved { .. }));
             if earlier.is_some_and(|left| now.is_left(left, &path).unwrap_or(false)) {
                 self.pending.states.push(Watched { path, now, is_kept_anew: false });
                 continue;

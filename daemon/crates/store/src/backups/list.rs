@@ -57,13 +57,29 @@ pub struct ChangingCommand {
 pub(super) struct TurnList {
     pub(super) question: String,
     pub(super) commands: Vec<ChangingCommand>,
-    /// Each path once: from its first state to its last change.
+    /// Each path once, from its first state to its last change, and once more behind each move from or to it.
     pub(super) changes: Vec<Change>,
 }
 
 impl TurnList {
     pub(super) fn is_empty(&self) -> bool {
         self.changes.is_empty() && self.commands.is_empty()
+    }
+
+    fn last_place(&self, path: &Path) -> Option<usize> {
+        self.changes.iter().rposition(|change| change.path == path)
+    }
+
+    /// The last change of a path.
+    pub(super) fn last(&self, path: &Path) -> Option<&Change> {
+        self.last_place(path).map(|last| &self.changes[last])
+    }
+
+    fn is_moved_since(&self, place: usize, path: &Path) -> bool {
+        self.changes[place..].iter().any(|change| match &change.kept {
+            Kept::MovedFrom { path: from } => change.path == path || path_from(from) == path,
+            _ => false,
+        })
     }
 
     fn take(&mut self, line: BackupLine) {
@@ -74,18 +90,23 @@ impl TurnList {
             }
             BackupLine::Before { path, kept, new_folders } => {
                 let path = path_from(&path);
-                self.changes.retain(|change| change.path != path);
+                let is_move = matches!(kept, Kept::MovedFrom { .. });
+                // What was moved there or away since is taken back first, and then the earlier change.
+                if let Some(last) = self.last_place(&path).filter(|last| !is_move && !self.is_moved_since(*last, &path))
+                {
+                    self.changes.remove(last);
+                }
                 self.changes.push(Change { path, kept, new_folders, left: None });
             }
             BackupLine::After { path, left } => {
-                let path = path_from(&path);
-                if let Some(change) = self.changes.iter_mut().find(|change| change.path == path) {
-                    change.left = Some(left);
+                if let Some(last) = self.last_place(&path_from(&path)) {
+                    self.changes[last].left = Some(left);
                 }
             }
             BackupLine::Same { path } => {
-                let path = path_from(&path);
-                self.changes.retain(|change| change.path != path);
+                if let Some(last) = self.last_place(&path_from(&path)) {
+                    self.changes.remove(last);
+                }
             }
         }
     }

@@ -332,3 +332,32 @@ fn turns_are_listed_with_their_question_files_and_commands() {
     let restored = bench.backups.restore(Some("t1")).expect("read").expect("a turn");
     assert_eq!(restored.commands, turn.commands);
 }
+
+#[test]
+fn a_file_that_was_removed_comes_back_whatever_took_its_place() {
+    let bench = bench();
+    let remove = |turn: &str, name: &str| {
+        run(&bench, turn, &touching(&bench, &[name]), || fs::remove_file(bench.path(name)).expect("removed"));
+    };
+    let rename = |turn: &str, from: &str, to: &str| {
+        let moves = vec![(bench.path(from), bench.path(to))];
+        let changes = CommandChanges { line: "mv".to_owned(), moves, ..CommandChanges::default() };
+        run(&bench, turn, &changes, || fs::rename(bench.path(from), bench.path(to)).expect("moved"));
+    };
+    ["written", "moved", "other"].iter().for_each(|name| bench.set(name, name));
+    remove("t1", "written");
+    bench.write("t1", "written", "again");
+    remove("t1", "moved");
+    rename("t1", "other", "moved");
+    bench.undo(Some("t1"));
+    for name in ["written", "moved", "other"] {
+        assert_eq!(bench.text(name).as_deref(), Some(name));
+    }
+    rename("t2", "other", "elsewhere");
+    remove("t2", "elsewhere");
+    let words = bench.undo(Some("t2"));
+    assert_eq!(words[0], ("elsewhere".to_owned(), Word::Restored));
+    assert_eq!(words[1].0, "elsewhere");
+    assert_eq!(refused(&words[1].1), Some("it was changed since"), "it is another file now, and nothing is lost");
+    assert_eq!(bench.text("elsewhere").as_deref(), Some("other"));
+}

@@ -1,8 +1,12 @@
 //! Lists the turns that can be taken back.
 
-use std::{io, time::SystemTime};
+use std::{io, path::PathBuf, time::SystemTime};
 
-use super::{Backups, ChangingCommand, list::TurnList, restore::Which};
+use super::{
+    Backups, ChangingCommand,
+    list::{Change, TurnList},
+    restore::Which,
+};
 
 /// A turn that changed files, or ran a command that may have.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +18,7 @@ pub struct TurnSummary {
     /// The time of its last change.
     pub at: SystemTime,
     /// The paths that can be restored, in the order of their changes.
-    pub paths: Vec<std::path::PathBuf>,
+    pub paths: Vec<PathBuf>,
     /// Its commands.
     pub commands: Vec<ChangingCommand>,
 }
@@ -31,11 +35,18 @@ impl Backups {
             if list.is_empty() {
                 continue;
             }
+            let mut paths: Vec<PathBuf> = Vec::new();
+            for Change { path, .. } in list.changes {
+                // A path that was moved as well has several changes.
+                if !paths.contains(&path) {
+                    paths.push(path);
+                }
+            }
             turns.push(TurnSummary {
                 turn: folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
                 question: list.question,
                 at,
-                paths: list.changes.into_iter().map(|change| change.path).collect(),
+                paths,
                 commands: list.commands,
             });
         }

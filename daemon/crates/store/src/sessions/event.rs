@@ -166,7 +166,7 @@ impl Event {
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
-            Self::Question { .. } => "question",
+            Self::Question { .. } => QUESTION,
             Self::Shell { .. } => "shell",
             Self::Reasoning { .. } => "reasoning",
             Self::Answer { .. } => "answer",
@@ -193,5 +193,7 @@ impl Event {
     }
 }
 
+/// Kind of the user's questions.
+pub(super) const QUESTION: &str = "question";
 /// Kind of the assistant's commands.
 pub(super) const COMMAND: &str = "command";

@@ -231,6 +231,12 @@ pub trait StateStore {
     /// They cannot be read.
     fn commands(&self, key: Option<&str>, limit: usize) -> Result<Vec<EventRow>, StoreError>;
 
+    /// The first question of each session.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    fn first_questions(&self) -> Result<Vec<EventRow>, StoreError>;
+
     /// The messages with which a model would continue.
     ///
     /// # Errors

@@ -200,6 +200,10 @@ impl StateStore for SqliteStore {
         read::commands(&self.connection, key, limit)
     }
 
+    fn first_questions(&self) -> Result<Vec<EventRow>, StoreError> {
+        read::first_questions(&self.connection)
+    }
+
     fn conversation(&self, key: &str) -> Result<Vec<Message>, StoreError> {
         read::conversation(&self.connection, key)
     }

@@ -34,16 +34,25 @@ pub(super) struct Look<'a> {
     pub columns: Option<usize>,
 }
 
-pub(super) fn run(args: &ListArgs, paths: &Paths, now: &Zoned, output: &mut dyn Write) -> Result<(), Failure> {
-    let store = record::open(paths)?;
-    let sessions = store.map_or(Ok(Vec::new()), |store| store.sessions(&args.words, usize::MAX));
-    let mut sessions = sessions.map_err(record::unreadable(paths))?;
+/// The sessions that these arguments mean, the newest first, and the number of those that are left out.
+pub(super) fn listed(
+    args: &ListArgs,
+    store: &dyn StateStore,
+    paths: &Paths,
+) -> Result<(Vec<SessionRow>, usize), Failure> {
+    let mut sessions = store.sessions(&args.words, usize::MAX).map_err(record::unreadable(paths))?;
     let found = sessions.len();
     // A search looks everywhere, and JSON has the names of the sessions.
     if !args.all && !args.json && args.words.is_empty() {
         sessions.retain(|session| !session.key.starts_with(ONE_SHOT));
     }
     let hidden = found - sessions.len();
+    Ok((sessions, hidden))
+}
+
+pub(super) fn run(args: &ListArgs, paths: &Paths, now: &Zoned, output: &mut dyn Write) -> Result<(), Failure> {
+    let store = record::open(paths)?;
+    let (mut sessions, hidden) = store.map_or(Ok((Vec::new(), 0)), |store| listed(args, &store, paths))?;
     if !args.all {
         sessions.truncate(args.number);
     }
@@ -75,14 +84,14 @@ fn nearest_command(word: &str) -> Option<String> {
     nearest::to(word, commands.get_subcommands().map(clap::Command::get_name)).map(str::to_owned)
 }
 
-/// Aligned columns: id, time, questions, folder, title; with a heading at a terminal.
+/// Aligned columns: id, time, questions, folder, title, under a heading.
 pub(super) fn table(sessions: &[SessionRow], look: &Look<'_>) -> String {
     if sessions.is_empty() {
         return "There are no sessions yet. Ask something: `? why is this folder so big`.\n".to_owned();
     }
     let ids: Vec<&str> = sessions.iter().map(|session| session.id.as_str()).collect();
     let digits = id::shown_digits(&ids);
-    let heading = look.columns.map(|_| HEADING.map(str::to_owned));
+    let heading = HEADING.map(str::to_owned);
     let cells: Vec<[String; 4]> = sessions
         .iter()
         .map(|session| {
@@ -91,15 +100,17 @@ pub(super) fn table(sessions: &[SessionRow], look: &Look<'_>) -> String {
             [session.id.get(..digits).unwrap_or(&session.id).to_owned(), when, session.turns.to_string(), folder]
         })
         .collect();
-    let width = |column: usize| heading.iter().chain(&cells).map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let width = |column: usize| {
+        std::iter::once(&heading).chain(&cells).map(|row| row[column].chars().count()).max().unwrap_or(0)
+    };
     let (id_columns, when, questions, folder) = (width(0), width(1), width(2), width(3));
     let before_title = id_columns + when + questions + folder + 4 * 2;
     let title_columns =
         look.columns.map_or(usize::MAX, |columns| columns.saturating_sub(before_title).max(TITLE_MIN_COLUMNS));
     let mut text = String::new();
     let titles = sessions.iter().map(|session| one_line(&session.title, title_columns));
-    let heading = heading.into_iter().map(|heading| (heading, "title".to_owned()));
-    for (row, title) in heading.chain(cells.into_iter().zip(titles)) {
+    let heading = (heading, "title".to_owned());
+    for (row, title) in std::iter::once(heading).chain(cells.into_iter().zip(titles)) {
         let [id, ago, count, place] = row;
         let line = format!("{id:id_columns$}  {ago:when$}  {count:>questions$}  {place:folder$}  {title}");
         text.push_str(line.trim_end());

@@ -9,7 +9,8 @@ use std::{
 };
 
 use cohab_protocol::Paths;
-use cohab_store::sessions::{StateStore, id};
+use cohab_store::sessions::{SessionRow, StateStore, id};
+use cohab_types::picked_line;
 use jiff::Timestamp;
 
 use super::super::{Failure, record};
@@ -38,6 +39,15 @@ pub(super) fn fork(id: &str, paths: &Paths, output: &mut dyn Write) -> Result<()
     if has_terminal { Err(open_shell(&copy)) } else { Ok(()) }
 }
 
+/// Resumes the session that the user picked. In a shell that cohab opened the client does that, as if the line had been typed.
+pub(super) fn picked(session: &SessionRow, output: &mut dyn Write) -> Result<(), Failure> {
+    if !is_inside() {
+        return Err(open_shell(&session.id));
+    }
+    let line = format!("cohab sessions resume {}", record::short(&session.id));
+    Ok(output.write_all(picked_line::report(&line).as_bytes())?)
+}
+
 fn is_terminal() -> bool {
     std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
@@ -47,13 +57,18 @@ fn check_place(line: &str) -> Result<(), Failure> {
         let hint = format!("type `{line}` in a terminal");
         return Err(Failure::Other("a conversation resumes in a shell, which needs a terminal".to_owned(), Some(hint)));
     }
-    let own = rustix::termios::ttyname(std::io::stdin(), Vec::new()).ok();
-    let inside = std::env::var_os(INSIDE_VARIABLE);
-    if inside.is_some_and(|inside| own.is_some_and(|own| own.as_bytes() == inside.as_bytes())) {
+    if is_inside() {
         let hint = format!("type `{line}` alone on a line at the prompt");
         return Err(Failure::Other("this shell already runs inside cohab".to_owned(), Some(hint)));
     }
     Ok(())
+}
+
+/// Whether this terminal is one of a shell that cohab opened.
+pub(in crate::cli) fn is_inside() -> bool {
+    let own = rustix::termios::ttyname(std::io::stdin(), Vec::new()).ok();
+    let inside = std::env::var_os(INSIDE_VARIABLE);
+    inside.is_some_and(|inside| own.is_some_and(|own| own.as_bytes() == inside.as_bytes()))
 }
 
 /// Replaces this process by the client. Returns only if that fails.

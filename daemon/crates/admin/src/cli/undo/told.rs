@@ -28,7 +28,12 @@ pub(super) fn name(turn: &TurnSummary, now: &Zoned) -> String {
 
 /// The turn with what an undo of it is about.
 pub(super) fn proposal(turn: &TurnSummary, now: &Zoned) -> String {
-    let mut text = format!("{}:\n", name(turn, now));
+    format!("{}:\n{}", name(turn, now), details(turn))
+}
+
+/// What an undo of the turn is about, a line each.
+pub(in super::super) fn details(turn: &TurnSummary) -> String {
+    let mut text = String::new();
     for path in turn.paths.iter().take(MOST_NAMED) {
         text.push_str(&format!("  {}\n", shown(path)));
     }
@@ -59,7 +64,7 @@ pub(super) fn list(turns: &[TurnSummary], now: &Zoned) -> String {
 }
 
 /// What was done, a line a path; what stays.
-pub(super) fn text(restored: Option<&Restored>, is_redo: bool) -> String {
+pub(in super::super) fn text(restored: Option<&Restored>, is_redo: bool) -> String {
     let Some(restored) = restored else {
         return match is_redo {
             true => "Nothing to redo: no undo is recorded.\n".to_owned(),

@@ -5,7 +5,11 @@ use cohab_model_api::Message;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params, params_from_iter};
 
-use super::super::{EventRow, Found, Left, SessionRow, event::COMMAND, id, search};
+use super::super::{
+    EventRow, Found, Left, SessionRow,
+    event::{COMMAND, QUESTION},
+    id, search,
+};
 use crate::StoreError;
 
 const SESSION: &str = "key, id, title, created_ms, active_ms, cwd, model, turns, forked_from";
@@ -83,6 +87,14 @@ pub(super) fn commands(connection: &Connection, key: Option<&str>, limit: usize)
         "SELECT {EVENT} FROM events WHERE kind = '{COMMAND}' AND {condition} ORDER BY number DESC LIMIT {limit}"
     );
     list_events(connection, &query, params![key])
+}
+
+pub(super) fn first_questions(connection: &Connection) -> Result<Vec<EventRow>, StoreError> {
+    let query = format!(
+        "SELECT {EVENT} FROM events WHERE number IN \
+         (SELECT min(number) FROM events WHERE kind = '{QUESTION}' GROUP BY session) ORDER BY number"
+    );
+    list_events(connection, &query, [])
 }
 
 /// Unreadable events are skipped.

@@ -342,6 +342,22 @@ fn any_event_comes_back_as_it_was(store: &mut dyn StateStore) {
     });
 }
 
+fn the_first_question_of_each_session_is_found(store: &mut dyn StateStore) {
+    let asked = |session: &str, text: &str| {
+        let question = Event::Question { text: text.into(), cwd: "/".into(), shell: None, piped_bytes: 0 };
+        event(session, text, question)
+    };
+    let none = turn("shell:3", 2, "without a question");
+    store.keep_all(&[turn("shell:1", 0, "a"), turn("shell:2", 1, "b"), none]).expect("it is kept");
+    store.keep_all(&[event("shell:1", "t", answer("no question"))]).expect("it is kept");
+    store.keep_all(&[asked("shell:2", "two"), asked("shell:1", "one"), asked("shell:2", "more")]).expect("it is kept");
+    let found = store.first_questions().expect("they can be read").into_iter().map(|row| (row.session, row.turn));
+    assert_eq!(
+        found.collect::<Vec<_>>(),
+        [("shell:2", "two"), ("shell:1", "one")].map(|(session, text)| (session.to_owned(), text.to_owned()))
+    );
+}
+
 macro_rules! conformance {
     ($($check:ident),* $(,)?) => {
         mod in_a_file {
@@ -375,4 +391,5 @@ conformance!(
     what_is_beyond_the_limits_goes_the_oldest_first,
     hostile_words_find_nothing_and_break_nothing,
     any_event_comes_back_as_it_was,
+    the_first_question_of_each_session_is_found,
 );

@@ -4,7 +4,7 @@ use std::io::{self, BufRead as _, Read as _};
 
 use secrecy::SecretString;
 
-use super::{Check, Prompt, Row, Stopped, Tone, list, terminal::Terminal};
+use super::{Check, Prompt, Row, Stopped, Tone, fuzzy, terminal::Terminal};
 
 /// Longest answer, in bytes.
 const MAX_LINE_BYTES: u64 = 8 * 1024;
@@ -37,7 +37,7 @@ impl Plain {
 
     fn print_rows(&self, rows: &[Row], shown: &[usize]) -> Result<(), Stopped> {
         for index in shown.iter().take(MAX_ROWS) {
-            let Row { name, remark } = &rows[*index];
+            let Row { name, remark, .. } = &rows[*index];
             let remark = if remark.is_empty() { String::new() } else { format!(" ({remark})") };
             self.print(&format!("  {}. {name}{remark}\n", index + 1))?;
         }
@@ -73,7 +73,7 @@ impl Prompt for Plain {
             if let Some(index) = number.filter(|index| *index < rows.len()).or_else(by_name) {
                 return Ok(index);
             }
-            shown = list::matching(rows, &answer);
+            shown = fuzzy::matching(rows, &answer);
             match shown.as_slice() {
                 [only] => return Ok(*only),
                 [] => {

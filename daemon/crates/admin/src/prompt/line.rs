@@ -27,7 +27,7 @@ impl Line {
     /// Handles a key.
     pub(super) fn on_key(&mut self, key: PromptKey) -> Outcome {
         match key {
-            PromptKey::Interrupt | PromptKey::Escape => return Outcome::Cancelled,
+            PromptKey::Interrupt | PromptKey::EndOfInput | PromptKey::Escape => return Outcome::Cancelled,
             PromptKey::Enter => return Outcome::Done,
             PromptKey::Backspace => drop(self.text.pop()),
             PromptKey::EraseLine => self.text.clear(),

@@ -15,6 +15,11 @@ pub(super) enum PromptKey {
     Last,
     Backspace,
     EraseLine,
+    /// Ctrl-D, which ends input.
+    EndOfInput,
+    Delete,
+    /// No key: the terminal has another size.
+    Resized,
 }
 
 /// The keys in `bytes`, and the number of bytes at the end that begin another key.
@@ -50,7 +55,8 @@ pub(super) fn decode(bytes: &[u8]) -> (Vec<PromptKey>, usize) {
 fn plain(byte: u8) -> Option<PromptKey> {
     Some(match byte {
         b'\r' | b'\n' => PromptKey::Enter,
-        0x03 | 0x04 => PromptKey::Interrupt,
+        0x03 => PromptKey::Interrupt,
+        0x04 => PromptKey::EndOfInput,
         0x08 | 0x7f => PromptKey::Backspace,
         0x15 | 0x17 => PromptKey::EraseLine,
         0x0e => PromptKey::Down,
@@ -72,6 +78,7 @@ fn escape(bytes: &[u8]) -> Option<(Option<PromptKey>, usize)> {
         (_, b'B') => Some(PromptKey::Down),
         (_, b'H') | (b"1" | b"7", b'~') => Some(PromptKey::First),
         (_, b'F') | (b"4" | b"8", b'~') => Some(PromptKey::Last),
+        (b"3", b'~') => Some(PromptKey::Delete),
         (b"5", b'~') => Some(PromptKey::PageUp),
         (b"6", b'~') => Some(PromptKey::PageDown),
         _ => None,
@@ -110,6 +117,7 @@ mod tests {
             all("é\r\x7f\x15\x03"),
             [PromptKey::Char('é'), PromptKey::Enter, PromptKey::Backspace, PromptKey::EraseLine, PromptKey::Interrupt]
         );
+        assert_eq!(all("\x04\x1b[3~"), [PromptKey::EndOfInput, PromptKey::Delete]);
         assert_eq!(all("\x1bx"), [PromptKey::Escape, PromptKey::Char('x')]);
         assert_eq!(
             all("\x1b[200~ab\x1b[201~"),

@@ -8,7 +8,7 @@ use super::{
     Check, Prompt, Row, Stopped, Tone,
     line::{self, Line},
     list::{self, List},
-    terminal::{self, Terminal},
+    terminal::Terminal,
 };
 
 /// Most rows of a list at once.
@@ -28,16 +28,42 @@ const MAX_HINT: usize = 240;
 /// Most marks for a secret.
 const MAX_MARKS: usize = 32;
 
-const BOLD: &str = "1";
-const DIM: &str = "2";
-const ACCENT: &str = "36";
+pub(super) const BOLD: &str = "1";
+pub(super) const DIM: &str = "2";
+pub(super) const ACCENT: &str = "36";
 const GOOD: &str = "32";
-const BAD: &str = "31";
+pub(super) const BAD: &str = "31";
+
+/// Paints text with a style.
+#[derive(Clone, Copy)]
+pub(super) struct Ink {
+    pub(super) is_colored: bool,
+}
+
+impl Ink {
+    pub(super) fn paint(self, style: &str, text: &str) -> String {
+        if self.is_colored && !text.is_empty() { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// A row of a list, with its name in a column of `names`.
+    pub(super) fn list_row(self, row: &Row, is_current: bool, names: usize, columns: usize) -> String {
+        let name = one_line(&row.name, names.min(columns.saturating_sub(4)));
+        let gap = " ".repeat(names.saturating_sub(name.width()) + 2);
+        let remark = one_line(&row.remark, columns.saturating_sub(names + 5));
+        let (mark, name) =
+            if is_current { (self.paint(ACCENT, "❯"), self.paint("1;36", &name)) } else { (" ".to_owned(), name) };
+        if remark.is_empty() {
+            format!("{mark} {name}")
+        } else {
+            format!("{mark} {name}{gap}{}", self.paint(DIM, &remark))
+        }
+    }
+}
 
 /// Asks in a terminal that can move its cursor.
 pub struct Screen {
     terminal: Terminal,
-    is_colored: bool,
+    ink: Ink,
     /// Rows of the live area.
     drawn_rows: usize,
     /// Whether the row above the live area is empty.
@@ -50,11 +76,7 @@ impl Screen {
     /// With or without colours.
     #[must_use]
     pub fn new(terminal: Terminal, is_colored: bool) -> Self {
-        Self { terminal, is_colored, drawn_rows: 0, is_below_blank: false, waiting: Vec::new() }
-    }
-
-    fn ink(&self, style: &str, text: &str) -> String {
-        if self.is_colored && !text.is_empty() { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_owned() }
+        Self { terminal, ink: Ink { is_colored }, drawn_rows: 0, is_below_blank: false, waiting: Vec::new() }
     }
 
     /// Replaces the live area by these rows.
@@ -78,26 +100,26 @@ impl Screen {
         let (columns, rows) = self.terminal.size();
         let (seen, current) = list.window(page(rows));
         let filter = if list.filter().is_empty() {
-            self.ink(DIM, "  type to filter")
+            self.ink.paint(DIM, "  type to filter")
         } else {
-            format!("  {}", self.ink(ACCENT, &one_line(list.filter(), columns.saturating_sub(4))))
+            format!("  {}", self.ink.paint(ACCENT, &one_line(list.filter(), columns.saturating_sub(4))))
         };
         let mut out = self.gap();
-        out.push(self.ink(BOLD, &one_line(question, columns - 1)));
+        out.push(self.ink.paint(BOLD, &one_line(question, columns - 1)));
         if !list.filter().is_empty() || list.count() > MAX_UNFILTERED {
             out.push(filter);
         }
         if list.count() == 0 {
-            out.push(self.ink(DIM, &one_line("  No match. Esc shows all.", columns - 1)));
+            out.push(self.ink.paint(DIM, &one_line("  No match. Esc shows all.", columns - 1)));
         }
         for (place, row) in seen.iter().enumerate() {
-            out.push(self.list_row(row, place == current, names, columns));
+            out.push(self.ink.list_row(row, place == current, names, columns));
         }
         out.push(String::new());
         let more = if list.count() > seen.len() { format!(" · {} in all", list.count()) } else { String::new() };
         // The count is dropped before the way to leave.
         let more = if LIST_KEYS.width() + more.width() < columns { more } else { String::new() };
-        out.push(self.ink(DIM, &one_line(&format!("{LIST_KEYS}{more}"), columns - 1)));
+        out.push(self.ink.paint(DIM, &one_line(&format!("{LIST_KEYS}{more}"), columns - 1)));
         out
     }
 
@@ -106,26 +128,13 @@ impl Screen {
         if self.is_below_blank { Vec::new() } else { vec![String::new()] }
     }
 
-    fn list_row(&self, row: &Row, is_current: bool, names: usize, columns: usize) -> String {
-        let name = one_line(&row.name, names.min(columns.saturating_sub(4)));
-        let gap = " ".repeat(names.saturating_sub(name.width()) + 2);
-        let remark = one_line(&row.remark, columns.saturating_sub(names + 5));
-        let (mark, name) =
-            if is_current { (self.ink(ACCENT, "❯"), self.ink("1;36", &name)) } else { (" ".to_owned(), name) };
-        if remark.is_empty() {
-            format!("{mark} {name}")
-        } else {
-            format!("{mark} {name}{gap}{}", self.ink(DIM, &remark))
-        }
-    }
-
     fn written(&mut self, question: &str, hint: &str, check: Check<'_>, is_secret: bool) -> Result<String, Stopped> {
         let _modes = self.terminal.raw()?;
         let mut line = Line::default();
         let mut complaint = None;
         loop {
             self.draw_line(question, hint, &line, complaint.as_deref(), is_secret)?;
-            for key in terminal::read_keys(&mut self.waiting)? {
+            for key in self.terminal.read_keys(&mut self.waiting)? {
                 match line.on_key(key) {
                     line::Outcome::Open => complaint = None,
                     line::Outcome::Cancelled => {
@@ -166,10 +175,10 @@ impl Screen {
         let below = wrapped(&format!("  {}", one_line(below, MAX_HINT)), columns.saturating_sub(1), 2);
         // A row that the terminal wrapped itself would not be removed with the others.
         let below = below.iter().flat_map(|row| cut(row, columns.saturating_sub(1)));
-        let below = below.map(|row| self.ink(style, row));
+        let below = below.map(|row| self.ink.paint(style, row));
         let mut rows = self.gap();
-        rows.push(self.ink(BOLD, &one_line(question, columns - 1)));
-        rows.push(format!("{} {shown}", self.ink(ACCENT, "❯")));
+        rows.push(self.ink.paint(BOLD, &one_line(question, columns - 1)));
+        rows.push(format!("{} {shown}", self.ink.paint(ACCENT, "❯")));
         let written = rows.len();
         rows.push(String::new());
         rows.extend(below);
@@ -185,12 +194,12 @@ fn page(rows: usize) -> usize {
     rows.saturating_sub(AROUND_LIST).clamp(3, MAX_PAGE)
 }
 
-fn indent(text: &str) -> usize {
+pub(super) fn indent(text: &str) -> usize {
     text.len() - text.trim_start_matches(' ').len()
 }
 
 /// A text in rows of `columns`, broken between words; all but the first begin with `hanging` blanks.
-fn wrapped(text: &str, columns: usize, hanging: usize) -> Vec<String> {
+pub(super) fn wrapped(text: &str, columns: usize, hanging: usize) -> Vec<String> {
     let mut rows = Vec::new();
     let mut row = " ".repeat(indent(text));
     let mut is_empty = true;
@@ -244,8 +253,8 @@ impl Prompt for Screen {
         self.clear()?;
         let (mark, style) = match tone {
             Tone::Title => (String::new(), BOLD),
-            Tone::Done => (format!("{} ", self.ink(GOOD, "✓")), ""),
-            Tone::Failed => (format!("{} ", self.ink(BAD, "✗")), ""),
+            Tone::Done => (format!("{} ", self.ink.paint(GOOD, "✓")), ""),
+            Tone::Failed => (format!("{} ", self.ink.paint(BAD, "✗")), ""),
             Tone::Aside => (String::new(), DIM),
             Tone::Plain => (String::new(), ""),
         };
@@ -254,7 +263,7 @@ impl Prompt for Screen {
         let mut out = mark;
         for (number, row) in wrapped(text, room, hanging).iter().enumerate() {
             let gap = if number > 0 { "\r\n" } else { "" };
-            out.push_str(&format!("{gap}{}", if style.is_empty() { row.clone() } else { self.ink(style, row) }));
+            out.push_str(&format!("{gap}{}", if style.is_empty() { row.clone() } else { self.ink.paint(style, row) }));
         }
         self.is_below_blank = text.is_empty();
         Ok(self.terminal.write(format!("{out}\r\n").as_bytes())?)
@@ -262,7 +271,7 @@ impl Prompt for Screen {
 
     fn wait(&mut self, text: &str) -> Result<(), Stopped> {
         let (columns, _) = self.terminal.size();
-        let row = self.ink(DIM, &one_line(&format!("… {text}"), columns - 1));
+        let row = self.ink.paint(DIM, &one_line(&format!("… {text}"), columns - 1));
         self.draw(&[row], "")
     }
 
@@ -274,7 +283,7 @@ impl Prompt for Screen {
             let frame = self.list_rows(question, &list, names);
             self.draw(&frame, "")?;
             let page = page(self.terminal.size().1);
-            for key in terminal::read_keys(&mut self.waiting)? {
+            for key in self.terminal.read_keys(&mut self.waiting)? {
                 match list.on_key(key, page) {
                     list::Outcome::Open => {}
                     list::Outcome::Chosen(row) => {

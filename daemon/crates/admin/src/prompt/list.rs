@@ -1,12 +1,14 @@
 //! Filters a list by the typed text. Pure.
 
-use super::{Row, keys::PromptKey};
+use super::{Row, fuzzy, keys::PromptKey};
 
 /// The filter and the position of the user.
 #[derive(Clone, Debug)]
 pub(super) struct List<'a> {
     rows: &'a [Row],
     filter: String,
+    /// Indices of rows that were removed.
+    removed: Vec<usize>,
     /// Indices of the matching rows.
     shown: Vec<usize>,
     /// Place in `shown`.
@@ -27,17 +29,18 @@ pub(super) enum Outcome {
 impl<'a> List<'a> {
     /// All rows, at `preselected`.
     pub(super) fn new(rows: &'a [Row], preselected: usize) -> Self {
-        Self { rows, filter: String::new(), shown: (0..rows.len()).collect(), at: preselected.min(rows.len() - 1) }
+        let at = preselected.min(rows.len().saturating_sub(1));
+        Self { rows, filter: String::new(), removed: Vec::new(), shown: (0..rows.len()).collect(), at }
     }
 
     /// Handles a key. `page` is the number of visible rows.
     pub(super) fn on_key(&mut self, key: PromptKey, page: usize) -> Outcome {
         let last = self.shown.len().saturating_sub(1);
         match key {
-            PromptKey::Interrupt => return Outcome::Cancelled,
+            PromptKey::Interrupt | PromptKey::EndOfInput => return Outcome::Cancelled,
             PromptKey::Escape if self.filter.is_empty() => return Outcome::Cancelled,
             PromptKey::Escape | PromptKey::EraseLine => self.filter_by(String::new()),
-            PromptKey::Enter => return self.shown.get(self.at).map_or(Outcome::Open, |row| Outcome::Chosen(*row)),
+            PromptKey::Enter => return self.current().map_or(Outcome::Open, Outcome::Chosen),
             PromptKey::Up => self.at = self.at.checked_sub(1).unwrap_or(last),
             PromptKey::Down => self.at = if self.at < last { self.at + 1 } else { 0 },
             PromptKey::PageUp => self.at = self.at.saturating_sub(page),
@@ -50,6 +53,7 @@ impl<'a> List<'a> {
                 self.filter_by(filter);
             }
             PromptKey::Char(letter) => self.filter_by(format!("{}{letter}", self.filter)),
+            PromptKey::Delete | PromptKey::Resized => {}
         }
         Outcome::Open
     }
@@ -64,6 +68,23 @@ impl<'a> List<'a> {
         self.shown.len()
     }
 
+    /// The index of the current row; none if no row matches.
+    pub(super) fn current(&self) -> Option<usize> {
+        self.shown.get(self.at).copied()
+    }
+
+    /// Takes the current row out of the list. The indices of the others stay as they are.
+    pub(super) fn remove_current(&mut self) {
+        self.removed.extend(self.current());
+        self.shown = self.matching();
+        self.at = self.at.min(self.shown.len().saturating_sub(1));
+    }
+
+    /// The number of all rows.
+    pub(super) fn total(&self) -> usize {
+        self.rows.len() - self.removed.len()
+    }
+
     /// The visible rows, `page` at most, and the place of the current one among them.
     pub(super) fn window(&self, page: usize) -> (Vec<&'a Row>, usize) {
         let start = self.at.saturating_sub(page / 2).min(self.shown.len().saturating_sub(page));
@@ -72,25 +93,19 @@ impl<'a> List<'a> {
     }
 
     fn filter_by(&mut self, filter: String) {
-        let current = self.shown.get(self.at).copied();
-        self.shown = matching(self.rows, &filter);
+        let current = self.current();
         self.filter = filter;
+        self.shown = self.matching();
         // Without a filter the user returns to the earlier row; with one the best match is first.
         let back = current.filter(|_| self.filter.is_empty());
         self.at = back.and_then(|row| self.shown.iter().position(|shown| *shown == row)).unwrap_or(0);
     }
-}
 
-/// The rows with all words of `filter` in them, those whose name begins with it first.
-pub(super) fn matching(rows: &[Row], filter: &str) -> Vec<usize> {
-    let filter = filter.trim().to_lowercase();
-    let has = |row: &Row| {
-        let text = format!("{} {}", row.name, row.remark).to_lowercase();
-        filter.split_whitespace().all(|word| text.contains(word))
-    };
-    let mut found: Vec<usize> = (0..rows.len()).filter(|index| has(&rows[*index])).collect();
-    found.sort_by_key(|index| !rows[*index].name.to_lowercase().starts_with(&filter));
-    found
+    fn matching(&self) -> Vec<usize> {
+        let mut found = fuzzy::matching(self.rows, &self.filter);
+        found.retain(|index| !self.removed.contains(index));
+        found
+    }
 }
 
 #[cfg(test)]
@@ -132,6 +147,19 @@ mod tests {
         assert_eq!(press(&mut list, &[PromptKey::Char('o'), PromptKey::Escape]), Outcome::Open);
         assert_eq!((list.filter(), list.count()), ("", 4));
         assert_eq!(list.on_key(PromptKey::Escape, 3), Outcome::Cancelled);
+    }
+
+    #[test]
+    fn a_removed_row_does_not_come_back() {
+        let rows = rows();
+        let mut list = List::new(&rows, 0);
+        press(&mut list, &['o'].map(PromptKey::Char));
+        assert_eq!(list.current(), Some(1), "OpenAI");
+        list.remove_current();
+        press(&mut list, &[PromptKey::Escape]);
+        assert_eq!((list.count(), list.current().is_some()), (3, true));
+        (0..3).for_each(|_| list.remove_current());
+        assert_eq!((list.count(), press(&mut list, &[PromptKey::Up, PromptKey::Enter])), (0, Outcome::Open));
     }
 
     #[test]

@@ -1,0 +1,137 @@
+//! Commands that let the user pick from a list, which runs in the shell.
+
+use cohab_protocol::{ErrorSubject, SessionAction, SessionAnswer, WireError, WireErrorKind};
+use cohab_types::picked_line::report;
+
+use super::{
+    slash::{attached_to, begin, reply, request, said},
+    *,
+};
+use crate::session_override::{ModelWish, SessionOverride};
+
+/// The list of models runs in the shell, and ends so; the effects when the terminal is ours again.
+fn pick_model(bench: &mut Bench, status: i32, output: &str) -> Vec<Effect> {
+    let effects = begin(bench, "? /model");
+    let [Effect::RunAsItIs(request)] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(request.text, "'/opt/a b/cohab' models --pick --model 'm'");
+    let outcome = CommandOutcome { status: Some(status), output: output.into(), ..outcome(Ending::Exited) };
+    assert!(bench.live(LiveEvent::CommandFinished { id: request.id.clone(), outcome }).is_empty());
+    bench.live(LiveEvent::AnswerReady)
+}
+
+#[test]
+fn a_picked_model_answers_from_now_on() {
+    let mut bench = Bench::connected();
+    let effects = pick_model(&mut bench, 0, &format!("drawn\n{}", report("high")));
+    let wish = ModelWish::Named("high".into());
+    let [Effect::AttachAgain { request_id, change }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(*change, Some(SessionOverride::Model(wish.clone())), "it is a name, also if a tier has it");
+    let effects = reply(&mut bench, *request_id, attached_to("high"));
+    assert_eq!(effects, [Effect::KeepForAttach(SessionOverride::Model(wish)), Effect::EndAnswer]);
+}
+
+#[test]
+fn without_a_pick_the_user_learns_who_answers() {
+    for (status, output) in [(0, ""), (0, "a list\n"), (1, "❯ x\n")] {
+        let mut bench = Bench::connected();
+        let effects = pick_model(&mut bench, status, output);
+        let [Effect::AttachAgain { request_id, change: None }] = &effects[..] else { panic!("{effects:?}") };
+        assert_eq!(reply(&mut bench, *request_id, attached_to("other")), [Effect::EndAnswer]);
+        assert!(bench.shown().contains("scripted/other answers here (COHAB_MODEL)."));
+    }
+}
+
+#[test]
+fn a_list_of_models_that_cannot_run_is_no_failure() {
+    let mut bench = Bench::connected();
+    let effects = begin(&mut bench, "? /model");
+    let [Effect::RunAsItIs(request)] = &effects[..] else { panic!("{effects:?}") };
+    let error = cohab_types::command::RelayError::ShellGone;
+    let effects = bench.live(LiveEvent::CommandRefused { id: request.id.clone(), error });
+    assert!(matches!(&effects[..], [Effect::AttachAgain { change: None, .. }]), "{effects:?}");
+}
+
+#[test]
+fn the_built_in_assistant_has_no_models_to_pick_from() {
+    let mut bench = Bench::new();
+    let model =
+        ModelIdentity { provider: "offline".into(), model: String::new(), origin: String::new(), is_offline: true };
+    bench.event(Event::LinkUp(Attached { model, ..resume::attached(None) }));
+    let effects = begin(&mut bench, "? /model");
+    assert!(matches!(&effects[..], [Effect::AttachAgain { change: None, .. }]), "{effects:?}");
+}
+
+#[test]
+fn with_nothing_to_resume_a_conversation_is_picked() {
+    for (output, expected) in [
+        (report("cohab sessions resume a3f9"), Effect::Join(SessionKey("resume:a3f9".into()))),
+        (String::new(), Effect::EndAnswer),
+    ] {
+        let mut bench = Bench::connected();
+        begin(&mut bench, "? /resume");
+        let nothing = WireError {
+            about: ErrorSubject::Turn(TURN),
+            kind: WireErrorKind::NotFound,
+            message: "Nothing to resume.".into(),
+            hint: None,
+        };
+        let effects = bench.daemon(DaemonMessage::Error(nothing));
+        let [Effect::RunAsItIs(request)] = &effects[..] else { panic!("{effects:?}") };
+        assert_eq!(request.text, "'/opt/a b/cohab' sessions --pick");
+        assert!(bench.daemon(ended(TurnEndReason::Failed)).is_empty(), "its end is not awaited");
+        let outcome = CommandOutcome { output, ..outcome(Ending::Exited) };
+        bench.live(LiveEvent::CommandFinished { id: request.id.clone(), outcome });
+        assert_eq!(bench.live(LiveEvent::AnswerReady), [expected]);
+    }
+}
+
+/// The list of questions runs in the shell and reports this; the effects when the terminal is ours again.
+fn pick_question(bench: &mut Bench, line: &str) -> Vec<Effect> {
+    let effects = begin(bench, "? /rewind");
+    let [Effect::RunAsItIs(request)] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(request.text, "'/opt/a b/cohab' rewind --session 'shell:1'");
+    end_list(bench, request.id.clone(), &report(line))
+}
+
+fn end_list(bench: &mut Bench, id: String, output: &str) -> Vec<Effect> {
+    let outcome = CommandOutcome { output: output.into(), cwd: CWD.into(), ..outcome(Ending::Exited) };
+    bench.live(LiveEvent::CommandFinished { id, outcome });
+    bench.live(LiveEvent::AnswerReady)
+}
+
+#[test]
+fn a_rewind_takes_back_as_many_questions_as_were_picked() {
+    let mut bench = Bench::connected();
+    let effects = pick_question(&mut bench, "2 questions back");
+    let (first, action) = request(&effects);
+    assert_eq!(action, &SessionAction::Rewind);
+    let effects = reply(&mut bench, first, SessionAnswer::Rewound { question: Some("and now".into()) });
+    let (second, action) = request(&effects);
+    assert!(second != first && action == &SessionAction::Rewind);
+    let effects = reply(&mut bench, second, SessionAnswer::Rewound { question: Some("what is here".into()) });
+    assert_eq!(effects, [Effect::EndAnswer], "it is not asked again");
+    assert!(bench.shown().contains("The conversation is as it was before \"what is here\"."));
+}
+
+#[test]
+fn a_rewind_of_the_folder_runs_in_the_shell_first() {
+    let mut bench = Bench::connected();
+    let effects = pick_question(&mut bench, "1 question back, to /srv/it's");
+    let [Effect::RunAsItIs(cd)] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(cd.text, r"cd -- '/srv/it'\''s'");
+    let effects = end_list(&mut bench, cd.id.clone(), "");
+    assert_eq!(request(&effects).1, &SessionAction::Rewind);
+    let mut bench = Bench::connected();
+    let effects = pick_question(&mut bench, &format!("0 questions back, to {CWD}"));
+    assert_eq!(effects, [Effect::EndAnswer], "the shell is there");
+}
+
+#[test]
+fn nothing_is_taken_back_without_a_pick_or_a_conversation() {
+    for line in ["rm -rf /", "many questions back", "2 questions"] {
+        let mut bench = Bench::connected();
+        assert_eq!(pick_question(&mut bench, line), [Effect::EndAnswer], "{line}");
+    }
+    let mut bench = Bench::new();
+    assert!(said(&mut bench, "? /rewind").contains("This shell has no conversation yet."));
+}
