@@ -66,6 +66,15 @@ pub enum ApprovalSubject {
         /// The next action, or the observation: one sentence.
         what: String,
     },
+    /// Search files that may hold secrets.
+    Search {
+        /// The tool that would search: `grep` for text in files, `glob` for names of files.
+        tool: String,
+        /// The folder or file that is searched.
+        path: WirePath,
+        /// The expression to find.
+        pattern: String,
+    },
 }
 
 /// One of several commands that are asked about together.

@@ -151,6 +151,17 @@ pub struct StepFinished {
     pub summary: String,
     /// Duration in milliseconds.
     pub elapsed_ms: u64,
+    /// The change that the step made to a file; absent for all other steps.
+    pub change: Option<FileDiff>,
+}
+
+/// A change to a file as text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileDiff {
+    /// The start of the unified diff, without the two lines that name the file: whole lines, at most `MAX_STEP_DIFF_BYTES`.
+    pub diff: String,
+    /// Lines of the diff that follow and are left out.
+    pub left_out_lines: u32,
 }
 
 /// The outcome of a step.

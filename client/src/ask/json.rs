@@ -126,6 +126,9 @@ fn subject(subject: &ApprovalSubject) -> Value {
         ApprovalSubject::FileRead { tool, path } => {
             json!({"kind": "file_read", "tool": tool, "path": path.to_string()})
         }
+        ApprovalSubject::Search { tool, path, pattern } => {
+            json!({"kind": "search", "tool": tool, "path": path.to_string(), "pattern": pattern})
+        }
         ApprovalSubject::Commands(commands) => {
             let one = |one: &ProposedCommand| json!({"command": one.command, "cwd": one.cwd.to_string()});
             json!({"kind": "commands", "commands": commands.iter().map(one).collect::<Vec<_>>()})

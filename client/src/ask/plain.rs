@@ -182,7 +182,7 @@ mod tests {
         };
         let finished = |step, summary: &str| {
             let (outcome, summary) = (StepOutcome::Done, summary.into());
-            DaemonMessage::StepFinished(StepFinished { turn_id, step, outcome, summary, elapsed_ms: 1 })
+            DaemonMessage::StepFinished(StepFinished { turn_id, step, outcome, summary, elapsed_ms: 1, change: None })
         };
         let messages = [started(1, "a"), finished(1, "one"), started(2, "b"), started(3, "c"), finished(2, "two")];
         for message in messages.iter().chain([&finished(3, "three"), &finished(9, "of the model")]) {

@@ -34,7 +34,7 @@ fn tool(argument: &str) -> StepActivity {
 
 fn finishes(ask: &mut Ask, step: u32, outcome: StepOutcome, summary: &str) {
     let summary = summary.into();
-    let finished = StepFinished { turn_id: TurnId::fresh(), step, outcome, summary, elapsed_ms: 812 };
+    let finished = StepFinished { turn_id: TurnId::fresh(), step, outcome, summary, elapsed_ms: 812, change: None };
     tell(ask, DaemonMessage::StepFinished(finished));
 }
 

@@ -2,7 +2,6 @@
 //! too long to be read, and the card says so; no text of the model stands in the title or the frame.
 
 mod answers;
-mod diff;
 mod impact;
 
 use cohab_policy::{self, Level, Part};
@@ -17,10 +16,12 @@ use cohab_types::place_in_answer::PlaceInAnswer;
 use ratatui::text::{Line, Span};
 
 pub use answers::{Answering, Question, key_rows, question};
-pub(super) use diff::diff_rows;
 pub use impact::{IMPACT_ROWS, impact_rows};
 
-use super::long_command::{Ends, WHOLE_BYTES, ends};
+use super::{
+    diff::{DiffRow, counts, diff_rows, without_names},
+    long_command::{Ends, WHOLE_BYTES, ends},
+};
 use crate::approval::ApprovalEnvironment;
 
 const BAR: &str = "│ ";
@@ -31,6 +32,8 @@ const BAR_COLUMNS: usize = 2;
 const HANG: &str = "  ";
 /// Of a line of more parts only those are listed that do more than read.
 const MAX_QUIET_PARTS: usize = 6;
+/// Reasons that the title of a card about a path gives as well.
+const SAID_BY_TITLE: [&str; 2] = ["writes", "searches a place that also holds secrets"];
 /// Narrower terminals get the card without its bar.
 const MIN_BAR_WIDTH: usize = 12;
 
@@ -62,14 +65,26 @@ pub fn card(
         }
         ApprovalSubject::Commands(commands) => card.batch(commands, environment),
         ApprovalSubject::FileChange { path, diff, .. } => {
-            card.field("file", &path_text(path, environment));
+            let diff = without_names(diff, &path.to_string());
+            let (added, removed) = counts(diff);
+            card.exactly(&[
+                card.label("file"),
+                Span::raw(path_text(path, environment)),
+                Span::styled(output_style.choose("  ", ", "), theme::DIM),
+                Span::styled(format!("+{added} -{removed}"), theme::DIM),
+            ]);
             card.machine(environment);
-            for row in diff_rows(without_names(diff, &path.to_string()).trim_end_matches('\n')) {
-                card.exactly(&[row]);
+            for DiffRow { spans, indent } in diff_rows(diff, output_style) {
+                card.wrapped(indent, |columns| wrap_exactly(&spans, columns));
             }
         }
         ApprovalSubject::FileRead { path, .. } => {
             card.field("file", &path_text(path, environment));
+            card.machine(environment);
+        }
+        ApprovalSubject::Search { path, pattern, .. } => {
+            card.field("for", &visible(pattern));
+            card.field("in", &path_text(path, environment));
             card.machine(environment);
         }
         ApprovalSubject::LocalServer { url, server, model } => {
@@ -96,6 +111,8 @@ fn title(subject: &ApprovalSubject, is_dangerous: bool) -> String {
         ApprovalSubject::FileChange { tool, .. } if tool == "write" => "Write this file?",
         ApprovalSubject::FileChange { .. } => "Change this file?",
         ApprovalSubject::FileRead { .. } => "Read this file? It may hold secrets.",
+        ApprovalSubject::Search { tool, .. } if tool == "glob" => "List these files? The folder may hold secrets.",
+        ApprovalSubject::Search { .. } => "Search these files? They may hold secrets.",
         ApprovalSubject::LocalServer { .. } => "Send questions to this model server on your machine?",
         ApprovalSubject::GoOn { .. } => "Continue?",
     };
@@ -105,19 +122,16 @@ fn title(subject: &ApprovalSubject, is_dangerous: bool) -> String {
     }
 }
 
-/// A diff without the two lines that only say the file's name again.
-pub(super) fn without_names<'a>(diff: &'a str, path: &str) -> &'a str {
-    let rest = diff.strip_prefix(&format!("--- {path}\n")).or_else(|| diff.strip_prefix("--- /dev/null\n"));
-    rest.and_then(|rest| rest.strip_prefix(&format!("+++ {path}\n"))).unwrap_or(diff)
-}
-
 /// What a reason says that title and file do not: the path stands above.
 fn beyond_title<'a>(reason: &'a str, subject: &ApprovalSubject) -> Option<&'a str> {
-    let (ApprovalSubject::FileChange { path, .. } | ApprovalSubject::FileRead { path, .. }) = subject else {
+    let (ApprovalSubject::FileChange { path, .. }
+    | ApprovalSubject::FileRead { path, .. }
+    | ApprovalSubject::Search { path, .. }) = subject
+    else {
         return Some(reason);
     };
     let Some(rest) = reason.strip_suffix(&format!(" {path}")) else { return Some(reason) };
-    Some(rest.trim_end_matches(':')).filter(|rest| *rest != "writes")
+    Some(rest.trim_end_matches(':')).filter(|rest| !SAID_BY_TITLE.contains(rest))
 }
 
 fn mode_note(mode: RunMode) -> Option<&'static str> {
@@ -155,21 +169,22 @@ impl Card {
     }
 
     fn words(&mut self, spans: &[Span<'_>]) {
-        self.wrapped(|columns| wrap_words(spans, columns));
+        self.wrapped(HANG.len(), |columns| wrap_words(spans, columns));
     }
 
     fn exactly(&mut self, spans: &[Span<'_>]) {
-        self.wrapped(|columns| wrap_exactly(spans, columns));
+        self.wrapped(HANG.len(), |columns| wrap_exactly(spans, columns));
     }
 
     /// All rows but the first are indented.
-    fn wrapped(&mut self, wrap: impl Fn(usize) -> Vec<StyledRow>) {
+    fn wrapped(&mut self, indent: usize, wrap: impl Fn(usize) -> Vec<StyledRow>) {
         let rows = wrap(self.columns);
         if rows.len() == 1 || self.columns < MIN_BAR_WIDTH {
             return self.rows(rows);
         }
-        let rows = wrap(self.columns - HANG.len()).into_iter().enumerate();
-        self.rows(rows.map(|(index, row)| if index == 0 { row } else { indented(row) }).collect());
+        let indent = indent.clamp(HANG.len(), self.columns / 2);
+        let rows = wrap(self.columns - indent).into_iter().enumerate();
+        self.rows(rows.map(|(index, row)| if index == 0 { row } else { indented(row, indent) }).collect());
     }
 
     /// The name of a fact, in front of it.
@@ -314,7 +329,7 @@ impl Card {
             row.insert(0, mark.clone());
             row
         };
-        self.rows(rows.map(|(index, row)| if index == 0 { marked(row) } else { indented(row) }).collect());
+        self.rows(rows.map(|(index, row)| if index == 0 { marked(row) } else { indented(row, HANG.len()) }).collect());
     }
 
     fn field(&mut self, name: &str, value: &str) {
@@ -352,8 +367,8 @@ impl Card {
     }
 }
 
-fn indented(mut row: StyledRow) -> StyledRow {
-    row.insert(0, Span::raw(HANG));
+fn indented(mut row: StyledRow, columns: usize) -> StyledRow {
+    row.insert(0, Span::raw(" ".repeat(columns)));
     row
 }
 

@@ -160,9 +160,9 @@ pub fn daemon_message() -> impl Strategy<Value = DaemonMessage> {
         (turn_id(), any::<u32>(), activity()).prop_map(|(turn_id, step, activity)| {
             DaemonMessage::StepStarted(StepStarted { turn_id, step, activity })
         }),
-        (turn_id(), any::<u32>(), outcome(), text(), any::<u64>()).prop_map(
-            |(turn_id, step, outcome, summary, elapsed_ms)| {
-                DaemonMessage::StepFinished(StepFinished { turn_id, step, outcome, summary, elapsed_ms })
+        (turn_id(), any::<u32>(), outcome(), text(), any::<u64>(), option::of(file_diff())).prop_map(
+            |(turn_id, step, outcome, summary, elapsed_ms, change)| {
+                DaemonMessage::StepFinished(StepFinished { turn_id, step, outcome, summary, elapsed_ms, change })
             }
         ),
         (turn_id(), call_id(), text(), any::<u64>(), option::of(approval_id())).prop_map(
@@ -233,7 +233,12 @@ fn subject() -> impl Strategy<Value = ApprovalSubject> {
         (text(), text(), text()).prop_map(|(url, server, model)| ApprovalSubject::LocalServer { url, server, model }),
         vec(proposed_command(), 0..4).prop_map(ApprovalSubject::Commands),
         text().prop_map(|what| ApprovalSubject::GoOn { what }),
+        (text(), path(), text()).prop_map(|(tool, path, pattern)| ApprovalSubject::Search { tool, path, pattern }),
     ]
+}
+
+fn file_diff() -> impl Strategy<Value = FileDiff> {
+    (text(), any::<u32>()).prop_map(|(diff, left_out_lines)| FileDiff { diff, left_out_lines })
 }
 
 fn proposed_command() -> impl Strategy<Value = ProposedCommand> {

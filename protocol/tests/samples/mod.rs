@@ -71,7 +71,7 @@ variants!(ApprovalMode { ReadOnly, Ask, All, Auto });
 variants!(ChunkDelta { Text, Reasoning, Reset });
 variants!(StepActivity { ModelCall, ToolCall, Compaction });
 variants!(StepOutcome { Done, Failed, Refused, Cancelled });
-variants!(ApprovalSubject { Command, FileChange, FileRead, LocalServer, Commands, GoOn });
+variants!(ApprovalSubject { Command, FileChange, FileRead, LocalServer, Commands, GoOn, Search });
 variants!(TurnEndReason { Answered, Cancelled, StepLimit, Refused, Length, Failed });
 variants!(SessionAnswer { Attached, Status, Done, Context, Compacted, Usage, Rewound });
 variants!(NoticeKind { Info, Warning, Retry });
@@ -191,6 +191,7 @@ pub fn daemon_messages() -> Vec<DaemonMessage> {
             outcome: StepOutcome::Done,
             summary: "12 lines".into(),
             elapsed_ms: 40,
+            change: Some(FileDiff { diff: "@@ -1 +1 @@\n-a\n+b\n".into(), left_out_lines: 3 }),
         }),
         DaemonMessage::ExecuteCommand(ExecuteCommand {
             turn_id: TURN,
@@ -321,6 +322,7 @@ fn subjects() -> Vec<ApprovalSubject> {
             reasons: vec!["runs the project's own code".into()],
         }]),
         ApprovalSubject::GoOn { what: "the same call came 5 times".into() },
+        ApprovalSubject::Search { tool: "grep".into(), path: path("/home/ann"), pattern: "price".into() },
     ]
 }
 

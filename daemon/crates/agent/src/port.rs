@@ -51,6 +51,8 @@ pub enum Effect {
     Read {
         /// Absolute.
         path: PathBuf,
+        /// The expression that is searched for there; `None` if the file itself is read.
+        pattern: Option<String>,
     },
     /// Writes a file.
     Write {
@@ -121,6 +123,8 @@ pub enum TurnEvent {
         summary: String,
         /// Duration of the step.
         elapsed: Duration,
+        /// The unified diff of the file that the step has changed.
+        change: Option<Arc<str>>,
     },
     /// The usage of the turn so far; sent after each model call that used anything.
     Spent {

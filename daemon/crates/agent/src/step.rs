@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     hook::{Denial, PlannedCall},
-    port::{Activity, EventSink, StepResult, Tool, ToolContext, ToolOutput, TurnEvent},
+    port::{Activity, Effect, EventSink, StepResult, Tool, ToolContext, ToolOutput, TurnEvent},
     state::{Cut, Progress, Record, TurnState},
     turn::Agent,
 };
@@ -63,6 +63,8 @@ struct Called {
     is_error: bool,
     /// Running time of the tool itself; the wait for the user's consent is not counted.
     ran_for: Duration,
+    /// The diff of the file that it has changed.
+    change: Option<Arc<str>>,
 }
 
 /// The outcome of a call, and whether the call could be run at all.
@@ -82,7 +84,7 @@ impl Called {
         match result {
             Ok(ToolOutput { content, summary, is_failure }) => {
                 let outcome = if is_failure { StepResult::Failed } else { StepResult::Done };
-                Self { content, summary, outcome, is_error: false, ran_for: Duration::ZERO }
+                Self { content, summary, outcome, is_error: false, ran_for: Duration::ZERO, change: None }
             }
             Err(error) => Self::failed(error, StepResult::Failed),
         }
@@ -91,7 +93,7 @@ impl Called {
     fn failed(text: impl Into<String>, outcome: StepResult) -> Self {
         let content = text.into();
         let summary = content.lines().next().unwrap_or_default().to_owned();
-        Self { content, summary, outcome, is_error: true, ran_for: Duration::ZERO }
+        Self { content, summary, outcome, is_error: true, ran_for: Duration::ZERO, change: None }
     }
 
     fn cancelled() -> Self {
@@ -134,7 +136,7 @@ impl Agent {
             self.middleware.iter().rev().for_each(|middleware| middleware.after_model(usage));
         }
         self.middleware.iter().rev().for_each(|middleware| middleware.model_ended(&record));
-        sink.emit(TurnEvent::StepFinished { step, outcome, summary, elapsed: started.elapsed() }).await;
+        sink.emit(TurnEvent::StepFinished { step, outcome, summary, elapsed: started.elapsed(), change: None }).await;
         if matches!(&record, Record::Answer { class: StopClass::Pause, message, .. } if message.tool_calls.is_empty()) {
             sink.emit(TurnEvent::Notice(PAUSED.into())).await;
         }
@@ -260,10 +262,11 @@ impl Agent {
                     Some(error) => complaint = Some(error),
                     None => good_calls += u32::from(ran.step.is_some()),
                 }
-                let called = ran.called;
+                let mut called = ran.called;
                 if let Some(step) = ran.step {
                     let (outcome, summary, elapsed) = (called.outcome, called.summary.clone(), called.ran_for);
-                    sink.emit(TurnEvent::StepFinished { step, outcome, summary, elapsed }).await;
+                    let change = called.change.take();
+                    sink.emit(TurnEvent::StepFinished { step, outcome, summary, elapsed, change }).await;
                 }
                 results.push(self.finish(call.clone(), called).await);
             }
@@ -368,6 +371,9 @@ impl Agent {
             called = Called::of(tool.call(&planned.args, &context).await);
         }
         called.ran_for = started.elapsed();
+        if let (StepResult::Done, Effect::Write { diff, .. }) = (called.outcome, &planned.intent.effect) {
+            called.change = Some(Arc::clone(diff));
+        }
         self.middleware.iter().rev().for_each(|middleware| middleware.tool_ran(planned, called.outcome));
         if let Some(note) = planned.note.take() {
             called.content = format!("[{note}]\n{}", called.content);

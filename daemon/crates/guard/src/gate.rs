@@ -165,7 +165,7 @@ impl Gate {
     }
 
     fn judge(&self, call: &PlannedCall) -> Verdict {
-        if let (Effect::Read { path }, Some(folder)) = (&call.intent.effect, &self.outputs)
+        if let (Effect::Read { path, .. }, Some(folder)) = (&call.intent.effect, &self.outputs)
             && path.starts_with(folder)
         {
             return Verdict::new(Level::Allow, Vec::new());

@@ -318,6 +318,17 @@ fn files_and_servers() {
             let subject = ApprovalSubject::FileRead { tool: "read".into(), path: path("/home/ann/.ssh/config") };
             stage.card(subject, false, &["may hold secrets"]);
         }),
+        ("files are searched", |stage| {
+            let (path, pattern) = (path("/home/ann"), "price|cost".into());
+            let reason = "searches a place that also holds secrets: /home/ann";
+            stage.card(ApprovalSubject::Search { tool: "grep".into(), path, pattern }, false, &[reason]);
+        }),
+        ("files are listed, hostile", |stage| {
+            let pattern = format!("*.rs{HOSTILE}\n{}", "x".repeat(100));
+            let path = path("/home/ann/.ssh");
+            let reason = "reads secrets: /home/ann/.ssh";
+            stage.card(ApprovalSubject::Search { tool: "glob".into(), path, pattern }, true, &[reason]);
+        }),
         ("a file is read by root on another machine", |stage| {
             stage.be_root_elsewhere();
             let subject = ApprovalSubject::FileRead { tool: "read".into(), path: path("/etc/shadow") };
