@@ -17,6 +17,8 @@ pub enum CommandKind {
     New,
     /// Takes back what the last turn changed in the shell.
     Undo,
+    /// Shows what the last turn, or the conversation, changed in files.
+    Diff,
     /// Asks the last question again.
     Retry,
     /// Holds the answer that is coming.
@@ -55,11 +57,12 @@ pub struct Command {
 }
 
 /// All of them, in the order of the help.
-pub const COMMANDS: [Command; 15] = [
+pub const COMMANDS: [Command; 16] = [
     command("help", "", "list these commands", CommandKind::Help),
     command("model", "[NAME|TIER]", "show or change the model", CommandKind::Model),
     command("new", "", "begin a new conversation", CommandKind::New),
     command("undo", "", "undo the changes of the last turn", CommandKind::Undo),
+    command("diff", "[session]", "show what changed in files", CommandKind::Diff),
     command("retry", "", "ask the last question again", CommandKind::Retry),
     command("pause", "", "hold the answer after its step", CommandKind::Pause),
     command("resume", "", "continue a held or interrupted answer", CommandKind::Resume),

@@ -81,6 +81,7 @@ commands! {
     why: Why(why::WhyArgs);
     audit: Audit(audit::AuditArgs);
     undo: Undo(undo::UndoArgs);
+    diff: Diff(diff::DiffArgs);
     trace: Trace(trace::TraceArgs);
     resume: Resume(resume::ResumeArgs);
     context: Context(context::ContextArgs);
