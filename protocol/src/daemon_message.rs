@@ -151,8 +151,19 @@ pub struct StepFinished {
     pub summary: String,
     /// Duration in milliseconds.
     pub elapsed_ms: u64,
-    /// The change that the step made to a file; absent for all other steps.
-    pub change: Option<FileDiff>,
+    /// What the user should see of it, if the step line is not enough.
+    pub detail: Option<StepDetail>,
+    /// Whether the step could only read: its failure means little for the outcome of the turn.
+    pub only_reads: bool,
+}
+
+/// More about a finished step, for the user's screen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StepDetail {
+    /// The step has changed a file.
+    Change(FileDiff),
+    /// The end of the output of a command that has failed; at most `MAX_STEP_OUTPUT_BYTES`. The live shell has shown it already.
+    Output(String),
 }
 
 /// A change to a file as text.

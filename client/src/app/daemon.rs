@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use cohab_protocol::{
-    AgentStreamChunk, DaemonMessage, ErrorSubject, Notice, StepActivity, StepFinished, StepOutcome, TurnEnded, TurnId,
-    WireErrorKind,
+    AgentStreamChunk, DaemonMessage, ErrorSubject, Notice, StepActivity, StepDetail, StepFinished, StepOutcome,
+    TurnEnded, TurnId, WireErrorKind,
 };
 use cohab_term::output_style::OutputStyle;
 
@@ -105,10 +105,16 @@ impl App {
         if !ended.has_echoed && output_style == OutputStyle::Rich {
             self.screen.above.extend(status::step_started(&ended.activity, width));
         }
-        let StepFinished { outcome, summary, elapsed_ms, change, .. } = finished;
-        if let Some(change) = change {
-            let all = format!("{} /diff", self.options.question_prefix);
-            self.screen.above.extend(kept_rows(change, &all, width, output_style));
+        let StepFinished { outcome, summary, elapsed_ms, detail, .. } = finished;
+        match detail {
+            Some(StepDetail::Change(change)) => {
+                let all = format!("{} /diff", self.options.question_prefix);
+                self.screen.above.extend(kept_rows(change, &all, width, output_style));
+            }
+            Some(StepDetail::Output(output)) if !ended.has_echoed => {
+                self.screen.above.extend(status::failed_output(output, width, output_style));
+            }
+            Some(StepDetail::Output(_)) | None => {}
         }
         let mut summary = summary.clone();
         if *outcome == StepOutcome::Done && changes_files(&ended.activity) {

@@ -230,7 +230,8 @@ fn a_read_only_command_runs_unasked_and_its_result_is_sent() {
         outcome: StepOutcome::Done,
         summary: "exit 0".into(),
         elapsed_ms: 9_000,
-        change: None,
+        detail: None,
+        only_reads: false,
     };
     bench.daemon(DaemonMessage::StepFinished(finished));
     bench.live(LiveEvent::AnswerReady);

@@ -6,7 +6,8 @@ use std::{
 };
 
 use cohab_protocol::{
-    ApprovalMode, ChunkDelta, DaemonMessage, ErrorSubject, StepActivity, StepFinished, WireError, WireErrorKind,
+    ApprovalMode, ChunkDelta, DaemonMessage, ErrorSubject, StepActivity, StepDetail, StepFinished, WireError,
+    WireErrorKind,
 };
 use cohab_term::{
     live_area::{Abilities, LiveArea},
@@ -145,13 +146,16 @@ impl<W: Write> View for ScreenView<W> {
                     }
                 }
             }
-            DaemonMessage::StepFinished(StepFinished { step, outcome, summary, elapsed_ms, change, .. }) => {
+            DaemonMessage::StepFinished(StepFinished { step, outcome, summary, elapsed_ms, detail, .. }) => {
                 if let Some(index) = self.steps.iter().position(|(number, _)| number == step) {
                     let (_, activity) = self.steps.remove(index);
                     let (width, output_style) = (self.width(), self.output_style);
                     above.extend(status::step_started(&activity, width).filter(|_| output_style == OutputStyle::Rich));
-                    let rows = |change| kept_rows(change, ALL_CHANGES, width, output_style);
-                    above.extend(change.as_ref().map(rows).unwrap_or_default());
+                    above.extend(match detail {
+                        Some(StepDetail::Change(change)) => kept_rows(change, ALL_CHANGES, width, output_style),
+                        Some(StepDetail::Output(output)) => status::failed_output(output, width, output_style),
+                        None => Vec::new(),
+                    });
                     above.extend(status::step_finished(&activity, *outcome, summary, *elapsed_ms, width, output_style));
                 }
                 self.waiting = self.last_open();

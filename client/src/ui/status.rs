@@ -13,6 +13,9 @@ use ratatui::{
 /// Said when the user stops something.
 pub const STOPPED: &str = "Stopped.";
 
+/// Lines of a failed command that are shown, the last ones.
+const FAILED_LINES: usize = 8;
+
 /// The mark of a mode in which nothing is asked.
 #[must_use]
 pub fn approval_warning(approval: ApprovalMode) -> Option<Span<'static>> {
@@ -102,6 +105,17 @@ fn ended_line(
     let text = parts.join(output_style.choose(" · ", ", ")) + output_style.choose("", ".");
     let line = Line::from(vec![Span::styled(output_style.choose(glyph, word), style), Span::styled(text, theme::DIM)]);
     Some(fitted(&line, width))
+}
+
+/// The last lines of a command that has failed out of the user's sight, below its step.
+#[must_use]
+pub fn failed_output(output: &str, width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
+    let lines: Vec<&str> = output.lines().collect();
+    let shown = &lines[lines.len().saturating_sub(FAILED_LINES)..];
+    let line = |text: &&str| {
+        fitted(&Line::styled(format!("{}{}", output_style.choose("    ", ""), one_line(text)), theme::DIM), width)
+    };
+    shown.iter().map(line).collect()
 }
 
 /// A notice of the daemon.

@@ -160,9 +160,17 @@ pub fn daemon_message() -> impl Strategy<Value = DaemonMessage> {
         (turn_id(), any::<u32>(), activity()).prop_map(|(turn_id, step, activity)| {
             DaemonMessage::StepStarted(StepStarted { turn_id, step, activity })
         }),
-        (turn_id(), any::<u32>(), outcome(), text(), any::<u64>(), option::of(file_diff())).prop_map(
-            |(turn_id, step, outcome, summary, elapsed_ms, change)| {
-                DaemonMessage::StepFinished(StepFinished { turn_id, step, outcome, summary, elapsed_ms, change })
+        (turn_id(), any::<u32>(), outcome(), text(), any::<u64>(), option::of(detail()), any::<bool>()).prop_map(
+            |(turn_id, step, outcome, summary, elapsed_ms, detail, only_reads)| {
+                DaemonMessage::StepFinished(StepFinished {
+                    turn_id,
+                    step,
+                    outcome,
+                    summary,
+                    elapsed_ms,
+                    detail,
+                    only_reads,
+                })
             }
         ),
         (turn_id(), call_id(), text(), any::<u64>(), option::of(approval_id())).prop_map(
@@ -237,8 +245,11 @@ fn subject() -> impl Strategy<Value = ApprovalSubject> {
     ]
 }
 
-fn file_diff() -> impl Strategy<Value = FileDiff> {
-    (text(), any::<u32>()).prop_map(|(diff, left_out_lines)| FileDiff { diff, left_out_lines })
+fn detail() -> impl Strategy<Value = StepDetail> {
+    prop_oneof![
+        (text(), any::<u32>()).prop_map(|(diff, left_out_lines)| StepDetail::Change(FileDiff { diff, left_out_lines })),
+        text().prop_map(StepDetail::Output),
+    ]
 }
 
 fn proposed_command() -> impl Strategy<Value = ProposedCommand> {

@@ -70,6 +70,7 @@ variants!(SessionAction { Attach, Status, Clear, SetApproval, Context, Compact, 
 variants!(ApprovalMode { ReadOnly, Ask, All, Auto });
 variants!(ChunkDelta { Text, Reasoning, Reset });
 variants!(StepActivity { ModelCall, ToolCall, Compaction });
+variants!(StepDetail { Change, Output });
 variants!(StepOutcome { Done, Failed, Refused, Cancelled });
 variants!(ApprovalSubject { Command, FileChange, FileRead, LocalServer, Commands, GoOn, Search });
 variants!(TurnEndReason { Answered, Cancelled, StepLimit, Refused, Length, Failed });
@@ -101,6 +102,7 @@ pub fn golden_lines() -> Vec<String> {
     section(&mut lines, &[ChunkDelta::Text("Hé".into()), ChunkDelta::Reasoning("so".into()), ChunkDelta::Reset]);
     section(&mut lines, &activities());
     section(&mut lines, &[StepOutcome::Done, StepOutcome::Failed, StepOutcome::Refused, StepOutcome::Cancelled]);
+    section(&mut lines, &details());
     section(&mut lines, &subjects());
     section(&mut lines, &end_reasons());
     section(&mut lines, &answers());
@@ -191,7 +193,8 @@ pub fn daemon_messages() -> Vec<DaemonMessage> {
             outcome: StepOutcome::Done,
             summary: "12 lines".into(),
             elapsed_ms: 40,
-            change: Some(FileDiff { diff: "@@ -1 +1 @@\n-a\n+b\n".into(), left_out_lines: 3 }),
+            detail: Some(StepDetail::Output("no such file\n".into())),
+            only_reads: true,
         }),
         DaemonMessage::ExecuteCommand(ExecuteCommand {
             turn_id: TURN,
@@ -301,6 +304,13 @@ fn activities() -> Vec<StepActivity> {
         StepActivity::ModelCall { model: "a/b".into() },
         StepActivity::ToolCall { tool: "bash".into(), argument: "ls".into() },
         StepActivity::Compaction,
+    ]
+}
+
+fn details() -> Vec<StepDetail> {
+    vec![
+        StepDetail::Change(FileDiff { diff: "@@ -1 +1 @@\n-a\n+b\n".into(), left_out_lines: 3 }),
+        StepDetail::Output("no such file\n".into()),
     ]
 }
 

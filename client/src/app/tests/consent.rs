@@ -2,7 +2,7 @@
 
 use cohab_impact::{Impact, Note, Tally};
 use cohab_policy::user_rules::{self, Rule};
-use cohab_protocol::{FileDiff, ProposedCommand};
+use cohab_protocol::{FileDiff, ProposedCommand, StepDetail};
 
 use super::*;
 use crate::background_task::{Task, TaskResult};
@@ -319,7 +319,8 @@ fn a_change_stays_on_the_screen_without_a_card() {
         outcome: StepOutcome::Done,
         summary: "+1 -1".into(),
         elapsed_ms: 5,
-        change: Some(FileDiff { diff: "@@ -7 +7 @@\n-old\n+new\n".into(), left_out_lines: 2 }),
+        detail: Some(StepDetail::Change(FileDiff { diff: "@@ -7 +7 @@\n-old\n+new\n".into(), left_out_lines: 2 })),
+        only_reads: false,
     }));
     let shown = bench.shown();
     let kept = "● edit  src/a.py\n    7 -old\n    7 +new\n    … 2 more lines: `? /diff`\n  ✓ +1 -1";

@@ -95,7 +95,8 @@ fn a_command_that_the_user_suspends_holds_the_turn_and_is_marked_as_such() {
         outcome,
         summary,
         elapsed_ms: 5,
-        change: None,
+        detail: None,
+        only_reads: false,
     }));
     bench.daemon(told(true));
     let shown = bench.shown();

@@ -212,6 +212,7 @@ fn step_ended(number: u32, outcome: StepOutcome, summary: &str, elapsed_ms: u64)
         outcome,
         summary,
         elapsed_ms,
-        change: None,
+        detail: None,
+        only_reads: false,
     })
 }

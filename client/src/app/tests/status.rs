@@ -85,7 +85,8 @@ fn where_nothing_is_painted_twice_each_step_is_a_sentence() {
         outcome,
         summary,
         elapsed_ms: 5,
-        change: None,
+        detail: None,
+        only_reads: false,
     }));
     assert_eq!(bench.shown(), "Done: read, 12 lines, 5 ms.\n----\n");
 }

@@ -200,7 +200,8 @@ fn after_a_change_of_a_file(tool: &str, outcome: StepOutcome, with_shell: bool) 
         outcome,
         summary,
         elapsed_ms: 5,
-        change: None,
+        detail: None,
+        only_reads: false,
     }));
     if with_shell {
         bench.daemon(execute("ls", None));

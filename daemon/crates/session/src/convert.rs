@@ -3,8 +3,8 @@
 use std::{path::Path, time::Duration};
 
 use cohab_agent::{
-    StopReason, TurnError,
-    port::{Activity, ApprovalAnswer, ApprovalSubject, Effect, Lasts, StepResult},
+    StopReason, TurnError, builtin_tools,
+    port::{Activity, ApprovalAnswer, ApprovalSubject, Effect, Lasts, StepDetail, StepResult},
 };
 use cohab_context::{analysis::Analysis, query::PastCommand};
 use cohab_model_api::{ModelInfo, TokenUsage};
@@ -93,9 +93,20 @@ pub fn activity(activity: Activity) -> wire::StepActivity {
     }
 }
 
-/// The change to a file for the user's screen: as many of its first lines as a message may hold.
+/// More about a step for the user's screen.
 #[must_use]
-pub fn file_diff(diff: &str) -> wire::FileDiff {
+pub fn step_detail(detail: StepDetail) -> wire::StepDetail {
+    match detail {
+        StepDetail::Change(diff) => wire::StepDetail::Change(file_diff(&diff)),
+        StepDetail::Failure(result) => {
+            let output = builtin_tools::output_of(&result);
+            wire::StepDetail::Output(tail(output, wire::MAX_STEP_OUTPUT_BYTES).to_owned())
+        }
+    }
+}
+
+/// The change to a file for the user's screen: as many of its first lines as a message may hold.
+fn file_diff(diff: &str) -> wire::FileDiff {
     // The step names the file.
     let named = diff
         .strip_prefix("--- ")

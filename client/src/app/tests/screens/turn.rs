@@ -1,6 +1,6 @@
 //! An answer from the question to its end.
 
-use cohab_protocol::{ErrorSubject, FileDiff, Notice, NoticeKind, TurnProgress, WireError, WireErrorKind};
+use cohab_protocol::{ErrorSubject, FileDiff, Notice, NoticeKind, StepDetail, TurnProgress, WireError, WireErrorKind};
 
 use super::*;
 
@@ -125,7 +125,7 @@ fn text_steps_and_commands() {
             stage.daemon(step(1, tool("edit", "src/main.rs")));
             let added: String = (0..20).map(|number| format!("+    let line_{number} = {number};\n")).collect();
             let diff = "@@ -98,3 +98,3 @@\n fn main() {\n-    let total = price * count;\n+    let total = net * count;\n }\n@@ -120 +120,21 @@\n // more\n";
-            let change = Some(FileDiff { diff: diff.to_owned() + &added, left_out_lines: 0 });
+            let detail = Some(StepDetail::Change(FileDiff { diff: diff.to_owned() + &added, left_out_lines: 0 }));
             let (outcome, summary) = (StepOutcome::Done, "+21 -1".into());
             stage.daemon(DaemonMessage::StepFinished(StepFinished {
                 turn_id: TURN,
@@ -133,7 +133,8 @@ fn text_steps_and_commands() {
                 outcome,
                 summary,
                 elapsed_ms: 3,
-                change,
+                detail,
+                only_reads: false,
             }));
         }),
         ("a long command of many lines", |stage| {

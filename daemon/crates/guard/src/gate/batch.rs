@@ -48,7 +48,7 @@ impl Gate {
             let mut verdict = self.judge(call);
             let is_new = wanted.iter().all(|(other, _)| other.intent.effect != call.intent.effect);
             let is_command = matches!(call.intent.effect, Effect::RunCommand { .. });
-            let is_once = is_asked_each_time(call);
+            let is_once = is_asked_each_time(call) || self.stopped_by_sandbox(call, verdict.level).is_some();
             if is_command
                 && is_new
                 && !is_once

@@ -13,6 +13,7 @@ mod consent;
 mod data_flow;
 mod filling;
 mod repository;
+mod sandbox;
 
 /// Judges by the first word.
 fn by_first_word(effect: &Effect, _context: Context<'_>) -> Verdict {

@@ -299,7 +299,8 @@ async fn what_the_model_says_is_kept_by_the_step_and_void_text_is_not() {
         outcome: StepResult::Done,
         summary: String::new(),
         elapsed: Duration::ZERO,
-        change: None,
+        detail: None,
+        only_reads: true,
     };
     for event in [
         TurnEvent::Text("void".into()),
@@ -332,7 +333,15 @@ async fn of_a_model_call_it_is_kept_when_its_first_word_came_and_how_it_ended() 
     pass(580).await;
     sink.emit(TurnEvent::Text("Well".into())).await;
     let (outcome, elapsed) = (StepResult::Failed, Duration::from_secs(1));
-    sink.emit(TurnEvent::StepFinished { step: 0, outcome, summary: "cut".into(), elapsed, change: None }).await;
+    sink.emit(TurnEvent::StepFinished {
+        step: 0,
+        outcome,
+        summary: "cut".into(),
+        elapsed,
+        detail: None,
+        only_reads: true,
+    })
+    .await;
     let state = TurnState::new(Vec::new(), "q".into());
     let provider = Arc::new(Model::says("of no concern"));
     let steps = Steps { recorder: Arc::clone(&bench.recorder), provider };
