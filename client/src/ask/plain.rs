@@ -24,7 +24,7 @@ pub(super) struct PlainView<O, E> {
     /// The tool that the last line is about.
     last_tool: Option<u32>,
     /// Rows of the open question that are printed already.
-    shown_question: Option<(ApprovalId, Vec<String>)>,
+    shown_question: Option<((ApprovalId, bool), Vec<String>)>,
 }
 
 impl<O: Write, E: Write> PlainView<O, E> {
@@ -123,7 +123,7 @@ impl<O: Write, E: Write> View for PlainView<O, E> {
             self.shown_question = None;
             return Ok(());
         };
-        let id = question.request().approval_id;
+        let id = question.shown_card();
         if self.shown_question.as_ref().is_none_or(|(shown, _)| *shown != id) {
             self.shown_question = None;
             self.end_text()?;

@@ -202,8 +202,8 @@ impl<W: Write> View for ScreenView<W> {
 
     fn show_question(&mut self, question: Option<&OpenQuestion>) -> io::Result<()> {
         let mut above = self.take_text();
-        let known = self.question.as_ref().map(|known| known.request().approval_id);
-        if let Some(question) = question.filter(|question| Some(question.request().approval_id) != known)
+        let known = self.question.as_ref().map(OpenQuestion::shown_card);
+        if let Some(question) = question.filter(|question| Some(question.shown_card()) != known)
             && question.fitting_card(self.width(), usize::from(self.rows), self.output_style).is_none()
         {
             above.extend(question.card(self.width(), self.output_style));

@@ -16,13 +16,14 @@ use cohab_types::place_in_answer::PlaceInAnswer;
 use ratatui::text::{Line, Span};
 
 pub use answers::{Answering, Question, key_rows, question};
+use impact::has_impact_details;
 pub use impact::{IMPACT_ROWS, impact_rows};
 
 use super::{
     diff::{DiffRow, counts, diff_rows, without_names},
     long_command::{Ends, WHOLE_BYTES, ends},
 };
-use crate::approval::ApprovalEnvironment;
+use crate::approval::{ApprovalEnvironment, ImpactPreview, Lasting};
 
 const BAR: &str = "│ ";
 const TOP: &str = "╭ ";
@@ -37,17 +38,19 @@ const SAID_BY_TITLE: [&str; 2] = ["writes", "searches a place that also holds se
 /// Narrower terminals get the card without its bar.
 const MIN_BAR_WIDTH: usize = 12;
 
-/// What would be done and why it is asked. All of it; a caller whose live area is too small prints it above. `parts` are the
-/// commands of a line of several.
+/// What would be done and why it is asked; a caller whose live area is too small prints it above. `parts` are the commands of a line of
+/// several. Details are the verdict on each part and command, and the kind of the shell; danger has no details, all of it is shown.
 #[must_use]
 pub fn card(
     request: &ApprovalRequest,
     parts: &[Part],
+    is_detailed: bool,
     environment: &ApprovalEnvironment,
     width: usize,
     output_style: OutputStyle,
 ) -> Vec<Line<'static>> {
     let mut card = Card::new(request.is_dangerous, width, output_style);
+    let is_whole = is_detailed || request.is_dangerous;
     let title = title(&request.subject, request.is_dangerous);
     let title_style = if request.is_dangerous { theme::DANGER } else { theme::STRONG };
     let mut title = vec![Span::styled(title, title_style)];
@@ -59,11 +62,13 @@ pub fn card(
     match &request.subject {
         ApprovalSubject::Command { command, cwd, mode } => {
             card.command("", command);
-            card.parts(parts);
+            if is_whole {
+                card.parts(parts);
+            }
             card.hosts(command);
-            card.place(cwd, *mode, environment);
+            card.place(cwd, *mode, is_whole, environment);
         }
-        ApprovalSubject::Commands(commands) => card.batch(commands, environment),
+        ApprovalSubject::Commands(commands) => card.batch(commands, is_whole, environment),
         ApprovalSubject::FileChange { path, diff, .. } => {
             let diff = without_names(diff, &path.to_string());
             let (added, removed) = counts(diff);
@@ -93,14 +98,58 @@ pub fn card(
         }
         ApprovalSubject::GoOn { what } => card.words(&[Span::raw(visible(what))]),
     }
-    // A reason that stands with its own part is not said twice.
-    let is_told = |reason: &String| parts.iter().any(|part| part.reasons.contains(reason));
-    for reason in request.reasons.iter().filter(|reason| !is_told(reason)) {
-        if let Some(reason) = beyond_title(reason, &request.subject) {
+    for reason in reasons(request, parts, is_whole) {
+        if let Some(reason) = beyond_title(&reason, &request.subject) {
             card.reason(reason);
         }
     }
     card.into_top()
+}
+
+/// The reasons below the card, a row each. Of a whole card those of parts and of commands stand with them.
+fn reasons(request: &ApprovalRequest, parts: &[Part], is_whole: bool) -> Vec<String> {
+    let of_parts = || parts.iter().flat_map(|part| &part.reasons);
+    let own = request.reasons.iter().filter(|reason| !of_parts().any(|told| told == *reason));
+    if is_whole {
+        return own.cloned().collect();
+    }
+    let asked = parts.iter().filter(|part| part.level > Level::Allow).filter_map(|part| part.reasons.first());
+    let of_commands = match &request.subject {
+        ApprovalSubject::Commands(commands) => commands.as_slice(),
+        _ => &[],
+    };
+    joined(asked.chain(of_commands.iter().flat_map(|one| &one.reasons)).chain(own))
+}
+
+/// Each reason once. Those that say the same of several things, as ``not known: `a` `` and ``not known: `b` ``, are one.
+fn joined<'a>(reasons: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let mut joined: Vec<String> = Vec::new();
+    for reason in reasons {
+        let start = |text: &str| text.split_once(": `").map(|(start, _)| start.to_owned());
+        let same = joined
+            .iter()
+            .position(|known| known == reason || start(known).is_some_and(|known| start(reason) == Some(known)));
+        let Some(same) = same else {
+            joined.push(reason.clone());
+            continue;
+        };
+        let thing = reason.split_once(": ").map_or("", |(_, thing)| thing);
+        if !joined[same].contains(thing) {
+            joined[same].push_str(&format!(", {thing}"));
+        }
+    }
+    joined
+}
+
+/// Whether details are left out of the short card.
+#[must_use]
+pub fn has_details(request: &ApprovalRequest, parts: &[Part], preview: &ImpactPreview) -> bool {
+    let is_apart = match &request.subject {
+        ApprovalSubject::Command { .. } => !parts.is_empty(),
+        ApprovalSubject::Commands(_) => true,
+        _ => false,
+    };
+    !request.is_dangerous && (is_apart || has_impact_details(preview))
 }
 
 fn title(subject: &ApprovalSubject, is_dangerous: bool) -> String {
@@ -268,7 +317,7 @@ impl Card {
         }
     }
 
-    fn batch(&mut self, commands: &[ProposedCommand], environment: &ApprovalEnvironment) {
+    fn batch(&mut self, commands: &[ProposedCommand], is_whole: bool, environment: &ApprovalEnvironment) {
         let shared = commands
             .first()
             .filter(|first| commands.iter().all(|one| (&one.cwd, one.mode) == (&first.cwd, first.mode)));
@@ -277,14 +326,14 @@ impl Card {
             self.command(&format!("{:>digits$} ", index + 1), &one.command);
             self.hosts(&one.command);
             if shared.is_none() {
-                self.place(&one.cwd, one.mode, environment);
+                self.place(&one.cwd, one.mode, is_whole, environment);
             }
-            for reason in &one.reasons {
+            for reason in one.reasons.iter().filter(|_| is_whole) {
                 self.reason(reason);
             }
         }
         if let Some(shared) = shared {
-            self.place(&shared.cwd, shared.mode, environment);
+            self.place(&shared.cwd, shared.mode, is_whole, environment);
         }
     }
 
@@ -298,9 +347,10 @@ impl Card {
     }
 
     /// Folder, shell and machine, as far as they are worth a word.
-    fn place(&mut self, cwd: &WirePath, mode: RunMode, environment: &ApprovalEnvironment) {
+    fn place(&mut self, cwd: &WirePath, mode: RunMode, is_whole: bool, environment: &ApprovalEnvironment) {
         self.field("in", &path_text(cwd, environment));
-        if let Some(note) = mode_note(mode) {
+        // Where there is no live shell no command is expected to change one.
+        if let Some(note) = mode_note(mode).filter(|_| is_whole || environment.lasting == Lasting::Shell) {
             self.words(&[self.label("shell"), Span::raw(note)]);
         }
         self.machine(environment);

@@ -168,6 +168,10 @@ fn danger() {
         ("in a subshell", |stage| {
             stage.card(command_in("set -e; make", RunMode::Subshell), false, &["not known to be read-only: `make`"]);
         }),
+        ("in a subshell, v", |stage| {
+            stage.card(command_in("set -e; make", RunMode::Subshell), false, &["not known to be read-only: `make`"]);
+            stage.keys("v");
+        }),
         ("in a shell of its own", |stage| {
             stage.card(command_in("make", RunMode::Isolated), false, &["not known to be read-only: `make`"]);
         }),
@@ -240,6 +244,7 @@ fn several_commands() {
     let states: &[State] = &[
         ("a batch", |stage| stage.batch("")),
         ("a batch: none, with a word", |stage| stage.batch("nnot now")),
+        ("a batch: details", |stage| stage.batch("v")),
         ("a batch: one by one", |stage| stage.batch("o")),
         ("a batch: one by one, the second", |stage| {
             stage.batch("o");

@@ -87,6 +87,10 @@ struct FileText {
 }
 
 fn file_text(file: &ChangedFile) -> FileText {
+    if let Some(from) = &file.moved_from {
+        let note = format!("moved from {}", record::folder(&from.to_string_lossy(), &record::home()));
+        return FileText { note, hunks: String::new(), is_new: false, is_gone: false };
+    }
     let text = |content: &Content| match content {
         Content::Nothing => Ok(String::new()),
         Content::File(bytes) if bytes.len() > MAX_DIFF_BYTES => Err(format!("{} bytes", bytes.len())),
@@ -242,12 +246,13 @@ mod tests {
     fn what_is_no_text_or_has_changed_again_is_said() {
         let (home, work) = work();
         let (picture, gone, same) = (work.join("p.png"), work.join("gone"), work.join("same"));
-        [&gone, &same].iter().for_each(|path| fs::write(path, "old\n").expect("written"));
+        [&gone, &same, &work.join("from")].iter().for_each(|path| fs::write(path, "old\n").expect("written"));
         write(&home, ("shell:1", "t"), &picture, b"\xff\0");
         write(&home, ("shell:1", "t"), &same, b"new\n");
         let changes = CommandChanges {
             line: "rm gone; make".to_owned(),
             paths: vec![gone.clone()],
+            moves: vec![(work.join("from"), work.join("to"))],
             uncovered: vec!["what `make` changes in files".to_owned()],
             ..CommandChanges::default()
         };
@@ -255,19 +260,23 @@ mod tests {
         let deadline = std::time::Instant::now() + Duration::from_secs(60);
         let pending = backups.keep_for_command(("shell:1", "t"), "tidy", &changes, deadline).expect("kept");
         fs::remove_file(&gone).expect("removed");
+        fs::rename(work.join("from"), work.join("to")).expect("moved");
         backups.command_ended("shell:1", "t", &pending).expect("noted");
         fs::write(&same, "mine\n").expect("written");
-        let (picture, gone, same) = (picture.display(), gone.display(), same.display());
+        let [picture, gone, same, from, to] =
+            ["p.png", "gone", "same", "from", "to"].map(|name| work.join(name).display().to_string());
         assert_eq!(
             shown(&home, &of(&[])),
             format!(
                 "\"the question of t\", now\nNot known: what `make` changes in files.\n{picture}: new, 2 bytes that are not text\n\
-                 --- {same}\n+++ {same}\n@@ -1 +1 @@\n-old\n+mine\n--- {gone}\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n"
+                 --- {same}\n+++ {same}\n@@ -1 +1 @@\n-old\n+mine\n--- {gone}\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n\
+                 {to}: moved from {from}\n"
             )
         );
         let json: Value = serde_json::from_str(&shown(&home, &DiffArgs { json: true, ..of(&[]) })).expect("JSON");
         let notes: Vec<_> = json["files"].as_array().expect("files").iter().map(|file| file["note"].clone()).collect();
-        assert_eq!(notes, ["new, 2 bytes that are not text", "changed again since", "removed"]);
+        let moved = format!("moved from {from}");
+        assert_eq!(notes, ["new, 2 bytes that are not text", "changed again since", "removed", moved.as_str()]);
         fs::write(work.join("same"), "old\n").expect("written");
         assert!(!shown(&home, &of(&[])).contains("/same"), "it is as it was");
     }

@@ -49,6 +49,8 @@ pub struct ChangedFile {
     pub before: Content,
     /// Now.
     pub after: Content,
+    /// The path from which it was moved here.
+    pub moved_from: Option<PathBuf>,
     /// What is there now is not what the assistant left.
     pub is_changed_since: bool,
 }
@@ -128,19 +130,21 @@ fn changed_file(change: &Change, copies: &Path) -> Option<ChangedFile> {
         Kept::File { copy, .. } => file(&copies.join(copy)),
         Kept::Link { target } => link(target),
         Kept::Folder { .. } => Content::Other("a folder".to_owned()),
-        Kept::MovedFrom { path } => Content::Other(format!("nothing, moved here from {}", path_from(path).display())),
+        Kept::MovedFrom { .. } => Content::Nothing,
+    };
+    let moved_from = match &change.kept {
+        Kept::MovedFrom { path } => Some(path_from(path)),
+        _ => None,
     };
     let after = match &now {
         Now::Nothing => Content::Nothing,
-        // What was moved is the same file.
-        Now::File(_) if matches!(change.kept, Kept::MovedFrom { .. }) => Content::Other("the moved file".to_owned()),
         Now::File(_) => file(&change.path),
         Now::Link(target) => link(target),
         Now::Folder(_) => Content::Other("a folder".to_owned()),
         Now::Other => Content::Other("no regular file".to_owned()),
     };
     let is_as_left = change.left.as_ref().is_some_and(|left| now.is_left(left, &change.path).unwrap_or_default());
-    let file = ChangedFile { path: change.path.clone(), before, after, is_changed_since: !is_as_left };
+    let file = ChangedFile { path: change.path.clone(), before, after, moved_from, is_changed_since: !is_as_left };
     Some(file).filter(|file| file.before != file.after)
 }
 
