@@ -111,7 +111,8 @@ impl OpenQuestion {
             rest: VecDeque::new(),
             request,
         };
-        if !question.offer.as_one && matches!(question.request.subject, ApprovalSubject::Commands(_)) {
+        let is_batch = |subject: &_| matches!(subject, ApprovalSubject::Commands(_) | ApprovalSubject::FileChanges(_));
+        if !question.offer.as_one && is_batch(&question.request.subject) {
             let task = question.begin_one_by_one(now);
             return (question, task);
         }
@@ -471,13 +472,9 @@ impl OpenQuestion {
     }
 
     fn begin_one_by_one(&mut self, now: Instant) -> Option<Task> {
-        let ApprovalSubject::Commands(commands) = &self.request.subject else { return None };
-        let (batch, turn_id) = (self.request.approval_id, self.request.turn_id);
-        let all = commands.len();
-        let numbered = |(index, one)| offer::single(one, turn_id, (index + 1, all));
-        self.rest = commands.iter().enumerate().map(numbered).collect();
-        self.batch = Some(batch);
-        let next = self.rest.pop_front()?;
+        let mut rest: VecDeque<_> = offer::singles(&self.request).into();
+        let next = rest.pop_front()?;
+        (self.rest, self.batch) = (rest, Some(self.request.approval_id));
         self.turn_to(next, now)
     }
 

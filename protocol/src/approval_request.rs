@@ -75,6 +75,23 @@ pub enum ApprovalSubject {
         /// The expression to find.
         pattern: String,
     },
+    /// Several changes of files of one answer, to be decided in one go, as [`Commands`](Self::Commands) are.
+    FileChanges(Vec<ProposedChange>),
+}
+
+/// One of several changes of files that are asked about together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProposedChange {
+    /// The id under which it is decided, if each is decided by itself.
+    pub approval_id: ApprovalId,
+    /// `write` or `edit`.
+    pub tool: String,
+    /// The file.
+    pub path: WirePath,
+    /// Unified diff of the change.
+    pub diff: String,
+    /// Reasons for the question.
+    pub reasons: Vec<String>,
 }
 
 /// One of several commands that are asked about together.

@@ -5,7 +5,7 @@ mod answers;
 mod impact;
 
 use cohab_policy::{self, Level, Part};
-use cohab_protocol::{ApprovalRequest, ApprovalSubject, ProposedCommand, RunMode, WirePath};
+use cohab_protocol::{ApprovalRequest, ApprovalSubject, ProposedChange, ProposedCommand, RunMode, WirePath};
 use cohab_term::wrap::{StyledRow, row_width, wrap_exactly, wrap_words};
 use cohab_term::{
     output_style::OutputStyle,
@@ -70,19 +70,11 @@ pub fn card(
         }
         ApprovalSubject::Commands(commands) => card.batch(commands, is_whole, environment),
         ApprovalSubject::FileChange { path, diff, .. } => {
-            let diff = without_names(diff, &path.to_string());
-            let (added, removed) = counts(diff);
-            card.exactly(&[
-                card.label("file"),
-                Span::raw(path_text(path, environment)),
-                Span::styled(output_style.choose("  ", ", "), theme::DIM),
-                Span::styled(format!("+{added} -{removed}"), theme::DIM),
-            ]);
+            card.change_head("file", path, diff, environment);
             card.machine(environment);
-            for DiffRow { spans, indent } in diff_rows(diff, output_style) {
-                card.wrapped(indent, |columns| wrap_exactly(&spans, columns));
-            }
+            card.diff(path, diff);
         }
+        ApprovalSubject::FileChanges(changes) => card.changes(changes, environment),
         ApprovalSubject::FileRead { path, .. } => {
             card.field("file", &path_text(path, environment));
             card.machine(environment);
@@ -157,6 +149,7 @@ fn title(subject: &ApprovalSubject, is_dangerous: bool) -> String {
         // Danger is asked one by one.
         ApprovalSubject::Commands(commands) => return format!("Run these {} commands?", commands.len()),
         ApprovalSubject::Command { .. } => "Run this command?",
+        ApprovalSubject::FileChanges(changes) => return format!("Make these {} changes?", changes.len()),
         ApprovalSubject::FileChange { tool, .. } if tool == "write" => "Write this file?",
         ApprovalSubject::FileChange { .. } => "Change this file?",
         ApprovalSubject::FileRead { .. } => "Read this file? It may hold secrets.",
@@ -179,6 +172,10 @@ fn beyond_title<'a>(reason: &'a str, subject: &ApprovalSubject) -> Option<&'a st
     else {
         return Some(reason);
     };
+    beyond_path(reason, path)
+}
+
+fn beyond_path<'a>(reason: &'a str, path: &WirePath) -> Option<&'a str> {
     let Some(rest) = reason.strip_suffix(&format!(" {path}")) else { return Some(reason) };
     Some(rest.trim_end_matches(':')).filter(|rest| !SAID_BY_TITLE.contains(rest))
 }
@@ -334,6 +331,36 @@ impl Card {
         }
         if let Some(shared) = shared {
             self.place(&shared.cwd, shared.mode, is_whole, environment);
+        }
+    }
+
+    /// Several changes, each with its file, its diff and its reasons.
+    fn changes(&mut self, changes: &[ProposedChange], environment: &ApprovalEnvironment) {
+        for (index, one) in changes.iter().enumerate() {
+            self.change_head(&format!("file {}", index + 1), &one.path, &one.diff, environment);
+            self.diff(&one.path, &one.diff);
+            for reason in &one.reasons {
+                if let Some(reason) = beyond_path(reason, &one.path) {
+                    self.reason(reason);
+                }
+            }
+        }
+        self.machine(environment);
+    }
+
+    /// The file that is changed, with the numbers of added and removed lines.
+    fn change_head(&mut self, name: &str, path: &WirePath, diff: &str, environment: &ApprovalEnvironment) {
+        let (added, removed) = counts(without_names(diff, &path.to_string()));
+        self.exactly(&[
+            self.label(name),
+            Span::raw(path_text(path, environment)),
+            Span::styled(format!("{}+{added} -{removed}", self.output_style.choose("  ", ", ")), theme::DIM),
+        ]);
+    }
+
+    fn diff(&mut self, path: &WirePath, diff: &str) {
+        for DiffRow { spans, indent } in diff_rows(without_names(diff, &path.to_string()), self.output_style) {
+            self.wrapped(indent, |columns| wrap_exactly(&spans, columns));
         }
     }
 

@@ -242,6 +242,7 @@ fn subject() -> impl Strategy<Value = ApprovalSubject> {
         vec(proposed_command(), 0..4).prop_map(ApprovalSubject::Commands),
         text().prop_map(|what| ApprovalSubject::GoOn { what }),
         (text(), path(), text()).prop_map(|(tool, path, pattern)| ApprovalSubject::Search { tool, path, pattern }),
+        vec(proposed_change(), 0..4).prop_map(ApprovalSubject::FileChanges),
     ]
 }
 
@@ -250,6 +251,11 @@ fn detail() -> impl Strategy<Value = StepDetail> {
         (text(), any::<u32>()).prop_map(|(diff, left_out_lines)| StepDetail::Change(FileDiff { diff, left_out_lines })),
         text().prop_map(StepDetail::Output),
     ]
+}
+
+fn proposed_change() -> impl Strategy<Value = ProposedChange> {
+    (approval_id(), text(), path(), text(), vec(text(), 0..3))
+        .prop_map(|(approval_id, tool, path, diff, reasons)| ProposedChange { approval_id, tool, path, diff, reasons })
 }
 
 fn proposed_command() -> impl Strategy<Value = ProposedCommand> {

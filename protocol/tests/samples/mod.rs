@@ -72,7 +72,7 @@ variants!(ChunkDelta { Text, Reasoning, Reset });
 variants!(StepActivity { ModelCall, ToolCall, Compaction });
 variants!(StepDetail { Change, Output });
 variants!(StepOutcome { Done, Failed, Refused, Cancelled });
-variants!(ApprovalSubject { Command, FileChange, FileRead, LocalServer, Commands, GoOn, Search });
+variants!(ApprovalSubject { Command, FileChange, FileRead, LocalServer, Commands, GoOn, Search, FileChanges });
 variants!(TurnEndReason { Answered, Cancelled, StepLimit, Refused, Length, Failed });
 variants!(SessionAnswer { Attached, Status, Done, Context, Compacted, Usage, Rewound });
 variants!(NoticeKind { Info, Warning, Retry });
@@ -333,6 +333,13 @@ fn subjects() -> Vec<ApprovalSubject> {
         }]),
         ApprovalSubject::GoOn { what: "the same call came 5 times".into() },
         ApprovalSubject::Search { tool: "grep".into(), path: path("/home/ann"), pattern: "price".into() },
+        ApprovalSubject::FileChanges(vec![ProposedChange {
+            approval_id: APPROVAL,
+            tool: "edit".into(),
+            path: path("/f"),
+            diff: "-a\n+b\n".into(),
+            reasons: vec!["writes /f".into()],
+        }]),
     ]
 }
 

@@ -2,7 +2,7 @@
 
 use cohab_impact::{Grave, Impact, Note, Tally};
 use cohab_policy::{self, Verdict};
-use cohab_protocol::{ProposedCommand, WirePath};
+use cohab_protocol::{ProposedChange, ProposedCommand, WirePath};
 
 use super::*;
 use crate::{background_task::TaskResult, redactor::Redactor};
@@ -84,6 +84,30 @@ impl Stage {
 
     fn removal(&mut self, keys: &str) {
         self.card(command("rm -rf build *.log"), true, &["removes whole folders, without asking"]);
+        self.keys(keys);
+    }
+
+    fn changes(&mut self, keys: &str) {
+        let change = |number: u128, file: &str, diff: &str, reason: &str| ProposedChange {
+            approval_id: ApprovalId(Uuid::from_u128(200 + number)),
+            tool: "edit".into(),
+            path: path(file),
+            diff: diff.into(),
+            reasons: vec![reason.into()],
+        };
+        self.card(
+            ApprovalSubject::FileChanges(vec![
+                change(1, "src/main.rs", DIFF, "writes src/main.rs"),
+                change(
+                    2,
+                    "/home/ann/n",
+                    "--- /dev/null\n+++ /home/ann/n\n@@ -0,0 +1 @@\n+a\n",
+                    "outside of the project",
+                ),
+            ]),
+            false,
+            &[],
+        );
         self.keys(keys);
     }
 
@@ -244,6 +268,8 @@ fn several_commands() {
     let states: &[State] = &[
         ("a batch", |stage| stage.batch("")),
         ("a batch: none, with a word", |stage| stage.batch("nnot now")),
+        ("a batch of changes", |stage| stage.changes("")),
+        ("a batch of changes: one by one", |stage| stage.changes("o")),
         ("a batch: details", |stage| stage.batch("v")),
         ("a batch: one by one", |stage| stage.batch("o")),
         ("a batch: one by one, the second", |stage| {
