@@ -179,8 +179,7 @@ impl OpenQuestion {
             card::impact_rows(&self.request, preview, self.is_detailed, &self.environment, width, output_style);
         let Question { lines: keys, cursor } = card::question(
             &self.request,
-            &self.offer,
-            self.has_details(),
+            &Offer { details: self.has_details(), ..self.offer.clone() },
             &self.answering,
             self.chosen(),
             &self.environment,

@@ -21,6 +21,8 @@ pub struct Offer {
     pub edit: bool,
     /// Several commands or changes can be decided at once; else each is asked by itself.
     pub as_one: bool,
+    /// The card has details that are not shown yet.
+    pub details: bool,
 }
 
 impl Offer {
@@ -50,7 +52,7 @@ impl Offer {
                     let shell = environment.context_of(*mode, cwd.as_path()).shell;
                     let rule = |folder| Rule::of(command, folder, shell).ok();
                     let (folder, always) = (rule(Some(cwd.as_path())), rule(None));
-                    Self { session: !cohab_policy::reaches_out(command), edit: true, folder, always, as_one: false }
+                    Self { session: !cohab_policy::reaches_out(command), edit: true, folder, always, ..Self::default() }
                 };
                 if verdict.level > Level::Ask && !request.is_dangerous {
                     request.is_dangerous = true;

@@ -3,12 +3,7 @@
 use std::{collections::HashSet, ops::Range};
 
 use cohab_protocol::FileDiff;
-use cohab_term::{
-    output_style::OutputStyle,
-    theme,
-    visible::visible,
-    wrap::{StyledRow, row_width},
-};
+use cohab_term::{output_style::OutputStyle, theme, visible::visible, wrap::StyledRow};
 use ratatui::{
     style::Style,
     text::{Line, Span},
@@ -130,7 +125,8 @@ impl Gutter {
             let number = number.map(|number| number.to_string()).unwrap_or_default();
             spans.insert(0, Span::styled(format!("{number:>0$} ", self.digits), theme::DIM));
         }
-        let indent = spans.first().filter(|_| self.digits > 0).map_or(0, |number| row_width(&[number.clone()]) + 1);
+        // The number, a blank and the sign.
+        let indent = if self.digits > 0 { self.digits + 2 } else { 0 };
         DiffRow { spans, indent }
     }
 }

@@ -56,7 +56,6 @@ pub struct Question {
 pub fn question(
     request: &ApprovalRequest,
     offer: &Offer,
-    has_details: bool,
     answering: &Answering,
     chosen: Option<char>,
     environment: &ApprovalEnvironment,
@@ -82,7 +81,7 @@ pub fn question(
     };
     match answering {
         Answering::Unattended => keyed(&[("Tab or an arrow", "to answer"), ("Esc", "stop")]),
-        Answering::Keys => keyed(&keys(request, offer, has_details)),
+        Answering::Keys => keyed(&keys(request, offer)),
         Answering::Confirming { typed: input, edited } => {
             let note = "Type yes and Enter to do it, Esc to go back.";
             let mut question = typed(note, "yes? ", input);
@@ -136,7 +135,7 @@ fn keeping(
 }
 
 /// The keys that mean something for this question, in the order shown, and their meanings.
-fn keys(request: &ApprovalRequest, offer: &Offer, has_details: bool) -> Vec<(&'static str, &'static str)> {
+fn keys(request: &ApprovalRequest, offer: &Offer) -> Vec<(&'static str, &'static str)> {
     let is_plain = matches!(request.subject, ApprovalSubject::LocalServer { .. } | ApprovalSubject::GoOn { .. });
     let is_change = matches!(request.subject, ApprovalSubject::FileChange { .. });
     let once = match (is_plain, offer.as_one, request.is_dangerous) {
@@ -152,7 +151,7 @@ fn keys(request: &ApprovalRequest, offer: &Offer, has_details: bool) -> Vec<(&'s
         ("a", "always", offer.always.is_some()),
         ("o", "one by one", offer.as_one),
         ("e", "edit", offer.edit),
-        ("v", "details", has_details),
+        ("v", "details", offer.details),
         ("n", if offer.as_one { "none" } else { "no" }, true),
         ("Esc", "stop", true),
     ];

@@ -254,7 +254,6 @@ mod tests {
             paths: vec![gone.clone()],
             moves: vec![(work.join("from"), work.join("to"))],
             uncovered: vec!["what `make` changes in files".to_owned()],
-            ..CommandChanges::default()
         };
         let backups = Backups::at(&home.paths.state_dir);
         let deadline = std::time::Instant::now() + Duration::from_secs(60);
