@@ -16,14 +16,13 @@ use cohab_types::place_in_answer::PlaceInAnswer;
 use ratatui::text::{Line, Span};
 
 pub use answers::{Answering, Question, key_rows, question};
-use impact::has_impact_details;
-pub use impact::{IMPACT_ROWS, impact_rows};
+pub use impact::{IMPACT_ROWS, has_details, impact_rows};
 
 use super::{
     diff::{DiffRow, counts, diff_rows, without_names},
     long_command::{Ends, WHOLE_BYTES, ends},
 };
-use crate::approval::{ApprovalEnvironment, ImpactPreview, Lasting};
+use crate::approval::{ApprovalEnvironment, Lasting};
 
 const BAR: &str = "│ ";
 const TOP: &str = "╭ ";
@@ -131,17 +130,6 @@ fn joined<'a>(reasons: impl Iterator<Item = &'a String>) -> Vec<String> {
         }
     }
     joined
-}
-
-/// Whether details are left out of the short card.
-#[must_use]
-pub fn has_details(request: &ApprovalRequest, parts: &[Part], preview: &ImpactPreview) -> bool {
-    let is_apart = match &request.subject {
-        ApprovalSubject::Command { .. } => !parts.is_empty(),
-        ApprovalSubject::Commands(_) => true,
-        _ => false,
-    };
-    !request.is_dangerous && (is_apart || has_impact_details(preview))
 }
 
 fn title(subject: &ApprovalSubject, is_dangerous: bool) -> String {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use cohab_impact::{Grave, Impact, Note, Tally, walk::MAX_NAMES};
+use cohab_policy::Part;
 use cohab_protocol::{ApprovalRequest, ApprovalSubject};
 use ratatui::{
     style::Style,
@@ -26,8 +27,19 @@ fn main_notes(notes: Vec<(usize, &Note)>) -> Vec<(usize, &Note)> {
     notes.into_iter().filter(is_main).collect()
 }
 
+/// Whether details are left out of the short card.
+#[must_use]
+pub fn has_details(request: &ApprovalRequest, parts: &[Part], preview: &ImpactPreview) -> bool {
+    let is_apart = match &request.subject {
+        ApprovalSubject::Command { .. } => !parts.is_empty(),
+        ApprovalSubject::Commands(_) => true,
+        _ => false,
+    };
+    !request.is_dangerous && (is_apart || has_impact_details(preview))
+}
+
 /// Whether the short card leaves a row out.
-pub(super) fn has_impact_details(preview: &ImpactPreview) -> bool {
+fn has_impact_details(preview: &ImpactPreview) -> bool {
     let ImpactPreview::Seen(impacts) = preview else { return false };
     let notes: Vec<(usize, &Note)> = impacts.iter().enumerate().flat_map(numbered).collect();
     let all = notes.len();
