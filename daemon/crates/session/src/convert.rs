@@ -238,6 +238,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_search_is_asked_about_as_one() {
+        let subject = |pattern: Option<&str>| {
+            let effect = Effect::Read { path: "/home/ann".into(), pattern: pattern.map(str::to_owned) };
+            let subject = ApprovalSubject::Effect { tool: "grep".into(), effect };
+            approval_subject(subject, Path::new("/w"), wire::RunMode::Live)
+        };
+        let path: wire::WirePath = Path::new("/home/ann").into();
+        let (tool, pattern) = ("grep".to_owned(), "price".to_owned());
+        assert_eq!(
+            subject(Some("price")),
+            wire::ApprovalSubject::Search { tool: tool.clone(), path: path.clone(), pattern }
+        );
+        assert_eq!(subject(None), wire::ApprovalSubject::FileRead { tool, path });
+    }
+
+    #[test]
+    fn what_a_failed_command_wrote_is_sent_without_the_models_notes() {
+        let result = format!("{}no such file\n[exit 1; cwd /w; 0.04 s]", "x\n".repeat(10_000));
+        let wire::StepDetail::Output(output) = step_detail(StepDetail::Failure(result)) else { panic!("no output") };
+        assert!(output.ends_with("x\nno such file") && output.len() <= wire::MAX_STEP_OUTPUT_BYTES, "{}", output.len());
+    }
+
+    #[test]
     fn a_change_is_sent_without_names_and_in_whole_lines() {
         let diff = "--- /w/a\n+++ /w/a\n@@ -1,2 +1 @@\n--- x\n+++ y\n-z\n";
         let sent = file_diff(diff);
