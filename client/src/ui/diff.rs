@@ -8,6 +8,7 @@ use ratatui::{
     style::Style,
     text::{Line, Span},
 };
+use unicode_width::UnicodeWidthStr;
 
 use super::status::fitted;
 
@@ -17,6 +18,8 @@ const KEPT_ROWS: usize = 15;
 const INDENT: &str = "    ";
 /// Between two parts of a file.
 const GAP: &str = "⋯";
+/// A tab leads to the next of these columns of the file.
+const TAB_COLUMNS: usize = 4;
 /// The words that differ are marked if at least one letter in so many is the same in both lines.
 const LEAST_ALIKE: usize = 3;
 
@@ -231,8 +234,16 @@ fn visible_line(line: &str, is_about_blanks: bool) -> String {
     let (sign, content) = line.split_at(usize::from(line.starts_with(['+', '-', ' '])));
     // A line without a sign is no row of the card's own.
     let sign = if sign.is_empty() && !line.starts_with(['@', '\\']) { " " } else { sign };
-    let parts: Vec<String> = content.split('\t').map(visible).collect();
-    format!("{sign}{}", parts.join(if is_about_blanks { "→\t" } else { "\t" }))
+    let mut text = String::new();
+    for (index, part) in content.split('\t').enumerate() {
+        if index > 0 {
+            text.push_str(if is_about_blanks { "→" } else { "" });
+            // Numbers and signs do not shift the columns of the file.
+            text.push_str(&" ".repeat(TAB_COLUMNS - text.width() % TAB_COLUMNS));
+        }
+        text.push_str(&visible(part));
+    }
+    format!("{sign}{text}")
 }
 
 /// The style of a line, and of the words in it that differ.
@@ -295,7 +306,7 @@ mod tests {
 
     #[test]
     fn a_diff_keeps_its_indentation_and_shows_what_hides() {
-        assert_eq!(shown("+\t\tx"), ["+\t\tx"]);
+        assert_eq!(shown("+\ta\tx"), ["+    a   x"]);
         assert_eq!(shown("! all is well"), [" ! all is well"]);
         assert_eq!(shown("-        y\u{202e}"), ["-        y\\u{202e}"]);
     }
@@ -303,7 +314,7 @@ mod tests {
     #[test]
     fn a_tab_is_seen_where_the_change_is_about_blanks() {
         let diff = " \tall:\n-        cc x\n-\told\n+\tcc x\n+\tnew\n";
-        assert_eq!(shown(diff), [" \tall:", "-        cc x", "-\told", "+→\tcc x", "+\tnew"]);
+        assert_eq!(shown(diff), ["     all:", "-        cc x", "-    old", "+→   cc x", "+    new"]);
     }
 
     #[test]
@@ -316,6 +327,12 @@ mod tests {
         };
         assert!(rows(0).iter().all(|row| row.chars().count() <= 40 && !row.contains('\u{202e}')), "{:?}", rows(0));
         assert_eq!((rows(0).len(), rows(0)[KEPT_ROWS].as_str()), (KEPT_ROWS + 1, "    … 40 more lines: `? /diff`"));
+        let indented = FileDiff { diff: "@@ -1 +1 @@\n-\tx\n+\t\ty\n".into(), left_out_lines: 0 };
+        let rows_of_tabs = kept_rows(&indented, "? /diff", 40, OutputStyle::Rich);
+        assert_eq!(
+            rows_of_tabs.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["    1 -    x", "    1 +        y"]
+        );
         assert_eq!(rows(200)[KEPT_ROWS], "    … 240 more lines: `? /diff`");
     }
 }
