@@ -65,6 +65,8 @@ pub struct OpenQuestion {
     request: ApprovalRequest,
     offer: Offer,
     parts: Vec<Part>,
+    /// Whether the user wants to see the details.
+    is_detailed: bool,
     preview: ImpactPreview,
     answering: Answering,
     /// Keys decide nothing until then.
@@ -102,6 +104,7 @@ impl OpenQuestion {
             parts: environment.parts(&request.subject),
             environment,
             offer,
+            is_detailed: false,
             preview: ImpactPreview::Needless,
             answering: Answering::Keys,
             deaf_until: now + DEAF,
@@ -110,7 +113,8 @@ impl OpenQuestion {
             rest: VecDeque::new(),
             request,
         };
-        if !question.offer.as_one && matches!(question.request.subject, ApprovalSubject::Commands(_)) {
+        let is_batch = |subject: &_| matches!(subject, ApprovalSubject::Commands(_) | ApprovalSubject::FileChanges(_));
+        if !question.offer.as_one && is_batch(&question.request.subject) {
             let task = question.begin_one_by_one(now);
             return (question, task);
         }
@@ -157,7 +161,7 @@ impl OpenQuestion {
     /// What would be done, whole.
     #[must_use]
     pub fn card(&self, width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
-        card::card(&self.request, &self.parts, &self.environment, width, output_style)
+        card::card(&self.request, &self.parts, self.is_detailed, &self.environment, width, output_style)
     }
 
     /// The card, if it and what stands below it fit on so many rows; else it belongs into the scrollback.
@@ -173,10 +177,11 @@ impl OpenQuestion {
         // What was looked at is the command as it was asked.
         let is_another = matches!(self.answering, Answering::Confirming { edited: Some(_), .. });
         let preview = if is_another { &ImpactPreview::Needless } else { &self.preview };
-        let mut lines = card::impact_rows(&self.request, preview, &self.environment, width, output_style);
+        let mut lines =
+            card::impact_rows(&self.request, preview, self.is_detailed, &self.environment, width, output_style);
         let Question { lines: keys, cursor } = card::question(
             &self.request,
-            &self.offer,
+            &Offer { details: self.has_details(), ..self.offer.clone() },
             &self.answering,
             self.chosen(),
             &self.environment,
@@ -186,6 +191,16 @@ impl OpenQuestion {
         let cursor = cursor.map(|(row, column)| (row + lines.len(), column));
         lines.extend(keys);
         Question { lines, cursor }
+    }
+
+    fn has_details(&self) -> bool {
+        !self.is_detailed && card::has_details(&self.request, &self.parts, &self.preview)
+    }
+
+    /// The card that is on the screen: it changes when the details are asked for.
+    #[must_use]
+    pub fn shown_card(&self) -> (ApprovalId, bool) {
+        (self.request.approval_id, self.is_detailed)
     }
 
     fn chosen(&self) -> Option<char> {
@@ -346,6 +361,10 @@ impl OpenQuestion {
                 let task = self.begin_one_by_one(now);
                 return KeyOutcome { task, has_new_card: true, ..KeyOutcome::default() };
             }
+            'v' => {
+                self.is_detailed = true;
+                return KeyOutcome { has_new_card: true, ..KeyOutcome::default() };
+            }
             'e' => {
                 if let ApprovalSubject::Command { command, .. } = &self.request.subject {
                     self.answering = Answering::Editing(InputText::new(command));
@@ -375,6 +394,7 @@ impl OpenQuestion {
             (_, 'o') => self.offer.as_one,
             (_, 'e') => self.offer.edit,
             (_, 'i') => self.offer.insert,
+            (_, 'v') => self.has_details(),
             _ => false,
         }
     }
@@ -467,13 +487,9 @@ impl OpenQuestion {
     }
 
     fn begin_one_by_one(&mut self, now: Instant) -> Option<Task> {
-        let ApprovalSubject::Commands(commands) = &self.request.subject else { return None };
-        let (batch, turn_id) = (self.request.approval_id, self.request.turn_id);
-        let all = commands.len();
-        let numbered = |(index, one)| offer::single(one, turn_id, (index + 1, all));
-        self.rest = commands.iter().enumerate().map(numbered).collect();
-        self.batch = Some(batch);
-        let next = self.rest.pop_front()?;
+        let mut rest: VecDeque<_> = offer::singles(&self.request).into();
+        let next = rest.pop_front()?;
+        (self.rest, self.batch) = (rest, Some(self.request.approval_id));
         self.turn_to(next, now)
     }
 

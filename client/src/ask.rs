@@ -20,7 +20,8 @@ use cohab_daemon_link::{
 };
 use cohab_protocol::{
     ApprovalDecision, ApprovalMode, ApprovalReply, ApprovalRequest, Attach, ClientMessage, DaemonMessage, ErrorSubject,
-    Notice, NoticeKind, Paths, SessionKey, TurnEndReason, TurnId, UserQuery, WireError, WireErrorKind,
+    Notice, NoticeKind, Paths, SessionKey, StepFinished, StepOutcome, TurnEndReason, TurnId, UserQuery, WireError,
+    WireErrorKind,
 };
 use cohab_secrets::ExactValues;
 use cohab_shell_state::shell::Shell;
@@ -56,7 +57,7 @@ const CANCELLED: u8 = 130;
 /// `cohab ask`.
 #[derive(Debug, Args)]
 #[command(after_help = "Piped text is context: journalctl -n 50 | cohab ask \"what failed?\"\n\
-    Exit status: 0 answered, 1 failed, 2 wrong usage, 130 cancelled.")]
+    Exit status: 0 answered, 1 failed, also if the last action that may change something failed, 2 wrong usage, 130 cancelled.")]
 pub struct AskArgs {
     /// The question; several words are joined
     #[arg(required = true, value_name = "QUESTION")]
@@ -248,6 +249,8 @@ async fn follow(
     redactor: &mut Redactor,
 ) -> Result<u8, AskError> {
     let mut silent_until = Some(Instant::now() + SILENCE_LIMIT);
+    // Whether the last action that may change something has failed.
+    let mut has_failed = false;
     loop {
         tokio::select! {
             () = stop.next() => return cancel(frames, turn_id, view).await,
@@ -278,8 +281,11 @@ async fn follow(
                     frames.send(nobody_here(request)).await.map_err(ConnectError::from)?;
                 }
                 view.show(&message)?;
+                if let DaemonMessage::StepFinished(StepFinished { outcome, only_reads: false, .. }) = &message {
+                    has_failed = *outcome == StepOutcome::Failed;
+                }
                 if let Some(status) = final_status(&message, turn_id) {
-                    return Ok(status);
+                    return Ok(if has_failed && status == ANSWERED { FAILED } else { status });
                 }
             }
         }

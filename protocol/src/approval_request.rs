@@ -66,6 +66,32 @@ pub enum ApprovalSubject {
         /// The next action, or the observation: one sentence.
         what: String,
     },
+    /// Search files that may hold secrets.
+    Search {
+        /// The tool that would search: `grep` for text in files, `glob` for names of files.
+        tool: String,
+        /// The folder or file that is searched.
+        path: WirePath,
+        /// The expression to find.
+        pattern: String,
+    },
+    /// Several changes of files of one answer, to be decided in one go, as [`Commands`](Self::Commands) are.
+    FileChanges(Vec<ProposedChange>),
+}
+
+/// One of several changes of files that are asked about together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProposedChange {
+    /// The id under which it is decided, if each is decided by itself.
+    pub approval_id: ApprovalId,
+    /// `write` or `edit`.
+    pub tool: String,
+    /// The file.
+    pub path: WirePath,
+    /// Unified diff of the change.
+    pub diff: String,
+    /// Reasons for the question.
+    pub reasons: Vec<String>,
 }
 
 /// One of several commands that are asked about together.

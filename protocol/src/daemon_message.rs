@@ -151,6 +151,28 @@ pub struct StepFinished {
     pub summary: String,
     /// Duration in milliseconds.
     pub elapsed_ms: u64,
+    /// What the user should see of it, if the step line is not enough.
+    pub detail: Option<StepDetail>,
+    /// Whether the step could only read: its failure means little for the outcome of the turn.
+    pub only_reads: bool,
+}
+
+/// More about a finished step, for the user's screen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StepDetail {
+    /// The step has changed a file.
+    Change(FileDiff),
+    /// The end of the output of a command that has failed; at most `MAX_STEP_OUTPUT_BYTES`. The live shell has shown it already.
+    Output(String),
+}
+
+/// A change to a file as text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileDiff {
+    /// The start of the unified diff, without the two lines that name the file: whole lines, at most `MAX_STEP_DIFF_BYTES`.
+    pub diff: String,
+    /// Lines of the diff that follow and are left out.
+    pub left_out_lines: u32,
 }
 
 /// The outcome of a step.

@@ -66,7 +66,7 @@ mod wire_error;
 mod wire_path;
 
 pub use approval_mode::ApprovalMode;
-pub use approval_request::{ApprovalRequest, ApprovalSubject, ProposedCommand};
+pub use approval_request::{ApprovalRequest, ApprovalSubject, ProposedChange, ProposedCommand};
 pub use client_message::*;
 pub use codec::{FrameCodec, FrameError};
 pub use daemon_message::*;

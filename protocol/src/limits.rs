@@ -16,5 +16,9 @@ pub const MAX_OUTPUT_CHUNK_BYTES: usize = 64 * 1024;
 pub const MAX_OUTPUT_TAIL_BYTES: usize = 16 * 1024;
 /// Largest `environment` of an `Attach`, names and values together.
 pub const MAX_ENVIRONMENT_BYTES: usize = 256 * 1024;
+/// Largest diff that is sent with a step that has changed a file; more lines are counted.
+pub const MAX_STEP_DIFF_BYTES: usize = 16 * 1024;
+/// Largest output that is sent with a step whose command has failed.
+pub const MAX_STEP_OUTPUT_BYTES: usize = 4 * 1024;
 /// A connection that has not finished its handshake after this long is closed, in milliseconds.
 pub const HANDSHAKE_TIMEOUT_MS: u64 = 2_000;

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use cohab_protocol::{
-    AgentStreamChunk, ChunkDelta, DaemonMessage, ErrorSubject, Notice, StepActivity, StepFinished, StepOutcome,
-    TurnEnded, TurnId, WireErrorKind,
+    AgentStreamChunk, ChunkDelta, DaemonMessage, ErrorSubject, Notice, StepActivity, StepDetail, StepFinished,
+    StepOutcome, TurnEnded, TurnId, WireErrorKind,
 };
 use cohab_term::output_style::OutputStyle;
 
@@ -15,7 +15,10 @@ use super::{
         turn::{Turn, Waiting},
     },
 };
-use crate::{effect::Effect, ui::status};
+use crate::{
+    effect::Effect,
+    ui::{diff::kept_rows, status},
+};
 
 impl App {
     pub(super) fn on_daemon(&mut self, message: DaemonMessage, now: Instant, effects: &mut Vec<Effect>) {
@@ -109,10 +112,16 @@ impl App {
         if !ended.has_echoed && output_style == OutputStyle::Rich {
             self.screen.above.extend(status::step_started(&ended.activity, width));
         }
-        let StepFinished { outcome, summary, elapsed_ms, .. } = finished;
-        if let Some(turn) = self.activity.turn_mut() {
-            let rows = turn.asked_changes.take_rows(&ended.activity, width, output_style);
-            self.screen.above.extend(rows.into_iter().filter(|_| *outcome == StepOutcome::Done));
+        let StepFinished { outcome, summary, elapsed_ms, detail, .. } = finished;
+        match detail {
+            Some(StepDetail::Change(change)) => {
+                let all = format!("{} /diff", self.options.question_prefix);
+                self.screen.above.extend(kept_rows(change, &all, width, output_style));
+            }
+            Some(StepDetail::Output(output)) if !ended.has_echoed => {
+                self.screen.above.extend(status::failed_output(output, width, output_style));
+            }
+            Some(StepDetail::Output(_)) | None => {}
         }
         let mut summary = summary.clone();
         if *outcome == StepOutcome::Done && changes_files(&ended.activity) {

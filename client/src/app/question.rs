@@ -63,7 +63,6 @@ impl App {
             question.wait_for_attention();
         }
         if let Some(turn) = self.activity.turn_mut() {
-            turn.asked_changes.keep(question.request());
             turn.question = Some(question);
         }
         self.print_large_card();

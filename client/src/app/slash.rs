@@ -38,7 +38,8 @@ const COMPACT_LIMIT: Duration = Duration::from_secs(100);
 const MAX_INSERT_BYTES: usize = 16 * 1024;
 /// Of a question that is only named, in columns.
 const MAX_QUESTION: usize = 40;
-
+/// Behind `? /diff`: all turns, not only the last one.
+const WHOLE_SESSION: &str = "session";
 /// Shown while a model sums up: a line, and a sentence.
 const COMPACTING: (&str, &str) =
     ("shortening the conversation · Ctrl-C stops", "Shortening the conversation. Ctrl-C stops it.");
@@ -116,8 +117,13 @@ impl App {
             CommandKind::Copy => self.copy(command, words, effects),
             CommandKind::Insert => self.insert(command, words, effects),
             CommandKind::Keys => self.screen.above.extend(key_table::lines(width, output_style)),
-            CommandKind::Sessions => return self.run_program("sessions", words, effects),
-            CommandKind::Doctor => return self.run_program("doctor", "", effects),
+            CommandKind::Sessions => return self.run_program(&format!("sessions {words}"), &[], effects),
+            CommandKind::Doctor => return self.run_program("doctor", &[], effects),
+            CommandKind::Diff if words.is_empty() => return self.run_program("diff", &self.of_session(), effects),
+            CommandKind::Diff if words == WHOLE_SESSION => {
+                return self.run_program("diff --all", &self.of_session(), effects);
+            }
+            CommandKind::Diff => self.say(say::misused(&prefix, command)),
             // An answer that is coming takes them itself.
             CommandKind::Pause => self.say("Nothing is being answered."),
             // Begun elsewhere.
@@ -190,11 +196,21 @@ impl App {
         effects.push(Effect::Insert(text));
     }
 
-    fn run_program(&mut self, name: &str, words: &str, effects: &mut Vec<Effect>) -> SlashStage {
-        let args: Vec<String> = std::iter::once(name).chain(words.split_whitespace()).map(str::to_owned).collect();
-        let called = format!("cohab {}", args.join(" "));
+    /// Runs `cohab` with the words of `line`, which is how the user would call it, and with these `details`.
+    fn run_program(&mut self, line: &str, details: &[String], effects: &mut Vec<Effect>) -> SlashStage {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let called = format!("cohab {}", words.join(" "));
+        let args = words.into_iter().map(str::to_owned).chain(details.iter().cloned()).collect();
         effects.push(Effect::RunProgram { args, cwd: self.shell.cwd.clone(), columns: self.text_width() });
         SlashStage::Program(called)
+    }
+
+    /// The arguments that limit `cohab diff` to this conversation, if it is known.
+    fn of_session(&self) -> Vec<String> {
+        match &self.connection.link {
+            LinkState::Up(attached) => vec!["--session".to_owned(), attached.session.0.clone()],
+            LinkState::Down | LinkState::Failed | LinkState::Connecting => Vec::new(),
+        }
     }
 
     fn say(&mut self, text: impl AsRef<str>) {

@@ -233,6 +233,8 @@ fn a_read_only_command_runs_unasked_and_its_result_is_sent() {
         outcome: StepOutcome::Done,
         summary: "exit 0".into(),
         elapsed_ms: 9_000,
+        detail: None,
+        only_reads: false,
     };
     bench.daemon(DaemonMessage::StepFinished(finished));
     bench.live(LiveEvent::AnswerReady);

@@ -5,7 +5,7 @@ use cohab_policy::{
     self, Level, Verdict,
     user_rules::{self, Rule},
 };
-use cohab_protocol::{ApprovalRequest, ApprovalSubject, ProposedCommand, RunMode, TurnId};
+use cohab_protocol::{ApprovalId, ApprovalRequest, ApprovalSubject, ProposedChange, ProposedCommand, RunMode, TurnId};
 use cohab_secrets::holds_placeholder;
 use cohab_types::place_in_answer::{Counted, PlaceInAnswer};
 
@@ -26,8 +26,10 @@ pub struct Offer {
     pub edit: bool,
     /// The command can be put on the prompt instead.
     pub insert: bool,
-    /// Several commands can be decided at once; else each is asked by itself.
+    /// Several commands or changes can be decided at once; else each is asked by itself.
     pub as_one: bool,
+    /// The card has details that are not shown yet.
+    pub details: bool,
 }
 
 impl Offer {
@@ -35,7 +37,7 @@ impl Offer {
     pub(super) fn of(mut request: ApprovalRequest, environment: &ApprovalEnvironment) -> (ApprovalRequest, Self) {
         let mut offer = match &request.subject {
             ApprovalSubject::LocalServer { .. } | ApprovalSubject::GoOn { .. } => Self::default(),
-            ApprovalSubject::FileChange { .. } | ApprovalSubject::FileRead { .. } => {
+            ApprovalSubject::FileChange { .. } | ApprovalSubject::FileRead { .. } | ApprovalSubject::Search { .. } => {
                 Self { session: !request.is_dangerous && !request.is_each_time, ..Self::default() }
             }
             ApprovalSubject::Commands(commands) => {
@@ -44,6 +46,9 @@ impl Offer {
                 let is_alone = |one: &ProposedCommand| is_danger(one) || holds_placeholder(&one.command);
                 let as_one = !request.is_dangerous && commands.len() > 1 && !commands.iter().any(is_alone);
                 Self { as_one, ..Self::default() }
+            }
+            ApprovalSubject::FileChanges(changes) => {
+                Self { as_one: !request.is_dangerous && changes.len() > 1, ..Self::default() }
             }
             ApprovalSubject::Command { command, cwd, mode } => {
                 let verdict = assess(command, environment, *mode, cwd);
@@ -85,16 +90,39 @@ fn assess(command: &str, environment: &ApprovalEnvironment, mode: RunMode, cwd: 
     cohab_policy::assess_line(command, environment.context_of(mode, cwd.as_path()))
 }
 
-/// One command of a batch as a question of its own; which one of how many.
-pub(super) fn single(one: &ProposedCommand, turn_id: TurnId, (number, all): (usize, usize)) -> ApprovalRequest {
-    let place = PlaceInAnswer { what: Counted::Command, number, count: all };
-    let place = (all > 1).then(|| place.to_string());
-    ApprovalRequest {
-        approval_id: one.approval_id,
-        turn_id,
-        subject: ApprovalSubject::Command { command: one.command.clone(), cwd: one.cwd.clone(), mode: one.mode },
-        is_dangerous: false,
-        reasons: one.reasons.iter().cloned().chain(place).collect(),
-        is_each_time: false,
+/// The parts of a batch as questions of their own, each with its place among them; none if it is no batch.
+pub(super) fn singles(batch: &ApprovalRequest) -> Vec<ApprovalRequest> {
+    match &batch.subject {
+        ApprovalSubject::Commands(commands) => {
+            let subject = |one: &ProposedCommand| {
+                let (command, cwd, mode) = (one.command.clone(), one.cwd.clone(), one.mode);
+                ApprovalSubject::Command { command, cwd, mode }
+            };
+            let parts = commands.iter().map(|one| (one.approval_id, subject(one), &one.reasons));
+            numbered(batch.turn_id, Counted::Command, parts)
+        }
+        ApprovalSubject::FileChanges(changes) => {
+            let subject = |one: &ProposedChange| {
+                let (tool, path, diff) = (one.tool.clone(), one.path.clone(), one.diff.clone());
+                ApprovalSubject::FileChange { tool, path, diff }
+            };
+            let parts = changes.iter().map(|one| (one.approval_id, subject(one), &one.reasons));
+            numbered(batch.turn_id, Counted::Change, parts)
+        }
+        _ => Vec::new(),
     }
+}
+
+fn numbered<'a>(
+    turn_id: TurnId,
+    what: Counted,
+    parts: impl ExactSizeIterator<Item = (ApprovalId, ApprovalSubject, &'a Vec<String>)>,
+) -> Vec<ApprovalRequest> {
+    let count = parts.len();
+    let request = |(index, (approval_id, subject, reasons)): (usize, (ApprovalId, ApprovalSubject, &Vec<String>))| {
+        let place = (count > 1).then(|| PlaceInAnswer { what, number: index + 1, count }.to_string());
+        let reasons = reasons.iter().cloned().chain(place).collect();
+        ApprovalRequest { approval_id, turn_id, subject, is_dangerous: false, reasons, is_each_time: false }
+    };
+    parts.enumerate().map(request).collect()
 }

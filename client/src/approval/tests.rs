@@ -426,6 +426,23 @@ fn a_line_that_is_being_typed_when_the_question_comes_decides_nothing() {
 }
 
 #[test]
+fn details_are_shown_once_and_decide_nothing() {
+    let text = |asked: &Asked| cohab_term::describe::plain(&asked.question.card(80, OutputStyle::Rich));
+    let mut asked = Asked::new(command("cargo build && make; touch a", false));
+    assert!(!text(&asked).contains("1. cargo build"));
+    let shown = asked.question.shown_card();
+    let outcome = asked.key('v');
+    assert_eq!(outcome, KeyOutcome { has_new_card: true, ..KeyOutcome::default() });
+    assert!(text(&asked).contains("1. cargo build — asked: not known to be read-only: `cargo`"), "{}", text(&asked));
+    assert_ne!(asked.question.shown_card(), shown, "a card that does not fit is printed again");
+    asked.now += DEAF;
+    assert_eq!(asked.type_on('v'), KeyOutcome::default());
+    asked.now += DEAF + CHOICE_REST;
+    assert_eq!(asked.question.on_time(asked.now), KeyOutcome::default(), "there are no more details");
+    assert_eq!(Asked::decided(&asked.key('y')), Some(("cargo build && make; touch a", &Decision::Once)));
+}
+
+#[test]
 fn a_batch_is_decided_one_by_one_each_under_its_own_id() {
     let request = batch(&["touch a", "touch b", "touch c"]);
     let ApprovalSubject::Commands(commands) = request.subject.clone() else { panic!() };

@@ -17,8 +17,8 @@
 use std::io::{self, Write};
 
 use cohab_protocol::{
-    ApprovalSubject, ChunkDelta, DaemonMessage, NoticeKind, ProposedCommand, StepActivity, StepOutcome, TurnEndReason,
-    Usage, WireErrorKind,
+    ApprovalSubject, ChunkDelta, DaemonMessage, NoticeKind, ProposedChange, ProposedCommand, StepActivity, StepOutcome,
+    TurnEndReason, Usage, WireErrorKind,
 };
 use cohab_text::sanitize::escaped_json;
 use serde_json::{Value, json};
@@ -126,9 +126,16 @@ fn subject(subject: &ApprovalSubject) -> Value {
         ApprovalSubject::FileRead { tool, path } => {
             json!({"kind": "file_read", "tool": tool, "path": path.to_string()})
         }
+        ApprovalSubject::Search { tool, path, pattern } => {
+            json!({"kind": "search", "tool": tool, "path": path.to_string(), "pattern": pattern})
+        }
         ApprovalSubject::Commands(commands) => {
             let one = |one: &ProposedCommand| json!({"command": one.command, "cwd": one.cwd.to_string()});
             json!({"kind": "commands", "commands": commands.iter().map(one).collect::<Vec<_>>()})
+        }
+        ApprovalSubject::FileChanges(changes) => {
+            let one = |one: &ProposedChange| json!({"tool": one.tool, "path": one.path.to_string(), "diff": one.diff});
+            json!({"kind": "file_changes", "changes": changes.iter().map(one).collect::<Vec<_>>()})
         }
         ApprovalSubject::LocalServer { url, server, model } => {
             json!({"kind": "local_server", "url": url, "server": server, "model": model})

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use cohab_protocol::{ApprovalId, ChunkDelta, DaemonMessage, StepActivity};
+use cohab_protocol::{ApprovalId, ChunkDelta, DaemonMessage, StepActivity, StepDetail};
 use cohab_term::output_style::OutputStyle;
 use cohab_text::sanitize::{Sanitizer, one_line};
 
@@ -24,7 +24,7 @@ pub(super) struct PlainView<O, E> {
     /// The tool that the last line is about.
     last_tool: Option<u32>,
     /// Rows of the open question that are printed already.
-    shown_question: Option<(ApprovalId, Vec<String>)>,
+    shown_question: Option<((ApprovalId, bool), Vec<String>)>,
 }
 
 impl<O: Write, E: Write> PlainView<O, E> {
@@ -86,7 +86,12 @@ impl<O: Write, E: Write> View for PlainView<O, E> {
                 // Of several at work the last line says which.
                 let is_clear = self.last_tool.replace(step) == Some(step);
                 let name = if is_clear { String::new() } else { format!("{line}: ") };
-                write_line(&mut self.err, &format!("cohab:   {name}{}", one_line(&finished.summary, COLUMNS)))
+                write_line(&mut self.err, &format!("cohab:   {name}{}", one_line(&finished.summary, COLUMNS)))?;
+                let Some(StepDetail::Output(output)) = &finished.detail else { return Ok(()) };
+                for line in status::failed_output(output, COLUMNS, OutputStyle::Rich) {
+                    write_line(&mut self.err, &format!("cohab: {line}"))?;
+                }
+                Ok(())
             }
             DaemonMessage::Notice(notice) => {
                 self.end_text()?;
@@ -118,7 +123,7 @@ impl<O: Write, E: Write> View for PlainView<O, E> {
             self.shown_question = None;
             return Ok(());
         };
-        let id = question.request().approval_id;
+        let id = question.shown_card();
         if self.shown_question.as_ref().is_none_or(|(shown, _)| *shown != id) {
             self.shown_question = None;
             self.end_text()?;
@@ -182,7 +187,15 @@ mod tests {
         };
         let finished = |step, summary: &str| {
             let (outcome, summary) = (StepOutcome::Done, summary.into());
-            DaemonMessage::StepFinished(StepFinished { turn_id, step, outcome, summary, elapsed_ms: 1 })
+            DaemonMessage::StepFinished(StepFinished {
+                turn_id,
+                step,
+                outcome,
+                summary,
+                elapsed_ms: 1,
+                detail: None,
+                only_reads: false,
+            })
         };
         let messages = [started(1, "a"), finished(1, "one"), started(2, "b"), started(3, "c"), finished(2, "two")];
         for message in messages.iter().chain([&finished(3, "three"), &finished(9, "of the model")]) {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use cohab_protocol::{
-    ApprovalMode, ChunkDelta, DaemonMessage, ErrorSubject, StepActivity, StepFinished, StepOutcome, WireError,
+    ApprovalMode, ChunkDelta, DaemonMessage, ErrorSubject, StepActivity, StepDetail, StepFinished, WireError,
     WireErrorKind,
 };
 use cohab_term::{
@@ -20,8 +20,11 @@ use ratatui::text::Line;
 use super::View;
 use crate::{
     approval::OpenQuestion,
-    ui::{kept_diff::AskedChanges, progress::TurnStatus, status},
+    ui::{diff::kept_rows, progress::TurnStatus, status},
 };
+
+/// The command that shows a change whole.
+const ALL_CHANGES: &str = "cohab diff";
 
 /// The answer, rendered.
 #[derive(Debug)]
@@ -32,7 +35,6 @@ pub(super) struct ScreenView<W> {
     steps: Vec<(u32, StepActivity)>,
     waiting: Option<Line<'static>>,
     question: Option<OpenQuestion>,
-    asked_changes: AskedChanges,
     size: fn() -> (u16, u16),
     columns: u16,
     rows: u16,
@@ -55,7 +57,6 @@ impl<W: Write> ScreenView<W> {
             steps: Vec::new(),
             waiting: None,
             question: None,
-            asked_changes: AskedChanges::default(),
             size,
             columns,
             rows,
@@ -145,13 +146,16 @@ impl<W: Write> View for ScreenView<W> {
                     }
                 }
             }
-            DaemonMessage::StepFinished(StepFinished { step, outcome, summary, elapsed_ms, .. }) => {
+            DaemonMessage::StepFinished(StepFinished { step, outcome, summary, elapsed_ms, detail, .. }) => {
                 if let Some(index) = self.steps.iter().position(|(number, _)| number == step) {
                     let (_, activity) = self.steps.remove(index);
                     let (width, output_style) = (self.width(), self.output_style);
                     above.extend(status::step_started(&activity, width).filter(|_| output_style == OutputStyle::Rich));
-                    let rows = self.asked_changes.take_rows(&activity, width, output_style);
-                    above.extend(rows.into_iter().filter(|_| *outcome == StepOutcome::Done));
+                    above.extend(match detail {
+                        Some(StepDetail::Change(change)) => kept_rows(change, ALL_CHANGES, width, output_style),
+                        Some(StepDetail::Output(output)) => status::failed_output(output, width, output_style),
+                        None => Vec::new(),
+                    });
                     above.extend(status::step_finished(&activity, *outcome, summary, *elapsed_ms, width, output_style));
                 }
                 self.waiting = self.last_open();
@@ -198,11 +202,8 @@ impl<W: Write> View for ScreenView<W> {
 
     fn show_question(&mut self, question: Option<&OpenQuestion>) -> io::Result<()> {
         let mut above = self.take_text();
-        if let Some(question) = question {
-            self.asked_changes.keep(question.request());
-        }
-        let known = self.question.as_ref().map(|known| known.request().approval_id);
-        if let Some(question) = question.filter(|question| Some(question.request().approval_id) != known)
+        let known = self.question.as_ref().map(OpenQuestion::shown_card);
+        if let Some(question) = question.filter(|question| Some(question.shown_card()) != known)
             && question.fitting_card(self.width(), usize::from(self.rows), self.output_style).is_none()
         {
             above.extend(question.card(self.width(), self.output_style));

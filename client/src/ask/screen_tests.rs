@@ -34,7 +34,24 @@ fn tool(argument: &str) -> StepActivity {
 
 fn finishes(ask: &mut Ask, step: u32, outcome: StepOutcome, summary: &str) {
     let summary = summary.into();
-    let finished = StepFinished { turn_id: TurnId::fresh(), step, outcome, summary, elapsed_ms: 812 };
+    let finished = StepFinished {
+        turn_id: TurnId::fresh(),
+        step,
+        outcome,
+        summary,
+        elapsed_ms: 812,
+        detail: None,
+        only_reads: false,
+    };
+    tell(ask, DaemonMessage::StepFinished(finished));
+}
+
+fn fails_with_output(ask: &mut Ask, step: u32) {
+    let output = "mkdir: cannot create directory 'dir1':\nRead-only \u{1b}[31mfile system".to_owned();
+    let (outcome, summary) = (StepOutcome::Failed, "exit 1, 2 lines".into());
+    let detail = Some(StepDetail::Output(output));
+    let finished =
+        StepFinished { turn_id: TurnId::fresh(), step, outcome, summary, elapsed_ms: 12, detail, only_reads: false };
     tell(ask, DaemonMessage::StepFinished(finished));
 }
 
@@ -45,6 +62,12 @@ fn ends(ask: &mut Ask, reason: TurnEndReason) {
 }
 
 const STATES: &[State] = &[
+    ("a command fails", |ask| {
+        begins(ask, 1, StepActivity::ToolCall { tool: "bash".into(), argument: "mkdir -p dir1".into() });
+        fails_with_output(ask, 1);
+        text(ask, "It could not be made.");
+        ends(ask, TurnEndReason::Answered);
+    }),
     ("the model thinks", |ask| begins(ask, 0, StepActivity::ModelCall { model: "anthropic/claude".into() })),
     ("text, then a step", |ask| {
         begins(ask, 0, StepActivity::ModelCall { model: "anthropic/claude".into() });

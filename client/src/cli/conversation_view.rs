@@ -2,7 +2,7 @@
 
 use std::{
     ffi::OsString,
-    io::{IsTerminal, Write},
+    io::IsTerminal,
     process::{ExitCode, Stdio},
 };
 
@@ -15,14 +15,9 @@ use cohab_term::{
 };
 use cohab_text::sanitize::sanitize_prose;
 use serde::Deserialize;
-use tokio::{
-    io::AsyncWriteExt,
-    process::Command,
-    signal::unix::{SignalKind, signal},
-};
+use tokio::process::Command;
 
-/// Shows text that is longer than the screen, and keeps its colours.
-const DEFAULT_PAGER: &str = "less -RF";
+use super::pager;
 
 /// A conversation as `cohabd sessions show --parts` prints it.
 #[derive(Deserialize)]
@@ -39,7 +34,9 @@ struct Part {
 
 /// Whether these words ask for a conversation that a person reads.
 pub(super) fn is_wanted(words: &[OsString]) -> bool {
-    let is_show = words.len() <= 3 && words.get(1).is_some_and(|word| word == "show");
+    let is_show = words.first().is_some_and(|word| word == "sessions")
+        && words.len() <= 3
+        && words.get(1).is_some_and(|word| word == "show");
     let has_options = words.iter().any(|word| word.as_encoded_bytes().starts_with(b"-"));
     is_show && !has_options && std::io::stdout().is_terminal()
 }
@@ -52,7 +49,7 @@ pub(super) async fn run(words: &[OsString]) -> Option<ExitCode> {
     let colors = ColorSupport::from_env();
     let (columns, _) = window_size::size_of(rustix::stdio::stdout());
     let page = rendered(&conversation, columns, colors, OutputStyle::from_env(colors));
-    Some(if show(&page).await.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Some(if pager::show(&page).await.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn rendered(conversation: &Conversation, columns: u16, colors: ColorSupport, output_style: OutputStyle) -> Vec<u8> {
@@ -70,26 +67,6 @@ fn rendered(conversation: &Conversation, columns: u16, colors: ColorSupport, out
         }
     }
     out
-}
-
-/// Writes the page to the pager, or to the terminal if there is none.
-async fn show(page: &[u8]) -> std::io::Result<()> {
-    let pager = std::env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
-    // Ctrl-C belongs to the pager: it would otherwise end this process and leave the pager alone with the terminal.
-    let _interrupts = signal(SignalKind::interrupt())?;
-    let mut command = Command::new("sh");
-    command.arg("-c").arg(pager.as_deref().unwrap_or(DEFAULT_PAGER)).stdin(Stdio::piped());
-    if let Ok(mut child) = command.spawn() {
-        if let Some(mut input) = child.stdin.take() {
-            // A reader who leaves early closes the pipe.
-            let _ = input.write_all(page).await;
-        }
-        // 126 and 127: the shell could not run it.
-        if !matches!(child.wait().await?.code(), Some(126 | 127)) {
-            return Ok(());
-        }
-    }
-    std::io::stdout().lock().write_all(page)
 }
 
 #[cfg(test)]

@@ -19,6 +19,8 @@ pub enum CommandKind {
     Undo,
     /// Takes the conversation back to an earlier question.
     Rewind,
+    /// Shows what the last turn, or the conversation, changed in files.
+    Diff,
     /// Asks the last question again.
     Retry,
     /// Holds the answer that is coming.
@@ -61,13 +63,14 @@ pub struct Command {
 }
 
 /// All of them, in the order of the help.
-pub const COMMANDS: [Command; 18] = [
+pub const COMMANDS: [Command; 19] = [
     command("help", "", "list these commands", CommandKind::Help),
     command("keys", "", "list the keys", CommandKind::Keys),
     command("model", "[NAME|TIER]", "show or change the model", CommandKind::Model),
     command("new", "", "begin a new conversation", CommandKind::New),
     command("undo", "", "undo the changes of the last turn", CommandKind::Undo),
     command("rewind", "", "go back to an earlier question", CommandKind::Rewind),
+    command("diff", "[session]", "show what changed in files", CommandKind::Diff),
     command("retry", "", "ask the last question again", CommandKind::Retry),
     command("pause", "", "hold the answer after its step", CommandKind::Pause),
     command("resume", "", "continue a held or interrupted answer", CommandKind::Resume),

@@ -95,6 +95,7 @@ fn with_code(style: Style, code: &str) -> Style {
         "" | "0" => theme::PLAIN,
         "1" => style.add_modifier(Modifier::BOLD),
         "2" => style.add_modifier(Modifier::DIM),
+        "7" => style.add_modifier(Modifier::REVERSED),
         "31" => style.fg(Color::Red),
         "32" => style.fg(Color::Green),
         "33" => style.fg(Color::Yellow),

@@ -2,11 +2,10 @@
 //! too long to be read, and the card says so; no text of the model stands in the title or the frame.
 
 mod answers;
-mod diff;
 mod impact;
 
 use cohab_policy::{self, Level, Part};
-use cohab_protocol::{ApprovalRequest, ApprovalSubject, ProposedCommand, RunMode, WirePath};
+use cohab_protocol::{ApprovalRequest, ApprovalSubject, ProposedChange, ProposedCommand, RunMode, WirePath};
 use cohab_term::wrap::{StyledRow, row_width, wrap_exactly, wrap_words};
 use cohab_term::{
     output_style::OutputStyle,
@@ -17,11 +16,13 @@ use cohab_types::place_in_answer::PlaceInAnswer;
 use ratatui::text::{Line, Span};
 
 pub use answers::{Answering, Question, key_rows, question};
-pub(super) use diff::diff_rows;
-pub use impact::{IMPACT_ROWS, impact_rows};
+pub use impact::{IMPACT_ROWS, has_details, impact_rows};
 
-use super::long_command::{Ends, WHOLE_BYTES, ends};
-use crate::approval::ApprovalEnvironment;
+use super::{
+    diff::{DiffRow, counts, diff_rows, without_names},
+    long_command::{Ends, WHOLE_BYTES, ends},
+};
+use crate::approval::{ApprovalEnvironment, Lasting};
 
 const BAR: &str = "│ ";
 const TOP: &str = "╭ ";
@@ -31,20 +32,24 @@ const BAR_COLUMNS: usize = 2;
 const HANG: &str = "  ";
 /// Of a line of more parts only those are listed that do more than read.
 const MAX_QUIET_PARTS: usize = 6;
+/// Reasons that the title of a card about a path gives as well.
+const SAID_BY_TITLE: [&str; 2] = ["writes", "searches a place that also holds secrets"];
 /// Narrower terminals get the card without its bar.
 const MIN_BAR_WIDTH: usize = 12;
 
-/// What would be done and why it is asked. All of it; a caller whose live area is too small prints it above. `parts` are the
-/// commands of a line of several.
+/// What would be done and why it is asked; a caller whose live area is too small prints it above. `parts` are the commands of a line of
+/// several. Details are the verdict on each part and command, and the kind of the shell; danger has no details, all of it is shown.
 #[must_use]
 pub fn card(
     request: &ApprovalRequest,
     parts: &[Part],
+    is_detailed: bool,
     environment: &ApprovalEnvironment,
     width: usize,
     output_style: OutputStyle,
 ) -> Vec<Line<'static>> {
     let mut card = Card::new(request.is_dangerous, width, output_style);
+    let is_whole = is_detailed || request.is_dangerous;
     let title = title(&request.subject, request.is_dangerous);
     let title_style = if request.is_dangerous { theme::DANGER } else { theme::STRONG };
     let mut title = vec![Span::styled(title, title_style)];
@@ -56,20 +61,26 @@ pub fn card(
     match &request.subject {
         ApprovalSubject::Command { command, cwd, mode } => {
             card.command("", command);
-            card.parts(parts);
-            card.hosts(command);
-            card.place(cwd, *mode, environment);
-        }
-        ApprovalSubject::Commands(commands) => card.batch(commands, environment),
-        ApprovalSubject::FileChange { path, diff, .. } => {
-            card.field("file", &path_text(path, environment));
-            card.machine(environment);
-            for row in diff_rows(without_names(diff, &path.to_string()).trim_end_matches('\n')) {
-                card.exactly(&[row]);
+            if is_whole {
+                card.parts(parts);
             }
+            card.hosts(command);
+            card.place(cwd, *mode, is_whole, environment);
         }
+        ApprovalSubject::Commands(commands) => card.batch(commands, is_whole, environment),
+        ApprovalSubject::FileChange { path, diff, .. } => {
+            card.change_head("file", path, diff, environment);
+            card.machine(environment);
+            card.diff(path, diff);
+        }
+        ApprovalSubject::FileChanges(changes) => card.changes(changes, environment),
         ApprovalSubject::FileRead { path, .. } => {
             card.field("file", &path_text(path, environment));
+            card.machine(environment);
+        }
+        ApprovalSubject::Search { path, pattern, .. } => {
+            card.field("for", &visible(pattern));
+            card.field("in", &path_text(path, environment));
             card.machine(environment);
         }
         ApprovalSubject::LocalServer { url, server, model } => {
@@ -78,14 +89,47 @@ pub fn card(
         }
         ApprovalSubject::GoOn { what } => card.words(&[Span::raw(visible(what))]),
     }
-    // A reason that stands with its own part is not said twice.
-    let is_told = |reason: &String| parts.iter().any(|part| part.reasons.contains(reason));
-    for reason in request.reasons.iter().filter(|reason| !is_told(reason)) {
-        if let Some(reason) = beyond_title(reason, &request.subject) {
+    for reason in reasons(request, parts, is_whole) {
+        if let Some(reason) = beyond_title(&reason, &request.subject) {
             card.reason(reason);
         }
     }
     card.into_top()
+}
+
+/// The reasons below the card, a row each. Of a whole card those of parts and of commands stand with them.
+fn reasons(request: &ApprovalRequest, parts: &[Part], is_whole: bool) -> Vec<String> {
+    let of_parts = || parts.iter().flat_map(|part| &part.reasons);
+    let own = request.reasons.iter().filter(|reason| !of_parts().any(|told| told == *reason));
+    if is_whole {
+        return own.cloned().collect();
+    }
+    let asked = parts.iter().filter(|part| part.level > Level::Allow).filter_map(|part| part.reasons.first());
+    let of_commands = match &request.subject {
+        ApprovalSubject::Commands(commands) => commands.as_slice(),
+        _ => &[],
+    };
+    joined(asked.chain(of_commands.iter().flat_map(|one| &one.reasons)).chain(own))
+}
+
+/// Each reason once. Those that say the same of several things, as ``not known: `a` `` and ``not known: `b` ``, are one.
+fn joined<'a>(reasons: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let mut joined: Vec<String> = Vec::new();
+    for reason in reasons {
+        let start = |text: &str| text.split_once(": `").map(|(start, _)| start.to_owned());
+        let same = joined
+            .iter()
+            .position(|known| known == reason || start(known).is_some_and(|known| start(reason) == Some(known)));
+        let Some(same) = same else {
+            joined.push(reason.clone());
+            continue;
+        };
+        let thing = reason.split_once(": ").map_or("", |(_, thing)| thing);
+        if !joined[same].contains(thing) {
+            joined[same].push_str(&format!(", {thing}"));
+        }
+    }
+    joined
 }
 
 fn title(subject: &ApprovalSubject, is_dangerous: bool) -> String {
@@ -93,9 +137,12 @@ fn title(subject: &ApprovalSubject, is_dangerous: bool) -> String {
         // Danger is asked one by one.
         ApprovalSubject::Commands(commands) => return format!("Run these {} commands?", commands.len()),
         ApprovalSubject::Command { .. } => "Run this command?",
+        ApprovalSubject::FileChanges(changes) => return format!("Make these {} changes?", changes.len()),
         ApprovalSubject::FileChange { tool, .. } if tool == "write" => "Write this file?",
         ApprovalSubject::FileChange { .. } => "Change this file?",
         ApprovalSubject::FileRead { .. } => "Read this file? It may hold secrets.",
+        ApprovalSubject::Search { tool, .. } if tool == "glob" => "List these files? The folder may hold secrets.",
+        ApprovalSubject::Search { .. } => "Search these files? They may hold secrets.",
         ApprovalSubject::LocalServer { .. } => "Send questions to this model server on your machine?",
         ApprovalSubject::GoOn { .. } => "Continue?",
     };
@@ -105,19 +152,20 @@ fn title(subject: &ApprovalSubject, is_dangerous: bool) -> String {
     }
 }
 
-/// A diff without the two lines that only say the file's name again.
-pub(super) fn without_names<'a>(diff: &'a str, path: &str) -> &'a str {
-    let rest = diff.strip_prefix(&format!("--- {path}\n")).or_else(|| diff.strip_prefix("--- /dev/null\n"));
-    rest.and_then(|rest| rest.strip_prefix(&format!("+++ {path}\n"))).unwrap_or(diff)
-}
-
 /// What a reason says that title and file do not: the path stands above.
 fn beyond_title<'a>(reason: &'a str, subject: &ApprovalSubject) -> Option<&'a str> {
-    let (ApprovalSubject::FileChange { path, .. } | ApprovalSubject::FileRead { path, .. }) = subject else {
+    let (ApprovalSubject::FileChange { path, .. }
+    | ApprovalSubject::FileRead { path, .. }
+    | ApprovalSubject::Search { path, .. }) = subject
+    else {
         return Some(reason);
     };
+    beyond_path(reason, path)
+}
+
+fn beyond_path<'a>(reason: &'a str, path: &WirePath) -> Option<&'a str> {
     let Some(rest) = reason.strip_suffix(&format!(" {path}")) else { return Some(reason) };
-    Some(rest.trim_end_matches(':')).filter(|rest| *rest != "writes")
+    Some(rest.trim_end_matches(':')).filter(|rest| !SAID_BY_TITLE.contains(rest))
 }
 
 fn mode_note(mode: RunMode) -> Option<&'static str> {
@@ -155,21 +203,22 @@ impl Card {
     }
 
     fn words(&mut self, spans: &[Span<'_>]) {
-        self.wrapped(|columns| wrap_words(spans, columns));
+        self.wrapped(HANG.len(), |columns| wrap_words(spans, columns));
     }
 
     fn exactly(&mut self, spans: &[Span<'_>]) {
-        self.wrapped(|columns| wrap_exactly(spans, columns));
+        self.wrapped(HANG.len(), |columns| wrap_exactly(spans, columns));
     }
 
     /// All rows but the first are indented.
-    fn wrapped(&mut self, wrap: impl Fn(usize) -> Vec<StyledRow>) {
+    fn wrapped(&mut self, indent: usize, wrap: impl Fn(usize) -> Vec<StyledRow>) {
         let rows = wrap(self.columns);
         if rows.len() == 1 || self.columns < MIN_BAR_WIDTH {
             return self.rows(rows);
         }
-        let rows = wrap(self.columns - HANG.len()).into_iter().enumerate();
-        self.rows(rows.map(|(index, row)| if index == 0 { row } else { indented(row) }).collect());
+        let indent = indent.clamp(HANG.len(), self.columns / 2);
+        let rows = wrap(self.columns - indent).into_iter().enumerate();
+        self.rows(rows.map(|(index, row)| if index == 0 { row } else { indented(row, indent) }).collect());
     }
 
     /// The name of a fact, in front of it.
@@ -253,7 +302,7 @@ impl Card {
         }
     }
 
-    fn batch(&mut self, commands: &[ProposedCommand], environment: &ApprovalEnvironment) {
+    fn batch(&mut self, commands: &[ProposedCommand], is_whole: bool, environment: &ApprovalEnvironment) {
         let shared = commands
             .first()
             .filter(|first| commands.iter().all(|one| (&one.cwd, one.mode) == (&first.cwd, first.mode)));
@@ -262,14 +311,44 @@ impl Card {
             self.command(&format!("{:>digits$} ", index + 1), &one.command);
             self.hosts(&one.command);
             if shared.is_none() {
-                self.place(&one.cwd, one.mode, environment);
+                self.place(&one.cwd, one.mode, is_whole, environment);
             }
-            for reason in &one.reasons {
+            for reason in one.reasons.iter().filter(|_| is_whole) {
                 self.reason(reason);
             }
         }
         if let Some(shared) = shared {
-            self.place(&shared.cwd, shared.mode, environment);
+            self.place(&shared.cwd, shared.mode, is_whole, environment);
+        }
+    }
+
+    /// Several changes, each with its file, its diff and its reasons.
+    fn changes(&mut self, changes: &[ProposedChange], environment: &ApprovalEnvironment) {
+        for (index, one) in changes.iter().enumerate() {
+            self.change_head(&format!("file {}", index + 1), &one.path, &one.diff, environment);
+            self.diff(&one.path, &one.diff);
+            for reason in &one.reasons {
+                if let Some(reason) = beyond_path(reason, &one.path) {
+                    self.reason(reason);
+                }
+            }
+        }
+        self.machine(environment);
+    }
+
+    /// The file that is changed, with the numbers of added and removed lines.
+    fn change_head(&mut self, name: &str, path: &WirePath, diff: &str, environment: &ApprovalEnvironment) {
+        let (added, removed) = counts(without_names(diff, &path.to_string()));
+        self.exactly(&[
+            self.label(name),
+            Span::raw(path_text(path, environment)),
+            Span::styled(format!("{}+{added} -{removed}", self.output_style.choose("  ", ", ")), theme::DIM),
+        ]);
+    }
+
+    fn diff(&mut self, path: &WirePath, diff: &str) {
+        for DiffRow { spans, indent } in diff_rows(without_names(diff, &path.to_string()), self.output_style) {
+            self.wrapped(indent, |columns| wrap_exactly(&spans, columns));
         }
     }
 
@@ -283,9 +362,10 @@ impl Card {
     }
 
     /// Folder, shell and machine, as far as they are worth a word.
-    fn place(&mut self, cwd: &WirePath, mode: RunMode, environment: &ApprovalEnvironment) {
+    fn place(&mut self, cwd: &WirePath, mode: RunMode, is_whole: bool, environment: &ApprovalEnvironment) {
         self.field("in", &path_text(cwd, environment));
-        if let Some(note) = mode_note(mode) {
+        // Where there is no live shell no command is expected to change one.
+        if let Some(note) = mode_note(mode).filter(|_| is_whole || environment.lasting == Lasting::Shell) {
             self.words(&[self.label("shell"), Span::raw(note)]);
         }
         self.machine(environment);
@@ -314,7 +394,7 @@ impl Card {
             row.insert(0, mark.clone());
             row
         };
-        self.rows(rows.map(|(index, row)| if index == 0 { marked(row) } else { indented(row) }).collect());
+        self.rows(rows.map(|(index, row)| if index == 0 { marked(row) } else { indented(row, HANG.len()) }).collect());
     }
 
     fn field(&mut self, name: &str, value: &str) {
@@ -352,8 +432,8 @@ impl Card {
     }
 }
 
-fn indented(mut row: StyledRow) -> StyledRow {
-    row.insert(0, Span::raw(HANG));
+fn indented(mut row: StyledRow, columns: usize) -> StyledRow {
+    row.insert(0, Span::raw(" ".repeat(columns)));
     row
 }
 

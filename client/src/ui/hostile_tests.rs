@@ -4,8 +4,8 @@ use std::{path::Path, sync::Arc};
 
 use cohab_impact::{Grave, Impact, Note, Tally};
 use cohab_protocol::{
-    ApprovalId, ApprovalMode, ApprovalRequest, ApprovalSubject, ErrorSubject, Notice, NoticeKind, ProposedCommand,
-    RunMode, StepActivity, StepOutcome, TurnId, WireError, WireErrorKind,
+    ApprovalId, ApprovalMode, ApprovalRequest, ApprovalSubject, ErrorSubject, FileDiff, Notice, NoticeKind,
+    ProposedChange, ProposedCommand, RunMode, StepActivity, StepOutcome, TurnId, WireError, WireErrorKind,
 };
 use cohab_shell_state::state::{Item, StateChange, Step};
 use cohab_term::{
@@ -19,7 +19,7 @@ use cohab_term::{
 use cohab_text::{sanitize::is_invisible, terminal_attack_fixtures::HOSTILE};
 use ratatui::text::Line;
 
-use super::{progress::TurnStatus, status};
+use super::{diff::kept_rows, progress::TurnStatus, status};
 use crate::ui::change_summary;
 use crate::{
     approval::{ApprovalEnvironment, OpenQuestion},
@@ -74,6 +74,10 @@ fn steps_notices_errors_and_receipts_are_harmless() {
         assert_harmless("step", status::step_started(&tool, 80).as_slice());
         let finished = status::step_finished(&tool, StepOutcome::Failed, &text, 1, 80, output_style);
         assert_harmless("step end", finished.as_slice());
+        assert_harmless("output", &status::failed_output(&text, 80, output_style));
+        let diff = format!("@@ -1,{text} @@\n-x\t{text}\n+x\t{text} y\n{text}\n");
+        let change = FileDiff { diff, left_out_lines: 1 };
+        assert_harmless("change", &kept_rows(&change, "? /diff", 80, output_style));
         let notice = Notice { turn_id: None, kind: NoticeKind::Warning, text: text.clone() };
         assert_harmless("notice", &status::notice(&notice, 80, output_style));
         let about = ErrorSubject::Connection;
@@ -94,6 +98,16 @@ fn proposed(command: &str) -> ProposedCommand {
         cwd: Path::new(command).into(),
         mode: RunMode::Live,
         reasons: vec![command.into()],
+    }
+}
+
+fn proposed_change(text: &str) -> ProposedChange {
+    ProposedChange {
+        approval_id: ApprovalId::fresh(),
+        tool: text.into(),
+        path: Path::new(text).into(),
+        diff: format!("@@ -1 +1 @@\n-x {text}\n+x {text} y\n"),
+        reasons: vec![text.into()],
     }
 }
 
@@ -121,7 +135,9 @@ fn every_field_of_a_question_is_harmless_and_the_editor_too() {
             ApprovalSubject::Command { command: format!("x '{text}'; y"), cwd: path(), mode: RunMode::Live },
             ApprovalSubject::Commands(vec![proposed(&text), proposed("touch a"), proposed("touch b")]),
             ApprovalSubject::FileChange { tool: text.clone(), path: path(), diff: format!("+{text}\n {text}") },
+            ApprovalSubject::FileChanges(vec![proposed_change(&text), proposed_change("a")]),
             ApprovalSubject::FileRead { tool: text.clone(), path: path() },
+            ApprovalSubject::Search { tool: "grep".into(), path: path(), pattern: text.clone() },
             ApprovalSubject::LocalServer { url: text.clone(), server: text.clone(), model: text.clone() },
         ];
         for subject in subjects {

@@ -2,7 +2,7 @@
 
 pub mod card;
 pub mod change_summary;
-pub mod kept_diff;
+pub mod diff;
 pub mod key_table;
 pub mod long_command;
 pub mod progress;

@@ -13,6 +13,9 @@ use ratatui::{
 /// Said when the user stops something.
 pub const STOPPED: &str = "Stopped.";
 
+/// Lines of a failed command that are shown, the last ones.
+const FAILED_LINES: usize = 8;
+
 /// The mark of a mode in which nothing is asked.
 #[must_use]
 pub fn approval_warning(approval: ApprovalMode) -> Option<Span<'static>> {
@@ -110,6 +113,17 @@ pub fn thought(took_ms: u64, width: usize, output_style: OutputStyle) -> Line<'s
     let text = output_style
         .choose(format!("● thought for {}", duration(took_ms)), format!("Thought for {}.", duration(took_ms)));
     fitted(&Line::styled(text, theme::DIM), width)
+}
+
+/// The last lines of a command that has failed out of the user's sight, below its step.
+#[must_use]
+pub fn failed_output(output: &str, width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
+    let lines: Vec<&str> = output.lines().collect();
+    let shown = &lines[lines.len().saturating_sub(FAILED_LINES)..];
+    let line = |text: &&str| {
+        fitted(&Line::styled(format!("{}{}", output_style.choose("    ", ""), one_line(text)), theme::DIM), width)
+    };
+    shown.iter().map(line).collect()
 }
 
 /// A notice of the daemon.

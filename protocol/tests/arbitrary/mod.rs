@@ -160,9 +160,17 @@ pub fn daemon_message() -> impl Strategy<Value = DaemonMessage> {
         (turn_id(), any::<u32>(), activity()).prop_map(|(turn_id, step, activity)| {
             DaemonMessage::StepStarted(StepStarted { turn_id, step, activity })
         }),
-        (turn_id(), any::<u32>(), outcome(), text(), any::<u64>()).prop_map(
-            |(turn_id, step, outcome, summary, elapsed_ms)| {
-                DaemonMessage::StepFinished(StepFinished { turn_id, step, outcome, summary, elapsed_ms })
+        (turn_id(), any::<u32>(), outcome(), text(), any::<u64>(), option::of(detail()), any::<bool>()).prop_map(
+            |(turn_id, step, outcome, summary, elapsed_ms, detail, only_reads)| {
+                DaemonMessage::StepFinished(StepFinished {
+                    turn_id,
+                    step,
+                    outcome,
+                    summary,
+                    elapsed_ms,
+                    detail,
+                    only_reads,
+                })
             }
         ),
         (turn_id(), call_id(), text(), any::<u64>(), option::of(approval_id())).prop_map(
@@ -233,7 +241,21 @@ fn subject() -> impl Strategy<Value = ApprovalSubject> {
         (text(), text(), text()).prop_map(|(url, server, model)| ApprovalSubject::LocalServer { url, server, model }),
         vec(proposed_command(), 0..4).prop_map(ApprovalSubject::Commands),
         text().prop_map(|what| ApprovalSubject::GoOn { what }),
+        (text(), path(), text()).prop_map(|(tool, path, pattern)| ApprovalSubject::Search { tool, path, pattern }),
+        vec(proposed_change(), 0..4).prop_map(ApprovalSubject::FileChanges),
     ]
+}
+
+fn detail() -> impl Strategy<Value = StepDetail> {
+    prop_oneof![
+        (text(), any::<u32>()).prop_map(|(diff, left_out_lines)| StepDetail::Change(FileDiff { diff, left_out_lines })),
+        text().prop_map(StepDetail::Output),
+    ]
+}
+
+fn proposed_change() -> impl Strategy<Value = ProposedChange> {
+    (approval_id(), text(), path(), text(), vec(text(), 0..3))
+        .prop_map(|(approval_id, tool, path, diff, reasons)| ProposedChange { approval_id, tool, path, diff, reasons })
 }
 
 fn proposed_command() -> impl Strategy<Value = ProposedCommand> {

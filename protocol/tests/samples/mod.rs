@@ -70,8 +70,9 @@ variants!(SessionAction { Attach, Status, Clear, SetApproval, Context, Compact, 
 variants!(ApprovalMode { ReadOnly, Ask, All, Auto });
 variants!(ChunkDelta { Text, Reasoning, Reset });
 variants!(StepActivity { ModelCall, ToolCall, Compaction });
+variants!(StepDetail { Change, Output });
 variants!(StepOutcome { Done, Failed, Refused, Cancelled });
-variants!(ApprovalSubject { Command, FileChange, FileRead, LocalServer, Commands, GoOn });
+variants!(ApprovalSubject { Command, FileChange, FileRead, LocalServer, Commands, GoOn, Search, FileChanges });
 variants!(TurnEndReason { Answered, Cancelled, StepLimit, Refused, Length, Failed });
 variants!(SessionAnswer { Attached, Status, Done, Context, Compacted, Usage, Rewound });
 variants!(NoticeKind { Info, Warning, Retry });
@@ -101,6 +102,7 @@ pub fn golden_lines() -> Vec<String> {
     section(&mut lines, &[ChunkDelta::Text("Hé".into()), ChunkDelta::Reasoning("so".into()), ChunkDelta::Reset]);
     section(&mut lines, &activities());
     section(&mut lines, &[StepOutcome::Done, StepOutcome::Failed, StepOutcome::Refused, StepOutcome::Cancelled]);
+    section(&mut lines, &details());
     section(&mut lines, &subjects());
     section(&mut lines, &end_reasons());
     section(&mut lines, &answers());
@@ -191,6 +193,8 @@ pub fn daemon_messages() -> Vec<DaemonMessage> {
             outcome: StepOutcome::Done,
             summary: "12 lines".into(),
             elapsed_ms: 40,
+            detail: Some(StepDetail::Output("no such file\n".into())),
+            only_reads: true,
         }),
         DaemonMessage::ExecuteCommand(ExecuteCommand {
             turn_id: TURN,
@@ -303,6 +307,13 @@ fn activities() -> Vec<StepActivity> {
     ]
 }
 
+fn details() -> Vec<StepDetail> {
+    vec![
+        StepDetail::Change(FileDiff { diff: "@@ -1 +1 @@\n-a\n+b\n".into(), left_out_lines: 3 }),
+        StepDetail::Output("no such file\n".into()),
+    ]
+}
+
 fn subjects() -> Vec<ApprovalSubject> {
     vec![
         ApprovalSubject::Command { command: "ls".into(), cwd: path("/"), mode: RunMode::Isolated },
@@ -321,6 +332,14 @@ fn subjects() -> Vec<ApprovalSubject> {
             reasons: vec!["runs the project's own code".into()],
         }]),
         ApprovalSubject::GoOn { what: "the same call came 5 times".into() },
+        ApprovalSubject::Search { tool: "grep".into(), path: path("/home/ann"), pattern: "price".into() },
+        ApprovalSubject::FileChanges(vec![ProposedChange {
+            approval_id: APPROVAL,
+            tool: "edit".into(),
+            path: path("/f"),
+            diff: "-a\n+b\n".into(),
+            reasons: vec!["writes /f".into()],
+        }]),
     ]
 }
 

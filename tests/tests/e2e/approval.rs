@@ -174,6 +174,50 @@ fn a_file_is_not_written_before_its_change_was_shown_and_approved() {
 }
 
 #[test]
+fn changes_of_one_answer_are_decided_together_or_one_by_one() {
+    for (keys, made) in [(&["y"][..], [true, true]), (&["o", "y", "n"], [true, false])] {
+        let write = |path: &str| json!({ "path": path, "content": "one\n" });
+        let calls = Answer::call("write", &write("a.txt")).and_call("write", &write("b.txt"));
+        let server = ModelServer::start(Wire::OpenAiChat, [calls, Answer::text("All done.")]);
+        let home = Home::with_model(&server);
+        let shell = home.cohab();
+        let mark = shell.submit("? write them");
+        shell.wait_approval("Make these 2 changes?");
+        assert!(shell.look(|view| view.shows("file 1: ~/a.txt") && view.shows("file 2: ~/b.txt")), "{}", shell.dump());
+        for key in keys {
+            match *key {
+                "n" => refuse(&shell),
+                key => shell.send(key),
+            }
+            match *key {
+                "o" => shell.wait_approval("change 1 of 2"),
+                "y" if keys.len() > 1 => shell.wait_approval("change 2 of 2"),
+                _ => {}
+            }
+        }
+        shell.wait_answer(mark, "All done.");
+        assert_eq!(["a.txt", "b.txt"].map(|name| home.path(name).exists()), made, "{}", shell.dump());
+    }
+}
+
+#[test]
+fn a_change_without_a_question_is_shown_and_stays_to_be_looked_at() {
+    let arguments = json!({ "path": "list.txt", "old_string": "old line", "new_string": "new line" });
+    let server = ModelServer::start(Wire::OpenAiChat, [Answer::call("edit", &arguments), Answer::text("All done.")]);
+    let home = Home::with_model(&server).env("COHAB_APPROVAL", "all");
+    home.write("list.txt", "first\nold line\nlast\n");
+    let shell = home.cohab();
+    shell.ask("change the list", "All done.");
+    let rows = ["2 -old line", "2 +new line"];
+    assert!(shell.look(|view| rows.iter().all(|row| view.history().contains(row))), "{}", shell.dump());
+    let mark = shell.submit("? /diff");
+    shell.wait_answer(mark, "~/list.txt  +1 -1");
+    shell.wait_text("2 +new line");
+    let plain = home.run(&["diff", "--all"]);
+    assert!(plain.stdout.contains("@@ -1,3 +1,3 @@\n first\n-old line\n+new line\n last\n"), "{plain:?}");
+}
+
+#[test]
 fn read_only_refuses_without_a_question() {
     let server = touching(&["made.txt"]);
     let home = Home::with_model(&server).env("COHAB_APPROVAL", "read-only");

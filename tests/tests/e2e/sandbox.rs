@@ -70,13 +70,13 @@ fn the_profile_is_a_setting() {
 
 #[test]
 fn the_card_says_that_it_runs_outside_and_consent_to_the_same_command_inside_does_not_hold() {
-    let command = json!({"command": "mkdir made"});
-    let answers = [Answer::bash("mkdir made"), Answer::call("bash_unconfined", &command), Answer::text("Both done.")];
+    let command = json!({"command": "make made"});
+    let answers = [Answer::bash("make made"), Answer::call("bash_unconfined", &command), Answer::text("Both done.")];
     let server = ModelServer::start(Wire::OpenAiChat, answers);
     let home = Home::with_model(&server);
     let shell = home.bash();
     shell.submit(&format!("{} ask make it", cohab_e2e::binaries::word("cohab")));
-    shell.wait_approval("mkdir made");
+    shell.wait_approval("make made");
     shell.send("d");
     shell.wait_text("stores it");
     shell.outwait_deaf_card();
@@ -84,4 +84,28 @@ fn the_card_says_that_it_runs_outside_and_consent_to_the_same_command_inside_doe
     shell.wait_approval("outside of the sandbox");
     shell.send("y");
     shell.wait_text("Both done.");
+}
+
+#[test]
+fn where_the_sandbox_would_stop_a_command_the_card_says_so() {
+    if !cohab_sandbox::profile::present().keeps_writes() {
+        return;
+    }
+    for (command, status, line) in [("mkdir -p dir1", 0, None), ("touch missing/x", 1, Some("missing/x"))] {
+        let server = ModelServer::start(Wire::OpenAiChat, [Answer::bash(command), Answer::text("Said and done.")]);
+        let home = Home::with_model(&server);
+        let shell = home.bash();
+        shell.submit(&format!("{} ask make it; echo status=$?", cohab_e2e::binaries::word("cohab")));
+        shell.wait_approval("the sandbox will not let it write here: y runs it without the sandbox");
+        shell.send("y");
+        shell.wait_text(&format!("status={status}"));
+        assert!(
+            shell.look(|view| line.is_none_or(|line| view.shows(&format!("'{line}': No such file")))),
+            "{}",
+            shell.dump()
+        );
+        assert_eq!(home.path("dir1").exists(), status == 0, "{}", shell.dump());
+        let told = &server.wait_for_calls(2)[1].tool_results()[0].content.clone();
+        assert!(told.contains("it ran without the sandbox") && !told.contains("[sandbox: "), "{told}");
+    }
 }

@@ -70,7 +70,7 @@ fn commands_are_on_record_with_what_stood_behind_them_and_can_be_run_again() {
     );
     let home = Home::with_model(&server);
     home.open_sandbox();
-    assert_eq!(home.run(&["ask", "--approve", "all", "make a file"]).status, Some(0));
+    assert_eq!(home.run(&["ask", "--approve", "all", "make a file"]).status, Some(1), "the last command failed");
     wait_until_kept(&home, 1);
 
     let commands = json(&home, &["history", "--json"])["commands"].clone();

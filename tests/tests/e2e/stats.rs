@@ -14,7 +14,7 @@ fn times_counts_and_tokens_are_those_of_the_trace() {
     let server = ModelServer::start(Wire::Anthropic, answers);
     let home = Home::with_model(&server);
     assert!(home.run(&["stats"]).stdout.starts_with("No questions are recorded since "));
-    assert_eq!(home.run(&["ask", "--approve", "all", "does it work"]).status, Some(0));
+    assert_eq!(home.run(&["ask", "--approve", "all", "does it work"]).status, Some(1));
     eventually("the answer is kept", || told(&home, &["usage", "--json"])["total"]["calls"] == 2);
 
     let trace = told(&home, &["trace", "--json"]);

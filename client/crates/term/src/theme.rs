@@ -13,6 +13,10 @@ pub const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
 pub const GOOD: Style = Style::new().fg(Color::Green);
 /// Went wrong; removed lines.
 pub const BAD: Style = Style::new().fg(Color::Red);
+/// Words of an added line that the line before it did not have.
+pub const ADDED_WORD: Style = GOOD.add_modifier(Modifier::REVERSED);
+/// Words of a removed line that the line after it does not have.
+pub const REMOVED_WORD: Style = BAD.add_modifier(Modifier::REVERSED);
 /// Harm is possible.
 pub const DANGER: Style = Style::new().fg(Color::Red).add_modifier(Modifier::BOLD);
 /// Needs attention.

@@ -17,7 +17,7 @@ use super::{
     stopped::Stopped,
     thinking::Thinking,
 };
-use crate::{approval::OpenQuestion, ui::kept_diff::AskedChanges};
+use crate::approval::OpenQuestion;
 
 /// How long the end of a turn waits for the colours of its last code block.
 const SETTLE_LIMIT: Duration = Duration::from_millis(300);
@@ -159,8 +159,6 @@ pub struct Turn {
     /// It ended in order: what it took is said below it.
     pub has_footer: bool,
     pub question: Option<OpenQuestion>,
-    /// The diffs of its cards.
-    pub asked_changes: AskedChanges,
     /// The command that waits for something, or that the shell has.
     pub command: Option<AgentCommand>,
     /// A command that the lock has stopped, until its second run has ended or was refused.
@@ -194,7 +192,6 @@ impl Turn {
                 next_seq: 0,
             },
             steps: Steps::default(),
-            asked_changes: AskedChanges::default(),
             waiting: Waiting::Link,
             pause: Pause::No,
             progress: Progress::new("", now),

@@ -120,7 +120,15 @@ fn steps_of_other_tools_wait_for_something_to_show() {
     let activity = StepActivity::ToolCall { tool: "read".into(), argument: "a.rs".into() };
     assert_eq!(bench.daemon(DaemonMessage::StepStarted(StepStarted { turn_id: TURN, step: 1, activity })), []);
     let summary = "12 lines".into();
-    let finished = StepFinished { turn_id: TURN, step: 1, outcome: StepOutcome::Done, summary, elapsed_ms: 5 };
+    let finished = StepFinished {
+        turn_id: TURN,
+        step: 1,
+        outcome: StepOutcome::Done,
+        summary,
+        elapsed_ms: 5,
+        detail: None,
+        only_reads: false,
+    };
     assert_eq!(bench.daemon(DaemonMessage::StepFinished(finished)), []);
     let notice = Notice { turn_id: Some(TURN), kind: cohab_protocol::NoticeKind::Info, text: "shortened".into() };
     assert_eq!(bench.daemon(DaemonMessage::Notice(notice)), []);

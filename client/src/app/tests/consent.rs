@@ -2,7 +2,7 @@
 
 use cohab_impact::{Impact, Note, Tally};
 use cohab_policy::user_rules::{self, Rule};
-use cohab_protocol::ProposedCommand;
+use cohab_protocol::{FileDiff, ProposedCommand, StepDetail};
 
 use super::*;
 use crate::background_task::{Task, TaskResult};
@@ -320,36 +320,20 @@ fn what_would_be_touched_is_filled_in_when_it_is_known() {
 }
 
 #[test]
-fn the_diff_that_was_agreed_to_stays_on_the_screen() {
-    for (outcome, is_kept) in [(StepOutcome::Done, true), (StepOutcome::Refused, false)] {
-        let mut bench = Bench::in_a_turn();
-        let activity = StepActivity::ToolCall { tool: "edit".into(), argument: "src/a.py".into() };
-        bench.daemon(DaemonMessage::StepStarted(StepStarted { turn_id: TURN, step: 1, activity }));
-        let subject = ApprovalSubject::FileChange {
-            tool: "edit".into(),
-            path: Path::new("/home/ann/src/a.py").into(),
-            diff: "--- /home/ann/src/a.py\n+++ /home/ann/src/a.py\n@@ -1 +1 @@\n-old\n+new\n".into(),
-        };
-        bench.daemon(DaemonMessage::ApprovalRequest(ApprovalRequest {
-            approval_id: QUESTION,
-            turn_id: TURN,
-            subject,
-            is_dangerous: false,
-            reasons: Vec::new(),
-            is_each_time: false,
-        }));
-        bench.pass(301);
-        bench.key("y");
-        let summary = "+1 -1".into();
-        bench.daemon(DaemonMessage::StepFinished(StepFinished {
-            turn_id: TURN,
-            step: 1,
-            outcome,
-            summary,
-            elapsed_ms: 5,
-        }));
-        let kept = "● edit  src/a.py\n    @@ -1 +1 @@\n    -old\n    +new\n  ✓ +1 -1";
-        let shown = bench.shown();
-        assert_eq!(shown.contains(kept), is_kept, "{shown}");
-    }
+fn a_change_stays_on_the_screen_without_a_card() {
+    let mut bench = Bench::in_a_turn();
+    let activity = StepActivity::ToolCall { tool: "edit".into(), argument: "src/a.py".into() };
+    bench.daemon(DaemonMessage::StepStarted(StepStarted { turn_id: TURN, step: 1, activity }));
+    bench.daemon(DaemonMessage::StepFinished(StepFinished {
+        turn_id: TURN,
+        step: 1,
+        outcome: StepOutcome::Done,
+        summary: "+1 -1".into(),
+        elapsed_ms: 5,
+        detail: Some(StepDetail::Change(FileDiff { diff: "@@ -7 +7 @@\n-old\n+new\n".into(), left_out_lines: 2 })),
+        only_reads: false,
+    }));
+    let shown = bench.shown();
+    let kept = "● edit  src/a.py\n    7 -old\n    7 +new\n    … 2 more lines: `? /diff`\n  ✓ +1 -1";
+    assert!(shown.contains(kept), "{shown}");
 }

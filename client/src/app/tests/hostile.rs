@@ -126,7 +126,8 @@ fn sent(event: Event, output_style: OutputStyle) -> String {
     draw(&mut bench);
     let summary = "x".into();
     let outcome = StepOutcome::Done;
-    let finished = StepFinished { turn_id: TURN, step: 0, outcome, summary, elapsed_ms: 1 };
+    let finished =
+        StepFinished { turn_id: TURN, step: 0, outcome, summary, elapsed_ms: 1, detail: None, only_reads: false };
     bench.daemon(DaemonMessage::StepFinished(finished));
     bench.daemon(ended(TurnEndReason::Cancelled));
     draw(&mut bench);

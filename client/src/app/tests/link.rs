@@ -38,7 +38,15 @@ fn the_rest_of_the_answer_is_asked_for_and_shown_once() {
     assert!(bench.attached(true).is_empty(), "the daemon knows what the user ran");
     bench.daemon(step(1));
     let summary = "3 lines".into();
-    let finished = StepFinished { turn_id: TURN, step: 1, outcome: StepOutcome::Done, summary, elapsed_ms: 5 };
+    let finished = StepFinished {
+        turn_id: TURN,
+        step: 1,
+        outcome: StepOutcome::Done,
+        summary,
+        elapsed_ms: 5,
+        detail: None,
+        only_reads: false,
+    };
     bench.daemon(DaemonMessage::StepFinished(finished.clone()));
     bench.daemon(DaemonMessage::StepFinished(finished));
     bench.chunk(0, "one ");

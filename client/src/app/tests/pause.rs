@@ -89,7 +89,15 @@ fn a_command_that_the_user_suspends_holds_the_turn_and_is_marked_as_such() {
     assert!(hold < result, "the next step would begin: {effects:?}");
     bench.live(LiveEvent::AnswerReady);
     let (outcome, summary) = (StepOutcome::Done, "stopped, now a job".into());
-    bench.daemon(DaemonMessage::StepFinished(StepFinished { turn_id: TURN, step: 1, outcome, summary, elapsed_ms: 5 }));
+    bench.daemon(DaemonMessage::StepFinished(StepFinished {
+        turn_id: TURN,
+        step: 1,
+        outcome,
+        summary,
+        elapsed_ms: 5,
+        detail: None,
+        only_reads: false,
+    }));
     bench.daemon(told(true));
     let shown = bench.shown();
     assert!(shown.contains("⏸ stopped, now a job of your shell: `fg` continues it"), "{shown}");

@@ -209,5 +209,13 @@ fn tool(tool: &str, argument: &str) -> StepActivity {
 
 fn step_ended(number: u32, outcome: StepOutcome, summary: &str, elapsed_ms: u64) -> DaemonMessage {
     let summary = summary.into();
-    DaemonMessage::StepFinished(StepFinished { turn_id: TURN, step: number, outcome, summary, elapsed_ms })
+    DaemonMessage::StepFinished(StepFinished {
+        turn_id: TURN,
+        step: number,
+        outcome,
+        summary,
+        elapsed_ms,
+        detail: None,
+        only_reads: false,
+    })
 }

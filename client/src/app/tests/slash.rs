@@ -364,6 +364,21 @@ fn an_answer_that_began_anew_has_only_its_new_blocks() {
 }
 
 #[test]
+fn changes_are_those_of_this_conversation() {
+    let mut bench = Bench::connected();
+    for (line, args) in [("? /diff", vec!["diff"]), ("? /diff session", vec!["diff", "--all"])] {
+        let effects = begin(&mut bench, line);
+        let args = args.into_iter().chain(["--session", "shell:1"]).map(str::to_owned).collect();
+        assert_eq!(effects, [Effect::RunProgram { args, cwd: CWD.into(), columns: 79 }]);
+        let output = OwnOutput { text: "one\n".into(), ending: ProgramEnding::Exited(0) };
+        bench.event(Event::ProgramEnded(output));
+        bench.live(LiveEvent::AnswerEnded);
+    }
+    begin(&mut bench, "? /diff yesterday");
+    assert!(bench.shown().contains("Usage: `? /diff [session]`"), "{}", bench.shown());
+}
+
+#[test]
 fn our_own_programs_run_beside_the_shell_and_their_output_is_shown() {
     let mut bench = Bench::connected();
     let effects = begin(&mut bench, "? /sessions  disk full");

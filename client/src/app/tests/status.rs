@@ -79,7 +79,15 @@ fn where_nothing_is_painted_twice_each_step_is_a_sentence() {
     bench.daemon(step(1, read()));
     assert_eq!(bench.shown(), "Step 2: running read: a.rs, 3.0k tokens, about $0.0100.\n----\n");
     let (outcome, summary) = (StepOutcome::Done, "12 lines".into());
-    bench.daemon(DaemonMessage::StepFinished(StepFinished { turn_id: TURN, step: 1, outcome, summary, elapsed_ms: 5 }));
+    bench.daemon(DaemonMessage::StepFinished(StepFinished {
+        turn_id: TURN,
+        step: 1,
+        outcome,
+        summary,
+        elapsed_ms: 5,
+        detail: None,
+        only_reads: false,
+    }));
     assert_eq!(bench.shown(), "Done: read, 12 lines, 5 ms.\n----\n");
 }
 

@@ -194,7 +194,15 @@ fn after_a_change_of_a_file(tool: &str, outcome: StepOutcome, with_shell: bool) 
     let activity = StepActivity::ToolCall { tool: tool.into(), argument: "notes.txt".into() };
     bench.daemon(DaemonMessage::StepStarted(StepStarted { turn_id: TURN, step: 1, activity }));
     let summary = "+1 -1".to_owned();
-    bench.daemon(DaemonMessage::StepFinished(StepFinished { turn_id: TURN, step: 1, outcome, summary, elapsed_ms: 5 }));
+    bench.daemon(DaemonMessage::StepFinished(StepFinished {
+        turn_id: TURN,
+        step: 1,
+        outcome,
+        summary,
+        elapsed_ms: 5,
+        detail: None,
+        only_reads: false,
+    }));
     if with_shell {
         bench.daemon(execute("ls", None));
         bench.live(observed(&CALL.to_string(), &[("A", None, Some("2"))]));

@@ -164,6 +164,7 @@ fn keys(request: &ApprovalRequest, offer: &Offer) -> Vec<(&'static str, &'static
         ("a", "always", offer.always.is_some()),
         ("o", "one by one", offer.as_one),
         ("e", "edit", offer.edit),
+        ("v", "details", offer.details),
         ("n", if offer.as_one { "none" } else { "no" }, true),
         ("Esc", "stop", true),
     ];

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use cohab_impact::{Grave, Impact, Note, Tally, walk::MAX_NAMES};
+use cohab_policy::Part;
 use cohab_protocol::{ApprovalRequest, ApprovalSubject};
 use ratatui::{
     style::Style,
@@ -15,11 +16,42 @@ use crate::approval::{ApprovalEnvironment, ImpactPreview};
 /// More rows than this are not shown; hard words come first.
 pub const IMPACT_ROWS: usize = 8;
 
+/// The findings of the short card: what is removed or replaced, and the first thing that is not known.
+fn main_notes(notes: Vec<(usize, &Note)>) -> Vec<(usize, &Note)> {
+    let mut has_unknown = false;
+    let is_main = |(_, note): &(usize, &Note)| match note {
+        Note::Matches { count: 1.., .. } => false,
+        Note::Unknown(_) => !std::mem::replace(&mut has_unknown, true),
+        _ => true,
+    };
+    notes.into_iter().filter(is_main).collect()
+}
+
+/// Whether details are left out of the short card.
+#[must_use]
+pub fn has_details(request: &ApprovalRequest, parts: &[Part], preview: &ImpactPreview) -> bool {
+    let is_apart = match &request.subject {
+        ApprovalSubject::Command { .. } => !parts.is_empty(),
+        ApprovalSubject::Commands(_) => true,
+        _ => false,
+    };
+    !request.is_dangerous && (is_apart || has_impact_details(preview))
+}
+
+/// Whether the short card leaves a row out.
+fn has_impact_details(preview: &ImpactPreview) -> bool {
+    let ImpactPreview::Seen(impacts) = preview else { return false };
+    let notes: Vec<(usize, &Note)> = impacts.iter().enumerate().flat_map(numbered).collect();
+    let all = notes.len();
+    main_notes(notes).len() < all
+}
+
 /// The rows. None where nothing is looked at.
 #[must_use]
 pub fn impact_rows(
     request: &ApprovalRequest,
     preview: &ImpactPreview,
+    is_detailed: bool,
     environment: &ApprovalEnvironment,
     width: usize,
     output_style: OutputStyle,
@@ -37,7 +69,11 @@ pub fn impact_rows(
         ImpactPreview::Seen(all) => {
             let (cwd, text) = cwd_and_text(request);
             let base = Base { environment, cwd, text };
+            let is_whole = is_detailed || request.is_dangerous;
             let mut notes: Vec<(usize, &Note)> = all.iter().enumerate().flat_map(numbered).collect();
+            if !is_whole {
+                notes = main_notes(notes);
+            }
             notes.sort_by_key(|(_, note)| !matches!(note, Note::Grave(_)));
             for (number, note) in notes {
                 let number = if all.len() > 1 { format!("{number} ") } else { String::new() };

@@ -61,6 +61,7 @@ fn of_a_command_that_is_too_long_both_ends_are_shown_and_it_is_said() {
             let card = plain(&card(
                 &request(subject.clone(), true, &[]),
                 &[],
+                true,
                 &ApprovalEnvironment::of_ann(),
                 80,
                 output_style,
@@ -138,11 +139,11 @@ fn the_keys_that_are_offered_depend_on_the_command() {
     };
     assert_eq!(offered("cargo test", false), "y s d a e n Esc");
     assert_eq!(offered("./run", false), "y s d e n Esc");
-    for text in
-        ["env x", "xargs x", "bash x", "python3 x", "find x", "git commit -m x", "a | b", "a > b", "a $X", "a *"]
-    {
+    for text in ["env x", "xargs x", "bash x", "python3 x", "find x", "git commit -m x", "a > b", "a $X", "a *"] {
         assert_eq!(offered(text, false), "y s e n Esc", "{text}");
     }
+    assert_eq!(offered("a | b", false), "y s e v n Esc", "its parts are details");
+    assert_eq!(offered("a | rm -rf b", false), "y e n Esc", "danger is shown whole");
     assert_eq!(offered("curl x", false), "y e n Esc", "what reaches another host is asked each time");
     assert_eq!(offered("curl localhost:8080", false), "y s e n Esc");
     assert_eq!(offered("cargo test", true), "y e n Esc");

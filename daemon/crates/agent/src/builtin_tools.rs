@@ -21,6 +21,19 @@ pub fn without_duration(result: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{before}[{}]", parts.join("; ")))
 }
 
+/// The output in the result of a command: without the last lines in brackets, which say how it ended and what a sandbox did.
+#[must_use]
+pub fn output_of(result: &str) -> &str {
+    let mut output = result.trim_end_matches('\n');
+    loop {
+        let (before, last) = output.rsplit_once('\n').unwrap_or(("", output));
+        if output.is_empty() || !(last.starts_with('[') && last.ends_with(']')) {
+            return output;
+        }
+        output = before;
+    }
+}
+
 fn is_duration(text: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let Some(number) = text.strip_suffix(" s") else { return false };
@@ -30,6 +43,14 @@ fn is_duration(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_output_is_what_the_command_wrote() {
+        let result = "cannot create\n[a]: no\n[sandbox: this ran with `read-only`]\n[exit 1; cwd /w; 0.04 s]";
+        assert_eq!(output_of(result), "cannot create\n[a]: no");
+        assert_eq!(output_of("[exit 1; cwd /w; 0.04 s]"), "");
+        assert_eq!(output_of(""), "");
+    }
 
     #[test]
     fn a_result_is_known_again_whatever_time_the_call_took() {

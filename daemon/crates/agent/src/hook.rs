@@ -5,13 +5,13 @@ use std::{ops::ControlFlow, path::PathBuf, sync::Arc};
 
 use async_trait::async_trait;
 use cohab_model_api::{JsonObject, ModelRequest, Overflow, TokenUsage, ToolCall, ToolResult};
-use cohab_policy::Verdict;
+use cohab_policy::{Level, Verdict};
 use tokio::time::Instant;
 
 use super::{
     error::{StopReason, TurnError},
     plan::StepKind,
-    port::{Intent, StepResult},
+    port::{Effect, Intent, StepResult},
     state::{Record, TurnState},
 };
 
@@ -142,6 +142,16 @@ impl PlannedCall {
             approval: None,
             agreed_at: None,
             note: None,
+        }
+    }
+
+    /// Whether the call changes nothing, for all that is known.
+    #[must_use]
+    pub fn only_reads(&self) -> bool {
+        match &self.intent.effect {
+            Effect::RunCommand { .. } => self.verdict.as_ref().is_some_and(|verdict| verdict.level == Level::Allow),
+            Effect::Read { .. } | Effect::Internal => true,
+            Effect::Write { .. } => false,
         }
     }
 }

@@ -51,6 +51,8 @@ pub enum Effect {
     Read {
         /// Absolute.
         path: PathBuf,
+        /// The expression that is searched for there; `None` if the file itself is read.
+        pattern: Option<String>,
     },
     /// Writes a file.
     Write {
@@ -121,6 +123,10 @@ pub enum TurnEvent {
         summary: String,
         /// Duration of the step.
         elapsed: Duration,
+        /// What the user should see of it.
+        detail: Option<StepDetail>,
+        /// Whether the step could only read.
+        only_reads: bool,
     },
     /// The usage of the turn so far; sent after each model call that used anything.
     Spent {
@@ -138,6 +144,15 @@ pub enum TurnEvent {
         /// Wait before it.
         after: Duration,
     },
+}
+
+/// More about a finished step, for the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StepDetail {
+    /// The unified diff of the file that the step has changed.
+    Change(Arc<str>),
+    /// The result of a command that has failed.
+    Failure(String),
 }
 
 /// The activity of a step.

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     hook::{Denial, PlannedCall},
-    port::{Activity, EventSink, StepResult, Tool, ToolContext, ToolOutput, TurnEvent},
+    port::{Activity, Effect, EventSink, StepDetail, StepResult, Tool, ToolContext, ToolOutput, TurnEvent},
     state::{Cut, Progress, Record, TurnState},
     turn::Agent,
 };
@@ -63,6 +63,9 @@ struct Called {
     is_error: bool,
     /// Running time of the tool itself; the wait for the user's consent is not counted.
     ran_for: Duration,
+    detail: Option<StepDetail>,
+    /// Whether it could only read, or did not run at all.
+    only_reads: bool,
 }
 
 /// The outcome of a call, and whether the call could be run at all.
@@ -82,7 +85,15 @@ impl Called {
         match result {
             Ok(ToolOutput { content, summary, is_failure }) => {
                 let outcome = if is_failure { StepResult::Failed } else { StepResult::Done };
-                Self { content, summary, outcome, is_error: false, ran_for: Duration::ZERO }
+                Self {
+                    content,
+                    summary,
+                    outcome,
+                    is_error: false,
+                    ran_for: Duration::ZERO,
+                    detail: None,
+                    only_reads: true,
+                }
             }
             Err(error) => Self::failed(error, StepResult::Failed),
         }
@@ -91,7 +102,7 @@ impl Called {
     fn failed(text: impl Into<String>, outcome: StepResult) -> Self {
         let content = text.into();
         let summary = content.lines().next().unwrap_or_default().to_owned();
-        Self { content, summary, outcome, is_error: true, ran_for: Duration::ZERO }
+        Self { content, summary, outcome, is_error: true, ran_for: Duration::ZERO, detail: None, only_reads: true }
     }
 
     fn cancelled() -> Self {
@@ -134,7 +145,15 @@ impl Agent {
             self.middleware.iter().rev().for_each(|middleware| middleware.after_model(usage));
         }
         self.middleware.iter().rev().for_each(|middleware| middleware.model_ended(&record));
-        sink.emit(TurnEvent::StepFinished { step, outcome, summary, elapsed: started.elapsed() }).await;
+        sink.emit(TurnEvent::StepFinished {
+            step,
+            outcome,
+            summary,
+            elapsed: started.elapsed(),
+            detail: None,
+            only_reads: true,
+        })
+        .await;
         if matches!(&record, Record::Answer { class: StopClass::Pause, message, .. } if message.tool_calls.is_empty()) {
             sink.emit(TurnEvent::Notice(PAUSED.into())).await;
         }
@@ -260,10 +279,11 @@ impl Agent {
                     Some(error) => complaint = Some(error),
                     None => good_calls += u32::from(ran.step.is_some()),
                 }
-                let called = ran.called;
+                let mut called = ran.called;
                 if let Some(step) = ran.step {
                     let (outcome, summary, elapsed) = (called.outcome, called.summary.clone(), called.ran_for);
-                    sink.emit(TurnEvent::StepFinished { step, outcome, summary, elapsed }).await;
+                    let (detail, only_reads) = (called.detail.take(), called.only_reads);
+                    sink.emit(TurnEvent::StepFinished { step, outcome, summary, elapsed, detail, only_reads }).await;
                 }
                 results.push(self.finish(call.clone(), called).await);
             }
@@ -356,6 +376,8 @@ impl Agent {
             }
         }
         drop(turn);
+        // A call may have been sent to another tool.
+        let tool = self.tools.get(&planned.tool).unwrap_or(tool);
         let (approval, run_id) = (planned.approval.clone(), planned.run_id.clone());
         let context = ToolContext { runner: self.runner.as_ref(), approval, run_id, cancel };
         let started = Instant::now();
@@ -368,6 +390,12 @@ impl Agent {
             called = Called::of(tool.call(&planned.args, &context).await);
         }
         called.ran_for = started.elapsed();
+        called.only_reads = planned.only_reads();
+        called.detail = match (called.outcome, &planned.intent.effect) {
+            (StepResult::Done, Effect::Write { diff, .. }) => Some(StepDetail::Change(Arc::clone(diff))),
+            (StepResult::Failed, Effect::RunCommand { .. }) => Some(StepDetail::Failure(called.content.clone())),
+            _ => None,
+        };
         self.middleware.iter().rev().for_each(|middleware| middleware.tool_ran(planned, called.outcome));
         if let Some(note) = planned.note.take() {
             called.content = format!("[{note}]\n{}", called.content);

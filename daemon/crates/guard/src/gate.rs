@@ -4,6 +4,7 @@ mod batch;
 mod data_flow;
 mod decided;
 mod git_settings_check;
+mod sandbox_reach;
 mod standard;
 
 use std::{
@@ -26,6 +27,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 pub use crate::consents::Consents;
+pub use sandbox_reach::SandboxReach;
 pub use standard::standard_policy;
 
 use cohab_agent::{
@@ -68,6 +70,7 @@ pub struct Gate {
     secrets: Arc<Secrets>,
     settings: Option<RepositorySettings>,
     lock: Option<Lock<'static>>,
+    reach: Option<SandboxReach>,
 }
 
 /// The reason to ask about a tool's calls although they are harmless, if there is one.
@@ -107,6 +110,7 @@ impl Gate {
             secrets: Arc::default(),
             settings: None,
             lock: None,
+            reach: None,
         }
     }
 
@@ -146,6 +150,12 @@ impl Gate {
         Self { lock, ..self }
     }
 
+    /// The same gate, which knows where the sandbox of a separate shell lets commands write.
+    #[must_use]
+    pub fn with_reach(self, reach: Option<SandboxReach>) -> Self {
+        Self { reach, ..self }
+    }
+
     /// The same gate, which knows the folder of the user's own work.
     #[must_use]
     pub fn in_workspace(self, folder: PathBuf) -> Self {
@@ -165,7 +175,7 @@ impl Gate {
     }
 
     fn judge(&self, call: &PlannedCall) -> Verdict {
-        if let (Effect::Read { path }, Some(folder)) = (&call.intent.effect, &self.outputs)
+        if let (Effect::Read { path, .. }, Some(folder)) = (&call.intent.effect, &self.outputs)
             && path.starts_with(folder)
         {
             return Verdict::new(Level::Allow, Vec::new());
@@ -333,7 +343,8 @@ impl Middleware for Gate {
     }
 
     async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
-        let verdict = self.judge(call);
+        let mut verdict = self.judge(call);
+        self.leave_sandbox(call, &mut verdict);
         self.clean_notes(call);
         call.verdict = Some(verdict.clone());
         let reasons = verdict.reasons.join("; ");

@@ -129,7 +129,7 @@ impl UserPlaces {
     pub fn of_planned(&self, call: &PlannedCall) -> Label {
         match &call.intent.effect {
             Effect::RunCommand { command } => self.of_command(command, &call.cwd),
-            Effect::Read { path } | Effect::Write { path, .. } => self.of_file(path, &path.to_string_lossy()),
+            Effect::Read { path, .. } | Effect::Write { path, .. } => self.of_file(path, &path.to_string_lossy()),
             Effect::Internal => Label::new(Origin::Tool, &call.tool),
         }
     }
@@ -306,7 +306,7 @@ mod tests {
         let run = |cwd: &str| planned(cwd, Effect::RunCommand { command: "cat README.md".into() });
         assert_eq!(run("/home/ann/shop/src").origin, Origin::Output);
         assert_eq!(run("/srv/clone").source, "`/srv/clone`");
-        assert!(planned("/home/ann/shop", Effect::Read { path: "/srv/clone/a".into() }).is_foreign());
+        assert!(planned("/home/ann/shop", Effect::Read { path: "/srv/clone/a".into(), pattern: None }).is_foreign());
         assert_eq!(planned("/srv/clone", Effect::Internal).origin, Origin::Tool);
     }
 

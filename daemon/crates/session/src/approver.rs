@@ -1,11 +1,13 @@
 //! Asks the user at the client's keyboard for approval.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use cohab_agent::port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Lasts};
 use cohab_model_api::NO_APPROVER;
-use cohab_protocol::{self as wire, ApprovalDecision, ApprovalId, ApprovalRequest, ProposedCommand, RunMode, TurnId};
+use cohab_protocol::{
+    self as wire, ApprovalDecision, ApprovalId, ApprovalRequest, ProposedChange, ProposedCommand, RunMode, TurnId,
+};
 use futures::future::try_join_all;
 use tokio::time::sleep;
 
@@ -84,19 +86,14 @@ impl Approver for SessionApprover {
         if !self.session.can_approve() {
             return all_refused(NO_APPROVER);
         }
-        let (cwd, mode) = (self.session.cwd(), self.mode());
-        let commands: Option<Vec<Arc<str>>> = questions.iter().map(|question| command_of(&question.subject)).collect();
-        let Some(commands) = commands else { return all_refused("only commands are asked about together") };
-        let ids: Vec<ApprovalId> = commands.iter().map(|_| ApprovalId::fresh()).collect();
-        let proposed = |((question, command), id): ((&ApprovalQuestion, &Arc<str>), &ApprovalId)| {
-            let (command, reasons) = (command.as_ref().into(), question.reasons.clone());
-            ProposedCommand { approval_id: *id, command, cwd: cwd.as_path().into(), mode, reasons }
+        let ids: Vec<ApprovalId> = questions.iter().map(|_| ApprovalId::fresh()).collect();
+        let Some(subject) = together(&questions, &ids, &self.session.cwd(), self.mode()) else {
+            return all_refused("only commands, or only changes of files, are asked about together");
         };
-        let proposed = questions.iter().zip(&commands).zip(&ids).map(proposed).collect();
         let request = ApprovalRequest {
             approval_id: ApprovalId::fresh(),
             turn_id: self.turn_id,
-            subject: wire::ApprovalSubject::Commands(proposed),
+            subject,
             is_dangerous: false,
             reasons: Vec::new(),
             is_each_time: false,
@@ -112,13 +109,36 @@ impl Approver for SessionApprover {
             Ok(decisions) => decisions,
             Err(reason) => return all_refused(reason),
         };
-        let answered = |((command, id), decision): ((Arc<str>, &ApprovalId), ApprovalDecision)| {
+        let answered = |((question, id), decision): ((&ApprovalQuestion, &ApprovalId), ApprovalDecision)| {
             let answer = convert::approval_answer(decision, *id);
-            self.note(Some(command), &answer, *id);
+            self.note(command_of(&question.subject), &answer, *id);
             answer
         };
-        commands.into_iter().zip(&ids).zip(decisions).map(answered).collect()
+        questions.iter().zip(&ids).zip(decisions).map(answered).collect()
     }
+}
+
+/// The subject of a question about all of these; `None` if they are neither all commands nor all changes of files.
+fn together(
+    questions: &[ApprovalQuestion],
+    ids: &[ApprovalId],
+    cwd: &Path,
+    mode: RunMode,
+) -> Option<wire::ApprovalSubject> {
+    let command = |(question, id): (&ApprovalQuestion, &ApprovalId)| {
+        let (command, reasons) = (command_of(&question.subject)?.as_ref().into(), question.reasons.clone());
+        Some(ProposedCommand { approval_id: *id, command, cwd: cwd.into(), mode, reasons })
+    };
+    let change = |(question, id): (&ApprovalQuestion, &ApprovalId)| {
+        let ApprovalSubject::Effect { tool, effect: Effect::Write { path, diff } } = &question.subject else {
+            return None;
+        };
+        let (tool, path, diff) = (tool.clone(), path.as_path().into(), diff.as_ref().into());
+        Some(ProposedChange { approval_id: *id, tool, path, diff, reasons: question.reasons.clone() })
+    };
+    let commands: Option<Vec<_>> = questions.iter().zip(ids).map(command).collect();
+    let changes = || questions.iter().zip(ids).map(change).collect::<Option<Vec<_>>>();
+    commands.map(wire::ApprovalSubject::Commands).or_else(|| changes().map(wire::ApprovalSubject::FileChanges))
 }
 
 fn command_of(subject: &ApprovalSubject) -> Option<Arc<str>> {

@@ -3,8 +3,8 @@
 use std::{path::Path, time::Duration};
 
 use cohab_agent::{
-    StopReason, TurnError,
-    port::{Activity, ApprovalAnswer, ApprovalSubject, Effect, Lasts, StepResult},
+    StopReason, TurnError, builtin_tools,
+    port::{Activity, ApprovalAnswer, ApprovalSubject, Effect, Lasts, StepDetail, StepResult},
 };
 use cohab_context::{analysis::Analysis, query::PastCommand};
 use cohab_model_api::{ModelInfo, TokenUsage};
@@ -45,7 +45,10 @@ pub fn approval_subject(subject: ApprovalSubject, cwd: &Path, mode: wire::RunMod
         ApprovalSubject::Effect { effect: Effect::RunCommand { command }, .. } => {
             wire::ApprovalSubject::Command { command: command.as_ref().into(), cwd: cwd.into(), mode }
         }
-        ApprovalSubject::Effect { tool, effect: Effect::Read { path } } => {
+        ApprovalSubject::Effect { tool, effect: Effect::Read { path, pattern: Some(pattern) } } => {
+            wire::ApprovalSubject::Search { tool, path: path.into(), pattern }
+        }
+        ApprovalSubject::Effect { tool, effect: Effect::Read { path, pattern: None } } => {
             wire::ApprovalSubject::FileRead { tool, path: path.into() }
         }
         ApprovalSubject::Effect { tool, effect: Effect::Write { path, diff } } => {
@@ -88,6 +91,34 @@ pub fn activity(activity: Activity) -> wire::StepActivity {
         Activity::ToolCall { tool, title } => wire::StepActivity::ToolCall { tool, argument: title },
         Activity::Compaction => wire::StepActivity::Compaction,
     }
+}
+
+/// More about a step for the user's screen.
+#[must_use]
+pub fn step_detail(detail: StepDetail) -> wire::StepDetail {
+    match detail {
+        StepDetail::Change(diff) => wire::StepDetail::Change(file_diff(&diff)),
+        StepDetail::Failure(result) => {
+            let output = builtin_tools::output_of(&result);
+            wire::StepDetail::Output(tail(output, wire::MAX_STEP_OUTPUT_BYTES).to_owned())
+        }
+    }
+}
+
+/// The change to a file for the user's screen: as many of its first lines as a message may hold.
+fn file_diff(diff: &str) -> wire::FileDiff {
+    // The step names the file.
+    let named = diff
+        .strip_prefix("--- ")
+        .and_then(|rest| rest.split_once("\n+++ "))
+        .and_then(|(_, rest)| rest.split_once('\n'));
+    let diff = named.map_or(diff, |(_, hunks)| hunks);
+    let kept = match diff.len() > wire::MAX_STEP_DIFF_BYTES {
+        true => head(diff, wire::MAX_STEP_DIFF_BYTES).rfind('\n').map_or(0, |end| end + 1),
+        false => diff.len(),
+    };
+    let left_out_lines = u32::try_from(diff[kept..].lines().count()).unwrap_or(u32::MAX);
+    wire::FileDiff { diff: diff[..kept].to_owned(), left_out_lines }
 }
 
 /// The outcome of a step.
@@ -201,4 +232,45 @@ pub(crate) fn request_error(
     hint: Option<String>,
 ) -> wire::WireError {
     wire::WireError { about: wire::ErrorSubject::Request(id), kind, message, hint }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_is_asked_about_as_one() {
+        let subject = |pattern: Option<&str>| {
+            let effect = Effect::Read { path: "/home/ann".into(), pattern: pattern.map(str::to_owned) };
+            let subject = ApprovalSubject::Effect { tool: "grep".into(), effect };
+            approval_subject(subject, Path::new("/w"), wire::RunMode::Live)
+        };
+        let path: wire::WirePath = Path::new("/home/ann").into();
+        let (tool, pattern) = ("grep".to_owned(), "price".to_owned());
+        assert_eq!(
+            subject(Some("price")),
+            wire::ApprovalSubject::Search { tool: tool.clone(), path: path.clone(), pattern }
+        );
+        assert_eq!(subject(None), wire::ApprovalSubject::FileRead { tool, path });
+    }
+
+    #[test]
+    fn what_a_failed_command_wrote_is_sent_without_the_models_notes() {
+        let result = format!("{}no such file\n[exit 1; cwd /w; 0.04 s]", "x\n".repeat(10_000));
+        let wire::StepDetail::Output(output) = step_detail(StepDetail::Failure(result)) else { panic!("no output") };
+        assert!(output.ends_with("x\nno such file") && output.len() <= wire::MAX_STEP_OUTPUT_BYTES, "{}", output.len());
+    }
+
+    #[test]
+    fn a_change_is_sent_without_names_and_in_whole_lines() {
+        let diff = "--- /w/a\n+++ /w/a\n@@ -1,2 +1 @@\n--- x\n+++ y\n-z\n";
+        let sent = file_diff(diff);
+        assert_eq!((sent.diff.as_str(), sent.left_out_lines), ("@@ -1,2 +1 @@\n--- x\n+++ y\n-z\n", 0));
+        let line = format!("+{}\n", "é".repeat(50));
+        let sent = file_diff(&format!("--- /dev/null\n+++ /w/b\n@@ -0,0 +1,1000 @@\n{}", line.repeat(1_000)));
+        assert!(sent.diff.len() <= wire::MAX_STEP_DIFF_BYTES && sent.diff.ends_with("é\n"), "{}", sent.diff.len());
+        assert_eq!(sent.diff.lines().count() + sent.left_out_lines as usize, 1_001);
+        let one_line = format!("+{}", "x".repeat(2 * wire::MAX_STEP_DIFF_BYTES));
+        assert_eq!(file_diff(&one_line), wire::FileDiff { diff: String::new(), left_out_lines: 1 });
+    }
 }

@@ -42,9 +42,10 @@ impl EventSink for SessionSink {
                 let activity = convert::activity(activity);
                 self.session.tell(DaemonMessage::StepStarted(StepStarted { turn_id, step, activity }));
             }
-            TurnEvent::StepFinished { step, outcome, summary, elapsed } => {
+            TurnEvent::StepFinished { step, outcome, summary, elapsed, detail, only_reads } => {
                 let (outcome, elapsed_ms) = (convert::outcome(outcome), convert::millis(elapsed));
-                let finished = StepFinished { turn_id, step, outcome, summary, elapsed_ms };
+                let detail = detail.map(convert::step_detail);
+                let finished = StepFinished { turn_id, step, outcome, summary, elapsed_ms, detail, only_reads };
                 self.session.tell(DaemonMessage::StepFinished(finished));
             }
             TurnEvent::Spent { usage, is_cost_partial } => {

@@ -3,6 +3,7 @@
 //! far as it is known and fits.
 
 mod command;
+mod compare;
 mod list;
 mod restore;
 mod state;
@@ -28,6 +29,7 @@ use super::{
 };
 
 pub use command::{CommandChanges, Pending};
+pub use compare::{ChangedFile, ChangedFiles, Compared, Content};
 pub use list::ChangingCommand;
 pub use restore::{Restored, Taken, Word};
 pub use turns::TurnSummary;

@@ -151,7 +151,7 @@ impl Previews {
     pub(super) fn intent(&self, change: &Change, given_path: &str) -> Result<Intent, String> {
         let title = render::one_line(given_path, render::TITLE_MAX_CHARS);
         if change.is_none() {
-            return Ok(Intent { title, effect: Effect::Read { path: change.path.clone() } });
+            return Ok(Intent { title, effect: Effect::Read { path: change.path.clone(), pattern: None } });
         }
         let ChangeText { diff, .. } = change.show()?;
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);

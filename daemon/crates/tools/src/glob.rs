@@ -102,8 +102,8 @@ impl Tool for Glob {
         let Search { base, .. } = search_of(&args, cwd, &self.options.home)?;
         let place = args.path.map_or(String::new(), |path| format!(" in {path}"));
         Ok(Intent {
-            title: render::one_line(&(args.pattern + &place), render::TITLE_MAX_CHARS),
-            effect: Effect::Read { path: base },
+            title: render::one_line(&format!("{}{place}", args.pattern), render::TITLE_MAX_CHARS),
+            effect: Effect::Read { path: base, pattern: Some(args.pattern) },
         })
     }
 
@@ -215,7 +215,13 @@ mod tests {
         create_dir_all(dir.join("src")).unwrap();
         let of = |args: Value| intent(&Glob::new(&options(&dir)), &dir, &args);
         let shown = of(json!({"pattern": "src/*.rs", "path": "."})).unwrap();
-        assert_eq!(shown, Intent { title: "src/*.rs in .".into(), effect: Effect::Read { path: dir.join("src") } });
+        assert_eq!(
+            shown,
+            Intent {
+                title: "src/*.rs in .".into(),
+                effect: Effect::Read { path: dir.join("src"), pattern: Some("src/*.rs".into()) }
+            }
+        );
         assert!(of(json!({"pattern": "a[b"})).unwrap_err().starts_with("the glob pattern is wrong: "));
         assert!(of(json!({"pattern": ""})).unwrap_err().contains("names no file"));
     }

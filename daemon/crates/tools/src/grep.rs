@@ -156,8 +156,8 @@ impl Tool for Grep {
         let Search { base, .. } = search_of(&args, cwd, &self.options.home)?;
         let place = args.path.or(args.glob).map_or(String::new(), |place| format!(" in {place}"));
         Ok(Intent {
-            title: render::one_line(&(args.pattern + &place), render::TITLE_MAX_CHARS),
-            effect: Effect::Read { path: base },
+            title: render::one_line(&format!("{}{place}", args.pattern), render::TITLE_MAX_CHARS),
+            effect: Effect::Read { path: base, pattern: Some(args.pattern) },
         })
     }
 

@@ -127,7 +127,13 @@ fn the_intent_is_to_read_below_the_real_folder() {
     create_dir_all(dir.join("real")).unwrap();
     symlink("real", dir.join("link")).unwrap();
     let intent = intent(&Grep::new(&options(&dir)), &dir, &json!({"pattern": "a.b", "path": "link"})).unwrap();
-    assert_eq!(intent, Intent { title: "a.b in link".into(), effect: Effect::Read { path: dir.join("real") } });
+    assert_eq!(
+        intent,
+        Intent {
+            title: "a.b in link".into(),
+            effect: Effect::Read { path: dir.join("real"), pattern: Some("a.b".into()) }
+        }
+    );
 }
 
 #[tokio::test]

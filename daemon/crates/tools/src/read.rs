@@ -67,7 +67,7 @@ impl Tool for Read {
         let from = args.offset.map_or(String::new(), |offset| format!(" from line {offset}"));
         Ok(Intent {
             title: render::one_line(&args.path, render::TITLE_MAX_CHARS) + &from,
-            effect: Effect::Read { path },
+            effect: Effect::Read { path, pattern: None },
         })
     }
 

@@ -131,5 +131,8 @@ fn the_intent_names_the_real_file() {
     fs::write(dir.join("real"), "").unwrap();
     symlink("real", dir.join("link")).unwrap();
     let intent = intent(&Read::new(&options(&dir)), &dir, &json!({"path": "link", "offset": 3})).unwrap();
-    assert_eq!(intent, Intent { title: "link from line 3".into(), effect: Effect::Read { path: dir.join("real") } });
+    assert_eq!(
+        intent,
+        Intent { title: "link from line 3".into(), effect: Effect::Read { path: dir.join("real"), pattern: None } }
+    );
 }

@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(fs::metadata(dir.join("f")).unwrap().ino(), before.ino(), "nothing is written");
         let tool = Write::new(&options(&dir));
         let args = json!({"path": "f", "content": "same"});
-        assert_eq!(intent(&tool, &dir, &args).unwrap().effect, Effect::Read { path: dir.join("f") });
+        assert_eq!(intent(&tool, &dir, &args).unwrap().effect, Effect::Read { path: dir.join("f"), pattern: None });
         fs::write(dir.join("f"), "other").unwrap();
         assert!(call(&tool, &dir, &args).await.unwrap_err().contains("changed meanwhile"), "it was not shown");
     }

@@ -60,6 +60,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
         &[
             "cohab-agent",
             "cohab-context",
+            "cohab-impact",
             "cohab-model-api",
             "cohab-policy",
             "cohab-policy-io",

@@ -2,7 +2,7 @@
 
 use cohab_impact::{Grave, Impact, Note, Tally};
 use cohab_policy::{self, Verdict};
-use cohab_protocol::{ProposedCommand, WirePath};
+use cohab_protocol::{ProposedChange, ProposedCommand, WirePath};
 
 use super::*;
 use crate::{background_task::TaskResult, redactor::Redactor};
@@ -87,6 +87,30 @@ impl Stage {
         self.keys(keys);
     }
 
+    fn changes(&mut self, keys: &str) {
+        let change = |number: u128, file: &str, diff: &str, reason: &str| ProposedChange {
+            approval_id: ApprovalId(Uuid::from_u128(200 + number)),
+            tool: "edit".into(),
+            path: path(file),
+            diff: diff.into(),
+            reasons: vec![reason.into()],
+        };
+        self.card(
+            ApprovalSubject::FileChanges(vec![
+                change(1, "src/main.rs", DIFF, "writes src/main.rs"),
+                change(
+                    2,
+                    "/home/ann/n",
+                    "--- /dev/null\n+++ /home/ann/n\n@@ -0,0 +1 @@\n+a\n",
+                    "outside of the project",
+                ),
+            ]),
+            false,
+            &[],
+        );
+        self.keys(keys);
+    }
+
     fn batch(&mut self, keys: &str) {
         let reason = |name: &str| format!("not known to be read-only: `{name}`");
         self.card(
@@ -168,6 +192,10 @@ fn danger() {
         ("in a subshell", |stage| {
             stage.card(command_in("set -e; make", RunMode::Subshell), false, &["not known to be read-only: `make`"]);
         }),
+        ("in a subshell, v", |stage| {
+            stage.card(command_in("set -e; make", RunMode::Subshell), false, &["not known to be read-only: `make`"]);
+            stage.keys("v");
+        }),
         ("in a shell of its own", |stage| {
             stage.card(command_in("make", RunMode::Isolated), false, &["not known to be read-only: `make`"]);
         }),
@@ -240,6 +268,9 @@ fn several_commands() {
     let states: &[State] = &[
         ("a batch", |stage| stage.batch("")),
         ("a batch: none, with a word", |stage| stage.batch("nnot now")),
+        ("a batch of changes", |stage| stage.changes("")),
+        ("a batch of changes: one by one", |stage| stage.changes("o")),
+        ("a batch: details", |stage| stage.batch("v")),
         ("a batch: one by one", |stage| stage.batch("o")),
         ("a batch: one by one, the second", |stage| {
             stage.batch("o");
@@ -317,6 +348,17 @@ fn files_and_servers() {
         ("a file is read", |stage| {
             let subject = ApprovalSubject::FileRead { tool: "read".into(), path: path("/home/ann/.ssh/config") };
             stage.card(subject, false, &["may hold secrets"]);
+        }),
+        ("files are searched", |stage| {
+            let (path, pattern) = (path("/home/ann"), "price|cost".into());
+            let reason = "searches a place that also holds secrets: /home/ann";
+            stage.card(ApprovalSubject::Search { tool: "grep".into(), path, pattern }, false, &[reason]);
+        }),
+        ("files are listed, hostile", |stage| {
+            let pattern = format!("*.rs{HOSTILE}\n{}", "x".repeat(100));
+            let path = path("/home/ann/.ssh");
+            let reason = "reads secrets: /home/ann/.ssh";
+            stage.card(ApprovalSubject::Search { tool: "glob".into(), path, pattern }, true, &[reason]);
         }),
         ("a file is read by root on another machine", |stage| {
             stage.be_root_elsewhere();

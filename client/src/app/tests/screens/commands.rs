@@ -198,6 +198,11 @@ fn programs_of_our_own_and_requests_that_fail() {
     let states: &[State] = &[
         ("a program runs", |stage| stage.entered("? /sessions disk")),
         ("a model sums up", |stage| stage.entered("? /compact")),
+        ("what the last turn changed", |stage| {
+            let text = "\u{1b}[2m\"fix the price\", now\u{1b}[m\n\n\u{1b}[1m~/shop/app.py\u{1b}[m\u{1b}[2m  +1 -1\u{1b}[m\n\
+                \u{1b}[2m2 \u{1b}[m\u{1b}[31m-net \u{1b}[7m1\u{1b}[m\n\u{1b}[2m2 \u{1b}[m\u{1b}[32m+net \u{1b}[7m2\u{1b}[m\n";
+            stage.printed("? /diff", text, ProgramEnding::Exited(0));
+        }),
         ("what it printed", |stage| {
             let text = "a3f9  2 hours ago  ~/src  why is it big, and what can go without harm\n";
             stage.printed("? /sessions", text, ProgramEnding::Exited(0));

@@ -1,6 +1,6 @@
 //! An answer from the question to its end.
 
-use cohab_protocol::{ErrorSubject, Notice, NoticeKind, TurnProgress, WireError, WireErrorKind};
+use cohab_protocol::{ErrorSubject, FileDiff, Notice, NoticeKind, StepDetail, TurnProgress, WireError, WireErrorKind};
 
 use super::*;
 
@@ -118,6 +118,24 @@ fn text_steps_and_commands() {
             stage.command_ran("41G\ttarget\n", 0, &changes);
             stage.daemon(step_ended(1, StepOutcome::Done, "exit 0", 812));
             stage.text(1, "It is the build output.");
+        }),
+        ("a file was changed unasked", |stage| {
+            stage.bench.app.options.approval = ApprovalMode::All;
+            stage.ask("why is it big");
+            stage.daemon(step(1, tool("edit", "src/main.rs")));
+            let added: String = (0..20).map(|number| format!("+    let line_{number} = {number};\n")).collect();
+            let diff = "@@ -98,3 +98,3 @@\n fn main() {\n-    let total = price * count;\n+    let total = net * count;\n }\n@@ -120 +120,21 @@\n // more\n";
+            let detail = Some(StepDetail::Change(FileDiff { diff: diff.to_owned() + &added, left_out_lines: 0 }));
+            let (outcome, summary) = (StepOutcome::Done, "+21 -1".into());
+            stage.daemon(DaemonMessage::StepFinished(StepFinished {
+                turn_id: TURN,
+                step: 1,
+                outcome,
+                summary,
+                elapsed_ms: 3,
+                detail,
+                only_reads: false,
+            }));
         }),
         ("a long command of many lines", |stage| {
             stage.ask("why is it big");

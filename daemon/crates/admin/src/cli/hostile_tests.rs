@@ -45,6 +45,7 @@ const READING: &[&[&str]] = &[
     &["context"],
     &["context", "--json"],
     &["undo"],
+    &["diff"],
     &["trust"],
     &["config", "list"],
     &["config", "check"],
@@ -59,7 +60,7 @@ const READING: &[&[&str]] = &[
 ];
 
 /// Those of them without output for that home: nothing was interrupted, changed or trusted.
-const QUIET: &[&str] = &["resume", "context", "undo", "trust", "stats"];
+const QUIET: &[&str] = &["resume", "context", "undo", "diff", "trust", "stats"];
 
 /// A home in which every foreign text holds `evil`.
 fn home(evil: &str) -> Home {

@@ -83,6 +83,7 @@ commands! {
     why: Why(why::WhyArgs);
     audit: Audit(audit::AuditArgs);
     undo: Undo(undo::UndoArgs);
+    diff: Diff(diff::DiffArgs);
     rewind: Rewind(rewind::RewindArgs);
     trace: Trace(trace::TraceArgs);
     resume: Resume(resume::ResumeArgs);

@@ -20,7 +20,7 @@ impl Tool for Look {
 
     fn intent(&self, args: &JsonObject, _cwd: &Path) -> Result<Intent, String> {
         let path = args.get("path").and_then(Value::as_str).ok_or("`path` is missing")?;
-        Ok(Intent { title: path.to_owned(), effect: Effect::Read { path: path.into() } })
+        Ok(Intent { title: path.to_owned(), effect: Effect::Read { path: path.into(), pattern: None } })
     }
 
     async fn call(&self, args: &JsonObject, context: &ToolContext<'_>) -> Result<ToolOutput, String> {

@@ -46,6 +46,7 @@ use super::{
     Assembly,
     middleware_stack::MiddlewareStack,
     model_selection::{Answering, check_name, introduced},
+    shells::OwnShells,
 };
 
 /// A question waits at most this long for its surroundings: a disk may hang.
@@ -125,7 +126,7 @@ impl Assembler for Assembly {
         let provider = WithheldProvider::around(provider, &self.withheld(move || here.cwd()));
         let settings = &resolved.settings;
         recorder.begin(settings.kept, &provider.info());
-        let mut unconfined: Option<Arc<dyn Tool>> = None;
+        let (mut unconfined, mut reach): (Option<Arc<dyn Tool>>, _) = (None, None);
         let runner: Arc<dyn CommandRunner> = match session.live_shell() {
             Some(_) => {
                 let (isolated, home) = (self.fallback_shell(settings), self.parts.home.clone());
@@ -134,7 +135,9 @@ impl Assembler for Assembly {
             }
             // The separate shell is bash or sh, even if the user's is another one.
             None => {
-                let (confined, free) = self.own_shells(&session, settings, parts.surroundings.root.as_deref());
+                let OwnShells { confined, free, reach: kept } =
+                    self.own_shells(&session, settings, parts.surroundings.root.as_deref());
+                reach = kept;
                 let free = free.map(|free| Arc::new(RecordingRunner::new(free, Arc::clone(&recorder))) as _);
                 unconfined = free.and_then(|free| cohab_tools::unconfined(&settings.tools, free));
                 confined
@@ -158,6 +161,7 @@ impl Assembler for Assembly {
             audit,
             clock,
             shell,
+            reach,
             beside_tokens: estimate_tokens(&system) + tools_tokens,
         };
         let middleware = around.list().await;

@@ -14,7 +14,7 @@ use cohab_context::{
 };
 use cohab_guard::{
     expired_approvals::OldYes,
-    gate::Gate,
+    gate::{Gate, SandboxReach},
     pipeline::reading::{Notes, Reading},
     placeholder_check::Unfilled,
     provenance::UserPlaces,
@@ -81,6 +81,8 @@ pub(super) struct MiddlewareStack<'a> {
     pub audit: Option<Arc<Audit>>,
     pub clock: Arc<TurnClock>,
     pub shell: Shell,
+    /// Where the sandbox of a separate shell lets commands write.
+    pub reach: Option<SandboxReach>,
     /// Estimate of the system prompt and of all tools.
     pub beside_tokens: u64,
 }
@@ -360,6 +362,7 @@ impl MiddlewareStack<'_> {
         Gate::new(self.assembly.parts.policy, mode, self.approver, consents, home, self.shell)
             .with_repository_settings(settings)
             .with_lock(lock)
+            .with_reach(self.reach)
             .with_remembered(Arc::clone(&self.assembly.rules) as _)
             .with_own_folders(own)
             .with_program_folders(programs)

@@ -7,7 +7,7 @@ use std::{
 
 use cohab_agent::runner::CommandRunner;
 use cohab_context::workspace::root_of;
-use cohab_guard::repository::RepositorySettings;
+use cohab_guard::{gate::SandboxReach, repository::RepositorySettings};
 use cohab_sandbox::profile::{self, Profile, Sandbox};
 use cohab_session::session::Session;
 use cohab_session::shell::fallback::IsolatedShell;
@@ -20,6 +20,16 @@ const OUT_OF_FALLBACK: &str = "In the user's live shell it could run without one
      when the program that has it now is left";
 /// The same, where there is no live shell.
 const OUT_OF_OWN_SHELL: &str = "If it is needed, `bash_unconfined` runs it without one after the user has agreed";
+
+/// The shells of a session without a live one.
+pub(super) struct OwnShells {
+    /// Confined as the settings say.
+    pub confined: Arc<dyn CommandRunner>,
+    /// The unconfined one, if the other is confined.
+    pub free: Option<Arc<dyn CommandRunner>>,
+    /// Where the confined one can write, if it is kept from writing elsewhere.
+    pub reach: Option<SandboxReach>,
+}
 
 /// Makes sandboxes without access to cohab's own folders.
 #[derive(Clone)]
@@ -61,18 +71,15 @@ impl Assembly {
         RepositorySettings::new(&self.parts.home, &session.environment(), session.consents().clone())
     }
 
-    /// The shell of a session without a live one, and an unconfined one if that shell is confined. Without a root only temporary files
-    /// can be written.
-    pub(super) fn own_shells(
-        &self,
-        session: &Session,
-        settings: &TurnSettings,
-        root: Option<&Path>,
-    ) -> (Arc<dyn CommandRunner>, Option<Arc<dyn CommandRunner>>) {
+    /// The shells of a session without a live one. Without a root only temporary files can be written.
+    pub(super) fn own_shells(&self, session: &Session, settings: &TurnSettings, root: Option<&Path>) -> OwnShells {
         let (cwd, environment) = (session.cwd(), session.environment());
         let root = root.unwrap_or(Path::new("/"));
         let sandbox = self.confining().sandbox(settings.sandbox, root, OUT_OF_OWN_SHELL);
         let free = sandbox.confines().then(|| (self.parts.isolated_shell)(&cwd, &environment, Sandbox::none()));
-        ((self.parts.isolated_shell)(&cwd, &environment, sandbox), free)
+        let reach = sandbox
+            .keeps_writes()
+            .then(|| SandboxReach { writable: sandbox.writable().to_vec(), home: self.parts.home.clone() });
+        OwnShells { confined: (self.parts.isolated_shell)(&cwd, &environment, sandbox), free, reach }
     }
 }

@@ -1,5 +1,5 @@
-//! Asks about several commands of one answer in one question. Each command is judged again before it runs: consent holds for command
-//! and folder.
+//! Asks about several commands, or several changes of files, of one answer in one question. Each is judged again before it runs: consent
+//! holds for the command and the folder, or for the change as it was shown.
 
 use std::{ops::ControlFlow, path::Path, sync::PoisonError};
 
@@ -13,6 +13,20 @@ use cohab_types::place_in_answer::{Counted, PlaceInAnswer};
 use tokio::time::Instant;
 
 use super::{Gate, decided::Decided, is_asked_each_time, is_too_old};
+
+/// Diffs that are asked about together have at most so many bytes; further changes are asked about one by one.
+const DIFFS_MAX_BYTES: usize = 128 * 1024;
+
+/// A call that is asked about, and why.
+type Wanted<'a> = (&'a PlannedCall, Vec<String>);
+
+/// Whether two calls are one thing to be asked about. Of several changes of one file only the first is known before it is made.
+fn is_same(one: &Effect, other: &Effect) -> bool {
+    match (one, other) {
+        (Effect::Write { path: one, .. }, Effect::Write { path: other, .. }) => one == other,
+        _ => one == other,
+    }
+}
 
 impl Gate {
     /// The place of this change among several, for its card.
@@ -43,28 +57,42 @@ impl Gate {
             return ControlFlow::Continue(());
         }
         self.note_changes(calls);
-        let mut wanted: Vec<(&PlannedCall, Vec<String>)> = Vec::new();
-        for call in calls {
+        self.ask_group(self.wanted(calls, |effect| matches!(effect, Effect::RunCommand { .. }))).await?;
+        self.ask_group(self.wanted(calls, |effect| matches!(effect, Effect::Write { .. }))).await
+    }
+
+    /// Those of `calls` with such an effect that the user would be asked about, each thing once, with the reasons.
+    fn wanted<'a>(&self, calls: &'a [PlannedCall], is_of_kind: fn(&Effect) -> bool) -> Vec<Wanted<'a>> {
+        let (mut wanted, mut bytes): (Vec<Wanted<'a>>, usize) = (Vec::new(), 0);
+        for call in calls.iter().filter(|call| is_of_kind(&call.intent.effect)) {
             let mut verdict = self.judge(call);
-            let is_new = wanted.iter().all(|(other, _)| other.intent.effect != call.intent.effect);
-            let is_command = matches!(call.intent.effect, Effect::RunCommand { .. });
-            let is_once = is_asked_each_time(call);
-            if is_command
-                && is_new
+            let is_new = wanted.iter().all(|(other, _)| !is_same(&other.intent.effect, &call.intent.effect));
+            let is_once = is_asked_each_time(call) || self.stopped_by_sandbox(call, verdict.level).is_some();
+            let diff = if let Effect::Write { diff, .. } = &call.intent.effect { diff.len() } else { 0 };
+            let fits = bytes + diff <= DIFFS_MAX_BYTES;
+            if is_new
+                && fits
                 && !is_once
                 && verdict.level == Level::Ask
                 && self.must_ask(&call.intent.effect, &call.cwd)
             {
+                bytes += diff;
                 wanted.push((call, std::mem::take(&mut verdict.reasons)));
             }
         }
+        wanted
+    }
+
+    async fn ask_group(&self, mut wanted: Vec<Wanted<'_>>) -> ControlFlow<()> {
         if wanted.len() < 2 {
             return ControlFlow::Continue(());
         }
         for (call, reasons) in &mut wanted {
             reasons.extend(self.suspended(&call.intent.effect, &call.cwd));
+            // It is shown together with the others.
+            let _ = self.place_among_changes(&call.intent.effect);
         }
-        let question = |(call, reasons): &(&PlannedCall, Vec<String>)| {
+        let question = |(call, reasons): &Wanted<'_>| {
             let (tool, effect) = (call.tool.clone(), call.intent.effect.clone());
             let subject = ApprovalSubject::Effect { tool, effect };
             ApprovalQuestion { reasons: reasons.clone(), ..ApprovalQuestion::about(subject) }

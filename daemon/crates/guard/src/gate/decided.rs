@@ -14,6 +14,6 @@ pub(super) struct Decided {
     pub(super) at: Instant,
 }
 
-/// Files that the answer at hand would change with a question, in order; absent once asked about. Each change has a card of its own,
-/// with its whole diff.
+/// Files that the answer at hand would change with a question, in order; absent once asked about. A change that is not asked about together
+/// with others has a card of its own, which counts it.
 pub(super) type Changes = Vec<Option<PathBuf>>;

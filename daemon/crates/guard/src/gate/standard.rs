@@ -14,7 +14,7 @@ const MAY_RUN: u32 = 0o111;
 pub fn standard_policy(effect: &Effect, context: Context<'_>) -> Verdict {
     match effect {
         Effect::RunCommand { command } => assess_line(command, context.with_files(&FileSystem)),
-        Effect::Read { path } => assess_read(path, context),
+        Effect::Read { path, .. } => assess_read(path, context),
         Effect::Write { path, .. } => {
             let mut verdict = assess_write(path, context.with_files(&FileSystem));
             verdict.reasons.extend(is_program(path).then(|| "it is a program: the new content may be run".into()));

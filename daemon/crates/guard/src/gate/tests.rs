@@ -13,6 +13,7 @@ mod consent;
 mod data_flow;
 mod filling;
 mod repository;
+mod sandbox;
 
 /// Judges by the first word.
 fn by_first_word(effect: &Effect, _context: Context<'_>) -> Verdict {
@@ -194,7 +195,7 @@ async fn what_we_wrote_ourselves_is_read_unasked_and_nothing_beside_it() {
         let gate = Gate { policy: never, ..gate(ApprovalMode::Ask, &user, &Consents::default()) };
         let gate = gate.with_outputs("/s/outputs/1".into());
         let mut call = planned("x", "/");
-        call.intent.effect = Effect::Read { path: path.into() };
+        call.intent.effect = Effect::Read { path: path.into(), pattern: None };
         assert_eq!(gate.before_tool(&mut call).await.is_ok(), may_run, "{path}");
         call.intent.effect = Effect::Write { path: path.into(), diff: "".into() };
         assert!(gate.before_tool(&mut call).await.is_err(), "{path}");

@@ -190,7 +190,7 @@ impl Audit {
         let (does, what) = match &call.intent.effect {
             Effect::RunCommand { command } => (Deed::Run, text(command)),
             Effect::Write { path, .. } => (Deed::Write, text(&path.to_string_lossy())),
-            Effect::Read { path } if judged.level > Level::Allow => (Deed::Read, text(&path.to_string_lossy())),
+            Effect::Read { path, .. } if judged.level > Level::Allow => (Deed::Read, text(&path.to_string_lossy())),
             Effect::Read { .. } | Effect::Internal => return None,
         };
         let (consent, rule) = self.consent(call, judged.level);
@@ -273,7 +273,7 @@ fn level_word(level: Level) -> &'static str {
 fn subject(subject: &ApprovalSubject) -> String {
     match subject {
         ApprovalSubject::Effect { effect: Effect::RunCommand { command }, .. } => text(command),
-        ApprovalSubject::Effect { tool, effect: Effect::Read { path } | Effect::Write { path, .. } } => {
+        ApprovalSubject::Effect { tool, effect: Effect::Read { path, .. } | Effect::Write { path, .. } } => {
             text(&format!("{tool} {}", path.display()))
         }
         ApprovalSubject::Effect { tool, effect: Effect::Internal } => tool.clone(),

@@ -169,7 +169,7 @@ async fn who_agreed_is_told_apart() {
 #[tokio::test]
 async fn reads_are_recorded_where_they_may_be_of_secrets_and_refusals_and_ends_always() {
     let bench = bench(Arc::new(Nothing));
-    let read = |path: &str| Effect::Read { path: path.into() };
+    let read = |path: &str| Effect::Read { path: path.into(), pattern: None };
     bench.begin("1", read("/srv/a"), Level::Allow, None).await;
     let call = bench.begin("2", read("/srv/.env"), Level::Danger, None).await;
     let result = |id: &str, content: &str| ToolResult {

@@ -125,7 +125,16 @@ impl Middleware for Compaction {
             self.recorder.compacted(summary.as_deref(), *dropped, messages.len(), usage.as_ref());
         }
         let (outcome, elapsed) = (StepResult::Done, started.elapsed());
-        self.sink.emit(TurnEvent::StepFinished { step, outcome, summary: String::new(), elapsed }).await;
+        self.sink
+            .emit(TurnEvent::StepFinished {
+                step,
+                outcome,
+                summary: String::new(),
+                elapsed,
+                detail: None,
+                only_reads: true,
+            })
+            .await;
         // A compaction before the first model call counts as one before the second: 0 means none.
         self.last_call.store(state.model_calls().max(1), Ordering::Relaxed);
         // Where nothing can be dropped, long texts lose their middle in the request only.

@@ -59,7 +59,7 @@ impl Tool for Read {
 
     fn intent(&self, args: &JsonObject, _cwd: &Path) -> Result<Intent, String> {
         let path = args.get("path").and_then(Value::as_str).ok_or("`path` must be a string")?;
-        Ok(Intent { title: path.to_owned(), effect: Effect::Read { path: path.into() } })
+        Ok(Intent { title: path.to_owned(), effect: Effect::Read { path: path.into(), pattern: None } })
     }
 
     async fn call(&self, args: &JsonObject, _context: &ToolContext<'_>) -> Result<ToolOutput, String> {

@@ -136,6 +136,6 @@ async fn a_tool_is_left_out_and_only_what_reads_is_repeated() {
     let reason = "left out by a rule of the user's: too small for a shell".to_owned();
     assert_eq!(small.before_tool(&mut call("bash", run.clone())).await, Err(Denial::Refused { reason }));
     assert_eq!(middleware("large", &approver).before_tool(&mut call("bash", run.clone())).await, Ok(()));
-    assert_eq!(small.repeats(&call("read", Effect::Read { path: "/f".into() })), 2);
+    assert_eq!(small.repeats(&call("read", Effect::Read { path: "/f".into(), pattern: None })), 2);
     assert_eq!(small.repeats(&call("read", run)), 0, "a command never runs twice");
 }

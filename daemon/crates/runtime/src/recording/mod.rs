@@ -366,7 +366,7 @@ fn decision(answer: &ApprovalAnswer) -> (Approval, String) {
 fn subject(subject: &ApprovalSubject) -> String {
     let text = match subject {
         ApprovalSubject::Effect { effect: Effect::RunCommand { command }, .. } => return clean(command),
-        ApprovalSubject::Effect { tool, effect: Effect::Read { path } | Effect::Write { path, .. } } => {
+        ApprovalSubject::Effect { tool, effect: Effect::Read { path, .. } | Effect::Write { path, .. } } => {
             format!("{tool} {}", path.display())
         }
         ApprovalSubject::Effect { tool, effect: Effect::Internal } => tool.clone(),

@@ -162,7 +162,7 @@ impl StepLog {
                 drop(state);
                 step.into_iter().for_each(|step| self.keep(Checkpoint::Step(step)));
             }
-            TurnEvent::StepFinished { step, outcome, summary, elapsed } => {
+            TurnEvent::StepFinished { step, outcome, summary, elapsed, .. } => {
                 if let Some((_, mut ended)) = state.compaction.take_if(|(shown, _)| shown == step) {
                     drop(state);
                     end(&mut ended, *outcome, summary, *elapsed);

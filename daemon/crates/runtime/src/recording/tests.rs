@@ -201,7 +201,7 @@ async fn calls_that_run_at_once_are_told_apart() {
         ApprovedCallRecorder::new(Arc::clone(&bench.recorder), Box::new(|| true)),
     );
     for id in ["a", "b", "c"] {
-        let intent = Intent { title: id.into(), effect: Effect::Read { path: id.into() } };
+        let intent = Intent { title: id.into(), effect: Effect::Read { path: id.into(), pattern: None } };
         let wanted = ToolCall { id: id.into(), name: "read".into(), args: Ok(serde_json::Map::new().into()) };
         let mut call = PlannedCall::new(&wanted, serde_json::Map::new(), intent, "/".into());
         outer.before_tool(&mut call).await.expect("it only notes");
@@ -299,6 +299,8 @@ async fn what_the_model_says_is_kept_by_the_step_and_void_text_is_not() {
         outcome: StepResult::Done,
         summary: String::new(),
         elapsed: Duration::ZERO,
+        detail: None,
+        only_reads: true,
     };
     for event in [
         TurnEvent::Text("void".into()),
@@ -331,7 +333,15 @@ async fn of_a_model_call_it_is_kept_when_its_first_word_came_and_how_it_ended() 
     pass(580).await;
     sink.emit(TurnEvent::Text("Well".into())).await;
     let (outcome, elapsed) = (StepResult::Failed, Duration::from_secs(1));
-    sink.emit(TurnEvent::StepFinished { step: 0, outcome, summary: "cut".into(), elapsed }).await;
+    sink.emit(TurnEvent::StepFinished {
+        step: 0,
+        outcome,
+        summary: "cut".into(),
+        elapsed,
+        detail: None,
+        only_reads: true,
+    })
+    .await;
     let state = TurnState::new(Vec::new(), "q".into());
     let provider = Arc::new(Model::says("of no concern"));
     let steps = Steps { recorder: Arc::clone(&bench.recorder), provider };

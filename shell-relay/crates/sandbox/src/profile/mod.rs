@@ -92,6 +92,12 @@ impl Sandbox {
         self.profile != Profile::Full && self.kernel != Support::NONE
     }
 
+    /// Whether the kernel refuses to write anywhere else than in [`writable`](Self::writable).
+    #[must_use]
+    pub fn keeps_writes(&self) -> bool {
+        self.profile != Profile::Full && self.kernel.keeps_writes()
+    }
+
     /// The places that can be written, except for a few devices.
     #[must_use]
     pub fn writable(&self) -> &[PathBuf] {

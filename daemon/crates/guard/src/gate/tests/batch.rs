@@ -18,6 +18,27 @@ async fn commands_of_one_answer_are_asked_about_beforehand_and_then_no_more() {
 }
 
 #[tokio::test]
+async fn changes_of_one_answer_are_asked_about_beforehand_each_file_once() {
+    let user = user([yes(false), no(), yes(false)]);
+    let gate = gate(ApprovalMode::Ask, &user, &Consents::default());
+    let change = |path: &str, diff: &str| {
+        let effect = Effect::Write { path: path.into(), diff: diff.into() };
+        PlannedCall { tool: "edit".into(), intent: Intent { title: path.into(), effect }, ..planned("", "/") }
+    };
+    let mut calls = [change("/a", "+1"), planned("allow b", "/"), change("/c", "+2"), change("/a", "+3")];
+    assert!(gate.before_tools(&calls).await.is_continue());
+    assert_eq!(user.questions.lock().unwrap().len(), 2);
+    gate.before_tool(&mut calls[0]).await.unwrap();
+    let refused = gate.before_tool(&mut calls[2]).await;
+    assert_eq!(refused, Err(Denial::Refused { reason: "not now".into() }));
+    assert_eq!(user.questions.lock().unwrap().len(), 2);
+    gate.before_tool(&mut calls[3]).await.unwrap();
+    let questions = user.questions.lock().unwrap();
+    assert_eq!(questions.len(), 3);
+    assert!(questions[2].reasons.contains(&"change 3 of 3 in this answer".to_owned()), "{:?}", questions[2].reasons);
+}
+
+#[tokio::test]
 async fn danger_and_what_is_known_already_are_in_no_batch() {
     let (user, consents) = (user([yes(true), no()]), Consents::default());
     let gate = gate(ApprovalMode::Ask, &user, &consents).with_remembered(allowed("ask b", None));
@@ -80,15 +101,16 @@ async fn nothing_is_asked_beforehand_where_nothing_is_asked() {
 }
 
 #[tokio::test]
-async fn several_changes_of_files_are_numbered() {
+async fn changes_that_are_too_large_to_be_asked_about_together_are_numbered() {
+    let diff = "+".repeat(100 * 1024);
     let change = |path: &str| {
         let mut call = planned("write", "/");
-        call.intent.effect = Effect::Write { path: path.into(), diff: "".into() };
+        call.intent.effect = Effect::Write { path: path.into(), diff: diff.as_str().into() };
         call
     };
-    let user = user([yes(false), yes(false), yes(false), yes(false)]);
+    let user = user([yes(false), yes(false), yes(false)]);
     let gate = gate(ApprovalMode::Ask, &user, &Consents::default());
-    let mut calls = [change("/a"), planned("allow x", "/"), change("/b"), change("/a")];
+    let mut calls = [change("/a"), planned("allow x", "/"), change("/b")];
     assert!(gate.before_tools(&calls).await.is_continue());
     for call in &mut calls {
         gate.before_tool(call).await.unwrap();
@@ -96,6 +118,6 @@ async fn several_changes_of_files_are_numbered() {
     gate.before_tool(&mut change("/b")).await.unwrap();
     let numbers = |question: &ApprovalQuestion| question.reasons.get(1).cloned().unwrap_or_default();
     let said: Vec<String> = user.questions.lock().unwrap().iter().map(numbers).collect();
-    let place = |number: usize| format!("change {number} of 3 in this answer");
-    assert_eq!(said, [place(1), place(2), place(3), String::new()]);
+    let place = |number: usize| format!("change {number} of 2 in this answer");
+    assert_eq!(said, [place(1), place(2), String::new()]);
 }
