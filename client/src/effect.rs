@@ -47,6 +47,8 @@ pub enum Effect {
     Copy(String),
     /// Put this on the next prompt, as if it was pasted there. Nothing runs.
     Insert(String),
+    /// The same for what was picked from a list of ours: the keys that were typed meanwhile were for the list.
+    InsertPicked(String),
     /// Tell the relay what becomes of the line the user entered.
     DecideLine(LineDecision),
     /// Draw what is left, then give the prompt back.

@@ -20,7 +20,7 @@ impl App {
                 effects.push(Effect::Join(session));
             }
             Some(_) => {}
-            None => effects.push(Effect::Insert(line.to_owned())),
+            None => effects.push(Effect::InsertPicked(line.to_owned())),
         }
     }
 }

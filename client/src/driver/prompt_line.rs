@@ -5,7 +5,7 @@ use std::time::Instant;
 use cohab_line_classifier::Decision;
 use cohab_shell_relay::live::{LiveEvent, ShellState, UntouchedPrompt};
 
-use super::Driver;
+use super::{Driver, state::prompt_line::Insertion};
 use crate::{
     event::Event,
     hint::Wanted,
@@ -124,9 +124,9 @@ impl Driver {
     /// Puts text on the prompt that stands, if some waits for it. Nothing of it can run: either the line editor takes it as a paste, or it
     /// is text without control characters.
     fn insert_text(&mut self) {
-        let Some(text) = self.entry.insertion.take() else { return };
+        let Some(Insertion { text, is_picked }) = self.entry.insertion.take() else { return };
         let is_plain = !text.contains(char::is_control);
-        if self.live.untouched_prompt() != UntouchedPrompt::Stands {
+        if !is_picked && self.live.untouched_prompt() != UntouchedPrompt::Stands {
             return self.entry.hint.announce("not inserted: you typed meanwhile", Instant::now());
         }
         if self.entry.takes_pastes {

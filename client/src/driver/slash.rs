@@ -3,7 +3,7 @@
 use cohab_protocol::{ClientMessage, SessionAction, SessionRequest};
 use cohab_term::clipboard::{Passage, copy_sequence};
 
-use super::{Driver, program::Program};
+use super::{Driver, program::Program, state::prompt_line::Insertion};
 use crate::effect::Effect;
 
 impl Driver {
@@ -21,7 +21,8 @@ impl Driver {
             Effect::KeepForAttach(change) => change.apply(&mut self.attach, &self.initial_settings),
             Effect::RunProgram { args, cwd, columns } => self.program = Some(Program::start(&args, &cwd, columns)),
             Effect::StopProgram => self.program = None,
-            Effect::Insert(text) => self.entry.insertion = Some(text),
+            Effect::Insert(text) => self.entry.insertion = Some(Insertion { text, is_picked: false }),
+            Effect::InsertPicked(text) => self.entry.insertion = Some(Insertion { text, is_picked: true }),
             // What is too large was refused before.
             Effect::Copy(text) => self.terminal.write(&copy_sequence(&text, Passage::Direct).unwrap_or_default()),
             _ => {}

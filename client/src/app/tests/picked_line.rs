@@ -22,7 +22,7 @@ fn ended(bench: &mut Bench, line: &str, status: i32, output: &str) -> (Vec<Effec
 fn a_picked_command_is_put_on_the_next_prompt_once() {
     let mut bench = Bench::connected();
     let picked = ended(&mut bench, "cohab history -n 9", 0, &format!("drawn\n{}\n", report("git log -3")));
-    assert_eq!(picked, (vec![Effect::Insert("git log -3".into())], vec![]));
+    assert_eq!(picked, (vec![Effect::InsertPicked("git log -3".into())], vec![]));
 }
 
 #[test]

@@ -14,6 +14,13 @@ use crate::{
 /// First words that are known from the shell itself.
 const TOLD_MAX: usize = 512;
 
+/// Text that is put on the prompt as if the user had pasted it.
+pub struct Insertion {
+    pub text: String,
+    /// It was picked from a list of ours, which had the keys that were typed meanwhile.
+    pub is_picked: bool,
+}
+
 /// What the driver keeps for the line at the prompt.
 pub struct PromptLine {
     pub hint: PromptHint,
@@ -26,7 +33,7 @@ pub struct PromptLine {
     /// A blank row is to stand above the prompt that comes, unless that brings one.
     pub wants_gap: bool,
     /// Text for the next prompt.
-    pub insertion: Option<String>,
+    pub insertion: Option<Insertion>,
     /// Whether the line editor takes a paste as one piece, as of the last entered line.
     pub takes_pastes: bool,
     /// Keys went elsewhere than to the line that is followed.
