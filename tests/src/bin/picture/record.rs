@@ -35,7 +35,7 @@ pub(crate) struct Recording {
 
 /// The README's recordings.
 pub(crate) const RECORDINGS: [Recording; 3] = [
-    Recording { name: "model", rows: 30, record: with_a_model },
+    Recording { name: "model", rows: 36, record: with_a_model },
     Recording { name: "card", rows: 22, record: with_a_card },
     Recording { name: "undo", rows: 24, record: with_an_undo },
 ];
