@@ -39,9 +39,9 @@ pub const PLACES: [Place; 3] = [
             ("y", "do it once; danger wants a typed yes"),
             ("s", "do it, and do not ask again in this session"),
             ("d, a", "allow it here or everywhere, by a rule that is shown first"),
-            ("o", "decide several commands one by one"),
-            ("e", "edit the command"),
-            ("i", "put the command on your prompt, unrun, and end the answer"),
+            ("p", "let tests and builds run in this folder; shows the rules"),
+            ("o, v", "decide several one by one; show the details"),
+            ("e, i", "edit the command; put it on your prompt, unrun, and stop"),
             ("n, Esc", "refuse, with a reason; refuse and end the answer"),
         ],
     },
@@ -52,7 +52,7 @@ pub const SETTINGS: &str =
     "`client.hotkey`, `client.flip_key` and `client.undo_key` choose other keys for Alt-Enter, Alt-G and Ctrl-_.";
 
 /// Below this width a key and its meaning stand in two rows.
-const TWO_COLUMNS_WIDTH: usize = 60;
+const TWO_COLUMNS_WIDTH: usize = 50;
 
 /// The table for a terminal. With two columns it fits a screen of 24 rows.
 #[must_use]
