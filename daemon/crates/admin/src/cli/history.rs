@@ -46,7 +46,7 @@ pub struct HistoryArgs {
     pub json: bool,
 }
 
-/// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 the output is closed, 130 the picker was left.
+/// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 the output is closed.
 pub fn run(args: &HistoryArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
     if !args.plain && !args.json && !prompt::is_unpaged() {
         match pick::run(args, paths, &Zoned::now(), output) {

@@ -126,7 +126,7 @@ fn days(text: &str) -> Result<u32, String> {
     days.ok_or_else(|| "write it as a number of days, `30d`".to_owned())
 }
 
-/// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 the output is closed, 130 the picker was left.
+/// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 the output is closed.
 pub fn run(args: &SessionsArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
     let ListArgs { words, plain, json, pick, .. } = &args.list;
     let is_plain = *plain || *json || !words.is_empty() || prompt::is_unpaged() && !pick;

@@ -10,7 +10,7 @@ use jiff::Zoned;
 
 use super::{
     super::{
-        CANCELLED, Failure,
+        Failure,
         record::{self, command::Command, transcript},
         sessions::resume,
     },
@@ -55,7 +55,7 @@ pub(super) fn run(
             output.write_all(report(commands[row].text(), resume::is_inside()).as_bytes())?;
             Ok(Some(ExitCode::SUCCESS))
         }
-        Err(Stopped::Cancelled) => Ok(Some(ExitCode::from(CANCELLED))),
+        Err(Stopped::Cancelled) => Ok(Some(ExitCode::SUCCESS)),
         Err(Stopped::Gone(error)) => Err(error.into()),
     }
 }

@@ -10,7 +10,7 @@ use cohab_store::{
 use jiff::Zoned;
 
 use super::{
-    super::{CANCELLED, Failure, record},
+    super::{Failure, record},
     ListArgs, head, list, resume,
 };
 use crate::prompt::{
@@ -54,7 +54,7 @@ pub(super) fn run(
     );
     match picked {
         Ok(row) => resume::picked(&sessions[row], output).map(|()| Some(ExitCode::SUCCESS)),
-        Err(Stopped::Cancelled) => Ok(Some(ExitCode::from(CANCELLED))),
+        Err(Stopped::Cancelled) => Ok(Some(ExitCode::SUCCESS)),
         Err(Stopped::Gone(error)) => Err(error.into()),
     }
 }
