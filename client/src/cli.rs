@@ -336,8 +336,7 @@ mod tests {
     #[test]
     fn the_help_fits_a_screen() {
         let help = Cli::try_parse_from(["cohab", "--help"]).unwrap_err().to_string();
-        let beside_commands = 16;
-        assert!(help.lines().count() <= SUBCOMMANDS.len() + beside_commands, "{help}");
+        assert!(help.lines().count() <= 45, "{help}");
         assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
     }
 

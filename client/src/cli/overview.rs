@@ -3,11 +3,8 @@
 use clap::Command;
 
 /// Keys at the prompt of the shell, each with what it does.
-const KEYS: &[(&str, &str)] = &[
-    ("? question", "Ask; Alt-Enter asks the line as it is"),
-    ("Ctrl-C, Esc", "Stop the answer"),
-    ("? /help", "List what the prompt can do"),
-];
+const KEYS: &[(&str, &str)] =
+    &[("? question", "Ask; Alt-Enter asks any line, Esc stops"), ("? /help", "List what the prompt can do")];
 
 /// A group of commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

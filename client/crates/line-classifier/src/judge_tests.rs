@@ -127,7 +127,7 @@ fn signs_of_a_shell_keep_a_line_with_it() {
             "deploy it > notes",
             "notify me; ls",
             "make it so && push",
-            "WHAT=this make it",
+            "WHAT=this is it",
             "/usr/bin/ls",
             "!!",
             "!what is this",

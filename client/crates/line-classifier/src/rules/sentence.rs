@@ -35,7 +35,14 @@ fn needed(case: &Case<'_>) -> Option<usize> {
     match () {
         () if is_never => None,
         () if is_keyword(text) || text.starts_with('[') || case.line.signs.background => Some(5),
-        () if is_assignment(text) && behind.is_strong() && !case.is_command(behind.text) => Some(2),
+        // A question word behind it is no program: `IFS=: why the colon`. `WHAT=this is it` may be a program `is`.
+        () if is_assignment(text)
+            && behind.is_strong()
+            && !is_predicate(behind.word)
+            && !case.is_command(behind.text) =>
+        {
+            Some(2)
+        }
         () if case.standing.is_known() || is_assignment(text) || names_history(text) => Some(4),
         () if text.starts_with('-') || text.contains("://") => Some(1),
         () if first.is_plain() || is_no_name(text) => Some(2),

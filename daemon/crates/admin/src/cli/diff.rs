@@ -182,20 +182,11 @@ fn as_json(changed: Option<&ChangedFiles>, now: &Zoned) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, path::PathBuf};
+    use std::fs;
 
     use cohab_store::backups::CommandChanges;
 
     use super::{super::testing::Home, *};
-
-    /// A home and a work folder in it.
-    fn work() -> (Home, PathBuf) {
-        let home = Home::empty();
-        let work = home.paths.state_dir.parent().expect("a folder").join("work");
-        fs::create_dir_all(&work).expect("made");
-        let work = work.canonicalize().expect("a path");
-        (home, work)
-    }
 
     fn write(home: &Home, (session, turn): (&str, &str), path: &Path, content: &[u8]) {
         let backups = Backups::at(&home.paths.state_dir);
@@ -218,7 +209,7 @@ mod tests {
 
     #[test]
     fn the_last_turn_is_shown_and_the_whole_conversation_from_its_begin() {
-        let (home, work) = work();
+        let (home, work) = Home::with_work_folder();
         assert_eq!(shown(&home, &of(&[])), "Nothing to show: no change of a file is kept.\n");
         let (a, b) = (work.join("a"), work.join("b"));
         fs::write(&a, "one\ntwo\n").expect("written");
@@ -244,7 +235,7 @@ mod tests {
 
     #[test]
     fn what_is_no_text_or_has_changed_again_is_said() {
-        let (home, work) = work();
+        let (home, work) = Home::with_work_folder();
         let (picture, gone, same) = (work.join("p.png"), work.join("gone"), work.join("same"));
         [&gone, &same, &work.join("from")].iter().for_each(|path| fs::write(path, "old\n").expect("written"));
         write(&home, ("shell:1", "t"), &picture, b"\xff\0");

@@ -59,6 +59,15 @@ impl Home {
         Self { _folder: folder, paths }
     }
 
+    /// A home and a work folder in it.
+    pub fn with_work_folder() -> (Self, std::path::PathBuf) {
+        let home = Self::empty();
+        let work = home.paths.state_dir.parent().expect("a folder").join("work");
+        std::fs::create_dir_all(&work).expect("made");
+        let work = work.canonicalize().expect("a path");
+        (home, work)
+    }
+
     pub fn store(&self) -> SqliteStore {
         SqliteStore::create(&self.paths.sessions_file()).expect("it is made")
     }

@@ -180,7 +180,7 @@ pub(super) fn put_on_record(Restored { turn, files, .. }: &Restored, paths: &Pat
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, path::PathBuf};
+    use std::fs;
 
     use cohab_store::backups::CommandChanges;
     use serde_json::{Value, json};
@@ -199,15 +199,6 @@ mod tests {
         (code, String::from_utf8(output).expect("text"))
     }
 
-    /// A home with a work folder.
-    fn work() -> (Home, PathBuf) {
-        let home = Home::empty();
-        let work = home.paths.state_dir.parent().expect("a folder").join("work");
-        fs::create_dir_all(&work).expect("made");
-        let work = work.canonicalize().expect("a path");
-        (home, work)
-    }
-
     /// The turn writes this file.
     fn write(home: &Home, turn: &str, path: &std::path::Path) {
         let backups = Backups::at(&home.paths.state_dir);
@@ -218,7 +209,7 @@ mod tests {
 
     #[test]
     fn each_file_is_told_and_one_that_is_left_alone_is_a_failure() {
-        let (home, work) = work();
+        let (home, work) = Home::with_work_folder();
         let yes = UndoArgs { yes: true, ..PLAIN };
         assert_eq!(run_as(&home, &yes, None).1, "Nothing to undo: no file changes are recorded.\n");
         ["a", "b"].iter().for_each(|name| fs::write(work.join(name), "old").expect("written"));
@@ -237,7 +228,7 @@ mod tests {
 
     #[test]
     fn the_turn_is_named_before_it_is_undone_and_another_can_be_chosen() {
-        let (home, work) = work();
+        let (home, work) = Home::with_work_folder();
         let [older, newer] = ["older", "newer"].map(|name| work.join(name));
         write(&home, "0001", &older);
         write(&home, "0002", &newer);
@@ -265,7 +256,7 @@ mod tests {
 
     #[test]
     fn what_commands_changed_elsewhere_is_said() {
-        let (home, _work) = work();
+        let (home, _work) = Home::with_work_folder();
         let changes = CommandChanges {
             line: "make install".to_owned(),
             uncovered: vec!["what `make` changes in files".to_owned()],

@@ -90,6 +90,26 @@ fn paraphrases_find_their_intent_by_the_others() {
 }
 
 #[test]
+fn requests_that_no_pattern_understands_are_carried_out() {
+    let mut wrong = Vec::new();
+    for (request, name) in [
+        ("run the linter", "dev.lint"),
+        ("build the project", "dev.build"),
+        ("compile this", "dev.build"),
+        ("good night", "talk.bye"),
+        ("what time is it in tokyo", "sys.time.elsewhere"),
+        ("when is easter", "date.easter"),
+        ("set a timer for 10 minutes", "date.timer"),
+        ("what is the meaning of life", "talk.human"),
+    ] {
+        let found = understand(request);
+        let is_right = found.first().is_some_and(|found| found.is_sure() && found.intent.name == name);
+        wrong.extend((!is_right).then_some(request));
+    }
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+#[test]
 fn no_two_intents_share_a_paraphrase() {
     let mut seen: HashMap<String, &str> = HashMap::new();
     for intent in INTENTS.iter() {
