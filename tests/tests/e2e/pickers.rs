@@ -202,7 +202,8 @@ fn a_conversation_its_files_and_its_folder_go_back_to_a_question() {
         shell.wait_text("Enter continues");
         shell.send("one");
         shell.wait_text("2 of 3");
-        assert!(shell.look(|view| view.shows("Folder: ~.")), "the preview: {}", shell.dump());
+        // The preview is drawn below the count.
+        shell.wait_text("Folder: ~.");
         shell.send(keys::ENTER);
         shell.wait_text("what goes back?");
         shell.send(keys::ENTER);
