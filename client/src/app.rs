@@ -183,6 +183,8 @@ pub struct App {
     attention: Attention,
     /// Of the last answer.
     code_blocks: CodeBlocks,
+    /// The conversation that the user picked, until the next prompt.
+    picked_session: Option<cohab_protocol::SessionKey>,
 }
 
 impl App {
@@ -212,6 +214,7 @@ impl App {
             background: BackgroundTurn::default(),
             attention: Attention::default(),
             code_blocks: CodeBlocks::default(),
+            picked_session: None,
         }
     }
 
@@ -261,6 +264,7 @@ impl App {
             LiveEvent::PromptReady => {
                 self.entry.forget_judging();
                 self.age_undo_offer(effects);
+                self.join_picked(effects);
                 if self.connection.link == LinkState::Down
                     && self.surface == Surface::Shell
                     && self.activity.turn().is_none()

@@ -11,16 +11,24 @@ use crate::effect::Effect;
 const LISTS: [&str; 2] = ["sessions", "history"];
 
 impl App {
-    /// The user's command has ended. A conversation is joined, a command is put on the next prompt.
+    /// The user's command has ended. A conversation is joined at the next prompt, a command is put on it.
     pub(super) fn take_up_picked(&mut self, command: &UserCommand, effects: &mut Vec<Effect>) {
         let Some(line) = picked_from_list(command) else { return };
         match resume::wanted(line) {
-            Some(session) if matches!(self.activity, Activity::Idle) => {
-                self.connection.link = LinkState::Connecting;
-                effects.push(Effect::Join(session));
-            }
-            Some(_) => {}
+            Some(session) => self.picked_session = Some(session),
             None => effects.push(Effect::InsertPicked(line.to_owned())),
+        }
+    }
+}
+
+impl App {
+    /// Joins what was picked. Not before the prompt is there: only there the terminal can be had to say so.
+    pub(super) fn join_picked(&mut self, effects: &mut Vec<Effect>) {
+        if let Some(session) = self.picked_session.take()
+            && matches!(self.activity, Activity::Idle)
+        {
+            self.connection.link = LinkState::Connecting;
+            effects.push(Effect::Join(session));
         }
     }
 }

@@ -29,7 +29,7 @@ fn a_picked_command_is_put_on_the_next_prompt_once() {
 fn a_picked_conversation_is_joined_and_announced() {
     let mut bench = Bench::connected();
     let picked = ended(&mut bench, "cohab sessions", 0, &report("cohab sessions resume a3f9"));
-    assert_eq!(picked, (vec![Effect::Join(SessionKey("resume:a3f9".into()))], vec![]));
+    assert_eq!(picked, (vec![], vec![Effect::Join(SessionKey("resume:a3f9".into()))]));
     assert_eq!(bench.event(Event::LinkUp(attached(None))).last(), Some(&Effect::BeginAnswer));
     bench.live(LiveEvent::AnswerReady);
     assert!(bench.shown().contains("Resumed \"deploy"), "{}", bench.shown());
