@@ -11,7 +11,7 @@ use super::{
     Backups, MAX_CHANGES,
     list::{BackupLine, TurnList, add},
     new_folders,
-    state::{Kept, Left, Now, bytes_of},
+    state::{Kept, Left, MovedIdentity, Now, bytes_of},
 };
 use crate::spool::{kept_in, total};
 
@@ -115,11 +115,12 @@ impl Backups {
             }
         }
         for (from, to, inode) in &pending.moves {
-            let is_moved = !from.exists() && fs::symlink_metadata(to).is_ok_and(|metadata| metadata.ino() == *inode);
-            if is_moved {
+            let moved = fs::symlink_metadata(to).ok().filter(|metadata| !from.exists() && metadata.ino() == *inode);
+            if let Some(metadata) = moved {
+                let moved = MovedIdentity::of(to, &metadata, self.max_turn_bytes);
                 let (path, kept) = (bytes_of(to), Kept::MovedFrom { path: bytes_of(from) });
                 lines.push(BackupLine::Before { path: path.clone(), kept, new_folders: 0 });
-                lines.push(BackupLine::After { path, left: Left::Moved { inode: *inode } });
+                lines.push(BackupLine::After { path, left: Left::Moved(moved) });
             }
         }
         add(&folder, lines)
@@ -141,7 +142,7 @@ impl Keeping<'_> {
             // What the assistant itself left here in this turn is nothing to restore.
             let earlier = self.list.last(&path).and_then(|one| one.left.as_ref());
             // A move leaves a file that is not the assistant's own.
-            let earlier = earlier.filter(|left| !matches!(left, Left::Moved { .. }));
+            let earlier = earlier.filter(|left| !matches!(left, Left::Moved(_)));
             if earlier.is_some_and(|left| now.is_left(left, &path).unwrap_or(false)) {
                 self.pending.states.push(Watched { path, now, is_kept_anew: false });
                 continue;

@@ -9,7 +9,7 @@ use std::{
 use super::{
     Backups, ChangingCommand, MAX_TURN_BYTES,
     list::{BackupLine, Change, TurnList, add},
-    state::{Kept, Left, Now, bytes_of, path_from, put_back},
+    state::{Kept, Left, MovedIdentity, Now, bytes_of, path_from, put_back},
 };
 use crate::spool::{kept_in, remove};
 
@@ -174,13 +174,13 @@ impl Opposite {
         Ok(())
     }
 
-    fn moved(&mut self, from: &Path, to: &Path, inode: u64) {
+    fn moved(&mut self, from: &Path, to: &Path, moved: &MovedIdentity) {
         self.add(BackupLine::Before {
             path: bytes_of(to),
             kept: Kept::MovedFrom { path: bytes_of(from) },
             new_folders: 0,
         });
-        self.add(BackupLine::After { path: bytes_of(to), left: Left::Moved { inode } });
+        self.add(BackupLine::After { path: bytes_of(to), left: Left::Moved(moved.clone()) });
     }
 
     fn after(&mut self, path: &Path) {
@@ -231,10 +231,10 @@ fn take_back(change: &Change, copies: &Path, opposite: &mut Opposite) -> Result<
         };
         return Err(what.to_owned());
     }
-    if let (Kept::MovedFrom { path: from }, Left::Moved { inode }) = (kept, left) {
+    if let (Kept::MovedFrom { path: from }, Left::Moved(moved)) = (kept, left) {
         let from = path_from(from);
         put_back(&now, kept, path, copies, MAX_TURN_BYTES)?;
-        opposite.moved(path, &from, *inode);
+        opposite.moved(path, &from, moved);
         return Ok(Word::MovedBack(from));
     }
     opposite.keep(path, &now)?;

@@ -9,6 +9,7 @@ use std::{
         fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, symlink},
     },
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 use aws_lc_rs::digest;
@@ -48,8 +49,40 @@ pub(super) enum Left {
     Link { target: Vec<u8> },
     /// A folder.
     Folder,
-    /// What was moved there: its inode.
-    Moved { inode: u64 },
+    /// What was moved there.
+    Moved(MovedIdentity),
+}
+
+/// What tells a moved file or folder from another one that took its place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct MovedIdentity {
+    inode: u64,
+    /// When it was created, where the file system says so: an inode can be used again at once.
+    #[serde(default)]
+    created: Option<SystemTime>,
+    /// The SHA-256 of a regular file, in hexadecimal digits, unless it is large.
+    #[serde(default)]
+    hash: Option<String>,
+}
+
+impl MovedIdentity {
+    /// Of what is at `path` now. The content counts up to `limit_bytes`.
+    pub(super) fn of(path: &Path, metadata: &Metadata, limit_bytes: u64) -> Self {
+        let is_hashed = metadata.is_file() && metadata.len() <= limit_bytes;
+        let hash = is_hashed.then(|| hash_of_file(path).ok()).flatten();
+        Self { inode: metadata.ino(), created: metadata.created().ok(), hash }
+    }
+
+    /// Whether this is what was moved, changed in place or not, or a file with the same content.
+    fn is(&self, path: &Path, metadata: &Metadata) -> io::Result<bool> {
+        if self.inode == metadata.ino() && self.created == metadata.created().ok() {
+            return Ok(true);
+        }
+        match &self.hash {
+            Some(hash) if metadata.is_file() => Ok(hash_of_file(path)? == *hash),
+            _ => Ok(false),
+        }
+    }
 }
 
 /// What is at a path now.
@@ -119,7 +152,7 @@ impl Now {
     /// Whether it is what a change left at `path`.
     pub(super) fn is_left(&self, left: &Left, path: &Path) -> io::Result<bool> {
         Ok(match (self, left) {
-            (Self::File(metadata) | Self::Folder(metadata), Left::Moved { inode }) => metadata.ino() == *inode,
+            (Self::File(metadata) | Self::Folder(metadata), Left::Moved(moved)) => moved.is(path, metadata)?,
             (Self::File(_), Left::File { hash }) => hash_of_file(path)? == *hash,
             (Self::Nothing, Left::Nothing) | (Self::Folder(_), Left::Folder) => true,
             (Self::Link(target), Left::Link { target: left }) => target == left,
