@@ -12,8 +12,8 @@ const BLIND: &str = include_str!("fixtures/adversarial_blind.tsv");
 const SIGNS: &str = include_str!("fixtures/adversarial_signs.tsv");
 /// Share of lines that must be right, in percent.
 const BAR: f64 = 95.0;
-/// The same for [`SIGNS`], some of which nobody could tell without their writer.
-const BAR_OF_SIGNS: f64 = 93.5;
+/// The same for [`SIGNS`]. Some of its commands nobody could tell without their writer.
+const BARS_OF_SIGNS: [(&str, f64); 2] = [("ai", 97.0), ("shell", 93.5)];
 
 /// The share of right rows of one label, in percent, and the wrong rows.
 fn share(table: &'static str, label: &str, machine: &Machine) -> (f64, Vec<String>) {
@@ -40,10 +40,12 @@ fn lines_that_are_easily_mistaken_are_judged_right() {
 /// Reports a figure and no line, so that no rule is fitted to the lines.
 #[test]
 fn lines_that_nobody_looked_at_are_judged_right() {
-    for (table, bar) in [(BLIND, BAR), (SIGNS, BAR_OF_SIGNS)] {
-        for (label, machine) in [("shell", DEVELOPERS), ("shell", BARE), ("ai", DEVELOPERS), ("ai", BARE)] {
-            let (share, _) = share(table, label, &machine);
-            assert!(share >= bar, "{share:.1} % of {label}, developer's machine: {}", machine.is_developers);
+    for (table, bars) in [(BLIND, [("ai", BAR), ("shell", BAR)]), (SIGNS, BARS_OF_SIGNS)] {
+        for (label, bar) in bars {
+            for machine in [DEVELOPERS, BARE] {
+                let (share, _) = share(table, label, &machine);
+                assert!(share >= bar, "{share:.1} % of {label}, developer's machine: {}", machine.is_developers);
+            }
         }
     }
 }

@@ -54,6 +54,21 @@ fn a_subcommand_of_cohab_is_never_a_question() {
 }
 
 #[test]
+fn what_is_written_to_a_program_of_the_users_own_stays_with_it() {
+    let own = WithOwn(&["jrnl", "mydiary", "todo"]);
+    for line in [
+        "jrnl today: went for a walk with the dog.",
+        "mydiary I told her that we are to be parents",
+        "todo add write the report for them",
+    ] {
+        assert_eq!(judge(line, &own).decision, Shell, "{line}");
+    }
+    for line in ["mydiary is slow, what can I do", "mydiary does not start?", "convert all heic photos to jpg"] {
+        assert_eq!(judge(line, &own).decision, Assistant, "{line}");
+    }
+}
+
+#[test]
 fn what_the_user_named_is_a_command_however_it_reads() {
     let own = WithOwn(&["hi", "ehco", "ec"]);
     for line in ["hi", "hi there", "ec one", "ehco one"] {
@@ -189,6 +204,53 @@ fn a_sentence_stays_one_with_signs_of_a_shell_in_it() {
 }
 
 #[test]
+fn a_question_about_a_command_that_destroys_never_runs_it() {
+    all_go_to(
+        Assistant,
+        &[
+            "rm -rf ~ would delete what",
+            "rm everything except *.md",
+            "sudo dd if=/dev/zero of=/dev/sda would do what exactly",
+            "kill -9 1 or reboot, which is safer",
+            "chmod -R 777 / is it dangerous?",
+        ],
+    );
+    all_go_to(
+        Shell,
+        &["rm -rf build a b i", "rm -i the-*.txt", "kill -9 %1 # is it mine, or whose?", "rm 'what is this' that"],
+    );
+}
+
+#[test]
+fn what_a_program_does_is_told_and_not_run() {
+    all_go_to(
+        Assistant,
+        &[
+            "apt upgrade hangs at 40%",
+            "pip install numpy fails with error: externally-managed-environment",
+            "$HOME points to the wrong user after sudo su",
+            "/usr/bin/python3 vanished after the upgrade",
+            "rename draft-*.txt to final-*.txt",
+            "mv a.txt into archive/",
+            "$@ and $* difference",
+            "2>&1 >file versus >file 2>&1",
+        ],
+    );
+    all_go_to(
+        Shell,
+        &[
+            "grep -r fails src",
+            "cd builds",
+            "pytest -k hangs tests",
+            "echo it hangs at 40%",
+            "git grep returns lib",
+            "cp a.txt to",
+            "ls runs 2>/dev/null | wc -l",
+        ],
+    );
+}
+
+#[test]
 fn signs_within_quotes_and_prose_are_none() {
     all_go_to(
         Assistant,
@@ -278,7 +340,7 @@ fn every_judgement_has_a_reason_that_is_harmless() {
 
 #[test]
 fn words_are_looked_up_in_sorted_lists() {
-    for list in [KEYWORDS, BUILTINS, ELSEWHERE, EVERYWHERE, rules::phrases_said(), rules::tools_operands()] {
+    for list in [KEYWORDS, BUILTINS, ELSEWHERE, EVERYWHERE].into_iter().chain(rules::sorted_lists()) {
         assert!(list.is_sorted(), "{list:?}");
     }
 }

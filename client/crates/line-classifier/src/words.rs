@@ -76,10 +76,40 @@ pub fn asks_for_work(word: &Lower) -> bool {
     roles(word.as_str()) & VERB != 0
 }
 
+/// Whether a word that is the name of a program here may begin a request all the same: `convert`, `show`.
+#[must_use]
+pub fn may_ask(word: &Lower) -> bool {
+    roles(word.as_str()) & (VERB | OPENER | TASK) != 0
+}
+
 /// Whether a word is a predicate of the name before it: `is`, `says`, `fails`.
 #[must_use]
 pub fn is_predicate(word: &str) -> bool {
     roles(word) & PREDICATE != 0
+}
+
+/// Whether a word asks about the rest of its line: `difference`, `meaning`, `vs`.
+#[must_use]
+pub fn asks_about_rest(word: &str) -> bool {
+    roles(word) & ASKING != 0
+}
+
+/// Whether a word tells what a program does or did, although it may be a name as well: `hangs`, `points`, `vanished`.
+#[must_use]
+pub fn tells_what_happens(word: &str) -> bool {
+    roles(word) & (HAPPENS | PREDICATE) != 0
+}
+
+/// Whether a program of this name takes notes, appointments, searches or talk as its words.
+#[must_use]
+pub fn takes_notes(name: &str) -> bool {
+    roles(name) & NOTES != 0
+}
+
+/// Whether a program of this name destroys what is meant by mistake.
+#[must_use]
+pub fn destroys(name: &str) -> bool {
+    roles(name) & DESTROYS != 0
 }
 
 /// Whether a text is chat by itself: greetings, thanks, agreement.
@@ -97,23 +127,28 @@ pub fn asks_in_another_script(text: &str) -> bool {
 /// Length of the longest chat, in bytes.
 const MAX_CHAT_BYTES: usize = 48;
 
-const STRONG: u8 = 1;
-const STOP: u8 = 2;
-const OPENER: u8 = 4;
-const PREDICATE: u8 = 8;
-const CHAT: u8 = 16;
-const INTERROGATIVE: u8 = 32;
-const VERB: u8 = 64;
+const STRONG: u16 = 1;
+const STOP: u16 = 2;
+const OPENER: u16 = 4;
+const PREDICATE: u16 = 8;
+const CHAT: u16 = 16;
+const INTERROGATIVE: u16 = 32;
+const VERB: u16 = 64;
+const ASKING: u16 = 128;
+const HAPPENS: u16 = 256;
+const TASK: u16 = 512;
+const NOTES: u16 = 1024;
+const DESTROYS: u16 = 2048;
 
 /// All words with their roles, sorted.
-static WORDS: LazyLock<Vec<(&'static str, u8)>> = LazyLock::new(|| read(include_str!("words.txt")));
+static WORDS: LazyLock<Vec<(&'static str, u16)>> = LazyLock::new(|| read(include_str!("words.txt")));
 
-fn roles(word: &str) -> u8 {
+fn roles(word: &str) -> u16 {
     WORDS.binary_search_by_key(&word, |(known, _)| *known).map_or(0, |at| WORDS[at].1)
 }
 
-fn read(file: &'static str) -> Vec<(&'static str, u8)> {
-    let mut words: BTreeMap<&str, u8> = BTreeMap::new();
+fn read(file: &'static str) -> Vec<(&'static str, u16)> {
+    let mut words: BTreeMap<&str, u16> = BTreeMap::new();
     let mut role = 0;
     for line in file.lines().filter(|line| !line.starts_with('#')) {
         match line {
@@ -122,6 +157,11 @@ fn read(file: &'static str) -> Vec<(&'static str, u8)> {
             "[opener]" => role = OPENER,
             "[verb]" => role = VERB,
             "[predicate]" => role = PREDICATE,
+            "[asking]" => role = ASKING,
+            "[task]" => role = TASK,
+            "[notes]" => role = NOTES,
+            "[destroys]" => role = DESTROYS,
+            "[happens]" => role = HAPPENS,
             "[chat]" => role = CHAT,
             "[interrogative]" => role = INTERROGATIVE,
             _ => line.split_whitespace().for_each(|word| *words.entry(word).or_default() |= role),
@@ -151,7 +191,7 @@ mod tests {
     #[test]
     fn every_section_is_known_and_no_word_is_left_without_a_role() {
         let sections = include_str!("words.txt").lines().filter(|line| line.starts_with('[')).count();
-        assert_eq!(sections, 9);
+        assert_eq!(sections, 14);
         assert!(WORDS.iter().all(|(word, roles)| *roles != 0 && !word.starts_with('[')));
     }
 

@@ -1,7 +1,7 @@
 //! The rule for commands that take any words: all text after `echo` belongs to it.
 
 use super::{Case, Opinion, has_predicate, script, shell_for};
-use crate::line::Shape;
+use crate::{line::Shape, words::takes_notes};
 
 /// Commands that take all of the following text.
 pub(super) const SPEAKERS: &[&str] =
@@ -16,8 +16,8 @@ const SENTENCE: usize = 2;
 
 pub(super) fn opinion(case: &Case<'_>) -> Opinion {
     let first = case.line.first()?;
-    // `say` is not a program on every machine.
-    if SPEAKERS.contains(&first.text) || (first.text == "say" && case.standing.resolves) {
+    let is_note = || takes_notes(first.text) && !has_predicate(case) && !case.line.is_question();
+    if SPEAKERS.contains(&first.text) || case.standing.resolves && (first.text == "say" || is_note()) {
         return shell_for(first.text, "takes any text");
     }
     let strong = case.line.strong_count();

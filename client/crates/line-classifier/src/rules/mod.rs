@@ -3,12 +3,15 @@
 
 mod forced;
 mod free_text;
+mod happening;
+mod harm;
 mod keywords;
 mod message;
 mod named;
 mod own;
 mod pair;
 mod phrases;
+mod relation;
 mod script;
 mod sentence;
 mod single;
@@ -58,14 +61,18 @@ pub const RULES: &[(&str, Rule)] = &[
     ("forced", forced::opinion),
     ("message", message::opinion),
     ("sentence", sentence::opinion),
+    ("harm", harm::opinion),
+    ("happening", happening::opinion),
     ("keywords", keywords::opinion),
     ("start", start::opinion),
     ("structure", structure::opinion),
     ("phrases", phrases::opinion),
     ("single", single::opinion),
     ("free_text", free_text::opinion),
-    ("script", script::opinion),
     ("named", named::opinion),
+    ("sentence behind a command", sentence::behind_command),
+    ("relation", relation::opinion),
+    ("script", script::opinion),
     ("pair", pair::opinion),
     ("tools", tools::opinion),
     ("verbs", verbs::opinion),
@@ -90,11 +97,6 @@ fn shell_for(word: &str, what: &str) -> Opinion {
 }
 
 #[cfg(test)]
-pub(super) fn phrases_said() -> &'static [&'static str] {
-    phrases::SAID
-}
-
-#[cfg(test)]
-pub(super) fn tools_operands() -> &'static [&'static str] {
-    tools::OPERANDS
+pub(super) fn sorted_lists() -> [&'static [&'static str]; 2] {
+    [phrases::SAID, tools::OPERANDS]
 }

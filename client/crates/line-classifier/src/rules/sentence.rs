@@ -6,11 +6,13 @@ use crate::{
     builtins::is_keyword,
     first_word::{self, is_assignment},
     line::{Shape, Token},
-    words::{Lower, is_predicate, opens_request},
+    words::{Lower, asks_about_rest, is_predicate, opens_request},
 };
 
 /// The points of a question mark behind a word.
 const QUESTION: usize = 2;
+/// The points that make a sentence of a line that begins with a command and has no signs.
+const PLAIN: usize = 4;
 
 pub(super) fn opinion(case: &Case<'_>) -> Opinion {
     let has_signs =
@@ -25,13 +27,21 @@ pub(super) fn opinion(case: &Case<'_>) -> Opinion {
     }
 }
 
+/// The same of a line that begins with a command.
+pub(super) fn behind_command(case: &Case<'_>) -> Opinion {
+    if case.standing.is_known() && points(case) >= PLAIN { assistant("reads as a sentence") } else { None }
+}
+
 /// The points that make a sentence of a line; `None` if it is the shell's in any case.
 fn needed(case: &Case<'_>) -> Option<usize> {
     let first = case.line.first()?;
     let text = first.text;
     let behind = case.line.tokens.get(first_word::head_at(case.line))?;
     let opens_subshell = text.strip_prefix('(').is_some_and(|name| name.is_empty() || case.is_command(name));
-    let is_never = matches!(text, "{" | ":") || opens_subshell || text.contains("=(") || text.starts_with('#');
+    let is_never = matches!(text, "{" | ":")
+        || opens_subshell
+        || text.contains("=(")
+        || text.starts_with('#') && !text.starts_with("#!");
     match () {
         () if is_never => None,
         () if is_keyword(text) || text.starts_with('[') || case.line.signs.background => Some(5),
@@ -73,7 +83,9 @@ fn points(case: &Case<'_>) -> usize {
         };
         has_predicate |= at > 0 && is_predicate(token.word);
         let opens = was_comma && opens_request(&Lower::of(token.word));
-        points += usize::from(counts && token.is_strong()) + usize::from(opens) + script::words_in(token);
+        let asks = at > 0 && asks_about_rest(token.word);
+        points += [counts && token.is_strong(), opens, asks].map(usize::from).iter().sum::<usize>();
+        points += script::words_in(token);
         was_comma = token.text.ends_with([',', ':', '?', '.']) && token.text.len() > 1;
     }
     let asks = line.is_question() && line.tokens.last().is_some_and(|last| last.is_plain() || last.word.is_empty());

@@ -1,0 +1,25 @@
+//! The rule for what a program does or did: `apt upgrade hangs at 40%`, `$HOME points to the wrong user`. A verb and a function word or a number
+//! behind it are seldom arguments.
+
+use super::{Case, Opinion, assistant, free_text::SPEAKERS};
+use crate::{first_word::head_at, line::Shape, words::tells_what_happens};
+
+pub(super) fn opinion(case: &Case<'_>) -> Opinion {
+    let head = case.line.tokens.get(head_at(case.line))?;
+    let first = case.line.first()?.text;
+    let signs = case.line.signs;
+    let is_compound = signs.pipe || signs.separator || signs.background || signs.substitution;
+    if is_compound || SPEAKERS.contains(&head.text) || first.starts_with('#') {
+        return None;
+    }
+    let happens = case.line.rest().windows(2).any(|two| {
+        let is_followed =
+            two[1].is_plain() && two[1].is_stop() || two[1].text.starts_with(|char: char| char.is_ascii_digit());
+        two[0].is_plain()
+            && !two[0].is_strong()
+            && tells_what_happens(two[0].word)
+            && is_followed
+            && two[1].shape != Shape::Flag
+    });
+    if happens { assistant("tells what a program does") } else { None }
+}
