@@ -51,9 +51,18 @@ const FETCHED: &[&str] = &[
     "mbox",
 ];
 
-/// Whether others may have written the file at `path`, which is absolute: it is neither in `workspace` nor the system's, and its place or
-/// its owner says so. A place outside of the home whose owner is not known may be anyone's.
+/// Whether others may have written the file at `path`, which is absolute, or something below it: it is neither in `workspace` nor the
+/// system's, and its place or its owner says so. A place outside of the home whose owner is not known may be anyone's.
 pub(super) fn is_foreign(path: &Path, context: Context<'_>, workspace: &Path) -> bool {
+    is_foreign_to(path, context, workspace, true)
+}
+
+/// The same, without what is below a folder: only of the names in it.
+pub(super) fn has_foreign_names(path: &Path, context: Context<'_>, workspace: &Path) -> bool {
+    is_foreign_to(path, context, workspace, false)
+}
+
+fn is_foreign_to(path: &Path, context: Context<'_>, workspace: &Path, descends: bool) -> bool {
     let path = plain(path);
     // A workspace in such a folder is the user's choice.
     let is_fetched = |folder: &Path| is_within(&path, folder) && !is_within(workspace, folder);
@@ -71,7 +80,7 @@ pub(super) fn is_foreign(path: &Path, context: Context<'_>, workspace: &Path) ->
         return true;
     }
     // What holds such a place holds texts of others, too.
-    let holds_shared = || SHARED.iter().any(|place| Path::new(place).starts_with(&path));
+    let holds_shared = || descends && SHARED.iter().any(|place| Path::new(place).starts_with(&path));
     !is_of_system(&path) && (holds_shared() || is_open(Path::new("/")).unwrap_or(true))
 }
 

@@ -24,6 +24,16 @@ const MAKERS: &[(&str, &str)] =
     &[("mkdir", "p"), ("touch", "acm"), ("rmdir", "p"), ("rm", "f"), ("unlink", ""), ("tee", "ai")];
 /// The same of the last operand, to which these programs take the others.
 const PLACERS: &[(&str, &str)] = &[("cp", "aflnpPrRsu"), ("mv", "fnu"), ("ln", "fns"), ("install", "CDp")];
+/// Programs that print at most the names in a folder, with the options with which they descend.
+const LISTERS: &[(&str, &[&str])] = &[
+    ("cd", &[]),
+    ("df", &[]),
+    ("findmnt", &[]),
+    ("ls", &["R", "--recursive"]),
+    ("mountpoint", &[]),
+    ("realpath", &[]),
+    ("stat", &[]),
+];
 /// Commands that change the shell's folder.
 const CHANGING_FOLDER: &[&str] = &["cd", "pushd"];
 /// Largest number of words of a line whose links are followed; the rest are taken by their text.
@@ -37,7 +47,7 @@ pub fn outside_source(line: &str, context: Context<'_>, workspace: &Path) -> Opt
     if scan.is_incomplete {
         return Some("a line that is too long to be followed".into());
     }
-    let mut reach = Reach { context, workspace, cwd: context.cwd.to_owned(), followed: 0 };
+    let mut reach = Reach { context, workspace, cwd: context.cwd.to_owned(), followed: 0, lists: false };
     scan.commands.iter().find_map(|command| reach.of_command(command))
 }
 
@@ -102,10 +112,13 @@ struct Reach<'a> {
     /// The current folder of the line, as far as its text shows.
     cwd: PathBuf,
     followed: usize,
+    /// The command that is looked at prints names only.
+    lists: bool,
 }
 
 impl Reach<'_> {
     fn of_command(&mut self, command: &LooseCommand) -> Option<String> {
+        self.lists = only_lists(&command.words);
         let made = only_made(&command.words);
         let redirected = command.redirects.iter().filter(|redirect| !redirect.writes).map(|redirect| &redirect.target);
         let named = command.words.iter().enumerate().filter(|(at, _)| !made.contains(at)).map(|(_, word)| word);
@@ -144,7 +157,12 @@ impl Reach<'_> {
             Some(rest) => self.context.home.join(rest.trim_start_matches('/')),
             None => self.cwd.join(part),
         };
-        if says_so && ownership::is_foreign(&path, self.context, self.workspace) {
+        // A pattern at the end names what is in the folder.
+        let is_foreign = match self.lists && !part.contains(['*', '?', '[', '{']) {
+            true => ownership::has_foreign_names,
+            false => ownership::is_foreign,
+        };
+        if says_so && is_foreign(&path, self.context, self.workspace) {
             return true;
         }
         // In quotes `*` is a sign of the pattern of a search.
@@ -156,6 +174,21 @@ impl Reach<'_> {
         let is_own_place = is_within(&path, self.context.home) || is_within(&path, self.workspace);
         is_own_place && is_foreign_file(&path, self.context, self.workspace)
     }
+}
+
+/// Whether a command prints at most the names in the folders that it is given.
+fn only_lists(words: &[LooseWord]) -> bool {
+    let Some((name, arguments)) = words.split_first() else { return false };
+    let Some((_, descending)) = LISTERS.iter().find(|(verb, _)| *verb == name.text) else { return false };
+    !arguments.iter().any(|word| {
+        let text = word.text.as_str();
+        let is_letters = text.starts_with('-') && !text.starts_with("--");
+        let descends = |option: &&str| match option.starts_with('-') {
+            true => text.len() > 2 && option.starts_with(text),
+            false => is_letters && text.contains(*option),
+        };
+        word.expands || descending.iter().any(descends)
+    })
 }
 
 /// The places of a command's words that name files it only makes or removes.
@@ -292,6 +325,47 @@ mod tests {
         ];
         for (line, from) in lines {
             assert_eq!(source(line).as_deref(), Some(from), "{line}");
+        }
+    }
+
+    /// A machine on which only the owner writes outside of shared places.
+    #[derive(Debug)]
+    struct Closed;
+
+    impl super::super::Files for Closed {
+        fn targets(&self, path: &Path) -> Option<Vec<PathBuf>> {
+            Some(vec![path.to_owned()])
+        }
+        fn landings(&self, path: &Path, _: bool) -> Option<Vec<PathBuf>> {
+            self.targets(path)
+        }
+        fn find_below(&self, _: &Path, _: bool, _: &dyn Fn(&str) -> bool) -> Option<PathBuf> {
+            None
+        }
+        fn is_open_to_others(&self, _: &Path, _: &Path) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn the_names_in_a_folder_are_those_of_whoever_writes_to_it() {
+        let (cwd, home) = (Path::new("/home/ann/shop/src"), Path::new("/home/ann"));
+        let context = Context { files: Some(&Closed), ..Context::new(cwd, home) };
+        let source = |line: &str| outside_source(line, context, Path::new("/home/ann/shop"));
+        for line in ["ls /", "ls -la /var", "df -h /", "cd / && ls", "stat /var", "ls --color /"] {
+            assert_eq!(source(line), None, "{line}");
+        }
+        for line in [
+            "ls -R /",
+            "ls -laR /",
+            "ls --rec /",
+            "ls /tmp",
+            "du -h /",
+            "find / -name x",
+            "ls /var/log",
+            "ls $X /",
+        ] {
+            assert!(source(line).is_some(), "{line}");
         }
     }
 
