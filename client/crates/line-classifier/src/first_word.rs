@@ -23,6 +23,9 @@ const WRAPPERS: &[&str] = &[
     "setsid",
     "stdbuf",
     "noglob",
+    "eval",
+    "parallel",
+    "xargs",
     "nocorrect",
     "chronic",
 ];

@@ -55,11 +55,12 @@ fn a_subcommand_of_cohab_is_never_a_question() {
 
 #[test]
 fn what_is_written_to_a_program_of_the_users_own_stays_with_it() {
-    let own = WithOwn(&["jrnl", "mydiary", "todo"]);
+    let own = WithOwn(&["jrnl", "mydiary", "todo", "./ask.sh"]);
     for line in [
         "jrnl today: went for a walk with the dog.",
         "mydiary I told her that we are to be parents",
         "todo add write the report for them",
+        "./ask.sh how is the weather in Rome",
     ] {
         assert_eq!(judge(line, &own).decision, Shell, "{line}");
     }
@@ -234,6 +235,10 @@ fn what_a_program_does_is_told_and_not_run() {
             "mv a.txt into archive/",
             "$@ and $* difference",
             "2>&1 >file versus >file 2>&1",
+            "perl -pe vs sed -E for multi line replace",
+            "su or sudo -i",
+            "rsync -a or -av over lan",
+            "which package provides libGL.so.1",
         ],
     );
     all_go_to(
@@ -243,6 +248,7 @@ fn what_a_program_does_is_told_and_not_run() {
             "cd builds",
             "pytest -k hangs tests",
             "echo it hangs at 40%",
+            "command echo where are we",
             "git grep returns lib",
             "cp a.txt to",
             "ls runs 2>/dev/null | wc -l",

@@ -1,11 +1,11 @@
 //! The rule for commands that take any words: all text after `echo` belongs to it.
 
 use super::{Case, Opinion, has_predicate, script, shell_for};
-use crate::{line::Shape, words::takes_notes};
+use crate::{first_word::head_at, line::Shape, words::takes_notes};
 
 /// Commands that take all of the following text.
 pub(super) const SPEAKERS: &[&str] =
-    &["cowsay", "echo", "espeak", "figlet", "logger", "lolcat", "notify-send", "printf", "toilet", "wall"];
+    &["cowsay", "cowthink", "echo", "espeak", "figlet", "logger", "lolcat", "notify-send", "printf", "toilet", "wall"];
 /// Commands that take the following text, unless it is clearly a sentence.
 const RUNNERS: &[&str] = &[
     "apt", "apt-get", "aptitude", "brew", "dnf", "doas", "flatpak", "nix-env", "pacman", "pip", "pip3", "snap", "sudo",
@@ -17,7 +17,8 @@ const SENTENCE: usize = 2;
 pub(super) fn opinion(case: &Case<'_>) -> Opinion {
     let first = case.line.first()?;
     let is_note = || takes_notes(first.text) && !has_predicate(case) && !case.line.is_question();
-    if SPEAKERS.contains(&first.text) || case.standing.resolves && (first.text == "say" || is_note()) {
+    let speaks = case.line.tokens.get(head_at(case.line)).is_some_and(|head| SPEAKERS.contains(&head.text));
+    if speaks || case.standing.resolves && (first.text == "say" || is_note()) {
         return shell_for(first.text, "takes any text");
     }
     let strong = case.line.strong_count();

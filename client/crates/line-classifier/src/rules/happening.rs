@@ -4,6 +4,9 @@
 use super::{Case, Opinion, assistant, free_text::SPEAKERS};
 use crate::{first_word::head_at, line::Shape, words::tells_what_happens};
 
+/// Questions that are commands as well.
+const INTERROGATIVES: &[&str] = &["where", "which", "who"];
+
 pub(super) fn opinion(case: &Case<'_>) -> Opinion {
     let head = case.line.tokens.get(head_at(case.line))?;
     let first = case.line.first()?.text;
@@ -12,14 +15,18 @@ pub(super) fn opinion(case: &Case<'_>) -> Opinion {
     if is_compound || SPEAKERS.contains(&head.text) || first.starts_with('#') {
         return None;
     }
-    let happens = case.line.rest().windows(2).any(|two| {
-        let is_followed =
-            two[1].is_plain() && two[1].is_stop() || two[1].text.starts_with(|char: char| char.is_ascii_digit());
-        two[0].is_plain()
-            && !two[0].is_strong()
-            && tells_what_happens(two[0].word)
-            && is_followed
-            && two[1].shape != Shape::Flag
-    });
+    // `who owns port 80`, `which package provides x`.
+    let asks = INTERROGATIVES.contains(&first)
+        && case.line.rest().iter().any(|token| token.is_plain() && tells_what_happens(token.word));
+    let happens = asks
+        || case.line.rest().windows(2).any(|two| {
+            let is_followed =
+                two[1].is_plain() && two[1].is_stop() || two[1].text.starts_with(|char: char| char.is_ascii_digit());
+            two[0].is_plain()
+                && !two[0].is_strong()
+                && tells_what_happens(two[0].word)
+                && is_followed
+                && two[1].shape != Shape::Flag
+        });
     if happens { assistant("tells what a program does") } else { None }
 }
