@@ -35,6 +35,7 @@ const SIGNS: &[&[u8]] = &[
     b"?:",
     b"<-",
     b"\xe2\x86\x92",
+    b"\xef\xbc\x9a",
     b"=",
     b":",
     b">",

@@ -29,7 +29,12 @@ const LEAST_VARIABLE: usize = 4;
 const MOST_WORDS: usize = 6;
 /// Words before a name that begins a setting.
 const LEADS: &str = "\
-    export set setx env local declare readonly ** - * #";
+    export set setx env local declare readonly ** - * # your my our the new old temp temporary initial current guest admin root wifi wlan db";
+/// Begins of tokens of well-known services.
+const TOKEN_BEGINS: &[&str] =
+    &["ghp_", "gho_", "ghs_", "glpat-", "hf_", "npm_", "pypi-", "sk-", "sk_", "sq0", "squ_", "sqp_", "tok_", "xox"];
+/// Least length of such a token without a digit, in bytes.
+const LEAST_KNOWN_TOKEN: usize = 14;
 /// Longest call that a text is wrapped in, in bytes.
 const MOST_CALL: usize = 40;
 /// Functions that make a secret of a text.
@@ -63,6 +68,8 @@ pub(super) fn assigned(name: &Name<'_>) -> Option<Range<usize>> {
     let sense = sense(text).filter(|_| !name.is_mark(text))?;
     let value = name.value()?;
     let fits = match value.quote {
+        // Between backticks, words are code.
+        Some(b'`') if value.text.contains(&b' ') => false,
         Some(_) => is_quoted_secret(value.text, sense) && name.fits_quoted(&value),
         None => name.fits_unquoted(&value, sense),
     };
@@ -119,6 +126,10 @@ fn is_label(value: &[u8]) -> bool {
 
 /// Whether the value of a token is rather the name of an object: `web-tls`, `release-2`.
 fn is_name_of_object(value: &[u8], is_object: bool) -> bool {
+    let begins = TOKEN_BEGINS.iter().any(|begin| value.starts_with(begin.as_bytes()));
+    if begins && (value.len() >= LEAST_KNOWN_TOKEN || likely::has_digit(value)) {
+        return false;
+    }
     let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
     is_label(value) && digits < if is_object { LEAST_DIGITS } else { 1 }
 }
@@ -363,7 +374,7 @@ impl<'a> Name<'a> {
         let is_in_flow = is_field && self.lead().contains(&b'{');
         let ends_statement = !is_in_flow && matches!(line.first(), Some(b',' | b';' | b')'));
         let has_digit = likely::has_digit(text);
-        if ends_statement || text.contains(&b'.') || words(text).any(is_secret_word) {
+        if ends_statement || text.contains(&b'.') || !has_digit && words(text).any(is_secret_word) {
             return false;
         }
         let is_plain = is_letters(text) || !has_digit;

@@ -42,6 +42,12 @@ const ENDS: &[(&str, Sense)] = &[
     ("密碼", Password),
     ("パスワード", Password),
     ("비밀번호", Password),
+    ("口令", Password),
+    ("jelszó", Password),
+    ("lozinka", Password),
+    ("şifre", Password),
+    ("المرور", Password),
+    ("סיסמה", Password),
     ("authtok", Password),
     ("masterauth", Password),
     ("schlüssel", TOKEN),
@@ -65,7 +71,7 @@ const BEFORE_SHORT: &str = "\
 /// Words in front of `key` that make it a secret: `key` alone is any key.
 const BEFORE_KEY: &str = "\
     api secret private access auth encryption signing account master jwt app admin service license shared preshared wep wifi \
-    wlan storage subscription deploy session wandb openai stripe";
+    wlan storage subscription recovery activation product unlock decryption deploy session wandb openai stripe";
 /// Words in front of `secret` and `token` with which it is a value, and no object or piece of code.
 const OWNERS: &str = "access account admin api app auth bearer bot client consumer cookie db deploy github gitlab hmac \
     jwt oauth personal private refresh secret service session shared signing slack user webhook";

@@ -30,6 +30,9 @@ const HEADS: &str = "d-i set enable username user neighbor login default machine
 const USERS: &str = "\
     login user username";
 
+/// Words for the user of a password in a sentence.
+const USER_WORDS: &str = "user username login account benutzer nutzer utilisateur usuario utente";
+
 /// A name and the text around it.
 struct Place<'a> {
     name: &'a [u8],
@@ -118,7 +121,7 @@ impl Place<'_> {
 
     /// `the password is ...`: a sentence that ends in a value that is no word.
     fn sentence(&self) -> Option<Range<usize>> {
-        if self.sense != Sense::Password {
+        if self.sense.is_of_object() {
             return None;
         }
         let (mut at, mut links) = (self.at, 0);
@@ -145,25 +148,33 @@ impl Place<'_> {
         let value = self.word_at(at);
         let value = value.strip_suffix(b".").or_else(|| value.strip_suffix(b",")).unwrap_or(value);
         let rest = self.bytes[at + value.len()..].split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let begins_line = self.lead.trim_ascii().is_empty();
+        let begins_line = self.sense == Sense::Password && (self.lead.trim_ascii().is_empty() || self.is_of_user());
         let is_secret =
             likely::has_digit(value) && value.iter().any(u8::is_ascii_alphabetic) && has_form(value, self.sense);
-        let is_last = rest.iter().all(|byte| b" .,!\"')\r".contains(byte));
+        let is_last = matches!(rest, [b',' | b';', b' ', ..]) && links > 0
+            || rest.iter().all(|byte| b" .,!\"')\r".contains(byte));
         ((links > 0 || begins_line) && is_last && is_secret && !is_code(value)).then_some(at..at + value.len())
     }
 }
 
 impl Place<'_> {
-    /// The place behind the colon of `password for the printer: ...`.
+    /// Whether the name of a user is told before, as in `user ann and pass ...`.
+    fn is_of_user(&self) -> bool {
+        self.gap == 1 && self.lead.split(|byte| !byte.is_ascii_alphabetic()).any(|word| is_in(USER_WORDS, word))
+    }
+
+    /// The place behind the sign of `password for the printer: ...`.
     fn behind_words(&self) -> Option<usize> {
         let area = &self.bytes[self.at..self.bytes.len().min(self.at + MOST_LEAD)];
         let line = area.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let colon = memchr::memmem::find(line, b": ")?;
+        let colon = [&b": "[..], b"= ", b"> "].iter().filter_map(|sign| memchr::memmem::find(line, sign)).min()?;
+        let is_arrow = line[colon] == b'>' && line[..colon].ends_with(b"-");
+        let (colon, sign) = if is_arrow { (colon - 1, 2) } else { (colon, 1) };
         let words = line[..colon].split(|byte| *byte == b' ').count();
         let is_phrase =
             line[..colon].iter().all(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80 || b" @._()-".contains(byte));
-        let gap = line[colon + 1..].iter().take_while(|byte| **byte == b' ').count();
-        (words <= 5 && is_phrase).then_some(self.at + colon + 1 + gap)
+        let gap = line[colon + sign..].iter().take_while(|byte| **byte == b' ').count();
+        (words <= 5 && is_phrase).then_some(self.at + colon + sign + gap)
     }
 }
 
