@@ -6,29 +6,8 @@ use super::{
     builtins::{is_builtin, is_builtin_somewhere},
     line::{Line, Shape},
     weights::Weights,
+    words::{WRAPPER, has},
 };
-
-/// Words that may precede the program to run.
-const WRAPPERS: &[&str] = &[
-    "sudo",
-    "doas",
-    "env",
-    "nohup",
-    "time",
-    "command",
-    "builtin",
-    "exec",
-    "nice",
-    "ionice",
-    "setsid",
-    "stdbuf",
-    "noglob",
-    "eval",
-    "parallel",
-    "xargs",
-    "nocorrect",
-    "chronic",
-];
 
 /// Facts about the first word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,9 +52,8 @@ pub fn head_at(line: &Line<'_>) -> usize {
     while at < line.tokens.len() && at < 8 {
         let token = &line.tokens[at];
         let is_behind_wrapper = at > 0;
-        let skips = WRAPPERS.contains(&token.text)
-            || is_assignment(token.text)
-            || (is_behind_wrapper && token.shape == Shape::Flag);
+        let skips =
+            has(token.text, WRAPPER) || is_assignment(token.text) || (is_behind_wrapper && token.shape == Shape::Flag);
         if !skips {
             return at;
         }

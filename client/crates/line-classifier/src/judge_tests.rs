@@ -3,11 +3,9 @@
 use super::{
     Decision::{self, Assistant, Shell},
     Names,
-    builtins::{BUILTINS, ELSEWHERE, EVERYWHERE, KEYWORDS},
     explain::explain,
     judge,
     line::{Line, Shape},
-    rules,
     test_names::{BARE, DEVELOPERS, SUBCOMMANDS},
 };
 
@@ -341,13 +339,6 @@ fn every_judgement_has_a_reason_that_is_harmless() {
             let reason = judge(line, &machine).reason;
             assert!(!reason.is_empty() && !reason.contains(['\u{1b}', '\u{202e}']), "{line:?}: {reason:?}");
         }
-    }
-}
-
-#[test]
-fn words_are_looked_up_in_sorted_lists() {
-    for list in [KEYWORDS, BUILTINS, ELSEWHERE, EVERYWHERE].into_iter().chain(rules::sorted_lists()) {
-        assert!(list.is_sorted(), "{list:?}");
     }
 }
 

@@ -100,18 +100,6 @@ pub fn tells_what_happens(word: &str) -> bool {
     roles(word) & (HAPPENS | PREDICATE) != 0
 }
 
-/// Whether a program of this name takes notes, appointments, searches or talk as its words.
-#[must_use]
-pub fn takes_notes(name: &str) -> bool {
-    roles(name) & NOTES != 0
-}
-
-/// Whether a program of this name destroys what is meant by mistake.
-#[must_use]
-pub fn destroys(name: &str) -> bool {
-    roles(name) & DESTROYS != 0
-}
-
 /// Whether a text is chat by itself: greetings, thanks, agreement.
 #[must_use]
 pub fn is_chat(word: &str) -> bool {
@@ -127,44 +115,65 @@ pub fn asks_in_another_script(text: &str) -> bool {
 /// Length of the longest chat, in bytes.
 const MAX_CHAT_BYTES: usize = 48;
 
-const STRONG: u16 = 1;
-const STOP: u16 = 2;
-const OPENER: u16 = 4;
-const PREDICATE: u16 = 8;
-const CHAT: u16 = 16;
-const INTERROGATIVE: u16 = 32;
-const VERB: u16 = 64;
-const ASKING: u16 = 128;
-const HAPPENS: u16 = 256;
-const TASK: u16 = 512;
-const NOTES: u16 = 1024;
-const DESTROYS: u16 = 2048;
+/// A role of a word; several are added up.
+type Roles = u32;
+
+/// Declares a role for each section of `words.txt`, with its bit.
+macro_rules! roles {
+    ($($role:ident $bit:literal $section:literal)+) => {
+        $(pub(super) const $role: Roles = 1 << $bit;)+
+        const SECTIONS: &[(&str, Roles)] = &[$(($section, $role)),+];
+    };
+}
+
+roles! {
+    STRONG 0 "[strong]"
+    STOP 1 "[stop]"
+    OPENER 2 "[opener]"
+    VERB 3 "[verb]"
+    TASK 4 "[task]"
+    PREDICATE 5 "[predicate]"
+    ASKING 6 "[asking]"
+    HAPPENS 7 "[happens]"
+    CHAT 8 "[chat]"
+    OBJECT 9 "[object]"
+    INTERROGATIVE 10 "[interrogative]"
+    NOTES 11 "[notes]"
+    DESTROYS 12 "[destroys]"
+    SPEAKER 13 "[speaker]"
+    RUNNER 14 "[runner]"
+    OPERANDS 15 "[operands]"
+    WRAPPER 16 "[wrapper]"
+    KEYWORD 17 "[keyword]"
+    BUILTIN 18 "[builtin]"
+    ELSEWHERE 19 "[elsewhere]"
+    EVERYWHERE 20 "[everywhere]"
+}
 
 /// All words with their roles, sorted.
-static WORDS: LazyLock<Vec<(&'static str, u16)>> = LazyLock::new(|| read(include_str!("words.txt")));
+static WORDS: LazyLock<Vec<(&'static str, Roles)>> = LazyLock::new(|| read(include_str!("words.txt")));
 
-fn roles(word: &str) -> u16 {
+/// Whether a word, as it is written, has this role, or one of these.
+pub(super) fn has(word: &str, role: Roles) -> bool {
+    roles(word) & role != 0
+}
+
+/// All words with this role, sorted.
+pub(super) fn all_with(role: Roles) -> impl Iterator<Item = &'static str> {
+    WORDS.iter().filter(move |(_, roles)| roles & role != 0).map(|(word, _)| *word)
+}
+
+fn roles(word: &str) -> Roles {
     WORDS.binary_search_by_key(&word, |(known, _)| *known).map_or(0, |at| WORDS[at].1)
 }
 
-fn read(file: &'static str) -> Vec<(&'static str, u16)> {
-    let mut words: BTreeMap<&str, u16> = BTreeMap::new();
+fn read(file: &'static str) -> Vec<(&'static str, Roles)> {
+    let mut words: BTreeMap<&str, Roles> = BTreeMap::new();
     let mut role = 0;
     for line in file.lines().filter(|line| !line.starts_with('#')) {
-        match line {
-            "[strong]" => role = STRONG,
-            "[stop]" => role = STOP,
-            "[opener]" => role = OPENER,
-            "[verb]" => role = VERB,
-            "[predicate]" => role = PREDICATE,
-            "[asking]" => role = ASKING,
-            "[task]" => role = TASK,
-            "[notes]" => role = NOTES,
-            "[destroys]" => role = DESTROYS,
-            "[happens]" => role = HAPPENS,
-            "[chat]" => role = CHAT,
-            "[interrogative]" => role = INTERROGATIVE,
-            _ => line.split_whitespace().for_each(|word| *words.entry(word).or_default() |= role),
+        match SECTIONS.iter().find(|(section, _)| *section == line) {
+            Some((_, of_section)) => role = *of_section,
+            None => line.split_whitespace().for_each(|word| *words.entry(word).or_default() |= role),
         }
     }
     words.into_iter().collect()
@@ -190,9 +199,16 @@ mod tests {
 
     #[test]
     fn every_section_is_known_and_no_word_is_left_without_a_role() {
-        let sections = include_str!("words.txt").lines().filter(|line| line.starts_with('[')).count();
-        assert_eq!(sections, 14);
-        assert!(WORDS.iter().all(|(word, roles)| *roles != 0 && !word.starts_with('[')));
+        let sections = include_str!("words.txt").lines().filter(|line| line.starts_with('[') && line.ends_with(']'));
+        let mut known: Vec<&str> = SECTIONS.iter().map(|(section, _)| *section).collect();
+        let mut sections: Vec<&str> = sections.collect();
+        known.sort_unstable();
+        sections.sort_unstable();
+        sections.dedup();
+        assert_eq!(sections, known);
+        let bits: Roles = SECTIONS.iter().map(|(_, role)| role).sum();
+        assert_eq!(bits.count_ones() as usize, SECTIONS.len(), "each role has a bit of its own");
+        assert!(WORDS.iter().all(|(_, roles)| *roles != 0));
     }
 
     #[test]

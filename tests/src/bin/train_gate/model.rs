@@ -1,7 +1,7 @@
 //! Logistic regression by stochastic descent, with a separate step for each weight.
 
 use cohab_line_classifier::{
-    builtins::EVERYWHERE,
+    builtins::everywhere,
     feature_names::FEATURES,
     features::{Features, features},
     hashing::{Mark, each_hashed},
@@ -93,8 +93,7 @@ impl Model {
     fn finish(self, names: &NameSet) -> Weights {
         let largest = self.hashed.iter().fold(f32::MIN_POSITIVE, |largest, weight| largest.max(weight.abs()));
         let scale = largest / 127.0;
-        let known = names.iter().map(String::as_str).chain(EVERYWHERE.iter().copied());
-        let mut names: Vec<u32> = known.map(name_hash).collect();
+        let mut names: Vec<u32> = names.iter().map(|name| name_hash(name)).chain(everywhere().map(name_hash)).collect();
         names.sort_unstable();
         names.dedup();
         Weights {

@@ -1,29 +1,25 @@
 //! The rule for commands that take any words: all text after `echo` belongs to it.
 
 use super::{Case, Opinion, has_predicate, script, shell_for};
-use crate::{first_word::head_at, line::Shape, words::takes_notes};
+use crate::{
+    first_word::head_at,
+    line::Shape,
+    words::{NOTES, RUNNER, SPEAKER, has},
+};
 
-/// Commands that take all of the following text.
-pub(super) const SPEAKERS: &[&str] =
-    &["cowsay", "cowthink", "echo", "espeak", "figlet", "logger", "lolcat", "notify-send", "printf", "toilet", "wall"];
-/// Commands that take the following text, unless it is clearly a sentence.
-const RUNNERS: &[&str] = &[
-    "apt", "apt-get", "aptitude", "brew", "dnf", "doas", "flatpak", "nix-env", "pacman", "pip", "pip3", "snap", "sudo",
-    "yay", "yum", "zypper",
-];
 /// Number of determiners and pronouns that make a sentence.
 const SENTENCE: usize = 2;
 
 pub(super) fn opinion(case: &Case<'_>) -> Opinion {
     let first = case.line.first()?;
-    let is_note = || takes_notes(first.text) && !has_predicate(case) && !case.line.is_question();
-    let speaks = case.line.tokens.get(head_at(case.line)).is_some_and(|head| SPEAKERS.contains(&head.text));
+    let is_note = || has(first.text, NOTES) && !has_predicate(case) && !case.line.is_question();
+    let speaks = case.line.tokens.get(head_at(case.line)).is_some_and(|head| has(head.text, SPEAKER));
     if speaks || case.standing.resolves && (first.text == "say" || is_note()) {
         return shell_for(first.text, "takes any text");
     }
     let strong = case.line.strong_count();
     let is_sentence = strong >= SENTENCE || has_predicate(case) || case.line.is_question();
-    if RUNNERS.contains(&first.text) && !is_sentence && script::opinion(case).is_none() {
+    if has(first.text, RUNNER) && !is_sentence && script::opinion(case).is_none() {
         return shell_for(first.text, "is a command, and the rest is no sentence");
     }
     let has_only_names = strong == 0

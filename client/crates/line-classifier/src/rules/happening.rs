@@ -1,8 +1,12 @@
 //! The rule for what a program does or did: `apt upgrade hangs at 40%`, `$HOME points to the wrong user`. A verb and a function word or a number
 //! behind it are seldom arguments.
 
-use super::{Case, Opinion, assistant, free_text::SPEAKERS};
-use crate::{first_word::head_at, line::Shape, words::tells_what_happens};
+use super::{Case, Opinion, assistant};
+use crate::{
+    first_word::head_at,
+    line::Shape,
+    words::{SPEAKER, has, tells_what_happens},
+};
 
 /// Questions that are commands as well.
 const INTERROGATIVES: &[&str] = &["where", "which", "who"];
@@ -12,7 +16,7 @@ pub(super) fn opinion(case: &Case<'_>) -> Opinion {
     let first = case.line.first()?.text;
     let signs = case.line.signs;
     let is_compound = signs.pipe || signs.separator || signs.background || signs.substitution;
-    if is_compound || SPEAKERS.contains(&head.text) || first.starts_with('#') {
+    if is_compound || has(head.text, SPEAKER) || first.starts_with('#') {
         return None;
     }
     // `who owns port 80`, `which package provides x`.

@@ -5,7 +5,7 @@ use super::{Case, Opinion, assistant};
 use crate::{
     first_word::head_at,
     line::Token,
-    words::{asks_about_rest, destroys},
+    words::{DESTROYS, asks_about_rest, has},
 };
 
 /// Number of words of a sentence.
@@ -13,7 +13,7 @@ const SENTENCE: usize = 2;
 
 pub(super) fn opinion(case: &Case<'_>) -> Opinion {
     let head = case.line.tokens.get(head_at(case.line))?;
-    if !destroys(head.text) {
+    if !has(head.text, DESTROYS) {
         return None;
     }
     // Letters are names of files as often as words.

@@ -95,8 +95,3 @@ fn assistant(reason: &'static str) -> Opinion {
 fn shell_for(word: &str, what: &str) -> Opinion {
     Some((Decision::Shell, Reason::about(word, what)))
 }
-
-#[cfg(test)]
-pub(super) fn sorted_lists() -> [&'static [&'static str]; 2] {
-    [phrases::SAID, tools::OPERANDS]
-}

@@ -1,33 +1,15 @@
 //! The rule for two words that begin with a command: `git status`, `make install`, and `ehco one`.
 
 use super::{Case, Opinion, has_predicate, shell_for};
-use crate::{builtins::is_keyword, line::Token};
-
-/// Second words that are not arguments of commands.
-const SAID: &[&str] = &[
-    "anything",
-    "everything",
-    "her",
-    "him",
-    "it",
-    "me",
-    "nothing",
-    "please",
-    "something",
-    "that",
-    "them",
-    "these",
-    "this",
-    "those",
-    "us",
-    "what",
-    "why",
-    "you",
-];
+use crate::{
+    builtins::is_keyword,
+    line::Token,
+    words::{OBJECT, has},
+};
 
 pub(super) fn opinion(case: &Case<'_>) -> Opinion {
     let [first, second] = case.line.tokens.as_slice() else { return None };
-    let is_said = SAID.contains(&second.word)
+    let is_said = has(second.word, OBJECT)
         || has_predicate(case)
         || case.line.text.ends_with(['?', '!', '.', ',']) && second.is_plain();
     let is_command = case.standing.is_known() && (!is_keyword(first.text) || first.text == "time");

@@ -1,10 +1,11 @@
 //! The rule for two names with a word of a sentence between them, which no command has there: `rename a-*.txt to b-*.txt`, `su or sudo`,
 //! `perl -pe vs sed -E`.
 
-use super::{Case, Opinion, assistant, free_text::SPEAKERS};
+use super::{Case, Opinion, assistant};
 use crate::{
     first_word::head_at,
     line::{Shape, Token},
+    words::{SPEAKER, has},
 };
 
 /// What stands between names.
@@ -14,7 +15,7 @@ const COMPARING: &[&str] = &["versus", "vs", "vs."];
 
 pub(super) fn opinion(case: &Case<'_>) -> Opinion {
     let tokens = &case.line.tokens;
-    if SPEAKERS.contains(&tokens.get(head_at(case.line))?.text) {
+    if has(tokens.get(head_at(case.line))?.text, SPEAKER) {
         return None;
     }
     let has_flags = case.line.rest().iter().any(|token| token.shape == Shape::Flag);

@@ -1,12 +1,12 @@
 //! The rule for sentences that hold or begin with signs of the shell: `$? is 137, what does that mean`. What quotes, `echo` and comments
 //! hold says nothing about a line; of the other words, those that commands rarely have count.
 
-use super::{Case, Opinion, Rule, assistant, free_text::SPEAKERS, keywords, script, start, structure};
+use super::{Case, Opinion, Rule, assistant, keywords, script, start, structure};
 use crate::{
     builtins::is_keyword,
     first_word::{self, is_assignment},
     line::{Shape, Token},
-    words::{Lower, asks_about_rest, is_predicate, opens_request},
+    words::{Lower, SPEAKER, asks_about_rest, has, is_predicate, opens_request},
 };
 
 /// The points of a question mark behind a word.
@@ -114,7 +114,7 @@ impl<'a> Iterator for Spoken<'a> {
             let (is_behind, word) = last_command(token);
             let is_head = self.is_head || is_behind;
             self.is_head = is_behind && word.is_empty() || is_head && is_keyword(word);
-            if is_head && SPEAKERS.contains(&word) {
+            if is_head && has(word, SPEAKER) {
                 let rest = &self.tokens[self.at..];
                 self.at += rest.iter().position(|token| last_command(token).0).unwrap_or(rest.len());
             } else if token.shape != Shape::Quoted {
