@@ -109,7 +109,7 @@ impl App {
         }
     }
 
-    /// Says once in a turn that words were put into a line; `? /typed` shows them.
+    /// Says once that words were put into a line; `? /typed` shows them.
     pub(super) fn tell_typed(&mut self, request: &ExecuteCommand, typed: &str) {
         if typed == request.command || !self.typed_lines.keep(request.turn_id, typed) {
             return;

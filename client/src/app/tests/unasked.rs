@@ -56,7 +56,7 @@ fn git_is_typed_so_that_it_only_reads_once_its_settings_are_looked_at() {
     let shown = bench.app.last_frame().above.iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(shown, ["❯ git status", "  ↳ typed to stay read-only · ? /typed"]);
     end(&mut bench, call);
-    // Once in a turn is enough.
+    // Once is enough.
     let call = asks_git(&wish(&mut bench, 21, "git status"));
     assert_eq!(runs(&told(&mut bench, call, None)), Some(STATUS));
     assert_eq!(bench.app.last_frame().above.len(), 1);
