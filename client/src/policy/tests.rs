@@ -36,7 +36,7 @@ fn a_line_is_explained_with_its_parts_and_the_rule_that_allows_it() {
     assert_eq!(explained("ls -la"), "allow: runs at once\n");
     assert_eq!(
         explained("cargo test"),
-        "ask: you are asked\n  not known to be read-only: `cargo`\n\
+        "ask: you are asked\n  may run code: `cargo`\n\
          but it runs unasked here: allow `cargo test` in every folder\n"
     );
     assert!(explained("cargo build").ends_with("it can be allowed for good, by `d` or `a` when it is asked\n"));

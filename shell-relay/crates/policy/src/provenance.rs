@@ -355,16 +355,9 @@ mod tests {
         for line in ["ls /", "ls -la /var", "df -h /", "cd / && ls", "stat /var", "ls --color /"] {
             assert_eq!(source(line), None, "{line}");
         }
-        for line in [
-            "ls -R /",
-            "ls -laR /",
-            "ls --rec /",
-            "ls /tmp",
-            "du -h /",
-            "find / -name x",
-            "ls /var/log",
-            "ls $X /",
-        ] {
+        for line in
+            ["ls -R /", "ls -laR /", "ls --rec /", "ls /tmp", "du -h /", "find / -name x", "ls /var/log", "ls $X /"]
+        {
             assert!(source(line).is_some(), "{line}");
         }
     }

@@ -217,7 +217,7 @@ fn every_refusal_has_a_reason_and_the_worst_comes_first() {
         [
             "`rm` deletes files recursively or by force",
             "not known to be read-only: `frobnicate`",
-            "not known to be read-only: `rm`"
+            "changes files: `rm`"
         ]
     );
 }

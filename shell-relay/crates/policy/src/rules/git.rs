@@ -13,7 +13,7 @@ use super::{
         options::{self, Arguments, Operands},
         paths::{self, PlainPath},
     },
-    Place, Refusal, ask, check_literal, check_path, check_path_text, danger, split,
+    Place, Refusal, ask, check_literal, check_path, check_path_text, danger, purposes, split,
 };
 
 const STARTS_SIGNATURE_PROGRAM: &str = "a format with `%G` starts the signature program of the repository";
@@ -135,7 +135,7 @@ fn assess_subcommand(subcommand: &Word, words: &[Word], context: Context<'_>) ->
         return ask("the git subcommand is quoted");
     }
     let Some(spec) = options::git_subcommand(name) else {
-        return ask(format!("not known to be read-only: `git {name}`"));
+        return ask(purposes::of_git(name));
     };
     // `git stash list` and `git stash show` take the options of `git log` and `git diff`.
     if let Operands::Rule("stash") = spec.operands {

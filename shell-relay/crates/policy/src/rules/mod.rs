@@ -21,6 +21,7 @@ mod packages;
 mod pattern;
 mod printf;
 mod processes;
+mod purposes;
 mod search;
 mod sed;
 mod shells;

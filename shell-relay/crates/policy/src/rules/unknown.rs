@@ -2,7 +2,7 @@
 
 use super::{
     super::{Context, Lock, command::Word, danger, options, paths},
-    Refusal, ask, check_path_text,
+    Refusal, ask, check_path_text, purposes,
 };
 
 /// Judges a program without a row. With `approval.confined = "all"` it runs behind the lock, where it cannot change or send anything; a
@@ -13,7 +13,7 @@ pub(super) fn assess(name: &str, words: &[Word], context: Context<'_>) -> Result
     }
     let may_be_confined = context.lock.is_some_and(Lock::takes_unknown) && context.confines(name);
     if !may_be_confined || danger::is_there_to_act(name) || options::has_phrases(name) {
-        return ask(format!("not known to be read-only: `{name}`"));
+        return ask(purposes::of_program(name));
     }
     words.iter().try_for_each(|word| check_word(word, context))
 }
