@@ -4,6 +4,7 @@
 
 mod command;
 mod compare;
+mod git_index;
 mod list;
 mod restore;
 mod state;
@@ -102,9 +103,14 @@ impl Backups {
         };
         let folder = self.begin(session, turn, question)?;
         let list = TurnList::read(&folder)?;
-        let left = content.as_ref().map_or(Left::Nothing, |(content, _)| Left::File { hash: hash_of(content) });
         // What the assistant itself left here in this turn is nothing to restore.
-        if list.last(path).is_some_and(|change| change.left.as_ref() == Some(&left)) {
+        let is_own =
+            list.last(path).and_then(|change| change.left.as_ref()).is_some_and(|left| match (left, &content) {
+                (Left::File { hash, .. }, Some((content, _))) => *hash == hash_of(content),
+                (Left::Nothing, None) => true,
+                _ => false,
+            });
+        if is_own {
             return Ok(());
         }
         let length = content.as_ref().map_or(0, |(content, _)| content.len()) as u64;
@@ -115,7 +121,7 @@ impl Backups {
             Some((content, metadata)) => {
                 let copy = new_copy();
                 write_new(&folder.join(&copy), &content)?;
-                Kept::File { copy, mode: mode_of(&metadata) }
+                Kept::File { copy, mode: list.mode_before(path, mode_of(&metadata)) }
             }
             None => Kept::Nothing,
         };

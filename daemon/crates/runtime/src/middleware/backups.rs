@@ -13,6 +13,7 @@ use async_trait::async_trait;
 use cohab_agent::{Denial, Middleware, PlannedCall, port::Effect};
 use cohab_impact::{
     changes::{Changes, changes},
+    listing,
     plan::{Known, plan},
 };
 use cohab_model_api::ToolResult;
@@ -58,12 +59,14 @@ impl KeptTurn {
             return Ok(None);
         }
         let deadline = Instant::now() + COPY_LIMIT;
-        let found = changes(&plan(command, &Known::of(self.home.clone(), cwd.to_owned())), deadline);
+        let mut found = changes(&plan(command, &Known::of(self.home.clone(), cwd.to_owned())), deadline);
+        listing::list(&mut found, deadline);
         if found.is_empty() {
             return Ok(None);
         }
-        let Changes { paths, moves, uncovered } = found;
-        let changes = CommandChanges { line: one_line(command, TITLE_MAX_CHARS), paths, moves, uncovered };
+        let Changes { paths, attributes, moves, uncovered, .. } = found;
+        let line = one_line(command, TITLE_MAX_CHARS);
+        let changes = CommandChanges { line, paths, attributes, moves, uncovered };
         let question = one_line(&self.question, TITLE_MAX_CHARS);
         self.backups.keep_for_command((&self.session, &self.turn), &question, &changes, deadline).map(Some)
     }
@@ -145,6 +148,9 @@ impl Middleware for KeepFiles {
     }
 }
 
+#[cfg(test)]
+#[path = "backups_session_tests.rs"]
+mod session_tests;
 #[cfg(test)]
 mod tests {
     use std::fs;
