@@ -126,7 +126,7 @@ impl Backups {
             let Ok(now) = Now::at(path) else { continue };
             let attributes = now.attributes().filter(|_| *is_attributes);
             let is_same = attributes.is_some() && attributes == before.attributes();
-            if now.is_untouched_since(before) && (is_same || attributes.is_none()) || is_same {
+            if is_same || now.is_untouched_since(before) && attributes.is_none() {
                 lines.extend(is_kept_anew.then_some(BackupLine::Same { path: bytes }));
             } else if let Some(attributes) = attributes {
                 lines.push(BackupLine::After { path: bytes, left: Left::Attributes(attributes) });
