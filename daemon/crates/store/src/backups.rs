@@ -38,11 +38,11 @@ pub use turns::TurnSummary;
 /// Largest file that is kept for `write` and `edit`, in bytes: no tool changes a larger one.
 const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 /// Most bytes of one turn's copies. Beyond, `write` and `edit` change no more files, and commands go on without copies.
-const MAX_TURN_BYTES: u64 = 64 * 1024 * 1024;
+pub const MAX_TURN_BYTES: u64 = 64 * 1024 * 1024;
 /// Most bytes of all copies; the turn that was written to first is deleted first.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 /// Most changes of one turn.
-const MAX_CHANGES: usize = 4_000;
+pub const MAX_CHANGES: usize = 4_000;
 /// Lifetime of copies.
 const KEEP: Duration = Duration::from_secs(7 * 24 * 3_600);
 

@@ -6,6 +6,7 @@
 mod arguments;
 pub mod changes;
 mod git;
+pub mod left_out;
 pub mod listing;
 mod patch;
 pub mod plan;
@@ -48,6 +49,17 @@ pub enum Note {
     Grave(Grave),
     /// What is uncertain, and why.
     Unknown(String),
+    /// What an undo will not bring back.
+    LeftOut(Vec<LeftOut>),
+}
+
+/// Something that an undo will not bring back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LeftOut {
+    /// Changes that are not known or not in files, as a phrase.
+    Changes(String),
+    /// What is at a path, and why, as a phrase.
+    Path(PathBuf, &'static str),
 }
 
 /// Places whose removal is said in hard words.

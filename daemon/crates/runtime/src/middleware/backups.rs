@@ -182,6 +182,13 @@ mod tests {
         })
     }
 
+    #[test]
+    fn the_card_names_what_is_left_out_by_the_limits_of_the_backups() {
+        use cohab_impact::left_out::{MAX_KEPT_BYTES, MAX_KEPT_PATHS};
+        use cohab_store::backups::{MAX_CHANGES, MAX_TURN_BYTES};
+        assert_eq!((MAX_KEPT_BYTES, MAX_KEPT_PATHS), (MAX_TURN_BYTES, MAX_CHANGES));
+    }
+
     #[tokio::test]
     async fn a_change_is_kept_around_the_call_and_refused_where_it_cannot_be() {
         let folder = tempfile::tempdir().expect("a folder");
