@@ -146,47 +146,6 @@ impl Bench {
                     self.touch(&turn, &path, || fs::write(&path, format!("{old}{text}")).expect("written"));
                 }
             }
-            Deed::ChangeMode(file, mode) => {
-                if let Some(path) = self.target(self.file(file)) {
-                    self.attributes(&turn, &path, false, || change_mode(&path, mode));
-                }
-            }
-            Deed::ChangeTime(file, seconds) => {
-                let Some(path) = self.target(self.file(file)) else { return };
-                let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.into());
-                // As `touch` does.
-                self.attributes(&turn, &path, false, || {
-                    let file = fs::OpenOptions::new().write(true).create(true).truncate(false).open(&path);
-                    let _ = file.map(|file| file.set_modified(time));
-                });
-            }
-            Deed::Link(file, to) => {
-                let (path, to) = (self.file(file), self.file(to));
-                self.touch(&turn, &path, || {
-                    let _ = fs::remove_file(&path);
-                    std::os::unix::fs::symlink(&to, &path).expect("linked");
-                });
-            }
-            Deed::RemoveFolder(folder) => {
-                let path = self.folder(folder);
-                self.touch(&turn, &path, || drop(fs::remove_dir_all(&path)));
-            }
-            Deed::MoveFolder(from, to) => {
-                let (from, to) = (self.folder(from), self.folder(to));
-                if from.exists() && !to.exists() {
-                    let changes =
-                        CommandChanges { moves: vec![(from.clone(), to.clone())], ..CommandChanges::default() };
-                    self.command(&turn, &changes, || fs::rename(&from, &to).expect("moved"));
-                    self.moves.push((from, to));
-                }
-            }
-            Deed::ChangeModesBelow(folder, mode) => {
-                let path = self.folder(folder);
-                self.attributes(&turn, &path, true, || {
-                    change_mode(&path.join("made"), mode);
-                    change_mode(&path, mode);
-                });
-            }
             Deed::MakeBelow(folder, text) => {
                 let folder = self.folder(folder);
                 let path = folder.join("made");
@@ -206,6 +165,54 @@ impl Bench {
                 fs::write(&path, format!("mine {text}")).expect("written");
                 self.by_user.push((number, path));
             }
+            _ => self.does_more(&turn, deed),
+        }
+    }
+
+    fn does_more(&mut self, turn: &str, deed: &Deed) {
+        match *deed {
+            Deed::ChangeMode(file, mode) => {
+                if let Some(path) = self.target(self.file(file)) {
+                    self.attributes(turn, &path, false, || change_mode(&path, mode));
+                }
+            }
+            Deed::ChangeTime(file, seconds) => {
+                let Some(path) = self.target(self.file(file)) else { return };
+                let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.into());
+                // As `touch` does.
+                self.attributes(turn, &path, false, || {
+                    let file = fs::OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+                    let _ = file.map(|file| file.set_modified(time));
+                });
+            }
+            Deed::Link(file, to) => {
+                let (path, to) = (self.file(file), self.file(to));
+                self.touch(turn, &path, || {
+                    let _ = fs::remove_file(&path);
+                    std::os::unix::fs::symlink(&to, &path).expect("linked");
+                });
+            }
+            Deed::RemoveFolder(folder) => {
+                let path = self.folder(folder);
+                self.touch(turn, &path, || drop(fs::remove_dir_all(&path)));
+            }
+            Deed::MoveFolder(from, to) => {
+                let (from, to) = (self.folder(from), self.folder(to));
+                if from.exists() && !to.exists() {
+                    let changes =
+                        CommandChanges { moves: vec![(from.clone(), to.clone())], ..CommandChanges::default() };
+                    self.command(turn, &changes, || fs::rename(&from, &to).expect("moved"));
+                    self.moves.push((from, to));
+                }
+            }
+            Deed::ChangeModesBelow(folder, mode) => {
+                let path = self.folder(folder);
+                self.attributes(turn, &path, true, || {
+                    change_mode(&path.join("made"), mode);
+                    change_mode(&path, mode);
+                });
+            }
+            _ => {}
         }
     }
 
