@@ -329,7 +329,7 @@ impl App {
     /// What the relay says about a command of ours: it goes to the activity that waits for it.
     fn on_own_event(&mut self, event: LiveEvent, now: Instant, effects: &mut Vec<Effect>) {
         let rest = match &self.activity {
-            Activity::Undo(_) => self.on_undo_event(event, effects),
+            Activity::Undo(_) => self.on_undo_event(event, now, effects),
             Activity::Resume(_) => self.on_resume_event(event, effects),
             Activity::Turn(_) => self.on_naming_event(event, effects),
             Activity::Slash(_) => self.on_pick_event(event, now, effects),
@@ -401,6 +401,7 @@ impl App {
     /// Sends what a turn begins with, now or as soon as there is a connection.
     fn begin_turn(&mut self, mut turn: Turn, query: ClientMessage, effects: &mut Vec<Effect>) {
         self.journal.begin_turn(turn.id());
+        self.undo.history.begin(turn.id());
         match &self.connection.link {
             LinkState::Up(_) if self.connection.cancelled_turn.is_some() => turn.hold(query),
             LinkState::Up(attached) => {

@@ -129,11 +129,13 @@ impl OpenQuestion {
 
     fn begin_look(&mut self, now: Instant) -> Option<Task> {
         let plans = self.environment.plans(&self.request.subject);
-        if !plans.iter().any(Plan::is_worth_a_look) {
+        let is_dangerous = self.request.is_dangerous;
+        if plans.iter().any(Plan::is_worth_a_look) {
+            self.preview = ImpactPreview::Until(now + LOOK_LIMIT);
+        } else if !is_dangerous || plans.iter().all(|plan| plan.steps.is_empty()) {
             return None;
         }
-        self.preview = ImpactPreview::Until(now + LOOK_LIMIT);
-        Some(Task::Look { question: self.request.approval_id, plans })
+        Some(Task::Look { question: self.request.approval_id, plans, is_dangerous })
     }
 
     /// The question comes onto the screen only now.
@@ -234,7 +236,10 @@ impl OpenQuestion {
     pub fn on_done(&mut self, done: TaskResult, now: Instant) -> KeyOutcome {
         match done {
             TaskResult::Looked { question, impacts } if question == self.request.approval_id => {
-                self.preview = ImpactPreview::Seen(impacts);
+                // Where only an undo is looked into, the card does not wait for it.
+                if self.preview != ImpactPreview::Needless || impacts.iter().any(|impact| !impact.notes.is_empty()) {
+                    self.preview = ImpactPreview::Seen(impacts);
+                }
                 KeyOutcome::default()
             }
             TaskResult::Stored { question, result } if question == self.request.approval_id => {

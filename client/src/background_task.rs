@@ -9,7 +9,7 @@ use std::{
     time::Instant,
 };
 
-use cohab_impact::{Impact, plan::Plan, walk};
+use cohab_impact::{Impact, Note, left_out::left_out, plan::Plan, walk};
 use cohab_policy::{Caveat, user_rules::Rule};
 use cohab_policy_io::{
     git_settings::{self, Environment},
@@ -32,6 +32,8 @@ pub enum Task {
         question: ApprovalId,
         /// A command each.
         plans: Vec<Plan>,
+        /// What an undo will not bring back is looked for, too.
+        is_dangerous: bool,
     },
     /// Add rules to the file: all or none.
     Store {
@@ -82,9 +84,15 @@ impl Task {
     #[must_use]
     pub fn run(self, rules: &RulesFile) -> TaskResult {
         match self {
-            Self::Look { question, plans } => {
+            Self::Look { question, plans, is_dangerous } => {
                 let deadline = Instant::now() + LOOK_LIMIT * 2 / 3;
-                let impacts = plans.iter().map(|plan| walk::look(plan, deadline)).collect();
+                let look = |plan| {
+                    let mut impact = walk::look(plan, deadline);
+                    let left_out = if is_dangerous { left_out(plan, deadline) } else { Vec::new() };
+                    impact.notes.extend((!left_out.is_empty()).then_some(Note::LeftOut(left_out)));
+                    impact
+                };
+                let impacts = plans.iter().map(look).collect();
                 TaskResult::Looked { question, impacts }
             }
             Self::Store { question, rules: added } => {

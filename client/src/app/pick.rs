@@ -60,10 +60,10 @@ impl App {
         let Activity::Slash(Slash { stage: SlashStage::Picking(list, picking) }) = &mut self.activity else {
             return false;
         };
-        let list = *list;
+        let list = list.clone();
         match picking {
             Picking::Running(_) => {}
-            Picking::Waiting => match self.command_of(list) {
+            Picking::Waiting => match self.command_of(&list) {
                 Some(text) => self.run_list(list, text, effects),
                 None => self.end_pick(list, None, now, effects),
             },
@@ -97,22 +97,45 @@ impl App {
                 SlashStage::Done
             }
             (List::Questions, picked) => {
-                let Rewind { questions, folder } = picked.as_deref().and_then(Rewind::parse).unwrap_or_default();
+                let Rewind { questions, shell, folder } = picked.as_deref().and_then(Rewind::parse).unwrap_or_default();
                 let folder = folder.filter(|folder| Path::new(folder) != self.shell.cwd);
                 let folder = folder.and_then(|folder| resume::word(&folder, self.options.environment.shell));
                 if let Some(folder) = folder {
-                    return self.run_list(List::Folder(questions), format!("cd -- {folder}"), effects);
+                    return self.run_list(List::Rest { questions, shell }, format!("cd -- {folder}"), effects);
                 }
-                lose(questions, now)
+                match self.rewind_rest(questions, shell.as_deref(), now, effects) {
+                    Some(stage) => stage,
+                    None => return,
+                }
             }
-            (List::Folder(questions), _) => lose(questions, now),
+            (List::Rest { questions, shell }, _) => match self.rewind_rest(questions, shell.as_deref(), now, effects) {
+                Some(stage) => stage,
+                None => return,
+            },
         };
         self.activity = Activity::Slash(Slash { stage });
         self.send_held_request(effects);
     }
 
+    /// The shell goes back to before a turn, which takes a while: `None`; then the conversation loses its questions.
+    fn rewind_rest(
+        &mut self,
+        questions: usize,
+        shell: Option<&str>,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) -> Option<SlashStage> {
+        if let Some(turn) = shell {
+            if self.rewind_shell(turn, questions, effects) {
+                return None;
+            }
+            self.print_remark("The shell stays as it is: what these turns changed in it is not known here.");
+        }
+        Some(lose(questions, now))
+    }
+
     /// The command that shows the list; that of models at the one that answers.
-    fn command_of(&self, list: List) -> Option<String> {
+    fn command_of(&self, list: &List) -> Option<String> {
         let shell = self.options.environment.shell;
         let program = resume::word(&self.options.own_program.to_string_lossy(), shell)?;
         let current = match &self.connection.link {
@@ -123,9 +146,13 @@ impl App {
         Some(match list {
             List::Models => format!("{program} models --pick{at}"),
             List::Conversations => format!("{program} sessions --pick"),
-            List::Questions | List::Folder(_) => {
+            List::Questions | List::Rest { .. } => {
                 let LinkState::Up(attached) = &self.connection.link else { return None };
-                format!("{program} rewind --session {}", resume::word(&attached.session.0, shell)?)
+                let known = match self.undo.history.listed() {
+                    turns if turns.is_empty() => String::new(),
+                    turns => format!(" --shell {}", resume::word(&turns, shell)?),
+                };
+                format!("{program} rewind --session {}{known}", resume::word(&attached.session.0, shell)?)
             }
         })
     }

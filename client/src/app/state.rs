@@ -10,6 +10,7 @@ pub mod entered_line;
 pub mod failure;
 pub mod progress;
 pub mod resume;
+pub mod shell_history;
 pub mod slash;
 pub mod stopped;
 pub mod thinking;

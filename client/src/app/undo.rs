@@ -2,7 +2,7 @@
 //! says what it cannot undo; the shell reports its state; what was not changed since is brought back; the shell reports again; the outcome is
 //! printed.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cohab_protocol::ShellEvent;
 use cohab_shell_relay::live::{LineDecision, LiveEvent, UNDO_PREFIX, UntouchedPrompt};
@@ -13,8 +13,9 @@ use super::{
     App, Surface,
     state::{
         activity::Activity,
+        slash::{List, Picking, Slash, SlashStage},
         turn::Turn,
-        undo::{UndoJournal, UndoKey, UndoStage, Undoing},
+        undo::{Rewinding, UndoJournal, UndoKey, UndoStage, Undoing},
     },
 };
 use crate::{
@@ -59,8 +60,32 @@ impl App {
     /// Its line is printed, the relay makes room.
     pub(super) fn start_undo(&mut self) {
         self.undo.key = UndoKey::Passes;
-        self.activity =
-            Activity::Undo(Undoing { step: UndoStage::Opening, command: String::new(), seen: None, files: Vec::new() });
+        self.activity = Activity::Undo(Undoing {
+            step: UndoStage::Opening,
+            command: String::new(),
+            seen: None,
+            files: Vec::new(),
+            rewind: None,
+        });
+    }
+
+    /// Takes back what this turn and later ones changed in the shell, as a part of a rewind that then loses `questions`. False if nothing
+    /// of it is known.
+    pub(super) fn rewind_shell(&mut self, turn: &str, questions: usize, effects: &mut Vec<Effect>) -> bool {
+        let Some((change, is_partial)) = self.undo.history.take_since(turn) else { return false };
+        let UndoJournal { turn, has_files, .. } = std::mem::take(&mut self.undo.journal);
+        let rest = UndoJournal { turn, has_files, ..UndoJournal::default() };
+        self.undo.journal = UndoJournal { change, is_partial, ..UndoJournal::default() };
+        self.undo.key = UndoKey::Passes;
+        self.activity = Activity::Undo(Undoing {
+            step: UndoStage::Opening,
+            command: String::new(),
+            seen: None,
+            files: Vec::new(),
+            rewind: Some(Rewinding { questions, journal: rest }),
+        });
+        self.run_for_undo(UndoStage::Looking, ":", effects);
+        true
     }
 
     /// Whether the key for undo means undo: at the prompt behind a turn that changed the shell, or ahead of it, as long as it is
@@ -151,7 +176,8 @@ impl App {
                 self.close_undo(effects);
             }
         }
-        true
+        // A rewind continues.
+        matches!(self.activity, Activity::Undo(_)) || self.surface == Surface::Closing
     }
 
     fn undo_files(&mut self, effects: &mut Vec<Effect>) {
@@ -195,15 +221,23 @@ impl App {
 
     fn run_for_undo(&mut self, step: UndoStage, text: &str, effects: &mut Vec<Effect>) {
         let id = format!("{UNDO_PREFIX}{}", (self.options.fresh_turn_id)());
-        let files = self.activity.undoing_mut().map(|undoing| std::mem::take(&mut undoing.files)).unwrap_or_default();
-        self.activity = Activity::Undo(Undoing { step, command: id.clone(), seen: None, files });
+        let (files, rewind) = match self.activity.undoing_mut() {
+            Some(undoing) => (std::mem::take(&mut undoing.files), undoing.rewind.take()),
+            None => (Vec::new(), None),
+        };
+        self.activity = Activity::Undo(Undoing { step, command: id.clone(), seen: None, files, rewind });
         self.surface = Surface::Command;
         let request = CommandRequest { id, text: text.to_owned(), timeout: TIMEOUT, wants_env_delta: true };
         effects.push(Effect::RunAsItIs(request));
     }
 
     /// What the relay says about a command of the undo; any other event comes back.
-    pub(super) fn on_undo_event(&mut self, event: LiveEvent, effects: &mut Vec<Effect>) -> Option<LiveEvent> {
+    pub(super) fn on_undo_event(
+        &mut self,
+        event: LiveEvent,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) -> Option<LiveEvent> {
         let Some(undoing) = self.activity.undoing_mut() else { return Some(event) };
         match event {
             LiveEvent::ShellObserved { id, listing, change } if id == undoing.command => {
@@ -220,6 +254,7 @@ impl App {
                 self.surface = Surface::Ours;
                 self.print_remark(&format!("Nothing was undone: {error}."));
                 self.close_undo(effects);
+                self.advance_pick(now, effects);
             }
             other => return Some(other),
         }
@@ -229,6 +264,10 @@ impl App {
     /// Says what is undone and what is not, to the user and, as an event of the shell, to the daemon.
     fn tell_undo(&mut self, undo: &Undo, now: &Snapshot, effects: &mut Vec<Effect>) {
         let journal = std::mem::take(&mut self.undo.journal);
+        if let Some(turn) = journal.turn {
+            self.undo.history.taken_back(turn);
+        }
+        let is_rewind = self.activity.undoing_mut().is_some_and(|undoing| undoing.rewind.is_some());
         let (done, failed) = undo.outcome(now);
         let back = done.iter().filter_map(|(item, value)| {
             let before = journal.change.steps.get(item)?.after.clone();
@@ -254,7 +293,7 @@ impl App {
         if journal.is_partial {
             remarks.push("One command was stopped or is still running; its other changes are unknown.".to_owned());
         }
-        if !has_files {
+        if !has_files && !is_rewind {
             remarks.push("Files and programs are as the commands left them.".to_owned());
         }
         remarks.iter().for_each(|remark| self.print_remark(remark));
@@ -277,6 +316,14 @@ impl App {
     }
 
     fn close_undo(&mut self, effects: &mut Vec<Effect>) {
+        if let Some(Rewinding { questions, journal }) =
+            self.activity.undoing_mut().and_then(|undoing| undoing.rewind.take())
+        {
+            self.undo.journal = journal;
+            let stage = SlashStage::Picking(List::Rest { questions, shell: None }, Picking::Ended(None));
+            self.activity = Activity::Slash(Slash { stage });
+            return;
+        }
         self.surface = Surface::Closing;
         effects.push(Effect::EndAnswer);
     }

@@ -180,11 +180,11 @@ fn a_model_is_picked_from_the_services_list() {
 }
 
 #[test]
-fn a_conversation_its_files_and_its_folder_go_back_to_a_question() {
+fn a_conversation_its_files_and_its_shell_go_back_to_a_question() {
     in_each_shell(|name| {
         let answers = [
             Answer::text("Hello."),
-            Answer::bash("mkdir deep && cd deep"),
+            Answer::bash("mkdir deep && cd deep && export REWOUND=yes"),
             Answer::bash("echo one > ../one"),
             Answer::text("Made one."),
             Answer::bash("echo more >> ../one"),
@@ -206,6 +206,7 @@ fn a_conversation_its_files_and_its_folder_go_back_to_a_question() {
         shell.wait_text("Folder: ~.");
         shell.send(keys::ENTER);
         shell.wait_text("what goes back?");
+        shell.wait_text("chat, files, shell");
         shell.send(keys::ENTER);
         shell.wait_text("The conversation is as it was before \"make one\".");
         shell.wait_next_prompt(mark);
@@ -213,6 +214,7 @@ fn a_conversation_its_files_and_its_folder_go_back_to_a_question() {
         assert!(
             shell.run("pwd").contains(&format!("{}\r\n", home.path("").display().to_string().trim_end_matches('/')))
         );
+        assert!(!shell.run("env").contains("REWOUND"), "{}", shell.dump());
         shell.ask("what did I ask", "I know nothing.");
         let told = server.wait_for_calls(7)[6].conversation();
         assert!(told.contains("hello") && !told.contains("make one"), "{told}");

@@ -1,6 +1,6 @@
 //! `cohab undo` restores the shell from before the turn, and reports all that it could not restore.
 
-use std::fs;
+use std::{fs, os::unix::fs::PermissionsExt, process::Command};
 
 use cohab_e2e::{
     Answer, Home, ModelServer, Wire, binaries::is_installed_or_skip, home::PROMPT, keys, model_server::Request,
@@ -262,5 +262,40 @@ fn what_commands_removed_created_and_replaced_comes_back_and_the_rest_is_named()
         assert_eq!(home.run(&["undo", "--turn", "1"]).stdout, "~/one.txt: removed, the assistant had created it\n");
         assert_eq!(home.run(&["undo", "--redo"]).stdout, "~/one.txt: restored\n");
         assert_eq!(text("one.txt").as_deref(), Some("one"));
+    }
+}
+
+#[test]
+fn what_git_did_comes_back_with_its_branch_and_index() {
+    for name in ["bash", "zsh", "fish"].into_iter().filter(|name| is_installed_or_skip(name)) {
+        let command =
+            "git add -A && git commit -qm more; git branch -q -D old; chmod 700 run; git checkout -q -b next; rm run";
+        let server = ModelServer::start(Wire::OpenAiChat, [Answer::bash(command), Answer::text("Committed.")]);
+        let home = Home::with_model(&server).env("COHAB_APPROVAL", "all");
+        let home = if name == "bash" { home } else { home.shell(name) };
+        let repository = home.path("shop");
+        fs::create_dir(&repository).expect("made");
+        let git = |line: &str| {
+            let who = ["-c", "user.name=x", "-c", "user.email=x@x"];
+            let output = Command::new("git").args(who).args(line.split(' ')).current_dir(&repository).output();
+            String::from_utf8(output.expect("it runs").stdout).expect("text")
+        };
+        git("init -q -b main");
+        ["user.name x", "user.email x@x"].iter().for_each(|setting| drop(git(&format!("config {setting}"))));
+        fs::write(repository.join("run"), "run").expect("written");
+        git("add run");
+        git("commit -q -m first");
+        git("branch old");
+        fs::write(repository.join("new"), "new").expect("written");
+        let state = || ["status --porcelain --branch", "for-each-ref", "log --oneline"].map(&git);
+        let mode = || fs::metadata(repository.join("run")).expect("it is there").permissions().mode();
+        let (before, mode_before) = (state(), mode());
+        let shell = home.cohab();
+        shell.run("cd shop");
+        shell.ask("commit it", "Committed.");
+        assert_ne!(state(), before, "{name}: {}", shell.dump());
+        shell.run("cohab undo");
+        assert_eq!(state(), before, "{name}: {}", shell.dump());
+        assert_eq!(mode(), mode_before, "{name}");
     }
 }

@@ -45,7 +45,7 @@ pub enum SlashStage {
 }
 
 /// What the user picks from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum List {
     /// The models of the service.
     Models,
@@ -53,8 +53,13 @@ pub enum List {
     Conversations,
     /// The questions of this conversation.
     Questions,
-    /// Nothing: the shell goes to a folder, and then the conversation loses so many questions.
-    Folder(usize),
+    /// Nothing: the shell goes to a folder, and then the rest of a rewind follows.
+    Rest {
+        /// Questions that the conversation loses.
+        questions: usize,
+        /// The turn before which the shell is to be again.
+        shell: Option<String>,
+    },
 }
 
 /// How far a list is from which the user picks.

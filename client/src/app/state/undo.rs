@@ -4,6 +4,8 @@ use cohab_protocol::TurnId;
 use cohab_shell_state::state::{Snapshot, StateChange, Undo};
 use cohab_text::sanitize::one_line;
 
+use super::shell_history::ShellHistory;
+
 /// Letters of a question that an undo names.
 const QUESTION_CHARS: usize = 60;
 
@@ -54,6 +56,8 @@ impl UndoJournal {
 pub struct UndoOffer {
     pub journal: UndoJournal,
     pub key: UndoKey,
+    /// What the turns of this shell changed in it.
+    pub history: ShellHistory,
     /// Turns of this shell that began since the one that can be undone; without one only that one.
     later: Option<LaterTurns>,
     /// The last question, in short.
@@ -79,6 +83,7 @@ impl UndoOffer {
 
     /// Adds what a command changed; `is_whole` unless it may have changed more than is known.
     pub fn record(&mut self, turn: TurnId, change: StateChange, is_whole: bool) {
+        self.history.record(turn, &change, is_whole);
         self.journal.record(turn, change, is_whole);
         self.forget_earlier(turn);
     }
@@ -137,4 +142,15 @@ pub struct Undoing {
     pub seen: Option<Snapshot>,
     /// What became of the files.
     pub files: Vec<String>,
+    /// It is part of a rewind, which continues behind it.
+    pub rewind: Option<Rewinding>,
+}
+
+/// What of a rewind comes behind the shell.
+#[derive(Debug)]
+pub struct Rewinding {
+    /// Questions that the conversation loses.
+    pub questions: usize,
+    /// The turn that can be undone afterwards, without what it changed in the shell.
+    pub journal: UndoJournal,
 }

@@ -135,3 +135,49 @@ fn nothing_is_taken_back_without_a_pick_or_a_conversation() {
     let mut bench = Bench::new();
     assert!(said(&mut bench, "? /rewind").contains("This shell has no conversation yet."));
 }
+
+#[test]
+fn a_rewind_of_the_shell_restores_what_the_turns_changed() {
+    let id = CALL.to_string();
+    let mut bench = Bench::in_a_turn();
+    bench.daemon(execute("ls", None));
+    bench.live(undo::observed(&id, &[("FOO", None, Some("1")), ("PATH", Some("/bin"), Some("/x"))]));
+    bench.live(undo::finished(&id));
+    bench.live(LiveEvent::AnswerReady);
+    bench.daemon(ended(TurnEndReason::Answered));
+    bench.app.last_frame();
+    bench.live(LiveEvent::AnswerEnded);
+    bench.live(LiveEvent::PromptReady);
+    let effects = begin(&mut bench, "? /rewind");
+    let [Effect::RunAsItIs(list)] = &effects[..] else { panic!("{effects:?}") };
+    let known = list.text.split("--shell ").nth(1).expect("the turns").trim_matches('\'').to_owned();
+    let turn = known.strip_suffix('*').expect("it changed the shell");
+    let line = report(&format!("1 question back, shell before {turn}"));
+    let effects = end_list(&mut bench, list.id.clone(), &line);
+    let [Effect::RunAsItIs(look)] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(look.text, ":");
+    let seen = |id: &str, variables: &[(&str, &str)]| LiveEvent::ShellObserved {
+        id: id.to_owned(),
+        change: StateChange::default(),
+        listing: undo::listing("/", variables),
+    };
+    bench.live(seen(&look.id, &[("FOO", "1"), ("PATH", "/x")]));
+    let effects = end_list(&mut bench, look.id.clone(), "");
+    let [Effect::RunAsItIs(restore)] = &effects[..] else { panic!("{effects:?}") };
+    assert!(restore.text.contains("unset -v FOO") && restore.text.contains("PATH='/bin'"), "{}", restore.text);
+    bench.live(seen(&restore.id, &[("PATH", "/bin")]));
+    let effects = end_list(&mut bench, restore.id.clone(), "");
+    let (asked, action) = request(&effects[effects.len() - 1..]);
+    assert_eq!(action, &SessionAction::Rewind, "the conversation is next: {effects:?}");
+    let effects = reply(&mut bench, asked, SessionAnswer::Rewound { question: Some("list it".into()) });
+    assert_eq!(effects, [Effect::EndAnswer]);
+    assert!(bench.shown().contains("\u{21b6} -FOO ~PATH"), "{}", bench.shown());
+}
+
+#[test]
+fn a_shell_whose_turns_are_not_known_stays_and_says_so() {
+    let mut bench = Bench::connected();
+    let effects = pick_question(&mut bench, "1 question back, shell before another");
+    assert_eq!(request(&effects).1, &SessionAction::Rewind);
+    assert!(bench.shown().contains("The shell stays as it is"));
+}

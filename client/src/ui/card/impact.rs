@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use cohab_impact::{Grave, Impact, Note, Tally, walk::MAX_NAMES};
+use cohab_impact::{Grave, Impact, LeftOut, Note, Tally, walk::MAX_NAMES};
 use cohab_policy::Part;
 use cohab_protocol::{ApprovalRequest, ApprovalSubject};
 use ratatui::{
@@ -15,6 +15,9 @@ use crate::approval::{ApprovalEnvironment, ImpactPreview};
 
 /// More rows than this are not shown; hard words come first.
 pub const IMPACT_ROWS: usize = 8;
+
+/// Of what an undo will not bring back, so much is named.
+const MAX_LEFT_OUT: usize = 2;
 
 /// The findings of the short card: what is removed or replaced, and the first thing that is not known.
 fn main_notes(notes: Vec<(usize, &Note)>) -> Vec<(usize, &Note)> {
@@ -143,12 +146,24 @@ impl Base<'_> {
                 row(card, "matches", text, theme::PLAIN);
             }
             Note::Unknown(what) => row(card, "not known", visible(what), theme::WARNING),
+            Note::LeftOut(what) => {
+                let shown: Vec<String> = what.iter().take(MAX_LEFT_OUT).map(|what| self.left_out(what)).collect();
+                let text = format!("will not bring back {}", listed(&shown, what.len()));
+                row(card, "undo", text, theme::WARNING);
+            }
         }
     }
 
     fn examples(&self, paths: &[PathBuf], count: usize) -> String {
         let shown: Vec<String> = paths.iter().map(|path| self.path(path)).collect();
         if shown.is_empty() { shown.concat() } else { format!(", such as {}", listed(&shown, count)) }
+    }
+
+    fn left_out(&self, what: &LeftOut) -> String {
+        match what {
+            LeftOut::Changes(what) => visible(what),
+            LeftOut::Path(path, why) => format!("{} ({why})", self.path(path)),
+        }
     }
 
     /// Below the folder of the command without it, else with `~` for the home.

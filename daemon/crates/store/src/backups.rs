@@ -4,6 +4,7 @@
 
 mod command;
 mod compare;
+mod git_index;
 mod list;
 mod restore;
 mod state;
@@ -37,11 +38,11 @@ pub use turns::TurnSummary;
 /// Largest file that is kept for `write` and `edit`, in bytes: no tool changes a larger one.
 const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 /// Most bytes of one turn's copies. Beyond, `write` and `edit` change no more files, and commands go on without copies.
-const MAX_TURN_BYTES: u64 = 64 * 1024 * 1024;
+pub const MAX_TURN_BYTES: u64 = 64 * 1024 * 1024;
 /// Most bytes of all copies; the turn that was written to first is deleted first.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 /// Most changes of one turn.
-const MAX_CHANGES: usize = 4_000;
+pub const MAX_CHANGES: usize = 4_000;
 /// Lifetime of copies.
 const KEEP: Duration = Duration::from_secs(7 * 24 * 3_600);
 
@@ -102,9 +103,14 @@ impl Backups {
         };
         let folder = self.begin(session, turn, question)?;
         let list = TurnList::read(&folder)?;
-        let left = content.as_ref().map_or(Left::Nothing, |(content, _)| Left::File { hash: hash_of(content) });
         // What the assistant itself left here in this turn is nothing to restore.
-        if list.last(path).is_some_and(|change| change.left.as_ref() == Some(&left)) {
+        let is_own =
+            list.last(path).and_then(|change| change.left.as_ref()).is_some_and(|left| match (left, &content) {
+                (Left::File { hash, .. }, Some((content, _))) => *hash == hash_of(content),
+                (Left::Nothing, None) => true,
+                _ => false,
+            });
+        if is_own {
             return Ok(());
         }
         let length = content.as_ref().map_or(0, |(content, _)| content.len()) as u64;
@@ -115,7 +121,7 @@ impl Backups {
             Some((content, metadata)) => {
                 let copy = new_copy();
                 write_new(&folder.join(&copy), &content)?;
-                Kept::File { copy, mode: mode_of(&metadata) }
+                Kept::File { copy, mode: list.mode_before(path, mode_of(&metadata)) }
             }
             None => Kept::Nothing,
         };

@@ -1,11 +1,21 @@
 //! Determines the files that a command would touch, as far as that is certain before the command runs: the files that a pattern
 //! matches, the number of files that a removal hits, the file that an output replaces. [`plan`] reads the line, [`walk`] looks at the
-//! files, and [`changes`] lists what has to be kept so that the command can be undone. Uncertain effects are reported as unknown.
+//! files, and [`changes`] lists what has to be kept so that the command can be undone; [`listing`] asks git and archivers where only they
+//! know. What programs change is in `writers.table` and `git.table`. Uncertain effects are reported as unknown.
 
+mod arguments;
 pub mod changes;
+mod git;
+pub mod left_out;
+pub mod listing;
+mod patch;
 pub mod plan;
+mod steps;
+mod table;
+mod unpack;
 pub mod walk;
 mod words;
+mod writers;
 
 #[cfg(test)]
 mod tests;
@@ -39,6 +49,17 @@ pub enum Note {
     Grave(Grave),
     /// What is uncertain, and why.
     Unknown(String),
+    /// What an undo will not bring back.
+    LeftOut(Vec<LeftOut>),
+}
+
+/// Something that an undo will not bring back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LeftOut {
+    /// Changes that are not known or not in files, as a phrase.
+    Changes(String),
+    /// What is at a path, and why, as a phrase.
+    Path(PathBuf, &'static str),
 }
 
 /// Places whose removal is said in hard words.

@@ -2,7 +2,14 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use super::words::{PatternWord, WordPiece, WordToken, tokens};
+use super::{
+    git,
+    unpack::{self, Unpacked},
+    words::{PatternWord, WordPiece, WordToken, tokens},
+    writers::{self, Writes},
+};
+
+pub use crate::steps::{GitStep, Lister, PatchStep, Pattern, Plan, PlanStep, TransferKind, UnpackStep};
 
 /// More words than this are not looked at one by one.
 const MAX_TARGETS: usize = 200;
@@ -13,38 +20,6 @@ const KEYWORDS: &[&str] = &[
 ];
 /// What runs the command behind it as it is.
 const PREFIXES: &[&str] = &["command", "nohup", "time", "sudo", "doas", "builtin"];
-/// Programs that change no file by themselves. Their redirections are read apart from them.
-const QUIET: &[&str] = &[
-    "alias", "awk", "basename", "cat", "cut", "date", "df", "diff", "dirname", "du", "echo", "env", "exit", "export",
-    "false", "file", "grep", "head", "hostname", "id", "jq", "kill", "less", "ls", "man", "printf", "ps", "pwd",
-    "read", "realpath", "rg", "seq", "set", "sleep", "sort", "stat", "tail", "test", "tr", "true", "type", "umask",
-    "uname", "unalias", "uniq", "unset", "wait", "wc", "which", "whoami", "xxd", "[",
-];
-/// Subcommands of git that change no file of the user.
-const QUIET_GIT: &[&str] = &[
-    "add",
-    "blame",
-    "branch",
-    "commit",
-    "config",
-    "describe",
-    "diff",
-    "fetch",
-    "log",
-    "ls-files",
-    "ls-tree",
-    "push",
-    "remote",
-    "rev-parse",
-    "shortlog",
-    "show",
-    "status",
-    "tag",
-];
-/// Options of `truncate` with a value.
-const SIZES: &[&str] = &["-s", "-r", "--size", "--reference"];
-/// Options of `sed` with a script.
-const SCRIPTS: &[&str] = &["-e", "-f", "--expression", "--file"];
 /// Where nothing is replaced.
 const SINKS: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"];
 
@@ -67,67 +42,6 @@ impl Known {
         let variables = [("HOME", text(&home)), ("PWD", text(&cwd))];
         let variables = variables.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
         Self { home, cwd, variables }
-    }
-}
-
-/// What is to be looked at, in order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
-    /// What is known.
-    pub home: PathBuf,
-    /// Where the line begins.
-    pub cwd: PathBuf,
-    /// The looks.
-    pub steps: Vec<PlanStep>,
-}
-
-/// One look.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PlanStep {
-    /// The shell goes there.
-    Enter(Pattern),
-    /// These are removed, with what is in them or not.
-    Remove(Vec<Pattern>, bool),
-    /// Something below these is removed.
-    RemoveBelow(Vec<Pattern>),
-    /// The content of these is replaced.
-    Replace(Vec<Pattern>),
-    /// The first go to where the last says, and stay where they are unless they are moved.
-    Transfer(Vec<Pattern>, bool),
-    /// These are written to, or made.
-    Write(Vec<Pattern>),
-    /// The changes of files by a program that nothing is known about, as a phrase.
-    Unseen(String),
-    /// A pattern in any other command.
-    Match(Pattern),
-    /// Uncertain, and why.
-    Unknown(String),
-    /// From here on the shell's folder is uncertain.
-    Lost,
-}
-
-/// A word that names files. Pieces stand for letters, `*` and `?`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern {
-    /// As written.
-    pub raw: String,
-    /// Its letters; `None` is `*`, `Some(None)` is `?`.
-    pub letters: Vec<Option<Option<char>>>,
-}
-
-impl Pattern {
-    /// Whether it can stand for more than one name.
-    #[must_use]
-    pub fn is_open(&self) -> bool {
-        self.letters.iter().any(|letter| !matches!(letter, Some(Some(_))))
-    }
-}
-
-impl Plan {
-    /// Whether there is something to say before the command runs.
-    #[must_use]
-    pub fn is_worth_a_look(&self) -> bool {
-        !self.steps.iter().all(|step| matches!(step, PlanStep::Write(_) | PlanStep::Unseen(_)))
     }
 }
 
@@ -172,17 +86,18 @@ impl Planner<'_> {
         let mut words: Vec<&PatternWord> = Vec::new();
         let (mut replaced, mut written): (Vec<&PatternWord>, Vec<&PatternWord>) = (Vec::new(), Vec::new());
         let mut file: Option<&WordToken> = None;
+        let mut input: Option<&PatternWord> = None;
         for token in tokens.iter().chain([&WordToken::Next]) {
             match token {
                 WordToken::Word(word) => match file.take() {
                     Some(WordToken::Output) => replaced.push(word),
                     Some(WordToken::Append) => written.push(word),
-                    Some(_) => {}
+                    Some(_) => input = Some(word),
                     None => words.push(word),
                 },
                 WordToken::Output | WordToken::Append | WordToken::OtherFile => file = Some(token),
                 WordToken::Next | WordToken::Pipe => {
-                    self.command(&std::mem::take(&mut words));
+                    self.command(&std::mem::take(&mut words), input.take());
                     self.redirected(std::mem::take(&mut replaced), PlanStep::Replace);
                     self.redirected(std::mem::take(&mut written), PlanStep::Write);
                 }
@@ -199,12 +114,13 @@ impl Planner<'_> {
         }
     }
 
-    fn command(&mut self, words: &[&PatternWord]) {
+    /// `input` is the file that the command reads as its standard input.
+    fn command(&mut self, words: &[&PatternWord], input: Option<&PatternWord>) {
         let Some((first, rest)) = words.split_first() else { return };
         let Some(name) = first.literal() else { return self.unknown("which command runs".into()) };
         let verb = name.rsplit('/').next().unwrap_or_default();
         if PREFIXES.contains(&verb) && !rest.first().is_some_and(|word| word.raw.starts_with('-')) {
-            return self.command(rest);
+            return self.command(rest, input);
         }
         if KEYWORDS.contains(&verb) || first.raw.contains('=') {
             return self.unknown("what depends on other parts of the command".into());
@@ -217,13 +133,14 @@ impl Planner<'_> {
             "pushd" | "popd" => self.steps.push(PlanStep::Lost),
             "rm" | "unlink" | "shred" => self.remove(rest, verb == "rm" && is_recursive(rest)),
             "rmdir" => self.remove(rest, false),
-            "mv" | "cp" => self.transfer(rest, verb == "mv"),
-            "truncate" => self.replace(&without_values(rest, SIZES)),
-            "tee" if !rest.iter().any(|word| matches!(word.raw.as_str(), "-a" | "--append")) => self.replace(rest),
+            "mv" => self.transfer(rest, TransferKind::Move),
+            "cp" => self.transfer(rest, TransferKind::Copy),
+            "ln" => self.transfer(rest, TransferKind::Link),
+            "rsync" => self.rsync(rest),
             "find" => self.find(rest),
-            "touch" | "mkdir" | "ln" | "tee" => self.write(&operands(rest)),
-            "sed" => self.sed(rest),
             "git" => self.git(rest),
+            "patch" => self.patch(rest, input),
+            "tar" | "bsdtar" | "gtar" | "unzip" => self.unpack(verb, rest),
             _ => self.others(verb, rest),
         }
     }
@@ -243,61 +160,123 @@ impl Planner<'_> {
         }
     }
 
-    fn replace(&mut self, words: &[&PatternWord]) {
-        if let Some(targets) = self.patterns(&operands(words))
+    /// Adds a step about the files that these words name, if there are any.
+    fn files(&mut self, words: &[PatternWord], step: impl FnOnce(Vec<Pattern>) -> PlanStep) {
+        if let Some(targets) = self.patterns(&words.iter().collect::<Vec<_>>())
             && !targets.is_empty()
         {
-            self.steps.push(PlanStep::Replace(targets));
+            self.steps.push(step(targets));
         }
     }
 
-    fn write(&mut self, words: &[&PatternWord]) {
-        if let Some(targets) = self.patterns(words)
-            && !targets.is_empty()
-        {
-            self.steps.push(PlanStep::Write(targets));
-        }
-    }
-
-    /// `sed -i` writes to all operands, but the first is the script if no option has one.
-    fn sed(&mut self, words: &[&PatternWord]) {
-        if words.iter().any(|word| is_option(word, 'i', "--in-place")) {
-            let has_script = words.iter().any(|word| SCRIPTS.contains(&word.raw.as_str()));
-            let mut files = operands(&without_values(words, SCRIPTS));
-            files.drain(..files.len().min(usize::from(!has_script)));
-            self.write(&files);
-        }
-        self.matched(words);
+    fn unseen(&mut self, what: String) {
+        self.steps.push(PlanStep::Unseen(what));
     }
 
     fn git(&mut self, words: &[&PatternWord]) {
-        let subcommand = words.first().map(|word| word.raw.as_str()).unwrap_or_default();
-        let files = match words.iter().position(|word| word.raw == "--") {
-            Some(dashes) => &words[dashes + 1..],
-            None if subcommand == "restore" => words.get(1..).unwrap_or_default(),
-            None => &[],
+        let (folder, words) = match words {
+            [option, folder, rest @ ..] if option.raw == "-C" => (Some(*folder), rest),
+            _ => (None, words),
         };
-        let is_plain = !files.is_empty() && files.iter().all(|word| !word.raw.starts_with(['-', ':']));
-        match subcommand {
-            "checkout" | "restore" if is_plain => self.write(files),
-            _ if QUIET_GIT.contains(&subcommand) || subcommand.is_empty() => {}
-            _ => self.steps.push(PlanStep::Unseen(format!("what `git {subcommand}` changes in files"))),
+        let Some((name, rest)) = words.split_first() else { return };
+        let subcommand = name.raw.as_str();
+        self.matched(rest);
+        let Some(change) = git::change(subcommand, rest) else {
+            return self.unseen(format!("what `git {subcommand}` changes in files"));
+        };
+        if let Some(phrase) = change.says {
+            return self.unseen(phrase.to_owned());
         }
-        self.matched(words);
+        if change.parts.is_empty() {
+            return;
+        }
+        let values: Vec<PatternWord> = change.arguments.values.into_iter().map(|(_, value)| value).collect();
+        let patterns =
+            |words: &[PatternWord]| words.iter().map(|word| self.pattern(word)).collect::<Result<Vec<_>, _>>();
+        let step = (|| {
+            Ok(GitStep {
+                subcommand: subcommand.to_owned(),
+                parts: change.parts,
+                folder: folder.map(|folder| self.pattern(folder)).transpose()?,
+                options: change.arguments.options,
+                values: patterns(&values)?,
+                operands: patterns(&change.arguments.operands)?,
+                paths: patterns(&change.arguments.behind)?,
+            })
+        })();
+        match step {
+            Ok(step) => self.steps.push(PlanStep::Git(step)),
+            Err(what) => self.unknown(what),
+        }
     }
 
-    fn transfer(&mut self, words: &[&PatternWord], is_move: bool) {
+    /// `patch < FILE`, `patch -i FILE`.
+    fn patch(&mut self, words: &[&PatternWord], input: Option<&PatternWord>) {
+        let patch = unpack::patch(words, input);
+        let step = patch.and_then(|patch| {
+            let file = self.pattern(&patch.file).ok()?;
+            let folder = patch.folder.map(|folder| self.pattern(&folder)).transpose().ok()?;
+            Some(PatchStep { file, strip: patch.strip, folder })
+        });
+        match step {
+            Some(step) => self.steps.push(PlanStep::Patch(step)),
+            None => self.unseen("what `patch` changes in files".to_owned()),
+        }
+    }
+
+    fn unpack(&mut self, program: &str, words: &[&PatternWord]) {
+        let unknown = || PlanStep::Unseen(format!("what `{program}` changes in files"));
+        let step = match unpack::unpack(program, words) {
+            Unpacked::Nothing => return,
+            Unpacked::Written(file) => {
+                self.pattern(&file).map_or_else(|_| unknown(), |file| PlanStep::Write(vec![file]))
+            }
+            Unpacked::Unclear => unknown(),
+            Unpacked::From { lister, archive, folder, strip } => {
+                let folder = folder.map(|folder| self.pattern(&folder)).transpose();
+                match (self.pattern(&archive), folder) {
+                    (Ok(archive), Ok(folder)) => PlanStep::Unpack(UnpackStep { lister, archive, folder, strip }),
+                    _ => unknown(),
+                }
+            }
+        };
+        self.steps.push(step);
+    }
+
+    /// Local copies only: what is on another machine is out of reach.
+    fn rsync(&mut self, words: &[&PatternWord]) {
+        let removes_others = words.iter().any(|word| word.raw.starts_with("--del"));
+        let is_remote = |word: &&PatternWord| word.raw.split('/').next().is_some_and(|start| start.contains(':'));
+        let has_values = words.iter().any(|word| unpack::RSYNC_VALUES.contains(&word.raw.as_str()));
+        if has_values || words.iter().any(is_remote) {
+            return self.unseen("what `rsync` changes in files".to_owned());
+        }
+        if words.iter().any(|word| is_option(word, 'n', "--dry-run")) {
+            return;
+        }
+        self.transfer_to(&operands(words), TransferKind::Sync { removes_others });
+    }
+
+    fn transfer(&mut self, words: &[&PatternWord], kind: TransferKind) {
         let has = |letter: char, long: &str| words.iter().any(|word| is_option(word, letter, long));
         if has('t', "--target-directory") || has('T', "--no-target-directory") {
             return self.unknown("what is replaced where options name the place".into());
         }
-        if has('n', "--no-clobber") {
+        if kind != TransferKind::Link && has('n', "--no-clobber") {
             return;
         }
-        if let Some(targets) = self.patterns(&operands(words))
-            && targets.len() >= 2
-        {
-            self.steps.push(PlanStep::Transfer(targets, is_move));
+        self.transfer_to(&operands(words), kind);
+    }
+
+    fn transfer_to(&mut self, words: &[&PatternWord], kind: TransferKind) {
+        if let Some(mut targets) = self.patterns(words) {
+            // `ln -s TARGET` makes the link here.
+            if kind == TransferKind::Link && targets.len() == 1 {
+                targets.push(Pattern::of("."));
+            }
+            if targets.len() >= 2 {
+                self.steps.push(PlanStep::Transfer(targets, kind));
+            }
         }
     }
 
@@ -323,9 +302,25 @@ impl Planner<'_> {
         if words.iter().any(|word| names_removal(&word.raw)) {
             return self.unknown(format!("what `{verb}` makes of its words"));
         }
+        match writers::writes(verb, words) {
+            Some(all) => all.into_iter().for_each(|writes| self.writes(writes)),
+            None => self.unseen(format!("what `{verb}` changes in files")),
+        }
         self.matched(words);
-        if !QUIET.contains(&verb) {
-            self.steps.push(PlanStep::Unseen(format!("what `{verb}` changes in files")));
+    }
+
+    fn writes(&mut self, writes: Writes) {
+        match writes {
+            Writes::Replaced(files) => self.files(&files, PlanStep::Replace),
+            Writes::Written(files) => self.files(&files, PlanStep::Write),
+            Writes::Folders(files) => self.files(&files, PlanStep::MakeFolders),
+            Writes::Copied(files) => self.transfer_to(&files.iter().collect::<Vec<_>>(), TransferKind::Copy),
+            Writes::Attributes(files, is_deep) => self.files(&files, |files| PlanStep::Attributes(files, is_deep)),
+            Writes::Below(files, endings) if files.is_empty() => {
+                self.steps.push(PlanStep::WriteBelow(Vec::new(), endings));
+            }
+            Writes::Below(files, endings) => self.files(&files, |files| PlanStep::WriteBelow(files, endings)),
+            Writes::Says(phrase) => self.unseen(phrase.to_owned()),
         }
     }
 
@@ -393,16 +388,4 @@ fn is_option(word: &PatternWord, letter: char, long: &str) -> bool {
 fn is_recursive(words: &[&PatternWord]) -> bool {
     let end = words.iter().position(|word| word.raw == "--").unwrap_or(words.len());
     words[..end].iter().any(|word| is_option(word, 'r', "--recursive") || is_option(word, 'R', "--recursive"))
-}
-
-/// Without the values of these options.
-fn without_values<'a>(words: &[&'a PatternWord], options: &[&str]) -> Vec<&'a PatternWord> {
-    let mut kept = Vec::new();
-    let mut skips = false;
-    for word in words {
-        if !std::mem::replace(&mut skips, options.contains(&word.raw.as_str())) {
-            kept.push(*word);
-        }
-    }
-    kept
 }

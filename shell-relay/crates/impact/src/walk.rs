@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     Grave, Impact, Note, Tally,
-    plan::{Pattern, Plan, PlanStep},
+    plan::{Pattern, Plan, PlanStep, TransferKind},
 };
 
 /// Names that are looked at for one command.
@@ -47,15 +47,17 @@ impl<'a> Walker<'a> {
     fn step(&mut self, step: &PlanStep) {
         match step {
             PlanStep::Unknown(what) => self.note(Note::Unknown(what.clone())),
-            PlanStep::Write(_) | PlanStep::Unseen(_) => {}
             PlanStep::Lost => self.cwd = None,
             PlanStep::Enter(folder) => self.enter(folder),
+            step if !step.is_shown() => {}
             _ if self.cwd.is_none() => self.note(Note::Unknown("what is in the folder that it goes to".into())),
             PlanStep::Remove(patterns, is_recursive) => self.remove(patterns, *is_recursive, false),
             PlanStep::RemoveBelow(roots) => self.remove(roots, true, true),
             PlanStep::Replace(patterns) => self.replace(patterns),
+            PlanStep::Transfer(_, TransferKind::Link) => {}
             PlanStep::Transfer(patterns, _) => self.transfer(patterns),
             PlanStep::Match(pattern) => self.matches(pattern),
+            _ => {}
         }
     }
 
@@ -156,6 +158,11 @@ impl<'a> Walker<'a> {
 
     pub(crate) fn may_go_on(&self) -> bool {
         self.names_left > 0 && Instant::now() < self.deadline
+    }
+
+    /// One more name was looked at.
+    pub(crate) fn count_name(&mut self) {
+        self.names_left = self.names_left.saturating_sub(1);
     }
 
     fn replace(&mut self, patterns: &[Pattern]) {

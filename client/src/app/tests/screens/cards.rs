@@ -1,6 +1,6 @@
 //! Every question for consent, as it is open, as it is answered, and what is left of it.
 
-use cohab_impact::{Grave, Impact, Note, Tally};
+use cohab_impact::{Grave, Impact, LeftOut, Note, Tally};
 use cohab_policy::{self, Verdict};
 use cohab_protocol::{ProposedChange, ProposedCommand, WirePath};
 
@@ -254,6 +254,16 @@ fn what_would_be_touched() {
                 Note::Replaces(vec![(path("notes.txt"), 2_140)]),
                 Note::Unknown("what $BUILD holds in the shell".into()),
             ]]);
+        }),
+        ("what an undo will not bring back", |stage| {
+            stage.removal("");
+            let path = Path::new(CWD).join("b\u{202e}uild");
+            let all = vec![
+                LeftOut::Changes("what the other repository holds".into()),
+                LeftOut::Path(path, "more than 64 MiB"),
+                LeftOut::Changes("the packages of the system".into()),
+            ];
+            stage.found(vec![vec![Note::LeftOut(all)]]);
         }),
         ("more rows than are shown", |stage| {
             stage.card(command("rm a b c d e f g h i j"), false, &["removes files"]);

@@ -243,6 +243,7 @@ mod tests {
         let changes = CommandChanges {
             line: "rm gone; make".to_owned(),
             paths: vec![gone.clone()],
+            attributes: Vec::new(),
             moves: vec![(work.join("from"), work.join("to"))],
             uncovered: vec!["what `make` changes in files".to_owned()],
         };

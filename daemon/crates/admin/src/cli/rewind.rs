@@ -3,6 +3,7 @@
 
 mod files;
 mod moments;
+mod shell;
 
 use std::{io::Write, process::ExitCode};
 
@@ -15,7 +16,10 @@ use cohab_store::{
 use cohab_types::picked_line::{self, Rewind};
 use jiff::Zoned;
 
-use self::moments::{Moment, moments};
+use self::{
+    moments::{Moment, moments},
+    shell::{KnownTurns, ShellPart},
+};
 use super::{Failure, record, sessions::resume, undo};
 use crate::prompt::{
     Prompt as _, Row, Screen, Stopped, is_colored,
@@ -30,13 +34,16 @@ const MOST_NAMED: usize = 4;
 #[command(
     hide = true,
     after_help = "`? /rewind` at the prompt of a shell that cohab opened runs it. You pick a question, and whether the \
-        chat, the files or the shell's folder go back to the moment before it. Files come back as `cohab undo` brings \
+        chat, the files or the shell (folder, variables, aliases, options) go back to the moment before it. Files come back as `cohab undo` brings \
         them back; `cohab undo --redo` takes that back, turn by turn."
 )]
 pub struct RewindArgs {
     /// Name of the session
     #[arg(long, value_name = "NAME")]
     pub session: String,
+    /// Turns whose changes of the shell are known, with * behind those that changed it
+    #[arg(long, value_name = "TURNS", default_value = "")]
+    pub shell: String,
 }
 
 /// Runs it. Exit status: 0 done or left, 1 failed, 3 the output is closed.
@@ -57,6 +64,7 @@ fn rewind(args: &RewindArgs, paths: &Paths, now: &Zoned, output: &mut dyn Write)
     if found.is_empty() {
         return Ok(writeln!(output, "This conversation has no question on record.")?);
     }
+    let known = KnownTurns::read(&args.shell);
     let here = std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned();
     let rows: Vec<Row> = found.iter().map(|moment| row(moment, &kept, now)).collect();
     let picked = picker::pick(
@@ -66,7 +74,7 @@ fn rewind(args: &RewindArgs, paths: &Paths, now: &Zoned, output: &mut dyn Write)
             rows: &rows,
             preselected: 0,
             enter: "continues",
-            preview: Some(&|row| preview(&found[..=row], &kept, &here)),
+            preview: Some(&|row| preview(&found[..=row], &kept, &known, &here)),
             remove: None,
         },
     );
@@ -74,13 +82,14 @@ fn rewind(args: &RewindArgs, paths: &Paths, now: &Zoned, output: &mut dyn Write)
         Some(row) => &found[row],
         None => return Ok(()),
     };
-    let ways = ways(moment, &kept, &here);
-    let rows: Vec<Row> = ways.iter().map(|way| Row::new(way.name(), "")).collect();
+    let part = known.part(moment, &here);
+    let ways = ways(moment, &kept, part);
+    let rows: Vec<Row> = ways.iter().map(|way| Row::new(way.name(part), "")).collect();
     let question = format!("Before \"{}\": what goes back?", record::visible(&moment.question));
     let mut screen = Screen::new(terminal, is_colored());
     let Some(way) = stopped(screen.choose(&question, &rows, 0))? else { return Ok(()) };
     drop(screen);
-    carry_out(ways[way], moment, &backups, paths, output)
+    carry_out(ways[way], part, moment, &backups, paths, output)
 }
 
 /// The answer; `None` if the user left.
@@ -95,6 +104,7 @@ fn stopped<T>(answer: Result<T, Stopped>) -> Result<Option<T>, Failure> {
 /// The files come back before the report: a file that is left alone is told, and the rest goes back all the same.
 fn carry_out(
     way: Way,
+    part: ShellPart,
     moment: &Moment,
     backups: &Backups,
     paths: &Paths,
@@ -103,12 +113,13 @@ fn carry_out(
     if way.files {
         output.write_all(files::restore(backups, &moment.turns, paths)?.as_bytes())?;
     }
-    if !way.chat && !way.folder {
+    if !way.chat && !way.shell {
         return Ok(());
     }
     let report = Rewind {
         questions: if way.chat { moment.questions } else { 0 },
-        folder: way.folder.then(|| moment.cwd.clone()),
+        shell: moment.turns.last().filter(|_| way.shell && part == ShellPart::State).cloned(),
+        folder: way.shell.then(|| moment.cwd.clone()),
     };
     Ok(output.write_all(picked_line::report(&report.to_string()).as_bytes())?)
 }
@@ -138,7 +149,7 @@ fn row(moment: &Moment, kept: &[TurnSummary], now: &Zoned) -> Row {
 }
 
 /// What goes back with the last of these moments.
-fn preview(until: &[Moment], kept: &[TurnSummary], here: &str) -> Vec<String> {
+fn preview(until: &[Moment], kept: &[TurnSummary], known: &KnownTurns, here: &str) -> Vec<String> {
     let Some((moment, later)) = until.split_last() else { return Vec::new() };
     let mut lines = match later.len() {
         0 => vec!["Chat: this question and its answer go.".to_owned()],
@@ -155,7 +166,7 @@ fn preview(until: &[Moment], kept: &[TurnSummary], here: &str) -> Vec<String> {
     lines.push(String::new());
     let folder = record::folder(&moment.cwd, &record::home());
     lines.push(if moment.cwd == here { format!("Folder: {folder}, as now.") } else { format!("Folder: {folder}.") });
-    lines.push("Variables, aliases and running programs stay as they are.".to_owned());
+    lines.push(known.told(moment).to_owned());
     lines
 }
 
@@ -164,12 +175,13 @@ fn preview(until: &[Moment], kept: &[TurnSummary], here: &str) -> Vec<String> {
 struct Way {
     chat: bool,
     files: bool,
-    folder: bool,
+    shell: bool,
 }
 
 impl Way {
-    fn name(self) -> String {
-        let parts = [(self.chat, "chat"), (self.files, "files"), (self.folder, "folder")];
+    fn name(self, part: ShellPart) -> String {
+        let shell = if part == ShellPart::State { "shell" } else { "folder" };
+        let parts = [(self.chat, "chat"), (self.files, "files"), (self.shell, shell)];
         let parts: Vec<&str> = parts.into_iter().filter_map(|(is_in, name)| is_in.then_some(name)).collect();
         match parts.as_slice() {
             [only] => format!("only the {only}"),
@@ -180,12 +192,12 @@ impl Way {
 }
 
 /// The choices at a moment: all that can go back first, then less and less.
-fn ways(moment: &Moment, kept: &[TurnSummary], here: &str) -> Vec<Way> {
-    let (has_files, has_folder) = (!kept_of(moment, kept).is_empty(), moment.cwd != here);
+fn ways(moment: &Moment, kept: &[TurnSummary], part: ShellPart) -> Vec<Way> {
+    let (has_files, has_shell) = (!kept_of(moment, kept).is_empty(), part != ShellPart::Nothing);
     let all = [(true, true, true), (true, true, false), (true, false, true), (false, true, true), (true, false, false)];
     let all = all.into_iter().chain([(false, true, false), (false, false, true)]);
-    all.filter(|(_, files, folder)| (has_files || !files) && (has_folder || !folder))
-        .map(|(chat, files, folder)| Way { chat, files, folder })
+    all.filter(|(_, files, shell)| (has_files || !files) && (has_shell || !shell))
+        .map(|(chat, files, shell)| Way { chat, files, shell })
         .collect()
 }
 

@@ -38,7 +38,8 @@ impl SandboxReach {
     fn kept_from(&self, command: &str, cwd: &Path) -> Option<PathBuf> {
         let plan = plan(command, &Known::of(self.home.clone(), cwd.to_owned()));
         let found = changes(&plan, Instant::now() + LOOK_LIMIT);
-        let paths = found.paths.into_iter().chain(found.moves.into_iter().flat_map(|(from, to)| [from, to]));
+        let moved = found.moves.into_iter().flat_map(|(from, to)| [from, to]);
+        let paths = found.paths.into_iter().chain(moved).chain(found.attributes.into_iter().map(|(path, _)| path));
         paths.into_iter().find(|path| !self.allows(path))
     }
 

@@ -13,6 +13,7 @@ use async_trait::async_trait;
 use cohab_agent::{Denial, Middleware, PlannedCall, port::Effect};
 use cohab_impact::{
     changes::{Changes, changes},
+    listing,
     plan::{Known, plan},
 };
 use cohab_model_api::ToolResult;
@@ -58,12 +59,14 @@ impl KeptTurn {
             return Ok(None);
         }
         let deadline = Instant::now() + COPY_LIMIT;
-        let found = changes(&plan(command, &Known::of(self.home.clone(), cwd.to_owned())), deadline);
+        let mut found = changes(&plan(command, &Known::of(self.home.clone(), cwd.to_owned())), deadline);
+        listing::list(&mut found, deadline);
         if found.is_empty() {
             return Ok(None);
         }
-        let Changes { paths, moves, uncovered } = found;
-        let changes = CommandChanges { line: one_line(command, TITLE_MAX_CHARS), paths, moves, uncovered };
+        let Changes { paths, attributes, moves, uncovered, .. } = found;
+        let line = one_line(command, TITLE_MAX_CHARS);
+        let changes = CommandChanges { line, paths, attributes, moves, uncovered };
         let question = one_line(&self.question, TITLE_MAX_CHARS);
         self.backups.keep_for_command((&self.session, &self.turn), &question, &changes, deadline).map(Some)
     }
@@ -146,6 +149,9 @@ impl Middleware for KeepFiles {
 }
 
 #[cfg(test)]
+#[path = "backups_session_tests.rs"]
+mod session_tests;
+#[cfg(test)]
 mod tests {
     use std::fs;
 
@@ -174,6 +180,13 @@ mod tests {
             shell: Shell::Bash,
             lock: None,
         })
+    }
+
+    #[test]
+    fn the_card_names_what_is_left_out_by_the_limits_of_the_backups() {
+        use cohab_impact::left_out::{MAX_KEPT_BYTES, MAX_KEPT_PATHS};
+        use cohab_store::backups::{MAX_CHANGES, MAX_TURN_BYTES};
+        assert_eq!((MAX_KEPT_BYTES, MAX_KEPT_PATHS), (MAX_TURN_BYTES, MAX_CHANGES));
     }
 
     #[tokio::test]

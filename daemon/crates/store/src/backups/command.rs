@@ -1,6 +1,7 @@
 //! Keeps what a command is going to change, as far as that is known before it runs and fits. The command runs in any case.
 
 use std::{
+    collections::HashSet,
     fs, io,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
@@ -18,6 +19,9 @@ use crate::spool::{kept_in, total};
 /// The reason why the rest is not copied.
 const TOO_SLOW: &str = "it took too long to copy";
 
+/// Paths that were left out are named up to this number.
+const MAX_LEFT_OUT: usize = 8;
+
 /// What a command may change. Paths are absolute and may lead through links.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandChanges {
@@ -25,6 +29,8 @@ pub struct CommandChanges {
     pub line: String,
     /// Paths whose content, with all that is below them, may change, vanish or appear.
     pub paths: Vec<PathBuf>,
+    /// Paths whose permissions or times may change, and whether those of all that is below change as well.
+    pub attributes: Vec<(PathBuf, bool)>,
     /// What is moved: from, to. Nothing is at the second path.
     pub moves: Vec<(PathBuf, PathBuf)>,
     /// The parts of the command whose changes are unknown, as phrases.
@@ -45,6 +51,8 @@ struct Watched {
     now: Now,
     /// It was kept for this command, not for an earlier change of the turn.
     is_kept_anew: bool,
+    /// Only its permissions and time are kept.
+    is_attributes: bool,
 }
 
 /// What of a command is kept so far.
@@ -55,6 +63,8 @@ struct Keeping<'a> {
     bytes: u64,
     deadline: Instant,
     lines: Vec<BackupLine>,
+    /// Paths that are kept or watched for this command.
+    seen: HashSet<PathBuf>,
     pending: Pending,
     left_out: Vec<String>,
 }
@@ -81,10 +91,12 @@ impl Backups {
             bytes,
             deadline,
             lines: Vec::new(),
+            seen: HashSet::new(),
             pending: Pending::default(),
             left_out: Vec::new(),
         };
         changes.paths.iter().for_each(|path| keeping.keep_tree(path));
+        changes.attributes.iter().for_each(|(path, is_deep)| keeping.keep_attributes(path, *is_deep));
         for (from, to) in &changes.moves {
             if let (Some(from), Some(to)) = (resolved(from), resolved(to))
                 && let Ok(metadata) = fs::symlink_metadata(&from)
@@ -92,7 +104,11 @@ impl Backups {
                 keeping.pending.moves.push((from, to, metadata.ino()));
             }
         }
-        let Keeping { folder, mut lines, pending, left_out, .. } = keeping;
+        let Keeping { folder, mut lines, pending, mut left_out, .. } = keeping;
+        if left_out.len() > MAX_LEFT_OUT {
+            let more = left_out.split_off(MAX_LEFT_OUT).len();
+            left_out.push(format!("{more} more paths"));
+        }
         lines.push(BackupLine::Command { line: changes.line.clone(), uncovered: changes.uncovered.clone(), left_out });
         add(&folder, lines)?;
         Ok(pending)
@@ -105,17 +121,23 @@ impl Backups {
     pub fn command_ended(&self, session: &str, turn: &str, pending: &Pending) -> io::Result<()> {
         let folder = self.turn(session, turn);
         let mut lines = Vec::new();
-        for Watched { path, now: before, is_kept_anew } in &pending.states {
+        for Watched { path, now: before, is_kept_anew, is_attributes } in &pending.states {
             let bytes = bytes_of(path);
             let Ok(now) = Now::at(path) else { continue };
-            if now.is_untouched_since(before) {
+            let attributes = now.attributes().filter(|_| *is_attributes);
+            let is_same = attributes.is_some() && attributes == before.attributes();
+            if is_same || now.is_untouched_since(before) && attributes.is_none() {
                 lines.extend(is_kept_anew.then_some(BackupLine::Same { path: bytes }));
+            } else if let Some(attributes) = attributes {
+                lines.push(BackupLine::After { path: bytes, left: Left::Attributes(attributes) });
             } else if let Ok(Some(left)) = now.left(path) {
                 lines.push(BackupLine::After { path: bytes, left });
             }
         }
         for (from, to, inode) in &pending.moves {
-            let moved = fs::symlink_metadata(to).ok().filter(|metadata| !from.exists() && metadata.ino() == *inode);
+            let moved = fs::symlink_metadata(to)
+                .ok()
+                .filter(|metadata| !from.exists() && !from.is_symlink() && metadata.ino() == *inode);
             if let Some(metadata) = moved {
                 let moved = MovedIdentity::of(to, &metadata, self.max_turn_bytes);
                 let (path, kept) = (bytes_of(to), Kept::MovedFrom { path: bytes_of(from) });
@@ -139,27 +161,85 @@ impl Keeping<'_> {
             Err(reason) => return self.left_out.push(format!("{}: {reason}", path.display())),
         };
         for (path, now) in found {
-            // What the assistant itself left here in this turn is nothing to restore.
-            let earlier = self.list.last(&path).and_then(|one| one.left.as_ref());
-            // A move leaves a file that is not the assistant's own.
-            let earlier = earlier.filter(|left| !matches!(left, Left::Moved(_)));
-            if earlier.is_some_and(|left| now.is_left(left, &path).unwrap_or(false)) {
-                self.pending.states.push(Watched { path, now, is_kept_anew: false });
-                continue;
+            self.keep_content(path, now);
+        }
+    }
+
+    fn keep_content(&mut self, path: PathBuf, now: Now) {
+        // A part of the command may name it once more.
+        if !self.seen.insert(path.clone()) {
+            return;
+        }
+        // What the assistant itself left here in this turn is nothing to restore.
+        let earlier = self.list.last(&path).and_then(|one| one.left.as_ref());
+        // A move leaves a file that is not the assistant's own, a change of permissions its content.
+        let earlier = earlier.filter(|left| !matches!(left, Left::Moved(_) | Left::Attributes(_)));
+        if earlier.is_some_and(|left| now.is_left(left, &path).unwrap_or(false)) {
+            return self.watch(path, now, false, false);
+        }
+        match self.kept(&path, &now) {
+            Ok(kept) => {
+                let kept = match kept {
+                    Kept::File { copy, mode } => Kept::File { copy, mode: self.list.mode_before(&path, mode) },
+                    Kept::Folder { mode } => Kept::Folder { mode: self.list.mode_before(&path, mode) },
+                    other => other,
+                };
+                self.keep(path, now, kept, false);
             }
-            match self.kept(&path, &now) {
-                Ok(kept) => {
-                    let line = BackupLine::Before { path: bytes_of(&path), kept, new_folders: new_folders(&path) };
-                    self.lines.push(line);
-                    self.pending.states.push(Watched { path, now, is_kept_anew: true });
+            Err(reason) => self.left_out.push(format!("{}: {reason}", path.display())),
+        }
+    }
+
+    /// Keeps permissions and time of what is at `path`, and of all that is below it if `is_deep`.
+    fn keep_attributes(&mut self, path: &Path, is_deep: bool) {
+        let Some(path) = resolved(path) else { return };
+        // The content counts nothing here.
+        let found = match (is_deep, Now::at(&path)) {
+            (true, _) => self.tree_of(&path, u64::MAX),
+            (false, now) => now.map(|now| vec![(path.clone(), now)]).map_err(|error| error.to_string()),
+        };
+        let found = match found {
+            Ok(found) => found,
+            Err(reason) => return self.left_out.push(format!("{}: {reason}", path.display())),
+        };
+        for (path, now) in found {
+            let earlier = self.list.last(&path);
+            let is_own = |left: &Left| !matches!(left, Left::Moved(_)) && now.is_left(left, &path).unwrap_or(false);
+            let left = earlier.and_then(|one| one.left.as_ref());
+            let is_content =
+                earlier.is_some_and(|one| !matches!(one.kept, Kept::Attributes(_) | Kept::MovedFrom { .. }));
+            let attributes = now.attributes();
+            match (left, attributes) {
+                _ if self.seen.contains(&path) => {}
+                (Some(left), _) if is_own(left) => {
+                    self.seen.insert(path.clone());
+                    self.watch(path, now, false, !is_content);
                 }
-                Err(reason) => self.left_out.push(format!("{}: {reason}", path.display())),
+                (_, Some(attributes)) if !is_content => {
+                    self.seen.insert(path.clone());
+                    self.keep(path, now, Kept::Attributes(attributes), true);
+                }
+                // The user has changed what the assistant left, or a file is about to be made.
+                _ => self.keep_content(path, now),
             }
         }
     }
 
+    fn keep(&mut self, path: PathBuf, now: Now, kept: Kept, is_attributes: bool) {
+        self.lines.push(BackupLine::Before { path: bytes_of(&path), kept, new_folders: new_folders(&path) });
+        self.watch(path, now, true, is_attributes);
+    }
+
+    fn watch(&mut self, path: PathBuf, now: Now, is_kept_anew: bool, is_attributes: bool) {
+        self.pending.states.push(Watched { path, now, is_kept_anew, is_attributes });
+    }
+
     /// What is at `path` and below it, each folder behind what it holds.
     fn tree(&self, path: &Path) -> Result<Vec<(PathBuf, Now)>, String> {
+        self.tree_of(path, self.backups.max_turn_bytes)
+    }
+
+    fn tree_of(&self, path: &Path, max_bytes: u64) -> Result<Vec<(PathBuf, Now)>, String> {
         let mut found = Vec::new();
         let mut bytes = self.bytes;
         let mut waiting = vec![path.to_owned()];
@@ -177,7 +257,7 @@ impl Keeping<'_> {
             if self.list.changes.len() + self.pending.states.len() + found.len() > MAX_CHANGES {
                 return Err("too many files".to_owned());
             }
-            if bytes > self.backups.max_turn_bytes {
+            if bytes > max_bytes {
                 return Err(format!("more than {} MiB", self.backups.max_turn_bytes / (1024 * 1024)));
             }
             if Instant::now() > self.deadline {

@@ -125,12 +125,20 @@ fn first_changes(turns: &[(SystemTime, PathBuf, TurnList)]) -> Vec<(Change, Path
 /// `None` if it is as it was.
 fn changed_file(change: &Change, copies: &Path) -> Option<ChangedFile> {
     let now = Now::at(&change.path).unwrap_or(Now::Other);
+    if let (Kept::Attributes(before), Some(after)) = (&change.kept, now.attributes()) {
+        let told = |mode: u32| Content::Other(format!("permissions {mode:o}"));
+        let is_changed_since =
+            !change.left.as_ref().is_some_and(|left| now.is_left(left, &change.path).unwrap_or(false));
+        let (before, after) = (told(before.mode), told(after.mode));
+        let file = ChangedFile { path: change.path.clone(), before, after, moved_from: None, is_changed_since };
+        return Some(file).filter(|file| file.before != file.after);
+    }
     let before = match &change.kept {
         Kept::Nothing => Content::Nothing,
         Kept::File { copy, .. } => file(&copies.join(copy)),
         Kept::Link { target } => link(target),
         Kept::Folder { .. } => Content::Other("a folder".to_owned()),
-        Kept::MovedFrom { .. } => Content::Nothing,
+        Kept::MovedFrom { .. } | Kept::Attributes(_) => Content::Nothing,
     };
     let moved_from = match &change.kept {
         Kept::MovedFrom { path } => Some(path_from(path)),

@@ -39,6 +39,8 @@ pub(super) struct Change {
     pub(super) new_folders: usize,
     /// `None` until it is known that it was changed.
     pub(super) left: Option<Left>,
+    /// The earlier change of the turn that counts if this one was none.
+    pub(super) earlier: Option<Box<Change>>,
 }
 
 /// A command of a turn that may have changed files.
@@ -75,9 +77,22 @@ impl TurnList {
         self.last_place(path).map(|last| &self.changes[last])
     }
 
+    /// The permissions of a path before the turn, which are `now` these: an earlier command of the turn may have set them.
+    pub(super) fn mode_before(&self, path: &Path, now: u32) -> u32 {
+        match self.last(path) {
+            Some(Change { kept: Kept::Attributes(before), left: Some(Left::Attributes(left)), .. })
+                if left.mode == now =>
+            {
+                before.mode
+            }
+            _ => now,
+        }
+    }
+
+    /// Whether the path, or a folder above it, was moved there or away since.
     fn is_moved_since(&self, place: usize, path: &Path) -> bool {
         self.changes[place..].iter().any(|change| match &change.kept {
-            Kept::MovedFrom { path: from } => change.path == path || path_from(from) == path,
+            Kept::MovedFrom { path: from } => path.starts_with(&change.path) || path.starts_with(path_from(from)),
             _ => false,
         })
     }
@@ -92,11 +107,9 @@ impl TurnList {
                 let path = path_from(&path);
                 let is_move = matches!(kept, Kept::MovedFrom { .. });
                 // What was moved there or away since is taken back first, and then the earlier change.
-                if let Some(last) = self.last_place(&path).filter(|last| !is_move && !self.is_moved_since(*last, &path))
-                {
-                    self.changes.remove(last);
-                }
-                self.changes.push(Change { path, kept, new_folders, left: None });
+                let last = self.last_place(&path).filter(|last| !is_move && !self.is_moved_since(*last, &path));
+                let earlier = last.map(|last| Box::new(self.changes.remove(last)));
+                self.changes.push(Change { path, kept, new_folders, left: None, earlier });
             }
             BackupLine::After { path, left } => {
                 if let Some(last) = self.last_place(&path_from(&path)) {
@@ -105,7 +118,10 @@ impl TurnList {
             }
             BackupLine::Same { path } => {
                 if let Some(last) = self.last_place(&path_from(&path)) {
-                    self.changes.remove(last);
+                    match self.changes[last].earlier.take() {
+                        Some(earlier) => self.changes[last] = *earlier,
+                        None => drop(self.changes.remove(last)),
+                    }
                 }
             }
         }
@@ -141,7 +157,7 @@ impl TurnList {
             .iter()
             .cloned()
             .map(|ChangingCommand { line, uncovered, left_out }| BackupLine::Command { line, uncovered, left_out });
-        let changes = self.changes.iter().flat_map(|Change { path, kept, new_folders, left }| {
+        let changes = self.changes.iter().flat_map(|Change { path, kept, new_folders, left, .. }| {
             let path = bytes_of(path);
             let before = BackupLine::Before { path: path.clone(), kept: kept.clone(), new_folders: *new_folders };
             let after = left.clone().map(|left| BackupLine::After { path, left });

@@ -9,7 +9,7 @@ use std::{
 use super::{
     Backups, ChangingCommand, MAX_TURN_BYTES,
     list::{BackupLine, Change, TurnList, add},
-    state::{Kept, Left, MovedIdentity, Now, bytes_of, path_from, put_back},
+    state::{Kept, Left, MovedIdentity, Now, bytes_of, path_from, put_attributes_back, put_back},
 };
 use crate::spool::{kept_in, remove};
 
@@ -150,6 +150,8 @@ fn restore_turn(folder: &Path, mut list: TurnList) -> io::Result<Restored> {
 struct Opposite {
     folder: PathBuf,
     has_changes: bool,
+    /// Folders that were made again.
+    made: Vec<PathBuf>,
 }
 
 impl Opposite {
@@ -164,7 +166,7 @@ impl Opposite {
             fs::create_dir(&folder)?;
             add(&folder, [BackupLine::Turn { question: question.to_owned() }])?;
         }
-        Ok(Self { folder, has_changes: false })
+        Ok(Self { folder, has_changes: false, made: Vec::new() })
     }
 
     /// Keeps what is at `path` now.
@@ -172,6 +174,16 @@ impl Opposite {
         let kept = now.keep(path, &self.folder, MAX_TURN_BYTES)?;
         self.add(BackupLine::Before { path: bytes_of(path), kept, new_folders: 0 });
         Ok(())
+    }
+
+    /// Permissions and time of what is at `path` were changed, which was `before` like this.
+    fn attributes(&mut self, path: &Path, before: &Now) {
+        let after = Now::at(path).ok().and_then(|now| now.attributes());
+        if let (Some(before), Some(after)) = (before.attributes(), after) {
+            let kept = Kept::Attributes(before);
+            self.add(BackupLine::Before { path: bytes_of(path), kept, new_folders: 0 });
+            self.add(BackupLine::After { path: bytes_of(path), left: Left::Attributes(after) });
+        }
     }
 
     fn moved(&mut self, from: &Path, to: &Path, moved: &MovedIdentity) {
@@ -206,44 +218,92 @@ impl Opposite {
 /// # Errors
 /// The reason to leave the path alone.
 fn take_back(change: &Change, copies: &Path, opposite: &mut Opposite) -> Result<Word, String> {
-    let Change { path, kept, new_folders, left } = change;
+    let Change { path, kept, new_folders, left, .. } = change;
     let told = |error: io::Error| error.to_string();
-    if path.parent().and_then(|folder| folder.canonicalize().ok()).as_deref() != path.parent() {
-        let is_gone = !path.parent().is_some_and(Path::exists);
-        return match (is_gone, kept) {
-            (true, Kept::Nothing) => Ok(Word::AsBefore),
-            (true, _) => Err("its folder is gone".to_owned()),
-            (false, _) => Err("its folder is a link now".to_owned()),
-        };
+    if let Some(word) = above(change, &mut opposite.made)? {
+        return Ok(word);
+    }
+    // It was made for what was in it, and is empty by now unless something else is in it.
+    if (kept, left) == (&Kept::Nothing, &Some(Left::Nothing))
+        && opposite.made.contains(path)
+        && fs::remove_dir(path).is_ok()
+    {
+        return Ok(Word::AsBefore);
     }
     let now = Now::at(path).map_err(told)?;
-    if now.is_kept(kept, path, copies).map_err(|error| format!("it cannot be compared with its copy: {error}"))? {
+    if let (Kept::Attributes(before), Some(Left::Attributes(after))) = (kept, left) {
+        let attributes = now.attributes().ok_or_else(|| changed_since(&now, &Left::Nothing))?;
+        let is_changed = put_attributes_back(&attributes, (before, after), path)?;
+        if is_changed {
+            opposite.attributes(path, &now);
+        }
+        return Ok(if is_changed { Word::Restored } else { Word::AsBefore });
+    }
+    let is_kept = now.is_kept(kept, left.as_ref(), path, copies);
+    if is_kept.map_err(|error| format!("it cannot be compared with its copy: {error}"))? {
+        // Folders that were only made for what was in them go as well.
+        let folders = path
+            .ancestors()
+            .skip(1)
+            .take(*new_folders)
+            .take_while(|folder| opposite.made.iter().any(|made| made == folder));
+        folders.map(fs::remove_dir).take_while(Result::is_ok).for_each(drop);
         return Ok(Word::AsBefore);
     }
     let Some(left) = left else { return Err("it is unknown whether its change completed".to_owned()) };
     if !now.is_left(left, path).map_err(told)? {
-        let what = match now {
-            Now::Nothing => "it was removed since",
-            Now::Other => "it is no regular file now",
-            Now::Link(_) if !matches!(left, Left::Link { .. }) => "it is a link now",
-            Now::Folder(_) if *left != Left::Folder => "it is a folder now",
-            _ => "it was changed since",
-        };
-        return Err(what.to_owned());
+        return Err(changed_since(&now, left));
     }
     if let (Kept::MovedFrom { path: from }, Left::Moved(moved)) = (kept, left) {
         let from = path_from(from);
-        put_back(&now, kept, path, copies, MAX_TURN_BYTES)?;
+        put_back(&now, (kept, left), path, copies, MAX_TURN_BYTES)?;
         opposite.moved(path, &from, moved);
         return Ok(Word::MovedBack(from));
     }
     opposite.keep(path, &now)?;
-    put_back(&now, kept, path, copies, MAX_TURN_BYTES)?;
+    put_back(&now, (kept, left), path, copies, MAX_TURN_BYTES)?;
     opposite.after(path);
+    if let (Now::Nothing, Kept::Folder { .. }) = (&now, kept) {
+        opposite.made.push(path.clone());
+    }
     if *kept != Kept::Nothing {
         return Ok(Word::Restored);
     }
     // Only empty folders are removed.
     path.ancestors().skip(1).take(*new_folders).map(fs::remove_dir).take_while(Result::is_ok).for_each(drop);
     Ok(Word::Removed)
+}
+
+/// What became of a path that the change left in this way.
+fn changed_since(now: &Now, left: &Left) -> String {
+    let what = match now {
+        Now::Nothing => "it was removed since",
+        Now::Other => "it is no regular file now",
+        Now::Link(_) if !matches!(left, Left::Link { .. }) => "it is a link now",
+        Now::Folder(_) if !matches!(left, Left::Folder { .. }) => "it is a folder now",
+        _ => "it was changed since",
+    };
+    what.to_owned()
+}
+
+/// Looks at the folders above a path. If what the change removed went with its folder, the folder is made again, and noted as `made`.
+///
+/// # Errors
+/// The reason to leave the path alone.
+fn above(Change { path, kept, left, .. }: &Change, made: &mut Vec<PathBuf>) -> Result<Option<Word>, String> {
+    let folder = path.parent().unwrap_or(path);
+    let there = folder.ancestors().find(|folder| folder.symlink_metadata().is_ok()).unwrap_or(folder);
+    if there.canonicalize().ok().as_deref() != Some(there) {
+        return Err("its folder is a link now".to_owned());
+    }
+    match (there == folder, kept) {
+        (true, _) => Ok(None),
+        (false, Kept::Nothing) => Ok(Some(Word::AsBefore)),
+        (false, Kept::File { .. } | Kept::Link { .. }) if *left == Some(Left::Nothing) => {
+            made.extend(folder.ancestors().take_while(|folder| *folder != there).map(Path::to_owned));
+            fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+            Ok(None)
+        }
+        (false, _) => Err("its folder is gone".to_owned()),
+    }
 }

@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
+    os::unix::fs::PermissionsExt,
     time::Instant,
 };
 
@@ -20,6 +21,12 @@ enum Deed {
     Move(u8, u8),
     Append(u8, u8),
     MakeBelow(u8, u8),
+    ChangeMode(u8, u8),
+    ChangeTime(u8, u8),
+    Link(u8, u8),
+    RemoveFolder(u8),
+    MoveFolder(u8, u8),
+    ChangeModesBelow(u8, u8),
     /// A command of which it is not known what it changes.
     Unknown(u8, u8),
     /// The user changes a file, which no turn is told of.
@@ -34,6 +41,12 @@ fn deed() -> impl Strategy<Value = Deed> {
         3 => (file.clone(), file.clone()).prop_map(|(from, to)| Deed::Move(from, to)),
         4 => (file.clone(), text.clone()).prop_map(|(file, text)| Deed::Append(file, text)),
         3 => (file.clone(), text.clone()).prop_map(|(file, text)| Deed::MakeBelow(file, text)),
+        2 => (file.clone(), text.clone()).prop_map(|(file, text)| Deed::ChangeMode(file, text)),
+        1 => (file.clone(), text.clone()).prop_map(|(file, text)| Deed::ChangeTime(file, text)),
+        2 => (file.clone(), file.clone()).prop_map(|(file, to)| Deed::Link(file, to)),
+        2 => file.clone().prop_map(Deed::RemoveFolder),
+        2 => (file.clone(), file.clone()).prop_map(|(from, to)| Deed::MoveFolder(from, to)),
+        1 => (file.clone(), text.clone()).prop_map(|(file, text)| Deed::ChangeModesBelow(file, text)),
         1 => (file.clone(), text.clone()).prop_map(|(file, text)| Deed::Unknown(file, text)),
         1 => (file, text).prop_map(|(file, text)| Deed::ByUser(file, text)),
     ]
@@ -68,6 +81,26 @@ impl Bench {
         self.work.join(format!("f{number}"))
     }
 
+    fn folder(&self, number: u8) -> PathBuf {
+        self.work.join(format!("d{number}"))
+    }
+
+    /// Where a path leads to, as a command's paths name it; `None` for a circle of links.
+    fn target(&self, mut path: PathBuf) -> Option<PathBuf> {
+        for _ in 0..9 {
+            match fs::read_link(&path) {
+                Ok(target) => path = target,
+                Err(_) => return Some(path),
+            }
+        }
+        None
+    }
+
+    fn attributes(&self, turn: &str, path: &Path, is_deep: bool, work: impl FnOnce()) {
+        let changes = CommandChanges { attributes: vec![(path.to_owned(), is_deep)], ..CommandChanges::default() };
+        self.command(turn, &changes, work);
+    }
+
     /// A command with these changes does this work.
     fn command(&self, turn: &str, changes: &CommandChanges, work: impl FnOnce()) {
         let deadline = Instant::now() + Duration::from_secs(60);
@@ -97,11 +130,11 @@ impl Bench {
             }
             Deed::Move(from, to) => {
                 let (from, to) = (self.file(from), self.file(to));
-                if from == to || !from.exists() {
+                if from == to || !is_there(&from) {
                     return;
                 }
-                let moves = if to.exists() { vec![] } else { vec![(from.clone(), to.clone())] };
-                let paths = if to.exists() { vec![from.clone(), to.clone()] } else { vec![] };
+                let moves = if is_there(&to) { vec![] } else { vec![(from.clone(), to.clone())] };
+                let paths = if is_there(&to) { vec![from.clone(), to.clone()] } else { vec![] };
                 let changes = CommandChanges { paths, moves, ..CommandChanges::default() };
                 self.command(&turn, &changes, || fs::rename(&from, &to).expect("moved"));
                 self.moves.push((from, to));
@@ -109,10 +142,12 @@ impl Bench {
             Deed::Append(file, text) => {
                 let path = self.file(file);
                 let old = fs::read_to_string(&path).unwrap_or_default();
-                self.touch(&turn, &path, || fs::write(&path, format!("{old}{text}")).expect("written"));
+                if let Some(path) = self.target(path) {
+                    self.touch(&turn, &path, || fs::write(&path, format!("{old}{text}")).expect("written"));
+                }
             }
             Deed::MakeBelow(folder, text) => {
-                let folder = self.work.join(format!("d{folder}"));
+                let folder = self.folder(folder);
                 let path = folder.join("made");
                 self.touch(&turn, &folder, || {
                     fs::create_dir_all(&folder).expect("made");
@@ -122,26 +157,81 @@ impl Bench {
             Deed::Unknown(file, text) => {
                 let uncovered = vec!["what `make` changes in files".to_owned()];
                 let changes = CommandChanges { uncovered, ..CommandChanges::default() };
-                let path = self.file(file);
+                let Some(path) = self.target(self.file(file)) else { return };
                 self.command(&turn, &changes, || fs::write(&path, format!("unknown {text}")).expect("written"));
             }
             Deed::ByUser(file, text) => {
-                let path = self.file(file);
+                let Some(path) = self.target(self.file(file)) else { return };
                 fs::write(&path, format!("mine {text}")).expect("written");
                 self.by_user.push((number, path));
             }
+            _ => self.does_more(&turn, deed),
         }
     }
 
-    /// All files with their content; folders without.
-    fn tree(&self) -> BTreeMap<PathBuf, Option<String>> {
+    fn does_more(&mut self, turn: &str, deed: &Deed) {
+        match *deed {
+            Deed::ChangeMode(file, mode) => {
+                if let Some(path) = self.target(self.file(file)) {
+                    self.attributes(turn, &path, false, || change_mode(&path, mode));
+                }
+            }
+            Deed::ChangeTime(file, seconds) => {
+                let Some(path) = self.target(self.file(file)) else { return };
+                let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.into());
+                // As `touch` does.
+                self.attributes(turn, &path, false, || {
+                    let file = fs::OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+                    let _ = file.map(|file| file.set_modified(time));
+                });
+            }
+            Deed::Link(file, to) => {
+                let (path, to) = (self.file(file), self.file(to));
+                self.touch(turn, &path, || {
+                    let _ = fs::remove_file(&path);
+                    std::os::unix::fs::symlink(&to, &path).expect("linked");
+                });
+            }
+            Deed::RemoveFolder(folder) => {
+                let path = self.folder(folder);
+                self.touch(turn, &path, || drop(fs::remove_dir_all(&path)));
+            }
+            Deed::MoveFolder(from, to) => {
+                let (from, to) = (self.folder(from), self.folder(to));
+                if from.exists() && !to.exists() {
+                    let changes =
+                        CommandChanges { moves: vec![(from.clone(), to.clone())], ..CommandChanges::default() };
+                    self.command(turn, &changes, || fs::rename(&from, &to).expect("moved"));
+                    self.moves.push((from, to));
+                }
+            }
+            Deed::ChangeModesBelow(folder, mode) => {
+                let path = self.folder(folder);
+                self.attributes(turn, &path, true, || {
+                    change_mode(&path.join("made"), mode);
+                    change_mode(&path, mode);
+                });
+            }
+            _ => {}
+        }
+    }
+
+    /// All that is there: permissions of files and folders, and the content of files or the target of links.
+    fn tree(&self) -> BTreeMap<PathBuf, (u32, String)> {
         let mut found = BTreeMap::new();
         let mut folders = vec![self.work.clone()];
         while let Some(folder) = folders.pop() {
             for path in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
-                let content = path.is_file().then(|| fs::read_to_string(&path).expect("text"));
-                folders.extend(content.is_none().then(|| path.clone()));
-                found.insert(path, content);
+                let metadata = path.symlink_metadata().expect("it is there");
+                let content = if metadata.is_symlink() {
+                    format!("to {}", fs::read_link(&path).expect("a link").display())
+                } else if metadata.is_dir() {
+                    folders.push(path.clone());
+                    "a folder".to_owned()
+                } else {
+                    fs::read_to_string(&path).expect("text")
+                };
+                found.insert(path, (metadata.permissions().mode(), content));
             }
         }
         found
@@ -160,6 +250,17 @@ impl Bench {
             }
         }
         excused
+    }
+}
+
+fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+/// The owner can still read, write and enter.
+fn change_mode(path: &Path, mode: u8) {
+    if !path.is_symlink() {
+        let _ = fs::set_permissions(path, fs::Permissions::from_mode(0o700 | u32::from(mode)));
     }
 }
 
