@@ -371,7 +371,7 @@ impl App {
         self.print_question(&question);
         if question.is_empty() {
             let turn_id = (self.options.fresh_turn_id)();
-            let turn = Turn::new(turn_id, self.text_width(), self.options.output_style, None, now);
+            let turn = Turn::new(turn_id, self.text_width(), &self.options, now);
             self.activity = Activity::Turn(Box::new(turn));
             self.print_usage();
             self.end_turn(effects);
@@ -384,8 +384,7 @@ impl App {
     fn ask(&mut self, question: String, now: Instant, effects: &mut Vec<Effect>) {
         let turn_id = (self.options.fresh_turn_id)();
         self.undo.turn_begins(&question);
-        let mut turn =
-            Turn::new(turn_id, self.text_width(), self.options.output_style, self.options.highlighter.clone(), now);
+        let mut turn = Turn::new(turn_id, self.text_width(), &self.options, now);
         turn.progress = Progress::new(&question, now);
         let mut query = UserQuery {
             turn_id,

@@ -2,6 +2,7 @@
 //!
 //! A key takes the shortest way: read, relay, write. Nothing on it waits, allocates per key or ticks.
 
+mod background;
 mod command_status;
 mod drawing;
 mod ending;
@@ -21,6 +22,7 @@ pub(crate) mod wake;
 
 use std::{io, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
+use background::BackgroundColour;
 use cohab_daemon_link::connection::Link;
 use cohab_policy_io::rules_file::{RuleBook, RulesFile};
 use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey};
@@ -30,7 +32,6 @@ use cohab_shell_relay::{
     live::{Effects, Keyboard, LiveEvent, LiveShell},
 };
 use cohab_term::{
-    ansi::ColorSupport,
     live_area::{Abilities, LiveArea},
     markdown::Highlighter,
     pace::FramePace,
@@ -126,6 +127,7 @@ struct Driver {
     undo_key: UndoKey,
     tasks: BackgroundTasks,
     focus: Focus,
+    background: BackgroundColour,
     entry: PromptLine,
     unintegrated_notice: UnintegratedNotice,
     /// Shown at this start, and not counted yet.
@@ -138,7 +140,9 @@ struct Driver {
 impl Driver {
     fn open(start: Start) -> io::Result<Self> {
         let now = Instant::now();
-        let abilities = Abilities::from_env();
+        let background = BackgroundColour::new(start.config.client.theme);
+        let mut abilities = Abilities::from_env();
+        abilities.colors = abilities.colors.on(background.known());
         let approval = approval_mode(&start.config)?;
         let mut terminal = Terminal::open()?;
         let (columns, rows) = terminal.size();
@@ -148,7 +152,7 @@ impl Driver {
             terminal.write(format!("cohab: {complaint}\r\n").as_bytes());
         }
         let rules = Arc::new(RulesFile::new(start.paths.rules_file()));
-        let highlighter = (abilities.colors == ColorSupport::Ansi16).then(Highlighter::new);
+        let highlighter = abilities.colors.has_colours().then(Highlighter::new);
         let launcher: fn() -> _ = if start.config.client.lock { || lock::launcher().ok() } else { || None };
         let has_lock = launcher().is_some();
         let environment = ApprovalEnvironment::of_this_process(home(), shell.kind(), &start.paths, Lasting::Shell);
@@ -192,6 +196,7 @@ impl Driver {
             undo_key: start.config.client.undo_key,
             tasks: BackgroundTasks::new(rules),
             focus: Focus::new(start.config.client.notify),
+            background,
             entry,
             unintegrated_notice: UnintegratedNotice::new(abilities.colors),
             greeting,
@@ -243,6 +248,9 @@ impl Driver {
             self.settle();
             self.tell_of_plain_shell();
             self.focus.watch(self.app.watches_focus(), &mut self.live, &mut self.terminal);
+            if self.app.owns_terminal() && self.abilities.colors.has_colours() {
+                self.background.ask(&mut self.terminal);
+            }
             self.draw_if_due();
         }
     }
@@ -274,6 +282,17 @@ impl Driver {
     }
 
     fn on_keys(&mut self, bytes: &[u8]) {
+        let (bytes, background) = self.background.keys(bytes);
+        if let Some(background) = background {
+            self.abilities.colors = self.abilities.colors.on(background);
+            self.area.set_colors(self.abilities.colors);
+        }
+        if !bytes.is_empty() {
+            self.on_typed(&bytes);
+        }
+    }
+
+    fn on_typed(&mut self, bytes: &[u8]) {
         self.has_been_used = true;
         self.unintegrated_notice.typed(bytes);
         if self.take_entry_keys(bytes) {

@@ -41,6 +41,8 @@ pub struct Options {
     pub output_style: OutputStyle,
     /// What is shown of the model's thoughts.
     pub reasoning: Reasoning,
+    /// Whether a bar stands left of answers; never in sentences.
+    pub gutter: bool,
     /// Whether a longer turn ends with what it took.
     pub footer: bool,
     /// The program of this client, to run its lists in the shell.

@@ -55,6 +55,7 @@ impl Start {
             environment: Arc::new(environment),
             output_style,
             reasoning: client.reasoning,
+            gutter: client.gutter,
             footer: client.footer,
             own_program: std::env::current_exe().unwrap_or_else(|_| "cohab".into()),
             fresh_turn_id: TurnId::fresh,

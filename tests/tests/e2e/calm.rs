@@ -52,6 +52,33 @@ fn a_silent_command_shows_that_it_runs_and_leaves_no_trace() {
 }
 
 #[test]
+fn a_light_terminal_gets_other_shades_and_its_answer_reaches_no_shell() {
+    in_each_shell(|name| {
+        let answers = [Answer::text("Use `one`."), Answer::text("Use `two`.")];
+        let server = ModelServer::start(Wire::OpenAiChat, answers);
+        let home = Home::with_model(&server).shell(name);
+        let shell = home.cohab();
+        shell.wait_prompt();
+        let mark = shell.mark();
+        shell.send("? one");
+        shell.send(keys::ENTER);
+        shell.wait_for("the question about the background", |view| {
+            String::from_utf8_lossy(&view.raw()[mark..]).contains("\u{1b}]11;?\u{1b}\\")
+        });
+        shell.send("\u{1b}]11;rgb:ffff/fdfd/f6f6\u{1b}\\");
+        shell.wait_answer(mark, "Use one.");
+        let mark = shell.mark();
+        shell.ask("two", "Use two.");
+        let raw = shell.raw_since(mark);
+        assert!(raw.contains("\u{1b}[38;5;24mtwo"), "{name}: {raw:?}");
+        assert!(!raw.contains("\u{1b}]11;?"), "{name}: asked twice");
+        shell.submit("echo 'and 'keys");
+        shell.wait_text("and keys");
+        assert!(!shell.look(|view| view.history() + &view.text()).contains("ffff"), "{name}: {}", shell.dump());
+    });
+}
+
+#[test]
 fn a_code_block_is_put_on_the_prompt_and_runs_with_enter() {
     in_each_shell(|name| {
         let text = "Do this:\n\n```sh\necho one-$((40+2))\n```\n\nor that:\n\n```sh\necho a-line\necho b-line\n```\n";
