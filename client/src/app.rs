@@ -43,7 +43,7 @@ use cohab_policy::Caveat;
 use cohab_protocol::{Attached, ClientMessage, ShellEvent, TurnId, UserQuery};
 use cohab_shell_relay::live::LiveEvent;
 use cohab_shell_state::state::{Snapshot, StateChange};
-use cohab_term::{keys::KeyReader, markdown::CodeBlocks};
+use cohab_term::{keys::KeyReader, markdown::CodeBlocks, program_status::ProgramStatus};
 use ratatui::text::Line;
 use state::{
     activity::Activity,
@@ -316,6 +316,7 @@ impl App {
             }
             LiveEvent::UserCommandFinished(command) => {
                 self.shell.seen = None;
+                self.attention.last_end = ProgramStatus::Idle;
                 self.note_failure(&command, effects);
                 self.take_up_picked(&command, effects);
                 self.shell.cwd.clone_from(&command.cwd);
@@ -400,6 +401,7 @@ impl App {
     /// Sends what a turn begins with, now or as soon as there is a connection.
     fn begin_turn(&mut self, mut turn: Turn, query: ClientMessage, effects: &mut Vec<Effect>) {
         self.journal.begin_turn(turn.id());
+        self.attention.last_end = ProgramStatus::Idle;
         match &self.connection.link {
             LinkState::Up(_) if self.connection.cancelled_turn.is_some() => turn.hold(query),
             LinkState::Up(attached) => {

@@ -35,6 +35,7 @@ use cohab_term::{
     live_area::{Abilities, LiveArea},
     markdown::Highlighter,
     pace::FramePace,
+    program_status::ProgramStatus,
 };
 use cohab_types::{client_settings::UndoKey, command::Mode};
 use focus::Focus;
@@ -195,7 +196,7 @@ impl Driver {
             needs_resize: false,
             undo_key: start.config.client.undo_key,
             tasks: BackgroundTasks::new(rules),
-            focus: Focus::new(start.config.client.notify),
+            focus: Focus::new(&start.config),
             background,
             entry,
             unintegrated_notice: UnintegratedNotice::new(abilities.colors),
@@ -247,10 +248,7 @@ impl Driver {
             }
             self.settle();
             self.tell_of_plain_shell();
-            self.focus.watch(self.app.watches_focus(), &mut self.live, &mut self.terminal);
-            if self.app.owns_terminal() && self.abilities.colors.has_colours() {
-                self.background.ask(&mut self.terminal);
-            }
+            self.attend();
             self.draw_if_due();
         }
     }
@@ -282,17 +280,11 @@ impl Driver {
     }
 
     fn on_keys(&mut self, bytes: &[u8]) {
-        let (bytes, background) = self.background.keys(bytes);
-        if let Some(background) = background {
-            self.abilities.colors = self.abilities.colors.on(background);
-            self.area.set_colors(self.abilities.colors);
+        let keys = self.take_background(bytes);
+        let bytes = keys.as_ref();
+        if bytes.is_empty() {
+            return;
         }
-        if !bytes.is_empty() {
-            self.on_typed(&bytes);
-        }
-    }
-
-    fn on_typed(&mut self, bytes: &[u8]) {
         self.has_been_used = true;
         self.unintegrated_notice.typed(bytes);
         if self.take_entry_keys(bytes) {
@@ -481,6 +473,7 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
+        self.focus.tell_status(ProgramStatus::Idle, &mut self.terminal);
         self.terminal.restore(self.live.modes(), !self.takes_modes);
     }
 }

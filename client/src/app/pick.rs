@@ -1,5 +1,5 @@
 //! Lets the user pick from a list of cohab that runs in the shell: `? /model` without a name, `? /resume` with nothing to resume, and
-//! `? /rewind`.
+//! `? /rewind`. The pager of `? /output` runs in the same way.
 
 use std::{
     path::Path,
@@ -48,8 +48,17 @@ impl App {
 
     /// The record of the questions is the session's.
     pub(super) fn begin_rewind(&mut self) -> SlashStage {
+        self.begin_of_conversation(List::Questions)
+    }
+
+    /// The output of the `number`-th last step: it runs through the user's pager, so it is shown as a list is.
+    pub(super) fn begin_output(&mut self, number: usize) -> SlashStage {
+        self.begin_of_conversation(List::Output(number))
+    }
+
+    fn begin_of_conversation(&mut self, list: List) -> SlashStage {
         if matches!(self.connection.link, LinkState::Up(_)) {
-            return SlashStage::Picking(List::Questions, Picking::Waiting);
+            return SlashStage::Picking(list, Picking::Waiting);
         }
         self.print_remark("This shell has no conversation yet.");
         SlashStage::Done
@@ -106,6 +115,7 @@ impl App {
                 lose(questions, now)
             }
             (List::Folder(questions), _) => lose(questions, now),
+            (List::Output(_), _) => SlashStage::Done,
         };
         self.activity = Activity::Slash(Slash { stage });
         self.send_held_request(effects);
@@ -123,9 +133,13 @@ impl App {
         Some(match list {
             List::Models => format!("{program} models --pick{at}"),
             List::Conversations => format!("{program} sessions --pick"),
-            List::Questions | List::Folder(_) => {
+            List::Questions | List::Folder(_) | List::Output(_) => {
                 let LinkState::Up(attached) = &self.connection.link else { return None };
-                format!("{program} rewind --session {}", resume::word(&attached.session.0, shell)?)
+                let command = match list {
+                    List::Output(number) => format!("trace --output {number}"),
+                    _ => "rewind".to_owned(),
+                };
+                format!("{program} {command} --session {}", resume::word(&attached.session.0, shell)?)
             }
         })
     }

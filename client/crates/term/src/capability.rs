@@ -69,6 +69,30 @@ impl Passage {
     }
 }
 
+/// How a terminal shows a notification, next to its bell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Notifier {
+    /// It does not.
+    #[default]
+    BellOnly,
+    /// By OSC 9, as iTerm2, kitty, WezTerm, Ghostty and foot do.
+    Osc9,
+    /// By OSC 777, as rxvt and the terminals of VTE do.
+    Osc777,
+}
+
+impl Notifier {
+    /// For the terminal's name, and whether `VTE_VERSION` is set.
+    #[must_use]
+    pub fn detect(term: &str, is_vte: bool) -> Self {
+        match reads_strings(term) {
+            false => Self::BellOnly,
+            true if is_vte || ["rxvt", "vte", "gnome"].iter().any(|start| term.starts_with(start)) => Self::Osc777,
+            true => Self::Osc9,
+        }
+    }
+}
+
 /// Whether a terminal of this name reads strings (OSC), also those that it does not know.
 #[must_use]
 pub fn reads_strings(term: &str) -> bool {
@@ -87,6 +111,19 @@ mod tests {
         }
         for term in ["", "dumb", "linux", "vt100", "vt220", "cons25", "eterm-color", "ansi", "unknown"] {
             assert!(!reads_strings(term), "{term}");
+        }
+    }
+
+    #[test]
+    fn each_terminal_has_its_notification() {
+        for (term, is_vte, expected) in [
+            ("xterm-256color", false, Notifier::Osc9),
+            ("xterm-256color", true, Notifier::Osc777),
+            ("rxvt-unicode-256color", false, Notifier::Osc777),
+            ("linux", true, Notifier::BellOnly),
+            ("", false, Notifier::BellOnly),
+        ] {
+            assert_eq!(Notifier::detect(term, is_vte), expected, "{term}");
         }
     }
 

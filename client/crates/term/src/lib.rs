@@ -8,7 +8,7 @@
 //! - [`ansi`] writes lines with the colours that the terminal has; [`capability`] names what terminals understand; [`link`] marks addresses, [`theme`] names the styles, [`wrap`]
 //!   breaks lines at a width.
 //! - [`output_style::OutputStyle`] selects glyphs, or sentences for screen readers.
-//! - [`visible`] makes invisible characters of a text visible; [`clipboard`] and [`notify`] produce single sequences.
+//! - [`visible`] makes invisible characters of a text visible; [`clipboard`], [`notify`] and [`program_status`] produce single sequences.
 //! - [`pace::FramePace`] limits how often frames are drawn.
 //!
 //! Reading works on bytes and gives values:
@@ -36,6 +36,7 @@ pub mod markdown;
 pub mod notify;
 pub mod output_style;
 pub mod pace;
+pub mod program_status;
 #[cfg(any(test, feature = "testing"))]
 pub mod test_screen;
 pub mod theme;

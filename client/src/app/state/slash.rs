@@ -53,6 +53,8 @@ pub enum List {
     Conversations,
     /// The questions of this conversation.
     Questions,
+    /// Nothing: the output of the step of this number is shown, counted from the last.
+    Output(usize),
     /// Nothing: the shell goes to a folder, and then the conversation loses so many questions.
     Folder(usize),
 }

@@ -135,3 +135,18 @@ fn nothing_is_taken_back_without_a_pick_or_a_conversation() {
     let mut bench = Bench::new();
     assert!(said(&mut bench, "? /rewind").contains("This shell has no conversation yet."));
 }
+
+#[test]
+fn the_output_of_a_step_is_shown_in_the_pager_of_the_shell() {
+    for (line, number) in [("? /output", 1), ("? /output 3", 3)] {
+        let mut bench = Bench::connected();
+        let effects = begin(&mut bench, line);
+        let [Effect::RunAsItIs(request)] = &effects[..] else { panic!("{effects:?}") };
+        assert_eq!(request.text, format!("'/opt/a b/cohab' trace --output {number} --session 'shell:1'"));
+        assert_eq!(end_list(&mut bench, request.id.clone(), "bash  ls\n"), [Effect::EndAnswer]);
+    }
+    for line in ["? /output 0", "? /output x", "? /output 1 2"] {
+        assert!(said(&mut Bench::connected(), line).contains("? /output [N]"), "{line}");
+    }
+    assert!(said(&mut Bench::new(), "? /output").contains("This shell has no conversation yet."));
+}

@@ -28,8 +28,12 @@ section! {
         flip_key: FlipKey = "alt-g", Kind::Word(FlipKey::WORDS);
         /// Whether a hint after the first failed command names the key that asks about it
         failure_hint: bool = "true", Kind::Flag;
-        /// Whether the bell rings when a long turn ends while the terminal is unfocused
+        /// Whether a notification and the bell call you when a long turn ends or a card waits while the terminal is unfocused
         notify: bool = "true", Kind::Flag;
+        /// Shortest turn whose end rings, in seconds
+        notify_after_s: u64 = "10", Kind::Integer(0, 86_400);
+        /// Whether the terminal is told if cohab works, waits for you or is done (program status, OSC 7501)
+        status: bool = "true", Kind::Flag;
         /// Background of the terminal; `auto` asks it
         theme: Theme = "auto", Kind::Word(Theme::WORDS);
         /// Whether a thin bar stands left of answers
