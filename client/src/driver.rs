@@ -2,11 +2,10 @@
 //!
 //! A key takes the shortest way: read, relay, write. Nothing on it waits, allocates per key or ticks.
 
-mod background;
+mod attention;
 mod command_status;
 mod drawing;
 mod ending;
-mod focus;
 mod greeting;
 mod link;
 mod nested_shell;
@@ -22,7 +21,6 @@ pub(crate) mod wake;
 
 use std::{io, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
-use background::BackgroundColour;
 use cohab_daemon_link::connection::Link;
 use cohab_policy_io::rules_file::{RuleBook, RulesFile};
 use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey};
@@ -38,14 +36,15 @@ use cohab_term::{
     program_status::ProgramStatus,
 };
 use cohab_types::{client_settings::UndoKey, command::Mode};
-use focus::Focus;
 use greeting::Greeting;
 use nested_shell::NestedShell;
 use process::{approval_mode, catch_panic_messages, home};
 use program::{Program, next_ended};
 use shell_io::{Opened, ShellIo};
 use state::{
+    background::BackgroundColour,
     command_status::CommandStatus,
+    focus::Focus,
     link::{Daemon, LinkState},
     prompt_line::PromptLine,
 };

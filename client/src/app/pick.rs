@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_shell_relay::live::LiveEvent;
+use cohab_shell_relay::live::{LiveEvent, UNDO_PREFIX};
 use cohab_types::{
     command::CommandRequest,
     picked_line::{Rewind, picked},
@@ -85,7 +85,9 @@ impl App {
     }
 
     fn run_list(&mut self, list: List, text: String, effects: &mut Vec<Effect>) {
-        let id = (self.options.fresh_turn_id)().to_string();
+        // In a command of the model's the shell would put `cat` in the place of the user's pager.
+        let prefix = if matches!(list, List::Output(_)) { UNDO_PREFIX } else { "" };
+        let id = format!("{prefix}{}", (self.options.fresh_turn_id)());
         self.activity = Activity::Slash(Slash { stage: SlashStage::Picking(list, Picking::Running(id.clone())) });
         self.surface = Surface::Command;
         let request = CommandRequest { id, text, timeout: PICK_LIMIT, wants_env_delta: false };

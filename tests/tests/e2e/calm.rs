@@ -4,6 +4,7 @@
 use std::fs;
 
 use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries::in_each_shell, deadline::eventually, keys, terminal::View};
+use serde_json::json;
 
 const GREETING: &str = "cohab · offline assistant · type ? and a question";
 
@@ -76,6 +77,47 @@ fn a_light_terminal_gets_other_shades_and_its_answer_reaches_no_shell() {
         shell.wait_text("and keys");
         assert!(!shell.look(|view| view.history() + &view.text()).contains("ffff"), "{name}: {}", shell.dump());
     });
+}
+
+#[test]
+fn the_output_of_a_step_comes_whole_in_the_users_pager() {
+    in_each_shell(|name| {
+        let server = ModelServer::start(
+            Wire::OpenAiChat,
+            [Answer::call("read", &json!({"path": "long.txt"})), Answer::text("It is long.")],
+        );
+        let home = Home::with_model(&server).env("PAGER", "sed 's/^/paged: /'").shell(name);
+        home.write("long.txt", &(1..=30).map(|line| format!("line {line}\n")).collect::<String>());
+        let shell = home.cohab();
+        shell.wait_prompt();
+        shell.ask("what is in long.txt", "It is long.");
+        assert!(shell.look(View::text).contains("30 lines · ? /output"), "{name}: {}", shell.dump());
+        let mark = shell.submit("? /output");
+        shell.wait_answer(mark, "paged:     30   line 30");
+        let shown = shell.look(|view| view.history() + &view.text());
+        assert!(shown.contains("paged: read  long.txt"), "{name}: {}", shell.dump());
+        let mark = shell.submit("? /output 2");
+        shell.wait_answer(mark, "only 1 step of this conversation has output");
+    });
+}
+
+#[test]
+fn the_terminal_learns_that_cohab_works_and_is_done() {
+    for (term, status, is_told) in
+        [("xterm-256color", "true", true), ("xterm-256color", "false", false), ("linux", "true", false)]
+    {
+        let server = ModelServer::start(Wire::OpenAiChat, [Answer::text("It is long.")]);
+        let home = Home::with_model(&server).env("TERM", term);
+        assert_eq!(home.run(&["config", "set", "client.status", status]).status, Some(0));
+        let shell = home.cohab();
+        shell.wait_prompt();
+        let mark = shell.mark();
+        shell.ask("what is it", "It is long.");
+        for state in ["working", "done"] {
+            let sequence = format!("\u{1b}]7501;state={state}:app=cohab\u{1b}\\");
+            assert_eq!(shell.raw_since(mark).contains(&sequence), is_told, "{term} {status} {state}");
+        }
+    }
 }
 
 #[test]

@@ -9,12 +9,11 @@ use cohab_term::{
 };
 use cohab_types::client_settings::Theme;
 
-use super::Driver;
 use crate::terminal::Terminal;
 
 /// The terminal's background, as far as it is known.
 #[derive(Debug)]
-pub(super) struct BackgroundColour {
+pub struct BackgroundColour {
     known: Background,
     state: State,
 }
@@ -61,24 +60,5 @@ impl BackgroundColour {
             self.state = State::Settled;
         }
         (keys, background)
-    }
-}
-
-impl Driver {
-    /// Asks the terminal for its background, the first time that the assistant draws.
-    pub(super) fn ask_for_background(&mut self) {
-        if self.app.owns_terminal() && self.abilities.colors.has_colours() {
-            self.background.ask(&mut self.terminal);
-        }
-    }
-
-    /// The keys without the terminal's answer. From then on colours fit the background.
-    pub(super) fn take_background<'a>(&mut self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
-        let (keys, background) = self.background.keys(bytes);
-        if let Some(background) = background {
-            self.abilities.colors = self.abilities.colors.on(background);
-            self.area.set_colors(self.abilities.colors);
-        }
-        keys
     }
 }

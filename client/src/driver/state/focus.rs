@@ -2,14 +2,13 @@
 //! terminal, and passes no report to a party that did not ask for it.
 
 use cohab_daemon_link::config::Config;
-use cohab_shell_relay::live::{LiveShell, ShellState};
+use cohab_shell_relay::live::LiveShell;
 use cohab_term::{
     capability::{Notifier, Passage, reads_strings},
     notify::notification,
     program_status::ProgramStatus,
 };
 
-use super::Driver;
 use crate::terminal::Terminal;
 
 const FOCUS_REPORTS_ON: &[u8] = b"\x1b[?1004h";
@@ -17,7 +16,7 @@ const FOCUS_REPORTS_OFF: &[u8] = b"\x1b[?1004l";
 
 /// Whether the user wants to be called and the terminal to be told, and whether the terminal has been asked for its focus.
 #[derive(Debug)]
-pub(super) struct Focus {
+pub struct Focus {
     notifies: bool,
     notifier: Notifier,
     passage: Passage,
@@ -68,18 +67,6 @@ impl Focus {
         if self.tells_status && status != self.told {
             self.told = status;
             terminal.write(&self.passage.wrap(status.sequence().as_bytes()));
-        }
-    }
-}
-
-impl Driver {
-    /// Tells the terminal what is new, and asks it what matters now. Not while a program of the user's writes: a sequence of its own may be
-    /// cut just there.
-    pub(super) fn attend(&mut self) {
-        self.focus.watch(self.app.watches_focus(), &mut self.live, &mut self.terminal);
-        self.ask_for_background();
-        if self.app.owns_terminal() || matches!(self.live.state(), ShellState::Prompt | ShellState::RunningAgent) {
-            self.focus.tell_status(self.app.status(), &mut self.terminal);
         }
     }
 }
