@@ -9,7 +9,7 @@ use cohab_term::{
 };
 use cohab_types::client_settings::Theme;
 
-use crate::terminal::Terminal;
+use crate::{colours, terminal::Terminal};
 
 /// The terminal's background, as far as it is known.
 #[derive(Debug)]
@@ -28,15 +28,8 @@ enum State {
 impl BackgroundColour {
     /// By the user's setting, or else by `COLORFGBG` and the terminal's answer, if it can be asked.
     pub fn new(theme: Theme) -> Self {
-        let term = std::env::var("TERM").unwrap_or_default();
-        match theme {
-            Theme::Dark => Self { known: Background::Dark, state: State::Settled },
-            Theme::Light => Self { known: Background::Light, state: State::Settled },
-            Theme::Auto => {
-                let state = if reads_strings(&term) { State::Unasked } else { State::Settled };
-                Self { known: Background::from_env().unwrap_or_default(), state }
-            }
-        }
+        let is_asked = theme == Theme::Auto && reads_strings(&std::env::var("TERM").unwrap_or_default());
+        Self { known: colours::background(theme), state: if is_asked { State::Unasked } else { State::Settled } }
     }
 
     /// What is known before the terminal has answered.
