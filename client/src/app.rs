@@ -43,7 +43,7 @@ use cohab_policy::Caveat;
 use cohab_protocol::{Attached, ClientMessage, ShellEvent, TurnId, UserQuery};
 use cohab_shell_relay::live::LiveEvent;
 use cohab_shell_state::state::{Snapshot, StateChange};
-use cohab_term::{keys::KeyReader, markdown::CodeBlocks};
+use cohab_term::{keys::KeyReader, markdown::CodeBlocks, program_status::ProgramStatus};
 use ratatui::text::Line;
 use state::{
     activity::Activity,
@@ -316,6 +316,7 @@ impl App {
             }
             LiveEvent::UserCommandFinished(command) => {
                 self.shell.seen = None;
+                self.attention.last_end = ProgramStatus::Idle;
                 self.note_failure(&command, effects);
                 self.take_up_picked(&command, effects);
                 self.shell.cwd.clone_from(&command.cwd);
@@ -371,7 +372,7 @@ impl App {
         self.print_question(&question);
         if question.is_empty() {
             let turn_id = (self.options.fresh_turn_id)();
-            let turn = Turn::new(turn_id, self.text_width(), self.options.output_style, None, now);
+            let turn = Turn::new(turn_id, self.text_width(), &self.options, now);
             self.activity = Activity::Turn(Box::new(turn));
             self.print_usage();
             self.end_turn(effects);
@@ -384,8 +385,7 @@ impl App {
     fn ask(&mut self, question: String, now: Instant, effects: &mut Vec<Effect>) {
         let turn_id = (self.options.fresh_turn_id)();
         self.undo.turn_begins(&question);
-        let mut turn =
-            Turn::new(turn_id, self.text_width(), self.options.output_style, self.options.highlighter.clone(), now);
+        let mut turn = Turn::new(turn_id, self.text_width(), &self.options, now);
         turn.progress = Progress::new(&question, now);
         let mut query = UserQuery {
             turn_id,
@@ -402,6 +402,7 @@ impl App {
     fn begin_turn(&mut self, mut turn: Turn, query: ClientMessage, effects: &mut Vec<Effect>) {
         self.journal.begin_turn(turn.id());
         self.undo.history.begin(turn.id());
+        self.attention.last_end = ProgramStatus::Idle;
         match &self.connection.link {
             LinkState::Up(_) if self.connection.cancelled_turn.is_some() => turn.hold(query),
             LinkState::Up(attached) => {

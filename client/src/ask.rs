@@ -36,7 +36,7 @@ use tokio::{
 use crate::{
     approval::{ApprovalEnvironment, Lasting, OpenQuestion},
     arguments::ModelFlags,
-    attach_environment,
+    attach_environment, colours,
     driver::wake::sleep_until,
     redactor::Redactor,
 };
@@ -121,7 +121,8 @@ pub async fn run(args: AskArgs, paths: Paths) -> ExitCode {
         Box::new(json::JsonView::new(io::stdout()))
     } else if io::stdout().is_terminal() {
         let size = || window_size::size_of(rustix::stdio::stdout());
-        Box::new(screen::ScreenView::new(io::stdout(), size, Abilities::from_env()))
+        let abilities = Abilities { colors: colours::of_subcommand(), ..Abilities::from_env() };
+        Box::new(screen::ScreenView::new(io::stdout(), size, abilities))
     } else {
         Box::new(plain::PlainView::new(io::stdout(), io::stderr()))
     };

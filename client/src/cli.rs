@@ -4,6 +4,7 @@ mod conversation_view;
 mod diff_view;
 mod overview;
 mod pager;
+mod trace_view;
 
 use std::{
     ffi::OsString,
@@ -258,15 +259,16 @@ pub fn unknown_command(words: &[OsString]) -> Option<String> {
 
 /// Shows what a person reads with colours and a pager; `None` for everything else, and if that fails.
 fn shown_at_terminal(words: &[OsString]) -> Option<ExitCode> {
-    let is_conversation = conversation_view::is_wanted(words);
-    if !is_conversation && !diff_view::is_wanted(words) {
-        return None;
-    }
+    let wanted = [conversation_view::is_wanted(words), diff_view::is_wanted(words), trace_view::is_wanted(words)];
+    let view = wanted.iter().position(|is_wanted| *is_wanted)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
-    match is_conversation {
-        true => runtime.block_on(conversation_view::run(words)),
-        false => runtime.block_on(diff_view::run(words)),
-    }
+    runtime.block_on(async {
+        match view {
+            0 => conversation_view::run(words).await,
+            1 => diff_view::run(words).await,
+            _ => trace_view::run(words).await,
+        }
+    })
 }
 
 /// Becomes the daemon's program, with the same words.

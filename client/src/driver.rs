@@ -2,10 +2,10 @@
 //!
 //! A key takes the shortest way: read, relay, write. Nothing on it waits, allocates per key or ticks.
 
+mod attention;
 mod command_status;
 mod drawing;
 mod ending;
-mod focus;
 mod greeting;
 mod link;
 mod nested_shell;
@@ -30,20 +30,21 @@ use cohab_shell_relay::{
     live::{Effects, Keyboard, LiveEvent, LiveShell},
 };
 use cohab_term::{
-    ansi::ColorSupport,
     live_area::{Abilities, LiveArea},
     markdown::Highlighter,
     pace::FramePace,
+    program_status::ProgramStatus,
 };
 use cohab_types::{client_settings::UndoKey, command::Mode};
-use focus::Focus;
 use greeting::Greeting;
 use nested_shell::NestedShell;
 use process::{approval_mode, catch_panic_messages, home};
 use program::{Program, next_ended};
 use shell_io::{Opened, ShellIo};
 use state::{
+    background::BackgroundColour,
     command_status::CommandStatus,
+    focus::Focus,
     link::{Daemon, LinkState},
     prompt_line::PromptLine,
 };
@@ -126,6 +127,7 @@ struct Driver {
     undo_key: UndoKey,
     tasks: BackgroundTasks,
     focus: Focus,
+    background: BackgroundColour,
     entry: PromptLine,
     unintegrated_notice: UnintegratedNotice,
     /// Shown at this start, and not counted yet.
@@ -138,7 +140,9 @@ struct Driver {
 impl Driver {
     fn open(start: Start) -> io::Result<Self> {
         let now = Instant::now();
-        let abilities = Abilities::from_env();
+        let background = BackgroundColour::new(start.config.client.theme);
+        let mut abilities = Abilities::from_env();
+        abilities.colors = abilities.colors.on(background.known());
         let approval = approval_mode(&start.config)?;
         let mut terminal = Terminal::open()?;
         let (columns, rows) = terminal.size();
@@ -148,7 +152,7 @@ impl Driver {
             terminal.write(format!("cohab: {complaint}\r\n").as_bytes());
         }
         let rules = Arc::new(RulesFile::new(start.paths.rules_file()));
-        let highlighter = (abilities.colors == ColorSupport::Ansi16).then(Highlighter::new);
+        let highlighter = abilities.colors.has_colours().then(Highlighter::new);
         let launcher: fn() -> _ = if start.config.client.lock { || lock::launcher().ok() } else { || None };
         let has_lock = launcher().is_some();
         let environment = ApprovalEnvironment::of_this_process(home(), shell.kind(), &start.paths, Lasting::Shell);
@@ -191,7 +195,8 @@ impl Driver {
             needs_resize: false,
             undo_key: start.config.client.undo_key,
             tasks: BackgroundTasks::new(rules),
-            focus: Focus::new(start.config.client.notify),
+            focus: Focus::new(&start.config),
+            background,
             entry,
             unintegrated_notice: UnintegratedNotice::new(abilities.colors),
             greeting,
@@ -242,7 +247,7 @@ impl Driver {
             }
             self.settle();
             self.tell_of_plain_shell();
-            self.focus.watch(self.app.watches_focus(), &mut self.live, &mut self.terminal);
+            self.attend();
             self.draw_if_due();
         }
     }
@@ -274,6 +279,11 @@ impl Driver {
     }
 
     fn on_keys(&mut self, bytes: &[u8]) {
+        let keys = self.take_background(bytes);
+        let bytes = keys.as_ref();
+        if bytes.is_empty() {
+            return;
+        }
         self.has_been_used = true;
         self.unintegrated_notice.typed(bytes);
         if self.take_entry_keys(bytes) {
@@ -462,6 +472,7 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
+        self.focus.tell_status(ProgramStatus::Idle, &mut self.terminal);
         self.terminal.restore(self.live.modes(), !self.takes_modes);
     }
 }

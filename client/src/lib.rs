@@ -12,6 +12,7 @@ pub mod attach_environment;
 pub mod background_task;
 pub mod classify;
 pub mod cli;
+pub mod colours;
 pub mod consent;
 pub mod definitions;
 pub mod driver;

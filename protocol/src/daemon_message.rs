@@ -164,6 +164,8 @@ pub enum StepDetail {
     Change(FileDiff),
     /// The end of the output of a command that has failed; at most `MAX_STEP_OUTPUT_BYTES`. The live shell has shown it already.
     Output(String),
+    /// So many lines of a result; the user sees none of them, unless the live shell has shown them. A shorter result has no detail.
+    Lines(u32),
 }
 
 /// A change to a file as text.

@@ -213,6 +213,9 @@ impl App {
                     effects.push(started(call_id));
                 }
             }
+            LiveEvent::CommandOutput { id, bytes } if self.running_id(&id).is_some() => {
+                self.on_program_output(&bytes, effects);
+            }
             LiveEvent::EscapeInterrupts { id } => {
                 if self.running_id(&id).is_some()
                     && let Some(running) = self.activity.turn_mut().and_then(Turn::running_mut)
@@ -228,7 +231,10 @@ impl App {
                 self.shell.observed = Some(change);
                 self.shell.seen = listing.snapshot();
             }
-            LiveEvent::CommandFinished { id, outcome } => self.on_finished(&id, outcome, now, effects),
+            LiveEvent::CommandFinished { id, outcome } => {
+                self.attention.command_ended();
+                self.on_finished(&id, outcome, now, effects);
+            }
             LiveEvent::CommandRefused { id, error } => self.on_refused(&id, &error, effects),
             _ => {}
         }

@@ -121,9 +121,14 @@ impl App {
             Some(StepDetail::Output(output)) if !ended.has_echoed => {
                 self.screen.above.extend(status::failed_output(output, width, output_style));
             }
-            Some(StepDetail::Output(_)) | None => {}
+            Some(StepDetail::Output(_) | StepDetail::Lines(_)) | None => {}
         }
-        let mut summary = summary.clone();
+        let mut summary = match detail {
+            Some(StepDetail::Lines(lines)) if !ended.has_echoed => {
+                status::folded(summary, *lines, &format!("{} /output", self.options.question_prefix), output_style)
+            }
+            _ => summary.clone(),
+        };
         if *outcome == StepOutcome::Done && changes_files(&ended.activity) {
             self.undo.record_files(finished.turn_id);
             summary.push_str(output_style.choose(" · undo: cohab undo", ", `cohab undo` takes it back"));

@@ -74,8 +74,7 @@ impl App {
     /// A turn begins that continues the interrupted one.
     pub(super) fn go_on(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         let turn_id = (self.options.fresh_turn_id)();
-        let mut turn =
-            Turn::new(turn_id, self.text_width(), self.options.output_style, self.options.highlighter.clone(), now);
+        let mut turn = Turn::new(turn_id, self.text_width(), &self.options, now);
         turn.progress = Progress::new(TITLE, now);
         let resume = ResumeTurn { turn_id, cwd: self.shell.cwd.as_path().into() };
         self.begin_turn(turn, ClientMessage::ResumeTurn(resume), effects);

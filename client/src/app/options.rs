@@ -3,6 +3,7 @@
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use cohab_policy::{Lock, user_rules::Remembered};
@@ -41,6 +42,10 @@ pub struct Options {
     pub output_style: OutputStyle,
     /// What is shown of the model's thoughts.
     pub reasoning: Reasoning,
+    /// The end of a shorter turn calls nobody.
+    pub notify_after: Duration,
+    /// Whether a bar stands left of answers; never in sentences.
+    pub gutter: bool,
     /// Whether a longer turn ends with what it took.
     pub footer: bool,
     /// The program of this client, to run its lists in the shell.

@@ -1,12 +1,12 @@
 //! Lets the user pick from a list of cohab that runs in the shell: `? /model` without a name, `? /resume` with nothing to resume, and
-//! `? /rewind`.
+//! `? /rewind`. The pager of `? /output` runs in the same way.
 
 use std::{
     path::Path,
     time::{Duration, Instant},
 };
 
-use cohab_shell_relay::live::LiveEvent;
+use cohab_shell_relay::live::{LiveEvent, UNDO_PREFIX};
 use cohab_types::{
     command::CommandRequest,
     picked_line::{Rewind, picked},
@@ -48,8 +48,17 @@ impl App {
 
     /// The record of the questions is the session's.
     pub(super) fn begin_rewind(&mut self) -> SlashStage {
+        self.begin_of_conversation(List::Questions)
+    }
+
+    /// The output of the `number`-th last step: it runs through the user's pager, so it is shown as a list is.
+    pub(super) fn begin_output(&mut self, number: usize) -> SlashStage {
+        self.begin_of_conversation(List::Output(number))
+    }
+
+    fn begin_of_conversation(&mut self, list: List) -> SlashStage {
         if matches!(self.connection.link, LinkState::Up(_)) {
-            return SlashStage::Picking(List::Questions, Picking::Waiting);
+            return SlashStage::Picking(list, Picking::Waiting);
         }
         self.print_remark("This shell has no conversation yet.");
         SlashStage::Done
@@ -76,7 +85,9 @@ impl App {
     }
 
     fn run_list(&mut self, list: List, text: String, effects: &mut Vec<Effect>) {
-        let id = (self.options.fresh_turn_id)().to_string();
+        // In a command of the model's the shell would put `cat` in the place of the user's pager.
+        let prefix = if matches!(list, List::Output(_)) { UNDO_PREFIX } else { "" };
+        let id = format!("{prefix}{}", (self.options.fresh_turn_id)());
         self.activity = Activity::Slash(Slash { stage: SlashStage::Picking(list, Picking::Running(id.clone())) });
         self.surface = Surface::Command;
         let request = CommandRequest { id, text, timeout: PICK_LIMIT, wants_env_delta: false };
@@ -112,6 +123,7 @@ impl App {
                 Some(stage) => stage,
                 None => return,
             },
+            (List::Output(_), _) => SlashStage::Done,
         };
         self.activity = Activity::Slash(Slash { stage });
         self.send_held_request(effects);
@@ -153,6 +165,10 @@ impl App {
                     turns => format!(" --shell {}", resume::word(&turns, shell)?),
                 };
                 format!("{program} rewind --session {}{known}", resume::word(&attached.session.0, shell)?)
+            }
+            List::Output(number) => {
+                let LinkState::Up(attached) = &self.connection.link else { return None };
+                format!("{program} trace --output {number} --session {}", resume::word(&attached.session.0, shell)?)
             }
         })
     }

@@ -103,6 +103,10 @@ impl App {
             CommandKind::Help => self.screen.above.extend(say::help(&prefix, width, output_style)),
             CommandKind::New => return held(SessionAction::Clear),
             CommandKind::Rewind => return self.begin_rewind(),
+            CommandKind::Output => match if words.is_empty() { Ok(1) } else { words.parse() } {
+                Ok(number @ 1..) => return self.begin_output(number),
+                Ok(0) | Err(_) => self.say(say::misused(&prefix, command)),
+            },
             CommandKind::Retry => return held(SessionAction::Rewind),
             CommandKind::Compact => return SlashStage::Held(Wish::Action(SessionAction::Compact), now + COMPACT_LIMIT),
             CommandKind::Context => return held(SessionAction::Context),

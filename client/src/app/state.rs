@@ -3,6 +3,7 @@
 
 pub mod activity;
 pub mod agent_command;
+pub mod answer_text;
 pub mod attention;
 pub mod background_turn;
 pub mod countdown;

@@ -68,7 +68,7 @@ impl App {
             return Frame { above, area: self.slash_area(), cursor: None };
         };
         // In sentences nothing is shown that may still change.
-        let mut area = if output_style == OutputStyle::Rich { turn.tail().to_vec() } else { Vec::new() };
+        let mut area = if output_style == OutputStyle::Rich { turn.tail() } else { Vec::new() };
         let mut cursor = None;
         if let Some(question) = &turn.question {
             area.extend(question.fitting_card(width, rows, output_style).unwrap_or_default());

@@ -26,6 +26,9 @@ use crate::{
 /// The command that shows a change whole.
 const ALL_CHANGES: &str = "cohab diff";
 
+/// The command that shows the output of a step whole.
+const WHOLE_OUTPUT: &str = "cohab trace --output 1";
+
 /// The answer, rendered.
 #[derive(Debug)]
 pub(super) struct ScreenView<W> {
@@ -154,9 +157,13 @@ impl<W: Write> View for ScreenView<W> {
                     above.extend(match detail {
                         Some(StepDetail::Change(change)) => kept_rows(change, ALL_CHANGES, width, output_style),
                         Some(StepDetail::Output(output)) => status::failed_output(output, width, output_style),
-                        None => Vec::new(),
+                        Some(StepDetail::Lines(_)) | None => Vec::new(),
                     });
-                    above.extend(status::step_finished(&activity, *outcome, summary, *elapsed_ms, width, output_style));
+                    let folded = match detail {
+                        Some(StepDetail::Lines(lines)) => status::folded(summary, *lines, WHOLE_OUTPUT, output_style),
+                        _ => summary.clone(),
+                    };
+                    above.extend(status::step_finished(&activity, *outcome, &folded, *elapsed_ms, width, output_style));
                 }
                 self.waiting = self.last_open();
             }

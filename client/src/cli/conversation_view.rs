@@ -18,6 +18,7 @@ use serde::Deserialize;
 use tokio::process::Command;
 
 use super::pager;
+use crate::colours;
 
 /// A conversation as `cohabd sessions show --parts` prints it.
 #[derive(Deserialize)]
@@ -46,7 +47,7 @@ pub(super) async fn run(words: &[OsString]) -> Option<ExitCode> {
     let mut reader = Command::new(connection::daemon_program());
     let read = reader.args(words).arg("--parts").stderr(Stdio::null()).output().await.ok()?;
     let conversation: Conversation = serde_json::from_slice(&read.stdout).ok().filter(|_| read.status.success())?;
-    let colors = ColorSupport::from_env();
+    let colors = colours::of_subcommand();
     let (columns, _) = window_size::size_of(rustix::stdio::stdout());
     let page = rendered(&conversation, columns, colors, OutputStyle::from_env(colors));
     Some(if pager::show(&page).await.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -9,7 +9,7 @@ use std::{
 use cohab_daemon_link::connection;
 use cohab_process::surroundings::BESIDE_VARIABLE;
 use cohab_term::{
-    ansi::{ColorSupport, write_line},
+    ansi::write_line,
     output_style::OutputStyle,
     theme,
     visible::visible,
@@ -21,7 +21,10 @@ use serde::Deserialize;
 use tokio::process::Command;
 
 use super::pager;
-use crate::ui::diff::{DiffRow, counts, diff_rows};
+use crate::{
+    colours,
+    ui::diff::{DiffRow, counts, diff_rows},
+};
 
 /// Narrower output is not indented.
 const MIN_COLUMNS: usize = 20;
@@ -53,7 +56,7 @@ pub(super) async fn run(words: &[OsString]) -> Option<ExitCode> {
     let mut reader = Command::new(connection::daemon_program());
     let read = reader.args(words).arg("--json").stderr(Stdio::null()).output().await.ok()?;
     let changes: Changes = serde_json::from_slice(&read.stdout).ok().filter(|_| read.status.success())?;
-    let colors = ColorSupport::from_env();
+    let colors = colours::of_subcommand();
     let columns = columns();
     let mut page = Vec::new();
     for line in drawn(&changes, columns, OutputStyle::from_env(colors)) {

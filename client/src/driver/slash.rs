@@ -1,7 +1,7 @@
 //! Performs the effects of commands such as `? /model`.
 
 use cohab_protocol::{ClientMessage, SessionAction, SessionRequest};
-use cohab_term::clipboard::{Passage, copy_sequence};
+use cohab_term::{capability::Passage, clipboard::copy_sequence};
 
 use super::{Driver, program::Program, state::prompt_line::Insertion};
 use crate::effect::Effect;

@@ -1,6 +1,6 @@
 //! What the driver gets, and how its work ends.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use cohab_daemon_link::config::Config;
 use cohab_policy_io::rules_file::RuleBook;
@@ -55,6 +55,8 @@ impl Start {
             environment: Arc::new(environment),
             output_style,
             reasoning: client.reasoning,
+            notify_after: Duration::from_secs(client.notify_after_s),
+            gutter: client.gutter,
             footer: client.footer,
             own_program: std::env::current_exe().unwrap_or_else(|_| "cohab".into()),
             fresh_turn_id: TurnId::fresh,

@@ -21,6 +21,8 @@ pub enum CommandKind {
     Rewind,
     /// Shows what the last turn, or the conversation, changed in files.
     Diff,
+    /// Shows the output of a step.
+    Output,
     /// Asks the last question again.
     Retry,
     /// Holds the answer that is coming.
@@ -63,7 +65,7 @@ pub struct Command {
 }
 
 /// All of them, in the order of the help.
-pub const COMMANDS: [Command; 19] = [
+pub const COMMANDS: [Command; 20] = [
     command("help", "", "list these commands", CommandKind::Help),
     command("keys", "", "list the keys", CommandKind::Keys),
     command("model", "[NAME|TIER]", "show or change the model", CommandKind::Model),
@@ -71,6 +73,7 @@ pub const COMMANDS: [Command; 19] = [
     command("undo", "", "undo the changes of the last turn", CommandKind::Undo),
     command("rewind", "", "go back to an earlier question", CommandKind::Rewind),
     command("diff", "[session]", "show what changed in files", CommandKind::Diff),
+    command("output", "[N]", "show the whole output of a step", CommandKind::Output),
     command("retry", "", "ask the last question again", CommandKind::Retry),
     command("pause", "", "hold the answer after its step", CommandKind::Pause),
     command("resume", "", "continue a held or interrupted answer", CommandKind::Resume),

@@ -8,7 +8,7 @@ use ratatui::{
     text::{Line, Span},
 };
 
-use super::{COMMANDS, Command};
+use super::{COMMANDS, Command, CommandKind};
 use crate::{session_override::ModelWish, ui::status};
 
 /// Below this width a command and its meaning stand in two rows.
@@ -40,10 +40,11 @@ pub fn usage(prefix: &str, command: &Command) -> String {
     format!("{prefix} /{} {}", command.name, command.arguments).trim_end().to_owned()
 }
 
-/// All commands.
+/// All commands but the one that was typed to see them.
 #[must_use]
 pub fn help(prefix: &str, width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
-    let entries = COMMANDS.iter().map(|command| (usage(prefix, command), command.meaning));
+    let others = COMMANDS.iter().filter(|command| command.kind != CommandKind::Help);
+    let entries = others.map(|command| (usage(prefix, command), command.meaning));
     let entries: Vec<(String, &str)> = entries.collect();
     let longest = entries.iter().map(|(usage, _)| usage.chars().count()).max().unwrap_or(0);
     let is_table = output_style == OutputStyle::Rich && width >= TWO_COLUMNS_WIDTH;

@@ -66,6 +66,14 @@ pub fn step_finished(
     ended_line(activity, (glyph, word, style), [alone, &summary], elapsed_ms, width, output_style)
 }
 
+/// The summary of a step with the lines that are not shown, and the command that shows them, for example `412 lines · ? /output`.
+#[must_use]
+pub fn folded(summary: &str, lines: u32, command: &str, output_style: OutputStyle) -> String {
+    let lines = format!("{lines} lines");
+    let parts = [summary, &lines, command].into_iter().skip(usize::from(summary == lines || summary.is_empty()));
+    parts.collect::<Vec<_>>().join(output_style.choose(" · ", ", "))
+}
+
 /// A command that the user suspended.
 #[must_use]
 pub fn step_suspended(

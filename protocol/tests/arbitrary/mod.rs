@@ -250,6 +250,7 @@ fn detail() -> impl Strategy<Value = StepDetail> {
     prop_oneof![
         (text(), any::<u32>()).prop_map(|(diff, left_out_lines)| StepDetail::Change(FileDiff { diff, left_out_lines })),
         text().prop_map(StepDetail::Output),
+        any::<u32>().prop_map(StepDetail::Lines),
     ]
 }
 

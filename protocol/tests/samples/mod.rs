@@ -70,7 +70,7 @@ variants!(SessionAction { Attach, Status, Clear, SetApproval, Context, Compact, 
 variants!(ApprovalMode { ReadOnly, Ask, All, Auto });
 variants!(ChunkDelta { Text, Reasoning, Reset });
 variants!(StepActivity { ModelCall, ToolCall, Compaction });
-variants!(StepDetail { Change, Output });
+variants!(StepDetail { Change, Output, Lines });
 variants!(StepOutcome { Done, Failed, Refused, Cancelled });
 variants!(ApprovalSubject { Command, FileChange, FileRead, LocalServer, Commands, GoOn, Search, FileChanges });
 variants!(TurnEndReason { Answered, Cancelled, StepLimit, Refused, Length, Failed });
@@ -311,6 +311,7 @@ fn details() -> Vec<StepDetail> {
     vec![
         StepDetail::Change(FileDiff { diff: "@@ -1 +1 @@\n-a\n+b\n".into(), left_out_lines: 3 }),
         StepDetail::Output("no such file\n".into()),
+        StepDetail::Lines(412),
     ]
 }
 

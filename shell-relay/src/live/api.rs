@@ -80,7 +80,8 @@ impl Effects {
     }
 }
 
-/// The prefix of the ids of commands whose text holds old values of variables (hardly a UUID has it): bash shows such a text to no hook.
+/// The prefix of the ids of commands whose text holds old values of variables (hardly a UUID has it): bash shows such a text to no hook. The
+/// shell leaves the user's pager to such a command, too.
 pub const UNDO_PREFIX: &str = "00000000";
 
 /// The text of a command on its way to the shell. It may hold a secret, and shows in no output.

@@ -4,6 +4,7 @@
 use std::fs;
 
 use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries::in_each_shell, deadline::eventually, keys, terminal::View};
+use serde_json::json;
 
 const GREETING: &str = "cohab · offline assistant · type ? and a question";
 
@@ -49,6 +50,74 @@ fn a_silent_command_shows_that_it_runs_and_leaves_no_trace() {
         let told = server.requests().last().expect("the result was sent").conversation();
         assert!(told.contains("went") && !told.contains("typed-ahead"), "{name}: {told}");
     });
+}
+
+#[test]
+fn a_light_terminal_gets_other_shades_and_its_answer_reaches_no_shell() {
+    in_each_shell(|name| {
+        let answers = [Answer::text("Use `one`."), Answer::text("Use `two`.")];
+        let server = ModelServer::start(Wire::OpenAiChat, answers);
+        let home = Home::with_model(&server).shell(name);
+        let shell = home.cohab();
+        shell.wait_prompt();
+        let mark = shell.mark();
+        shell.send("? one");
+        shell.send(keys::ENTER);
+        shell.wait_for("the question about the background", |view| {
+            String::from_utf8_lossy(&view.raw()[mark..]).contains("\u{1b}]11;?\u{1b}\\")
+        });
+        shell.send("\u{1b}]11;rgb:ffff/fdfd/f6f6\u{1b}\\");
+        shell.wait_answer(mark, "Use one.");
+        let mark = shell.mark();
+        shell.ask("two", "Use two.");
+        let raw = shell.raw_since(mark);
+        assert!(raw.contains("\u{1b}[38;5;24mtwo"), "{name}: {raw:?}");
+        assert!(!raw.contains("\u{1b}]11;?"), "{name}: asked twice");
+        shell.submit("echo 'and 'keys");
+        shell.wait_text("and keys");
+        assert!(!shell.look(|view| view.history() + &view.text()).contains("ffff"), "{name}: {}", shell.dump());
+    });
+}
+
+#[test]
+fn the_output_of_a_step_comes_whole_in_the_users_pager() {
+    in_each_shell(|name| {
+        let server = ModelServer::start(
+            Wire::OpenAiChat,
+            [Answer::call("read", &json!({"path": "long.txt"})), Answer::text("It is long.")],
+        );
+        let home = Home::with_model(&server).env("PAGER", "sed 's/^/paged: /'").shell(name);
+        home.write("long.txt", &(1..=30).map(|line| format!("line {line}\n")).collect::<String>());
+        let shell = home.cohab();
+        shell.wait_prompt();
+        shell.ask("what is in long.txt", "It is long.");
+        assert!(shell.look(View::text).contains("30 lines · ? /output"), "{name}: {}", shell.dump());
+        let mark = shell.submit("? /output");
+        shell.wait_answer(mark, "paged:     30   line 30");
+        let shown = shell.look(|view| view.history() + &view.text());
+        assert!(shown.contains("paged: read  long.txt"), "{name}: {}", shell.dump());
+        let mark = shell.submit("? /output 2");
+        shell.wait_answer(mark, "only 1 step of this conversation has output");
+    });
+}
+
+#[test]
+fn the_terminal_learns_that_cohab_works_and_is_done() {
+    for (term, status, is_told) in
+        [("xterm-256color", "true", true), ("xterm-256color", "false", false), ("linux", "true", false)]
+    {
+        let server = ModelServer::start(Wire::OpenAiChat, [Answer::text("It is long.")]);
+        let home = Home::with_model(&server).env("TERM", term);
+        assert_eq!(home.run(&["config", "set", "client.status", status]).status, Some(0));
+        let shell = home.cohab();
+        shell.wait_prompt();
+        let mark = shell.mark();
+        shell.ask("what is it", "It is long.");
+        for state in ["working", "done"] {
+            let sequence = format!("\u{1b}]7501;state={state}:app=cohab\u{1b}\\");
+            assert_eq!(shell.raw_since(mark).contains(&sequence), is_told, "{term} {status} {state}");
+        }
+    }
 }
 
 #[test]

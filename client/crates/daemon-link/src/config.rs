@@ -115,7 +115,7 @@ fn parse(text: &str) -> Result<Config, toml::de::Error> {
 
 #[cfg(test)]
 mod tests {
-    use cohab_types::client_settings::{FlipKey, Hotkey, Reasoning, UndoKey};
+    use cohab_types::client_settings::{FlipKey, Hotkey, Reasoning, Theme, UndoKey};
 
     use super::*;
 
@@ -135,6 +135,7 @@ mod tests {
             ("undo_key", UndoKey::WORDS),
             ("flip_key", FlipKey::WORDS),
             ("reasoning", Reasoning::WORDS),
+            ("theme", Theme::WORDS),
         ] {
             for word in words {
                 assert!(parse(&format!("[client]\n{name} = \"{word}\"\n")).is_ok(), "{name} = {word}");

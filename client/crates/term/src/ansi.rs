@@ -7,7 +7,7 @@ use ratatui::{
     text::{Line, Span},
 };
 
-use crate::wrap::wrap_exactly;
+use crate::{background::Background, theme, wrap::wrap_exactly};
 
 /// What the terminal shows besides letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,13 +19,32 @@ pub enum ColorSupport {
     /// The 16 colours of every terminal, and bold, dim, italic, underlined and crossed out.
     #[default]
     Ansi16,
+    /// The same on a light background, with shades of the 256 colours.
+    OnLight,
 }
 
 impl ColorSupport {
-    /// For this process's environment.
+    /// For this process's environment, with what `COLORFGBG` says of the background.
     #[must_use]
     pub fn from_env() -> Self {
-        Self::detect(std::env::var("NO_COLOR").ok().as_deref(), std::env::var("TERM").ok().as_deref())
+        let colors = Self::detect(std::env::var("NO_COLOR").ok().as_deref(), std::env::var("TERM").ok().as_deref());
+        colors.on(Background::from_env().unwrap_or_default())
+    }
+
+    /// The same for this background. Without colours nothing changes.
+    #[must_use]
+    pub fn on(self, background: Background) -> Self {
+        match (self, background) {
+            (Self::Ansi16 | Self::OnLight, Background::Dark) => Self::Ansi16,
+            (Self::Ansi16 | Self::OnLight, Background::Light) => Self::OnLight,
+            (Self::None | Self::Monochrome, _) => self,
+        }
+    }
+
+    /// Whether there are colours.
+    #[must_use]
+    pub fn has_colours(self) -> bool {
+        matches!(self, Self::Ansi16 | Self::OnLight)
     }
 
     /// For the values of `NO_COLOR` and `TERM`. A `dumb` or unset terminal means letters only; any non-empty `NO_COLOR` takes colours
@@ -47,6 +66,7 @@ impl ColorSupport {
             Self::None => Style::new(),
             Self::Monochrome => Style { fg: None, bg: None, ..style },
             Self::Ansi16 => style,
+            Self::OnLight => Style { fg: style.fg.map(theme::on_light), bg: style.bg.map(theme::on_light), ..style },
         }
     }
 }
@@ -108,7 +128,7 @@ pub(super) fn write_style_change(from: Style, to: Style, out: &mut Vec<u8>) {
         return;
     }
     let is_colour_lost =
-        |from: Option<Color>, to: Option<Color>| colour_code(from).is_some() && colour_code(to).is_none();
+        |from: Option<Color>, to: Option<Color>| !colour_codes(from, 0).is_empty() && colour_codes(to, 0).is_empty();
     let needs_reset = !to.add_modifier.contains(from.add_modifier)
         || is_colour_lost(from.fg, to.fg)
         || is_colour_lost(from.bg, to.bg);
@@ -116,8 +136,12 @@ pub(super) fn write_style_change(from: Style, to: Style, out: &mut Vec<u8>) {
     let added =
         |(modifier, _): &&(Modifier, u8)| to.add_modifier.contains(*modifier) && !kept.add_modifier.contains(*modifier);
     codes.extend(MODIFIERS.iter().filter(added).map(|(_, code)| *code));
-    codes.extend(colour_code(to.fg).filter(|_| to.fg != kept.fg));
-    codes.extend(colour_code(to.bg).filter(|_| to.bg != kept.bg).map(|code| code + 10));
+    if to.fg != kept.fg {
+        codes.extend_from_slice(&colour_codes(to.fg, 0));
+    }
+    if to.bg != kept.bg {
+        codes.extend_from_slice(&colour_codes(to.bg, 10));
+    }
     if codes.is_empty() {
         return;
     }
@@ -126,27 +150,29 @@ pub(super) fn write_style_change(from: Style, to: Style, out: &mut Vec<u8>) {
     out.extend_from_slice(format!("\x1b[{}m", if codes == "0" { "" } else { &codes }).as_bytes());
 }
 
-/// The SGR code of a foreground colour; none for the terminal's own and for what is not among the 16.
-fn colour_code(colour: Option<Color>) -> Option<u8> {
-    Some(match colour? {
-        Color::Black => 30,
-        Color::Red => 31,
-        Color::Green => 32,
-        Color::Yellow => 33,
-        Color::Blue => 34,
-        Color::Magenta => 35,
-        Color::Cyan => 36,
-        Color::Gray => 37,
-        Color::DarkGray => 90,
-        Color::LightRed => 91,
-        Color::LightGreen => 92,
-        Color::LightYellow => 93,
-        Color::LightBlue => 94,
-        Color::LightMagenta => 95,
-        Color::LightCyan => 96,
-        Color::White => 97,
-        Color::Reset | Color::Rgb(..) | Color::Indexed(_) => return None,
-    })
+/// The SGR codes of a foreground colour, plus `base`; none for the terminal's own and for exact colours.
+fn colour_codes(colour: Option<Color>, base: u8) -> Vec<u8> {
+    let code = match colour {
+        Some(Color::Indexed(shade)) => return vec![38 + base, 5, shade],
+        Some(Color::Black) => 30,
+        Some(Color::Red) => 31,
+        Some(Color::Green) => 32,
+        Some(Color::Yellow) => 33,
+        Some(Color::Blue) => 34,
+        Some(Color::Magenta) => 35,
+        Some(Color::Cyan) => 36,
+        Some(Color::Gray) => 37,
+        Some(Color::DarkGray) => 90,
+        Some(Color::LightRed) => 91,
+        Some(Color::LightGreen) => 92,
+        Some(Color::LightYellow) => 93,
+        Some(Color::LightBlue) => 94,
+        Some(Color::LightMagenta) => 95,
+        Some(Color::LightCyan) => 96,
+        Some(Color::White) => 97,
+        Some(Color::Reset | Color::Rgb(..)) | None => return Vec::new(),
+    };
+    vec![code + base]
 }
 
 #[cfg(test)]
@@ -175,6 +201,7 @@ mod tests {
         assert_eq!(bytes(&Line::styled("x", theme::GOOD), ColorSupport::Ansi16), "\x1b[32mx\x1b[m");
         assert_eq!(bytes(&line, ColorSupport::Monochrome), "a\x1b[1mbc\x1b[mde");
         assert_eq!(bytes(&line, ColorSupport::None), "abcde");
+        assert_eq!(bytes(&line, ColorSupport::OnLight), "a\x1b[1mb\x1b[38;5;124mc\x1b[0;38;5;124md\x1b[me");
     }
 
     #[test]
@@ -185,6 +212,15 @@ mod tests {
         assert_eq!(ColorSupport::detect(Some("1"), Some("dumb")), ColorSupport::None);
         assert_eq!(ColorSupport::detect(None, Some("dumb")), ColorSupport::None);
         assert_eq!(ColorSupport::detect(None, None), ColorSupport::None);
+    }
+
+    #[test]
+    fn a_light_background_changes_colours_and_nothing_else() {
+        assert_eq!(ColorSupport::Ansi16.on(Background::Light), ColorSupport::OnLight);
+        assert_eq!(ColorSupport::OnLight.on(Background::Dark), ColorSupport::Ansi16);
+        for colors in [ColorSupport::None, ColorSupport::Monochrome] {
+            assert_eq!(colors.on(Background::Light), colors);
+        }
     }
 
     #[test]

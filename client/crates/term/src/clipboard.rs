@@ -1,24 +1,12 @@
 //! Text for the system's clipboard, by way of the terminal (OSC 52). Only ever on an explicit action of the user's: nothing that
 //! a model or a program says may lead here.
 
+use crate::capability::Passage;
+
 /// Largest text that is sent, in bytes: as base64 with its frame it stays below the 100,000 bytes that terminals take.
 pub const MAX_CLIPBOARD_BYTES: usize = 74_994;
-/// GNU screen takes strings of at most this many bytes.
-const MAX_SCREEN_PIECE_BYTES: usize = 512;
 
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/// Who stands between us and the terminal.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Passage {
-    /// No multiplexer, or one that takes OSC 52 itself (tmux with `set-clipboard on`).
-    #[default]
-    Direct,
-    /// A tmux that is known to pass strings on (`allow-passthrough on`).
-    Tmux,
-    /// GNU screen.
-    Screen,
-}
 
 /// Why text cannot be copied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -45,18 +33,7 @@ pub fn copy_sequence(text: &str, passage: Passage) -> Result<Vec<u8>, ClipboardE
         _ => {}
     }
     let sequence = [b"\x1b]52;c;".as_slice(), &base64(text.as_bytes()), b"\x07"].concat();
-    Ok(match passage {
-        Passage::Direct => sequence,
-        Passage::Tmux => {
-            let doubled: Vec<u8> =
-                sequence.iter().flat_map(|&byte| std::iter::repeat_n(byte, if byte == 0x1b { 2 } else { 1 })).collect();
-            [b"\x1bPtmux;".as_slice(), &doubled, b"\x1b\\"].concat()
-        }
-        Passage::Screen => sequence
-            .chunks(MAX_SCREEN_PIECE_BYTES)
-            .flat_map(|piece| [b"\x1bP".as_slice(), piece, b"\x1b\\"].concat())
-            .collect(),
-    })
+    Ok(passage.wrap(&sequence).into_owned())
 }
 
 fn base64(bytes: &[u8]) -> Vec<u8> {
@@ -103,7 +80,7 @@ mod tests {
         assert_eq!(tmux, b"\x1bPtmux;\x1b\x1b]52;c;Zg==\x07\x1b\\");
         let screen = copy_sequence(&"f".repeat(3_000), Passage::Screen).expect("short");
         let longest = screen.split(|&byte| byte == b'\\').map(<[u8]>::len).max();
-        assert!(longest.is_some_and(|longest| longest <= MAX_SCREEN_PIECE_BYTES + 3), "{longest:?}");
+        assert!(longest.is_some_and(|longest| longest <= 512 + 3), "{longest:?}");
     }
 
     proptest! {

@@ -124,6 +124,11 @@ impl LiveArea {
         }
     }
 
+    /// From now on rows are drawn with these colours. What is drawn already keeps its own.
+    pub fn set_colors(&mut self, colors: ColorSupport) {
+        self.abilities.colors = colors;
+    }
+
     /// Rows the area can have: one row always stays for the text above.
     #[must_use]
     pub fn max_rows(&self) -> usize {

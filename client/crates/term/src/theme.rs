@@ -1,5 +1,5 @@
-//! Every colour of the client. Only the terminal's own 16, so that they fit the user's dark or light palette; text itself keeps the
-//! terminal's foreground.
+//! Every colour of the client. On a dark background only the terminal's own 16, so that they fit the user's palette; on a light one shades
+//! of their own, since most palettes have no readable yellow, green and cyan there. Text itself keeps the terminal's foreground.
 
 use ratatui::style::{Color, Modifier, Style};
 
@@ -24,8 +24,8 @@ pub const WARNING: Style = Style::new().fg(Color::Yellow);
 /// The assistant's own marks.
 pub const ACCENT: Style = Style::new().fg(Color::Cyan);
 
-/// The first heading level.
-pub const TITLE: Style = Style::new().add_modifier(Modifier::BOLD.union(Modifier::UNDERLINED));
+/// The first heading level; heads of tables are [`STRONG`].
+pub const TITLE: Style = ACCENT.add_modifier(Modifier::BOLD.union(Modifier::UNDERLINED));
 /// The second heading level.
 pub const HEADING: Style = STRONG;
 /// Deeper heading levels.
@@ -47,3 +47,73 @@ pub const CODE_FUNCTION: Style = Style::new().fg(Color::LightBlue);
 pub const CODE_TYPE: Style = Style::new().fg(Color::Cyan);
 /// Comments of code.
 pub const CODE_COMMENT: Style = DIM;
+
+/// The colours above as shades of the 256 colours that are readable on white and on the beige of light palettes.
+const ON_LIGHT: [(Color, u8); 6] = [
+    (Color::Red, 124),
+    (Color::Green, 22),
+    (Color::Yellow, 94),
+    (Color::Magenta, 90),
+    (Color::Cyan, 24),
+    (Color::LightBlue, 25),
+];
+
+/// A colour of this list as it is shown on a light background.
+#[must_use]
+pub fn on_light(colour: Color) -> Color {
+    ON_LIGHT.iter().find(|(dark, _)| *dark == colour).map_or(colour, |(_, shade)| Color::Indexed(*shade))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Red, green and blue of a colour of the cube among the 256, each from 0 to 255.
+    fn rgb(shade: u8) -> [u8; 3] {
+        let level = |digit: u8| if digit == 0 { 0 } else { 55 + 40 * digit };
+        let digits = shade - 16;
+        [level(digits / 36), level(digits / 6 % 6), level(digits % 6)]
+    }
+
+    /// The relative luminance by WCAG.
+    fn luminance(rgb: [u8; 3]) -> f64 {
+        let [red, green, blue] = rgb.map(|value| {
+            let value = f64::from(value) / 255.0;
+            if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        });
+        0.2126 * red + 0.7152 * green + 0.0722 * blue
+    }
+
+    #[test]
+    fn each_shade_is_readable_on_light_backgrounds() {
+        for background in [[255, 255, 255], [0xfd, 0xf6, 0xe3]] {
+            for (colour, shade) in ON_LIGHT {
+                let contrast = (luminance(background) + 0.05) / (luminance(rgb(shade)) + 0.05);
+                assert!(contrast >= 4.5, "{colour} on {background:?}: {contrast:.1}");
+            }
+        }
+    }
+
+    #[test]
+    fn each_colour_of_the_client_has_a_shade() {
+        let styles = [
+            GOOD,
+            BAD,
+            ADDED_WORD,
+            REMOVED_WORD,
+            DANGER,
+            WARNING,
+            ACCENT,
+            INLINE_CODE,
+            CODE_KEYWORD,
+            CODE_STRING,
+            CODE_CONSTANT,
+            CODE_FUNCTION,
+            CODE_TYPE,
+        ];
+        for style in styles {
+            let shown = style.fg.map(on_light);
+            assert!(matches!(shown, Some(Color::Indexed(_))), "{style:?}");
+        }
+    }
+}

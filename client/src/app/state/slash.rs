@@ -60,6 +60,8 @@ pub enum List {
         /// The turn before which the shell is to be again.
         shell: Option<String>,
     },
+    /// Nothing: the output of the step of this number is shown, counted from the last.
+    Output(usize),
 }
 
 /// How far a list is from which the user picks.

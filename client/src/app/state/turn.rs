@@ -4,20 +4,18 @@ use std::time::{Duration, Instant};
 
 use cohab_daemon_link::connection::SILENCE_LIMIT;
 use cohab_protocol::{CallId, ChunkDelta, ClientMessage, ModelIdentity, ResumePoint, StepActivity, TurnId};
-use cohab_term::{
-    markdown::{CodeBlocks, Highlighter, MarkdownStream},
-    output_style::OutputStyle,
-};
+use cohab_term::markdown::CodeBlocks;
 use ratatui::text::Line;
 
 use super::{
     agent_command::{AgentCommand, Running},
+    answer_text::AnswerText,
     countdown::Countdown,
     progress::Progress,
     stopped::Stopped,
     thinking::Thinking,
 };
-use crate::approval::OpenQuestion;
+use crate::{app::Options, approval::OpenQuestion};
 
 /// How long the end of a turn waits for the colours of its last code block.
 const SETTLE_LIMIT: Duration = Duration::from_millis(300);
@@ -59,59 +57,6 @@ pub struct EndedStep {
     pub ran_ms: Option<u64>,
     /// The user suspended that command: it is a job of the shell now.
     pub is_suspended: bool,
-}
-
-/// The text of an answer as it comes.
-#[derive(Debug)]
-struct AnswerText {
-    width: u16,
-    output_style: OutputStyle,
-    highlighter: Option<Highlighter>,
-    text: MarkdownStream,
-    /// There is text that is not closed.
-    has_text: bool,
-    /// There was text, maybe before a step.
-    has_answered: bool,
-    /// Code of the parts that are closed.
-    code_before: CodeBlocks,
-}
-
-impl AnswerText {
-    fn new(width: u16, output_style: OutputStyle, highlighter: Option<Highlighter>) -> Self {
-        Self {
-            width,
-            output_style,
-            text: MarkdownStream::new(width, highlighter.clone()).with_output_style(output_style),
-            highlighter,
-            has_text: false,
-            has_answered: false,
-            code_before: CodeBlocks::default(),
-        }
-    }
-
-    fn push(&mut self, text: &str) {
-        self.text.push(text);
-        (self.has_text, self.has_answered) = (true, true);
-    }
-
-    /// Closes the text so far.
-    fn finish(&mut self) -> Vec<Line<'static>> {
-        if !self.has_text {
-            return Vec::new();
-        }
-        let rest = self.text.finish();
-        self.code_before = self.text.code_blocks().clone();
-        self.restart();
-        rest
-    }
-
-    /// Forgets the text that is not closed. What was taken back is not to be copied either; what stood before a step stays.
-    fn restart(&mut self) {
-        self.text = MarkdownStream::new(self.width, self.highlighter.clone())
-            .with_output_style(self.output_style)
-            .with_code_blocks(self.code_before.clone());
-        self.has_text = false;
-    }
 }
 
 /// How far the turn and the daemon know of each other.
@@ -173,16 +118,11 @@ pub struct Turn {
 }
 
 impl Turn {
-    pub fn new(
-        id: TurnId,
-        width: u16,
-        output_style: OutputStyle,
-        highlighter: Option<Highlighter>,
-        now: Instant,
-    ) -> Self {
+    /// A turn whose rows have `width` columns.
+    pub fn new(id: TurnId, width: u16, options: &Options, now: Instant) -> Self {
         Self {
             id,
-            answer: AnswerText::new(width, output_style, highlighter),
+            answer: AnswerText::new(width, options),
             delivery: Delivery {
                 unsent_query: None,
                 silent_since: Some(now),
@@ -329,7 +269,7 @@ impl Turn {
 
     /// Lines that are final now.
     pub fn take_closed_text(&mut self) -> Vec<Line<'static>> {
-        self.answer.text.take_closed()
+        self.answer.take_closed()
     }
 
     /// Closes the text so far: what comes next is a step or the end.
@@ -344,17 +284,16 @@ impl Turn {
 
     /// The code of the answer so far; `None` as long as there is no answer.
     pub fn code_blocks(&self) -> Option<&CodeBlocks> {
-        self.answer.has_answered.then(|| self.answer.text.code_blocks())
+        self.answer.code_blocks()
     }
 
     /// The part of the text that may still change.
-    pub fn tail(&mut self) -> &[Line<'static>] {
-        self.answer.text.tail()
+    pub fn tail(&mut self) -> Vec<Line<'static>> {
+        self.answer.tail()
     }
 
     pub fn set_width(&mut self, width: u16) {
-        self.answer.width = width;
-        self.answer.text.set_width(width);
+        self.answer.set_width(width);
     }
 
     /// False for one that came before: a daemon that is asked for the rest of a turn repeats some.
@@ -428,11 +367,11 @@ impl Turn {
 
     /// Whether the last code has its colours, or has waited long enough.
     pub fn is_settled(&self, now: Instant) -> bool {
-        self.answer.text.is_settled() || self.ended_at.is_none_or(|ended| now >= ended + SETTLE_LIMIT)
+        self.answer.is_settled() || self.ended_at.is_none_or(|ended| now >= ended + SETTLE_LIMIT)
     }
 
     fn settle_deadline(&self) -> Option<Instant> {
-        let waits = self.is_over && !self.answer.text.is_settled();
+        let waits = self.is_over && !self.answer.is_settled();
         self.ended_at.filter(|_| waits).map(|ended| ended + SETTLE_LIMIT)
     }
 }

@@ -1,3 +1,5 @@
+use cohab_term::program_status::{Need, ProgramStatus};
+
 use super::*;
 
 fn rings(effects: &[Effect]) -> Option<&str> {
@@ -89,4 +91,70 @@ fn who_answers_looks() {
     bench.key("y");
     bench.pass(60_000);
     assert_eq!(rings(&bench.daemon(ended(TurnEndReason::Answered))), None);
+}
+
+#[test]
+fn the_user_sets_how_long_a_turn_is_that_rings() {
+    for (least_s, ms, expected) in
+        [(0, 5, Some("answered: why")), (30, 29_000, None), (30, 30_000, Some("answered: why"))]
+    {
+        let mut bench = Bench::in_a_turn();
+        bench.app.options.notify_after = Duration::from_secs(least_s);
+        bench.live(LiveEvent::FocusChanged(false));
+        bench.pass(ms);
+        assert_eq!(rings(&bench.daemon(ended(TurnEndReason::Answered))), expected, "{least_s} {ms}");
+    }
+}
+
+#[test]
+fn the_terminal_learns_what_cohab_does() {
+    let mut bench = Bench::connected();
+    assert_eq!(bench.app.status(), ProgramStatus::Idle);
+    bench.enter("? why");
+    bench.live(LiveEvent::AnswerReady);
+    assert_eq!(bench.app.status(), ProgramStatus::Working);
+    bench.daemon(DaemonMessage::TurnStarted { turn_id: TURN });
+    bench.daemon(ask("touch x", false));
+    assert_eq!(bench.app.status(), ProgramStatus::Blocked(Need::Permission));
+    bench.pass(301);
+    bench.key("y");
+    assert_eq!(bench.app.status(), ProgramStatus::Working);
+    bench.daemon(ended(TurnEndReason::Answered));
+    bench.live(LiveEvent::AnswerEnded);
+    assert_eq!(bench.app.status(), ProgramStatus::Done);
+    bench.live(background_turn::user_ran(CWD));
+    assert_eq!(bench.app.status(), ProgramStatus::Idle);
+}
+
+#[test]
+fn a_turn_that_failed_or_was_stopped_says_so() {
+    for (reason, expected) in
+        [(TurnEndReason::Failed, ProgramStatus::Error), (TurnEndReason::Cancelled, ProgramStatus::Idle)]
+    {
+        let mut bench = Bench::in_a_turn();
+        bench.daemon(ended(reason));
+        assert_eq!(bench.app.status(), expected, "{reason:?}");
+    }
+}
+
+#[test]
+fn a_program_inside_that_waits_calls_the_user_once() {
+    let mut bench = Bench::in_a_turn();
+    bench.live(LiveEvent::FocusChanged(false));
+    bench.daemon(execute("ls", None));
+    let id = CALL.to_string();
+    bench.live(LiveEvent::CommandStarted { id: id.clone() });
+    let mut wrote = |bytes: &[u8]| {
+        let effects = bench.live(LiveEvent::CommandOutput { id: id.clone(), bytes: bytes.to_vec() });
+        (rings(&effects).map(str::to_owned), bench.app.status())
+    };
+    let blocked = ProgramStatus::Blocked(Need::Auth);
+    assert_eq!(wrote(b"built\n"), (None, ProgramStatus::Working));
+    let call = Some("needs your answer: why".to_owned());
+    assert_eq!(wrote(b"\x1b]7501;state=blocked:app=make:kind=auth\x1b\\"), (call, blocked));
+    assert_eq!(wrote(b"\x1b]7501;state=blocked:app=make:kind=auth\x1b\\"), (None, blocked));
+    assert_eq!(wrote(b"\x1b]7501;state=working:app=make\x1b\\"), (None, ProgramStatus::Working));
+    assert_eq!(wrote(b"\x1b]7501;state=blocked:app=make:kind=auth\x1b\\").1, blocked);
+    bench.live(LiveEvent::CommandFinished { id: CALL.to_string(), outcome: outcome(Ending::Exited) });
+    assert_eq!(bench.app.status(), ProgramStatus::Working);
 }

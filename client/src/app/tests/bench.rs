@@ -43,6 +43,8 @@ impl Bench {
             environment: Arc::new(ApprovalEnvironment { shell, ..ApprovalEnvironment::of_ann() }),
             output_style: OutputStyle::Rich,
             reasoning: Reasoning::default(),
+            notify_after: Duration::from_secs(10),
+            gutter: false,
             footer: true,
             own_program: "/opt/a b/cohab".into(),
             fresh_turn_id: || TURN,

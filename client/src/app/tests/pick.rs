@@ -1,6 +1,7 @@
 //! Commands that let the user pick from a list, which runs in the shell.
 
 use cohab_protocol::{ErrorSubject, SessionAction, SessionAnswer, WireError, WireErrorKind};
+use cohab_shell_relay::live::UNDO_PREFIX;
 use cohab_types::picked_line::report;
 
 use super::{
@@ -180,4 +181,20 @@ fn a_shell_whose_turns_are_not_known_stays_and_says_so() {
     let effects = pick_question(&mut bench, "1 question back, shell before another");
     assert_eq!(request(&effects).1, &SessionAction::Rewind);
     assert!(bench.shown().contains("The shell stays as it is"));
+}
+
+#[test]
+fn the_output_of_a_step_is_shown_in_the_pager_of_the_shell() {
+    for (line, number) in [("? /output", 1), ("? /output 3", 3)] {
+        let mut bench = Bench::connected();
+        let effects = begin(&mut bench, line);
+        let [Effect::RunAsItIs(request)] = &effects[..] else { panic!("{effects:?}") };
+        assert_eq!(request.text, format!("'/opt/a b/cohab' trace --output {number} --session 'shell:1'"));
+        assert!(request.id.starts_with(UNDO_PREFIX), "the shell would take the pager away");
+        assert_eq!(end_list(&mut bench, request.id.clone(), "bash  ls\n"), [Effect::EndAnswer]);
+    }
+    for line in ["? /output 0", "? /output x", "? /output 1 2"] {
+        assert!(said(&mut Bench::connected(), line).contains("? /output [N]"), "{line}");
+    }
+    assert!(said(&mut Bench::new(), "? /output").contains("This shell has no conversation yet."));
 }

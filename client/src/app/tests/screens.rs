@@ -8,6 +8,7 @@
 //! | `background_turn.rs` | the user's prompt while a turn continues, the queue, the way back |
 //! | `unasked.rs` | commands typed with added words; client questions: git's settings and, at 100 and 60 columns, stops by the lock |
 //! | `commands.rs` | answers of `? /help` and the other commands, own programs next to the shell, requests that fail |
+//! | `looks.rs` | the bar left of answers; steps with long results |
 //! | `shell.rs` | `cohab undo`, `cohab sessions resume`, lines that Escape brings back, questions about failures |
 //!
 //! A new card, message or state gets its row in one of these files. Each state is shown three times: 80 by 24, 40 by 24, and 80 by 24
@@ -29,6 +30,7 @@ use super::*;
 mod background_turn;
 mod cards;
 mod commands;
+mod looks;
 mod shell;
 mod turn;
 mod unasked;
@@ -183,7 +185,7 @@ fn seen(states: &[State]) -> String {
     seen_at(states, [80, 40])
 }
 
-fn seen_at(states: &[State], widths: [u16; 2]) -> String {
+fn seen_at<const WIDTHS: usize>(states: &[State], widths: [u16; WIDTHS]) -> String {
     let mut all = String::new();
     for (name, happens) in states {
         let widths = widths.map(|columns| (columns, OutputStyle::Rich, format!("{columns} columns")));

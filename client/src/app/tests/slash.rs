@@ -70,7 +70,7 @@ fn answer_text(text: &str) -> Bench {
 fn help_needs_nobody() {
     let mut bench = Bench::new();
     let shown = said(&mut bench, "? /help");
-    assert!(shown.starts_with("? /help\n  ? /help") && shown.contains("? /doctor"), "{shown}");
+    assert!(shown.starts_with("? /help\n  ? /keys") && shown.contains("? /doctor"), "{shown}");
     assert!(!bench.app.owns_terminal() && bench.app.deadline().is_none());
     assert_eq!(bench.enter("ls"), [Effect::DecideLine(LineDecision::Shell)]);
 }

@@ -153,6 +153,8 @@ pub enum StepDetail {
     Change(Arc<str>),
     /// The result of a command that has failed.
     Failure(String),
+    /// Lines of a result that is more than a glance.
+    Lines(u32),
 }
 
 /// The activity of a step.

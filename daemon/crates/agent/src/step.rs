@@ -15,6 +15,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    builtin_tools::output_of,
     hook::{Denial, PlannedCall},
     port::{Activity, Effect, EventSink, StepDetail, StepResult, Tool, ToolContext, ToolOutput, TurnEvent},
     state::{Cut, Progress, Record, TurnState},
@@ -35,6 +36,8 @@ const CUT: &str = "not run: the length limit cut the answer with this call; make
 const UNUSABLE: &str = "(invalid call)";
 /// Longest title of a call that cannot be run.
 const TITLE_MAX_CHARS: usize = 80;
+/// A result with more lines is more than a glance: the user is told how much it is.
+const GLANCE_LINES: usize = 20;
 /// Replaces a missing name of a tool.
 const NAMELESS: &str = "nameless";
 /// The notice after the provider gave up continuing an answer.
@@ -394,6 +397,7 @@ impl Agent {
         called.detail = match (called.outcome, &planned.intent.effect) {
             (StepResult::Done, Effect::Write { diff, .. }) => Some(StepDetail::Change(Arc::clone(diff))),
             (StepResult::Failed, Effect::RunCommand { .. }) => Some(StepDetail::Failure(called.content.clone())),
+            (StepResult::Done, _) => counted(&called.content),
             _ => None,
         };
         self.middleware.iter().rev().for_each(|middleware| middleware.tool_ran(planned, called.outcome));
@@ -417,6 +421,12 @@ impl Agent {
 }
 
 /// The file that a call names which cannot be run.
+/// The lines of a result that is more than a glance.
+fn counted(result: &str) -> Option<StepDetail> {
+    let lines = output_of(result).lines().count();
+    (lines > GLANCE_LINES).then(|| StepDetail::Lines(u32::try_from(lines).unwrap_or(u32::MAX)))
+}
+
 fn unusable_title(args: &JsonObject) -> String {
     let path = args.get("path").and_then(|path| path.as_str()).map(str::trim).filter(|path| !path.is_empty());
     path.map_or_else(|| UNUSABLE.to_owned(), |path| one_line(path, TITLE_MAX_CHARS))

@@ -102,6 +102,7 @@ pub fn step_detail(detail: StepDetail) -> wire::StepDetail {
             let output = builtin_tools::output_of(&result);
             wire::StepDetail::Output(tail(output, wire::MAX_STEP_OUTPUT_BYTES).to_owned())
         }
+        StepDetail::Lines(count) => wire::StepDetail::Lines(count),
     }
 }
 

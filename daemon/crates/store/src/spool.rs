@@ -26,6 +26,11 @@ const MAX_BYTES: u64 = 256 * 1024 * 1024;
 /// Most files of one session.
 const MAX_FILES: usize = 200;
 
+/// Begins the note behind an output that was cut.
+const NOTE_BEGIN: &str = "[more of it is in ";
+/// Stands in that note behind the path.
+const NOTE_END: &str = ", for `read` with `offset` and `limit`";
+
 /// The folder of all outputs.
 #[derive(Clone, Debug)]
 pub struct Spool {
@@ -73,6 +78,22 @@ impl Spool {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
         file.write_all(text.as_bytes())?;
         Ok(path)
+    }
+
+    /// The note behind an output that was cut, which names the file of the whole.
+    #[must_use]
+    pub fn note(path: &Path, details: &str) -> String {
+        format!("{NOTE_BEGIN}{}{NOTE_END}{details}]", path.display())
+    }
+
+    /// The whole of an output that was cut, if a [`note`](Self::note) in it names a file that is kept for this session. Blocks.
+    #[must_use]
+    pub fn whole(&self, key: &str, output: &str) -> Option<String> {
+        let (_, named) = output.rsplit_once(NOTE_BEGIN)?;
+        let path = Path::new(named.split_once(NOTE_END)?.0);
+        // Any program can write such a note.
+        let is_kept = path.parent() == Some(self.folder(key).as_path());
+        fs::read_to_string(path).ok().filter(|_| is_kept)
     }
 
     /// Removes the folders of sessions that are no longer in `store`. Blocks.

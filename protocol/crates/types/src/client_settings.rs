@@ -28,8 +28,16 @@ section! {
         flip_key: FlipKey = "alt-g", Kind::Word(FlipKey::WORDS);
         /// Whether a hint after the first failed command names the key that asks about it
         failure_hint: bool = "true", Kind::Flag;
-        /// Whether the bell rings when a long turn ends while the terminal is unfocused
+        /// Whether a notification and the bell call you when a long turn ends or a card waits while the terminal is unfocused
         notify: bool = "true", Kind::Flag;
+        /// Shortest turn whose end rings, in seconds
+        notify_after_s: u64 = "10", Kind::Integer(0, 86_400);
+        /// Whether the terminal is told if cohab works, waits for you or is done (program status, OSC 7501)
+        status: bool = "true", Kind::Flag;
+        /// Background of the terminal; `auto` asks it
+        theme: Theme = "auto", Kind::Word(Theme::WORDS);
+        /// Whether a thin bar stands left of answers
+        gutter: bool = "false", Kind::Flag;
         /// Whether a turn of several steps, or of more than 10 s, ends with a line of its steps, time, tokens and cost
         footer: bool = "true", Kind::Flag;
         /// How the model's thoughts are shown: three lines while it thinks, then `folded` into one line, or all of them kept (`live`)
@@ -156,6 +164,19 @@ impl UndoKey {
     pub fn is(self, bytes: &[u8]) -> bool {
         self == Self::CtrlUnderscore
             && matches!(bytes, b"\x1f" | b"\x1b[95;5u" | b"\x1b[95;6u" | b"\x1b[45;6u" | b"\x1b[47;5u")
+    }
+}
+
+words! {
+    /// For which background colours are chosen.
+    pub enum Theme {
+        /// That of the terminal, as far as it says.
+        #[default]
+        Auto = "auto",
+        /// A dark one.
+        Dark = "dark",
+        /// A light one.
+        Light = "light",
     }
 }
 

@@ -95,6 +95,7 @@ fn colors(seen: &TerminalSeen) -> Finding {
         }
         ColorSupport::Monochrome => "none, as NO_COLOR asks",
         ColorSupport::Ansi16 => "the terminal's own 16",
+        ColorSupport::OnLight => "shades for a light background",
     };
     let style = if seen.is_accessible { "; sentences in place of glyphs, as COHAB_ACCESSIBLE asks" } else { "" };
     finding("colours", FindingVerdict::Ok, format!("{shown}{style}"))

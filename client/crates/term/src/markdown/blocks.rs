@@ -11,6 +11,7 @@ use super::{
         is_quote, is_rule, is_setext_underline,
     },
     math::{Formula, FormulaLine, FormulaStart},
+    title::{CodeTitle, last_line},
     unfinished::is_undecided,
 };
 use crate::wrap::char_boundary;
@@ -29,8 +30,8 @@ const MAX_HELD_BLANKS: usize = 64;
 pub(super) enum BlockPiece {
     /// Markdown that is rendered by itself.
     Block(MarkdownBlock),
-    /// Code begins; the language may be empty.
-    CodeStart { language: String },
+    /// Code begins.
+    CodeStart(CodeTitle),
     /// One line of code.
     CodeLine(String),
     /// A part of an overlong one, which continues in the next line.
@@ -85,6 +86,8 @@ pub(super) struct BlockSplitter {
     partial: String,
     is_after_blank: bool,
     last_item: Option<(ListKind, Option<u64>)>,
+    /// The last line of the block that was closed last; empty behind code.
+    line_before: String,
     /// How much of the open block only repeats what its first part began with.
     carried_bytes: usize,
 }
@@ -226,17 +229,18 @@ impl BlockSplitter {
             self.is_after_blank = true;
             return;
         }
+        let line_before = std::mem::take(&mut self.line_before);
         let marker = Marker::of(line);
         let (has_gap, number) = self.gap_and_number(marker.as_ref());
         self.last_item = marker.map(|marker| (marker.kind, number));
         self.is_after_blank = false;
         if let Some(fence) = Fence::open(line) {
-            out.push(BlockPiece::CodeStart { language: fence.language.clone() });
+            out.push(BlockPiece::CodeStart(fence.title.clone().below(&line_before)));
             self.open = Open::Fence(fence);
             return;
         }
         if indent_columns(line) >= CODE_INDENT {
-            out.push(BlockPiece::CodeStart { language: String::new() });
+            out.push(BlockPiece::CodeStart(CodeTitle::default()));
             out.push(BlockPiece::CodeLine(dedent(line, CODE_INDENT).to_owned()));
             self.open = Open::IndentedCode { held_blanks: 0 };
             return;
@@ -294,7 +298,10 @@ impl BlockSplitter {
         match std::mem::take(&mut self.open) {
             Open::Nothing | Open::Formula(_) => {}
             Open::Fence(_) | Open::IndentedCode { .. } => out.push(BlockPiece::CodeEnd),
-            Open::Flow | Open::Quote | Open::Item(_) if has_text => out.push(BlockPiece::Block(block)),
+            Open::Flow | Open::Quote | Open::Item(_) if has_text => {
+                last_line(&block.text).clone_into(&mut self.line_before);
+                out.push(BlockPiece::Block(block));
+            }
             Open::Flow | Open::Quote | Open::Item(_) => {}
         }
     }
@@ -407,7 +414,7 @@ mod tests {
             .into_iter()
             .map(|piece| match piece {
                 BlockPiece::Block(block) => block.text,
-                BlockPiece::CodeStart { language } => format!("<{language}>"),
+                BlockPiece::CodeStart(title) => format!("<{}>", title.language),
                 BlockPiece::CodeLine(line) | BlockPiece::CodePart(line) => format!("|{line}"),
                 BlockPiece::FormulaStart => "<$>".into(),
                 BlockPiece::FormulaLine(line) => format!("${line}"),

@@ -2,7 +2,7 @@
 
 use ratatui::text::{Line, Span};
 
-use super::copy::CodeBlock;
+use super::{copy::CodeBlock, title::CodeTitle};
 use crate::wrap::{StyledRow, row_width, wrap_exactly};
 use crate::{output_style::OutputStyle, theme};
 
@@ -65,17 +65,17 @@ pub(super) fn plain_lines(rendered: Vec<Rendered>, width: usize) -> Vec<Line<'st
     lines
 }
 
-/// The label above code, cut to one row; without a language it is there for who cannot see the indentation.
-pub(super) fn code_label(language: &str, page: Page) -> Option<StyledRow> {
-    let (label, width) = match (page.output_style, language) {
-        (OutputStyle::Rich, "") => return None,
-        (OutputStyle::Rich, language) => {
-            return code_rows(&[Span::styled(language, theme::DIM)], page.width).into_iter().next();
+/// The label above code, in one row; without a language it is there for who cannot see the indentation.
+pub(super) fn code_label(title: &CodeTitle, page: Page) -> Option<StyledRow> {
+    let columns = page.width.saturating_sub(CODE_INDENT.len());
+    match (page.output_style, title.text(columns, page.output_style.choose(" · ", ", "))) {
+        (OutputStyle::Rich, title) if title.is_empty() => None,
+        (OutputStyle::Rich, title) => code_rows(&[Span::styled(title, theme::DIM)], page.width).into_iter().next(),
+        (OutputStyle::Accessible, title) => {
+            let label = if title.is_empty() { "Code:".to_owned() } else { format!("Code, {title}:") };
+            wrap_exactly(&[Span::raw(label)], page.width).into_iter().next()
         }
-        (OutputStyle::Accessible, "") => ("Code:".to_owned(), page.width),
-        (OutputStyle::Accessible, language) => (format!("Code, {language}:"), page.width),
-    };
-    wrap_exactly(&[Span::raw(label)], width).into_iter().next()
+    }
 }
 
 /// A line of code as rows of at most `width` columns that together hold every character.

@@ -1,6 +1,6 @@
 //! Recognizes the blocks that a line of markdown can begin or end. Pure; follows CommonMark's rules for the start of a line.
 
-use super::math::Formula;
+use super::{math::Formula, title::CodeTitle};
 
 /// Columns from which on a line is indented code, unless something else is open.
 pub(super) const CODE_INDENT: usize = 4;
@@ -13,8 +13,8 @@ pub(super) struct Fence {
     symbol: char,
     length: usize,
     indent: usize,
-    /// First word after the fence; may be empty.
-    pub(super) language: String,
+    /// What the words after the fence say.
+    pub(super) title: CodeTitle,
 }
 
 impl Fence {
@@ -27,8 +27,7 @@ impl Fence {
         if length < 3 || (symbol == '`' && info.contains('`')) {
             return None;
         }
-        let word = info.split(|c: char| c.is_whitespace() || matches!(c, ',' | '{' | ':')).next();
-        Some(Self { symbol, length, indent, language: word.unwrap_or_default().to_owned() })
+        Some(Self { symbol, length, indent, title: CodeTitle::of_fence(info) })
     }
 
     /// Whether `line` ends the code.
@@ -52,7 +51,7 @@ impl Fence {
 
     /// A line that opens the same fence again.
     pub(super) fn reopening(&self) -> String {
-        format!("{}{}\n", String::from(self.symbol).repeat(self.length), self.language)
+        format!("{}{}\n", String::from(self.symbol).repeat(self.length), self.title.language)
     }
 }
 
@@ -192,7 +191,7 @@ mod tests {
     #[test]
     fn a_fence_ends_only_with_its_own_sign_and_length() {
         let fence = Fence::open("  ~~~~rust,ignore").expect("a fence");
-        assert_eq!(fence.language, "rust");
+        assert_eq!(fence.title.language, "rust");
         assert!(!fence.is_closed_by("~~~"));
         assert!(!fence.is_closed_by("````"));
         assert!(fence.is_closed_by("~~~~~  "));

@@ -15,6 +15,7 @@ mod references;
 mod render;
 mod scopes;
 mod table;
+mod title;
 mod unfinished;
 
 use std::{borrow::Cow, collections::VecDeque};
@@ -199,11 +200,11 @@ impl MarkdownStream {
         for piece in pieces {
             match piece {
                 BlockPiece::Block(block) => self.take_block(&block),
-                BlockPiece::CodeStart { language } => {
+                BlockPiece::CodeStart(title) => {
                     self.take_gap(true);
-                    self.code_blocks.open(&language);
-                    self.outgoing.extend(code_label(&language, self.page).map(|row| Outgoing::Line(Line::from(row))));
-                    self.start_colours(&language);
+                    self.code_blocks.open(&title.language);
+                    self.outgoing.extend(code_label(&title, self.page).map(|row| Outgoing::Line(Line::from(row))));
+                    self.start_colours(&title.language);
                 }
                 BlockPiece::CodeLine(line) => {
                     self.code_blocks.push(&line);

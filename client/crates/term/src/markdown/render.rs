@@ -17,6 +17,7 @@ use super::{
     math,
     references::References,
     table::Table,
+    title::{CodeTitle, last_line},
 };
 use crate::wrap::{StyledRow, columns, push_text, row_width, wrap_words};
 use crate::{link, output_style::OutputStyle, theme};
@@ -47,7 +48,10 @@ pub(super) fn render_block(block: &MarkdownBlock, page: Page, references: &Refer
         })
         .collect();
     definitions.sort_unstable();
-    for event in parser {
+    for (event, place) in parser.into_offset_iter() {
+        if let Event::Start(Tag::CodeBlock(_)) = &event {
+            last_line(&text[..place.start]).clone_into(&mut renderer.line_before);
+        }
         renderer.event(event);
     }
     renderer.flush();
@@ -89,7 +93,9 @@ struct Renderer {
     styles: Vec<Style>,
     links: Vec<OpenLink>,
     table: Option<Table>,
-    code: Option<(String, String)>,
+    code: Option<(CodeTitle, String)>,
+    /// The line of the source before the code that begins.
+    line_before: String,
     needs_gap: bool,
     is_resumed: bool,
     number: Option<u64>,
@@ -108,6 +114,7 @@ impl Renderer {
             links: Vec::new(),
             table: None,
             code: None,
+            line_before: String::new(),
             needs_gap: false,
             is_resumed: block.is_resumed,
             number: block.number,
@@ -160,13 +167,11 @@ impl Renderer {
             }
             Tag::CodeBlock(kind) => {
                 self.flush();
-                let language = match &kind {
-                    CodeBlockKind::Fenced(info) => {
-                        harmless(info).split([' ', ',', '{', ':']).next().unwrap_or("").to_owned()
-                    }
-                    CodeBlockKind::Indented => String::new(),
+                let title = match &kind {
+                    CodeBlockKind::Fenced(info) => CodeTitle::of_fence(&harmless(info)).below(&self.line_before),
+                    CodeBlockKind::Indented => CodeTitle::default(),
                 };
-                self.code = Some((language, String::new()));
+                self.code = Some((title, String::new()));
             }
             Tag::List(first) => {
                 self.flush();
@@ -280,11 +285,12 @@ impl Renderer {
     }
 
     fn end_code(&mut self) {
-        let Some((language, code)) = self.code.take() else { return };
+        let Some((title, code)) = self.code.take() else { return };
         let columns = self.width - self.prefix(false).1;
         let is_label_shown = !std::mem::take(&mut self.is_resumed);
         let label =
-            code_label(&language, Page { width: columns, output_style: self.output_style }).filter(|_| is_label_shown);
+            code_label(&title, Page { width: columns, output_style: self.output_style }).filter(|_| is_label_shown);
+        let language = title.language;
         self.lines.push(Rendered::Source(CodeBlock { language: language.clone(), text: code.clone() }));
         if language.is_empty() {
             self.rows(

@@ -1,7 +1,11 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::describe::{plain as text_of, styled};
+use crate::{
+    ansi::ColorSupport,
+    describe::{plain as text_of, styled},
+    theme,
+};
 
 mod bombs;
 mod screen;
@@ -48,6 +52,7 @@ const LINKS: &str = "See [the docs](https://docs.rs) or <https://docs.rs>, [http
 const TABLE: &str = "| Name | Size | What it is |\n|:-----|-----:|:----------:|\n| `target` | 4.2 GB | build output of the project, safe to delete |\n| src | 1 MB | **code** |\n| empty | | |\n";
 const WIDE_TABLE: &str = "| a | b | c | d | e | f | g |\n|--|--|--|--|--|--|--|\n| alpha beta | gamma delta | epsilon | zeta eta | theta | iota kappa | lambda |\n| 1 | 2 | 3 | 4 | 5 | 6 | 7 |\n";
 const CODE: &str = "Run:\n\n```rust\nfn main() {\n\tprintln!(\"a line that is certainly longer than forty columns\");\n\n}\n```\n\nor\n\n    indented code\n\n    more\n\nend\n";
+const TITLES: &str = "In the fence:\n\n```rust src/main.rs\nfn main() {}\n```\n\n**config/app.toml**\n\n```toml\na = 1\n```\n\nChange `client/src/app/state/very/deep/folder/of/modules/and/then/some/more/agent_command.rs`:\n```rust\nlet a;\n```\n\n1. Then `web/app.js`:\n   ```js\n   a();\n   ```\n2. Create `run.py` and start it:\n   ```sh\n   python3 run.py\n   ```\n\n> `notes.md`:\n> ```md\n> # Notes\n> ```\n\nWithout a name:\n\n```\nplain\n```\n";
 const HTML: &str = "<details>\n<summary>More</summary>\n\nText with <b>tags</b><br>and a break.\n\n</details>\n\nEntities: &lt;tag&gt; &amp; &#27;[2J\n\nA footnote[^1].\n\n[^1]: The note.\n";
 
 #[test]
@@ -81,6 +86,30 @@ fn code() {
 }
 
 #[test]
+fn titles_of_code_name_the_language_and_the_file() {
+    let seen = [100, 80, 60].map(|width| {
+        let mut accessible = MarkdownStream::new(width, None).with_output_style(OutputStyle::Accessible);
+        accessible.push(TITLES);
+        let accessible = styled(&accessible.finish());
+        format!("======== {width} columns\n{}\n==== in sentences\n{accessible}", styled(&whole(TITLES, width)))
+    });
+    insta::assert_snapshot!("titles", seen.join("\n"));
+}
+
+#[test]
+fn a_title_looks_like_no_head_of_a_table() {
+    let lines = whole(&format!("# Size\n\n{TABLE}\n{WIDE_TABLE}"), 60);
+    let style = |word: &str| {
+        let spans = lines.iter().flat_map(|line| &line.spans);
+        spans.filter(|span| span.content.contains(word)).map(|span| span.style).collect::<Vec<_>>()
+    };
+    assert_eq!(style("Size"), [theme::TITLE, theme::STRONG]);
+    for colors in [ColorSupport::Ansi16, ColorSupport::OnLight, ColorSupport::Monochrome] {
+        assert_ne!(colors.shown(theme::TITLE), colors.shown(theme::STRONG), "{colors:?}");
+    }
+}
+
+#[test]
 fn html_entities_and_footnotes() {
     snapshot("html", HTML);
 }
@@ -105,7 +134,7 @@ fn the_stream_gives_what_one_parse_of_everything_gives() {
 
 #[test]
 fn every_cut_of_every_sample_gives_the_same_lines() {
-    for text in [PARAGRAPHS, LISTS, QUOTES, LINKS, TABLE, CODE, HTML] {
+    for text in [PARAGRAPHS, LISTS, QUOTES, LINKS, TABLE, CODE, TITLES, HTML] {
         let expected = whole(text, 40);
         for cut in 0..text.len() {
             assert_eq!(stream(text, 40, &[cut]), expected, "cut at {cut} in {text}");
@@ -235,6 +264,8 @@ fn markdown() -> impl Strategy<Value = String> {
         "$a_1$",
         "<https://a.b/c>",
         "- [x] ",
+        "`a/b.rs`:\n",
+        "```rust c.rs\n",
         "👍🏽",
         "e\u{301}",
     ];
@@ -254,6 +285,8 @@ fn document() -> impl Strategy<Value = String> {
         "> a\n> - b\n> ```\n> # c\n> ```",
         "```sh\n# a\n\n\n- b\n```",
         "~~~\n```\n~~~",
+        "See `a/b.rs`:\n```rust\nx\n```",
+        "**c.toml**\n\n```toml title=d.toml\nx\n```",
         "    indented\n\n      code\n\nnot code",
         "| a | b |\n|--:|---|\n| 1 | `2` |",
         "***",

@@ -138,6 +138,7 @@ fn the_conversation_its_cost_and_its_code() {
             let answer = SessionAnswer::Rewound { question: Some("make it longer".into()) };
             stage.daemon(DaemonMessage::SessionReply(SessionReply { request_id: RequestId(2), answer }));
         }),
+        ("the output of a step", |stage| stage.entered("? /output x")),
         ("shorter", |stage| {
             let (before_tokens, after_tokens) = (60_400, 21_300);
             stage.answered("? /compact", SessionAnswer::Compacted { before_tokens, after_tokens });

@@ -13,6 +13,7 @@ use cohab_store::{
     sessions::{
         Entry, KeepAll as _,
         event::{Approval, Event},
+        steps::{AgentState, Checkpoint, CheckpointStore as _, Metadata, Step, StepStatus, StepType, Turn},
     },
 };
 use cohab_text::{sanitize::sanitize, terminal_attack_fixtures::HOSTILE};
@@ -34,6 +35,7 @@ const READING: &[&[&str]] = &[
     &["why", "5", "--json"],
     &["trace"],
     &["trace", "--json"],
+    &["trace", "--output", "1"],
     &["tasks"],
     &["tasks", "--json"],
     &["usage", "--since", "2026-01-01", "--by", "model"],
@@ -85,6 +87,7 @@ fn home(evil: &str) -> Home {
         Event::Ended { reason: text() },
     ];
     home.turn(&text(), "t1", 0, &text(), &events);
+    home.store().checkpoint(&stored_steps(&text())).expect("it is kept");
     let tasks = vec![Task { text: text(), status: Status::Pending }];
     home.store().keep_all(&[Entry::Tasks { session: text(), tasks }]).expect("they are kept");
     let store = Store::at(home.paths.usage_file());
@@ -105,6 +108,39 @@ fn home(evil: &str) -> Home {
     let key = serde_json::to_string(&text()).expect("text").replace('\x7f', "\\u007f");
     std::fs::write(home.paths.config_file(), format!("{key} = 1\n")).expect("written");
     home
+}
+
+/// The turn `t1` of the session `evil` with a call of a tool.
+fn stored_steps(evil: &str) -> [Checkpoint; 2] {
+    let text = || evil.to_owned();
+    let turn = Turn {
+        turn: "t1".into(),
+        session: text(),
+        started: at(0),
+        last_activity: at(1),
+        question: text(),
+        resumed_from: None,
+        // More than any system gives.
+        pid: 1 << 30,
+        state: AgentState::default(),
+        ended: Some(text()),
+        error: Some(text()),
+    };
+    let step = Step {
+        id: text(),
+        session: text(),
+        turn: "t1".into(),
+        number: 0,
+        at: at(0),
+        kind: StepType::ToolCall,
+        input: serde_json::json!(evil).into(),
+        output: Some(text()),
+        status: StepStatus::Completed,
+        duration_ms: Some(1),
+        error: None,
+        metadata: Metadata { tool: Some(text()), title: text(), summary: text(), ..Metadata::default() },
+    };
+    [Checkpoint::Turn(turn), Checkpoint::Step(step)]
 }
 
 /// One record of each kind.

@@ -135,7 +135,14 @@ fn json_has_histograms_and_no_text_of_a_conversation() {
 fn what_a_trace_shows_of_a_turn_is_what_is_counted_of_it() {
     let home = home();
     let (mut output, mut errors) = (Vec::new(), Vec::new());
-    let of_last = TraceArgs { id: "last".into(), number: 1, json: true, picture: PictureArgs::default() };
+    let of_last = TraceArgs {
+        id: "last".into(),
+        number: 1,
+        json: true,
+        picture: PictureArgs::default(),
+        output: None,
+        session: None,
+    };
     let _ = trace::run(&of_last, &home.paths, &mut output, &mut errors);
     let trace: Value = serde_json::from_slice(&output).expect("JSON");
     let result = &trace["turns"][0]["result"];

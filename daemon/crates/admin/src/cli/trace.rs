@@ -1,5 +1,6 @@
 //! `cohab trace` prints a turn step by step, at a terminal along an axis of time.
 
+mod output;
 mod times;
 
 use std::{io::Write, process::ExitCode};
@@ -39,6 +40,12 @@ pub struct TraceArgs {
     /// Print JSON, with the input and the result of each step
     #[arg(long)]
     pub json: bool,
+    /// Print the whole output of the N-th last step instead
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "json")]
+    pub output: Option<u32>,
+    /// Name of the session, in place of its id
+    #[arg(long, value_name = "NAME", hide = true, requires = "output")]
+    pub session: Option<String>,
     /// Where to draw it.
     #[command(flatten)]
     pub picture: PictureArgs,
@@ -52,6 +59,10 @@ struct ShownTurns {
 
 /// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 the output is closed.
 pub fn run(args: &TraceArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
+    if let Some(number) = args.output {
+        let text = output::read(number, args, paths);
+        return super::finish(text.and_then(|text| Ok(output.write_all(text.as_bytes())?)), output, errors);
+    }
     let result = read(args, paths).and_then(|shown| {
         let text = match (&args.picture.svg, args.json) {
             (Some(file), _) => drawing::write(file, &svg(&shown))?,
@@ -124,7 +135,7 @@ fn head(turn: &Turn, result: &ExecutionResult, now: &Zoned, columns: Option<usiz
         (AgentStatus::Running, _) if is_on => "still running".to_owned(),
         (AgentStatus::Running, _) => "interrupted when the daemon ended; `cohab resume` continues it".to_owned(),
         (_, Some("resumed")) => "interrupted when the daemon ended, continued as the next turn".to_owned(),
-        (_, Some(ended)) => ended.replace('_', " "),
+        (_, Some(ended)) => one_line(&ended.replace('_', " "), usize::MAX),
         (_, None) => "not finished".to_owned(),
     };
     let mut facts = vec![when, how];

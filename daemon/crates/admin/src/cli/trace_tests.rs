@@ -87,8 +87,18 @@ pub(in crate::cli) fn with_steps(status: AgentStatus) -> Home {
 }
 
 fn shown(home: &Home, id: &str) -> ShownTurns {
-    read(&TraceArgs { id: id.into(), number: 5, json: false, picture: PictureArgs::default() }, &home.paths)
-        .expect("it is there")
+    read(
+        &TraceArgs {
+            id: id.into(),
+            number: 5,
+            json: false,
+            picture: PictureArgs::default(),
+            output: None,
+            session: None,
+        },
+        &home.paths,
+    )
+    .expect("it is there")
 }
 
 #[test]

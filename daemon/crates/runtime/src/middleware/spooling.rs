@@ -40,8 +40,7 @@ impl Middleware for Spooling {
             let keep = move || spool.keep(&key, &secrets.scrubbed(content), LINE_MAX_BYTES);
             match spawn_blocking(keep).await {
                 Ok(Ok(path)) => {
-                    hint =
-                        format!("[more of it is in {}, for `read` with `offset` and `limit`{broken}]", path.display());
+                    hint = Spool::note(&path, broken);
                 }
                 Ok(Err(error)) => tracing::warn!(%error, "a long output could not be kept"),
                 Err(error) => tracing::warn!(%error, "a long output could not be kept"),
