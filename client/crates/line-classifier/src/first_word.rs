@@ -25,7 +25,8 @@ impl Standing {
     #[must_use]
     pub fn of(line: &Line<'_>, names: &dyn Names, weights: &Weights) -> Self {
         let Some(first) = line.first() else { return Self::default() };
-        let name = first.text;
+        // `ls; which less`
+        let name = first.text.trim_end_matches(';');
         let is_somewhere = is_builtin_somewhere(name);
         let resolves = is_builtin(name) || (can_be_a_name(name) && names.resolves(name));
         let is_builtin = is_somewhere && resolves;

@@ -393,3 +393,8 @@ fn a_builtin_of_another_shell_is_no_command_that_is_missing_here() {
         assert_eq!(judge(line, &Nothing).decision, Shell, "{line}");
     }
 }
+
+#[test]
+fn a_question_word_that_is_a_command_begins_one_behind_a_separator() {
+    all_go_to(Shell, &["ls; which less", "clear; cohab trace --output 1 | head -5; which less", "git pull; who; make"]);
+}

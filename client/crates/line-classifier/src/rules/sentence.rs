@@ -76,9 +76,11 @@ fn points(case: &Case<'_>) -> usize {
     let first = line.tokens.first().map_or("", |first| first.text);
     let is_compound = is_keyword(first);
     let (mut points, mut has_predicate, mut was_comma) = (0, false, false);
-    for (at, token) in (Spoken { tokens: &line.tokens, at: 0, is_head: true }) {
+    for (at, token, is_head) in (Spoken { tokens: &line.tokens, at: 0, is_head: true }) {
         let counts = match at {
             0 => !(case.standing.is_known() || names_history(first)),
+            // `ls; which less`
+            _ if is_head => !case.is_command(token.text.trim_end_matches(';')),
             _ => !(is_compound && is_keyword(token.text)),
         };
         has_predicate |= at > 0 && is_predicate(token.word);
@@ -92,7 +94,8 @@ fn points(case: &Case<'_>) -> usize {
     points + usize::from(asks) * QUESTION + usize::from(has_predicate) + usize::from(line.signs.comma)
 }
 
-/// The words of a line that somebody says: not what is quoted, what a command prints, or what follows `#`.
+/// The words of a line that somebody says: not what is quoted, what a command prints, or what follows `#`. With its place comes whether a
+/// word is the first one of a command.
 struct Spoken<'a> {
     tokens: &'a [Token<'a>],
     at: usize,
@@ -101,7 +104,7 @@ struct Spoken<'a> {
 }
 
 impl<'a> Iterator for Spoken<'a> {
-    type Item = (usize, &'a Token<'a>);
+    type Item = (usize, &'a Token<'a>, bool);
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -118,7 +121,7 @@ impl<'a> Iterator for Spoken<'a> {
                 let rest = &self.tokens[self.at..];
                 self.at += rest.iter().position(|token| last_command(token).0).unwrap_or(rest.len());
             } else if token.shape != Shape::Quoted {
-                return Some((at, token));
+                return Some((at, token, is_head && !is_behind));
             }
         }
     }
