@@ -30,6 +30,10 @@ pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'
             arguments.operands.iter().try_for_each(|word| check_literal(word))?;
             if texts().all(names_no_group) { Ok(()) } else { ask("a pattern with a named group sets a variable") }
         }
+        Operands::Rule("names") => {
+            let are_names = texts().count() > 0 && texts().all(misc_programs::is_plain_word);
+            if are_names { Ok(()) } else { ask(format!("`{name}` with these operands may change something")) }
+        }
         Operands::Rule("printable") => {
             let is_plain = |name: &str| {
                 misc_programs::is_plain_word(name)

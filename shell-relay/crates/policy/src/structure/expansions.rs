@@ -5,7 +5,7 @@ use cohab_shell_state::shell::Shell;
 use super::{
     commands::Read,
     reader::{ENDS_WORD, MAX_DEPTH, NOT_READ, Reader},
-    values::{Source, Value, Written, is_inherited, is_name, is_own_name, of_environment, written},
+    values::{SEPARATORS, Source, Value, Written, is_inherited, is_name, is_own_name, of_environment, written},
     words::{Word, sample},
 };
 
@@ -43,7 +43,7 @@ impl Reader<'_> {
             return Ok(());
         }
         self.at += 1;
-        if !is_quoted && let Some(escape) = ONE_SIGN.iter().find(|escape| self.rest().starts_with(**escape)) {
+        if !is_quoted && let Some(escape) = one_sign(self.rest()) {
             // Any other sign would be the same to the program.
             self.at += escape.len();
             word.text.push(':');
@@ -134,6 +134,10 @@ impl Reader<'_> {
     fn changed(&mut self, end: &str) -> Read<()> {
         self.go_deeper(2 * MAX_DEPTH)?;
         while !self.eat(end) {
+            if let Some(escape) = self.rest().strip_prefix('$').and_then(one_sign) {
+                self.at += "$".len() + escape.len();
+                continue;
+            }
             match self.next().ok_or(NOT_READ)? {
                 '$' | '`' => self.expansion(&mut Word::default(), "", true)?,
                 '"' => self.double_quoted(&mut Word::default(), "")?,
@@ -224,6 +228,8 @@ impl Reader<'_> {
         };
         match value {
             Value::Computed(source) => self.compute(word, before, source),
+            // It may be split at any sign.
+            Value::Text(_) if self.changing.contains_key(SEPARATORS) => self.compute(word, before, Source::Any),
             Value::Text(text) => self.put_value(&text, word, before, is_quoted)?,
         }
         Ok(())
@@ -240,7 +246,7 @@ impl Reader<'_> {
         let is_pattern = text.contains(['*', '?']);
         if is_pattern && (self.is_text || takes_file(before)) {
             // The file makes no difference to a text, and a value is one word.
-            self.aside(format!("true <{text}"));
+            self.aside(if self.is_text { format!("echo {text}") } else { format!("true <{text}") });
             word.text.push_str("./x");
             join(word, Source::Matches);
             return Ok(());
@@ -290,14 +296,14 @@ impl Reader<'_> {
                 return Err(Some(VARIABLE));
             }
             self.at += 1;
-        } else if is_zsh {
-            let _ = self.eat("^") || self.eat("=");
         }
+        // `${=name}` splits the value.
+        let is_spread = is_zsh && !is_number && (self.eat("^") || self.eat("="));
         let end = self.rest().find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(self.rest().len());
         let name = &self.rest()[..end];
         if is_name(name) {
             self.at += end;
-            if !is_number && self.eat("}") {
+            if !is_number && !is_spread && self.eat("}") {
                 return self.variable(name, word, before, is_quoted);
             }
             self.known(name)?;
@@ -339,7 +345,7 @@ impl Reader<'_> {
                     let at = self.at;
                     self.at += end;
                     if self.is_changed(at) {
-                        if !is_own_name(&rest[..end]) {
+                        if !is_own_name(&rest[..end], self.shell) {
                             return Err(Some("sets a variable that may matter"));
                         }
                         self.assign(&rest[..end], at, Value::Computed(Source::Number));
@@ -366,6 +372,11 @@ impl Reader<'_> {
             || behind.starts_with("--")
             || is_set
     }
+}
+
+/// The escape of one sign that begins here, behind the `$`.
+fn one_sign(text: &str) -> Option<&'static str> {
+    ONE_SIGN.iter().copied().find(|escape| text.starts_with(escape))
 }
 
 /// Whether the word behind this option is its value: a file or folder, in most programs.

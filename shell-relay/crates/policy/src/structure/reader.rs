@@ -10,7 +10,7 @@ use cohab_shell_state::shell::Shell;
 use super::{
     commands::{Computed, ComputedKind, Read, Structure},
     out::Out,
-    values::{Source, Value},
+    values::{SEPARATORS, Source, Value},
 };
 
 /// Deepest nesting of lists of commands that is followed.
@@ -26,7 +26,7 @@ pub(super) const FOLDER_CHANGES: &str = "changes to directories that are not kno
 
 pub(super) type Refused = Option<&'static str>;
 
-/// Variables that are given a value more than once, and whether it is a number each time.
+/// Variables that are given a value more than once, and whether it is a number each time; and the one of [`SEPARATORS`].
 pub(super) type Changing = BTreeMap<String, bool>;
 
 /// The end of a list of commands.
@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn changing(&self) -> Changing {
-        let more_than_once = self.assigned.iter().filter(|(_, places)| places.len() > 1);
+        let more_than_once = self.assigned.iter().filter(|(name, places)| places.len() > 1 || *name == SEPARATORS);
         more_than_once.map(|(name, places)| (name.clone(), places.values().all(|is_number| *is_number))).collect()
     }
 

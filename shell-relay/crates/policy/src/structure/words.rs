@@ -182,6 +182,12 @@ impl<'a> Reader<'a> {
                 self.may_lack =
                     simple.words.first().is_some_and(|name| MAY_LACK_OPERANDS.contains(&name.text.as_str()));
                 self.is_text = simple.words.first().is_some_and(|name| TEXTS.contains(&name.text.as_str()));
+                if !simple.words.is_empty()
+                    && let Some(words) = self.words_of_braces()?
+                {
+                    simple.words.extend(words);
+                    continue;
+                }
                 let before = simple.words.last().map(|word| word.text.clone()).unwrap_or_default();
                 simple.words.push(self.word(&before)?);
             }
@@ -217,6 +223,8 @@ impl<'a> Reader<'a> {
         match name {
             "read" | "mapfile" | "readarray" => return self.run_read(&simple),
             "declare" | "local" | "typeset" => return self.run_declare(&simple),
+            "printf" if simple.words.get(1).is_some_and(|word| word.text == "-v") => return self.run_printf(simple),
+            "set" | "shopt" if self.run_setting(&simple)? => return Ok(()),
             _ if self.functions.contains(name) => return self.run_function(&simple),
             "break" | "continue" if self.around.loops > 0 && simple.words.len() == 1 && simple.redirects.is_empty() => {
                 return Ok(());
