@@ -78,8 +78,6 @@ impl Place {
         git(&["init", "-q"]);
         git(&["add", "-A"]);
         git(&["-c", "user.name=ann", "-c", "user.email=ann@example.org", "commit", "-qm", "first"]);
-        // git would show the contents of a file that it keeps.
-        fs::write(place.work().join(".env"), SECRET).expect("a file");
         place
     }
 

@@ -165,7 +165,9 @@ fn assess_subcommand(subcommand: &Word, words: &[Word], context: Context<'_>) ->
         {
             ask(format!("`git reflog {first}` changes the history"))
         }
-        (Operands::Rule("revisions"), _) if arguments.has(&["no-index"]) => assess_files(name, &arguments, context),
+        (Operands::Rule("revisions"), _) if arguments.has(&["no-index"]) && name != "check-ignore" => {
+            assess_files(name, &arguments, context)
+        }
         (Operands::Paths | Operands::Rule("revisions"), _) => {
             arguments.operands.iter().try_for_each(|word| check_revision(word, context))
         }

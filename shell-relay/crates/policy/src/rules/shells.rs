@@ -1,5 +1,7 @@
 //! Judges builtin commands of zsh and fish.
 
+use cohab_shell_state::shell::Shell;
+
 use super::{
     super::{
         Context,
@@ -22,6 +24,10 @@ pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'
         |value: &str| value.trim_start_matches(['+', '-']).len() > 5 && super::super::options::is_number(value);
     if arguments.options.iter().filter_map(|(_, value)| *value).any(is_long) {
         return ask("may fill the memory of the shell");
+    }
+    // Builtins of bash and zsh take an option behind an operand for an operand: `bindkey '^X' -l` gives the key a meaning.
+    if context.shell != Shell::Fish && spec.operands != Operands::Rule("print") && !arguments.behind.is_empty() {
+        return ask(format!("`{name}` with an option behind its operands"));
     }
     let texts = || arguments.operands.iter().map(|word| word.text.as_str());
     match spec.operands {

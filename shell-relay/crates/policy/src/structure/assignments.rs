@@ -27,7 +27,7 @@ impl<'a> Reader<'a> {
 
     /// `name=(...)`, `name+=...` or `name[1]=...`: afterwards the variable may hold any of it.
     pub(super) fn list_of_values(&mut self, name: &'a str, at: usize) -> Read<()> {
-        self.has_more = true;
+        (self.has_more, self.computes) = (true, true);
         if !is_own_name(name, self.shell) {
             return Err(Some("sets a variable that may matter"));
         }
@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
                 "-r" | "-t" | "-ra" | "-a" | "-A" | "-rA" => {}
                 "-d" | "-n" | "-s" => drop(words.next()),
                 name if !word.expands && (is_own_name(name, self.shell) || name == "_") => {
-                    names.push((name, word.raw.start))
+                    names.push((name, word.raw.start));
                 }
                 _ => return Err(Some("sets a variable that may matter")),
             }
@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `printf -v name FORMAT TEXT...`: the texts are judged as if they were printed.
-    pub(super) fn run_printf(&mut self, simple: Simple) -> Read<()> {
+    pub(super) fn run_printf(&mut self, simple: &Simple) -> Read<()> {
         self.has_more = true;
         let is_plain =
             simple.redirects.is_empty() && simple.input.is_none() && !self.is_piped && self.shell != Shell::Fish;

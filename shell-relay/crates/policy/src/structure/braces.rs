@@ -30,7 +30,7 @@ impl Reader<'_> {
         let place = self.at..self.at + raw.len();
         self.at = place.end;
         self.has_more = true;
-        let word = |text| Word { raw: place.clone(), text, expands: true, mark: None };
+        let word = |text| Word { raw: place.clone(), text, expands: true, ..Word::default() };
         Ok(Some(texts.into_iter().map(word).collect()))
     }
 }

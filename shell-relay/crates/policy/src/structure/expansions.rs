@@ -133,6 +133,7 @@ impl Reader<'_> {
     /// Reads the text behind a variable's name within `${...}` or `[...]`, up to `end`: it changes a text, or chooses some of a list.
     fn changed(&mut self, end: &str) -> Read<()> {
         self.go_deeper(2 * MAX_DEPTH)?;
+        self.computes = true;
         while !self.eat(end) {
             if let Some(escape) = self.rest().strip_prefix('$').and_then(one_sign) {
                 self.at += "$".len() + escape.len();
@@ -140,7 +141,7 @@ impl Reader<'_> {
             }
             match self.next().ok_or(NOT_READ)? {
                 '$' | '`' => self.expansion(&mut Word::default(), "", true)?,
-                '"' => self.double_quoted(&mut Word::default(), "")?,
+                '"' => self.quoted_part()?,
                 '\'' => {
                     let end = self.rest()[1..].find('\'').ok_or(Some("has an open quote"))? + 2;
                     self.at += end;
@@ -182,6 +183,7 @@ impl Reader<'_> {
         self.called = std::mem::take(&mut inner.called);
         self.environment = std::mem::take(&mut inner.environment);
         self.has_xargs |= inner.has_xargs;
+        (self.computes, self.holds_code) = (inner.computes, inner.holds_code);
         self.has_blocks |= inner.has_blocks;
         self.steps = inner.steps;
         self.at = end + 1;
@@ -316,7 +318,7 @@ impl Reader<'_> {
         } else if is_zsh && self.rest().starts_with("$") {
             self.expansion(&mut Word::default(), "", true)?;
         } else if is_zsh && self.rest().starts_with("\"$") {
-            self.double_quoted(&mut Word::default(), "")?;
+            self.quoted_part()?;
         } else {
             return Err(Some(VARIABLE));
         }
@@ -328,6 +330,7 @@ impl Reader<'_> {
     /// Takes an expression up to `end`. Its result is a number in any case.
     pub(super) fn arithmetic(&mut self, end: &str) -> Read<()> {
         self.go_deeper(2 * MAX_DEPTH)?;
+        self.computes = true;
         while !self.eat(end) {
             match self.next().ok_or(NOT_READ)? {
                 '$' | '`' => self.expansion(&mut Word::default(), "", true)?,

@@ -11,6 +11,7 @@ use super::{
     commands::{Computed, ComputedKind, Read, Structure},
     out::Out,
     values::{SEPARATORS, Source, Value},
+    words::CODE_IN_TEXT,
 };
 
 /// Deepest nesting of lists of commands that is followed.
@@ -88,6 +89,10 @@ pub(super) struct Reader<'a> {
     pub has_more: bool,
     /// The word belongs to a builtin to which it is a text.
     pub is_text: bool,
+    /// A program gets a text that is code to a shell which computes with it.
+    pub holds_code: bool,
+    /// The line's shell computes with something.
+    pub computes: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -116,6 +121,8 @@ impl<'a> Reader<'a> {
             may_lack: false,
             has_more: false,
             is_text: false,
+            holds_code: false,
+            computes: false,
         }
     }
 
@@ -134,6 +141,9 @@ impl<'a> Reader<'a> {
     pub(super) fn finish(self) -> Read<Structure> {
         if self.has_xargs && self.has_blocks {
             return Err(Some("`xargs` runs a command on what is not known"));
+        }
+        if self.holds_code && self.computes {
+            return Err(Some(CODE_IN_TEXT));
         }
         let mut out = self.out;
         for list in self.lists.iter().filter(|list| !list.text.is_empty()) {

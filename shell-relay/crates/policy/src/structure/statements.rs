@@ -395,6 +395,7 @@ impl Reader<'_> {
     /// `[[ ... ]]`, which only looks at files and compares texts.
     fn test(&mut self) -> Read<()> {
         self.at += "[[".len();
+        self.computes = true;
         loop {
             self.skip_blanks();
             if self.eat_word("]]") {

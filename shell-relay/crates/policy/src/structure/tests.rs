@@ -121,6 +121,33 @@ fn a_variable_of_one_shell_is_an_own_name_in_another() {
 }
 
 #[test]
+fn a_program_may_get_a_text_that_a_shell_would_run() {
+    for line in [
+        "awk '{a[$(NF-1)]++}' a.txt | sort | tee /dev/null $(pwd)",
+        "for f in a b; do awk '{ print a[$(NF-1)] }' $f; done",
+    ] {
+        assert!(read(Shell::Bash, line).is_ok(), "{line}");
+    }
+    for line in [
+        "x='a[$(id)]'; ls $x",
+        "f() { ls $1; }; f 'a[$(id)]'",
+        "printf %d 'a[$(id)]'; ls $(pwd)",
+        "command printf %d 'a[$(id)]'; ls $(pwd)",
+        "for x in 'a[$(id)]'; do ls $x; done",
+        "read -r x <<< 'a[$(id)]'",
+        "[[ 'a[$(id)]' -eq 1 ]]",
+        "x=$(awk 'BEGIN { print \"a[$(id)]\" }'); (( x ))",
+        "awk 'BEGIN { print \"a[$(id)]\" }' | while read -r x; do ls; done",
+        "x=$(sed 's/a/a[$(id)]/' b); echo ${b:$x}",
+        "x=`sed 's/a/a[$(id)]/' b`; [ $x -eq 1 ]",
+        "echo 'a[$(id)]' | while read -r x; do ls; done",
+        "cat \"\\$(id)\" $(( 1 ))",
+    ] {
+        assert!(read(Shell::Bash, line).is_err(), "{line}");
+    }
+}
+
+#[test]
 fn words_in_braces_are_left_alone_where_a_shell_reads_them_otherwise() {
     for (shell, line) in [
         (Shell::Bash, "{ls,-l} $(pwd)"),
