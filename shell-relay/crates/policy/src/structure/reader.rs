@@ -11,7 +11,6 @@ use super::{
     commands::{Computed, ComputedKind, Read, Structure},
     out::Out,
     values::{SEPARATORS, Source, Value},
-    words::CODE_IN_TEXT,
 };
 
 /// Deepest nesting of lists of commands that is followed.
@@ -21,6 +20,7 @@ pub(super) const MAX_STEPS: usize = 1000;
 
 /// The signs that end a word outside of quotes.
 pub(super) const ENDS_WORD: &str = " \t\n;&|<>()";
+pub(super) const CODE_IN_TEXT: &str = "has a text that a shell may run as code";
 /// No known reason would say more than the line itself.
 pub(super) const NOT_READ: Refused = None;
 pub(super) const FOLDER_CHANGES: &str = "changes to directories that are not known beforehand";

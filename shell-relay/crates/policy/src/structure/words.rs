@@ -7,7 +7,7 @@ use cohab_shell_state::shell::Shell;
 use super::{
     commands::Read,
     out::Out,
-    reader::{ENDS_WORD, FOLDER_CHANGES, NOT_READ, Reader},
+    reader::{CODE_IN_TEXT, ENDS_WORD, FOLDER_CHANGES, NOT_READ, Reader},
     values::{Source, Written, written},
 };
 use crate::{
@@ -20,7 +20,6 @@ const OF_A_PROGRAM: &[&str] =
     &["COLUMNS", "LANG", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME", "NO_COLOR", "TZ"];
 /// Builtins that compute with none of their words.
 const PRINTERS: &[&str] = &[":", "cd", "echo", "false", "pwd", "true"];
-pub(super) const CODE_IN_TEXT: &str = "has a text that a shell may run as code";
 /// Programs to which all their words are texts.
 const TEXTS: &[&str] = &["[", "basename", "dirname", "echo", "print", "printf", "test"];
 
