@@ -27,6 +27,7 @@ const TABLES: &[&str] = &[
     include_str!("../../../shell-relay/crates/policy/src/tests/fifth_unseen_harm.tsv"),
     include_str!("../../../shell-relay/crates/policy/src/tests/sixth_unseen_harm.tsv"),
     include_str!("../../../shell-relay/crates/policy/src/tests/seventh_unseen_harm.tsv"),
+    include_str!("../../../shell-relay/crates/policy/src/tests/eighth_unseen_changing.tsv"),
 ];
 /// The text that no line may show.
 const SECRET: &str = "hunter2-Tr0ub4dor";
@@ -56,6 +57,8 @@ impl Place {
             ("work/notes.md", "# notes\n"),
             ("work/a", "b[$(touch made)]\n"),
             ("work/list", "../.ssh/id_rsa\n"),
+            ("work/opts.txt", "--output=made\n"),
+            ("work/in.txt", "b\na\n"),
             ("work/names.txt", "../.netrc\n"),
             ("work/main.py", "print(1)\n"),
             ("work/README.md", "read me\n"),

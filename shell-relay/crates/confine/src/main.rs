@@ -20,7 +20,7 @@ use cohab_policy_data::{VARIABLES, sensitive_paths as places};
 
 const PLACES: Places<'_> = Places {
     in_homes: places::SECRET_PLACES,
-    from_root: &[places::SECRET_IN_ETC, places::SECRET_ABSOLUTE],
+    from_root: &[places::SECRET_IN_ETC, places::SECRET_ABSOLUTE, places::SECRET_FILES],
     names: &[places::SECRET_NAMES, places::SECRET_EXACT_NAMES],
     plain_names: places::PLAIN_NAMES,
 };

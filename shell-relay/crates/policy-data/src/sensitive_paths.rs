@@ -199,7 +199,6 @@ pub const SECRET_ABSOLUTE: &[&str] = &[
     "proc/*/auxv",
     "proc/*/task/*/environ",
     "proc/*/task/*/mem",
-    "proc/kcore",
     "dev/mem",
     "dev/kmem",
     "dev/port",
@@ -234,7 +233,6 @@ pub const SECRET_ABSOLUTE: &[&str] = &[
     "run/credentials",
     "var/lib/iwd",
     "run/user/*/keyring",
-    "proc/keys",
     "Users/*/Library/Keychains",
     "Users/*/Library/Safari",
     "Users/*/Library/Cookies",
@@ -244,6 +242,9 @@ pub const SECRET_ABSOLUTE: &[&str] = &[
     "Users/*/Library/Application Support/Microsoft Edge",
     "var/run/secrets",
 ];
+
+/// Secret files from the root of the file system: nothing lies below them.
+pub const SECRET_FILES: &[&str] = &["proc/kcore", "proc/keys"];
 
 /// Secret by the last component.
 pub const SECRET_NAMES: &[&str] = &[

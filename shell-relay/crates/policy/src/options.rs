@@ -160,15 +160,22 @@ pub(super) fn subcommand<'a>(name: &str, words: &'a [Word]) -> Result<Option<(&'
     }
     let of_program = SUBCOMMANDS.get(name);
     let words = match of_program {
-        Some(spec) => &words[spec.count_leading(words)?..],
+        Some(spec) => &words[spec.count_leading(words, |words| begins_phrase(name, words))?..],
         None => words,
     };
-    let found = (0..=words.len().min(MAX_PHRASE_WORDS)).rev().find_map(|count| {
-        let mut phrase = name.to_owned();
-        words[..count].iter().for_each(|word| phrase.extend([" ", word.text.as_str()]));
-        Some((&**SUBCOMMANDS.get(phrase.as_str())?, &words[count..]))
-    });
+    let found = (0..=words.len().min(MAX_PHRASE_WORDS))
+        .rev()
+        .find_map(|count| Some((&**SUBCOMMANDS.get(&phrase(name, &words[..count]))?, &words[count..])));
     Ok(found)
+}
+
+/// Whether these words behind the name of a program begin with one of its phrases, as those behind `python3 -m site` do.
+fn begins_phrase(name: &str, words: &[Word]) -> bool {
+    (1..=words.len().min(MAX_PHRASE_WORDS)).any(|count| SUBCOMMANDS.contains_key(&phrase(name, &words[..count])))
+}
+
+fn phrase(name: &str, words: &[Word]) -> String {
+    std::iter::once(name).chain(words.iter().map(|word| word.text.as_str())).collect::<Vec<_>>().join(" ")
 }
 
 /// Whether some words behind this program's name have a separate row.
@@ -314,10 +321,12 @@ impl Spec {
         }
     }
 
-    /// Counts the words that are options, with their values, in front of the first operand.
-    fn count_leading(&self, words: &[Word]) -> Result<usize, String> {
+    /// Counts the words that are options, with their values, in front of the first operand or of the words at which it `ends`.
+    fn count_leading(&self, words: &[Word], ends: impl Fn(&[Word]) -> bool) -> Result<usize, String> {
         let mut count = 0;
-        while words.get(count).is_some_and(|word| word.text.starts_with('-') && word.text.len() > 1) {
+        while words.get(count).is_some_and(|word| word.text.starts_with('-') && word.text.len() > 1)
+            && !ends(&words[count..])
+        {
             let alone = self.split(&words[count..=count]);
             count += match alone {
                 Ok(_) => 1,

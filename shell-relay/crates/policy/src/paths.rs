@@ -6,7 +6,8 @@ mod written;
 use std::path::{Component, Path, PathBuf};
 
 use cohab_policy_data::sensitive_paths::{
-    PLAIN_NAMES, PROCESS_LINKS, SECRET_ABSOLUTE, SECRET_EXACT_NAMES, SECRET_IN_ETC, SECRET_NAMES, SECRET_PLACES,
+    PLAIN_NAMES, PROCESS_LINKS, SECRET_ABSOLUTE, SECRET_EXACT_NAMES, SECRET_FILES, SECRET_IN_ETC, SECRET_NAMES,
+    SECRET_PLACES,
 };
 
 use super::{
@@ -169,7 +170,13 @@ impl PlainPath {
             return Likeness::Sure;
         }
         let names = SECRET_NAMES.iter().map(|pattern| like_name(name, &lower, pattern)).max().unwrap_or(Likeness::No);
-        names.max(self.place_in(SECRET_ABSOLUTE)).max(self.in_some_etc()).max(self.anywhere_in(SECRET_PLACES))
+        let is_file = |place: &&&str| place.split('/').count() == self.components.len();
+        let files = SECRET_FILES.iter().filter(is_file).map(|place| self.place_at(0, place)).max();
+        names
+            .max(files.unwrap_or(Likeness::No))
+            .max(self.place_in(SECRET_ABSOLUTE))
+            .max(self.in_some_etc())
+            .max(self.anywhere_in(SECRET_PLACES))
     }
 }
 
@@ -214,7 +221,7 @@ fn read_risk_by_text(path: &PlainPath, context: Context<'_>) -> PathRisk {
     let is_device = path.components.first().is_some_and(|first| like(first, "dev") > Likeness::No)
         && path.components.len() > 1
         && path.name() != "null";
-    if is_device || path.place_at(0, "proc/kmsg") > Likeness::No {
+    if is_device || (path.components.len() == 2 && path.place_at(0, "proc/kmsg") > Likeness::No) {
         return risk(Level::Ask, "reads a device");
     }
     if !path.components.iter().any(|component| has_wildcard(component)) {

@@ -18,42 +18,8 @@ const ALL_OR_NOTHING: &[&str] = &["git", "pip", "pip3"];
 const CURL_BEFORE_ALL: &[i32] = &[3, 6, 7];
 /// Status of a command that the shell did not find.
 const NOT_FOUND: i32 = 127;
-/// Errors of programs, before anything came. `{}` stands for a number, or for a part of the line.
-const OWN_ERRORS: &[&str] = &[
-    "Cloning into '{}'...",
-    "ERROR: Could not find a version that satisfies the requirement {} (from versions: none)",
-    "ERROR: No matching distribution found for {}",
-    "bash: line {}: {}: No such file or directory",
-    "bash: line {}: {}: command not found",
-    "bash: {}: No such file or directory",
-    "bash: {}: command not found",
-    "cat: {}: No such file or directory",
-    "cat: {}: Permission denied",
-    "curl: ({}) Could not resolve host: {}",
-    "curl: ({}) Couldn't connect to server",
-    "curl: ({}) Failed to connect to {} port {} after {} ms: Could not connect to server",
-    "curl: ({}) Failed to connect to {} port {} after {} ms: Couldn't connect to server",
-    "curl: ({}) Failed to connect to {} port {}: Connection refused",
-    "curl: ({}) URL using bad/illegal format or missing URL",
-    "fatal: '{}' does not appear to be a git repository",
-    "fatal: Could not read from remote repository.",
-    "fatal: destination path '{}' already exists and is not an empty directory.",
-    "fatal: No remote repository specified.  Please, specify either a URL or a",
-    "fatal: not a git repository (or any of the parent directories): .git",
-    "fatal: repository '{}' does not exist",
-    "fatal: unable to access '{}': Could not resolve host: {}",
-    "file: cannot open `{}' (No such file or directory)",
-    "fish: Unknown command: {}",
-    "head: cannot open '{}' for reading: No such file or directory",
-    "ls: cannot access '{}': No such file or directory",
-    "ls: cannot open directory '{}': Permission denied",
-    "stat: cannot statx '{}': No such file or directory",
-    "tail: cannot open '{}' for reading: No such file or directory",
-    "wc: {}: No such file or directory",
-    "zsh: command not found: {}",
-    "zsh: no such file or directory: {}",
-    "{}: command not found",
-];
+/// Errors of programs, before anything came.
+const OWN_ERRORS: &str = include_str!("silent/own_errors.table");
 
 /// Whether a run of `line` brought no text of others, neither to the model nor into a file, wherever the line points.
 #[must_use]
@@ -101,7 +67,8 @@ fn is_own_error(text: &str, typed: &str) -> bool {
     let is_filled_in = |slot: &str| {
         !slot.is_empty() && (slot.bytes().all(|byte| byte.is_ascii_digit()) || names(typed, slot.trim_end_matches('/')))
     };
-    OWN_ERRORS.iter().any(|error| fits(text, &mut error.split("{}"), &is_filled_in))
+    let mut errors = OWN_ERRORS.lines().filter(|row| !row.starts_with('#'));
+    errors.any(|error| fits(text, &mut error.split("{}"), &is_filled_in))
 }
 
 /// Whether `slot` is a word, or a part of a word, of the typed line.

@@ -6,11 +6,13 @@
 //! therefore show something it should not, and do no more.
 
 mod assignments;
+mod braces;
 mod commands;
 mod expansions;
 mod fish;
 mod out;
 mod reader;
+mod settings;
 mod statements;
 mod values;
 mod words;

@@ -188,8 +188,9 @@ pub(super) fn judge_builtin(verb: &str, arguments: &[LooseWord], findings: &mut 
     if EVALUATING.contains(&verb) && arguments.iter().any(hides_code) {
         findings.danger(format!("`{verb}` evaluates a subscript that holds a command"));
     }
+    let only_prints = verb != "bind" && arguments.first().is_some_and(|option| option.text == "-p");
     match verb {
-        "complete" | "bind" | "trap" if arguments.len() > 1 => {
+        "complete" | "bind" | "trap" if arguments.len() > 1 && !only_prints => {
             findings.danger(format!("`{verb}` plans code for later"));
         }
         "declare" | "typeset" | "local" if arguments.iter().any(|word| word.text == "-n") => {

@@ -32,6 +32,8 @@ pub(crate) struct Reading {
 const JOINERS: &[&str] = &["and", "or", "not"];
 /// Words of fish that begin a block or give a variable a value; in bash they would be commands.
 const BLOCKS: &[&str] = &["begin", "set ", "switch "];
+/// Commands that may change how the line's own shell runs.
+const SETTINGS: &[&str] = &["set -", "shopt -"];
 /// Programs that report the place or kind of a program; a path in the place of a name means nothing else to them.
 const TELLS_OF_PROGRAMS: &[&str] = &["echo", "file", "ls", "md5sum", "readlink", "realpath", "sha256sum", "stat"];
 /// Largest number of words that one word becomes.
@@ -51,7 +53,8 @@ pub(crate) fn reading(shell: Shell, line: &str) -> Reading {
     let (text, pieces) = in_words_of_bash(shell, line);
     let has_blocks = shell == Shell::Fish && BLOCKS.iter().any(|word| text.contains(word));
     let mut refused = None;
-    if has_blocks || bytes::why_not_plain(&text).is_some() || text.contains(['=', '[']) {
+    let has_settings = SETTINGS.iter().any(|words| text.contains(words));
+    if has_blocks || has_settings || bytes::why_not_plain(&text).is_some() || text.contains(['=', '[']) {
         let in_bash = match shell {
             Shell::Fish => structure::in_bash(line),
             Shell::Zsh if text == line && text.contains("{ ") => Some(with_separators(line)),

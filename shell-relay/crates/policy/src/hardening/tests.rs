@@ -139,6 +139,7 @@ fn without_words(typed: &str) -> String {
     ]
     .into_iter()
     .fold(inserted, |text, words| text.replace(words, ""))
+    .replace("python3 -I ", "python3 ")
     .replace(" -- ", " ")
 }
 

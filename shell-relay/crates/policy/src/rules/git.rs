@@ -13,7 +13,7 @@ use super::{
         options::{self, Arguments, Operands},
         paths::{self, PlainPath},
     },
-    Place, Refusal, ask, check_literal, check_path, check_path_text, danger, purposes, split,
+    Place, Refusal, ask, check_hoard, check_links, check_literal, check_path, check_path_text, danger, purposes, split,
 };
 
 const STARTS_SIGNATURE_PROGRAM: &str = "a format with `%G` starts the signature program of the repository";
@@ -165,6 +165,9 @@ fn assess_subcommand(subcommand: &Word, words: &[Word], context: Context<'_>) ->
         {
             ask(format!("`git reflog {first}` changes the history"))
         }
+        (Operands::Rule("revisions"), _) if arguments.has(&["no-index"]) && name != "check-ignore" => {
+            assess_files(name, &arguments, context)
+        }
         (Operands::Paths | Operands::Rule("revisions"), _) => {
             arguments.operands.iter().try_for_each(|word| check_revision(word, context))
         }
@@ -183,12 +186,27 @@ fn assess_subcommand(subcommand: &Word, words: &[Word], context: Context<'_>) ->
         | (Operands::Rule("bisect"), ["log"])
         | (Operands::Rule("rerere"), ["status" | "remaining"]) => Ok(()),
         (Operands::Texts, _) => arguments.operands.iter().try_for_each(|word| check_literal(word)),
-        (Operands::Rule("remote"), [] | ["get-url", _])
+        // `git remote show -n` asks no host.
+        (Operands::Rule("remote"), ["show", _]) if arguments.has(&["n"]) => Ok(()),
+        (Operands::Rule("remote"), [] | ["get-url", _] | ["show"])
         | (Operands::Rule("worktree"), ["list"])
         | (Operands::Rule("one"), [_]) => Ok(()),
         (Operands::Rule("config"), _) => assess_config(&arguments, &operands),
         _ => ask(format!("`git {name}` with these operands may change something")),
     }
+}
+
+/// `git diff --no-index FILE FILE`: compares any two files or folders.
+fn assess_files(name: &str, arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
+    let files = &arguments.operands;
+    if name != "diff" || files.len() != 2 || files.iter().any(|word| word.has_glob) {
+        return ask("`git --no-index` with something else than two files");
+    }
+    files.iter().try_for_each(|word| {
+        check_path(word, context, paths::search_risk)?;
+        check_hoard(&word.text, word.has_tilde, true, context)?;
+        check_links(word, context, "")
+    })
 }
 
 fn assess_stash(words: &[Word], context: Context<'_>) -> Result<(), Refusal> {

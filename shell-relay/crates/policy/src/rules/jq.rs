@@ -8,7 +8,10 @@ use super::{
 pub(super) fn assess(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
     // The two words behind `--arg` are among the operands, in front of or behind the filter, so all must be harmless as either.
     let named = 2 * arguments.options.iter().filter(|(name, _)| matches!(*name, "arg" | "argjson")).count();
-    let Some(filter) = arguments.operands.first() else { return ask("`jq` without a filter") };
+    // Without a filter, and without options that would make one of nothing, it shows its input.
+    let Some(filter) = arguments.operands.first() else {
+        return if named == 0 { Ok(()) } else { ask("`jq` without a filter") };
+    };
     check_literal(filter)?;
     let filters = if named == 0 { 1 } else { arguments.operands.len() };
     for word in &arguments.operands[..filters] {

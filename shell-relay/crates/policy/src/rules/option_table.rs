@@ -49,7 +49,10 @@ pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'
         Operands::Paths => {
             // If a program stops at the first operand, an option behind it is an operand, too.
             let all = operands.iter().chain(&arguments.behind).filter(|word| word.text != "-");
-            all.into_iter().try_for_each(|word| check_path(word, context, risk))
+            let is_itself = lists_only_itself(name, &arguments);
+            all.into_iter().try_for_each(|word| {
+                if is_itself { check_listed_itself(word, context) } else { check_path(word, context, risk) }
+            })
         }
         Operands::OnePath if !arguments.behind.is_empty() => {
             ask(format!("`{name}` may take an option behind its operand for the file that it writes"))
@@ -90,6 +93,15 @@ fn check_compared(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(),
         check_links(word, context, "")?;
     }
     Ok(())
+}
+
+/// Whether a program tells only of its operands, and of nothing below them.
+fn lists_only_itself(name: &str, arguments: &Arguments<'_>) -> bool {
+    match name {
+        "du" => arguments.has(&["s", "summarize"]) && !arguments.has(&["a", "all"]),
+        "stat" => true,
+        _ => false,
+    }
 }
 
 /// Judges `ls -d .*`: names that a pattern matches, and nothing below them.

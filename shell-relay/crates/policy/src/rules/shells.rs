@@ -1,5 +1,7 @@
 //! Judges builtin commands of zsh and fish.
 
+use cohab_shell_state::shell::Shell;
+
 use super::{
     super::{
         Context,
@@ -23,12 +25,20 @@ pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'
     if arguments.options.iter().filter_map(|(_, value)| *value).any(is_long) {
         return ask("may fill the memory of the shell");
     }
+    // Builtins of bash and zsh take an option behind an operand for an operand: `bindkey '^X' -l` gives the key a meaning.
+    if context.shell != Shell::Fish && spec.operands != Operands::Rule("print") && !arguments.behind.is_empty() {
+        return ask(format!("`{name}` with an option behind its operands"));
+    }
     let texts = || arguments.operands.iter().map(|word| word.text.as_str());
     match spec.operands {
         Operands::Rule("print") => assess_print(spec, words, context),
         Operands::Rule("regex") => {
             arguments.operands.iter().try_for_each(|word| check_literal(word))?;
             if texts().all(names_no_group) { Ok(()) } else { ask("a pattern with a named group sets a variable") }
+        }
+        Operands::Rule("names") => {
+            let are_names = texts().count() > 0 && texts().all(misc_programs::is_plain_word);
+            if are_names { Ok(()) } else { ask(format!("`{name}` with these operands may change something")) }
         }
         Operands::Rule("printable") => {
             let is_plain = |name: &str| {

@@ -4,8 +4,9 @@ use cohab_shell_state::shell::Shell;
 
 use super::{
     commands::Read,
+    out::Out,
     reader::{ENDS_WORD, NOT_READ, Reader},
-    values::{Source, Value, is_name, is_own_name, written},
+    values::{SEPARATORS, Source, Value, is_name, is_own_name, written},
     words::{Simple, Word},
 };
 
@@ -26,8 +27,8 @@ impl<'a> Reader<'a> {
 
     /// `name=(...)`, `name+=...` or `name[1]=...`: afterwards the variable may hold any of it.
     pub(super) fn list_of_values(&mut self, name: &'a str, at: usize) -> Read<()> {
-        self.has_more = true;
-        if !is_own_name(name) {
+        (self.has_more, self.computes) = (true, true);
+        if !is_own_name(name, self.shell) {
             return Err(Some("sets a variable that may matter"));
         }
         let is_list = self.eat("(");
@@ -65,10 +66,11 @@ impl<'a> Reader<'a> {
             return Err(NOT_READ);
         }
         for (name, at, word) in simple.assignments {
-            if !is_own_name(&name) {
+            let only_splits = name == SEPARATORS && self.shell != Shell::Fish;
+            if !only_splits && !is_own_name(&name, self.shell) {
                 return Err(Some("sets a variable that may matter"));
             }
-            if !word.text.is_empty() {
+            if !word.text.is_empty() && !only_splits {
                 self.may_be_a_file(&word);
             }
             let raw = self.text(word.raw.clone());
@@ -102,7 +104,9 @@ impl<'a> Reader<'a> {
             match word.text.as_str() {
                 "-r" | "-t" | "-ra" | "-a" | "-A" | "-rA" => {}
                 "-d" | "-n" | "-s" => drop(words.next()),
-                name if !word.expands && (is_own_name(name) || name == "_") => names.push((name, word.raw.start)),
+                name if !word.expands && (is_own_name(name, self.shell) || name == "_") => {
+                    names.push((name, word.raw.start));
+                }
                 _ => return Err(Some("sets a variable that may matter")),
             }
         }
@@ -116,6 +120,26 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// `printf -v name FORMAT TEXT...`: the texts are judged as if they were printed.
+    pub(super) fn run_printf(&mut self, simple: &Simple) -> Read<()> {
+        self.has_more = true;
+        let is_plain =
+            simple.redirects.is_empty() && simple.input.is_none() && !self.is_piped && self.shell != Shell::Fish;
+        let [printf, _, name, texts @ ..] = &simple.words[..] else { return Err(NOT_READ) };
+        if !is_plain || name.expands || texts.is_empty() || !is_own_name(&name.text, self.shell) {
+            return Err(Some("sets a variable that may matter"));
+        }
+        self.assign(&name.text, name.raw.start, Value::Computed(Source::Any));
+        let mut printed = Out::default();
+        printed.begin(false)?;
+        for (at, word) in std::iter::once(printf).chain(texts).enumerate() {
+            printed.made(if at == 0 { "" } else { " " });
+            printed.put(&word.text, word.mark);
+        }
+        self.lists.push(printed);
+        Ok(())
+    }
+
     /// `declare -A name`, `local name=value`.
     pub(super) fn run_declare(&mut self, simple: &Simple) -> Read<()> {
         self.has_more = true;
@@ -125,7 +149,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let (name, value) = word.text.split_once('=').unwrap_or((&word.text, ""));
-            if !is_own_name(name) {
+            if !is_own_name(name, self.shell) {
                 return Err(Some("sets a variable that may matter"));
             }
             if !value.is_empty() {

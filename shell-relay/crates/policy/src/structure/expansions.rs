@@ -5,7 +5,7 @@ use cohab_shell_state::shell::Shell;
 use super::{
     commands::Read,
     reader::{ENDS_WORD, MAX_DEPTH, NOT_READ, Reader},
-    values::{Source, Value, Written, is_inherited, is_name, is_own_name, of_environment, written},
+    values::{SEPARATORS, Source, Value, Written, is_inherited, is_name, is_own_name, of_environment, written},
     words::{Word, sample},
 };
 
@@ -43,7 +43,7 @@ impl Reader<'_> {
             return Ok(());
         }
         self.at += 1;
-        if !is_quoted && let Some(escape) = ONE_SIGN.iter().find(|escape| self.rest().starts_with(**escape)) {
+        if !is_quoted && let Some(escape) = one_sign(self.rest()) {
             // Any other sign would be the same to the program.
             self.at += escape.len();
             word.text.push(':');
@@ -133,10 +133,15 @@ impl Reader<'_> {
     /// Reads the text behind a variable's name within `${...}` or `[...]`, up to `end`: it changes a text, or chooses some of a list.
     fn changed(&mut self, end: &str) -> Read<()> {
         self.go_deeper(2 * MAX_DEPTH)?;
+        self.computes = true;
         while !self.eat(end) {
+            if let Some(escape) = self.rest().strip_prefix('$').and_then(one_sign) {
+                self.at += "$".len() + escape.len();
+                continue;
+            }
             match self.next().ok_or(NOT_READ)? {
                 '$' | '`' => self.expansion(&mut Word::default(), "", true)?,
-                '"' => self.double_quoted(&mut Word::default(), "")?,
+                '"' => self.quoted_part()?,
                 '\'' => {
                     let end = self.rest()[1..].find('\'').ok_or(Some("has an open quote"))? + 2;
                     self.at += end;
@@ -178,6 +183,7 @@ impl Reader<'_> {
         self.called = std::mem::take(&mut inner.called);
         self.environment = std::mem::take(&mut inner.environment);
         self.has_xargs |= inner.has_xargs;
+        (self.computes, self.holds_code) = (inner.computes, inner.holds_code);
         self.has_blocks |= inner.has_blocks;
         self.steps = inner.steps;
         self.at = end + 1;
@@ -224,6 +230,8 @@ impl Reader<'_> {
         };
         match value {
             Value::Computed(source) => self.compute(word, before, source),
+            // It may be split at any sign.
+            Value::Text(_) if self.changing.contains_key(SEPARATORS) => self.compute(word, before, Source::Any),
             Value::Text(text) => self.put_value(&text, word, before, is_quoted)?,
         }
         Ok(())
@@ -240,7 +248,7 @@ impl Reader<'_> {
         let is_pattern = text.contains(['*', '?']);
         if is_pattern && (self.is_text || takes_file(before)) {
             // The file makes no difference to a text, and a value is one word.
-            self.aside(format!("true <{text}"));
+            self.aside(if self.is_text { format!("echo {text}") } else { format!("true <{text}") });
             word.text.push_str("./x");
             join(word, Source::Matches);
             return Ok(());
@@ -290,14 +298,14 @@ impl Reader<'_> {
                 return Err(Some(VARIABLE));
             }
             self.at += 1;
-        } else if is_zsh {
-            let _ = self.eat("^") || self.eat("=");
         }
+        // `${=name}` splits the value.
+        let is_spread = is_zsh && !is_number && (self.eat("^") || self.eat("="));
         let end = self.rest().find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(self.rest().len());
         let name = &self.rest()[..end];
         if is_name(name) {
             self.at += end;
-            if !is_number && self.eat("}") {
+            if !is_number && !is_spread && self.eat("}") {
                 return self.variable(name, word, before, is_quoted);
             }
             self.known(name)?;
@@ -310,7 +318,7 @@ impl Reader<'_> {
         } else if is_zsh && self.rest().starts_with("$") {
             self.expansion(&mut Word::default(), "", true)?;
         } else if is_zsh && self.rest().starts_with("\"$") {
-            self.double_quoted(&mut Word::default(), "")?;
+            self.quoted_part()?;
         } else {
             return Err(Some(VARIABLE));
         }
@@ -322,6 +330,7 @@ impl Reader<'_> {
     /// Takes an expression up to `end`. Its result is a number in any case.
     pub(super) fn arithmetic(&mut self, end: &str) -> Read<()> {
         self.go_deeper(2 * MAX_DEPTH)?;
+        self.computes = true;
         while !self.eat(end) {
             match self.next().ok_or(NOT_READ)? {
                 '$' | '`' => self.expansion(&mut Word::default(), "", true)?,
@@ -339,7 +348,7 @@ impl Reader<'_> {
                     let at = self.at;
                     self.at += end;
                     if self.is_changed(at) {
-                        if !is_own_name(&rest[..end]) {
+                        if !is_own_name(&rest[..end], self.shell) {
                             return Err(Some("sets a variable that may matter"));
                         }
                         self.assign(&rest[..end], at, Value::Computed(Source::Number));
@@ -366,6 +375,11 @@ impl Reader<'_> {
             || behind.starts_with("--")
             || is_set
     }
+}
+
+/// The escape of one sign that begins here, behind the `$`.
+fn one_sign(text: &str) -> Option<&'static str> {
+    ONE_SIGN.iter().copied().find(|escape| text.starts_with(escape))
 }
 
 /// Whether the word behind this option is its value: a file or folder, in most programs.

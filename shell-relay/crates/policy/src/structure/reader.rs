@@ -10,7 +10,7 @@ use cohab_shell_state::shell::Shell;
 use super::{
     commands::{Computed, ComputedKind, Read, Structure},
     out::Out,
-    values::{Source, Value},
+    values::{SEPARATORS, Source, Value},
 };
 
 /// Deepest nesting of lists of commands that is followed.
@@ -20,13 +20,14 @@ pub(super) const MAX_STEPS: usize = 1000;
 
 /// The signs that end a word outside of quotes.
 pub(super) const ENDS_WORD: &str = " \t\n;&|<>()";
+pub(super) const CODE_IN_TEXT: &str = "has a text that a shell may run as code";
 /// No known reason would say more than the line itself.
 pub(super) const NOT_READ: Refused = None;
 pub(super) const FOLDER_CHANGES: &str = "changes to directories that are not known beforehand";
 
 pub(super) type Refused = Option<&'static str>;
 
-/// Variables that are given a value more than once, and whether it is a number each time.
+/// Variables that are given a value more than once, and whether it is a number each time; and the one of [`SEPARATORS`].
 pub(super) type Changing = BTreeMap<String, bool>;
 
 /// The end of a list of commands.
@@ -88,6 +89,10 @@ pub(super) struct Reader<'a> {
     pub has_more: bool,
     /// The word belongs to a builtin to which it is a text.
     pub is_text: bool,
+    /// A program gets a text that is code to a shell which computes with it.
+    pub holds_code: bool,
+    /// The line's shell computes with something.
+    pub computes: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -116,6 +121,8 @@ impl<'a> Reader<'a> {
             may_lack: false,
             has_more: false,
             is_text: false,
+            holds_code: false,
+            computes: false,
         }
     }
 
@@ -126,7 +133,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn changing(&self) -> Changing {
-        let more_than_once = self.assigned.iter().filter(|(_, places)| places.len() > 1);
+        let more_than_once = self.assigned.iter().filter(|(name, places)| places.len() > 1 || *name == SEPARATORS);
         more_than_once.map(|(name, places)| (name.clone(), places.values().all(|is_number| *is_number))).collect()
     }
 
@@ -134,6 +141,9 @@ impl<'a> Reader<'a> {
     pub(super) fn finish(self) -> Read<Structure> {
         if self.has_xargs && self.has_blocks {
             return Err(Some("`xargs` runs a command on what is not known"));
+        }
+        if self.holds_code && self.computes {
+            return Err(Some(CODE_IN_TEXT));
         }
         let mut out = self.out;
         for list in self.lists.iter().filter(|list| !list.text.is_empty()) {

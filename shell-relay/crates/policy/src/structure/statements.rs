@@ -241,7 +241,7 @@ impl Reader<'_> {
             return self.for_counted();
         }
         let mut names = Vec::new();
-        while is_own_name(self.bare_word()) && self.bare_word() != "in" {
+        while is_own_name(self.bare_word(), self.shell) && self.bare_word() != "in" {
             names.push((self.bare_word(), self.at));
             self.at += self.bare_word().len();
             self.skip_blanks();
@@ -314,6 +314,18 @@ impl Reader<'_> {
             if self.next().is_none_or(|c| ENDS_WORD.contains(c)) && !self.rest().starts_with("<(") {
                 break;
             }
+            if range(self.bare_word()).is_none()
+                && let Some(words) = self.words_of_braces()?
+            {
+                for word in words {
+                    shown.extend([" ", word.text.as_str()]);
+                    let found = value_of(&word.text);
+                    if !values.contains(&found) {
+                        values.push(found);
+                    }
+                }
+                continue;
+            }
             let (text, found) = match range(self.bare_word()) {
                 Some(bytes) => {
                     self.at += bytes;
@@ -383,6 +395,7 @@ impl Reader<'_> {
     /// `[[ ... ]]`, which only looks at files and compares texts.
     fn test(&mut self) -> Read<()> {
         self.at += "[[".len();
+        self.computes = true;
         loop {
             self.skip_blanks();
             if self.eat_word("]]") {

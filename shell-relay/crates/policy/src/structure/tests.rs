@@ -27,6 +27,15 @@ fn a_line_comes_to_the_commands_that_it_runs() {
         ("n=0; (( n += $(wc -l < b) )); echo $n $((16#ff))", "echo 1 1; true <0; wc -l <b; true"),
         ("for f in $(ls); do wc -l < \"$f\"; done", "wc -l <./x; ls; echo x; cat x"),
         ("mapfile -t l < a.txt; head -n 3 ${l[0]}", "head -n 3 x; true <a.txt"),
+        ("ls a.{c,h} {b,}x{1..2} -{l,a}", "ls a.c a.h bx1 bx2 x1 x2 -l -a"),
+        ("for f in {a,b}.txt; do cat $f; done", "cat a.txt; cat b.txt; echo a.txt b.txt"),
+        ("cat ~/{a,b}/c0{08..10}", "cat ~/a/c008 ~/a/c009 ~/a/c010 ~/b/c008 ~/b/c009 ~/b/c010"),
+        ("echo \"${PATH//:/$'\\n'}\"", "echo 1"),
+        ("printf -v n '%03d' 7; head -n 1 a$n", "head -n 1 ax; printf '%03d' 7"),
+        ("set -euo pipefail; sort a | uniq", "sort a | uniq; true"),
+        ("shopt -s nullglob; wc -l *.c", "wc -l *.c; true"),
+        ("[[ a =~ (b) ]] && echo \"${BASH_REMATCH[1]}\"", "echo 1; true"),
+        ("path=/tmp/a; version=2; echo \"${path##*/} $version\"", "echo 1\" \"2; true </tmp/a; true <2"),
     ] {
         let found = plain(Shell::Bash, line);
         assert_eq!(found.as_deref(), Ok(text), "{line}");
@@ -41,7 +50,6 @@ fn what_is_not_known_for_sure_is_refused() {
         "cat ${x:=a}",
         "cat ${x@P}",
         "for PATH in a; do ls; done",
-        "for path in a; do ls; done",
         "for IFS in a; do ls; done",
         "read PATH < a",
         "while true; do ls; done",
@@ -87,8 +95,70 @@ fn what_is_not_known_for_sure_is_refused() {
         "{ ls; ",
         "if ls; then date",
         "case x in a) ls;& b) id;; esac",
+        "shopt -s dotglob; cat *",
+        "shopt -s nullglob dotglob; cat *",
+        "shopt -s globstar; cat **/a",
+        "shopt -s nullglob",
+        "ls | set -e",
+        "set -e > a; ls",
+        "GLOBIGNORE=a; cat *",
+        "printf -v PATH a; ls $(pwd)",
+        "printf -v 'a[$(id)]' a; ls $(pwd)",
+        "printf -v n %s a > b; ls $(pwd)",
+        "IFS=a",
+        "for x in {1..99999}{1..99999}; do ls; done",
     ] {
         assert!(read(Shell::Bash, line).is_err(), "{line}: {:?}", plain(Shell::Bash, line));
+    }
+}
+
+#[test]
+fn a_variable_of_one_shell_is_an_own_name_in_another() {
+    for line in ["for path in a; do ls; done", "status=$(ls); echo $status", "x=(); options=1; ls $(pwd)"] {
+        assert!(read(Shell::Bash, line).is_ok(), "{line}");
+        assert_eq!(read(Shell::Zsh, line), Err(Some("sets a variable that may matter")), "{line}");
+    }
+}
+
+#[test]
+fn a_program_may_get_a_text_that_a_shell_would_run() {
+    for line in [
+        "awk '{a[$(NF-1)]++}' a.txt | sort | tee /dev/null $(pwd)",
+        "for f in a b; do awk '{ print a[$(NF-1)] }' $f; done",
+    ] {
+        assert!(read(Shell::Bash, line).is_ok(), "{line}");
+    }
+    for line in [
+        "x='a[$(id)]'; ls $x",
+        "f() { ls $1; }; f 'a[$(id)]'",
+        "printf %d 'a[$(id)]'; ls $(pwd)",
+        "command printf %d 'a[$(id)]'; ls $(pwd)",
+        "for x in 'a[$(id)]'; do ls $x; done",
+        "read -r x <<< 'a[$(id)]'",
+        "[[ 'a[$(id)]' -eq 1 ]]",
+        "x=$(awk 'BEGIN { print \"a[$(id)]\" }'); (( x ))",
+        "awk 'BEGIN { print \"a[$(id)]\" }' | while read -r x; do ls; done",
+        "x=$(sed 's/a/a[$(id)]/' b); echo ${b:$x}",
+        "x=`sed 's/a/a[$(id)]/' b`; [ $x -eq 1 ]",
+        "echo 'a[$(id)]' | while read -r x; do ls; done",
+        "cat \"\\$(id)\" $(( 1 ))",
+    ] {
+        assert!(read(Shell::Bash, line).is_err(), "{line}");
+    }
+}
+
+#[test]
+fn words_in_braces_are_left_alone_where_a_shell_reads_them_otherwise() {
+    for (shell, line) in [
+        (Shell::Bash, "{ls,-l} $(pwd)"),
+        (Shell::Bash, "ls {a..$x}"),
+        (Shell::Bash, "ls > {a,b}; pwd"),
+        (Shell::Bash, "ls {1..9..2} $(pwd)"),
+        (Shell::Zsh, "ls {=ls,a} $(pwd)"),
+        (Shell::Fish, "ls {1..3} $(pwd)"),
+    ] {
+        let is_left = read(shell, line).is_ok_and(|structure| structure.text.contains('{'));
+        assert!(is_left || read(shell, line).is_err(), "{line}");
     }
 }
 
@@ -122,12 +192,17 @@ fn a_variable_that_may_hold_something_else_is_anything() {
         "cat \"$(x=a; pwd)$x\"",
         "x=a; cat \"${x%b}\"",
         "read -r x < f; cat \"$x\"",
+        "IFS=,; x=a; cat $x",
+        "x=a; for f in 1 2; do cat $x; IFS=,; done",
+        "printf -v x a; cat \"$x\"",
     ] {
         match read(Shell::Bash, line) {
             Ok(_) => assert_eq!(kinds(line).last(), Some(&ComputedKind::Any), "{line}"),
             Err(reason) => assert_eq!(reason, Some("expands a variable"), "{line}"),
         }
     }
+    let split = read(Shell::Zsh, "x=a; cat \"${=x}\"").map(|structure| structure.computed[0].kind);
+    assert_eq!(split, Ok(ComputedKind::Any), "zsh splits it");
     assert_eq!(kinds("x=a; cat \"$x\""), []);
     assert_eq!(kinds("n=$(wc -l < a); head -n \"$n\" b"), [ComputedKind::Number]);
     assert_eq!(kinds("n=0; for f in a b; do n=$((n + 1)); done; echo $n"), [ComputedKind::Number]);

@@ -5,6 +5,9 @@ use cohab_shell_state::shell::Shell;
 
 use crate::danger::decides_what_runs;
 
+/// The variable with the signs at which a shell splits a value into words.
+pub(super) const SEPARATORS: &str = "IFS";
+
 /// Whether a row of the table has this name.
 fn is_in(row: &str, name: &str) -> bool {
     let rows = VARIABLES.lines().filter_map(|line| line.split_once(" | ")).filter(|(how, _)| *how == row);
@@ -79,14 +82,14 @@ pub(super) fn is_inherited(name: &str) -> bool {
     !is_in("own", name)
 }
 
-/// Whether a line may use this name for a variable: only the line itself reads such a variable.
-pub(super) fn is_own_name(name: &str) -> bool {
-    is_name(name)
-        && !["harmless", "own", "given", "special"].iter().any(|row| is_in(row, name))
-        && !decides_what_runs(name)
-        && !name.starts_with("__")
-        && !name.starts_with("fish_")
-        && name != "_"
+/// Whether a line of `shell` may use this name for a variable: only the line itself reads such a variable.
+pub(super) fn is_own_name(name: &str, shell: Shell) -> bool {
+    let is_taken = || {
+        ["harmless", "own", "given", "special", "elsewhere"].iter().any(|row| is_in(row, name))
+            || decides_what_runs(name)
+    };
+    let is_free = (shell == Shell::Bash && is_in("elsewhere", name)) || !is_taken();
+    is_name(name) && is_free && !name.starts_with("__") && !name.starts_with("fish_") && name != "_"
 }
 
 pub(super) fn is_name(name: &str) -> bool {

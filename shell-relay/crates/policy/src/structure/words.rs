@@ -7,15 +7,19 @@ use cohab_shell_state::shell::Shell;
 use super::{
     commands::Read,
     out::Out,
-    reader::{ENDS_WORD, FOLDER_CHANGES, NOT_READ, Reader},
+    reader::{CODE_IN_TEXT, ENDS_WORD, FOLDER_CHANGES, NOT_READ, Reader},
     values::{Source, Written, written},
 };
-use crate::dialect::{MAY_LACK_OPERANDS, only_choose};
+use crate::{
+    dialect::{MAY_LACK_OPERANDS, only_choose},
+    launchable,
+};
 
 /// Variables that a line may set for one program: its language, its sorting order, and its time zone.
 const OF_A_PROGRAM: &[&str] =
     &["COLUMNS", "LANG", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME", "NO_COLOR", "TZ"];
-const CODE_IN_TEXT: &str = "has a text that a shell may run as code";
+/// Builtins that compute with none of their words.
+const PRINTERS: &[&str] = &[":", "cd", "echo", "false", "pwd", "true"];
 /// Programs to which all their words are texts.
 const TEXTS: &[&str] = &["[", "basename", "dirname", "echo", "print", "printf", "test"];
 
@@ -27,6 +31,8 @@ pub(super) struct Word {
     /// A part of the word expands.
     pub expands: bool,
     pub mark: Option<Source>,
+    /// A shell that computes with the text may run a part of it.
+    pub holds_code: bool,
 }
 
 /// The parts of a simple command.
@@ -43,8 +49,14 @@ pub(super) struct Simple {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads a word; the sign that ends it stays in the line.
+    /// Reads a word that the shell itself may compute with; the sign that ends it stays in the line.
     pub(super) fn word(&mut self, before: &str) -> Read<Word> {
+        let word = self.operand(before)?;
+        if word.holds_code { Err(Some(CODE_IN_TEXT)) } else { Ok(word) }
+    }
+
+    /// Reads a word of any command, as [`word`](Self::word) does.
+    fn operand(&mut self, before: &str) -> Read<Word> {
         let start = self.at;
         let mut word = Word::default();
         if self.eat("<(") {
@@ -58,17 +70,15 @@ impl<'a> Reader<'a> {
         }
         while let Some(c) = self.next().filter(|c| !ENDS_WORD.contains(*c)) {
             match c {
-                '\\' if escapes_substitution(self.rest()) => return Err(Some(CODE_IN_TEXT)),
                 '\\' => {
+                    word.holds_code |= escapes_substitution(self.rest());
                     let two = self.rest().chars().take(2).map(char::len_utf8).sum::<usize>();
                     word.text.push_str(self.text(self.at..self.at + two));
                     self.at += two;
                 }
                 '\'' => {
                     let end = self.rest()[1..].find('\'').ok_or(Some("has an open quote"))? + 2;
-                    if has_code_in_subscript(&self.rest()[..end]) {
-                        return Err(Some(CODE_IN_TEXT));
-                    }
+                    word.holds_code |= has_code_in_subscript(&self.rest()[..end]);
                     word.text.push_str(&self.rest()[..end]);
                     self.at += end;
                 }
@@ -123,15 +133,22 @@ impl<'a> Reader<'a> {
         if self.next().is_none_or(|c| ENDS_WORD.contains(c)) { Ok(()) } else { Err(NOT_READ) }
     }
 
-    pub(super) fn double_quoted(&mut self, word: &mut Word, before: &str) -> Read<()> {
+    /// Reads a text in double quotes that is a part of an expansion.
+    pub(super) fn quoted_part(&mut self) -> Read<()> {
+        let mut word = Word::default();
+        self.double_quoted(&mut word, "")?;
+        if word.holds_code { Err(Some(CODE_IN_TEXT)) } else { Ok(()) }
+    }
+
+    fn double_quoted(&mut self, word: &mut Word, before: &str) -> Read<()> {
         self.at += 1;
         let mut run = String::new();
         let mut is_empty = true;
         loop {
             match self.next().ok_or(Some("has an open quote"))? {
                 '"' => break,
-                '\\' if escapes_substitution(self.rest()) => return Err(Some(CODE_IN_TEXT)),
                 '\\' => {
+                    word.holds_code |= escapes_substitution(self.rest());
                     let two = self.rest().chars().take(2).map(char::len_utf8).sum::<usize>();
                     run.push_str(self.text(self.at..self.at + two));
                     self.at += two;
@@ -182,8 +199,14 @@ impl<'a> Reader<'a> {
                 self.may_lack =
                     simple.words.first().is_some_and(|name| MAY_LACK_OPERANDS.contains(&name.text.as_str()));
                 self.is_text = simple.words.first().is_some_and(|name| TEXTS.contains(&name.text.as_str()));
+                if !simple.words.is_empty()
+                    && let Some(words) = self.words_of_braces()?
+                {
+                    simple.words.extend(words);
+                    continue;
+                }
                 let before = simple.words.last().map(|word| word.text.clone()).unwrap_or_default();
-                simple.words.push(self.word(&before)?);
+                simple.words.push(self.operand(&before)?);
             }
         }
         self.is_text = false;
@@ -204,6 +227,7 @@ impl<'a> Reader<'a> {
             is_plain && is_known && value.mark.is_none() && OF_A_PROGRAM.contains(&variable.as_str())
         };
         let name = name.text.as_str();
+        self.check_texts(&simple, name)?;
         self.called.insert(name.to_owned());
         self.has_more |= !simple.assignments.is_empty();
         if !simple
@@ -217,6 +241,8 @@ impl<'a> Reader<'a> {
         match name {
             "read" | "mapfile" | "readarray" => return self.run_read(&simple),
             "declare" | "local" | "typeset" => return self.run_declare(&simple),
+            "printf" if simple.words.get(1).is_some_and(|word| word.text == "-v") => return self.run_printf(&simple),
+            "set" | "shopt" if self.run_setting(&simple)? => return Ok(()),
             _ if self.functions.contains(name) => return self.run_function(&simple),
             "break" | "continue" if self.around.loops > 0 && simple.words.len() == 1 && simple.redirects.is_empty() => {
                 return Ok(());
@@ -246,6 +272,16 @@ impl<'a> Reader<'a> {
         }
         self.put_redirects(&simple.redirects);
         Ok(())
+    }
+
+    /// Only a program may get a text that is code to a shell, and only if the line's shell computes with nothing: it could get the text from
+    /// the program.
+    fn check_texts(&mut self, simple: &Simple, name: &str) -> Read<()> {
+        let is_program = launchable::confines(name, self.shell) && !self.functions.contains(name);
+        let holds_code = simple.words.iter().any(|word| word.holds_code);
+        self.holds_code |= holds_code;
+        self.computes |= !is_program && !PRINTERS.contains(&name);
+        if holds_code && !is_program { Err(Some(CODE_IN_TEXT)) } else { Ok(()) }
     }
 
     /// Whether a `cd` is the first command, and has nothing but the name of a folder that all shells read as it stands.

@@ -32,6 +32,9 @@ const SIXTH_UNSEEN_CHANGING: &str = include_str!("sixth_unseen_changing.tsv");
 const SEVENTH_UNSEEN_HARM: &str = include_str!("seventh_unseen_harm.tsv");
 const SEVENTH_UNSEEN_READING: &str = include_str!("seventh_unseen_reading.tsv");
 const SEVENTH_UNSEEN_CHANGING: &str = include_str!("seventh_unseen_changing.tsv");
+const EIGHTH_UNSEEN_READING: &str = include_str!("eighth_unseen_reading.tsv");
+const EIGHTH_UNSEEN_CHANGING: &str = include_str!("eighth_unseen_changing.tsv");
+const WIDER_ATTACKS: &str = include_str!("wider_attacks.tsv");
 const CONTROL_UNSEEN_READING: &str = include_str!("control_unseen_reading.tsv");
 
 /// The allowed ones of rows of `shell, class, line`, and the number of all rows.
@@ -181,15 +184,41 @@ fn unseen_reading_lines_in_three_shells_are_allowed_but_for_loops_and_variables(
 #[test]
 fn unseen_reading_lines_with_loops_and_substitutions_are_allowed_more_often_where_programs_cannot_write() {
     for (table, context, at_least) in [
-        (CONTROL_UNSEEN_READING, locked(), [160, 82, 74]),
-        (FIFTH_UNSEEN_READING, locked(), [454, 212, 213]),
-        (SIXTH_UNSEEN_READING, locked(), [520, 153, 172]),
+        (CONTROL_UNSEEN_READING, locked(), [169, 87, 78]),
+        (FIFTH_UNSEEN_READING, locked(), [463, 219, 218]),
+        (SIXTH_UNSEEN_READING, locked(), [543, 158, 178]),
         (SIXTH_UNSEEN_READING, context(), [410, 115, 120]),
-        (SEVENTH_UNSEEN_READING, locked(), [496, 174, 164]),
+        (SEVENTH_UNSEEN_READING, locked(), [503, 174, 167]),
         (SEVENTH_UNSEEN_READING, context(), [377, 131, 128]),
+        (EIGHTH_UNSEEN_READING, locked(), [380, 0, 0]),
+        (EIGHTH_UNSEEN_READING, context(), [322, 0, 0]),
     ] {
         let found = allowed_of_each_shell(table, context);
         assert!(found.iter().zip(at_least).all(|(found, least)| *found >= least), "{found:?}, {at_least:?} wanted");
+    }
+}
+
+#[test]
+fn of_the_eighth_list_only_what_is_confined_or_asks_a_cluster_is_allowed() {
+    // Each of the first three could make a file, by options that nobody sees in the line; behind the lock no program can.
+    let confined = [
+        "git log --oneline $(cat opts.txt)",
+        "cd /tmp/incoming && sort *",
+        "args=(-o sorted.txt); sort \"${args[@]}\" in.txt",
+    ];
+    for (context, known) in [(context(), &[][..]), (locked(), &confined[..])] {
+        let (allowed, all) = allowed_in_its_shell(EIGHTH_UNSEEN_CHANGING, context);
+        let line = |row: &&&str| row.split('\t').nth(2).unwrap_or_default().to_owned();
+        let others: Vec<_> =
+            allowed.iter().filter(|row| !known.contains(&line(row).as_str()) && !asks_a_service(&line(row))).collect();
+        assert_eq!((others, all), (Vec::new(), 400));
+    }
+}
+
+#[test]
+fn nothing_of_what_was_allowed_later_can_be_misused() {
+    for context in [context(), locked()] {
+        assert_eq!(allowed_in_its_shell(WIDER_ATTACKS, context).0, Vec::<&str>::new());
     }
 }
 

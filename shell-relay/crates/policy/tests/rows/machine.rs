@@ -8,6 +8,7 @@ use std::{
     process::{Command, Stdio},
 };
 
+use cohab_shell_state::shell::Shell;
 use rustix::{
     process::geteuid,
     pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt},
@@ -19,14 +20,21 @@ use crate::trace::{self, Found};
 
 /// The user and group `nobody`.
 const NOBODY: u32 = 65534;
-/// Reads lines that end in NUL bytes from descriptor 9, and runs them one after the other. `row 3` is the name by which the trace shows
-/// the line.
+/// Reads lines that end in NUL bytes from descriptor 9, and runs them one after the other, by the shell and its options behind the first two
+/// arguments. `row 3` is the name by which the trace shows the line.
 const DRIVER: &str = r#"n=0
 while IFS= read -r -d '' -u 9 line; do
-    timeout --signal=KILL "$1" bash -c "$line" "row $n" </dev/null 9<&- 2>&1
+    timeout --signal=KILL "$1" "${@:3}" -c "$line" "row $n" </dev/null 9<&- 2>&1
     n=$((n + 1))
 done 9<"$2"
 echo done >&2"#;
+/// Compares what the shell tells in front of a line and behind it. The first look may load parts of the shell.
+const STATE: &str = r#"before= after= line=; { STATE; } >/dev/null; before=$(STATE)
+for line; do eval "$line" >/dev/null </dev/null; done
+after=$(STATE); [ "$before" = "$after" ] && echo kept"#;
+const FISH_STATE: &str = r#"set before; set after; set line; begin; STATE; end >/dev/null; set before (begin; STATE; end | string collect)
+for line in $argv; eval $line >/dev/null </dev/null; end
+set after (begin; STATE; end | string collect); test "$before" = "$after"; and echo kept"#;
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin:/usr/games";
 
 /// A disposable home with planted files.
@@ -59,8 +67,13 @@ impl Machine {
         self.root.path().join("home/work")
     }
 
-    /// Runs `lines` one after the other, each for `seconds` at most.
+    /// Runs `lines` in bash one after the other, each for `seconds` at most.
     pub fn run(&self, name: &str, lines: &[&str], seconds: u32) -> Found {
+        self.run_in(Shell::Bash, name, lines, seconds)
+    }
+
+    /// The same in `shell`, without the user's settings.
+    pub fn run_in(&self, shell: Shell, name: &str, lines: &[&str], seconds: u32) -> Found {
         let scratch = self.root.path().join("scratch").join(name);
         self.give_away(&scratch);
         let (input, log) = (scratch.with_extension("lines"), scratch.with_extension("trace"));
@@ -68,9 +81,14 @@ impl Machine {
         File::create(&log).unwrap();
         self.hand_over(&log);
         let mut command = self.command(&scratch);
+        if shell == Shell::Fish {
+            // fish makes its folders in any case.
+            command.envs(["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"].map(|name| (name, &scratch)));
+        }
         command.args(["strace", "-f", "-qq", "-y", "--seccomp-bpf", "-s", "1024", "-e", "signal=none", "-o"]).arg(&log);
         command.arg(format!("--trace={}", trace::traced_calls()));
         command.args(["--", "bash", "-c", DRIVER, "rows", &seconds.to_string()]).arg(&input);
+        command.args(without_settings(shell));
         command.stdin(Stdio::null()).stdout(terminal()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         drop(command);
@@ -88,6 +106,27 @@ impl Machine {
         fs::remove_dir_all(&scratch).unwrap();
         fs::remove_file(&log).unwrap();
         found
+    }
+
+    /// Whether `lines`, one after the other, leave a shell as it was, by all that the shell tells of itself.
+    pub fn keeps_state(&self, shell: Shell, lines: &[&str]) -> bool {
+        let (state, script) = match shell {
+            Shell::Fish => {
+                ("begin; functions -n -a; set -n; end | string match -v '__fish*'; abbr -s; bind -a", FISH_STATE)
+            }
+            Shell::Zsh => ("alias -L; setopt; functions; bindkey -L; typeset +; zstyle -L; limit", STATE),
+            _ => {
+                ("alias; shopt; set -o; trap; complete -p; declare -F; enable; bind -p; hash; compgen -v; umask", STATE)
+            }
+        };
+        let mut command = self.command(&self.root.path().join("scratch"));
+        let words = without_settings(shell);
+        command.args(words).arg("-c").arg(script.replace("STATE", state));
+        if shell != Shell::Fish {
+            command.arg(words[0]);
+        }
+        let output = command.args(lines).stdin(Stdio::null()).stderr(Stdio::null()).output().unwrap();
+        output.stdout.ends_with(b"kept\n")
     }
 
     /// A command as the unprivileged user, without the caller's environment.
@@ -115,6 +154,15 @@ impl Machine {
         if geteuid().is_root() {
             chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
         }
+    }
+}
+
+/// A shell, with the option that leaves out the user's settings.
+fn without_settings(shell: Shell) -> &'static [&'static str] {
+    match shell {
+        Shell::Zsh => &["zsh", "-f"],
+        Shell::Fish => &["fish", "--no-config"],
+        _ => &["bash"],
     }
 }
 

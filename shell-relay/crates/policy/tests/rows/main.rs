@@ -8,6 +8,7 @@
 
 mod lines;
 mod machine;
+mod own;
 mod tables;
 mod trace;
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 const OPTIONS: &str = include_str!("../../src/options.table");
 const SUBCOMMANDS: &str = include_str!("../../src/subcommands.table");
+const SHELLS: &str = include_str!("../../src/shells.table");
 const GIT: &str = include_str!("../../src/git.table");
 const QUESTIONS: &str = include_str!("../../src/rules/version_queries.table");
 const LOCK: &str = include_str!("../../src/lock.table");
@@ -124,6 +125,18 @@ fn short_options(token: &str) -> Vec<Opt> {
         _ => return letters.chars().map(|flag| Opt { name: format!("-{flag}"), value: Value::Nothing }).collect(),
     };
     first.map(|flag| Opt { name: format!("-{flag}"), value }).into_iter().collect()
+}
+
+/// Commands that a shell has of its own: the shell, and the row.
+pub fn of_shells() -> Vec<(&'static str, Row)> {
+    let of_row = |row: Vec<&'static str>| {
+        let phrases = row[0].split(", ").flat_map(move |phrase| {
+            let (shell, phrase) = phrase.split_once(' ').expect("a shell and a command");
+            alternatives(phrase).into_iter().map(move |words| (shell, words)).collect::<Vec<_>>()
+        });
+        phrases.map(|(shell, words)| (shell, new_row(words, &row))).collect::<Vec<_>>()
+    };
+    fields(SHELLS).flat_map(of_row).collect()
 }
 
 /// `PROGRAM --version` and its like.

@@ -75,7 +75,7 @@ const NAME_SERVICES: &[&str] =
     &["/run/nscd/", "/var/run/nscd/", "/run/systemd/userdb/", "/var/lib/sss/pipes/", "/run/systemd/resolve/"];
 
 static CALL: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^(\d+) +([a-z_0-9]+)\((.*)$").expect("a pattern"));
-static ROW: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#""bash", "-c", .*"row (\d+)"\]"#).expect("a pattern"));
+static ROW: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#""-c", .*"row (\d+)"\]"#).expect("a pattern"));
 static QUOTED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#""((?:[^"\\]|\\.)*)""#).expect("a pattern"));
 static HELD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"<([^>]*)>").expect("a pattern"));
 
