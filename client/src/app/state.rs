@@ -2,7 +2,9 @@
 //! `impl App`, import from here, and nothing here imports from them.
 
 pub mod activity;
+pub mod additions;
 pub mod agent_command;
+pub mod asked;
 pub mod attention;
 pub mod background_turn;
 pub mod countdown;

@@ -49,6 +49,9 @@ pub fn step_finished(
     width: usize,
     output_style: OutputStyle,
 ) -> Option<Line<'static>> {
+    if let StepActivity::Attachment { path } = activity {
+        return Some(attachment(path, outcome, summary, width));
+    }
     let (glyph, word, style) = match outcome {
         StepOutcome::Done => ("  ✓ ", "Done: ", theme::GOOD),
         StepOutcome::Failed => ("  ✗ ", "Failed: ", theme::BAD),
@@ -64,6 +67,15 @@ pub fn step_finished(
         _ => "",
     };
     ended_line(activity, (glyph, word, style), [alone, &summary], elapsed_ms, width, output_style)
+}
+
+/// What was attached to the question: `attached: src/main.rs, 120 lines`; or why it was not.
+fn attachment(path: &str, outcome: StepOutcome, summary: &str, width: usize) -> Line<'static> {
+    let (label, separator) = if outcome == StepOutcome::Done { ("attached: ", ", ") } else { ("not attached: ", ": ") };
+    let refusal = UserRefusal::read(summary).filter(|_| outcome == StepOutcome::Refused);
+    let summary = refusal.map_or_else(|| one_line(summary), |refusal| you_refused(&refusal));
+    let end = if summary.is_empty() { summary } else { format!("{separator}{summary}") };
+    fitted(&Line::styled(format!("{label}{}{end}", one_line(path)), theme::DIM), width)
 }
 
 /// A command that the user suspended.

@@ -108,7 +108,7 @@ fn reason(source: &str) -> String {
 pub(super) fn begins_anew(turn: &TurnState) -> bool {
     let is_first =
         matches!(turn.messages(), [Message::User { text }] if query_text::inside(text, query::EARLIER).is_none());
-    is_first && turn.model_calls() == 0
+    is_first && turn.is_untouched()
 }
 
 impl TaintState {

@@ -1,5 +1,6 @@
 //! A session is one conversation with the user of a shell. It lives on while its client is away.
 
+mod additions;
 mod calls;
 mod environment;
 mod limits;
@@ -30,6 +31,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+use additions::Additions;
 pub use calls::{OpenApproval, OpenCall};
 use cohab_model_api::Message;
 use environment::KnownEnvironment;
@@ -97,6 +99,7 @@ struct Client {
 struct RunningTurn {
     id: TurnId,
     cancel: CancellationToken,
+    additions: Additions,
 }
 
 impl Session {
@@ -409,7 +412,7 @@ impl Session {
                 Some("cancel it with Ctrl-C, or wait".into()),
             ));
         }
-        state.turn = Some(RunningTurn { id, cancel });
+        state.turn = Some(RunningTurn { id, cancel, additions: Additions::default() });
         state.cwd = cwd;
         state.untold = RecentCommands::default();
         state.timeline.begin(id);

@@ -7,10 +7,11 @@ use std::{
 };
 
 use cohab_agent::{
-    StopReason, TurnError, TurnState,
-    port::{EventSink as _, TurnEvent},
+    Agent, StopReason, TurnError, TurnState,
+    port::{EventSink, TurnEvent},
 };
-use cohab_context::fit::fit;
+use cohab_context::{attachments::ATTACHED, fit::fit, query_text};
+use cohab_model_api::Message;
 use cohab_process::memory;
 use cohab_protocol::{
     DaemonMessage, MAX_QUERY_BYTES, NoticeKind, ResumeTurn, TurnEnded, TurnId, Usage, UserQuery, WireError,
@@ -25,7 +26,7 @@ use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Daemon, TurnParts, convert,
+    Daemon, TurnMemory, TurnParts, attachments, convert,
     question_prompt::{self, Asked},
     resume,
     session::Session,
@@ -47,6 +48,10 @@ impl Ask {
             Self::Query(query) => query.turn_id,
             Self::Resume(resume) => resume.turn_id,
         }
+    }
+
+    fn is_private(&self) -> bool {
+        matches!(self, Self::Query(query) if query.is_private)
     }
 
     fn cwd(&self) -> PathBuf {
@@ -142,8 +147,10 @@ async fn answer(
     for notice in session.named().notices(&surroundings) {
         sink.emit(TurnEvent::Notice(notice)).await;
     }
+    let memory = if ask.is_private() { TurnMemory::private(session) } else { TurnMemory::of(session) };
     let parts = TurnParts {
         session: Arc::clone(session),
+        memory: memory.clone(),
         turn_id,
         question,
         sink: sink_of_parts,
@@ -164,7 +171,7 @@ async fn answer(
             return (error.map_or(Ok(StopReason::Cancelled), Err), Usage::default());
         }
     };
-    let history = session.conversation().lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let history = memory.conversation.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let mut state = match (&ask, unfinished) {
         (_, Some(unfinished)) => {
             let scene = turn_recovery::RecoveryContext {
@@ -177,26 +184,40 @@ async fn answer(
             scene.state(unfinished, history, sink.as_ref()).await
         }
         (Ask::Query(query), None) => {
-            let question = question_prompt::question(daemon, session, &surroundings, &history, &Asked::by(query));
+            let asked = Asked::by(query, memory.tasks.tasks());
+            let question = question_prompt::question(daemon, session, &surroundings, &history, &asked);
             TurnState::new(history, question)
         }
         (Ask::Resume(_), None) => return (Err(nothing_to_resume(daemon).await), Usage::default()),
     };
     recorder.history(state.messages());
+    attach(&agent, &mut state, sink.as_ref()).await;
     let result = agent.run_turn(&mut state, sink.as_ref(), cancel).await;
     recorder.end(&result, &state.usage());
     let usage = convert::usage(state.usage(), state.is_cost_partial());
     let mut messages = state.into_messages();
     fit(&mut messages, resume::MAX_CONVERSATION_TOKENS);
-    *session.conversation().lock().unwrap_or_else(PoisonError::into_inner) = messages;
+    *memory.conversation.lock().unwrap_or_else(PoisonError::into_inner) = messages;
     (result, usage)
+}
+
+/// Has the files read that the question names. A turn that continues may have them already, or is beyond its question.
+async fn attach(agent: &Agent, state: &mut TurnState, sink: &dyn EventSink) {
+    let Some(Message::User { text }) = state.messages().last() else { return };
+    if query_text::inside(text, ATTACHED).is_none()
+        && let Some(attachments) = attachments::of_question(agent, &query_text::words(text), sink).await
+    {
+        state.attach(attachments);
+    }
 }
 
 /// The turn to continue; `None` for a question, which gives up the interrupted turn.
 async fn wanted(daemon: &Daemon, session: &Session, ask: &Ask) -> Result<Option<Unfinished>, TurnError> {
     resume::restore(&daemon.archive, session).await;
     if matches!(ask, Ask::Query(_)) {
-        resume::give_up(&daemon.archive, session);
+        if !ask.is_private() {
+            resume::give_up(&daemon.archive, session);
+        }
         return Ok(None);
     }
     match session.record().take_unfinished() {

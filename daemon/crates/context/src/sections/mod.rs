@@ -22,6 +22,8 @@ mod tools;
 pub use tasks::text as tasks_text;
 
 use super::{
+    addition::ADDED,
+    attachments::ATTACHED,
     query::{EARLIER, Query},
     skills::Skill,
 };
@@ -68,6 +70,10 @@ pub const SECTIONS: &[Section] = &[
     asked("tasks", "tasks", |query| tasks_text(query.tasks)),
     asked("tone", "tone", |query| tone::text(query.question)),
     asked("piped input", "piped-input", piped_input::text),
+    // Filled when what the question names was read.
+    asked("attached files", ATTACHED, |_| String::new()),
+    // A message of its own.
+    asked("your additions", ADDED, |_| String::new()),
 ];
 
 const fn standing(name: &'static str, text: fn(&SystemContext) -> String) -> Section {
