@@ -40,7 +40,7 @@ pub fn usage(prefix: &str, command: &Command) -> String {
     format!("{prefix} /{} {}", command.name, command.arguments).trim_end().to_owned()
 }
 
-/// All commands.
+/// All commands, and the kinds of questions.
 #[must_use]
 pub fn help(prefix: &str, width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
     let entries = COMMANDS.iter().map(|command| (usage(prefix, command), command.meaning));
@@ -63,7 +63,8 @@ pub fn help(prefix: &str, width: usize, output_style: OutputStyle) -> Vec<Line<'
         }
     };
     let mut lines: Vec<Line<'static>> = entries.iter().flat_map(entry).collect();
-    lines.extend(dim(&format!("Any other text after {prefix} is sent as a question."), width));
+    let other = format!("Other text is a question; {prefix}+ adds to it, {prefix}! keeps nothing, @FILE attaches.");
+    lines.extend(dim(&other, width));
     lines
 }
 

@@ -85,6 +85,23 @@ fn the_prompt_while_a_turn_goes_on() {
             stage.event(Event::StopKeyPressed);
             stage.live(LiveEvent::AnswerReady);
         }),
+        ("words are added to the question", |stage| {
+            stage.step_aside();
+            stage.enter("?+ only in src");
+            stage.daemon(DaemonMessage::TurnExtended { turn_id: TURN, number: 1 });
+            stage.text(0, "In src it is the build output.");
+        }),
+        ("stopped before what was added is read", |stage| {
+            stage.step_aside();
+            stage.enter("?+ only in src");
+            stage.live(LiveEvent::CancelRequested { is_escape: false });
+        }),
+        ("the daemon is gone before what was added is read", |stage| {
+            stage.step_aside();
+            stage.enter("?+ only in src");
+            stage.event(Event::LinkLost);
+            stage.event(Event::LinkDown { message: "no daemon".into(), hint: "ask again".into() });
+        }),
         ("stopped with questions in the queue", |stage| {
             stage.step_aside();
             stage.queue("and what is in it");

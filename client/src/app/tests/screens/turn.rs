@@ -39,6 +39,10 @@ fn waiting_and_the_status_line() {
             stage.connect();
             stage.enter("?");
         }),
+        ("a private question", |stage| {
+            stage.connect();
+            stage.enter("?! why is it big");
+        }),
         ("the daemon is started", |stage| stage.enter("? why is it big")),
         ("the model thinks", |stage| stage.ask("why is it big")),
         ("it thinks for long", |stage| {
@@ -102,6 +106,18 @@ fn text_steps_and_commands() {
                 stage.daemon(step(number, tool("read", what)));
                 stage.daemon(step_ended(number, outcome, summary, ms));
             }
+        }),
+        ("files are attached", |stage| {
+            stage.ask("why is @Cargo.toml wrong");
+            for (number, path, outcome, summary) in [
+                (0, "Cargo.toml", StepOutcome::Done, "42 lines"),
+                (1, "data.bin", StepOutcome::Failed, "/home/ann/src/data.bin: is a binary file of 3 bytes"),
+                (2, "~/.ssh/id", StepOutcome::Refused, "refused by you: not that one"),
+            ] {
+                stage.daemon(step(number, StepActivity::Attachment { path: path.into() }));
+                stage.daemon(step_ended(number, outcome, summary, 5));
+            }
+            stage.daemon(step(3, StepActivity::Attachment { path: "a/very/long/path/".repeat(10) }));
         }),
         ("a command runs", |stage| {
             stage.ask("why is it big");
