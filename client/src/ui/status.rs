@@ -74,8 +74,13 @@ fn attachment(path: &str, outcome: StepOutcome, summary: &str, width: usize) -> 
     let (label, separator) = if outcome == StepOutcome::Done { ("attached: ", ", ") } else { ("not attached: ", ": ") };
     let refusal = UserRefusal::read(summary).filter(|_| outcome == StepOutcome::Refused);
     let summary = refusal.map_or_else(|| one_line(summary), |refusal| you_refused(&refusal));
-    let end = if summary.is_empty() { summary } else { format!("{separator}{summary}") };
-    fitted(&Line::styled(format!("{label}{}{end}", one_line(path)), theme::DIM), width)
+    let parts = match outcome {
+        // The error names the file in full.
+        StepOutcome::Failed => vec![summary],
+        _ => vec![one_line(path), summary],
+    };
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    fitted(&Line::styled(format!("{label}{}", parts.join(separator)), theme::DIM), width)
 }
 
 /// A command that the user suspended.

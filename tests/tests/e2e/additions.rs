@@ -58,7 +58,7 @@ fn without_an_answer_to_add_to_it_is_a_question() {
         model.wait_asked();
         model.answer();
         shell.wait_answer(mark, "Sure.");
-        assert!(model.server.wait_for_calls(1)[0].conversation().contains("<question>\\nwhy is it so"));
+        assert!(model.server.wait_for_calls(1)[0].conversation().contains("<question>\nwhy is it so"));
     });
 }
 

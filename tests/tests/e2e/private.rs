@@ -41,8 +41,10 @@ fn nothing_of_a_private_question_is_found_later() {
         assert!(told.contains("hello") && !told.contains("where is zanzibar"), "{told}");
         let history = if name == "fish" { "history" } else { "fc -l 1" };
         let listed = shell.run(history);
-        assert!(listed.contains("? hello") && !listed.contains("where is"), "{listed}");
-        let audit = home.run(&["audit", "show", "--json"]).stdout;
+        assert!(!listed.contains("where is"), "{listed}");
+        // fish 3 keeps no question.
+        assert!(name == "fish" || listed.contains("? hello"), "{listed}");
+        let audit = home.run(&["audit", "tail"]).stdout;
         assert!(!audit.contains("where is"), "{audit}");
         drop(shell);
         for text in ["where is zanzibar", "On zanzibar"] {
@@ -62,6 +64,6 @@ fn a_private_question_keeps_what_it_changes_for_undo_under_no_words() {
     shell.wait_answer(mark, "Written.");
     let listed = home.run(&["undo", "--list"]).stdout;
     assert!(listed.contains("private question") && !listed.contains("zanzibar"), "{listed}");
-    let audit = home.run(&["audit"]).stdout;
+    let audit = home.run(&["audit", "tail"]).stdout;
     assert!(audit.contains("private question") && !audit.contains("zanzibar"), "{audit}");
 }
