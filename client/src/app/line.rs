@@ -48,7 +48,14 @@ impl App {
     }
 
     /// A question while no other is answered, and so nothing to add to.
-    fn take_question(&mut self, mut asked: Asked, told: Told, by_prefix: bool, now: Instant, effects: &mut Vec<Effect>) {
+    fn take_question(
+        &mut self,
+        mut asked: Asked,
+        told: Told,
+        by_prefix: bool,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) {
         let decision = if asked.is_private() { LineDecision::Unrecorded } else { LineDecision::Assistant };
         if !asked.is_private() {
             asked.kind = AskedKind::Plain;

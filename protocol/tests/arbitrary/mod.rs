@@ -67,8 +67,11 @@ pub fn client_message() -> impl Strategy<Value = ClientMessage> {
         call_id().prop_map(|call_id| ClientMessage::CommandWaiting { call_id }),
         (turn_id(), path()).prop_map(|(turn_id, cwd)| ClientMessage::ResumeTurn(ResumeTurn { turn_id, cwd })),
         (turn_id(), any::<bool>()).prop_map(|(turn_id, is_paused)| ClientMessage::PauseTurn { turn_id, is_paused }),
-        (turn_id(), any::<u32>(), text())
-            .prop_map(|(turn_id, number, text)| ClientMessage::ExtendTurn(ExtendTurn { turn_id, number, text })),
+        (turn_id(), any::<u32>(), text()).prop_map(|(turn_id, number, text)| ClientMessage::ExtendTurn(ExtendTurn {
+            turn_id,
+            number,
+            text
+        })),
     ]
 }
 

@@ -49,8 +49,7 @@ impl LiveShell {
         self.show_enter_paint(cx);
         self.dialect.press(stash, &mut cx.fx.pty);
         let step = AnswerStep::Stashing { until: self.typing.key_pace.asked(cx.now, 0) };
-        self.answer =
-            Some(Answer { step, leave: None, keeps_line, has_told_of_keys: false });
+        self.answer = Some(Answer { step, leave: None, keeps_line, has_told_of_keys: false });
     }
 
     pub(super) fn answer_stashed(&mut self, length: usize, cx: &mut StepContext<'_>) {

@@ -1,7 +1,7 @@
 //! Tests all of cohab from outside. One binary, so that it links once.
 
-mod answer;
 mod additions;
+mod answer;
 mod approval;
 mod architecture;
 mod aside;

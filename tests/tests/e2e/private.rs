@@ -25,7 +25,12 @@ fn holding(folder: &Path, text: &str) -> Vec<String> {
 #[test]
 fn nothing_of_a_private_question_is_found_later() {
     in_each_shell(|name| {
-        let answers = [Answer::text("Hello."), Answer::bash("echo zanzibar-ran"), Answer::text("On zanzibar."), Answer::text("Again.")];
+        let answers = [
+            Answer::text("Hello."),
+            Answer::bash("echo zanzibar-ran"),
+            Answer::text("On zanzibar."),
+            Answer::text("Again."),
+        ];
         let server = ModelServer::start(Wire::OpenAiChat, answers);
         let home = Home::with_model(&server).env("COHAB_APPROVAL", "all").shell(name);
         let shell = home.cohab();

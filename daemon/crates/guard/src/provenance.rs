@@ -149,9 +149,7 @@ impl UserPlaces {
             // The text of a command that did not run is cohab's own.
             (Some(_), _) if result.is_error => Label::new(Origin::Tool, &call.name),
             (Some(line), _) => self.of_run(line, &self.workspace, Printed::of_result(&result.content)),
-            (None, Some(given)) => {
-                self.of_file(&self.absolute(given, &self.workspace), given)
-            }
+            (None, Some(given)) => self.of_file(&self.absolute(given, &self.workspace), given),
             (None, None) => Label::new(Origin::Tool, &call.name),
         }
     }
@@ -294,7 +292,9 @@ mod tests {
     fn an_attached_file_is_worth_what_its_place_is() {
         let attached = |file: &str| {
             let environment = "<environment>\ncwd: /home/ann/shop/src\n</environment>\n";
-            asked(&format!("{environment}<attached>\nfile: {file}\n| x\n| file: /srv/x\n</attached>\n<question>\nq\n</question>"))
+            asked(&format!(
+                "{environment}<attached>\nfile: {file}\n| x\n| file: /srv/x\n</attached>\n<question>\nq\n</question>"
+            ))
         };
         for file in ["main.rs", "../README.md", "~/notes", "/home/ann/shop/a", "/srv/x (not attached)"] {
             assert!(!attached(file).iter().any(Label::is_foreign), "{file}");

@@ -88,12 +88,9 @@ mod tests {
         let (session, turn) = (Session::new(SessionKey("shell:1".into())), TurnId::fresh());
         adds(&session, turn, 1, "before the turn");
         session.begin_turn(turn, "/".into(), CancellationToken::new()).expect("no other turn");
-        for (turn, number, text) in [
-            (TurnId::fresh(), 1, "of another turn"),
-            (turn, 1, "one"),
-            (turn, 1, "one again"),
-            (turn, 2, "two"),
-        ] {
+        for (turn, number, text) in
+            [(TurnId::fresh(), 1, "of another turn"), (turn, 1, "one"), (turn, 1, "one again"), (turn, 2, "two")]
+        {
             adds(&session, turn, number, text);
         }
         assert_eq!(session.take_additions(), ["one", "two"]);
