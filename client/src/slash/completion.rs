@@ -119,9 +119,11 @@ __cohab_register() {
   { builtin emulate -L zsh; unsetopt xtrace; } 2>/dev/null
   precmd_functions=(${precmd_functions:#__cohab_register})
   local word
-  for word in '?' '?!' '?+'; do
-    (( ! $+functions[compdef] || $+_comps[$word] )) || compdef __cohab_words $word
-  done
+  if (( $+functions[compdef] )); then
+    for word in '?' '?!' '?+'; do
+      [[ -n ${_comps[$word]-} ]] || compdef __cohab_words $word
+    done
+  fi
   unfunction __cohab_register
 }
 precmd_functions+=(__cohab_register)

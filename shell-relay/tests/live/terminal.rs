@@ -426,7 +426,7 @@ impl Terminal {
         for event in fx.events.drain(..) {
             match &event {
                 LiveEvent::LineEntered { text, .. } if text.starts_with("?!") => {
-                    decisions.push(LineDecision::Unrecorded)
+                    decisions.push(LineDecision::Unrecorded);
                 }
                 LiveEvent::LineEntered { text, .. } if text.starts_with('?') => decisions.push(LineDecision::Assistant),
                 LiveEvent::LineEntered { .. } => decisions.push(LineDecision::Shell),

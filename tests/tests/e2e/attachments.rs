@@ -11,7 +11,7 @@ fn home_with_files(server: &ModelServer) -> Home {
     for folder in ["app/src", ".ssh"] {
         fs::create_dir_all(home.path(folder)).expect("it can be made");
     }
-    home.write("app/src/main.rs", "fn main() {\n    todo!()\n}\n");
+    home.write("app/src/main.rs", "fn main() {\n    panic!()\n}\n");
     home.write("app/my notes.txt", &format!("token {TOKEN}\n"));
     home.write("app/data.bin", "a\0b");
     home.write(".ssh/id_ed25519", "the key itself\n");
@@ -75,5 +75,5 @@ fn a_script_attaches_files_as_well() {
     assert!(finished.stderr.contains("cohab: attached: app/src/main.rs, 3 lines\n"), "{}", finished.stderr);
     assert!(finished.stderr.contains("cohab: not attached: .ssh/id_ed25519"), "{}", finished.stderr);
     let told = server.wait_for_calls(1)[0].conversation();
-    assert!(told.contains("todo!()") && !told.contains("the key itself"), "{told}");
+    assert!(told.contains("panic!()") && !told.contains("the key itself"), "{told}");
 }

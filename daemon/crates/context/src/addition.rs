@@ -1,10 +1,7 @@
 //! Formats what the user adds to a running turn as a message of its own: the block `added`. It holds the user's words, but it is not the
 //! question of a turn.
 
-use super::query_text::with_block;
-
-/// Tag of the block.
-pub const ADDED: &str = "added";
+use super::{query::ADDED, query_text::with_block};
 
 /// The message for the model.
 ///

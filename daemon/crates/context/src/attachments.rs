@@ -15,12 +15,10 @@ use cohab_agent::state::NOTE_MARK;
 use cohab_model_api::{ToolCall, ToolResult};
 
 use super::{
-    query::one_line,
+    query::{ATTACHED, one_line},
     query_text::{inside, with_block},
 };
 
-/// Tag of the block.
-pub const ATTACHED: &str = "attached";
 /// Most files of one question.
 pub const MAX_ATTACHMENTS: usize = 4;
 

@@ -51,7 +51,7 @@ fn existing(tool: &dyn Tool, cwd: &Path, named: &[Vec<String>]) -> Vec<String> {
                 Effect::Write { .. } | Effect::RunCommand { .. } | Effect::Internal => None,
             }
         });
-        found.extend(resolved.filter(|(real, _)| !found.iter().any(|(known, _)| known == real)).into_iter());
+        found.extend(resolved.filter(|(real, _)| !found.iter().any(|(known, _)| known == real)));
     }
     found.into_iter().map(|(_, path)| path).collect()
 }

@@ -1,13 +1,17 @@
 //! The memory of a turn: the conversation, its tasks, and the consents. That of the session, or one that ends with a private question.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use cohab_agent::tasks::TaskBoard;
+use cohab_context::fit::fit;
 use cohab_guard::gate::Consents;
+use cohab_model_api::Message;
 use cohab_runtime::middleware::checkpoint::Conversation;
 
 use crate::session::Session;
 
+/// A conversation is kept up to about this size between turns.
+pub(crate) const MAX_CONVERSATION_TOKENS: u64 = 400_000;
 /// Stands for the words of a private question where a record must exist.
 pub const PRIVATE_QUESTION: &str = "private question";
 
@@ -34,6 +38,17 @@ impl TurnMemory {
             consents: session.consents().clone(),
             is_private: false,
         }
+    }
+
+    /// The conversation as of now.
+    pub(crate) fn messages(&self) -> Vec<Message> {
+        self.conversation.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The conversation is this from now on, as far as it is kept between turns.
+    pub(crate) fn keep(&self, mut messages: Vec<Message>) {
+        fit(&mut messages, MAX_CONVERSATION_TOKENS);
+        *self.conversation.lock().unwrap_or_else(PoisonError::into_inner) = messages;
     }
 
     /// A memory for one private turn: empty, except for what the user allowed in this session.

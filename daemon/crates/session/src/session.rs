@@ -3,6 +3,7 @@
 mod additions;
 mod calls;
 mod environment;
+mod extend;
 mod limits;
 mod pending;
 mod reported_files;
@@ -432,14 +433,6 @@ impl Session {
         }
         drop(state);
         self.outgoing.notify_one();
-    }
-
-    /// Cancels the turn with this id if it is running; any turn if `None`.
-    pub fn cancel_turn(&self, id: Option<TurnId>) {
-        let state = self.lock();
-        if let Some(turn) = state.turn.as_ref().filter(|turn| id.is_none_or(|id| id == turn.id)) {
-            turn.cancel.cancel();
-        }
     }
 
     /// Forgets the conversation, and the commands that would be reported with its next question. False while a turn runs.

@@ -1,16 +1,12 @@
 //! Runs one turn of a session, from the query to `TurnEnded`.
 
-use std::{
-    panic::AssertUnwindSafe,
-    path::PathBuf,
-    sync::{Arc, PoisonError},
-};
+use std::{panic::AssertUnwindSafe, path::PathBuf, sync::Arc};
 
 use cohab_agent::{
     Agent, StopReason, TurnError, TurnState,
     port::{EventSink, TurnEvent},
 };
-use cohab_context::{attachments::ATTACHED, fit::fit, query_text};
+use cohab_context::{query::ATTACHED, query_text, workspace::Surroundings};
 use cohab_model_api::Message;
 use cohab_process::memory;
 use cohab_protocol::{
@@ -141,19 +137,16 @@ async fn answer(
     let recorder = Arc::new(TurnRecorder::new(daemon.archive.clone(), Arc::clone(session.record()), opening));
     let sink = SessionSink::new(Arc::clone(session), turn_id, cancel.clone());
     let sink = Arc::new(RecordingSink::new(sink, Arc::clone(&recorder)));
-    let sink_of_parts = Arc::clone(&sink) as _;
     let doubts = Arc::new(UncertainCalls::of(unfinished.as_ref().map_or(&[], |unfinished| &unfinished.unknown)));
     let surroundings = daemon.assembler.surroundings(ask.cwd()).await;
-    for notice in session.named().notices(&surroundings) {
-        sink.emit(TurnEvent::Notice(notice)).await;
-    }
+    name_skipped(session, &surroundings, sink.as_ref()).await;
     let memory = if ask.is_private() { TurnMemory::private(session) } else { TurnMemory::of(session) };
     let parts = TurnParts {
         session: Arc::clone(session),
         memory: memory.clone(),
         turn_id,
         question,
-        sink: sink_of_parts,
+        sink: Arc::clone(&sink) as _,
         recorder: Arc::clone(&recorder),
         doubts: Arc::clone(&doubts),
         surroundings: Arc::clone(&surroundings),
@@ -171,7 +164,7 @@ async fn answer(
             return (error.map_or(Ok(StopReason::Cancelled), Err), Usage::default());
         }
     };
-    let history = memory.conversation.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let history = memory.messages();
     let mut state = match (&ask, unfinished) {
         (_, Some(unfinished)) => {
             let scene = turn_recovery::RecoveryContext {
@@ -185,8 +178,8 @@ async fn answer(
         }
         (Ask::Query(query), None) => {
             let asked = Asked::by(query, memory.tasks.tasks());
-            let question = question_prompt::question(daemon, session, &surroundings, &history, &asked);
-            TurnState::new(history, question)
+            let text = question_prompt::question(daemon, session, &surroundings, &history, &asked);
+            TurnState::new(history, text)
         }
         (Ask::Resume(_), None) => return (Err(nothing_to_resume(daemon).await), Usage::default()),
     };
@@ -195,10 +188,15 @@ async fn answer(
     let result = agent.run_turn(&mut state, sink.as_ref(), cancel).await;
     recorder.end(&result, &state.usage());
     let usage = convert::usage(state.usage(), state.is_cost_partial());
-    let mut messages = state.into_messages();
-    fit(&mut messages, resume::MAX_CONVERSATION_TOKENS);
-    *memory.conversation.lock().unwrap_or_else(PoisonError::into_inner) = messages;
+    memory.keep(state.into_messages());
     (result, usage)
+}
+
+/// Names the project's files that are not used.
+async fn name_skipped(session: &Session, surroundings: &Surroundings, sink: &dyn EventSink) {
+    for notice in session.named().notices(surroundings) {
+        sink.emit(TurnEvent::Notice(notice)).await;
+    }
 }
 
 /// Has the files read that the question names. A turn that continues may have them already, or is beyond its question.

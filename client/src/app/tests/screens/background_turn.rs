@@ -85,6 +85,18 @@ fn the_prompt_while_a_turn_goes_on() {
             stage.event(Event::StopKeyPressed);
             stage.live(LiveEvent::AnswerReady);
         }),
+        ("stopped with questions in the queue", |stage| {
+            stage.step_aside();
+            stage.queue("and what is in it");
+            stage.live(LiveEvent::CancelRequested { is_escape: false });
+        }),
+    ];
+    insta::assert_snapshot!("aside", seen(states));
+}
+
+#[test]
+fn words_that_are_added_to_a_turn() {
+    let states: &[State] = &[
         ("words are added to the question", |stage| {
             stage.step_aside();
             stage.enter("?+ only in src");
@@ -102,11 +114,6 @@ fn the_prompt_while_a_turn_goes_on() {
             stage.event(Event::LinkLost);
             stage.event(Event::LinkDown { message: "no daemon".into(), hint: "ask again".into() });
         }),
-        ("stopped with questions in the queue", |stage| {
-            stage.step_aside();
-            stage.queue("and what is in it");
-            stage.live(LiveEvent::CancelRequested { is_escape: false });
-        }),
     ];
-    insta::assert_snapshot!("aside", seen(states));
+    insta::assert_snapshot!("additions", seen(states));
 }

@@ -22,9 +22,7 @@ mod tools;
 pub use tasks::text as tasks_text;
 
 use super::{
-    addition::ADDED,
-    attachments::ATTACHED,
-    query::{EARLIER, Query},
+    query::{ADDED, ATTACHED, EARLIER, Query},
     skills::Skill,
 };
 

@@ -4,10 +4,8 @@ use cohab_agent::tasks::{Status, Task};
 
 use super::*;
 use crate::{
-    addition::ADDED,
-    attachments::ATTACHED,
     git_state::GitState,
-    query::{EARLIER, Environment, PastCommand, Runtime},
+    query::{ADDED, ATTACHED, EARLIER, Environment, PastCommand, Runtime},
     query_text::{parts, with_block},
 };
 
