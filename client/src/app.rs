@@ -4,6 +4,7 @@
 //! The terminal has one owner at a time (`Surface`). The assistant draws only while it is ours, between `AnswerReady` and
 //! the next command or the end of the answer; what it has to say meanwhile waits.
 
+mod additions;
 mod attention;
 mod background_turn;
 mod command;
@@ -15,6 +16,7 @@ mod line;
 mod link;
 mod local_approval;
 mod name_resolution;
+mod new_turn;
 mod options;
 mod pause;
 mod pick;
@@ -40,7 +42,7 @@ use std::{
 };
 
 use cohab_policy::Caveat;
-use cohab_protocol::{Attached, ClientMessage, ShellEvent, TurnId, UserQuery};
+use cohab_protocol::{Attached, ClientMessage, ShellEvent, TurnId};
 use cohab_shell_relay::live::LiveEvent;
 use cohab_shell_state::state::{Snapshot, StateChange};
 use cohab_term::{keys::KeyReader, markdown::CodeBlocks, program_status::ProgramStatus};
@@ -51,8 +53,6 @@ use state::{
     background_turn::BackgroundTurn,
     entered_line::{EnteredLine, Told},
     failure::Failure,
-    progress::Progress,
-    turn::Turn,
     typed_lines::TypedLines,
     undo::UndoOffer,
 };
@@ -363,59 +363,6 @@ impl App {
         if matches!(self.connection.link, LinkState::Up(_)) {
             effects.push(Effect::Send(ClientMessage::ShellEvent(event)));
         }
-    }
-
-    /// Begins a turn: the relay is already making room for it.
-    fn open_turn(&mut self, question: String, now: Instant, effects: &mut Vec<Effect>) {
-        self.surface = Surface::Opening;
-        self.screen.is_dirty = true;
-        self.print_question(&question);
-        if question.is_empty() {
-            let turn_id = (self.options.fresh_turn_id)();
-            let turn = Turn::new(turn_id, self.text_width(), &self.options, now);
-            self.activity = Activity::Turn(Box::new(turn));
-            self.print_usage();
-            self.end_turn(effects);
-            return;
-        }
-        self.ask(question, now, effects);
-    }
-
-    /// Puts a question to the model, now or as soon as there is a connection.
-    fn ask(&mut self, question: String, now: Instant, effects: &mut Vec<Effect>) {
-        let turn_id = (self.options.fresh_turn_id)();
-        self.undo.turn_begins(&question);
-        let mut turn = Turn::new(turn_id, self.text_width(), &self.options, now);
-        turn.progress = Progress::new(&question, now);
-        let mut query = UserQuery {
-            turn_id,
-            text: question,
-            cwd: self.shell.cwd.as_path().into(),
-            columns: self.screen.columns,
-            piped_input: None,
-        };
-        self.redactor.query(&mut query);
-        self.begin_turn(turn, ClientMessage::UserQuery(query), effects);
-    }
-
-    /// Sends what a turn begins with, now or as soon as there is a connection.
-    fn begin_turn(&mut self, mut turn: Turn, query: ClientMessage, effects: &mut Vec<Effect>) {
-        self.journal.begin_turn(turn.id());
-        self.undo.history.begin(turn.id());
-        self.attention.last_end = ProgramStatus::Idle;
-        match &self.connection.link {
-            LinkState::Up(_) if self.connection.cancelled_turn.is_some() => turn.hold(query),
-            LinkState::Up(attached) => {
-                turn.wait_for_model(&attached.model);
-                effects.push(Effect::Send(query));
-            }
-            LinkState::Connecting => turn.hold(query),
-            LinkState::Down | LinkState::Failed => {
-                turn.hold(query);
-                self.connect(effects);
-            }
-        }
-        self.activity = Activity::Turn(Box::new(turn));
     }
 
     /// The user has seen enough: the prompt comes back without waiting for the daemon.

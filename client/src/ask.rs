@@ -206,6 +206,7 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
         cwd: cwd.into(),
         columns: window_size::size_of(rustix::stdio::stdout()).0,
         piped_input,
+        is_private: false,
     };
     let mut redactor = Redactor::new(Arc::new(ExactValues::of_environment(std::env::vars_os())));
     redactor.query(&mut query);

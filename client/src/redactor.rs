@@ -29,6 +29,11 @@ impl Redactor {
         *text = clean;
     }
 
+    /// Words that the user adds to a question.
+    pub fn words(&mut self, words: &mut String) {
+        self.text(words);
+    }
+
     /// A question with what was piped into it.
     pub fn query(&mut self, query: &mut UserQuery) {
         self.text(&mut query.text);
@@ -159,6 +164,7 @@ mod tests {
             cwd: std::path::Path::new("/").into(),
             columns: 80,
             piped_input: Some(filler),
+            is_private: false,
         };
         redactor.query(&mut query);
         assert_eq!(unmarked(&query.text), "why is <secret:gitlab-token#1> refused?");

@@ -51,6 +51,20 @@ pub enum ClientMessage {
         /// Whether it is to hold.
         is_paused: bool,
     },
+    /// Adds words of the user to a running turn: the model reads them with its next call. `TurnExtended` reports those that it will read;
+    /// a turn that ends before that leaves the others to the client.
+    ExtendTurn(ExtendTurn),
+}
+
+/// Words that the user adds to a running turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExtendTurn {
+    /// The turn.
+    pub turn_id: TurnId,
+    /// Number of the addition in the turn, from 1. A number that is not higher than the last one is ignored, so that it can be sent again.
+    pub number: u32,
+    /// The words, at most `MAX_QUERY_BYTES`.
+    pub text: String,
 }
 
 /// A request to continue an interrupted turn, as a separate turn.
@@ -88,6 +102,8 @@ pub struct UserQuery {
     pub columns: u16,
     /// Text piped into `cohab ask`, as context; cut by the client to `MAX_PIPED_INPUT_BYTES`.
     pub piped_input: Option<String>,
+    /// Whether nothing of the turn is to be stored. Such a question has a conversation of its own, which ends with the turn.
+    pub is_private: bool,
 }
 
 /// The result of a relayed command. For `Refused` the fields about the run are empty.

@@ -60,6 +60,13 @@ pub enum DaemonMessage {
     },
     /// The used share of the user's tightest budget; sent after a model call, if there is a budget.
     BudgetUsed(BudgetUsed),
+    /// Words that the user added to the turn are stored with it, and the model reads them with its next call.
+    TurnExtended {
+        /// The turn.
+        turn_id: TurnId,
+        /// Number of the last of them; those before it are reported as well.
+        number: u32,
+    },
 }
 
 /// A turn that can be continued.
@@ -136,6 +143,11 @@ pub enum StepActivity {
     },
     /// The conversation is made shorter.
     Compaction,
+    /// A file or folder that the question names is read, for the model to have it with the question.
+    Attachment {
+        /// The path in one line, as the user wrote it.
+        path: String,
+    },
 }
 
 /// A step is over.

@@ -11,6 +11,7 @@ use super::{
     App, Surface,
     state::{
         agent_command::{AgentCommand, CommandState},
+        asked::Asked,
         background_turn::Presence,
         turn::Waiting,
     },
@@ -138,21 +139,21 @@ impl App {
     }
 
     /// A question entered while another one is answered. An empty one only brings the assistant back.
-    pub(super) fn queue_question(&mut self, question: &str, effects: &mut Vec<Effect>) {
-        let question = question.trim();
-        if self.take_pause_command(question, effects) {
+    pub(super) fn queue_question(&mut self, asked: Asked, effects: &mut Vec<Effect>) {
+        let is_private = asked.is_private();
+        if !is_private && self.take_pause_command(&asked.text, effects) {
             return;
         }
         let has_room = self.background.queue.len() < QUEUE_MAX;
-        if !question.is_empty() {
-            self.answer_line(if has_room { "queued: " } else { "not queued (too many wait): " }, question);
+        if !asked.text.is_empty() {
+            self.answer_line(if has_room { "queued: " } else { "not queued (too many wait): " }, &asked.text);
         }
-        if has_room && !question.is_empty() {
-            self.background.queue.push_back(question.to_owned());
+        if has_room && !asked.text.is_empty() {
+            self.background.queue.push_back(asked);
             self.background.is_asking = true;
         }
         self.surface = Surface::Opening;
-        effects.push(Effect::DecideLine(LineDecision::Assistant));
+        effects.push(Effect::DecideLine(if is_private { LineDecision::Unrecorded } else { LineDecision::Assistant }));
     }
 
     /// Says something of a line that was entered. It continues the prompt's row, where the line stood.
@@ -163,13 +164,13 @@ impl App {
 
     /// The turn is over: the next question is asked on the spot. False if no question waits.
     pub(super) fn ask_next(&mut self, now: Instant, effects: &mut Vec<Effect>) -> bool {
-        let Some(question) = self.background.queue.pop_front() else { return false };
+        let Some(asked) = self.background.queue.pop_front() else { return false };
         self.background.has_told = false;
         self.screen.open_gap();
-        if self.take_queued_slash(&question, now, effects) {
+        if !asked.is_private() && self.take_queued_slash(&asked.text, now, effects) {
             return true;
         }
-        self.open_turn(question, now, effects);
+        self.open_turn(asked, now, effects);
         self.surface = Surface::Ours;
         true
     }

@@ -53,6 +53,7 @@ impl App {
             }
             DaemonMessage::TurnUnfinished(unfinished) => self.on_unfinished(&unfinished, effects),
             DaemonMessage::TurnPaused { turn_id, is_paused } => self.on_turn_paused(turn_id, is_paused),
+            DaemonMessage::TurnExtended { turn_id, number } => self.on_extended(turn_id, number),
             DaemonMessage::Notice(notice) => self.on_notice(&notice, now),
             DaemonMessage::SessionReply(reply) => self.on_session_reply(reply, now, effects),
             DaemonMessage::Error(error) if self.on_request_error(&error) => {}
@@ -161,6 +162,7 @@ impl App {
             self.flush_text();
             self.print_remark(remark);
         }
+        self.ask_unread();
         if let Some(turn) = self.activity.turn_mut() {
             turn.has_footer = self.options.footer;
         }

@@ -7,7 +7,10 @@ use cohab_shell_relay::live::LineDecision;
 
 use super::{
     App,
-    state::entered_line::{Judging, Told},
+    state::{
+        asked::Asked,
+        entered_line::{Judging, Told},
+    },
 };
 use crate::{
     effect::Effect,
@@ -77,12 +80,12 @@ impl App {
     fn decide(&mut self, told: Told, decision: Decision, now: Instant, effects: &mut Vec<Effect>) {
         match decision {
             Decision::Shell => effects.push(Effect::DecideLine(LineDecision::Shell)),
-            Decision::Assistant if self.is_aside() => self.queue_question(&told.line, effects),
+            Decision::Assistant if self.is_aside() => self.queue_question(Asked::plain(told.line.trim()), effects),
             Decision::Assistant => {
-                let question = told.line.trim().to_owned();
+                let asked = Asked::plain(told.line.trim());
                 self.entry.take(told, false);
                 effects.push(Effect::DecideLine(LineDecision::Assistant));
-                self.open_turn(question, now, effects);
+                self.open_turn(asked, now, effects);
             }
         }
     }

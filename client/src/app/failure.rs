@@ -5,7 +5,10 @@ use std::time::Instant;
 
 use cohab_shell_relay::live::{LineDecision, UserCommand};
 
-use super::{App, state::failure::Failure};
+use super::{
+    App,
+    state::{asked::Asked, failure::Failure},
+};
 use crate::effect::Effect;
 
 impl App {
@@ -22,11 +25,11 @@ impl App {
     pub(super) fn ask_about_failure(&mut self, now: Instant, effects: &mut Vec<Effect>) -> bool {
         let Some(failure) = self.failure.take() else { return false };
         if self.is_aside() {
-            self.queue_question(&failure.question(), effects);
+            self.queue_question(Asked::plain(failure.question()), effects);
             return true;
         }
         effects.push(Effect::DecideLine(LineDecision::Assistant));
-        self.open_turn(failure.question(), now, effects);
+        self.open_turn(Asked::plain(failure.question()), now, effects);
         true
     }
 }

@@ -13,6 +13,8 @@ use crate::{effect::Effect, ui::status};
 
 const GONE: &str = "the daemon is gone";
 const GONE_HINT: &str = "ask again; that starts it";
+/// A private question is not stored, so no daemon can continue it.
+const PRIVATE_HINT: &str = "nothing of a private question is kept; ask it again";
 
 impl App {
     pub(super) fn connect(&mut self, effects: &mut Vec<Effect>) {
@@ -69,16 +71,18 @@ impl App {
     pub(super) fn send_held_query(&mut self, effects: &mut Vec<Effect>) {
         if let Some(query) = self.activity.turn_mut().and_then(Turn::take_unsent_query) {
             effects.push(Effect::Send(query));
+            effects.extend(self.additions());
         }
     }
 
     /// What the daemon may not have got before the connection broke off: it ignores what it knows.
-    fn report_again(&self, effects: &mut Vec<Effect>) {
+    fn report_again(&mut self, effects: &mut Vec<Effect>) {
         let Some(turn) = self.activity.turn().filter(|turn| !turn.is_over()) else { return };
         effects.extend(turn.command.as_ref().and_then(AgentCommand::progress));
         if let Some(result) = turn.last_result.and_then(|call_id| self.journal.find(call_id)) {
             effects.push(Effect::Send(ClientMessage::CommandExecutionResult(result.clone())));
         }
+        effects.extend(self.additions());
     }
 
     /// The daemon that holds the turn is asked for its rest; a running command continues meanwhile.
@@ -109,7 +113,9 @@ impl App {
     /// The daemon has ended. The next one knows of a turn that was begun.
     fn fail_turn_of_gone(&mut self, effects: &mut Vec<Effect>) {
         if self.activity.turn().is_some_and(Turn::is_begun) {
-            self.fail_turn("the daemon ended in the middle of the answer", &self.way_on(), effects);
+            let is_private = self.activity.turn().is_some_and(|turn| turn.is_private);
+            let hint = if is_private { PRIVATE_HINT.to_owned() } else { self.way_on() };
+            self.fail_turn("the daemon ended in the middle of the answer", &hint, effects);
         } else {
             self.fail_turn(GONE, GONE_HINT, effects);
         }
@@ -121,6 +127,7 @@ impl App {
         if let Some(running) = turn.running().filter(|running| !running.has_started) {
             effects.push(Effect::WithdrawCommand(running.id.clone()));
         }
+        self.name_unread();
         self.drop_queue();
         self.print_error(&WireError {
             about: ErrorSubject::Connection,

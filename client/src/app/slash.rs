@@ -16,6 +16,7 @@ use super::{
     App, LinkState, Surface,
     state::{
         activity::Activity,
+        asked::Asked,
         slash::{Slash, SlashStage, Wish},
     },
 };
@@ -297,7 +298,7 @@ impl App {
             (_, SessionAnswer::Rewound { question: Some(question) }) => {
                 self.activity = Activity::Idle;
                 self.print_question(&question);
-                self.ask(question, now, effects);
+                self.ask(Asked::plain(question), now, effects);
             }
             (_, SessionAnswer::Rewound { question: None }) => self.say("There is no question to ask again yet."),
             // What was to be said is said.

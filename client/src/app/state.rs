@@ -2,8 +2,10 @@
 //! `impl App`, import from here, and nothing here imports from them.
 
 pub mod activity;
+pub mod additions;
 pub mod agent_command;
 pub mod answer_text;
+pub mod asked;
 pub mod attention;
 pub mod background_turn;
 pub mod countdown;

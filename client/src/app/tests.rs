@@ -37,6 +37,7 @@ mod name_resolution;
 mod pause;
 mod pick;
 mod picked_line;
+mod questions;
 mod resume;
 mod screens;
 mod slash;

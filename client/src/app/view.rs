@@ -12,7 +12,11 @@ use ratatui::text::{Line, Span};
 
 use super::{
     App, Surface,
-    state::turn::{Pause, Turn, Waiting},
+    additions::UNREAD,
+    state::{
+        asked::Asked,
+        turn::{Pause, Turn, Waiting},
+    },
 };
 use crate::ui::{
     long_command::{Ends, ends},
@@ -117,7 +121,10 @@ impl App {
         let Some(turn) = self.activity.turn().filter(|_| self.options.output_style == OutputStyle::Accessible) else {
             return;
         };
-        if let Waiting::Step(activity) = &turn.waiting {
+        // An attachment is named once, when it is there.
+        if let Waiting::Step(activity) = &turn.waiting
+            && !matches!(activity, StepActivity::Attachment { .. })
+        {
             let sentence = turn_status(turn, activity, self.options.approval).sentence();
             self.flush_text();
             self.print_remark(&sentence);
@@ -224,7 +231,11 @@ impl App {
     }
 
     pub(super) fn print_question(&mut self, question: &str) {
-        let prefix = &self.options.question_prefix;
+        self.print_question_behind(&self.options.question_prefix.clone(), question);
+    }
+
+    /// The same behind another prefix.
+    pub(super) fn print_question_behind(&mut self, prefix: &str, question: &str) {
         let text = format!("{prefix} {}", visible_lines(question));
         // The first line continues the prompt's row; the terminal wraps it as it would a typed line.
         self.screen.above.extend(text.lines().map(|line| Line::styled(line.to_owned(), theme::STRONG)));
@@ -259,14 +270,18 @@ impl App {
         }
     }
 
-    pub(super) fn print_usage(&mut self) {
-        let prefix = self.options.question_prefix.clone();
+    pub(super) fn print_usage(&mut self, asked: &Asked) {
+        let prefix = asked.prefix(&self.options.question_prefix);
         self.print_remark(&format!("Type a question after {prefix} and press Enter: {prefix} what is using my disk"));
     }
 
     pub(super) fn print_cancelled(&mut self) {
         self.flush_text();
-        let remark = self.background.stopped_remark();
+        let mut remark = self.background.stopped_remark();
+        let unread = self.activity.turn_mut().map(|turn| turn.additions.take_unread()).unwrap_or_default();
+        if !unread.is_empty() {
+            remark = format!("{remark} {UNREAD}");
+        }
         self.print_remark(&remark);
     }
 

@@ -67,6 +67,9 @@ fn event(message: &DaemonMessage) -> Option<Value> {
             StepActivity::ToolCall { tool, argument } => json!({
                 "type": "step_started", "step": started.step, "activity": "tool", "tool": tool, "argument": argument
             }),
+            StepActivity::Attachment { path } => json!({
+                "type": "step_started", "step": started.step, "activity": "attachment", "path": path
+            }),
             StepActivity::Compaction => {
                 json!({"type": "step_started", "step": started.step, "activity": "compaction"})
             }
@@ -100,6 +103,7 @@ fn event(message: &DaemonMessage) -> Option<Value> {
         | DaemonMessage::TurnUnfinished(_)
         | DaemonMessage::TurnPaused { .. }
         | DaemonMessage::BudgetUsed(_)
+        | DaemonMessage::TurnExtended { .. }
         | DaemonMessage::SessionReply(_)
         | DaemonMessage::ExecuteCommand(_)
         | DaemonMessage::InterruptCommand { .. } => return None,

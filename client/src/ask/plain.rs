@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use cohab_protocol::{ApprovalId, ChunkDelta, DaemonMessage, StepActivity, StepDetail};
+use cohab_protocol::{ApprovalId, ChunkDelta, DaemonMessage, StepActivity, StepDetail, StepFinished};
 use cohab_term::output_style::OutputStyle;
 use cohab_text::sanitize::{Sanitizer, one_line};
 
@@ -21,6 +21,8 @@ pub(super) struct PlainView<O, E> {
     ends_line: bool,
     /// Tools at work, as they were reported.
     tools: Vec<(u32, String)>,
+    /// Other steps that are not over.
+    other_steps: Vec<(u32, StepActivity)>,
     /// The tool that the last line is about.
     last_tool: Option<u32>,
     /// Rows of the open question that are printed already.
@@ -30,7 +32,23 @@ pub(super) struct PlainView<O, E> {
 impl<O: Write, E: Write> PlainView<O, E> {
     pub fn new(out: O, err: E) -> Self {
         let sanitizer = Sanitizer::for_prose();
-        Self { out, err, sanitizer, ends_line: true, tools: Vec::new(), last_tool: None, shown_question: None }
+        Self {
+            out,
+            err,
+            sanitizer,
+            ends_line: true,
+            tools: Vec::new(),
+            other_steps: Vec::new(),
+            last_tool: None,
+            shown_question: None,
+        }
+    }
+
+    /// Of the steps that are no tools only an attachment is worth a line.
+    fn end_other_step(&mut self, activity: &StepActivity, finished: &StepFinished) -> io::Result<()> {
+        let StepFinished { outcome, summary, elapsed_ms, .. } = finished;
+        let line = status::step_finished(activity, *outcome, summary, *elapsed_ms, COLUMNS, OutputStyle::Rich);
+        line.map_or(Ok(()), |line| write_line(&mut self.err, &format!("cohab: {line}")))
     }
 
     fn write_text(&mut self, text: &str) -> io::Result<()> {
@@ -70,7 +88,10 @@ impl<O: Write, E: Write> View for PlainView<O, E> {
             DaemonMessage::StepStarted(started) => {
                 self.end_text()?;
                 // The error at the end says how a call of the model failed.
-                let StepActivity::ToolCall { tool, argument } = &started.activity else { return Ok(()) };
+                let StepActivity::ToolCall { tool, argument } = &started.activity else {
+                    self.other_steps.push((started.step, started.activity.clone()));
+                    return Ok(());
+                };
                 let line = one_line(&format!("{tool} {argument}"), COLUMNS);
                 write_line(&mut self.err, &format!("cohab: {line}"))?;
                 self.last_tool = Some(started.step);
@@ -78,6 +99,10 @@ impl<O: Write, E: Write> View for PlainView<O, E> {
                 Ok(())
             }
             DaemonMessage::StepFinished(finished) => {
+                if let Some(index) = self.other_steps.iter().position(|(step, _)| *step == finished.step) {
+                    let (_, activity) = self.other_steps.remove(index);
+                    return self.end_other_step(&activity, finished);
+                }
                 let Some(index) = self.tools.iter().position(|(step, _)| *step == finished.step) else { return Ok(()) };
                 let (step, line) = self.tools.remove(index);
                 if finished.summary.is_empty() {

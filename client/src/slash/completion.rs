@@ -1,8 +1,8 @@
-//! Tab behind the prefix: lines for the integration script that tell the shell's own completion of the commands and of words that
-//! may follow them. Pure.
+//! Tab behind the prefix: lines for the integration script that tell the shell's own completion of the commands, of words that
+//! may follow them, and of files behind `@`. Pure.
 //!
 //! The shell draws and inserts as for any command; nothing of it is ours. Only the first word completes so, and only from its slash
-//! on, and what follows a command with a choice of words; everything else stays a path. Where zsh's completion is not in use, nothing
+//! on, and what follows a command with a choice of words; a word with `@` in front is a path behind it; everything else stays a path. Where zsh's completion is not in use, nothing
 //! is registered.
 
 use cohab_shell_state::shell::Shell;
@@ -62,9 +62,28 @@ fn is_plain(name: &str) -> bool {
 }
 
 /// The colon of a profile parts words in bash, where `COMP_WORDBREAKS` says so: only what follows it is inserted.
-const BASH: &str = r#"{ __cohab_words() {
+const BASH: &str = r#"{ __cohab_files() {
+  local __cohab_p=${1//\\/} __cohab_w __cohab_d
+  builtin compopt -o nospace
+  while builtin read -r __cohab_w; do
+    [[ $__cohab_w ]] || continue
+    __cohab_d=
+    [[ ! -d ${__cohab_w/#'~/'/"$HOME/"} ]] || __cohab_d=/
+    if [[ $__cohab_w == '~/'* ]]; then
+      builtin printf -v __cohab_w '~/%q' "${__cohab_w#'~/'}"
+    else
+      builtin printf -v __cohab_w '%q' "$__cohab_w"
+    fi
+    COMPREPLY+=("@$__cohab_w$__cohab_d")
+  done <<<"$(builtin compgen -f -- "$__cohab_p")"
+}
+__cohab_words() {
   local IFS= __cohab_w __cohab_c=$2 __cohab_s= __cohab_l
   COMPREPLY=()
+  if [[ $2 == @* ]]; then
+    __cohab_files "${2#@}"
+    return 0
+  fi
   if [[ $COMP_CWORD == 1 ]]; then
     [[ $2 == /* ]] || return 0
     __cohab_l=(@WORDS@)
@@ -79,11 +98,15 @@ const BASH: &str = r#"{ __cohab_words() {
     [[ $__cohab_w != "$__cohab_c"* ]] || COMPREPLY+=("${__cohab_w#"$__cohab_s"}")
   done
 }
-\builtin complete -p '?' || \builtin complete -o bashdefault -o default -F __cohab_words '?'; } >/dev/null 2>&1
+for __cohab_w in '?' '?!' '?+'; do
+  \builtin complete -p "$__cohab_w" || \builtin complete -o bashdefault -o default -F __cohab_words "$__cohab_w"
+done
+\builtin unset -v __cohab_w; } >/dev/null 2>&1
 "#;
 
 /// At the first prompt, behind the user's own files: whether they use the completion system is known only then.
 const ZSH: &str = r#"__cohab_words() {
+  if compset -P '@'; then _files; return; fi
   local -a commands=(@WORDS@)
   if (( CURRENT == 2 )) && [[ $PREFIX == /* ]] && _describe command commands; then return 0; fi
   if (( CURRENT == 3 )); then
@@ -95,7 +118,12 @@ const ZSH: &str = r#"__cohab_words() {
 __cohab_register() {
   { builtin emulate -L zsh; unsetopt xtrace; } 2>/dev/null
   precmd_functions=(${precmd_functions:#__cohab_register})
-  (( ! $+functions[compdef] || $+_comps[?] )) || compdef __cohab_words '?'
+  local word
+  if (( $+functions[compdef] )); then
+    for word in '?' '?!' '?+'; do
+      [[ -n ${_comps[$word]-} ]] || compdef __cohab_words $word
+    done
+  fi
   unfunction __cohab_register
 }
 precmd_functions+=(__cohab_register)
@@ -108,6 +136,16 @@ function __cohab_follows
     set -l __cohab_typed (commandline -opc)
     builtin test (count $__cohab_typed) -eq 2; and builtin test "$__cohab_typed[2]" = $argv[1]
 end
+function __cohab_files
+    set -l __cohab_typed (commandline -ct | string sub -s 2)
+    for __cohab_word in (builtin complete -C "'' $__cohab_typed")
+        builtin printf '@%s\n' (string split -f 1 \t -- $__cohab_word)
+    end
+end
+for __cohab_word in '?' '?!' '?+'
+    complete -c $__cohab_word -n 'builtin string match -q "@*" -- (commandline -ct)' -f -a '(__cohab_files)'
+end
+set -e __cohab_word
 complete -c '?' -n 'builtin test (count (commandline -opc)) -eq 1; and builtin string match -q "/*" -- (commandline -ct)' -a '(__cohab_words)'
 @CASES@"#;
 

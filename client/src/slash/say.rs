@@ -40,7 +40,7 @@ pub fn usage(prefix: &str, command: &Command) -> String {
     format!("{prefix} /{} {}", command.name, command.arguments).trim_end().to_owned()
 }
 
-/// All commands but the one that was typed to see them.
+/// All commands but the one that was typed to see them, and the kinds of questions.
 #[must_use]
 pub fn help(prefix: &str, width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
     let others = COMMANDS.iter().filter(|command| command.kind != CommandKind::Help);
@@ -64,7 +64,8 @@ pub fn help(prefix: &str, width: usize, output_style: OutputStyle) -> Vec<Line<'
         }
     };
     let mut lines: Vec<Line<'static>> = entries.iter().flat_map(entry).collect();
-    lines.extend(dim(&format!("Any other text after {prefix} is sent as a question."), width));
+    let other = format!("Other text is a question; {prefix}+ adds to it, {prefix}! keeps nothing, @FILE attaches.");
+    lines.extend(dim(&other, width));
     lines
 }
 

@@ -102,6 +102,9 @@ impl TurnStatus<'_> {
                     )),
                 )
             }
+            StepActivity::Attachment { path } => {
+                ("reading".to_owned(), Some(format!(" {}", sanitize::one_line(path, ARGUMENT_MAX_CHARS))))
+            }
             StepActivity::Compaction => ("shortening".to_owned(), Some(" the conversation".to_owned())),
         }
     }

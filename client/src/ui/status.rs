@@ -49,6 +49,9 @@ pub fn step_finished(
     width: usize,
     output_style: OutputStyle,
 ) -> Option<Line<'static>> {
+    if let StepActivity::Attachment { path } = activity {
+        return Some(attachment(path, outcome, summary, width));
+    }
     let (glyph, word, style) = match outcome {
         StepOutcome::Done => ("  ✓ ", "Done: ", theme::GOOD),
         StepOutcome::Failed => ("  ✗ ", "Failed: ", theme::BAD),
@@ -72,6 +75,20 @@ pub fn folded(summary: &str, lines: u32, command: &str, output_style: OutputStyl
     let lines = format!("{lines} lines");
     let parts = [summary, &lines, command].into_iter().skip(usize::from(summary == lines || summary.is_empty()));
     parts.collect::<Vec<_>>().join(output_style.choose(" · ", ", "))
+}
+
+/// What was attached to the question: `attached: src/main.rs, 120 lines`; or why it was not.
+fn attachment(path: &str, outcome: StepOutcome, summary: &str, width: usize) -> Line<'static> {
+    let (label, separator) = if outcome == StepOutcome::Done { ("attached: ", ", ") } else { ("not attached: ", ": ") };
+    let refusal = UserRefusal::read(summary).filter(|_| outcome == StepOutcome::Refused);
+    let summary = refusal.map_or_else(|| one_line(summary), |refusal| you_refused(&refusal));
+    let parts = match outcome {
+        // The error names the file in full.
+        StepOutcome::Failed => vec![summary],
+        _ => vec![one_line(path), summary],
+    };
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    fitted(&Line::styled(format!("{label}{}", parts.join(separator)), theme::DIM), width)
 }
 
 /// A command that the user suspended.

@@ -186,7 +186,7 @@ async fn most_of_a_turn(calls: usize) -> usize {
     let mut client = client(&paths).await;
     let (turn_id, text, cwd) = (TurnId::fresh(), "go".to_owned(), Path::new("/").into());
     let before = counting::begin();
-    let query = UserQuery { turn_id, text, cwd, columns: 80, piped_input: None };
+    let query = UserQuery { turn_id, text, cwd, columns: 80, piped_input: None, is_private: false };
     client.send(ClientMessage::UserQuery(query)).await.expect("it is sent");
     wait(&mut client, |message| matches!(message, DaemonMessage::TurnEnded(_))).await;
     // The end of the daemon waits for unwritten data.

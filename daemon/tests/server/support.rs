@@ -305,7 +305,14 @@ impl Client {
 
     pub async fn ask_in(&mut self, cwd: &Path, text: &str) -> TurnId {
         let turn_id = TurnId::fresh();
-        let query = UserQuery { turn_id, text: text.into(), cwd: cwd.into(), columns: 80, piped_input: None };
+        let query = UserQuery {
+            turn_id,
+            text: text.into(),
+            cwd: cwd.into(),
+            columns: 80,
+            piped_input: None,
+            is_private: false,
+        };
         self.send(ClientMessage::UserQuery(query)).await;
         turn_id
     }

@@ -43,9 +43,9 @@ pub fn client_message() -> impl Strategy<Value = ClientMessage> {
         (any::<u32>(), any::<u64>(), text(), any::<u32>()).prop_map(|(protocol_version, schema_hash, build, pid)| {
             ClientMessage::Hello(Hello { protocol_version, schema_hash, build, pid })
         }),
-        (turn_id(), text(), path(), any::<u16>(), option::of(text())).prop_map(
-            |(turn_id, text, cwd, columns, piped_input)| {
-                ClientMessage::UserQuery(UserQuery { turn_id, text, cwd, columns, piped_input })
+        (turn_id(), text(), path(), any::<u16>(), option::of(text()), any::<bool>()).prop_map(
+            |(turn_id, text, cwd, columns, piped_input, is_private)| {
+                ClientMessage::UserQuery(UserQuery { turn_id, text, cwd, columns, piped_input, is_private })
             }
         ),
         turn_id().prop_map(|turn_id| ClientMessage::CancelTurn { turn_id }),
@@ -67,6 +67,11 @@ pub fn client_message() -> impl Strategy<Value = ClientMessage> {
         call_id().prop_map(|call_id| ClientMessage::CommandWaiting { call_id }),
         (turn_id(), path()).prop_map(|(turn_id, cwd)| ClientMessage::ResumeTurn(ResumeTurn { turn_id, cwd })),
         (turn_id(), any::<bool>()).prop_map(|(turn_id, is_paused)| ClientMessage::PauseTurn { turn_id, is_paused }),
+        (turn_id(), any::<u32>(), text()).prop_map(|(turn_id, number, text)| ClientMessage::ExtendTurn(ExtendTurn {
+            turn_id,
+            number,
+            text
+        })),
     ]
 }
 
@@ -200,6 +205,7 @@ pub fn daemon_message() -> impl Strategy<Value = DaemonMessage> {
             DaemonMessage::TurnUnfinished(TurnUnfinished { question, steps_done, unknown })
         }),
         (turn_id(), any::<bool>()).prop_map(|(turn_id, is_paused)| DaemonMessage::TurnPaused { turn_id, is_paused }),
+        (turn_id(), any::<u32>()).prop_map(|(turn_id, number)| DaemonMessage::TurnExtended { turn_id, number }),
         (turn_id(), budget(), any::<u16>()).prop_map(|(turn_id, budget, percent)| {
             DaemonMessage::BudgetUsed(BudgetUsed { turn_id, budget, percent })
         }),
@@ -215,6 +221,7 @@ fn activity() -> impl Strategy<Value = StepActivity> {
         text().prop_map(|model| StepActivity::ModelCall { model }),
         (text(), text()).prop_map(|(tool, argument)| StepActivity::ToolCall { tool, argument }),
         Just(StepActivity::Compaction),
+        text().prop_map(|path| StepActivity::Attachment { path }),
     ]
 }
 

@@ -41,6 +41,7 @@ variants!(ClientMessage {
     CommandWaiting,
     ResumeTurn,
     PauseTurn,
+    ExtendTurn,
 });
 variants!(DaemonMessage {
     Welcome,
@@ -60,6 +61,7 @@ variants!(DaemonMessage {
     TurnUnfinished,
     TurnPaused,
     BudgetUsed,
+    TurnExtended,
 });
 variants!(CommandEnding { Exited, Interrupted, Stopped, StillRunning, ShellExited, Refused });
 variants!(Interrupter { User, Turn, TimeLimit });
@@ -69,7 +71,7 @@ variants!(ApprovalDecision { Once, Session, Edited, Refused, CancelTurn, Folder,
 variants!(SessionAction { Attach, Status, Clear, SetApproval, Context, Compact, Usage, Rewind });
 variants!(ApprovalMode { ReadOnly, Ask, All, Auto });
 variants!(ChunkDelta { Text, Reasoning, Reset });
-variants!(StepActivity { ModelCall, ToolCall, Compaction });
+variants!(StepActivity { ModelCall, ToolCall, Compaction, Attachment });
 variants!(StepDetail { Change, Output, Lines });
 variants!(StepOutcome { Done, Failed, Refused, Cancelled });
 variants!(ApprovalSubject { Command, FileChange, FileRead, LocalServer, Commands, GoOn, Search, FileChanges });
@@ -134,6 +136,7 @@ pub fn client_messages() -> Vec<ClientMessage> {
             cwd: path("/tmp"),
             columns: 80,
             piped_input: Some("in".into()),
+            is_private: true,
         }),
         ClientMessage::CancelTurn { turn_id: TURN },
         ClientMessage::CommandOutput { call_id: CALL, bytes: ByteBuf::from(vec![0, 27, 255]) },
@@ -170,6 +173,7 @@ pub fn client_messages() -> Vec<ClientMessage> {
         ClientMessage::CommandWaiting { call_id: CALL },
         ClientMessage::ResumeTurn(ResumeTurn { turn_id: TURN, cwd: path("/home/ann") }),
         ClientMessage::PauseTurn { turn_id: TURN, is_paused: true },
+        ClientMessage::ExtendTurn(ExtendTurn { turn_id: TURN, number: 1, text: "only src".into() }),
     ]
 }
 
@@ -235,6 +239,7 @@ pub fn daemon_messages() -> Vec<DaemonMessage> {
         }),
         DaemonMessage::TurnPaused { turn_id: TURN, is_paused: true },
         DaemonMessage::BudgetUsed(BudgetUsed { turn_id: TURN, budget: BudgetKind::DayTokens, percent: 85 }),
+        DaemonMessage::TurnExtended { turn_id: TURN, number: 1 },
     ]
 }
 
@@ -304,6 +309,7 @@ fn activities() -> Vec<StepActivity> {
         StepActivity::ModelCall { model: "a/b".into() },
         StepActivity::ToolCall { tool: "bash".into(), argument: "ls".into() },
         StepActivity::Compaction,
+        StepActivity::Attachment { path: "src/main.rs".into() },
     ]
 }
 

@@ -18,7 +18,7 @@ impl LiveShell {
     /// Puts the user's line aside, until the end of the answer, and hides the shell; `AnswerReady` follows, or `AnswerRefused`.
     /// `AnswerReady` comes again after each command that ran meanwhile.
     pub fn begin_answer(&mut self, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
-        self.start_answer(WidgetKey::Stash, &mut StepContext { probe, now, fx });
+        self.start_answer(WidgetKey::Stash, true, &mut StepContext { probe, now, fx });
     }
 
     /// Ends the answer: a new prompt, the line that was put aside (a question only if `restore_line`), then the keys typed meanwhile.
@@ -30,8 +30,8 @@ impl LiveShell {
         }
     }
 
-    /// `stash` is the key that puts the line aside.
-    pub(super) fn start_answer(&mut self, stash: WidgetKey, cx: &mut StepContext<'_>) {
+    /// `stash` is the key that puts the line aside. The line comes back at the end of the answer if `keeps_line`.
+    pub(super) fn start_answer(&mut self, stash: WidgetKey, keeps_line: bool, cx: &mut StepContext<'_>) {
         self.comeback = None;
         let at_prompt = self.setup.shell != Shell::Other
             && self.phase == Phase::Prompt
@@ -49,8 +49,7 @@ impl LiveShell {
         self.show_enter_paint(cx);
         self.dialect.press(stash, &mut cx.fx.pty);
         let step = AnswerStep::Stashing { until: self.typing.key_pace.asked(cx.now, 0) };
-        self.answer =
-            Some(Answer { step, leave: None, keeps_line: stash == WidgetKey::Stash, has_told_of_keys: false });
+        self.answer = Some(Answer { step, leave: None, keeps_line, has_told_of_keys: false });
     }
 
     pub(super) fn answer_stashed(&mut self, length: usize, cx: &mut StepContext<'_>) {

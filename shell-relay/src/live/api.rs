@@ -119,8 +119,10 @@ pub struct ForegroundSignal {
 pub enum LineDecision {
     /// A command: Enter takes effect.
     Shell,
-    /// A question: it never reaches the shell.
+    /// A question: it never reaches the shell, but for its history.
     Assistant,
+    /// A question that does not go into the shell's history either.
+    Unrecorded,
 }
 
 /// The receiver of the keys during an answer.

@@ -21,7 +21,7 @@ impl LiveShell {
             return;
         }
         let look_at = match self.comeback_readiness(cx) {
-            Readiness::Ready => return self.start_answer(WidgetKey::Stash, cx),
+            Readiness::Ready => return self.start_answer(WidgetKey::Stash, true, cx),
             Readiness::At(at) => Some(at),
             Readiness::Later | Readiness::Refused(_) => None,
         };

@@ -24,19 +24,20 @@ const ENDS_SEARCH: [u8; 4] = [0x01, 0x05, 0x07, 0x15];
 
 impl LiveShell {
     /// Answers [`LiveEvent::LineEntered`] (`Shell`: Enter takes effect) or [`LiveEvent::HotkeyPressed`] (`Shell`: nothing happens).
-    /// `Assistant` begins an answer. If no such event is open (any more), `Shell` does nothing, and
-    /// `Assistant` is refused unless an answer is on.
+    /// `Assistant` and `Unrecorded` begin an answer. If no such event is open (any more), `Shell` does nothing, and
+    /// the others are refused unless an answer is on.
     pub fn decide_line(&mut self, decision: LineDecision, probe: &dyn Probe, now: Instant, fx: &mut super::Effects) {
         let cx = &mut StepContext { probe, now, fx };
         let Some(ask) = self.editor.ask.take_if(|ask| matches!(ask.step, AskStep::Answered { .. })) else {
-            if decision == LineDecision::Assistant && self.answer.is_none() {
+            if decision != LineDecision::Shell && self.answer.is_none() {
                 let error = super::queue::not_at_prompt(Refusal::NotReady, "the line is gone");
                 cx.fx.events.push(LiveEvent::AnswerRefused(error));
             }
             return;
         };
         match decision {
-            LineDecision::Assistant => self.start_answer(WidgetKey::Take, cx),
+            LineDecision::Assistant => self.start_answer(WidgetKey::Take, false, cx),
+            LineDecision::Unrecorded => self.start_answer(WidgetKey::Stash, false, cx),
             LineDecision::Shell => {
                 if let (false, AskStep::Answered { text }) = (ask.hotkey, ask.step) {
                     self.accept((!ask.is_passed).then_some(&ask.key), ask.key.is_empty(), Some(text), cx);

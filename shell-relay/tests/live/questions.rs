@@ -194,6 +194,19 @@ fn a_question_is_one_up_away_and_takes_nothing_from_the_history() {
 }
 
 #[test]
+fn an_unrecorded_question_is_not_in_the_history_and_its_line_is_gone() {
+    let mut t = Terminal::bash();
+    t.keys("echo one\r");
+    t.wait_screen("$ echo one\none\n$");
+    ask(&mut t, "?! first");
+    t.draw("?! first\n");
+    t.end_answer(false);
+    t.wait_screen("$ echo one\none\n$ ?! first\n$");
+    t.keys("\x1b[A");
+    t.wait_screen("$ echo one\none\n$ ?! first\n$ echo one");
+}
+
+#[test]
 fn a_long_question_is_known_at_enter_and_a_longer_one_by_its_beginning() {
     let mut t = Terminal::bash();
     let text = format!("? why; {}", "does é not 100% work? [x] & so\\on ".repeat(300));

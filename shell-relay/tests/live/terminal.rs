@@ -425,6 +425,9 @@ impl Terminal {
         let mut decisions = Vec::new();
         for event in fx.events.drain(..) {
             match &event {
+                LiveEvent::LineEntered { text, .. } if text.starts_with("?!") => {
+                    decisions.push(LineDecision::Unrecorded);
+                }
                 LiveEvent::LineEntered { text, .. } if text.starts_with('?') => decisions.push(LineDecision::Assistant),
                 LiveEvent::LineEntered { .. } => decisions.push(LineDecision::Shell),
                 LiveEvent::HotkeyPressed { .. } => decisions.push(LineDecision::Assistant),

@@ -13,14 +13,14 @@ const HINT: &str = "Still thinking. Type commands; Ctrl-C on an empty line stops
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A model that gives each answer only when the test releases it.
-struct Held {
-    server: ModelServer,
+pub struct Held {
+    pub server: ModelServer,
     asked: Receiver<()>,
     release: Sender<()>,
 }
 
 impl Held {
-    fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
+    pub fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
         let ((tell, asked), (release, released)) = (channel(), channel());
         let mut answers: VecDeque<_> = answers.into_iter().collect();
         let server = ModelServer::respond_with(Wire::OpenAiChat, move |_| {
@@ -32,18 +32,18 @@ impl Held {
     }
 
     /// Waits until it is asked.
-    fn wait_asked(&self) {
+    pub fn wait_asked(&self) {
         self.asked.recv_timeout(PATIENCE).expect("the model is asked");
     }
 
     /// Lets it answer what it was asked.
-    fn answer(&self) {
+    pub fn answer(&self) {
         self.release.send(()).expect("the server lives");
     }
 }
 
 /// Asks, and waits until the model is asked and the status line stands.
-fn ask(shell: &Session<'_>, model: &Held, question: &str) -> usize {
+pub fn ask(shell: &Session<'_>, model: &Held, question: &str) -> usize {
     let mark = shell.submit(&format!("? {question}"));
     model.wait_asked();
     shell.wait_text("thinking");
@@ -51,7 +51,7 @@ fn ask(shell: &Session<'_>, model: &Held, question: &str) -> usize {
 }
 
 /// Types while the model thinks, until the line stands at the prompt.
-fn type_aside(shell: &Session<'_>, line: &str) {
+pub fn type_aside(shell: &Session<'_>, line: &str) {
     shell.send(line);
     shell.wait_for("the line at the prompt", |view| ends_with(view, line));
 }

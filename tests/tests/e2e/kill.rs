@@ -187,6 +187,7 @@ fn live(daemon: &mut Daemon, shell: &mut Shell, is_first: bool, dice: &mut Dice)
                 cwd: folder(),
                 columns: 80,
                 piped_input: None,
+                is_private: false,
             })
         } else {
             ClientMessage::ResumeTurn(ResumeTurn { turn_id, cwd: folder() })

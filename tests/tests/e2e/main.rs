@@ -1,10 +1,12 @@
 //! Tests all of cohab from outside. One binary, so that it links once.
 
+mod additions;
 mod answer;
 mod approval;
 mod architecture;
 mod aside;
 mod ask;
+mod attachments;
 mod calm;
 mod circles;
 mod citizenship;
@@ -31,6 +33,7 @@ mod models;
 mod names;
 mod offline;
 mod pickers;
+mod private;
 mod probe;
 mod remembered;
 mod restored;

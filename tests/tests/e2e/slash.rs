@@ -123,6 +123,7 @@ fn tab_completes_commands_behind_the_prefix_and_paths_as_ever() {
         let home = home_of(&server, name);
         home.write_config("[profiles.worklike]\nprovider = \"ollama\"\n");
         home.write("readme", "");
+        home.write("my notes", "");
         if name == "zsh" {
             let rc = std::fs::read_to_string(home.path(".zshrc")).unwrap();
             home.write(".zshrc", &format!("{rc}autoload -Uz compinit; compinit -u\n"));
@@ -137,6 +138,9 @@ fn tab_completes_commands_behind_the_prefix_and_paths_as_ever() {
             ("? /model profile:wo", "? /model profile:worklike"),
             ("? /model pro", "? /model profile:worklike"),
             ("? /model def", "? /model default"),
+            ("? why @rea", "? why @readme"),
+            ("?! why @rea", "?! why @readme"),
+            ("? why @my", "? why @my\\ notes"),
         ] {
             shell.send(typed);
             shell.send("\t");

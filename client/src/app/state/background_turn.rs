@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use cohab_protocol::ChunkDelta;
 use cohab_term::wrap::char_boundary;
 
+use super::asked::Asked;
 use crate::ui::status::STOPPED;
 
 /// Text kept for the user's return; of the rest only the length.
@@ -35,7 +36,7 @@ pub struct BackgroundTurn {
     pub has_text: bool,
     kept_bytes: usize,
     pub left_out_bytes: u64,
-    pub queue: VecDeque<String>,
+    pub queue: VecDeque<Asked>,
     /// The last of the queue was asked for, and the relay has not yet put its line away.
     pub is_asking: bool,
     /// What was said of an entered question stands first.

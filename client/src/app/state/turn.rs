@@ -8,6 +8,7 @@ use cohab_term::markdown::CodeBlocks;
 use ratatui::text::Line;
 
 use super::{
+    additions::Additions,
     agent_command::{AgentCommand, Running},
     answer_text::AnswerText,
     countdown::Countdown,
@@ -98,6 +99,10 @@ pub struct Turn {
     pub waiting: Waiting,
     /// Whether the user holds it.
     pub pause: Pause,
+    /// Whether nothing of it is stored.
+    pub is_private: bool,
+    /// What the user added to its question.
+    pub additions: Additions,
     /// For the status line.
     pub progress: Progress,
     pub thinking: Thinking,
@@ -134,6 +139,8 @@ impl Turn {
             steps: Steps::default(),
             waiting: Waiting::Link,
             pause: Pause::No,
+            is_private: false,
+            additions: Additions::default(),
             progress: Progress::new("", now),
             thinking: Thinking::default(),
             has_footer: false,

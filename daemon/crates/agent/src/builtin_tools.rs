@@ -6,6 +6,8 @@ use std::borrow::Cow;
 pub const LIVE: &str = "bash";
 /// Name of the tool that runs commands without the sandbox. The user is asked for each, whatever is remembered.
 pub const UNCONFINED: &str = "bash_unconfined";
+/// Name of the tool that shows a file or lists a folder.
+pub const READ: &str = "read";
 /// Longest line of a file that is shown whole.
 pub const LINE_MAX_BYTES: usize = 2_000;
 

@@ -43,6 +43,15 @@ pub trait Middleware: Send + Sync {
         None
     }
 
+    /// Returns what the user added to the turn since this was called last; each addition is returned once. Called where the model can read
+    /// another message of the user, and where it ended its answer: the turn then continues. Must not wait.
+    fn additions(&self) -> Vec<Addition> {
+        Vec::new()
+    }
+
+    /// Runs when additions are part of the conversation, before the user learns of it.
+    async fn extended(&self, _state: &TurnState) {}
+
     /// May change a request before it is sent.
     async fn before_model(&self, _request: &mut ModelRequest) {}
 
@@ -93,6 +102,15 @@ pub trait Middleware: Send + Sync {
 
     /// Runs when the turn is over. Must not wait.
     async fn after_turn(&self, _state: &TurnState, _result: &TurnResult) {}
+}
+
+/// Words that the user adds to a running turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Addition {
+    /// As the user wrote them.
+    pub words: String,
+    /// The message for the model.
+    pub message: String,
 }
 
 /// Stands for the consent of a call that one of the user's rules allows.

@@ -44,7 +44,7 @@ pub enum StepKind {
 #[must_use]
 pub fn next_step(state: &TurnState, limits: TurnLimits) -> Next {
     match state.progress() {
-        Progress::Tools { .. } => Next::Run(StepKind::ToolCalls),
+        Progress::Tools { .. } | Progress::Attaching => Next::Run(StepKind::ToolCalls),
         Progress::Model => {
             let (answers, last) = state.bad_answers();
             if answers >= MAX_BAD_ANSWERS {

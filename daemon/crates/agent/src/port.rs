@@ -135,6 +135,8 @@ pub enum TurnEvent {
         /// Whether a call had a cost that is unknown, in addition to the known cost.
         is_cost_partial: bool,
     },
+    /// These words, which the user added to the turn, are part of the conversation.
+    Extended(String),
     /// A notice for the user.
     Notice(String),
     /// A request will be repeated.
@@ -174,6 +176,11 @@ pub enum Activity {
     },
     /// Makes the conversation shorter.
     Compaction,
+    /// Reads what the question names.
+    Attachment {
+        /// `Intent::title` of the call that reads it.
+        path: String,
+    },
 }
 
 /// The outcome of a step.

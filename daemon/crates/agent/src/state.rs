@@ -14,6 +14,15 @@ const INTERRUPTED: &str = "[interrupted]";
 /// Replaces an empty last answer.
 const NO_TEXT: &str = "[stopped at the step limit]";
 
+/// What a question names and the model gets with it: read by calls before the model's first one.
+#[derive(Clone, Debug)]
+pub struct Attachments {
+    /// The calls that read it.
+    pub calls: Vec<ToolCall>,
+    /// Makes the message of the question with the results of these calls in it.
+    pub fold: fn(&str, &[ToolCall], &[ToolResult]) -> String,
+}
+
 /// The conversation with its current turn.
 #[derive(Clone, Debug, Default)]
 pub struct TurnState {
@@ -29,6 +38,7 @@ pub struct TurnState {
     bad_answers: u32,
     last_complaint: String,
     rejected_calls: u32,
+    attachments: Option<Attachments>,
 }
 
 /// The party that acts next in a turn.
@@ -37,6 +47,8 @@ pub enum Progress {
     /// The model.
     #[default]
     Model,
+    /// The tools: they read what the question names, before the model is asked.
+    Attaching,
     /// The tools: the last message has calls without results.
     Tools {
         /// The length limit cut the answer: its calls must not run.
@@ -117,6 +129,14 @@ impl TurnState {
         Self { messages, model_calls, ..Self::default() }
     }
 
+    /// Lets tools read what the question names before the model is asked. The conversation must end with that question.
+    pub fn attach(&mut self, attachments: Attachments) {
+        if self.progress == Progress::Model && !attachments.calls.is_empty() {
+            self.attachments = Some(attachments);
+            self.progress = Progress::Attaching;
+        }
+    }
+
     /// The conversation so far.
     #[must_use]
     pub fn messages(&self) -> &[Message] {
@@ -181,8 +201,15 @@ impl TurnState {
     pub fn pending_calls(&self) -> &[ToolCall] {
         match (self.progress, self.messages.last()) {
             (Progress::Tools { .. }, Some(Message::Assistant(message))) => &message.tool_calls,
+            (Progress::Attaching, _) => self.attachments.as_ref().map_or(&[], |attachments| &attachments.calls),
             _ => &[],
         }
+    }
+
+    /// Whether no step of the turn began.
+    #[must_use]
+    pub fn is_untouched(&self) -> bool {
+        self.steps == 0 && self.model_calls == 0
     }
 
     /// Takes the number for the next step.
@@ -214,6 +241,22 @@ impl TurnState {
             }
             Some(Message::Assistant(_)) | None => {}
         }
+    }
+
+    /// Whether the turn takes another message of the user now: before a model call, and where the model ended its answer.
+    #[must_use]
+    pub fn can_be_extended(&self) -> bool {
+        match self.progress {
+            Progress::Model => self.is_read_next(),
+            Progress::Answered(StopClass::End | StopClass::Tool) => !self.is_final,
+            Progress::Answered(_) | Progress::Tools { .. } | Progress::Attaching => false,
+        }
+    }
+
+    /// Adds a message of the user, which the model reads with its next call.
+    pub fn extend(&mut self, message: String) {
+        self.messages.push(Message::User { text: message });
+        self.progress = Progress::Model;
     }
 
     /// Replaces the conversation before a model call with a shorter one of the same meaning. The new one must be complete and end with the
@@ -252,6 +295,10 @@ impl TurnState {
             content: reason.to_owned(),
             is_error: true,
         };
+        if self.progress == Progress::Attaching {
+            self.progress = Progress::Model;
+            return;
+        }
         let results: Vec<ToolResult> = self.pending_calls().iter().map(give_up).collect();
         if !results.is_empty() {
             self.messages.push(Message::ToolResults(results));
@@ -276,6 +323,10 @@ impl TurnState {
                 }
                 self.broke_off(&text, cause)
             }
+            Record::Tools { results, .. } if self.progress == Progress::Attaching => {
+                self.attached(&results);
+                Ok(())
+            }
             Record::Tools { results, complaint } => {
                 self.messages.push(Message::ToolResults(results));
                 self.progress = Progress::Model;
@@ -283,6 +334,16 @@ impl TurnState {
                 self.last_complaint = complaint.unwrap_or_default();
                 Ok(())
             }
+        }
+    }
+
+    /// The question holds from now on what it names.
+    fn attached(&mut self, results: &[ToolResult]) {
+        self.progress = Progress::Model;
+        if let (Some(Attachments { calls, fold }), Some(Message::User { text })) =
+            (self.attachments.take(), self.messages.last_mut())
+        {
+            *text = fold(text, &calls, results);
         }
     }
 

@@ -316,7 +316,7 @@ impl Agent {
                 Ran { step: Some(step), called, unusable: None }
             }
             Err(error) => {
-                announce(step, &call.name, UNUSABLE, sink).await;
+                announce(step, tool_call(&call.name, UNUSABLE), sink).await;
                 let called = Called::failed(error.clone(), StepResult::Failed);
                 Ran { step: Some(step), called, unusable: Some(error) }
             }
@@ -348,11 +348,15 @@ impl Agent {
         let intent = match tool.intent(&args, &cwd) {
             Ok(intent) => intent,
             Err(error) => {
-                announce(step, &call.name, &unusable_title(&args), sink).await;
+                announce(step, tool_call(&call.name, &unusable_title(&args)), sink).await;
                 return Called::failed(error, StepResult::Failed);
             }
         };
-        announce(step, &call.name, &intent.title, sink).await;
+        let activity = match turn.progress() {
+            Progress::Attaching => Activity::Attachment { path: intent.title.clone() },
+            _ => tool_call(&call.name, &intent.title),
+        };
+        announce(step, activity, sink).await;
         let mut planned = PlannedCall { step: Some(step), ..PlannedCall::new(call, args, intent, cwd) };
         tokio::select! {
             biased;
@@ -432,8 +436,11 @@ fn unusable_title(args: &JsonObject) -> String {
     path.map_or_else(|| UNUSABLE.to_owned(), |path| one_line(path, TITLE_MAX_CHARS))
 }
 
-async fn announce(step: u32, tool: &str, title: &str, sink: &dyn EventSink) {
+fn tool_call(tool: &str, title: &str) -> Activity {
     let tool = if tool.trim().is_empty() { NAMELESS } else { tool };
-    let activity = Activity::ToolCall { tool: tool.to_owned(), title: title.to_owned() };
+    Activity::ToolCall { tool: tool.to_owned(), title: title.to_owned() }
+}
+
+async fn announce(step: u32, activity: Activity, sink: &dyn EventSink) {
     sink.emit(TurnEvent::StepStarted { step, activity }).await;
 }

@@ -82,6 +82,7 @@ impl Agent {
 
     async fn run_steps(&self, state: &mut TurnState, sink: &dyn EventSink, cancel: &CancellationToken) -> TurnResult {
         loop {
+            self.take_additions(state, sink, cancel).await;
             if cancel.is_cancelled() && state.progress() == Progress::Model {
                 return Ok(StopReason::Cancelled);
             }
@@ -108,6 +109,24 @@ impl Agent {
                 middleware.after_step(state).await;
             }
             applied?;
+        }
+    }
+
+    /// Makes what the user added part of the conversation. Reports it only then: what is not reported is not lost.
+    async fn take_additions(&self, state: &mut TurnState, sink: &dyn EventSink, cancel: &CancellationToken) {
+        if cancel.is_cancelled() || !state.can_be_extended() {
+            return;
+        }
+        let additions: Vec<_> = self.middleware.iter().flat_map(|middleware| middleware.additions()).collect();
+        if additions.is_empty() {
+            return;
+        }
+        additions.iter().for_each(|addition| state.extend(addition.message.clone()));
+        for middleware in self.middleware.iter().rev() {
+            middleware.extended(state).await;
+        }
+        for addition in additions {
+            sink.emit(TurnEvent::Extended(addition.words)).await;
         }
     }
 

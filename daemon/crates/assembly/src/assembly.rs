@@ -90,6 +90,14 @@ pub struct TurnSettings {
     pub guards: Guards,
 }
 
+impl TurnSettings {
+    /// No text of the turn is to be found later. What it cost, what it did and what files held before it is kept.
+    fn keep_nothing(&mut self) {
+        self.kept = None;
+        self.is_cache_on = false;
+    }
+}
+
 /// The user's limits on a turn.
 #[derive(Clone, Debug, Default)]
 pub struct Guards {
@@ -269,6 +277,7 @@ impl Assembly {
             home: self.parts.home.clone(),
             keep_days,
             shell,
+            is_private: parts.memory.is_private,
         };
         let (rules, sink) = (Arc::clone(&self.rules) as _, Arc::clone(&parts.sink));
         let policy =

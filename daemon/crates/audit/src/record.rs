@@ -40,6 +40,9 @@ pub enum Event {
         rules: usize,
         /// The shell's folder.
         cwd: String,
+        /// Whether its question is private: nothing else of the turn is stored.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_private: bool,
     },
     /// A question to the user was answered.
     Asked {

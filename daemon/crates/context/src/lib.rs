@@ -2,6 +2,7 @@
 //!
 //! - [`sections`]: the system prompt, one section a file. [`query::Query`] and [`query_text`]: the text of a question with what changes from one question
 //!   to the next, so that the bytes before it stay and providers can cache them.
+//!   [`attachments`] finds the files that it names and writes them into it; [`addition`] is what the user says while it is answered.
 //! - [`workspace::Surroundings`]: what the disk says around a question. [`identity_files`], [`skills`] and [`project_notes`] are read as
 //!   untrusted text by [`text_file`]; [`git_state`] reads the repository; [`trust`] names the folders whose own instructions are used.
 //! - [`fit`]: the estimate of a request, and the cuts that make it fit. [`elision`] decides which messages go, [`short_result`] how a result
@@ -13,7 +14,9 @@
 //!
 //! This crate sends nothing and stores no conversation. Only the strategy [`compaction::Summarize`] asks a model, through its port.
 
+pub mod addition;
 pub mod analysis;
+pub mod attachments;
 pub mod compaction;
 pub mod elision;
 pub mod fit;

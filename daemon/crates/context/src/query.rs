@@ -18,6 +18,10 @@ pub const FAILED_OUTPUT_BYTES: usize = 8 * 1024;
 pub const OUTPUT_BYTES: usize = 1024;
 /// Tag of the block that replaces dropped messages.
 pub const EARLIER: &str = "earlier-conversation";
+/// Tag of the block with the files that a question names.
+pub const ATTACHED: &str = "attached";
+/// Tag of the block with what the user adds to a running turn.
+pub const ADDED: &str = "added";
 
 /// The user's environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

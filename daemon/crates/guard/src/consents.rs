@@ -44,6 +44,12 @@ impl Consent {
 }
 
 impl Consents {
+    /// The same consents for another conversation of the session, which nothing has touched so far.
+    #[must_use]
+    pub fn for_new_conversation(&self) -> Self {
+        Self { taint: Taint::default(), suspicions: Suspicions::default(), ..self.clone() }
+    }
+
     /// What the conversation was touched by.
     #[must_use]
     pub fn taint(&self) -> &Taint {

@@ -13,7 +13,7 @@
 use std::path::{Path, PathBuf};
 
 use cohab_agent::{PlannedCall, port::Effect, state::NOTE_MARK};
-use cohab_context::{query, query_text};
+use cohab_context::{attachments::attached_paths, query, query_text};
 use cohab_model_api::{Message, ToolCall, ToolResult};
 use cohab_policy::{Context, Files, brought_nothing, is_foreign_file, outside_source};
 use cohab_shell_state::shell::Shell;
@@ -124,6 +124,13 @@ impl UserPlaces {
         Label::new(origin, &format!("`{given}`"))
     }
 
+    fn absolute(&self, given: &str, cwd: &Path) -> PathBuf {
+        match given.strip_prefix('~') {
+            Some(rest) => self.home.join(rest.trim_start_matches('/')),
+            None => cwd.join(given),
+        }
+    }
+
     /// The label of the result of a call that is about to run, in its folder.
     #[must_use]
     pub fn of_planned(&self, call: &PlannedCall) -> Label {
@@ -142,13 +149,7 @@ impl UserPlaces {
             // The text of a command that did not run is cohab's own.
             (Some(_), _) if result.is_error => Label::new(Origin::Tool, &call.name),
             (Some(line), _) => self.of_run(line, &self.workspace, Printed::of_result(&result.content)),
-            (None, Some(given)) => {
-                let path = match given.strip_prefix('~') {
-                    Some(rest) => self.home.join(rest.trim_start_matches('/')),
-                    None => self.workspace.join(given),
-                };
-                self.of_file(&path, given)
-            }
+            (None, Some(given)) => self.of_file(&self.absolute(given, &self.workspace), given),
             (None, None) => Label::new(Origin::Tool, &call.name),
         }
     }
@@ -182,6 +183,9 @@ impl UserPlaces {
         if query_text::inside(text, "piped-input").is_some() {
             labels.push(Label::new(Origin::External, "what was piped in"));
         }
+        let cwd = query_text::inside(text, "environment").and_then(|lines| lines.lines().next()?.strip_prefix("cwd: "));
+        let cwd = cwd.map_or(self.workspace.as_path(), Path::new);
+        labels.extend(attached_paths(text).map(|given| self.of_file(&self.absolute(given, cwd), given)));
         labels.push(Label::new(Origin::User, "the question"));
     }
 
@@ -282,6 +286,22 @@ mod tests {
             assert_eq!(after("read", &json!({"path": path})).origin, Origin::File, "{path}: the user's own");
         }
         assert_eq!(after("todo_read", &json!({})).origin, Origin::Tool);
+    }
+
+    #[test]
+    fn an_attached_file_is_worth_what_its_place_is() {
+        let attached = |file: &str| {
+            let environment = "<environment>\ncwd: /home/ann/shop/src\n</environment>\n";
+            asked(&format!(
+                "{environment}<attached>\nfile: {file}\n| x\n| file: /srv/x\n</attached>\n<question>\nq\n</question>"
+            ))
+        };
+        for file in ["main.rs", "../README.md", "~/notes", "/home/ann/shop/a", "/srv/x (not attached)"] {
+            assert!(!attached(file).iter().any(Label::is_foreign), "{file}");
+        }
+        for file in ["../../../bob/x", "~/Downloads/x", "/tmp/x"] {
+            assert_eq!(attached(file).iter().find(|label| label.is_foreign()).unwrap().source, format!("`{file}`"));
+        }
     }
 
     #[test]

@@ -108,7 +108,7 @@ fn reason(source: &str) -> String {
 pub(super) fn begins_anew(turn: &TurnState) -> bool {
     let is_first =
         matches!(turn.messages(), [Message::User { text }] if query_text::inside(text, query::EARLIER).is_none());
-    is_first && turn.model_calls() == 0
+    is_first && turn.is_untouched()
 }
 
 impl TaintState {
@@ -285,6 +285,23 @@ mod tests {
         assert_eq!(trust(vec![question("a"), Message::Assistant(AssistantMessage::default())]), 7);
         assert_eq!(trust([vec![question("a")], ran("ls").into()].concat()), 6);
         assert_eq!(trust([vec![question("a")], ran("curl example.com").into(), ran("ls").into()].concat()), 3);
+    }
+
+    /// A step reads what the first question names, before the model is asked.
+    #[test]
+    fn an_attached_file_of_others_taints_also_a_new_conversation() {
+        let (taint, folder) = (Taint::default(), "<environment>\ncwd: /home/ann/shop\n</environment>\n");
+        let mut state = TurnState::new(Vec::new(), format!("{folder}<question>\nq\n</question>"));
+        taint.look(&state, &place());
+        taint.raise("`read`");
+        state.number_step();
+        let attached = format!("{folder}<attached>\nfile: /srv/x\n| x\n</attached>\n<question>\nq\n</question>");
+        state.rewrite(vec![question(&attached)]);
+        taint.look(&state, &place());
+        assert_eq!(taint.source().as_deref(), Some("`read`"), "what the step itself found is not forgotten");
+        let loaded = Taint::default();
+        loaded.look(&TurnState::new(vec![question(&attached)], "and now".into()), &place());
+        assert_eq!(loaded.source().as_deref(), Some("`/srv/x`"), "it is found again in a conversation that was loaded");
     }
 
     #[tokio::test]

@@ -10,7 +10,7 @@ use cohab_protocol::{ApprovalMode, TurnId};
 use cohab_runtime::{middleware::uncertain_calls::UncertainCalls, recording::TurnRecorder};
 use cohab_types::environment::Variables;
 
-use crate::session::Session;
+use crate::{memory::TurnMemory, session::Session};
 
 /// Puts together what a turn works with. The server knows no provider, tool or setting.
 #[async_trait]
@@ -71,6 +71,8 @@ pub struct TurnParts {
     pub turn_id: TurnId,
     /// The user's own words.
     pub question: String,
+    /// What it reads and leaves behind.
+    pub memory: TurnMemory,
     /// Takes what happens.
     pub sink: Arc<dyn EventSink>,
     /// Keeps what happens.

@@ -239,6 +239,7 @@ impl Connection {
             }
             ClientMessage::ShellEvent(event) => session.command_ran(event),
             ClientMessage::PauseTurn { turn_id, is_paused } => session.pause_turn(turn_id, is_paused),
+            ClientMessage::ExtendTurn(addition) => session.extend_turn(addition),
             ClientMessage::Hello(_) | ClientMessage::SessionRequest(_) | ClientMessage::Shutdown => {}
         }
         Ok(())

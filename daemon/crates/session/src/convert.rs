@@ -90,6 +90,7 @@ pub fn activity(activity: Activity) -> wire::StepActivity {
         Activity::ModelCall { model } => wire::StepActivity::ModelCall { model },
         Activity::ToolCall { tool, title } => wire::StepActivity::ToolCall { tool, argument: title },
         Activity::Compaction => wire::StepActivity::Compaction,
+        Activity::Attachment { path } => wire::StepActivity::Attachment { path },
     }
 }
 

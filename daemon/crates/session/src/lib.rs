@@ -15,11 +15,13 @@
 
 pub mod approver;
 mod assembler;
+mod attachments;
 mod connection;
 pub mod convert;
 mod daemon;
 pub mod lease;
 pub mod listener;
+mod memory;
 mod question_prompt;
 mod recap;
 mod requests;
@@ -34,4 +36,5 @@ mod turn_task;
 pub use self::{
     assembler::{Assembler, Facts, Introduction, TurnParts},
     daemon::Daemon,
+    memory::{PRIVATE_QUESTION, TurnMemory},
 };

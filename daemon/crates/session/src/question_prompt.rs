@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use cohab_agent::tasks::Task;
 use cohab_context::{
     query::{Query, Runtime},
     workspace::Surroundings,
@@ -22,18 +23,20 @@ pub struct Asked<'a> {
     pub columns: u16,
     /// Piped text.
     pub piped_input: Option<&'a str>,
+    /// The tasks of the conversation.
+    pub tasks: Vec<Task>,
 }
 
 impl<'a> Asked<'a> {
     /// The question of a client.
-    pub fn by(query: &'a UserQuery) -> Self {
+    pub fn by(query: &'a UserQuery, tasks: Vec<Task>) -> Self {
         let piped_input = query.piped_input.as_deref();
-        Self { text: &query.text, cwd: query.cwd.to_path_buf(), columns: query.columns, piped_input }
+        Self { text: &query.text, cwd: query.cwd.to_path_buf(), columns: query.columns, piped_input, tasks }
     }
 
     /// A question without words, to see its context.
-    pub fn nothing(cwd: PathBuf) -> Self {
-        Self { text: "", cwd, columns: 0, piped_input: None }
+    pub fn nothing(cwd: PathBuf, tasks: Vec<Task>) -> Self {
+        Self { text: "", cwd, columns: 0, piped_input: None, tasks }
     }
 }
 
@@ -46,7 +49,7 @@ pub fn question(
     asked: &Asked<'_>,
 ) -> String {
     let piped_input = asked.piped_input.map(|text| cut_middle(text, MAX_PIPED_INPUT_BYTES));
-    let (history, tasks) = (session.history(), session.tasks().tasks());
+    let history = session.history();
     let project_skills = surroundings.told_skills();
     let mut query = Query {
         environment: surroundings.environment(asked.cwd.clone(), session.live_shell(), asked.columns),
@@ -55,7 +58,7 @@ pub fn question(
         project_notes: surroundings.project_notes.as_deref(),
         project_identity: surroundings.project_identity.as_deref(),
         project_skills: project_skills.as_deref(),
-        tasks: &tasks,
+        tasks: &asked.tasks,
         piped_input: piped_input.as_deref(),
         question: asked.text,
     };

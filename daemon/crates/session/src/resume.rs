@@ -15,10 +15,7 @@ use cohab_store::sessions::{
 use cohab_text::sanitize::one_line;
 use tokio::{task::spawn_blocking, time::timeout};
 
-use super::{Daemon, recap::recap, session::Session};
-
-/// A conversation is kept up to about this size between turns.
-pub const MAX_CONVERSATION_TOKENS: u64 = 400_000;
+use super::{Daemon, memory::MAX_CONVERSATION_TOKENS, recap::recap, session::Session};
 
 /// Longest question in a notice.
 const QUESTION_MAX_CHARS: usize = 40;

@@ -1,7 +1,9 @@
 //! A session is one conversation with the user of a shell. It lives on while its client is away.
 
+mod additions;
 mod calls;
 mod environment;
+mod extend;
 mod limits;
 mod pending;
 mod reported_files;
@@ -30,6 +32,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+use additions::Additions;
 pub use calls::{OpenApproval, OpenCall};
 use cohab_model_api::Message;
 use environment::KnownEnvironment;
@@ -97,6 +100,7 @@ struct Client {
 struct RunningTurn {
     id: TurnId,
     cancel: CancellationToken,
+    additions: Additions,
 }
 
 impl Session {
@@ -409,7 +413,7 @@ impl Session {
                 Some("cancel it with Ctrl-C, or wait".into()),
             ));
         }
-        state.turn = Some(RunningTurn { id, cancel });
+        state.turn = Some(RunningTurn { id, cancel, additions: Additions::default() });
         state.cwd = cwd;
         state.untold = RecentCommands::default();
         state.timeline.begin(id);
@@ -429,14 +433,6 @@ impl Session {
         }
         drop(state);
         self.outgoing.notify_one();
-    }
-
-    /// Cancels the turn with this id if it is running; any turn if `None`.
-    pub fn cancel_turn(&self, id: Option<TurnId>) {
-        let state = self.lock();
-        if let Some(turn) = state.turn.as_ref().filter(|turn| id.is_none_or(|id| id == turn.id)) {
-            turn.cancel.cancel();
-        }
     }
 
     /// Forgets the conversation, and the commands that would be reported with its next question. False while a turn runs.

@@ -1,16 +1,13 @@
 //! Runs one turn of a session, from the query to `TurnEnded`.
 
-use std::{
-    panic::AssertUnwindSafe,
-    path::PathBuf,
-    sync::{Arc, PoisonError},
-};
+use std::{panic::AssertUnwindSafe, path::PathBuf, sync::Arc};
 
 use cohab_agent::{
-    StopReason, TurnError, TurnState,
-    port::{EventSink as _, TurnEvent},
+    Agent, StopReason, TurnError, TurnState,
+    port::{EventSink, TurnEvent},
 };
-use cohab_context::fit::fit;
+use cohab_context::{query::ATTACHED, query_text, workspace::Surroundings};
+use cohab_model_api::Message;
 use cohab_process::memory;
 use cohab_protocol::{
     DaemonMessage, MAX_QUERY_BYTES, NoticeKind, ResumeTurn, TurnEnded, TurnId, Usage, UserQuery, WireError,
@@ -25,7 +22,7 @@ use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Daemon, TurnParts, convert,
+    Daemon, TurnMemory, TurnParts, attachments, convert,
     question_prompt::{self, Asked},
     resume,
     session::Session,
@@ -47,6 +44,10 @@ impl Ask {
             Self::Query(query) => query.turn_id,
             Self::Resume(resume) => resume.turn_id,
         }
+    }
+
+    fn is_private(&self) -> bool {
+        matches!(self, Self::Query(query) if query.is_private)
     }
 
     fn cwd(&self) -> PathBuf {
@@ -136,17 +137,16 @@ async fn answer(
     let recorder = Arc::new(TurnRecorder::new(daemon.archive.clone(), Arc::clone(session.record()), opening));
     let sink = SessionSink::new(Arc::clone(session), turn_id, cancel.clone());
     let sink = Arc::new(RecordingSink::new(sink, Arc::clone(&recorder)));
-    let sink_of_parts = Arc::clone(&sink) as _;
     let doubts = Arc::new(UncertainCalls::of(unfinished.as_ref().map_or(&[], |unfinished| &unfinished.unknown)));
     let surroundings = daemon.assembler.surroundings(ask.cwd()).await;
-    for notice in session.named().notices(&surroundings) {
-        sink.emit(TurnEvent::Notice(notice)).await;
-    }
+    name_skipped(session, &surroundings, sink.as_ref()).await;
+    let memory = if ask.is_private() { TurnMemory::private(session) } else { TurnMemory::of(session) };
     let parts = TurnParts {
         session: Arc::clone(session),
+        memory: memory.clone(),
         turn_id,
         question,
-        sink: sink_of_parts,
+        sink: Arc::clone(&sink) as _,
         recorder: Arc::clone(&recorder),
         doubts: Arc::clone(&doubts),
         surroundings: Arc::clone(&surroundings),
@@ -164,7 +164,7 @@ async fn answer(
             return (error.map_or(Ok(StopReason::Cancelled), Err), Usage::default());
         }
     };
-    let history = session.conversation().lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let history = memory.messages();
     let mut state = match (&ask, unfinished) {
         (_, Some(unfinished)) => {
             let scene = turn_recovery::RecoveryContext {
@@ -177,26 +177,45 @@ async fn answer(
             scene.state(unfinished, history, sink.as_ref()).await
         }
         (Ask::Query(query), None) => {
-            let question = question_prompt::question(daemon, session, &surroundings, &history, &Asked::by(query));
-            TurnState::new(history, question)
+            let asked = Asked::by(query, memory.tasks.tasks());
+            let text = question_prompt::question(daemon, session, &surroundings, &history, &asked);
+            TurnState::new(history, text)
         }
         (Ask::Resume(_), None) => return (Err(nothing_to_resume(daemon).await), Usage::default()),
     };
     recorder.history(state.messages());
+    attach(&agent, &mut state, sink.as_ref()).await;
     let result = agent.run_turn(&mut state, sink.as_ref(), cancel).await;
     recorder.end(&result, &state.usage());
     let usage = convert::usage(state.usage(), state.is_cost_partial());
-    let mut messages = state.into_messages();
-    fit(&mut messages, resume::MAX_CONVERSATION_TOKENS);
-    *session.conversation().lock().unwrap_or_else(PoisonError::into_inner) = messages;
+    memory.keep(state.into_messages());
     (result, usage)
+}
+
+/// Names the project's files that are not used.
+async fn name_skipped(session: &Session, surroundings: &Surroundings, sink: &dyn EventSink) {
+    for notice in session.named().notices(surroundings) {
+        sink.emit(TurnEvent::Notice(notice)).await;
+    }
+}
+
+/// Has the files read that the question names. A turn that continues may have them already, or is beyond its question.
+async fn attach(agent: &Agent, state: &mut TurnState, sink: &dyn EventSink) {
+    let Some(Message::User { text }) = state.messages().last() else { return };
+    if query_text::inside(text, ATTACHED).is_none()
+        && let Some(attachments) = attachments::of_question(agent, &query_text::words(text), sink).await
+    {
+        state.attach(attachments);
+    }
 }
 
 /// The turn to continue; `None` for a question, which gives up the interrupted turn.
 async fn wanted(daemon: &Daemon, session: &Session, ask: &Ask) -> Result<Option<Unfinished>, TurnError> {
     resume::restore(&daemon.archive, session).await;
     if matches!(ask, Ask::Query(_)) {
-        resume::give_up(&daemon.archive, session);
+        if !ask.is_private() {
+            resume::give_up(&daemon.archive, session);
+        }
         return Ok(None);
     }
     match session.record().take_unfinished() {

@@ -130,7 +130,12 @@ fn show_file(bytes: &[u8], args: &ReadArguments, max_bytes: usize) -> Result<Too
     if !notes.is_empty() {
         let _ = writeln!(content, "[{}]", notes.join("; "));
     }
-    Ok(output(content, &render::count((last + 1 - first) as usize, "line")))
+    let shown = last + 1 - first;
+    let summary = match args.limit {
+        None if last < total => format!("{shown} of {}", render::count(total as usize, "line")),
+        _ => render::count(shown as usize, "line"),
+    };
+    Ok(output(content, &summary))
 }
 
 fn refuse_binary(bytes: &[u8]) -> Result<(), String> {

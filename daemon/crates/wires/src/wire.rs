@@ -231,6 +231,8 @@ pub enum Quirk {
     ThinkingSwitch,
     /// Takes ids of calls only if they have nine letters and digits.
     ShortCallIds,
+    /// Takes a message of the user only behind an answer, not directly behind results.
+    AnswerBehindResults,
     /// Its template swallows the tag that opens the reasoning in the text.
     SwallowsThinkTag,
 }

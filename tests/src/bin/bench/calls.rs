@@ -126,6 +126,7 @@ fn turn(client: &mut Client, cwd: &Path, is_allowed: bool) -> io::Result<()> {
         cwd: cwd.into(),
         columns: 80,
         piped_input: None,
+        is_private: false,
     }))?;
     let decision = if is_allowed { ApprovalDecision::Once } else { ApprovalDecision::Refused { note: String::new() } };
     loop {

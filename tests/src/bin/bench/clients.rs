@@ -89,7 +89,14 @@ impl Client {
         let mut client = Self::attach(home, settings, number)?;
         let cwd = std::path::Path::new("/").into();
         let (turn_id, text) = (TurnId::fresh(), question.to_owned());
-        client.send(&ClientMessage::UserQuery(UserQuery { turn_id, text, cwd, columns: 80, piped_input: None }))?;
+        client.send(&ClientMessage::UserQuery(UserQuery {
+            turn_id,
+            text,
+            cwd,
+            columns: 80,
+            piped_input: None,
+            is_private: false,
+        }))?;
         Ok(client)
     }
 

@@ -93,3 +93,27 @@ fn the_prompt_while_a_turn_goes_on() {
     ];
     insta::assert_snapshot!("aside", seen(states));
 }
+
+#[test]
+fn words_that_are_added_to_a_turn() {
+    let states: &[State] = &[
+        ("words are added to the question", |stage| {
+            stage.step_aside();
+            stage.enter("?+ only in src");
+            stage.daemon(DaemonMessage::TurnExtended { turn_id: TURN, number: 1 });
+            stage.text(0, "In src it is the build output.");
+        }),
+        ("stopped before what was added is read", |stage| {
+            stage.step_aside();
+            stage.enter("?+ only in src");
+            stage.live(LiveEvent::CancelRequested { is_escape: false });
+        }),
+        ("the daemon is gone before what was added is read", |stage| {
+            stage.step_aside();
+            stage.enter("?+ only in src");
+            stage.event(Event::LinkLost);
+            stage.event(Event::LinkDown { message: "no daemon".into(), hint: "ask again".into() });
+        }),
+    ];
+    insta::assert_snapshot!("additions", seen(states));
+}

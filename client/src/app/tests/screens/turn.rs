@@ -39,6 +39,10 @@ fn waiting_and_the_status_line() {
             stage.connect();
             stage.enter("?");
         }),
+        ("a private question", |stage| {
+            stage.connect();
+            stage.enter("?! why is it big");
+        }),
         ("the daemon is started", |stage| stage.enter("? why is it big")),
         ("the model thinks", |stage| stage.ask("why is it big")),
         ("it thinks for long", |stage| {
@@ -369,4 +373,21 @@ fn every_end_of_a_turn() {
         }),
     ];
     insta::assert_snapshot!("ends", seen(states));
+}
+
+#[test]
+fn attached_files() {
+    let states: &[State] = &[("files are attached", |stage| {
+        stage.ask("why is @Cargo.toml wrong");
+        for (number, path, outcome, summary) in [
+            (0, "Cargo.toml", StepOutcome::Done, "42 lines"),
+            (1, "data.bin", StepOutcome::Failed, "/home/ann/src/data.bin: is a binary file of 3 bytes"),
+            (2, "~/.ssh/id", StepOutcome::Refused, "refused by you: not that one"),
+        ] {
+            stage.daemon(step(number, StepActivity::Attachment { path: path.into() }));
+            stage.daemon(step_ended(number, outcome, summary, 5));
+        }
+        stage.daemon(step(3, StepActivity::Attachment { path: "a/very/long/path/".repeat(10) }));
+    })];
+    insta::assert_snapshot!("attachments", seen(states));
 }

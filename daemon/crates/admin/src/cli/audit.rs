@@ -15,6 +15,7 @@ use cohab_audit::{
     verify::{self, MAX_FAULTS, Verdict},
 };
 use cohab_protocol::Paths;
+use cohab_session::PRIVATE_QUESTION;
 use cohab_text::sanitize::{escaped_json, one_line, visible_controls};
 use cohab_types::refusal::UserRefusal;
 use jiff::Zoned;
@@ -259,9 +260,13 @@ fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) 
     let because = |level: &str, reasons: &[String]| because(level, reasons).into_iter().map(|fact| shown(&fact));
     let place = |path: &str| record::folder(path, home);
     match event {
-        Event::TurnBegan { mode, rules, cwd } => {
+        Event::TurnBegan { mode, rules, cwd, is_private } => {
             let rules = if *rules == 1 { "1 rule".to_owned() } else { format!("{rules} rules") };
-            ("turn begins".to_owned(), vec![format!("mode {}", shown(mode)), rules, format!("in {}", place(cwd))])
+            let mut facts = vec![format!("mode {}", shown(mode)), rules, format!("in {}", place(cwd))];
+            if *is_private {
+                facts.insert(0, PRIVATE_QUESTION.to_owned());
+            }
+            ("turn begins".to_owned(), facts)
         }
         Event::Asked { subject, is_dangerous, reasons, answer, note } => {
             let level = if *is_dangerous { "danger" } else { "asked" };

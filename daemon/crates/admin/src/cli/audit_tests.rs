@@ -28,7 +28,7 @@ fn events() -> Vec<Event> {
     };
     let done = |call: &str, outcome: &str| Event::Done { call: text(call), outcome: text(outcome) };
     vec![
-        Event::TurnBegan { mode: text("ask"), rules: 1, cwd: text("/home/ann/shop") },
+        Event::TurnBegan { mode: text("ask"), rules: 1, cwd: text("/home/ann/shop"), is_private: false },
         action("1", Deed::Run, "du -h -d 1 .", "allow", Consent::Policy, ""),
         done("1", "done"),
         asked("rm -r ./build\u{202e}\u{1b}[2J", true, Answer::Once, ""),

@@ -147,7 +147,7 @@ fn stored_steps(evil: &str) -> [Checkpoint; 2] {
 fn audited(home: &Home, evil: &str) {
     let text = || evil.to_owned();
     let events = [
-        Audited::TurnBegan { mode: text(), rules: 1, cwd: text() },
+        Audited::TurnBegan { mode: text(), rules: 1, cwd: text(), is_private: false },
         Audited::Asked { subject: text(), is_dangerous: true, reasons: vec![text()], answer: Answer::No, note: text() },
         Audited::Action {
             call: text(),

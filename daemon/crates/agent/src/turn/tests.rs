@@ -451,3 +451,5 @@ mod hooks;
 mod news;
 #[path = "overflow_tests.rs"]
 mod overflow;
+#[path = "question_tests.rs"]
+mod question;

@@ -110,7 +110,10 @@ impl Assembler for Assembly {
 
     async fn assemble(&self, parts: TurnParts) -> Result<Agent, TurnError> {
         let session = Arc::clone(&parts.session);
-        let resolved = self.resolve(&session.variables()).await?;
+        let mut resolved = self.resolve(&session.variables()).await?;
+        if parts.memory.is_private {
+            resolved.settings.keep_nothing();
+        }
         let recorder = Arc::clone(&parts.recorder);
         let approver: Arc<dyn Approver> = Arc::new(SessionApprover::new(Arc::clone(&session), parts.turn_id));
         let clock = Arc::new(TurnClock::start());
@@ -146,7 +149,7 @@ impl Assembler for Assembly {
         let runner = Arc::new(RecordingRunner::new(runner, recorder));
         let recorder = Arc::clone(&parts.recorder);
         let keep = Box::new(move |tasks: &[Task]| recorder.tasks(tasks));
-        let own = session_tools(session.tasks(), &parts.surroundings, keep);
+        let own = session_tools(&parts.memory.tasks, &parts.surroundings, keep);
         let tools: BTreeMap<_, _> =
             settings.tools.iter().cloned().chain(own).chain(unconfined).map(|tool| (tool.spec().name, tool)).collect();
         let system = system_prompt(&parts.surroundings.standing);

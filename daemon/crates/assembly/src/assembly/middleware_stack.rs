@@ -30,6 +30,7 @@ use cohab_protocol::ApprovalMode;
 use cohab_runtime::{
     middleware::{
         accounting::{Accounting, Answered},
+        additions::Additions,
         audit::Audit,
         auto_title::Naming,
         backups::{KeepFiles, KeptTurn},
@@ -55,7 +56,7 @@ use cohab_runtime::{
     },
 };
 use cohab_sandbox::lock;
-use cohab_session::TurnParts;
+use cohab_session::{PRIVATE_QUESTION, TurnParts};
 use cohab_shell_state::shell::Shell;
 use cohab_store::{backups::Backups, spool::Spool};
 use cohab_types::confined_programs::ConfinedPrograms;
@@ -90,7 +91,7 @@ pub(super) struct MiddlewareStack<'a> {
 impl MiddlewareStack<'_> {
     /// All of it, outermost first; the gate is innermost but for what records, so that it judges what really runs.
     pub async fn list(self) -> Vec<Arc<dyn Middleware>> {
-        let (session, recorder) = (&self.parts.session, &self.parts.recorder);
+        let TurnParts { session, recorder, memory, .. } = self.parts;
         let is_offline = self.provider.info().is_offline;
         let mut list: Vec<Arc<dyn Middleware>> =
             vec![Arc::new(Steps { recorder: Arc::clone(recorder), provider: Arc::clone(self.provider) })];
@@ -121,7 +122,7 @@ impl MiddlewareStack<'_> {
             list.push(Arc::new(Escalation::new(fallback.clone(), Arc::clone(&self.parts.sink))));
         }
         list.push(Arc::new(ProposedCallRecorder(Arc::clone(recorder))));
-        list.push(Arc::new(Checkpoint::new(Arc::clone(session.conversation()))));
+        list.push(Arc::new(Checkpoint::new(Arc::clone(&memory.conversation))));
         list.push(Arc::new(self.step_rules()));
         let kept = self.resolved.settings.kept.map(|_| (spool.clone(), session.key().to_string()));
         list.push(Arc::new(Spooling {
@@ -133,6 +134,8 @@ impl MiddlewareStack<'_> {
         if !is_offline {
             list.push(Arc::new(self.reading(outputs.clone())));
             let session = Arc::clone(session);
+            let added = Arc::clone(&session);
+            list.push(Arc::new(Additions::new(Box::new(move || added.take_additions()))));
             list.push(Arc::new(Meanwhile::new(Box::new(move || session.take_untold()))));
             list.push(Arc::new(SelfCorrection::new(
                 self.resolved.settings.guards.stalled_steps,
@@ -152,7 +155,7 @@ impl MiddlewareStack<'_> {
             backups: Backups::at(&self.assembly.paths.state_dir),
             session: session.key().to_string(),
             turn: self.parts.turn_id.to_string(),
-            question: self.parts.question.clone(),
+            question: self.kept_question(),
             home: self.assembly.parts.home.clone(),
             shell: self.shell,
             lock: self.lock(),
@@ -179,6 +182,11 @@ impl MiddlewareStack<'_> {
         list
     }
 
+    /// The words that stand for the turn next to what it changed.
+    fn kept_question(&self) -> String {
+        if self.parts.memory.is_private { PRIVATE_QUESTION.to_owned() } else { self.parts.question.clone() }
+    }
+
     /// Longest result of a tool, in bytes: in a small context less than the settings allow. The built-in assistant has none.
     fn result_max_bytes(&self, window: &Window) -> usize {
         let most = self.resolved.settings.output_max_bytes;
@@ -191,20 +199,20 @@ impl MiddlewareStack<'_> {
 
     /// The watch for untrusted text; `outputs` is the folder of long outputs.
     fn watch(&self, outputs: PathBuf) -> Watch {
-        Watch { taint: self.parts.session.consents().taint().clone(), place: self.place(outputs) }
+        Watch { taint: self.parts.memory.consents.taint().clone(), place: self.place(outputs) }
     }
 
     /// The same, of each call as it runs.
     fn as_run(&self, outputs: PathBuf) -> ExecutionTaint {
-        ExecutionTaint::new(self.parts.session.consents().taint().clone(), self.place(outputs))
+        ExecutionTaint::new(self.parts.memory.consents.taint().clone(), self.place(outputs))
     }
 
     /// The scan for text that reads like instructions.
     fn reading(&self, outputs: PathBuf) -> Reading {
         let (session, rules) = (Arc::clone(&self.parts.session), Arc::clone(&self.assembly.rules));
         Reading {
-            suspicions: session.consents().suspicions().clone(),
-            taint: session.consents().taint().clone(),
+            suspicions: self.parts.memory.consents.suspicions().clone(),
+            taint: self.parts.memory.consents.taint().clone(),
             place: self.place(outputs),
             secrets: Arc::clone(&self.assembly.parts.secrets),
             sink: Arc::clone(&self.parts.sink),
@@ -332,7 +340,7 @@ impl MiddlewareStack<'_> {
         let mut told = DefaultHasher::new();
         system_prompt(standing).hash(&mut told);
         (project_notes, project_identity, self.parts.surroundings.told_skills()).hash(&mut told);
-        sections::tasks::text(&self.parts.session.tasks().tasks()).hash(&mut told);
+        sections::tasks::text(&self.parts.memory.tasks.tasks()).hash(&mut told);
         sections::tone::text(&self.parts.question).hash(&mut told);
         told.finish()
     }
@@ -350,7 +358,7 @@ impl MiddlewareStack<'_> {
         let (rules, model) = (Arc::clone(&self.resolved.settings.guards.rules), self.provider.info().model);
         let must_ask = move |tool: &str| rules.must_ask(tool, &model);
         let session = Arc::clone(&self.parts.session);
-        let consents = session.consents().clone();
+        let consents = self.parts.memory.consents.clone();
         let programs = session.environment().get("PATH").map_or_else(Vec::new, |path| program_folders(path.as_ref()));
         let mode = Arc::new(move || session.approval());
         let (home, workspace) = (self.assembly.parts.home.clone(), self.workspace());

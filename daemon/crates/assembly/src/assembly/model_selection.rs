@@ -48,7 +48,7 @@ impl Assembly {
         let Resolved { settings, choice, pool } = resolved;
         let wish = tier_wish(&parts.session.variables(), &settings.jobs)?;
         let tier = wish.map(|wish| {
-            let conversation = parts.session.conversation().lock().unwrap_or_else(PoisonError::into_inner);
+            let conversation = parts.memory.conversation.lock().unwrap_or_else(PoisonError::into_inner);
             let (tier, reason) = judge(&asked(&parts.question, &conversation, wish));
             tracing::info!(tier = tier.name(), reason, "the question's tier");
             tier

@@ -22,7 +22,7 @@ mod tools;
 pub use tasks::text as tasks_text;
 
 use super::{
-    query::{EARLIER, Query},
+    query::{ADDED, ATTACHED, EARLIER, Query},
     skills::Skill,
 };
 
@@ -68,6 +68,10 @@ pub const SECTIONS: &[Section] = &[
     asked("tasks", "tasks", |query| tasks_text(query.tasks)),
     asked("tone", "tone", |query| tone::text(query.question)),
     asked("piped input", "piped-input", piped_input::text),
+    // Filled when what the question names was read.
+    asked("attached files", ATTACHED, |_| String::new()),
+    // A message of its own.
+    asked("your additions", ADDED, |_| String::new()),
 ];
 
 const fn standing(name: &'static str, text: fn(&SystemContext) -> String) -> Section {

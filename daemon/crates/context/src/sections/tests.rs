@@ -5,7 +5,7 @@ use cohab_agent::tasks::{Status, Task};
 use super::*;
 use crate::{
     git_state::GitState,
-    query::{EARLIER, Environment, PastCommand, Runtime},
+    query::{ADDED, ATTACHED, EARLIER, Environment, PastCommand, Runtime},
     query_text::{parts, with_block},
 };
 
@@ -85,7 +85,10 @@ fn the_whole_prompt_with_all_there_is() {
 
 #[test]
 fn every_section_of_a_question_is_found_in_its_text_again() {
-    let text = with_block(&whole("why, damn it?"), EARLIER, "much was said");
+    let mut text = whole("why, damn it?");
+    for filled_later in [EARLIER, ATTACHED, ADDED] {
+        text = with_block(&text, filled_later, "something");
+    }
     let found: Vec<&str> = parts(&text).into_iter().map(|(tag, _)| tag).collect();
     let expected: Vec<&str> = tags().map(|(tag, _)| tag).chain(["question"]).collect();
     assert_eq!(found, expected);

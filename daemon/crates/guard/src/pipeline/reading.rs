@@ -28,8 +28,11 @@ use crate::{
 /// Most remembered texts of a conversation; with more, all are checked again.
 const MAX_KNOWN: usize = 4_096;
 /// Untrusted blocks that accompany the question, and their names for people.
-const BESIDE: [(&str, &str); 2] =
-    [("shell-history", "what your commands printed"), ("piped-input", "what was piped in")];
+const BESIDE: [(&str, &str); 3] = [
+    ("shell-history", "what your commands printed"),
+    ("piped-input", "what was piped in"),
+    ("attached", "what was attached"),
+];
 
 /// The texts in a session's conversation that read like instructions.
 #[derive(Clone, Debug, Default)]

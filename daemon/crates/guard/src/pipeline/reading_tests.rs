@@ -84,6 +84,10 @@ async fn what_goes_along_with_a_question_is_looked_at_and_the_users_own_words_ar
     assert_eq!(locked(&told.0).len(), 0);
     let piped = format!("<piped-input>\n{ORDER}\n</piped-input>\n<question>\nwhat does it say?\n</question>");
     reading.look(&[question(&piped)]).await;
+    let attached =
+        format!("<attached>\nfile: a\n| {ORDER} now\n</attached>\n<question>\nwhat does it say?\n</question>");
+    reading.look(&[question(&attached)]).await;
+    assert!(locked(&told.0).pop().is_some_and(|notice| notice.starts_with("what was attached reads like")));
     let notice = "what was piped in reads like instructions to the assistant (it overrides its instructions); from now on you are asked \
                   about every step.";
     assert_eq!(*locked(&told.0), [notice]);

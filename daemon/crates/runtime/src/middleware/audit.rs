@@ -53,6 +53,8 @@ pub struct AuditedTurn {
     pub keep_days: u32,
     /// The shell that reads its commands.
     pub shell: Shell,
+    /// Whether its question is private.
+    pub is_private: bool,
 }
 
 /// The policy on unasked actions.
@@ -112,7 +114,8 @@ impl Audit {
         self.state().hold = Some(self.log.hold());
         let rules = self.policy.rules.loaded(&self.turn.cwd).rules.all().len();
         let (mode, cwd) = ((self.policy.mode)().to_string(), self.turn.cwd.to_string_lossy().into_owned());
-        self.log.keep(self.note(Event::TurnBegan { mode, rules, cwd }));
+        let is_private = self.turn.is_private;
+        self.log.keep(self.note(Event::TurnBegan { mode, rules, cwd, is_private }));
         self.look_at_policy();
     }
 

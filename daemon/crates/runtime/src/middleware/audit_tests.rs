@@ -58,6 +58,7 @@ fn bench(rules: Arc<dyn Remembered>) -> Bench {
     let policy =
         Policy { seen: Arc::default(), mode: Box::new(move || *in_force.lock().expect("one at a time")), rules };
     let turn = AuditedTurn {
+        is_private: false,
         session: "shell:1".into(),
         turn: "t".into(),
         cwd: "/srv".into(),

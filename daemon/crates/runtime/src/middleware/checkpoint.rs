@@ -24,6 +24,10 @@ impl Checkpoint {
 
 #[async_trait]
 impl Middleware for Checkpoint {
+    async fn extended(&self, state: &TurnState) {
+        self.after_step(state).await;
+    }
+
     async fn after_step(&self, state: &TurnState) {
         // Calls without results must not be kept: no provider accepts them.
         if !matches!(state.progress(), Progress::Tools { .. }) {

@@ -11,6 +11,7 @@ use cohab_agent::{
     Middleware, StopReason, TurnState,
     hook::TurnResult,
     port::{EventSink, TurnEvent},
+    state::Progress,
 };
 use cohab_context::query_text::words;
 use cohab_model_api::{Message, ModelProvider};
@@ -51,7 +52,7 @@ impl CacheReplay {
 
     async fn key_of(&self, state: &TurnState) -> Option<CacheKey> {
         let Some(Message::User { text }) = state.messages().last() else { return None };
-        if text.contains(PIPED) {
+        if text.contains(PIPED) || state.progress() == Progress::Attaching {
             return None;
         }
         let asked = words(text);
@@ -86,6 +87,11 @@ impl Middleware for CacheReplay {
         let text = format!("Repeated the answer of {age} ago without asking the model; `? /retry` asks it again.");
         self.sink.emit(TurnEvent::Notice(text)).await;
         Some(hit.answer)
+    }
+
+    async fn extended(&self, _state: &TurnState) {
+        // The answer is not to the question alone.
+        *self.key.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     async fn after_turn(&self, state: &TurnState, result: &TurnResult) {

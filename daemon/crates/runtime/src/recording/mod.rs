@@ -211,6 +211,18 @@ impl TurnRecorder {
 
     /// The conversation after a step; its calls may wait for their results. `rewrites` counts the rewrites so far.
     fn step_done(&self, messages: &[Message], rewrites: u32) {
+        self.since_last(messages, rewrites).into_iter().for_each(|entry| self.archive.keep(entry));
+    }
+
+    /// The user added something to the turn. Waits until that is on disk: it is then reported as read.
+    async fn extended(&self, messages: &[Message], rewrites: u32) {
+        if let Some(entry) = self.since_last(messages, rewrites) {
+            written(self.archive.keep_telling(entry)).await;
+        }
+    }
+
+    /// The entry that stores what changed in the conversation since the last one.
+    fn since_last(&self, messages: &[Message], rewrites: u32) -> Option<Entry> {
         let (saved, is_same) = {
             let mut state = self.state();
             let is_same = std::mem::replace(&mut state.rewrites, rewrites) == rewrites;
@@ -219,7 +231,7 @@ impl TurnRecorder {
         };
         // The stored part has changed: the store finds out where.
         let from = if is_same { saved } else { 0 };
-        self.save(from, messages.get(from..).unwrap_or_default());
+        self.conversation(from, messages.get(from..).unwrap_or_default())
     }
 
     /// Records a compaction: the number of messages left, and the usage of the model. The earlier events stay on record.
@@ -229,10 +241,6 @@ impl TurnRecorder {
             let (text, messages) = (clean(summary.unwrap_or_default()), u64::try_from(dropped).unwrap_or(u64::MAX));
             self.keep(Event::Summary { text, messages });
         }
-    }
-
-    fn save(&self, from: usize, messages: &[Message]) {
-        self.conversation(from, messages).into_iter().for_each(|entry| self.archive.keep(entry));
     }
 
     /// The messages to store from here on, if any are to be.

@@ -7,6 +7,8 @@ use cohab_agent::{
     port::{ApprovalAnswer, ApprovalQuestion, Approver, EventSink, TurnEvent},
     runner::CommandRunner,
 };
+use cohab_store::sessions::event::Event;
+use cohab_text::sanitize::sanitize_prose;
 use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -50,6 +52,7 @@ impl<S: EventSink> EventSink for RecordingSink<S> {
                 self.recorder.flush();
                 self.recorder.took(*step, *elapsed);
             }
+            TurnEvent::Extended(words) => self.recorder.keep(Event::Added { text: sanitize_prose(words) }),
             TurnEvent::StepStarted { .. }
             | TurnEvent::Spent { .. }
             | TurnEvent::Notice(_)

@@ -38,6 +38,10 @@ impl Middleware for Steps {
         self.recorder.steps.ran(result);
     }
 
+    async fn extended(&self, state: &TurnState) {
+        self.recorder.extended(state.messages(), state.rewrites()).await;
+    }
+
     async fn after_step(&self, state: &TurnState) {
         self.recorder.step_done(state.messages(), state.rewrites());
         self.recorder.steps.step_done(state);

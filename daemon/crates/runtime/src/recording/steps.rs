@@ -8,6 +8,7 @@ use std::{
 
 use cohab_agent::{
     PlannedCall, TurnResult, TurnState,
+    builtin_tools::READ,
     port::{Activity, Effect, StepResult, TurnEvent},
 };
 use cohab_model_api::{AssistantMessage, Message, ModelInfo, TokenUsage, ToolResult};
@@ -151,6 +152,10 @@ impl StepLog {
                 drop(state);
                 step.into_iter().for_each(|step| self.keep(Checkpoint::Step(step)));
             }
+            TurnEvent::StepStarted { step, activity: Activity::Attachment { path } } => {
+                let (tool, title) = (READ.to_owned(), path.clone());
+                state.told.insert(*step, Told { tool, title, ended: None });
+            }
             TurnEvent::StepStarted { step, activity: Activity::ToolCall { tool, title } } => {
                 state.told.insert(*step, Told { tool: tool.clone(), title: title.clone(), ended: None });
             }
@@ -172,6 +177,11 @@ impl StepLog {
                 } else if let Some(step) = state.inference.as_mut() {
                     end(step, *outcome, summary, *elapsed);
                 }
+            }
+            TurnEvent::Extended(words) => {
+                let step = state.begin(StepType::UserMessage, json!(clean(words)), Metadata::default());
+                drop(state);
+                step.into_iter().for_each(|step| self.keep_done(step, String::new()));
             }
             TurnEvent::Notice(text) | TurnEvent::Retry { reason: text, .. } => {
                 let step = state.begin(StepType::System, json!("notice"), Metadata::default());

@@ -1,4 +1,4 @@
-//! Pauses turns of the session and reports their limits to the client.
+//! Cancels and pauses turns of the session and reports their limits to the client.
 
 use cohab_protocol::{DaemonMessage, TurnId};
 use cohab_runtime::middleware::budget::Gauge;
@@ -7,6 +7,14 @@ use tokio::sync::watch;
 use super::{super::convert, Session};
 
 impl Session {
+    /// Cancels the turn with this id if it is running; any turn if `None`.
+    pub fn cancel_turn(&self, id: Option<TurnId>) {
+        let state = self.lock();
+        if let Some(turn) = state.turn.as_ref().filter(|turn| id.is_none_or(|id| id == turn.id)) {
+            turn.cancel.cancel();
+        }
+    }
+
     /// Pauses or continues the turn, if it is the running one.
     pub fn pause_turn(&self, id: TurnId, is_paused: bool) {
         let state = self.lock();

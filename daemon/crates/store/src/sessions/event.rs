@@ -24,6 +24,11 @@ pub enum Event {
         /// Piped input, in bytes. The text itself is in the conversation only.
         piped_bytes: u64,
     },
+    /// The user added words to the turn.
+    Added {
+        /// As typed.
+        text: String,
+    },
     /// The user ran a command, which was reported to the model.
     Shell {
         /// Its line, if known.
@@ -167,6 +172,7 @@ impl Event {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Question { .. } => QUESTION,
+            Self::Added { .. } => "added",
             Self::Shell { .. } => "shell",
             Self::Reasoning { .. } => "reasoning",
             Self::Answer { .. } => "answer",
@@ -185,7 +191,7 @@ impl Event {
     #[must_use]
     pub fn searchable(&self) -> Option<&str> {
         match self {
-            Self::Question { text, .. } | Self::Answer { text } => Some(text),
+            Self::Question { text, .. } | Self::Added { text } | Self::Answer { text } => Some(text),
             Self::Shell { line, .. } => line.as_deref(),
             Self::Call(call) => call.command.as_deref(),
             _ => None,

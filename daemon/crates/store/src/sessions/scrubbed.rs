@@ -50,7 +50,7 @@ fn scrub_event(event: &mut Event, secrets: &Secrets) {
     let text = |text: &mut String| secrets.text(text);
     let own = |text: &mut String| secrets.own_text(text);
     match event {
-        Event::Question { text: question, .. } => text(question),
+        Event::Question { text: words, .. } | Event::Added { text: words } => text(words),
         Event::Shell { line, output_tail, .. } => {
             line.iter_mut().for_each(text);
             text(output_tail);

@@ -76,6 +76,9 @@ impl Wire for OpenAiChat {
         if matches!(error.status, Some(400 | 422 | 500)) && text.contains("system role not supported") {
             return Some(Quirk::NoSystemRole);
         }
+        if matches!(error.status, Some(400 | 422 | 500)) && refuses_order(&text) {
+            return Some(Quirk::AnswerBehindResults);
+        }
         if error.status == Some(404) && !text.contains("model") {
             return Some(Quirk::NoVersionFolder);
         }
@@ -108,6 +111,12 @@ const REMEDIES: &[(&str, Quirk)] = &[
     ("missing `reasoning_content`", Quirk::ReasoningInCalls),
     ("reasoning_content is missing", Quirk::ReasoningInCalls),
 ];
+
+/// Whether a refusal, in lower case, is about the order of roles.
+fn refuses_order(text: &str) -> bool {
+    const WORDS: &[&str] = &["unexpected role 'user' after role 'tool'", "roles must alternate"];
+    WORDS.iter().any(|word| text.contains(word))
+}
 
 /// Whether a refusal, in lower case, says that tools cannot be called.
 pub(super) fn refuses_tools(status: Option<u16>, text: &str) -> bool {
@@ -199,6 +208,8 @@ mod tests {
             ("m does not support tools", Quirk::NoTools),
             ("tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set", Quirk::NoTools),
             ("System role not supported", Quirk::NoSystemRole),
+            ("Unexpected role 'user' after role 'tool'", Quirk::AnswerBehindResults),
+            ("conversation roles must alternate user and assistant", Quirk::AnswerBehindResults),
             ("unknown variant: cache_control", Quirk::NoCacheControl),
             ("does not support effort level 'none'", Quirk::NoReasoningEffort),
         ] {

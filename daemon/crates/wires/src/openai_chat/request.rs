@@ -12,6 +12,8 @@ use crate::{
 
 /// Models that take cache breakpoints, at a service that passes them on.
 const BREAKPOINT_MODELS: &str = "anthropic/";
+/// Stands between results and a message of the user where a service requires an answer there.
+const BETWEEN: &str = "Continuing.";
 
 /// Builds the body.
 pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
@@ -77,6 +79,10 @@ fn messages(request: &ModelRequest, options: &Options<'_>) -> Vec<Value> {
     for entry in history::entries(&request.messages, NAME, options) {
         match entry {
             HistoryEntry::User(text) => {
+                let is_behind_results = messages.last().is_some_and(|last| last["role"] == "tool");
+                if is_behind_results && options.has(Quirk::AnswerBehindResults) {
+                    messages.push(json!({"role": "assistant", "content": BETWEEN}));
+                }
                 let text = preamble.take().map_or(text.clone(), |system| format!("{system}\n\n{text}"));
                 messages.push(json!({"role": "user", "content": text}));
             }

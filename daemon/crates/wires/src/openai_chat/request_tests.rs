@@ -65,6 +65,18 @@ fn a_tool_loop_has_the_shape_of_the_wire() {
 }
 
 #[test]
+fn an_addition_of_the_user_stands_behind_the_results_or_behind_an_answer() {
+    let messages = || request(vec![user("hi"), assistant(None, Ok(Map::new())), result(false), user("only src")]);
+    let roles = |quirks: &[Quirk]| {
+        let body = build(&messages(), quirks);
+        let roles = body["messages"].as_array().expect("messages").iter().filter_map(|one| one["role"].as_str());
+        roles.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(roles(&[]), "system user assistant tool user");
+    assert_eq!(roles(&[Quirk::AnswerBehindResults]), "system user assistant tool assistant user");
+}
+
+#[test]
 fn learned_quirks_change_the_fields() {
     let quirks = [Quirk::DeveloperRole, Quirk::MaxCompletionTokens, Quirk::NoStreamOptions];
     let body = build(&ModelRequest { allow_tools: false, ..request(vec![user("hi")]) }, &quirks);

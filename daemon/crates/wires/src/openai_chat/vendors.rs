@@ -64,7 +64,7 @@ pub(super) static VENDORS: &[Vendor] = &[
         key_variables: &["MISTRAL_API_KEY"],
         default_model: "mistral-large-latest",
         rank: 6,
-        quirks: &[Quirk::ShortCallIds, Quirk::NoStreamOptions],
+        quirks: &[Quirk::ShortCallIds, Quirk::NoStreamOptions, Quirk::AnswerBehindResults],
         ..VENDOR
     },
     Vendor {

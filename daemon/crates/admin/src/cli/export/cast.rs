@@ -67,6 +67,7 @@ impl Recording {
                 self.output("\r\n");
                 self.lines(output_tail, 0);
             }
+            Event::Added { text } => self.lines(&format!("?+ {}", one_line(text, usize::MAX)), 0),
             Event::Answer { text } => self.lines(text, LINE_MS),
             Event::Call(call) => {
                 let what = call.command.as_deref().unwrap_or(&call.title);

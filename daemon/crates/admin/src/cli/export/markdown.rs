@@ -54,6 +54,7 @@ fn called(call: &Call) -> String {
 fn paragraph(event: &Event) -> String {
     match event {
         Event::Question { text, .. } => format!("\n## {}\n", one_line(text.trim(), usize::MAX)),
+        Event::Added { text } => format!("\n**You added:** {}\n", one_line(text.trim(), usize::MAX)),
         Event::Answer { text } => format!("\n{}\n", sanitize_prose(text).trim_end()),
         Event::Shell { line: Some(line), exit_code, .. } => {
             format!("\n> You ran {}, exit {exit_code}.\n", code(&one_line(line, usize::MAX)))

@@ -51,6 +51,7 @@ pub fn parts(events: &[EventRow]) -> Vec<Part> {
 fn part(row: &EventRow, consent: Option<Approval>) -> String {
     match &row.event {
         Event::Question { text, .. } => prose_lines("? ", text),
+        Event::Added { text } => prose_lines("?+ ", text),
         Event::Shell { line, exit_code, .. } => {
             lines("you ran $ ", &format!("{} (exit {exit_code})", line.as_deref().unwrap_or("(a command)")))
         }

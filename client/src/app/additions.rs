@@ -1,0 +1,71 @@
+//! Adds words of the user to the running turn: `?+ only in src` while the assistant works. What the model has not read when the turn
+//! ends is asked next; what it can no longer read is named.
+
+use cohab_protocol::{ClientMessage, ExtendTurn, TurnId};
+use cohab_shell_relay::live::LineDecision;
+
+use super::{
+    App, LinkState, Surface,
+    state::asked::{Asked, AskedKind},
+};
+use crate::effect::Effect;
+
+/// Said when the user stops a turn before the model read an addition.
+pub(super) const UNREAD: &str = "What you added was not read.";
+
+impl App {
+    /// Adds words to the turn behind the prompt. Without words, or when the turn has ended meanwhile, they are a question.
+    pub(super) fn add_to_turn(&mut self, words: &str, effects: &mut Vec<Effect>) {
+        let Some(turn) = self.activity.turn_mut().filter(|turn| !turn.is_over() && !words.is_empty()) else {
+            return self.queue_question(Asked::plain(words), effects);
+        };
+        let (is_private, was_sent, is_kept) = (turn.is_private, turn.was_sent(), turn.additions.add(words));
+        self.answer_line(if is_kept { "added: " } else { "not added (too many wait): " }, words);
+        if is_kept && was_sent && matches!(self.connection.link, LinkState::Up(_)) {
+            let last = self.additions().pop();
+            effects.extend(last);
+        }
+        self.surface = Surface::Opening;
+        effects.push(Effect::DecideLine(if is_private { LineDecision::Unrecorded } else { LineDecision::Assistant }));
+    }
+
+    /// The messages for what the model has not read; the daemon ignores those that it knows.
+    pub(super) fn additions(&mut self) -> Vec<Effect> {
+        let Some(turn) = self.activity.turn().filter(|turn| !turn.is_over()) else { return Vec::new() };
+        let turn_id = turn.id();
+        let redactor = &mut self.redactor;
+        let message = |(number, words): (u32, &str)| {
+            let mut text = words.to_owned();
+            redactor.words(&mut text);
+            Effect::Send(ClientMessage::ExtendTurn(ExtendTurn { turn_id, number, text }))
+        };
+        turn.additions.unread().map(message).collect()
+    }
+
+    /// The model reads the additions up to this number with its next call.
+    pub(super) fn on_extended(&mut self, turn_id: TurnId, number: u32) {
+        if self.is_current(turn_id) {
+            // What the model says next answers them, too.
+            self.flush_text();
+            self.activity.turn_mut().into_iter().for_each(|turn| turn.additions.read(number));
+        }
+    }
+
+    /// The turn has ended before the model read these: they are the next questions.
+    pub(super) fn ask_unread(&mut self) {
+        let Some(turn) = self.activity.turn_mut() else { return };
+        let kind = if turn.is_private { AskedKind::Private } else { AskedKind::Plain };
+        for text in turn.additions.take_unread().into_iter().rev() {
+            self.background.queue.push_front(Asked { text, kind });
+        }
+    }
+
+    /// No model will read these: the user may want to add them again.
+    pub(super) fn name_unread(&mut self) {
+        let unread = self.activity.turn_mut().map(|turn| turn.additions.take_unread()).unwrap_or_default();
+        for words in unread {
+            self.flush_text();
+            self.print_remark(&format!("not read by the model: {words}"));
+        }
+    }
+}
