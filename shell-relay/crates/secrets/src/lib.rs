@@ -6,7 +6,7 @@
 //!   to be part of a secret. The result does not depend on where a stream was cut.
 //! - [`secret_names`] decides by its name whether a variable holds a secret.
 //!
-//! One automaton looks for the literals of all formats (`rules.table`). Where it finds one, the rules of that literal look at a window
+//! Two automata look for the literals of all formats (`rules.table`). Where they find one, the rules of that literal look at a window
 //! around it (`detect.rs`, `assignment.rs`, `block.rs`), and `likely.rs` judges how random the candidate looks. Where a name says password
 //! or the like (`sense.rs`), any value counts that is no stand-in (`chosen.rs`, `unsigned.rs`, `stand_in.rs`). Overlapping finds are
 //! replaced as a whole.

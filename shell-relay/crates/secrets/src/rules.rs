@@ -5,13 +5,14 @@ use std::sync::OnceLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Regex, RegexBuilder};
 
-/// All rules, and one automaton that finds the literals of all of them.
+/// All rules, and the automata that find their literals.
 #[derive(Debug)]
 pub(super) struct Rules {
     pub(super) all: Vec<Rule>,
     /// None only if the table cannot be built, which a test rules out.
-    pub(super) automaton: Option<AhoCorasick>,
-    /// Literals in the order of the automaton's patterns.
+    /// Of the literals in ASCII, and of all others: each byte that occurs in an automaton makes every state of it larger.
+    pub(super) automata: Vec<LiteralSearch>,
+    /// Literals in the order of the automata's patterns.
     pub(super) literals: Vec<Literal>,
 }
 
@@ -87,10 +88,29 @@ impl Rules {
             }
             all.push(rule);
         }
+        literals.sort_by_key(|literal| !literal.text.is_ascii());
+        let (ascii, others) = literals.split_at(literals.partition_point(|literal| literal.text.is_ascii()));
+        let automata = [(ascii, 0), (others, ascii.len())].into_iter().filter_map(LiteralSearch::new).collect();
+        Self { all, automata, literals }
+    }
+}
+
+/// Finds some of the literals.
+#[derive(Debug)]
+pub(super) struct LiteralSearch {
+    pub(super) automaton: AhoCorasick,
+    /// Place of the first one among all literals.
+    pub(super) first: usize,
+    /// Nothing is found in a text that is ASCII.
+    pub(super) is_beyond_ascii: bool,
+}
+
+impl LiteralSearch {
+    fn new((literals, first): (&[Literal], usize)) -> Option<Self> {
         let mut builder = AhoCorasick::builder();
         builder.ascii_case_insensitive(true).kind(Some(AhoCorasickKind::DFA));
-        let automaton = builder.build(literals.iter().map(|literal| literal.text)).ok();
-        Self { all, automaton, literals }
+        let automaton = builder.build(literals.iter().map(|literal| literal.text)).ok()?;
+        Some(Self { automaton, first, is_beyond_ascii: first > 0 })
     }
 }
 

@@ -112,9 +112,10 @@ impl Stream {
             }
         };
         let rules = Rules::get();
-        if let Some(automaton) = &rules.automaton {
-            hits(automaton, &mut |start, _, pattern| {
-                if let Some(literal) = rules.literals.get(pattern) {
+        let is_ascii = self.buffer[from..].is_ascii();
+        for search in rules.automata.iter().filter(|search| !(is_ascii && search.is_beyond_ascii)) {
+            hits(&search.automaton, &mut |start, _, pattern| {
+                if let Some(literal) = rules.literals.get(search.first + pattern) {
                     detect::look(rules, literal, &self.buffer, start, &mut found);
                 }
             });

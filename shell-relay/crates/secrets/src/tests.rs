@@ -12,7 +12,7 @@ fn every_line_of_the_table_is_a_rule_that_can_be_made() {
     let rules = Rules::get();
     let lines = include_str!("rules.table").lines().filter(|line| !line.starts_with('#')).count();
     assert_eq!(rules.all.len(), lines, "a line of the table cannot be read");
-    assert!(rules.automaton.is_some());
+    assert_eq!(rules.automata.len(), 2);
     let own = [
         Place::Generic,
         Place::Chosen,
