@@ -2,7 +2,7 @@
 //! ends is asked next; what it can no longer read is named.
 
 use cohab_protocol::{ClientMessage, ExtendTurn, TurnId};
-use cohab_shell_relay::live::LineDecision;
+use cohab_shell_relay::live::{LineDecision, UserCommand};
 
 use super::{
     App, LinkState, Surface,
@@ -27,6 +27,34 @@ impl App {
         }
         self.surface = Surface::Opening;
         effects.push(Effect::DecideLine(if is_private { LineDecision::Unrecorded } else { LineDecision::Assistant }));
+    }
+
+    /// What the user typed ahead while a command of ours ran went to the shell, which knows no such command: it is added, or asked next,
+    /// all the same. False if it is something else.
+    pub(super) fn take_up_typed_ahead(&mut self, command: &UserCommand, effects: &mut Vec<Effect>) -> bool {
+        let failed = command.line.as_deref().filter(|_| command.status != 0);
+        let Some(rest) = failed.and_then(|line| line.strip_prefix(&self.options.question_prefix)) else { return false };
+        let asked = Asked::behind_prefix(rest);
+        let Some(turn) = self.activity.turn_mut().filter(|turn| !turn.is_over() && !asked.text.is_empty()) else {
+            return false;
+        };
+        let is_addition = asked.kind == AskedKind::Addition;
+        let was_sent = turn.was_sent() && matches!(self.connection.link, LinkState::Up(_));
+        let (is_kept, label) = match is_addition {
+            true => (turn.additions.add(&asked.text), "added: "),
+            false => (self.background.has_room(), "queued: "),
+        };
+        if !is_kept {
+            return false;
+        }
+        self.flush_text();
+        self.print_remark(&format!("{label}{}", asked.text));
+        if is_addition {
+            effects.extend(self.additions().pop().filter(|_| was_sent));
+        } else {
+            self.background.queue.push_back(asked);
+        }
+        true
     }
 
     /// The messages for what the model has not read; the daemon ignores those that it knows.

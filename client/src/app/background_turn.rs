@@ -25,8 +25,6 @@ use crate::{
 const GRACE: Duration = Duration::from_millis(200);
 /// A text that stops for so long in its middle counts as waiting, too.
 const STALL: Duration = Duration::from_secs(1);
-/// Questions that wait for the end of the turn.
-const QUEUE_MAX: usize = 8;
 /// Said once in a turn, when the prompt comes.
 const HINT: &str = "Still thinking. Type commands; Ctrl-C on an empty line stops it.";
 
@@ -144,7 +142,7 @@ impl App {
         if !is_private && self.take_pause_command(&asked.text, effects) {
             return;
         }
-        let has_room = self.background.queue.len() < QUEUE_MAX;
+        let has_room = self.background.has_room();
         if !asked.text.is_empty() {
             self.answer_line(if has_room { "queued: " } else { "not queued (too many wait): " }, &asked.text);
         }

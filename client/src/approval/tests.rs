@@ -433,7 +433,7 @@ fn details_are_shown_once_and_decide_nothing() {
     let shown = asked.question.shown_card();
     let outcome = asked.key('v');
     assert_eq!(outcome, KeyOutcome { has_new_card: true, ..KeyOutcome::default() });
-    assert!(text(&asked).contains("1. cargo build — asked: not known to be read-only: `cargo`"), "{}", text(&asked));
+    assert!(text(&asked).contains("1. cargo build — asked: may run code: `cargo`"), "{}", text(&asked));
     assert_ne!(asked.question.shown_card(), shown, "a card that does not fit is printed again");
     asked.now += DEAF;
     assert_eq!(asked.type_on('v'), KeyOutcome::default());

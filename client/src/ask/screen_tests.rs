@@ -106,7 +106,7 @@ const STATES: &[State] = &[
             turn_id: TurnId::fresh(),
             subject: ApprovalSubject::Command { command, cwd, mode },
             is_dangerous: false,
-            reasons: vec!["not known to be read-only: `cargo`".into()],
+            reasons: vec!["may run code: `cargo`".into()],
             is_each_time: false,
         };
         let (question, _) = OpenQuestion::new(request, environment, Instant::now());

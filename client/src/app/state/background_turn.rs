@@ -8,6 +8,8 @@ use cohab_term::wrap::char_boundary;
 use super::asked::Asked;
 use crate::ui::status::STOPPED;
 
+/// Questions that wait for the end of the turn.
+const QUEUE_MAX: usize = 8;
 /// Text kept for the user's return; of the rest only the length.
 const KEPT_BYTES: usize = 1024 * 1024;
 
@@ -45,6 +47,11 @@ pub struct BackgroundTurn {
 }
 
 impl BackgroundTurn {
+    /// Whether another question may wait.
+    pub fn has_room(&self) -> bool {
+        self.queue.len() < QUEUE_MAX
+    }
+
     /// Whether the terminal is the shell's although a turn is on.
     pub fn is_away(&self) -> bool {
         matches!(self.place, Presence::Away | Presence::ComingBack)

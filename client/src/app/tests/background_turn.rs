@@ -16,6 +16,12 @@ pub(super) fn user_ran(cwd: &str) -> LiveEvent {
     })
 }
 
+/// A line that was typed while a command of ours ran, and that the shell did not know.
+fn typed_ahead(line: &str, status: i32) -> LiveEvent {
+    let LiveEvent::UserCommandFinished(command) = user_ran(CWD) else { panic!("no command") };
+    LiveEvent::UserCommandFinished(UserCommand { line: Some(line.into()), status, ..command })
+}
+
 /// The user has typed while the model thinks, and has got the prompt.
 pub(super) fn aside() -> Bench {
     let mut bench = Bench::in_a_turn();
@@ -393,4 +399,22 @@ fn a_command_that_was_just_allowed_runs_before_the_assistant_steps_aside() {
     bench.pass(199);
     assert_eq!(bench.event(Event::Deadline), []);
     assert_eq!(runs(&bench.daemon(execute("touch a", Some(QUESTION)))), Some("touch a"));
+}
+
+#[test]
+fn a_question_typed_ahead_is_asked_although_the_shell_got_it() {
+    let mut bench = Bench::in_a_turn();
+    let effects = bench.live(typed_ahead("?+ only in src", 127));
+    let [Effect::Send(ClientMessage::ExtendTurn(added))] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!((added.number, added.text.as_str()), (1, "only in src"));
+    assert_eq!(bench.live(typed_ahead("? and why", 1)), []);
+    let above: String = bench.app.last_frame().above.iter().map(ToString::to_string).collect();
+    assert!(above.contains("added: only in src") && above.contains("queued: and why"), "{above}");
+    // What ran, or is no question, is a command of the user's.
+    for (line, status) in [("?+ more", 0), ("make it", 1), ("?", 127)] {
+        let effects = bench.live(typed_ahead(line, status));
+        assert!(!effects.iter().any(|effect| matches!(effect, Effect::Send(ClientMessage::ExtendTurn(_)))), "{line}");
+    }
+    let mut bench = Bench::connected();
+    assert!(!format!("{:?}", bench.live(typed_ahead("?+ x", 127))).contains("ExtendTurn"), "no turn is on");
 }

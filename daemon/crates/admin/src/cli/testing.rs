@@ -126,7 +126,7 @@ impl Home {
                 answer("I make it executable first."),
                 Event::Approval {
                     subject: "chmod u+x ./deploy.sh".into(),
-                    reasons: vec!["not known to be read-only: `chmod`".into()],
+                    reasons: vec!["changes files: `chmod`".into()],
                     is_dangerous: false,
                     decision: Approval::Edited,
                     note: "chmod 755 ./deploy.sh".into(),
