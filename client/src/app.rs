@@ -320,8 +320,10 @@ impl App {
                 self.note_failure(&command, effects);
                 self.take_up_picked(&command, effects);
                 self.shell.cwd.clone_from(&command.cwd);
-                let event = shell_event(command);
-                self.keep_shell_event(event, effects);
+                if !self.take_up_typed_ahead(&command, effects) {
+                    let event = shell_event(command);
+                    self.keep_shell_event(event, effects);
+                }
             }
             other => self.on_own_event(other, now, effects),
         }

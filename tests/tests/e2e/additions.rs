@@ -34,6 +34,28 @@ fn an_addition_goes_to_the_model_with_the_next_step() {
 }
 
 #[test]
+fn an_addition_that_was_typed_ahead_while_a_command_ran_is_not_lost() {
+    in_each_shell(|name| {
+        let model = Held::new([Answer::bash("cat door"), Answer::text("All done.")]);
+        let home = Home::with_model(&model.server).env("COHAB_APPROVAL", "all").shell(name);
+        let shell = home.cohab();
+        shell.run("mkfifo door");
+        let mark = ask(&shell, &model, "do something");
+        model.answer();
+        shell.wait_text("❯ cat door");
+        shell.send("?+ only in src");
+        shell.send(keys::ENTER);
+        shell.wait_text("?+ only in src");
+        std::fs::write(home.path("door"), "opened\n").expect("the command reads it");
+        model.wait_asked();
+        model.answer();
+        shell.wait_answer(mark, "All done.");
+        shell.wait_text("added: only in src");
+        assert!(shell.run("echo fine").contains("fine"));
+    });
+}
+
+#[test]
 fn an_addition_behind_the_last_step_is_answered_in_the_same_turn() {
     let model = Held::new([Answer::text("First."), Answer::text("Second.")]);
     let home = Home::with_model(&model.server);

@@ -1,25 +1,25 @@
 //! Says in words for people why a program is asked about: what it does, if that is known.
 
-use std::{collections::HashMap, sync::LazyLock};
-
-/// What each program does.
-static PURPOSES: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
-    let rows = include_str!("purposes.table").lines().filter(|row| !row.starts_with('#'));
-    rows.filter_map(|row| row.split_once(" ; "))
-        .flat_map(|(words, names)| names.split(' ').map(move |name| (name, words)))
-        .collect()
-});
+/// The table, which is searched where a program is asked about: that happens seldom, and an index would cost memory all the time.
+const TABLE: &str = include_str!("purposes.table");
 
 /// The reason to ask about a program that is not known to only read: `changes files: \`mkdir\``.
 pub(super) fn of_program(name: &str) -> String {
-    let words = PURPOSES.get(name).copied().unwrap_or(UNKNOWN);
-    format!("{words}: `{name}`")
+    format!("{}: `{name}`", purpose(name))
 }
 
 /// The same of a subcommand of git.
 pub(super) fn of_git(subcommand: &str) -> String {
-    let words = PURPOSES.get(format!("git:{subcommand}").as_str()).copied().unwrap_or(UNKNOWN);
-    format!("{words}: `git {subcommand}`")
+    format!("{}: `git {subcommand}`", purpose(&format!("git:{subcommand}")))
+}
+
+fn purpose(name: &str) -> &'static str {
+    rows().find(|(_, names)| names.split(' ').any(|known| known == name)).map_or(UNKNOWN, |(words, _)| words)
+}
+
+/// What programs do, and their names.
+fn rows() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TABLE.lines().filter(|row| !row.starts_with('#')).filter_map(|row| row.split_once(" ; "))
 }
 
 const UNKNOWN: &str = "not known to be read-only";
@@ -39,8 +39,10 @@ mod tests {
 
     #[test]
     fn each_program_stands_once() {
-        let rows = include_str!("purposes.table").lines().filter_map(|row| row.split_once(" ; "));
-        let names = rows.filter(|(words, _)| !words.starts_with('#')).flat_map(|(_, names)| names.split(' '));
-        assert_eq!(names.count(), PURPOSES.len());
+        let mut names: Vec<&str> = rows().flat_map(|(_, names)| names.split(' ')).collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
     }
 }
