@@ -8,6 +8,7 @@ mod answer;
 mod context;
 mod credit;
 mod dates;
+mod explain;
 mod fallback;
 mod intent;
 mod matching;
@@ -18,8 +19,6 @@ mod references;
 mod run;
 mod shell_line;
 mod slots;
-#[cfg(feature = "training")]
-pub use self::table::weights;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -29,6 +28,9 @@ mod values;
 mod vocabulary;
 mod words;
 
+pub use self::explain::explain;
+#[cfg(feature = "training")]
+pub use self::table::weights;
 use cohab_model_api::{JsonObject, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall};
 use futures::{
     StreamExt as _,

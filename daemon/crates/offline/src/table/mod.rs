@@ -73,6 +73,11 @@ impl Request {
         self.intent.about
     }
 
+    /// Name, confidence and values, for people who look into it.
+    pub(super) fn explanation(&self) -> String {
+        format!("{} {:.2} {:?}", self.intent.name, self.probability, self.values)
+    }
+
     /// The first command, if all its values are known.
     pub(super) fn command(&self) -> Option<String> {
         plan::first_command(self.intent, &self.values)
