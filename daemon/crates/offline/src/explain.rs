@@ -3,9 +3,11 @@
 use super::{
     Next,
     context::Question,
-    matching, next,
+    matching::Meant,
+    next,
     run::Run,
-    table::{self, Request},
+    table::Request,
+    understanding::{Understood, understand},
 };
 
 /// Most proposals that are listed.
@@ -14,24 +16,23 @@ const MOST: usize = 3;
 /// Explains how the built-in assistant understands a question, one line per intent. Nothing runs.
 #[must_use]
 pub fn explain(text: &str) -> String {
-    let meant = matching::understand(text);
-    if !meant.is_empty() {
-        let question = Question::parse(text);
-        let line = |clause: &matching::Meant| {
-            let step = (clause.intent.plan)(&clause.slots, &mut Run::new(&question, &[], vec!["bash", "write"]));
-            format!("pattern {}: {}\n", clause.intent.name, first_action(next(step)))
-        };
-        return meant.iter().map(line).collect();
-    }
-    let requests = table::understand(text);
-    let line = |request: &Request| {
-        let question = Question::parse(text);
-        let action = first_action(next(request.follow(&mut Run::new(&question, &[], vec!["bash", "write"]))));
-        let verdict = if request.is_sure() { "table" } else { "maybe" };
-        format!("{verdict} {}: {action}\n", request.explanation())
+    let question = Question::parse(text);
+    let run = || Run::new(&question, &[], vec!["bash", "write"]);
+    let table = |verdict: &str, request: &Request| {
+        format!("{verdict} {}: {}\n", request.explanation(), first_action(next(request.follow(&mut run()))))
     };
-    let lines: String = requests.iter().take(MOST).map(line).collect();
-    if lines.is_empty() { "nothing\n".to_owned() } else { lines }
+    match understand(text) {
+        Understood::Patterns(meant) => {
+            let line = |clause: &Meant| {
+                let step = (clause.intent.plan)(&clause.slots, &mut run());
+                format!("pattern {}: {}\n", clause.intent.name, first_action(next(step)))
+            };
+            meant.iter().map(line).collect()
+        }
+        Understood::Table(request) => table("table", &request),
+        Understood::Unsure(requests) if requests.is_empty() => "nothing\n".to_owned(),
+        Understood::Unsure(requests) => requests.iter().take(MOST).map(|request| table("maybe", request)).collect(),
+    }
 }
 
 /// The first call of a plan, or the start of its answer.

@@ -4,6 +4,7 @@
 mod align;
 mod features;
 mod file;
+mod judge;
 mod model;
 mod plan;
 mod spelling;
@@ -15,7 +16,7 @@ mod values;
 mod words;
 
 use self::{
-    align::{Alignment, Values, align},
+    align::Values,
     file::{INTENTS, TableIntent},
     model::{MODEL, Model},
     words::{Word, words},
@@ -25,30 +26,19 @@ use super::{
     vocabulary::is_foreign,
 };
 
-/// Least probability of an intent that is carried out, if it explains all words of the request.
-const SURE: f32 = 0.6;
-/// The same if it does not explain all words of the request.
-const CERTAIN: f32 = 0.9;
+/// Least probability of an intent that is carried out.
+const SURE: f32 = 0.5;
 /// Least probability of an intent that is proposed.
-const POSSIBLE: f32 = 0.2;
-/// Intents whose paraphrases are laid beside the request.
-const CANDIDATES: usize = 6;
-/// The share of an intent's probability that is left if a value that it needs is not in the request.
-const LACKS_VALUE: f32 = 0.3;
+const POSSIBLE: f32 = 0.04;
 
-/// The share that is left for each word that only other intents explain, and for each that none explains.
-const ELSEWHERE: f32 = 0.92;
-const NOWHERE: f32 = 0.5;
+/// Words that announce a message.
+const MESSAGE: [&str; 10] = ["mean", "meaning", "say", "says", "why", "fail", "get", "wrong", "complain", "fix"];
 
 /// What a request may mean: an intent, with the values of its slots.
 pub(super) struct Request {
     intent: &'static TableIntent,
     values: Values,
     probability: f32,
-    /// Whether the intent explains all its words.
-    is_whole: bool,
-    /// Whether it has more than a word.
-    is_said: bool,
 }
 
 /// What a request may mean, the most probable first.
@@ -59,18 +49,32 @@ pub(super) fn understand(text: &str) -> Vec<Request> {
         return Vec::new();
     }
     spelling::mend(&MODEL, &mut request);
-    rank(&MODEL, &request)
+    let mut ranked = rank(&MODEL, &request);
+    // A message in quotes is not a value if an explanation of it is asked for.
+    if request.iter().any(|word| MESSAGE.contains(&word.form.as_str())) {
+        for message in request.iter().filter(|word| word.is_quoted && word.raw.contains(' ')) {
+            let explained = rank(&MODEL, &words(&message.raw));
+            ranked.extend(explained.into_iter().filter(|request| request.intent.commands.is_empty()));
+        }
+    }
+    ranked.sort_by(|a, b| b.probability.total_cmp(&a.probability));
+    ranked
 }
 
 impl Request {
     /// Whether nothing else can be meant.
     pub(super) fn is_sure(&self) -> bool {
-        self.probability >= if self.is_whole { SURE } else { CERTAIN } && self.is_said
+        self.probability >= SURE
     }
 
     /// What would be done, an infinitive phrase.
     pub(super) fn about(&self) -> &'static str {
         self.intent.about
+    }
+
+    /// The name of the intent.
+    pub(super) fn name(&self) -> &'static str {
+        self.intent.name
     }
 
     /// Name, confidence and values, for people who look into it.
@@ -89,33 +93,40 @@ impl Request {
     }
 }
 
-/// The intents that a request may mean: the words choose a few, the values decide between them.
+/// The intents that a request may mean, the most probable first. Those that would do the same count as one.
 fn rank(model: &Model, request: &[Word]) -> Vec<Request> {
-    let mut probable: Vec<(usize, f32)> = model.probabilities(request, INTENTS.len()).into_iter().enumerate().collect();
-    probable.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let ranked = probable.into_iter().take(CANDIDATES).map(|(at, probability)| {
-        let intent = &INTENTS[at];
-        let Alignment { values, left_out: [elsewhere, nowhere], .. } = nearest(model, intent, request);
-        let lacks = if plan::lacks_value(intent, &values) { LACKS_VALUE } else { 1.0 };
-        let share = lacks * ELSEWHERE.powi(elsewhere as i32) * NOWHERE.powi(nowhere as i32);
-        let is_said = request.iter().filter(|word| !word.is_filler()).count() > 1;
-        Request { intent, values, probability: probability * share, is_whole: elsewhere + nowhere == 0, is_said }
-    });
-    let mut ranked: Vec<Request> = ranked.filter(|request| request.probability >= POSSIBLE).collect();
+    let says = |intent: usize| INTENTS[intent].says.iter().map(|say| words(say)).collect();
+    let found = judge::candidates(model, request, says);
+    let traits: Vec<judge::Traits> = found.iter().map(|candidate| candidate.traits).collect();
+    let mut ranked: Vec<Request> = found
+        .into_iter()
+        .zip(judge::probabilities(&model.judge, &traits))
+        .map(|(found, probability)| Request { intent: &INTENTS[found.intent], values: found.values, probability })
+        .collect();
     ranked.sort_by(|a, b| b.probability.total_cmp(&a.probability));
-    ranked
-}
-
-/// The request beside the paraphrase of an intent that agrees best.
-fn nearest(model: &Model, intent: &TableIntent, request: &[Word]) -> Alignment {
-    let aligned = intent.says.iter().map(|say| align(model, &words(say), request));
-    aligned.max_by(|a, b| a.agreement.total_cmp(&b.agreement)).unwrap_or_default()
+    let mut distinct: Vec<Request> = Vec::new();
+    for request in ranked {
+        let of = |request: &Request| plan::effect(request.intent, &request.values);
+        match distinct.iter_mut().find(|known| of(known).is_some() && of(known) == of(&request)) {
+            Some(known) => known.probability += request.probability,
+            None => distinct.push(request),
+        }
+    }
+    distinct.retain(|request| request.probability >= POSSIBLE);
+    distinct.sort_by(|a, b| b.probability.total_cmp(&a.probability));
+    distinct
 }
 
 /// Learns the weights from all tables.
 #[cfg(feature = "training")]
 #[must_use]
 pub fn weights() -> Vec<u8> {
-    let samples = training::samples();
-    training::learn(&samples.iter().collect::<Vec<_>>())
+    training::learn_all()
+}
+
+/// Learns from four fifths of the tables and says how well the rest is understood.
+#[cfg(feature = "training")]
+#[must_use]
+pub fn trial() -> String {
+    training::trial()
 }

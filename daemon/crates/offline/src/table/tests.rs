@@ -124,7 +124,7 @@ fn no_two_intents_share_a_paraphrase() {
 /// A value of each type, with all that shells read as something else.
 fn hostile(label: &str) -> String {
     match words::kind_of(label) {
-        "number" | "port" | "pid" => "17".to_owned(),
+        "number" | "decimal" | "port" | "pid" => "17".to_owned(),
         "size" => "10M".to_owned(),
         "ext" => "log".to_owned(),
         "word" | "host" => "xorbit".to_owned(),

@@ -45,6 +45,7 @@ pub(super) fn fit(kind: &str, words: &[Word], is_known: impl Fn(&Word) -> bool) 
     let number = read_number(&raw.to_lowercase());
     match kind {
         "number" | "pid" => number.map(|_| SURE),
+        "decimal" => decimal(raw).map(|_| SURE),
         "port" => number.filter(|port| (1..=65_535).contains(port)).map(|_| SURE),
         "size" => size(raw).map(|_| SURE),
         "url" if raw.contains("://") => Some(SURE),
@@ -81,6 +82,7 @@ pub(super) fn value(kind: &str, words: &[Word]) -> Option<String> {
     let joined = || words.iter().map(|word| word.raw.as_str()).collect::<Vec<_>>().join(" ");
     match kind {
         "number" | "port" | "pid" => read_number(&joined().to_lowercase()).map(|number| number.to_string()),
+        "decimal" => decimal(&joined()),
         "size" => size(&words.iter().map(|word| word.raw.as_str()).collect::<String>()),
         "ext" => extension(&joined()),
         "expr" => expression(words),
@@ -95,11 +97,19 @@ pub(super) fn written(kind: &str, value: &str, is_behind_option: bool) -> Option
     match kind {
         "path" | "folder" | "new" => Some(path(value)),
         "number" | "port" | "pid" => value.bytes().all(|byte| byte.is_ascii_digit()).then(|| value.to_owned()),
+        "decimal" => value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.').then(|| value.to_owned()),
         "word" | "ext" if is_plain_name(value) => Some(word(value)),
         "word" => (value.contains(' ') || value.contains('/')).then(|| word(value)).filter(|_| !is_option),
         "host" => is_host(value).then(|| word(value)),
         _ => (!is_option).then(|| word(value)),
     }
+}
+
+/// `26.2` of `26,2` and of `26.2`; words such as `three` are numbers, too.
+fn decimal(text: &str) -> Option<String> {
+    let text = text.to_lowercase().replace(',', ".");
+    let is_decimal = text.starts_with(|first: char| first.is_ascii_digit()) && text.parse::<f64>().is_ok();
+    if is_decimal { Some(text) } else { read_number(&text).map(|number| number.to_string()) }
 }
 
 /// `10M` of `10 MB`: a number and a unit that `find` and `head` read.

@@ -101,7 +101,11 @@ fn first_command(question: &str) -> String {
 }
 
 fn names(question: &str) -> String {
-    understand(question).iter().map(|meant| meant.intent.name).collect::<Vec<_>>().join("+")
+    match understand(question) {
+        Understood::Patterns(meant) => meant.iter().map(|meant| meant.intent.name).collect::<Vec<_>>().join("+"),
+        Understood::Table(request) => request.name().to_owned(),
+        Understood::Unsure(_) => String::new(),
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ pub(super) use self::phrases::PHRASES;
 use self::{
     concepts::{CONCEPTS, WEAK},
     foreign::FOREIGN,
-    kinds::EXTENSIONS,
+    kinds::{EXTENSIONS, KINDS},
     plain::{FILLERS, NO_TYPOS, PROGRAMS},
 };
 
@@ -108,6 +108,12 @@ fn is_one_typo_away(word: &str, known: &str) -> bool {
 /// File name extensions meant by a word: `rust` files, `images`.
 pub(super) fn extensions_of(word: &str) -> Option<&'static [&'static str]> {
     EXTENSIONS.iter().find(|(words, _)| words.split(' ').any(|known| known == word)).map(|(_, extensions)| *extensions)
+}
+
+/// The kind of file that an ending means, as requests name it: `image` for `jpg`.
+pub(super) fn kind_of_file(ending: &str) -> Option<&'static str> {
+    let ending = ending.to_lowercase();
+    KINDS.iter().find(|(_, endings)| endings.split(' ').any(|known| known == ending)).map(|(kind, _)| *kind)
 }
 
 #[cfg(test)]

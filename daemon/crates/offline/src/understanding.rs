@@ -1,0 +1,45 @@
+//! Decides how a question is understood: by the patterns in code, or by the tables of intents. Both read it; if they disagree, the tables
+//! decide if they are sure enough.
+
+use std::{collections::HashMap, sync::LazyLock};
+
+use super::{
+    matching::{self, Meant},
+    table::{self, Request},
+};
+
+/// For each intent with patterns the table intents that mean the same: `files.tree: files.tree files.show_tree`.
+static AGREEMENT: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
+    let rows = include_str!("../intents/patterns.table").lines().filter_map(|line| line.split_once(": "));
+    rows.map(|(pattern, tables)| (pattern, tables.split(' ').collect())).collect()
+});
+
+/// A question, understood.
+pub(super) enum Understood {
+    /// By patterns: one intent for each clause.
+    Patterns(Vec<Meant>),
+    /// By the tables.
+    Table(Request),
+    /// Not surely: what it may mean, the most probable first.
+    Unsure(Vec<Request>),
+}
+
+/// Understands a question.
+pub(super) fn understand(text: &str) -> Understood {
+    let meant = matching::understand(text);
+    let mut requests = table::understand(text);
+    let is_sure = requests.first().is_some_and(|request| {
+        let agrees = |clause: &Meant| agree(clause.intent.name, request.name());
+        request.is_sure() && !meant.iter().any(agrees)
+    });
+    match (is_sure, meant.is_empty()) {
+        (true, _) => Understood::Table(requests.swap_remove(0)),
+        (false, true) => Understood::Unsure(requests),
+        (false, false) => Understood::Patterns(meant),
+    }
+}
+
+/// Whether an intent with patterns and an intent of the tables mean the same.
+fn agree(pattern: &str, table: &str) -> bool {
+    AGREEMENT.get(pattern).is_some_and(|tables| tables.contains(&table))
+}
