@@ -14,6 +14,9 @@ static AGREEMENT: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
     rows.map(|(pattern, tables)| (pattern, tables.split(' ').collect())).collect()
 });
 
+/// Intents of the tables that may speak for a pattern.
+const PROPOSALS: usize = 3;
+
 /// A question, understood.
 pub(super) enum Understood {
     /// By patterns: one intent for each clause.
@@ -28,11 +31,14 @@ pub(super) enum Understood {
 pub(super) fn understand(text: &str) -> Understood {
     let meant = matching::understand(text);
     let mut requests = table::understand(text);
-    let is_sure = requests.first().is_some_and(|request| {
-        let agrees = |clause: &Meant| agree(clause.intent.name, request.name());
-        request.is_sure() && !meant.iter().any(agrees)
+    let is_agreed = |request: &Request| meant.iter().any(|clause| agree(clause.intent.name, request.name()));
+    let is_table = requests.first().is_some_and(|first| match requests.iter().take(PROPOSALS).position(is_agreed) {
+        Some(0) => false,
+        Some(_) => first.is_sure(),
+        // Nothing speaks for the pattern.
+        None => first.is_sure() || !meant.is_empty() && first.is_likely(),
     });
-    match (is_sure, meant.is_empty()) {
+    match (is_table, meant.is_empty()) {
         (true, _) => Understood::Table(requests.swap_remove(0)),
         (false, true) => Understood::Unsure(requests),
         (false, false) => Understood::Patterns(meant),

@@ -28,6 +28,10 @@ use super::{
 
 /// Least probability of an intent that is carried out.
 const SURE: f32 = 0.5;
+/// The same if it is far ahead of the next.
+const LIKELY: f32 = 0.36;
+/// How many times as probable as the next is far ahead.
+const FAR_AHEAD: f32 = 2.5;
 /// Least probability of an intent that is proposed.
 const POSSIBLE: f32 = 0.04;
 
@@ -39,6 +43,8 @@ pub(super) struct Request {
     intent: &'static TableIntent,
     values: Values,
     probability: f32,
+    /// Whether it is far more probable than the next.
+    is_far_ahead: bool,
 }
 
 /// What a request may mean, the most probable first.
@@ -58,18 +64,27 @@ pub(super) fn understand(text: &str) -> Vec<Request> {
         }
     }
     ranked.sort_by(|a, b| b.probability.total_cmp(&a.probability));
+    let next = ranked.get(1).map_or(0.0, |next| next.probability);
+    if let Some(first) = ranked.first_mut() {
+        first.is_far_ahead = first.probability >= FAR_AHEAD * next;
+    }
     ranked
 }
 
 impl Request {
     /// Whether nothing else can be meant.
     pub(super) fn is_sure(&self) -> bool {
-        self.probability >= SURE
+        self.probability >= if self.is_far_ahead { LIKELY } else { SURE }
     }
 
     /// What would be done, an infinitive phrase.
     pub(super) fn about(&self) -> &'static str {
         self.intent.about
+    }
+
+    /// Whether it is more probable than what speaks for nothing else.
+    pub(super) fn is_likely(&self) -> bool {
+        self.probability >= LIKELY
     }
 
     /// The name of the intent.
@@ -101,7 +116,7 @@ fn rank(model: &Model, request: &[Word]) -> Vec<Request> {
     let mut ranked: Vec<Request> = found
         .into_iter()
         .zip(judge::probabilities(&model.judge, &traits))
-        .map(|(found, probability)| Request { intent: &INTENTS[found.intent], values: found.values, probability })
+        .map(|(found, probability)| Request { intent: &INTENTS[found.intent], values: found.values, probability, is_far_ahead: false })
         .collect();
     ranked.sort_by(|a, b| b.probability.total_cmp(&a.probability));
     let mut distinct: Vec<Request> = Vec::new();
@@ -113,7 +128,6 @@ fn rank(model: &Model, request: &[Word]) -> Vec<Request> {
         }
     }
     distinct.retain(|request| request.probability >= POSSIBLE);
-    distinct.sort_by(|a, b| b.probability.total_cmp(&a.probability));
     distinct
 }
 

@@ -126,6 +126,7 @@ fn missing(slot: &Slot) -> String {
     let what = match (kind, label) {
         ("path", "") => "file or folder",
         ("new", "") => "new name",
+        ("word", "") => "name",
         ("ext", _) => "file ending",
         ("expr", _) => "calculation",
         ("decimal", "") => "number",

@@ -39,12 +39,14 @@ pub(super) struct Sample {
 impl Sample {
     /// The paraphrase as a request, with values in its slots.
     pub(super) fn request(&self, seed: usize) -> Vec<Word> {
-        self.words.iter().map(|word| with_value(word, seed)).collect()
+        let topic = INTENTS[self.intent].name.split('.').next().unwrap_or_default();
+        let file = FILES.iter().find(|(known, _)| *known == topic).map(|(_, file)| *file);
+        self.words.iter().map(|word| with_value(word, seed, file)).collect()
     }
 }
 
 /// A slot with a value of its type. Many values are words that mean something elsewhere, so that they do not count here.
-fn with_value(word: &Word, seed: usize) -> Word {
+fn with_value(word: &Word, seed: usize, file: Option<&str>) -> Word {
     let one = |values: &'static str| {
         let values: Vec<&str> = values.split(' ').collect();
         values[seed % values.len()]
@@ -65,10 +67,21 @@ fn with_value(word: &Word, seed: usize) -> Word {
         Some("text") if seed.is_multiple_of(3) => one("TODO error hello timeout name"),
         Some("text") => "'some words'",
         Some("folder") => one("~/some/place docs uploads build /var/lib test images src backup data"),
-        Some(_) => one("src/notes.txt report.pdf docs README.md Makefile server.log photo.jpg data.csv build /etc/hosts config.json a.zip"),
+        Some(_) => file.unwrap_or_else(|| one("src/notes.txt docs README.md Makefile server.log build /etc/hosts old.bak")),
     };
     words(value).swap_remove(0)
 }
+
+/// The files that the intents of a topic are about.
+const FILES: [(&str, &str); 7] = [
+    ("pdf", "thesis.pdf"),
+    ("image", "photo.jpg"),
+    ("media", "talk.mp4"),
+    ("csv", "data.csv"),
+    ("json", "config.json"),
+    ("archive", "a.zip"),
+    ("xml", "page.xml"),
+];
 
 /// Names of programs, services, packages, branches and other things.
 const WORDS: &str = "xorbit htop my-thing nginx v1.2 docker tmux java main redis git node jq postgres vim feature/login python3 bash \

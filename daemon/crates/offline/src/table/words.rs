@@ -52,7 +52,7 @@ pub(super) fn kind_of(label: &str) -> &str {
 impl Word {
     /// Whether the meaning hardly changes without it.
     pub(super) fn is_filler(&self) -> bool {
-        self.slot.is_none() && !self.is_name && is_filler(&self.form)
+        self.slot.is_none() && !self.is_name && (is_filler(&self.form) || is_filler(&self.stem))
     }
 
     fn of(token: &Token) -> Self {
