@@ -38,7 +38,9 @@ pub(super) fn understand(text: &str) -> Understood {
         // Nothing speaks for the pattern.
         None => first.is_sure() || !meant.is_empty() && first.is_likely(),
     });
-    match (is_table, meant.is_empty()) {
+    let is_supported = requests.iter().take(PROPOSALS).any(is_agreed);
+    let is_doubtful = !is_supported && meant.iter().any(|clause| clause.slots.names.iter().any(|name| table::is_word(name)));
+    match (is_table, meant.is_empty() || is_doubtful) {
         (true, _) => Understood::Table(requests.swap_remove(0)),
         (false, true) => Understood::Unsure(requests),
         (false, false) => Understood::Patterns(meant),

@@ -34,6 +34,14 @@ pub(super) struct Candidate {
     pub(super) traits: Traits,
 }
 
+impl Candidate {
+    /// Whether more than one word of the request is left over, or a value has a meaning of its own.
+    pub(super) fn is_loose(&self) -> bool {
+        let [_, _, elsewhere, nowhere, _, _, _, _, _, _, _, doubtful, _] = self.traits;
+        elsewhere + nowhere > 1.0 || doubtful > 0.0
+    }
+}
+
 /// The candidates for a request. `says` returns the paraphrases of an intent.
 pub(super) fn candidates(
     model: &Model,

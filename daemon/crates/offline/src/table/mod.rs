@@ -23,11 +23,13 @@ use self::{
 };
 use super::{
     run::{Run, Step},
-    vocabulary::is_foreign,
+    vocabulary::{abbreviated, is_foreign, is_program},
 };
 
 /// Least probability of an intent that is carried out.
 const SURE: f32 = 0.5;
+/// The same if words are left over or a value is doubtful.
+const CERTAIN: f32 = 0.6;
 /// The same if it is far ahead of the next.
 const LIKELY: f32 = 0.36;
 /// How many times as probable as the next is far ahead.
@@ -45,6 +47,8 @@ pub(super) struct Request {
     probability: f32,
     /// Whether it is far more probable than the next.
     is_far_ahead: bool,
+    /// Whether more than one word of the request is left over, or a value has a meaning of its own.
+    is_loose: bool,
 }
 
 /// What a request may mean, the most probable first.
@@ -71,10 +75,22 @@ pub(super) fn understand(text: &str) -> Vec<Request> {
     ranked
 }
 
+/// Whether a text is a word with a meaning of its own, rather than a name.
+pub(super) fn is_word(text: &str) -> bool {
+    let words = words(text);
+    matches!(&words[..], [word] if !word.is_name && !is_program(&word.form) && (MODEL.knows(word) || abbreviated(text).is_some()))
+}
+
 impl Request {
     /// Whether nothing else can be meant.
     pub(super) fn is_sure(&self) -> bool {
-        self.probability >= if self.is_far_ahead { LIKELY } else { SURE }
+        self.probability
+            >= match (self.is_loose, self.is_far_ahead) {
+                (true, false) => CERTAIN,
+                (true, true) => SURE,
+                (false, true) => LIKELY,
+                (false, false) => SURE,
+            }
     }
 
     /// What would be done, an infinitive phrase.
@@ -84,7 +100,7 @@ impl Request {
 
     /// Whether it is more probable than what speaks for nothing else.
     pub(super) fn is_likely(&self) -> bool {
-        self.probability >= LIKELY
+        self.probability >= LIKELY && !self.is_loose
     }
 
     /// The name of the intent.
@@ -94,7 +110,7 @@ impl Request {
 
     /// Name, confidence and values, for people who look into it.
     pub(super) fn explanation(&self) -> String {
-        format!("{} {:.2} {:?}", self.intent.name, self.probability, self.values)
+        format!("{} {:.2}{} {:?}", self.intent.name, self.probability, if self.is_loose { "~" } else { "" }, self.values)
     }
 
     /// The first command, if all its values are known.
@@ -116,7 +132,13 @@ fn rank(model: &Model, request: &[Word]) -> Vec<Request> {
     let mut ranked: Vec<Request> = found
         .into_iter()
         .zip(judge::probabilities(&model.judge, &traits))
-        .map(|(found, probability)| Request { intent: &INTENTS[found.intent], values: found.values, probability, is_far_ahead: false })
+        .map(|(found, probability)| Request {
+            intent: &INTENTS[found.intent],
+            is_loose: found.is_loose(),
+            values: found.values,
+            probability,
+            is_far_ahead: false,
+        })
         .collect();
     ranked.sort_by(|a, b| b.probability.total_cmp(&a.probability));
     let mut distinct: Vec<Request> = Vec::new();

@@ -4,7 +4,7 @@ use super::{
     super::{
         shell_line::{is_host, is_plain_name, path, word},
         values::read_number,
-        vocabulary::{extensions_of, is_filler},
+        vocabulary::{extensions_of, is_filler, kind_of_file},
     },
     words::Word,
 };
@@ -63,6 +63,8 @@ pub(super) fn fit(kind: &str, words: &[Word], is_known: impl Fn(&Word) -> bool) 
         "text" => Some(plain),
         // Places.
         _ if raw.contains("://") || number.is_some() && !first.is_quoted => None,
+        // "convert mov to mp4" names no files.
+        _ if !first.is_quoted && kind_of_file(raw).is_some() => None,
         _ if first.is_name => Some(SURE),
         _ => Some(plain),
     }
