@@ -6,6 +6,7 @@ use std::{collections::HashMap, sync::LazyLock};
 use super::{
     matching::{self, Meant},
     table::{self, Request},
+    words::tokenize,
 };
 
 /// For each intent with patterns the table intents that mean the same: `files.tree: files.tree files.show_tree`.
@@ -32,11 +33,16 @@ pub(super) fn understand(text: &str) -> Understood {
     let meant = matching::understand(text);
     let mut requests = table::understand(text);
     let is_agreed = |request: &Request| meant.iter().any(|clause| agree(clause.intent.name, request.name()));
+    // Only plans in code know what an earlier answer was about.
+    if !meant.is_empty() && is_follow_up(text) {
+        return Understood::Patterns(meant);
+    }
+    let is_clear = |request: &Request| if meant.len() > 1 { request.is_certain() } else { request.is_sure() };
     let is_table = requests.first().is_some_and(|first| match requests.iter().take(PROPOSALS).position(is_agreed) {
         Some(0) => false,
-        Some(_) => first.is_sure(),
+        Some(_) => is_clear(first),
         // Nothing speaks for the pattern.
-        None => first.is_sure() || !meant.is_empty() && first.is_likely(),
+        None => is_clear(first) || meant.len() == 1 && first.is_likely(),
     });
     let is_supported = requests.iter().take(PROPOSALS).any(is_agreed);
     let is_doubtful = !is_supported && meant.iter().any(|clause| clause.slots.names.iter().any(|name| table::is_word(name)));
@@ -47,7 +53,13 @@ pub(super) fn understand(text: &str) -> Understood {
     }
 }
 
+/// Whether a question is about what an earlier answer named.
+fn is_follow_up(text: &str) -> bool {
+    const POINTERS: [&str; 9] = ["it", "them", "those", "these", "both", "ones", "one", "its", "es"];
+    tokenize(text).iter().any(|token| !token.is_quoted && POINTERS.contains(&token.norm.as_str()))
+}
+
 /// Whether an intent with patterns and an intent of the tables mean the same.
-fn agree(pattern: &str, table: &str) -> bool {
+pub(super) fn agree(pattern: &str, table: &str) -> bool {
     AGREEMENT.get(pattern).is_some_and(|tables| tables.contains(&table))
 }

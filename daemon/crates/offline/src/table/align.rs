@@ -124,7 +124,9 @@ fn read(model: &Model, paraphrase: &[Word], request: &[Word], best: &[Vec<(f32, 
                 if let Some(slot) = &paraphrase[row].slot
                     && let Some(value) = value(slot.kind(), &request[column..column + count])
                 {
-                    let is_doubtful = |word: &Word| !word.is_name && model.knows(word);
+                    let is_place = matches!(slot.kind(), "path" | "folder" | "new");
+                    let is_meant = |word: &Word| if is_place { model.knows(word) } else { word.form != word.stem };
+                    let is_doubtful = |word: &Word| !word.is_name && is_meant(word);
                     found.doubtful += usize::from(request[column..column + count].iter().any(is_doubtful));
                     // Words without quotes may well be no text.
                     found.left_out[0] += usize::from(count > 1 && slot.kind() == "text");

@@ -11,7 +11,7 @@ use super::{
 };
 
 /// Intents whose paraphrases are laid beside the request.
-pub(super) const CANDIDATES: usize = 16;
+pub(super) const CANDIDATES: usize = 10;
 /// Most words left out that count.
 const MOST_LEFT_OUT: usize = 3;
 
@@ -35,10 +35,19 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
+    /// The words of the request that are left over.
+    pub(super) fn left_over(&self) -> f32 {
+        self.traits[2] + self.traits[3]
+    }
+
     /// Whether more than one word of the request is left over, or a value has a meaning of its own.
     pub(super) fn is_loose(&self) -> bool {
-        let [_, _, elsewhere, nowhere, _, _, _, _, _, _, _, doubtful, _] = self.traits;
-        elsewhere + nowhere > 1.0 || doubtful > 0.0
+        self.left_over() > 1.0 || self.traits[11] > 0.0
+    }
+
+    /// Whether the first telling word of the request is in the paraphrase.
+    pub(super) fn begins_alike(&self) -> bool {
+        self.traits[12] > 0.0
     }
 }
 
@@ -106,7 +115,7 @@ fn weight(model: &Model, words: &[Word]) -> f32 {
 }
 
 /// Learns the weights of the traits. Each sample has its candidates and the place of the right one.
-#[cfg(any(test, feature = "training"))]
+#[cfg(feature = "training")]
 pub(super) fn learn(samples: &[(Vec<Traits>, Option<usize>)]) -> Judge {
     const EPOCHS: usize = 60;
     const RATE: f32 = 0.02;

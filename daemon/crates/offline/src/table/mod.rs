@@ -23,15 +23,17 @@ use self::{
 };
 use super::{
     run::{Run, Step},
-    vocabulary::{abbreviated, is_foreign, is_program},
+    vocabulary::{abbreviated, is_foreign, is_program, is_usual_name},
 };
 
-/// Least probability of an intent that is carried out.
-const SURE: f32 = 0.5;
-/// The same if words are left over or a value is doubtful.
-const CERTAIN: f32 = 0.6;
-/// The same if it is far ahead of the next.
-const LIKELY: f32 = 0.36;
+/// Least probability of an intent that is carried out, and the same if it is far ahead of the next: if the paraphrase explains all words
+/// of the request, and if one is left over.
+const SURE: [f32; 2] = [0.5, 0.36];
+const ONE_LEFT: [f32; 2] = [0.56, 0.45];
+/// The same if more words are left over or a value is doubtful.
+const CERTAIN: f32 = 0.7;
+/// No probability is enough.
+const NEVER: f32 = 2.0;
 /// How many times as probable as the next is far ahead.
 const FAR_AHEAD: f32 = 2.5;
 /// Least probability of an intent that is proposed.
@@ -45,10 +47,10 @@ pub(super) struct Request {
     intent: &'static TableIntent,
     values: Values,
     probability: f32,
+    /// Least probability for it, and the same if it is far ahead of the next.
+    needs: [f32; 2],
     /// Whether it is far more probable than the next.
     is_far_ahead: bool,
-    /// Whether more than one word of the request is left over, or a value has a meaning of its own.
-    is_loose: bool,
 }
 
 /// What a request may mean, the most probable first.
@@ -78,19 +80,17 @@ pub(super) fn understand(text: &str) -> Vec<Request> {
 /// Whether a text is a word with a meaning of its own, rather than a name.
 pub(super) fn is_word(text: &str) -> bool {
     let words = words(text);
-    matches!(&words[..], [word] if !word.is_name && !is_program(&word.form) && (MODEL.knows(word) || abbreviated(text).is_some()))
+    let is_meant = |word: &Word| {
+        let is_usual = is_program(&word.form) || is_usual_name(&word.raw.to_lowercase());
+        !word.is_name && !is_usual && (MODEL.knows(word) || abbreviated(text).is_some())
+    };
+    matches!(&words[..], [word] if is_meant(word))
 }
 
 impl Request {
     /// Whether nothing else can be meant.
     pub(super) fn is_sure(&self) -> bool {
-        self.probability
-            >= match (self.is_loose, self.is_far_ahead) {
-                (true, false) => CERTAIN,
-                (true, true) => SURE,
-                (false, true) => LIKELY,
-                (false, false) => SURE,
-            }
+        self.probability >= self.needs[usize::from(self.is_far_ahead)]
     }
 
     /// What would be done, an infinitive phrase.
@@ -98,9 +98,14 @@ impl Request {
         self.intent.about
     }
 
+    /// Whether it is sure although the request seems to have several parts.
+    pub(super) fn is_certain(&self) -> bool {
+        self.probability >= CERTAIN && self.needs == SURE
+    }
+
     /// Whether it is more probable than what speaks for nothing else.
     pub(super) fn is_likely(&self) -> bool {
-        self.probability >= LIKELY && !self.is_loose
+        self.probability >= self.needs[1] && self.needs != [CERTAIN; 2]
     }
 
     /// The name of the intent.
@@ -110,7 +115,7 @@ impl Request {
 
     /// Name, confidence and values, for people who look into it.
     pub(super) fn explanation(&self) -> String {
-        format!("{} {:.2}{} {:?}", self.intent.name, self.probability, if self.is_loose { "~" } else { "" }, self.values)
+        format!("{} {:.2}{} {:?}", self.intent.name, self.probability, if self.needs == SURE { "" } else { "~" }, self.values)
     }
 
     /// The first command, if all its values are known.
@@ -124,17 +129,28 @@ impl Request {
     }
 }
 
+/// The least probability for a candidate. `has_foreign` says that a word of the request belongs to another subject.
+fn needs(found: &judge::Candidate, has_foreign: bool) -> [f32; 2] {
+    match found.left_over() {
+        left if left > 0.0 && has_foreign => [NEVER; 2],
+        _ if found.is_loose() => [if found.begins_alike() { CERTAIN } else { NEVER }; 2],
+        left if left > 0.0 => ONE_LEFT,
+        _ => SURE,
+    }
+}
+
 /// The intents that a request may mean, the most probable first. Those that would do the same count as one.
 fn rank(model: &Model, request: &[Word]) -> Vec<Request> {
     let says = |intent: usize| INTENTS[intent].says.iter().map(|say| words(say)).collect();
     let found = judge::candidates(model, request, says);
+    let has_foreign = request.iter().any(|word| !word.is_name && is_foreign(&word.raw.to_lowercase()));
     let traits: Vec<judge::Traits> = found.iter().map(|candidate| candidate.traits).collect();
     let mut ranked: Vec<Request> = found
         .into_iter()
         .zip(judge::probabilities(&model.judge, &traits))
         .map(|(found, probability)| Request {
             intent: &INTENTS[found.intent],
-            is_loose: found.is_loose(),
+            needs: needs(&found, has_foreign),
             values: found.values,
             probability,
             is_far_ahead: false,

@@ -210,6 +210,17 @@ fn rarities(samples: &[&Sample]) -> Vec<(String, f32)> {
     seen.into_iter().map(|(word, intents)| (word.to_owned(), rarity(intents.len()))).collect()
 }
 
+/// The share of requests whose first candidate is right.
+#[cfg(test)]
+pub(super) fn first(judged: &[Judged], judge: &Judge) -> f32 {
+    let is_right = |judged: &&Judged| {
+        let probabilities = judge::probabilities(judge, &judged.candidates);
+        let best = (0..probabilities.len()).max_by(|a, b| probabilities[*a].total_cmp(&probabilities[*b]));
+        judged.right.is_some() && best == judged.right
+    };
+    judged.iter().filter(is_right).count() as f32 / judged.len() as f32
+}
+
 /// Shares that say how well requests are understood that were not learned from.
 #[cfg(any(test, feature = "training"))]
 pub(super) fn report(judged: &[Judged], judge: &Judge, sure: f32) -> String {
