@@ -18,6 +18,9 @@ static AGREEMENT: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
 /// Intents of the tables that may speak for a pattern.
 const PROPOSALS: usize = 3;
 
+/// Most words of a question that a pattern alone explains.
+const MOST_WORDS: usize = 8;
+
 /// A question, understood.
 pub(super) enum Understood {
     /// By patterns: one intent for each clause.
@@ -45,7 +48,9 @@ pub(super) fn understand(text: &str) -> Understood {
         None => is_clear(first) || meant.len() == 1 && first.is_likely(),
     });
     let is_supported = requests.iter().take(PROPOSALS).any(is_agreed);
-    let is_doubtful = !is_supported && meant.iter().any(|clause| clause.slots.names.iter().any(|name| table::is_word(name)));
+    let names_word = |clause: &Meant| clause.slots.names.iter().any(|name| table::is_word(name));
+    let is_long = text.split_whitespace().count() > MOST_WORDS;
+    let is_doubtful = !is_supported && (is_long || meant.iter().any(names_word));
     match (is_table, meant.is_empty() || is_doubtful) {
         (true, _) => Understood::Table(requests.swap_remove(0)),
         (false, true) => Understood::Unsure(requests),

@@ -40,9 +40,16 @@ impl Candidate {
         self.traits[2] + self.traits[3]
     }
 
-    /// Whether more than one word of the request is left over, or a value has a meaning of its own.
+    /// Whether much of the request is left over, or a value has a meaning of its own.
     pub(super) fn is_loose(&self) -> bool {
-        self.left_over() > 1.0 || self.traits[11] > 0.0
+        const MUCH: f32 = 0.25;
+        self.left_over() > 1.0 || self.traits[9] > MUCH || self.traits[11] > 0.0
+    }
+
+    /// Whether the request says a paraphrase nearly word by word.
+    pub(super) fn is_literal(&self) -> bool {
+        const MOST_DIFFERENT: f32 = 0.06;
+        self.left_over() == 0.0 && !self.is_loose() && self.traits[9] + self.traits[10] <= MOST_DIFFERENT
     }
 
     /// Whether the first telling word of the request is in the paraphrase.
@@ -52,11 +59,7 @@ impl Candidate {
 }
 
 /// The candidates for a request. `says` returns the paraphrases of an intent.
-pub(super) fn candidates(
-    model: &Model,
-    request: &[Word],
-    says: impl Fn(usize) -> Vec<Vec<Word>>,
-) -> Vec<Candidate> {
+pub(super) fn candidates(model: &Model, request: &[Word], says: impl Fn(usize) -> Vec<Vec<Word>>) -> Vec<Candidate> {
     let mut probable: Vec<(usize, f32)> =
         model.log_probabilities(request, INTENTS.len()).into_iter().enumerate().collect();
     probable.sort_by(|a, b| b.1.total_cmp(&a.1));

@@ -31,7 +31,11 @@ use super::{
 const SURE: [f32; 2] = [0.5, 0.36];
 const ONE_LEFT: [f32; 2] = [0.56, 0.45];
 /// The same if more words are left over or a value is doubtful.
-const CERTAIN: f32 = 0.7;
+const CERTAIN: f32 = 0.72;
+/// The least probability of an intent with a paraphrase that the request says nearly word by word.
+const LITERAL: f32 = 0.6;
+/// Shorter requests say little by being said word by word.
+const LITERAL_WORDS: usize = 5;
 /// No probability is enough.
 const NEVER: f32 = 2.0;
 /// How many times as probable as the next is far ahead.
@@ -115,7 +119,13 @@ impl Request {
 
     /// Name, confidence and values, for people who look into it.
     pub(super) fn explanation(&self) -> String {
-        format!("{} {:.2}{} {:?}", self.intent.name, self.probability, if self.needs == SURE { "" } else { "~" }, self.values)
+        format!(
+            "{} {:.2}{} {:?}",
+            self.intent.name,
+            self.probability,
+            if self.needs == SURE { "" } else { "~" },
+            self.values
+        )
     }
 
     /// The first command, if all its values are known.
@@ -151,8 +161,12 @@ fn rank(model: &Model, request: &[Word]) -> Vec<Request> {
         .map(|(found, probability)| Request {
             intent: &INTENTS[found.intent],
             needs: needs(&found, has_foreign),
+            probability: if request.len() >= LITERAL_WORDS && found.is_literal() {
+                probability.max(LITERAL + 0.1 * probability)
+            } else {
+                probability
+            },
             values: found.values,
-            probability,
             is_far_ahead: false,
         })
         .collect();

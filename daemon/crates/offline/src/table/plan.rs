@@ -114,8 +114,8 @@ fn replace<E>(text: &str, by: impl Fn(&str, &str) -> Result<String, E>) -> Resul
 /// Whether braces hold a slot: `awk '{print $1}'` has braces of its own.
 pub(super) fn is_slot(inside: &str) -> bool {
     const KINDS: [&str; 20] = [
-        "decimal", "path", "folder", "new", "number", "port", "pid", "size", "ext", "glob", "text", "word", "host", "url", "date",
-        "span", "expr", "first", "count", "sudo",
+        "decimal", "path", "folder", "new", "number", "port", "pid", "size", "ext", "glob", "text", "word", "host",
+        "url", "date", "span", "expr", "first", "count", "sudo",
     ];
     KINDS.contains(&kind_of(inside.split('=').next().unwrap_or(inside)))
 }

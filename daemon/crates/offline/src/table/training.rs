@@ -67,7 +67,9 @@ fn with_value(word: &Word, seed: usize, file: Option<&str>) -> Word {
         Some("text") if seed.is_multiple_of(3) => one("TODO error hello timeout name"),
         Some("text") => "'some words'",
         Some("folder") => one("~/some/place docs uploads build /var/lib test images src backup data"),
-        Some(_) => file.unwrap_or_else(|| one("src/notes.txt docs README.md Makefile server.log build /etc/hosts old.bak")),
+        Some(_) => {
+            file.unwrap_or_else(|| one("src/notes.txt docs README.md Makefile server.log build /etc/hosts old.bak"))
+        }
     };
     words(value).swap_remove(0)
 }
@@ -123,7 +125,8 @@ pub(super) fn judged(samples: &[Sample], fold: usize) -> Vec<Judged> {
     learned.iter().for_each(|sample| says.entry(sample.intent).or_default().push(sample.words.clone()));
     let asked = samples.iter().enumerate().filter(|(at, _)| is_out(*at)).step_by(ONE_OF);
     let judge = |(at, sample): (usize, &Sample)| {
-        let found = judge::candidates(&model, &sample.request(at), |intent| says.get(&intent).cloned().unwrap_or_default());
+        let found =
+            judge::candidates(&model, &sample.request(at), |intent| says.get(&intent).cloned().unwrap_or_default());
         let right = found.iter().position(|candidate| candidate.intent == sample.intent);
         let right = right.filter(|_| !is_unknown(sample));
         Judged { candidates: found.into_iter().map(|candidate| candidate.traits).collect(), right }

@@ -117,15 +117,34 @@ pub(super) fn written(kind: &str, value: &str, is_behind_option: bool) -> Option
 /// Whether a word stands for any value of the type: "this folder", "the server".
 fn is_generic(kind: &str, word: &Word) -> bool {
     const GENERIC: [&str; 20] = [
-        "folder", "file", "project", "it", "host", "machine", "user", "package", "service", "command", "process", "group",
-        "container", "image", "branch", "program", "port", "number", "line", "name",
+        "folder",
+        "file",
+        "project",
+        "it",
+        "host",
+        "machine",
+        "user",
+        "package",
+        "service",
+        "command",
+        "process",
+        "group",
+        "container",
+        "image",
+        "branch",
+        "program",
+        "port",
+        "number",
+        "line",
+        "name",
     ];
     kind != "text" && kind != "ext" && !word.is_name && GENERIC.contains(&word.form.as_str())
 }
 
 /// The words of a text, without "for me" and "please" at the end.
 fn without_courtesy(words: &[Word]) -> String {
-    let is_courtesy = |word: &Word| !word.is_quoted && ["for", "me", "please", "pls", "now"].contains(&word.stem.as_str());
+    let is_courtesy =
+        |word: &Word| !word.is_quoted && ["for", "me", "please", "pls", "now"].contains(&word.stem.as_str());
     let end = words.iter().rposition(|word| !is_courtesy(word)).map_or(words.len(), |last| last + 1);
     words[..end].iter().map(|word| word.raw.as_str()).collect::<Vec<_>>().join(" ")
 }

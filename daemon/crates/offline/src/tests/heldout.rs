@@ -43,9 +43,8 @@ fn score(table: &'static str) -> Score {
             name => name,
         };
         score.lines += 1;
-        let is_right = |name: &str| {
-            name == claimed || HAND_OVER.contains(&(name, claimed.as_str())) || agree(name, &claimed)
-        };
+        let is_right =
+            |name: &str| name == claimed || HAND_OVER.contains(&(name, claimed.as_str())) || agree(name, &claimed);
         if expected.split('|').any(is_right) {
             score.right += 1;
         } else {

@@ -32,4 +32,4 @@ pub(super) const NO_TYPOS: &str = "posts poets sports spots shall small tiles mi
 /// Words that are usual names of files, folders, branches and values.
 pub(super) const NAMES: &str = "src docs doc client server target build dist test tests data archive backup pictures photos music videos downloads \
     documents desktop images assets logs bin lib include config scripts tools main develop dev release hotfix feature makefile readme license \
-    foo bar baz true false debug dog cat";
+    foo bar baz other true false debug dog cat";
