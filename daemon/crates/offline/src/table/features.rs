@@ -68,7 +68,7 @@ pub(super) fn features(words: &[Word], rarity: impl Fn(&str) -> Option<f32>) -> 
 }
 
 /// The form of a word and its rarity, or the kind of value: slots and values meet here.
-fn form<'a>(word: &'a Word, rarity: impl Fn(&str) -> Option<f32>) -> Option<(&'a str, f32)> {
+fn form(word: &Word, rarity: impl Fn(&str) -> Option<f32>) -> Option<(&str, f32)> {
     let kind = match &word.slot {
         Some(slot) => match slot.kind() {
             "path" | "folder" | "new" => "<path>",

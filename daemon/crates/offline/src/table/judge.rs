@@ -40,10 +40,15 @@ impl Candidate {
         self.traits[2] + self.traits[3]
     }
 
-    /// Whether much of the request is left over, or a value has a meaning of its own.
+    /// Whether several words of the request are left over, or a value has a meaning of its own.
     pub(super) fn is_loose(&self) -> bool {
+        self.left_over() > 1.0 || self.traits[11] > 0.0
+    }
+
+    /// Whether what is left over is much of what the request says.
+    pub(super) fn lacks_much(&self) -> bool {
         const MUCH: f32 = 0.25;
-        self.left_over() > 1.0 || self.traits[9] > MUCH || self.traits[11] > 0.0
+        self.traits[9] > MUCH
     }
 
     /// Whether the request says a paraphrase nearly word by word.

@@ -144,6 +144,7 @@ fn needs(found: &judge::Candidate, has_foreign: bool) -> [f32; 2] {
     match found.left_over() {
         left if left > 0.0 && has_foreign => [NEVER; 2],
         _ if found.is_loose() => [if found.begins_alike() { CERTAIN } else { NEVER }; 2],
+        left if left > 0.0 && found.lacks_much() => [CERTAIN; 2],
         left if left > 0.0 => ONE_LEFT,
         _ => SURE,
     }
