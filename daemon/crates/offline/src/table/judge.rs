@@ -5,7 +5,7 @@
 use super::{
     align::{Alignment, Values, align},
     file::INTENTS,
-    model::Model,
+    model::{Judge, Model, Traits},
     plan,
     words::Word,
 };
@@ -14,11 +14,6 @@ use super::{
 pub(super) const CANDIDATES: usize = 10;
 /// Most words left out that count.
 const MOST_LEFT_OUT: usize = 3;
-
-/// How a candidate is described: see [`Candidate::traits`].
-pub(super) type Traits = [f32; 13];
-/// The weight of each trait.
-pub(super) type Judge = Traits;
 
 /// An intent that a request may mean.
 #[derive(Debug)]

@@ -155,7 +155,7 @@ fn rank(model: &Model, request: &[Word]) -> Vec<Request> {
     let says = |intent: usize| INTENTS[intent].says.iter().map(|say| words(say)).collect();
     let found = judge::candidates(model, request, says);
     let has_foreign = request.iter().any(|word| !word.is_name && is_foreign(&word.raw.to_lowercase()));
-    let traits: Vec<judge::Traits> = found.iter().map(|candidate| candidate.traits).collect();
+    let traits: Vec<model::Traits> = found.iter().map(|candidate| candidate.traits).collect();
     let mut ranked: Vec<Request> = found
         .into_iter()
         .zip(judge::probabilities(&model.judge, &traits))

@@ -2,13 +2,18 @@
 
 use std::{borrow::Cow, collections::HashMap, sync::LazyLock};
 
-use super::{features::features, file::hash_of_tables, judge::Judge, words::Word};
+use super::{features::features, file::hash_of_tables, words::Word};
 
 /// The model embedded in the program. It knows nothing if it was learned from other tables than those of this program.
 pub(super) static MODEL: LazyLock<Model> = LazyLock::new(|| {
     let model = Model::read(include_bytes!("../../assets/intents.weights"));
     model.filter(|model| model.tables == hash_of_tables()).unwrap_or_default()
 });
+
+/// How a candidate is described, see [`super::judge`].
+pub(super) type Traits = [f32; 13];
+/// The weight of each trait.
+pub(super) type Judge = Traits;
 
 const MAGIC: &[u8; 8] = b"cohabIW2";
 /// The rarity that counts for a word that no table has.

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::{
     features::features,
     file::{INTENTS, hash_of_tables},
-    judge::{self, Judge, Traits},
-    model::{Model, softmax, write},
+    judge,
+    model::{Judge, Model, Traits, softmax, write},
     words::{Slot, Word, words},
 };
 
