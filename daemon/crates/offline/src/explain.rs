@@ -1,11 +1,9 @@
 //! Explains how a question is understood: the intents, the values of their slots, the confidence and the first command.
 
 use super::{
-    Next,
     context::Question,
     matching::Meant,
-    next,
-    run::Run,
+    run::{Next, Run, next},
     table::Request,
     understanding::{Understood, understand},
 };

@@ -32,7 +32,7 @@ mod words;
 pub use self::explain::explain;
 #[cfg(feature = "training")]
 pub use self::table::{trial, weights};
-use cohab_model_api::{JsonObject, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall};
+use cohab_model_api::{Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall};
 use futures::{
     StreamExt as _,
     stream::{self, BoxStream},
@@ -42,7 +42,7 @@ use self::{
     answer::LABEL,
     matching::Meant,
     references::points_back,
-    run::{Halt, Run, Step, Subject},
+    run::{Halt, Next, Run, Subject, next},
     turns::{ID_PREFIX, PastTurn, last_turns},
     understanding::{Understood, understand},
 };
@@ -75,12 +75,6 @@ impl ModelProvider for OfflineAssistant {
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, ModelEvent> {
         stream::iter(answer_events(&request)).boxed()
     }
-}
-
-/// The next action: one tool call, or the answer.
-enum Next {
-    Call { tool: &'static str, args: JsonObject },
-    Answer(String),
 }
 
 fn answer_events(request: &ModelRequest) -> Vec<ModelEvent> {
@@ -118,15 +112,6 @@ fn decide(request: &ModelRequest) -> Next {
         }
         Understood::Table(request) => next(request.follow(&mut run)),
         Understood::Unsure(requests) => Next::Answer(fallback::not_understood(text, &requests)),
-    }
-}
-
-/// What the step of one plan leads to.
-fn next(step: Step) -> Next {
-    match step {
-        Ok(reply) => Next::Answer(reply.text),
-        Err(Halt::Call { tool, args }) => Next::Call { tool, args },
-        Err(Halt::Over(text)) => Next::Answer(text),
     }
 }
 

@@ -11,7 +11,7 @@ mod heldout;
 mod policy;
 mod steps;
 
-use cohab_model_api::{AssistantMessage, ToolResult, ToolSpec};
+use cohab_model_api::{AssistantMessage, JsonObject, ToolResult, ToolSpec};
 
 use super::*;
 
