@@ -1,8 +1,14 @@
-//! Learns the weights of the tables of intents: `train_intents FILE`.
+//! Learns the weights of the tables of intents: `train_intents FILE`, or `train_intents --trial` to see how well it works.
 
-use std::{env, fs, io};
+use std::{
+    env, fs,
+    io::{self, Write as _},
+};
 
 fn main() -> io::Result<()> {
-    let file = env::args_os().nth(1).ok_or(io::ErrorKind::InvalidInput)?;
-    fs::write(file, cohab_offline::weights())
+    let argument = env::args_os().nth(1).ok_or(io::ErrorKind::InvalidInput)?;
+    if argument == "--trial" {
+        return writeln!(io::stdout(), "{}", cohab_offline::trial());
+    }
+    fs::write(argument, cohab_offline::weights())
 }

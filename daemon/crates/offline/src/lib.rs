@@ -8,6 +8,7 @@ mod answer;
 mod context;
 mod credit;
 mod dates;
+mod explain;
 mod fallback;
 mod intent;
 mod matching;
@@ -18,18 +19,20 @@ mod references;
 mod run;
 mod shell_line;
 mod slots;
-#[cfg(feature = "training")]
-pub use self::table::weights;
 mod table;
 #[cfg(test)]
 mod tests;
 mod topic;
 mod turns;
+mod understanding;
 mod values;
 mod vocabulary;
 mod words;
 
-use cohab_model_api::{JsonObject, Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall};
+pub use self::explain::explain;
+#[cfg(feature = "training")]
+pub use self::table::{trial, weights};
+use cohab_model_api::{Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall};
 use futures::{
     StreamExt as _,
     stream::{self, BoxStream},
@@ -37,10 +40,11 @@ use futures::{
 
 use self::{
     answer::LABEL,
-    matching::{Meant, understand},
+    matching::Meant,
     references::points_back,
-    run::{Halt, Run, Step, Subject},
+    run::{Halt, Next, Run, Subject, next},
     turns::{ID_PREFIX, PastTurn, last_turns},
+    understanding::{Understood, understand},
 };
 
 /// Number of turns that "it" and "them" may refer to, including the current one.
@@ -73,12 +77,6 @@ impl ModelProvider for OfflineAssistant {
     }
 }
 
-/// The next action: one tool call, or the answer.
-enum Next {
-    Call { tool: &'static str, args: JsonObject },
-    Answer(String),
-}
-
 fn answer_events(request: &ModelRequest) -> Vec<ModelEvent> {
     let stop = |class| ModelEvent::Stop { class, provider_data: None };
     match decide(request) {
@@ -105,24 +103,15 @@ fn decide(request: &ModelRequest) -> Next {
     let Some((turn, before)) = turns.split_last() else { return Next::Answer(fallback::overview()) };
     let tools: Vec<&str> =
         if request.allow_tools { request.tools.iter().map(|tool| tool.name.as_str()).collect() } else { Vec::new() };
-    let meant = understand(&turn.question.text);
-    if meant.is_empty() {
-        let requests = table::understand(&turn.question.text);
-        return match requests.first().filter(|request| request.is_sure()) {
-            Some(request) => next(request.follow(&mut Run::new(&turn.question, &turn.exchanges, tools))),
-            None => Next::Answer(fallback::not_understood(&turn.question.text, &requests)),
-        };
-    }
-    let subject = if points_back(&turn.question.text) { subject_of(before, &tools) } else { Subject::Nothing };
-    follow(&meant, &mut Run::new(&turn.question, &turn.exchanges, tools).about(subject))
-}
-
-/// What the step of one plan leads to.
-fn next(step: Step) -> Next {
-    match step {
-        Ok(reply) => Next::Answer(reply.text),
-        Err(Halt::Call { tool, args }) => Next::Call { tool, args },
-        Err(Halt::Over(text)) => Next::Answer(text),
+    let text = &turn.question.text;
+    let mut run = Run::new(&turn.question, &turn.exchanges, tools.clone());
+    match understand(text) {
+        Understood::Patterns(meant) => {
+            let subject = if points_back(text) { subject_of(before, &tools) } else { Subject::Nothing };
+            follow(&meant, &mut run.about(subject))
+        }
+        Understood::Table(request) => next(request.follow(&mut run)),
+        Understood::Unsure(requests) => Next::Answer(fallback::not_understood(text, &requests)),
     }
 }
 
@@ -130,7 +119,9 @@ fn next(step: Step) -> Next {
 fn subject_of(turns: &[PastTurn<'_>], tools: &[&str]) -> Subject {
     turns.iter().fold(Subject::Nothing, |subject, turn| {
         let mut run = Run::new(&turn.question, &turn.exchanges, tools.to_vec()).about(subject);
-        follow(&understand(&turn.question.text), &mut run);
+        if let Understood::Patterns(meant) = understand(&turn.question.text) {
+            follow(&meant, &mut run);
+        }
         run.subject
     })
 }

@@ -79,6 +79,21 @@ impl Reply {
 /// Result of a plan: an answer, or the reason to stop here.
 pub(super) type Step = Result<Reply, Halt>;
 
+/// The next action: one tool call, or the answer.
+pub(super) enum Next {
+    Call { tool: &'static str, args: JsonObject },
+    Answer(String),
+}
+
+/// What the step of one plan leads to.
+pub(super) fn next(step: Step) -> Next {
+    match step {
+        Ok(reply) => Next::Answer(reply.text),
+        Err(Halt::Call { tool, args }) => Next::Call { tool, args },
+        Err(Halt::Over(text)) => Next::Answer(text),
+    }
+}
+
 /// Output of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Output {

@@ -35,6 +35,14 @@ pub(super) struct Alignment {
     pub(super) values: Values,
     /// Words with a meaning of their own that the paraphrase lacks: those of other paraphrases, and those of none.
     pub(super) left_out: [usize; 2],
+    /// The rarities of the words of the request that the paraphrase lacks.
+    pub(super) lacked: f32,
+    /// The rarities of the words of the paraphrase that the request lacks.
+    pub(super) unsaid: f32,
+    /// Values that have a meaning of their own elsewhere.
+    pub(super) doubtful: usize,
+    /// Whether the first telling word of the request is in the paraphrase.
+    pub(super) begins_alike: bool,
 }
 
 /// Lays a request beside a paraphrase.
@@ -93,20 +101,33 @@ fn step(
 fn read(model: &Model, paraphrase: &[Word], request: &[Word], best: &[Vec<(f32, Choice)>]) -> Alignment {
     let mut found = Alignment { agreement: best[0][0].0, ..Alignment::default() };
     let (mut row, mut column) = (0, 0);
+    let first = request.iter().position(|word| !word.is_filler());
     loop {
         match best[row][column].1 {
             Choice::End => return found,
-            Choice::SkipParaphrase => row += 1,
+            Choice::SkipParaphrase => {
+                let word = &paraphrase[row];
+                found.unsaid += if word.slot.is_some() { EMPTY_SLOT } else { model.rarity(word) };
+                row += 1;
+            }
             Choice::SkipRequest => {
                 let word = &request[column];
+                found.lacked += model.rarity(word);
                 found.left_out[usize::from(!model.knows(word))] += usize::from(!word.is_filler());
                 column += 1;
             }
-            Choice::Same => (row, column) = (row + 1, column + 1),
+            Choice::Same => {
+                found.begins_alike |= Some(column) == first;
+                (row, column) = (row + 1, column + 1);
+            }
             Choice::Slot(count) => {
                 if let Some(slot) = &paraphrase[row].slot
                     && let Some(value) = value(slot.kind(), &request[column..column + count])
                 {
+                    let is_place = matches!(slot.kind(), "path" | "folder" | "new");
+                    let is_meant = |word: &Word| if is_place { model.knows(word) } else { word.form != word.stem };
+                    let is_doubtful = |word: &Word| !word.is_name && is_meant(word);
+                    found.doubtful += usize::from(request[column..column + count].iter().any(is_doubtful));
                     // Words without quotes may well be no text.
                     found.left_out[0] += usize::from(count > 1 && slot.kind() == "text");
                     found.values.insert(slot.label.clone(), value);

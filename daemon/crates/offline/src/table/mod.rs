@@ -4,6 +4,7 @@
 mod align;
 mod features;
 mod file;
+mod judge;
 mod model;
 mod plan;
 mod spelling;
@@ -15,40 +16,45 @@ mod values;
 mod words;
 
 use self::{
-    align::{Alignment, Values, align},
+    align::Values,
     file::{INTENTS, TableIntent},
     model::{MODEL, Model},
     words::{Word, words},
 };
 use super::{
     run::{Run, Step},
-    vocabulary::is_foreign,
+    vocabulary::{abbreviated, is_foreign, is_program, is_usual_name},
 };
 
-/// Least probability of an intent that is carried out, if it explains all words of the request.
-const SURE: f32 = 0.6;
-/// The same if it does not explain all words of the request.
-const CERTAIN: f32 = 0.9;
+/// Least probability of an intent that is carried out, and the same if it is far ahead of the next: if the paraphrase explains all words
+/// of the request, and if one is left over.
+const SURE: [f32; 2] = [0.5, 0.36];
+const ONE_LEFT: [f32; 2] = [0.56, 0.45];
+/// The same if more words are left over or a value is doubtful.
+const CERTAIN: f32 = 0.72;
+/// The least probability of an intent with a paraphrase that the request says nearly word by word.
+const LITERAL: f32 = 0.6;
+/// Shorter requests say little by being said word by word.
+const LITERAL_WORDS: usize = 5;
+/// No probability is enough.
+const NEVER: f32 = 2.0;
+/// How many times as probable as the next is far ahead.
+const FAR_AHEAD: f32 = 2.5;
 /// Least probability of an intent that is proposed.
-const POSSIBLE: f32 = 0.2;
-/// Intents whose paraphrases are laid beside the request.
-const CANDIDATES: usize = 6;
-/// The share of an intent's probability that is left if a value that it needs is not in the request.
-const LACKS_VALUE: f32 = 0.3;
+const POSSIBLE: f32 = 0.04;
 
-/// The share that is left for each word that only other intents explain, and for each that none explains.
-const ELSEWHERE: f32 = 0.92;
-const NOWHERE: f32 = 0.5;
+/// Words that announce a message.
+const MESSAGE: [&str; 10] = ["mean", "meaning", "say", "says", "why", "fail", "get", "wrong", "complain", "fix"];
 
 /// What a request may mean: an intent, with the values of its slots.
 pub(super) struct Request {
     intent: &'static TableIntent,
     values: Values,
     probability: f32,
-    /// Whether the intent explains all its words.
-    is_whole: bool,
-    /// Whether it has more than a word.
-    is_said: bool,
+    /// Least probability for it, and the same if it is far ahead of the next.
+    needs: [f32; 2],
+    /// Whether it is far more probable than the next.
+    is_far_ahead: bool,
 }
 
 /// What a request may mean, the most probable first.
@@ -59,18 +65,67 @@ pub(super) fn understand(text: &str) -> Vec<Request> {
         return Vec::new();
     }
     spelling::mend(&MODEL, &mut request);
-    rank(&MODEL, &request)
+    let mut ranked = rank(&MODEL, &request);
+    // A message in quotes is not a value if an explanation of it is asked for.
+    if request.iter().any(|word| MESSAGE.contains(&word.form.as_str())) {
+        for message in request.iter().filter(|word| word.is_quoted && word.raw.contains(' ')) {
+            let explained = rank(&MODEL, &words(&message.raw));
+            ranked.extend(explained.into_iter().filter(|request| request.intent.commands.is_empty()));
+        }
+    }
+    ranked.sort_by(|a, b| b.probability.total_cmp(&a.probability));
+    let next = ranked.get(1).map_or(0.0, |next| next.probability);
+    if let Some(first) = ranked.first_mut() {
+        first.is_far_ahead = first.probability >= FAR_AHEAD * next;
+    }
+    ranked
+}
+
+/// Whether a text is a word with a meaning of its own, rather than a name.
+pub(super) fn is_word(text: &str) -> bool {
+    let words = words(text);
+    let is_meant = |word: &Word| {
+        let is_usual = is_program(&word.form) || is_usual_name(&word.raw.to_lowercase());
+        !word.is_name && !is_usual && (MODEL.knows(word) || abbreviated(text).is_some())
+    };
+    matches!(&words[..], [word] if is_meant(word))
 }
 
 impl Request {
     /// Whether nothing else can be meant.
     pub(super) fn is_sure(&self) -> bool {
-        self.probability >= if self.is_whole { SURE } else { CERTAIN } && self.is_said
+        self.probability >= self.needs[usize::from(self.is_far_ahead)]
     }
 
     /// What would be done, an infinitive phrase.
     pub(super) fn about(&self) -> &'static str {
         self.intent.about
+    }
+
+    /// Whether it is sure although the request seems to have several parts.
+    pub(super) fn is_certain(&self) -> bool {
+        self.probability >= CERTAIN && self.needs == SURE
+    }
+
+    /// Whether it is more probable than what speaks for nothing else.
+    pub(super) fn is_likely(&self) -> bool {
+        self.probability >= self.needs[1] && self.needs != [CERTAIN; 2]
+    }
+
+    /// The name of the intent.
+    pub(super) fn name(&self) -> &'static str {
+        self.intent.name
+    }
+
+    /// Name, confidence and values, for people who look into it.
+    pub(super) fn explanation(&self) -> String {
+        format!(
+            "{} {:.2}{} {:?}",
+            self.intent.name,
+            self.probability,
+            if self.needs == SURE { "" } else { "~" },
+            self.values
+        )
     }
 
     /// The first command, if all its values are known.
@@ -84,33 +139,61 @@ impl Request {
     }
 }
 
-/// The intents that a request may mean: the words choose a few, the values decide between them.
-fn rank(model: &Model, request: &[Word]) -> Vec<Request> {
-    let mut probable: Vec<(usize, f32)> = model.probabilities(request, INTENTS.len()).into_iter().enumerate().collect();
-    probable.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let ranked = probable.into_iter().take(CANDIDATES).map(|(at, probability)| {
-        let intent = &INTENTS[at];
-        let Alignment { values, left_out: [elsewhere, nowhere], .. } = nearest(model, intent, request);
-        let lacks = if plan::lacks_value(intent, &values) { LACKS_VALUE } else { 1.0 };
-        let share = lacks * ELSEWHERE.powi(elsewhere as i32) * NOWHERE.powi(nowhere as i32);
-        let is_said = request.iter().filter(|word| !word.is_filler()).count() > 1;
-        Request { intent, values, probability: probability * share, is_whole: elsewhere + nowhere == 0, is_said }
-    });
-    let mut ranked: Vec<Request> = ranked.filter(|request| request.probability >= POSSIBLE).collect();
-    ranked.sort_by(|a, b| b.probability.total_cmp(&a.probability));
-    ranked
+/// The least probability for a candidate. `has_foreign` says that a word of the request belongs to another subject.
+fn needs(found: &judge::Candidate, has_foreign: bool) -> [f32; 2] {
+    match found.left_over() {
+        left if left > 0.0 && has_foreign => [NEVER; 2],
+        _ if found.is_loose() => [if found.begins_alike() { CERTAIN } else { NEVER }; 2],
+        left if left > 0.0 && found.lacks_much() => [CERTAIN; 2],
+        left if left > 0.0 => ONE_LEFT,
+        _ => SURE,
+    }
 }
 
-/// The request beside the paraphrase of an intent that agrees best.
-fn nearest(model: &Model, intent: &TableIntent, request: &[Word]) -> Alignment {
-    let aligned = intent.says.iter().map(|say| align(model, &words(say), request));
-    aligned.max_by(|a, b| a.agreement.total_cmp(&b.agreement)).unwrap_or_default()
+/// The intents that a request may mean, the most probable first. Those that would do the same count as one.
+fn rank(model: &Model, request: &[Word]) -> Vec<Request> {
+    let says = |intent: usize| INTENTS[intent].says.iter().map(|say| words(say)).collect();
+    let found = judge::candidates(model, request, says);
+    let has_foreign = request.iter().any(|word| !word.is_name && is_foreign(&word.raw.to_lowercase()));
+    let traits: Vec<model::Traits> = found.iter().map(|candidate| candidate.traits).collect();
+    let mut ranked: Vec<Request> = found
+        .into_iter()
+        .zip(judge::probabilities(&model.judge, &traits))
+        .map(|(found, probability)| Request {
+            intent: &INTENTS[found.intent],
+            needs: needs(&found, has_foreign),
+            probability: if request.len() >= LITERAL_WORDS && found.is_literal() {
+                probability.max(LITERAL + 0.1 * probability)
+            } else {
+                probability
+            },
+            values: found.values,
+            is_far_ahead: false,
+        })
+        .collect();
+    ranked.sort_by(|a, b| b.probability.total_cmp(&a.probability));
+    let mut distinct: Vec<Request> = Vec::new();
+    for request in ranked {
+        let of = |request: &Request| plan::effect(request.intent, &request.values);
+        match distinct.iter_mut().find(|known| of(known).is_some() && of(known) == of(&request)) {
+            Some(known) => known.probability += request.probability,
+            None => distinct.push(request),
+        }
+    }
+    distinct.retain(|request| request.probability >= POSSIBLE);
+    distinct
 }
 
 /// Learns the weights from all tables.
 #[cfg(feature = "training")]
 #[must_use]
 pub fn weights() -> Vec<u8> {
-    let samples = training::samples();
-    training::learn(&samples.iter().collect::<Vec<_>>())
+    training::learn_all()
+}
+
+/// Learns from four fifths of the tables and says how well the rest is understood.
+#[cfg(feature = "training")]
+#[must_use]
+pub fn trial() -> String {
+    training::trial()
 }

@@ -1,6 +1,6 @@
 //! The weights that `scripts/train-intents` learned from the tables: how much each feature speaks for each intent.
 
-use std::{collections::HashMap, ops::Range, sync::LazyLock};
+use std::{borrow::Cow, collections::HashMap, sync::LazyLock};
 
 use super::{features::features, file::hash_of_tables, words::Word};
 
@@ -10,13 +10,23 @@ pub(super) static MODEL: LazyLock<Model> = LazyLock::new(|| {
     model.filter(|model| model.tables == hash_of_tables()).unwrap_or_default()
 });
 
-const MAGIC: &[u8; 8] = b"cohabIW1";
+/// How a candidate is described, see [`super::judge`].
+pub(super) type Traits = [f32; 13];
+/// The weight of each trait.
+pub(super) type Judge = Traits;
+
+const MAGIC: &[u8; 8] = b"cohabIW2";
 /// The rarity that counts for a word that no table has.
 const UNKNOWN: f32 = 6.0;
 /// The rarity of a word that carries little meaning, as a share.
 const FILLER: f32 = 0.3;
 /// Steps of a rarity in the file.
 const RARITY_STEPS: f32 = 16.0;
+
+/// Bytes of a feature in the index: its hash, and where its weights end.
+const INDEX_BYTES: usize = 8;
+/// Bytes of a weight: the intent and the step.
+const WEIGHT_BYTES: usize = 3;
 
 /// See the module's description.
 #[derive(Debug, Default)]
@@ -25,32 +35,32 @@ pub(super) struct Model {
     tables: u32,
     /// Each word of the tables, and how rare it is.
     words: HashMap<String, f32>,
-    /// For each feature, where its weights are.
-    features: HashMap<u32, Range<usize>>,
-    /// Intents and weights.
-    weights: Vec<(u16, i8)>,
+    /// For each feature, in order, its hash and where its weights end.
+    index: Cow<'static, [u8]>,
+    /// Intents and steps.
+    weights: Cow<'static, [u8]>,
     /// The value of one step of a weight.
     scale: f32,
+    /// How the traits of a candidate count, see [`super::judge`].
+    pub(super) judge: Judge,
 }
 
 impl Model {
     /// Reads a file; `None` if it is no such file or is cut short.
-    pub(super) fn read(file: &[u8]) -> Option<Self> {
+    pub(super) fn read(file: &'static [u8]) -> Option<Self> {
         let mut bytes = Bytes(file.strip_prefix(MAGIC)?);
         let mut model = Self { tables: bytes.u32()?, scale: f32::from_bits(bytes.u32()?), ..Self::default() };
+        for weight in &mut model.judge {
+            *weight = f32::from_bits(bytes.u32()?);
+        }
         for _ in 0..bytes.u32()? {
             let length = usize::from(bytes.take(1)?[0]);
             let word = std::str::from_utf8(bytes.take(length)?).ok()?.to_owned();
             model.words.insert(word, f32::from(bytes.take(1)?[0]) / RARITY_STEPS);
         }
-        for _ in 0..bytes.u32()? {
-            let (feature, count) = (bytes.u32()?, usize::from(bytes.u16()?));
-            let start = model.weights.len();
-            for _ in 0..count {
-                model.weights.push((bytes.u16()?, i8::from_le_bytes([bytes.take(1)?[0]])));
-            }
-            model.features.insert(feature, start..model.weights.len());
-        }
+        let (features, weights) = (bytes.u32()? as usize, bytes.u32()? as usize);
+        model.index = Cow::Borrowed(bytes.take(features.checked_mul(INDEX_BYTES)?)?);
+        model.weights = Cow::Borrowed(bytes.take(weights.checked_mul(WEIGHT_BYTES)?)?);
         bytes.0.is_empty().then_some(model)
     }
 
@@ -70,23 +80,43 @@ impl Model {
         self.words.keys().map(String::as_str)
     }
 
-    /// The probability of each of `count` intents.
-    pub(super) fn probabilities(&self, request: &[Word], count: usize) -> Vec<f32> {
+    /// The logarithm of the probability of each of `count` intents.
+    pub(super) fn log_probabilities(&self, request: &[Word], count: usize) -> Vec<f32> {
         let mut sums = vec![0.0_f32; count];
-        for (feature, weight) in features(request) {
-            let range = self.features.get(&feature).cloned().unwrap_or_default();
-            for (intent, step) in &self.weights[range] {
-                if let Some(sum) = sums.get_mut(usize::from(*intent)) {
-                    *sum += weight * f32::from(*step) * self.scale;
+        for (feature, weight) in features(request, |word| self.words.get(word).copied()) {
+            for record in self.weights_of(feature).chunks_exact(WEIGHT_BYTES) {
+                let intent = usize::from(u16::from_le_bytes([record[0], record[1]]));
+                if let Some(sum) = sums.get_mut(intent) {
+                    *sum += weight * f32::from(i8::from_le_bytes([record[2]])) * self.scale;
                 }
             }
         }
-        softmax(&mut sums);
+        let most = sums.iter().copied().fold(f32::MIN, f32::max);
+        let all = most + sums.iter().map(|sum| (sum - most).exp()).sum::<f32>().ln();
+        sums.iter_mut().for_each(|sum| *sum -= all);
         sums
+    }
+
+    fn weights_of(&self, feature: u32) -> &[u8] {
+        let number = |at: usize, part: usize| {
+            let bytes = &self.index[at * INDEX_BYTES + part..][..4];
+            u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+        };
+        let (mut low, mut high) = (0, self.index.len() / INDEX_BYTES);
+        while low < high {
+            let middle = (low + high) / 2;
+            if number(middle, 0) < feature { low = middle + 1 } else { high = middle }
+        }
+        if low * INDEX_BYTES >= self.index.len() || number(low, 0) != feature {
+            return &[];
+        }
+        let start = if low == 0 { 0 } else { number(low - 1, 4) as usize };
+        self.weights.get(start * WEIGHT_BYTES..number(low, 4) as usize * WEIGHT_BYTES).unwrap_or_default()
     }
 }
 
 /// Turns sums into probabilities.
+#[cfg(any(test, feature = "training"))]
 pub(super) fn softmax(sums: &mut [f32]) {
     let most = sums.iter().copied().fold(f32::MIN, f32::max);
     sums.iter_mut().for_each(|sum| *sum = (*sum - most).exp());
@@ -104,23 +134,25 @@ impl<'a> Bytes<'a> {
         Some(taken)
     }
 
-    fn u16(&mut self) -> Option<u16> {
-        Some(u16::from_le_bytes(self.take(2)?.try_into().ok()?))
-    }
-
     fn u32(&mut self) -> Option<u32> {
         Some(u32::from_le_bytes(self.take(4)?.try_into().ok()?))
     }
 }
 
-/// Writes a file. `words` hold rarities; `weights` hold, for each feature, intents and their weights.
+/// Writes a file. `words` hold rarities; `weights` hold, for each feature in order, intents and their weights.
 #[cfg(any(test, feature = "training"))]
-pub(super) fn write(tables: u32, words: &[(String, f32)], weights: &[(u32, Vec<(u16, f32)>)]) -> Vec<u8> {
+pub(super) fn write(
+    tables: u32,
+    judge: &Judge,
+    words: &[(String, f32)],
+    weights: &[(u32, Vec<(u16, f32)>)],
+) -> Vec<u8> {
     let most = weights.iter().flat_map(|(_, row)| row).map(|(_, weight)| weight.abs()).fold(f32::EPSILON, f32::max);
     let scale = most / f32::from(i8::MAX);
     let mut file = MAGIC.to_vec();
     file.extend(tables.to_le_bytes());
     file.extend(scale.to_bits().to_le_bytes());
+    file.extend(judge.iter().flat_map(|weight| weight.to_bits().to_le_bytes()));
     file.extend((words.len() as u32).to_le_bytes());
     for (word, rarity) in words {
         file.push(word.len() as u8);
@@ -134,13 +166,16 @@ pub(super) fn write(tables: u32, words: &[(String, f32)], weights: &[(u32, Vec<(
     let rows: Vec<(u32, Vec<(u16, i8)>)> = weights.iter().map(|(feature, row)| (*feature, steps(row))).collect();
     let kept: Vec<_> = rows.iter().filter(|(_, row)| !row.is_empty()).collect();
     file.extend((kept.len() as u32).to_le_bytes());
-    for (feature, row) in kept {
+    file.extend((kept.iter().map(|(_, row)| row.len()).sum::<usize>() as u32).to_le_bytes());
+    let mut end = 0_u32;
+    for (feature, row) in &kept {
+        end += row.len() as u32;
         file.extend(feature.to_le_bytes());
-        file.extend((row.len() as u16).to_le_bytes());
-        for (intent, step) in row {
-            file.extend(intent.to_le_bytes());
-            file.push(step.to_le_bytes()[0]);
-        }
+        file.extend(end.to_le_bytes());
+    }
+    for (intent, step) in kept.iter().flat_map(|(_, row)| row) {
+        file.extend(intent.to_le_bytes());
+        file.push(step.to_le_bytes()[0]);
     }
     file
 }
@@ -157,19 +192,21 @@ mod tests {
     #[test]
     fn a_file_reads_back_and_a_broken_one_does_not() {
         let feature = hash_of("sort");
-        let file = write(7, &[("sort".to_owned(), 2.0)], &[(feature, vec![(1, 40.0), (0, -40.0)])]);
-        let model = Model::read(&file).unwrap();
+        let judge = Judge::default();
+        let file: &'static [u8] =
+            write(7, &judge, &[("sort".to_owned(), 2.0)], &[(feature, vec![(1, 40.0), (0, -40.0)])]).leak();
+        let model = Model::read(file).unwrap();
         assert_eq!(model.tables, 7);
         let request = words("sort");
         assert!(model.knows(&request[0]) && model.rarity(&request[0]) == 2.0);
-        let probabilities = model.probabilities(&request, 2);
-        assert!(probabilities[1] > 0.9, "{probabilities:?}");
+        let probable = model.log_probabilities(&request, 2);
+        assert!(probable[1].exp() > 0.9, "{probable:?}");
         for cut in 0..file.len() {
             assert!(Model::read(&file[..cut]).is_none(), "{cut}");
         }
     }
 
     fn hash_of(word: &str) -> u32 {
-        features(&words(word))[0].0
+        super::super::features::hash(&["word", word])
     }
 }

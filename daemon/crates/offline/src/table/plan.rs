@@ -46,6 +46,12 @@ pub(super) fn first_command(intent: &TableIntent, values: &Values) -> Option<Str
     fill(intent.commands.first()?.line, values).ok()
 }
 
+/// All commands with their values; `None` if there are none or a value is missing.
+pub(super) fn effect(intent: &TableIntent, values: &Values) -> Option<Vec<String>> {
+    let lines: Option<Vec<String>> = intent.commands.iter().map(|command| fill(command.line, values).ok()).collect();
+    lines.filter(|lines| !lines.is_empty())
+}
+
 /// Whether a command needs a value that is not there.
 pub(super) fn lacks_value(intent: &TableIntent, values: &Values) -> bool {
     intent.commands.iter().any(|command| fill(command.line, values).is_err())
@@ -107,9 +113,9 @@ fn replace<E>(text: &str, by: impl Fn(&str, &str) -> Result<String, E>) -> Resul
 
 /// Whether braces hold a slot: `awk '{print $1}'` has braces of its own.
 pub(super) fn is_slot(inside: &str) -> bool {
-    const KINDS: [&str; 19] = [
-        "path", "folder", "new", "number", "port", "pid", "size", "ext", "glob", "text", "word", "host", "url", "date",
-        "span", "expr", "first", "count", "sudo",
+    const KINDS: [&str; 20] = [
+        "decimal", "path", "folder", "new", "number", "port", "pid", "size", "ext", "glob", "text", "word", "host",
+        "url", "date", "span", "expr", "first", "count", "sudo",
     ];
     KINDS.contains(&kind_of(inside.split('=').next().unwrap_or(inside)))
 }
@@ -120,8 +126,10 @@ fn missing(slot: &Slot) -> String {
     let what = match (kind, label) {
         ("path", "") => "file or folder",
         ("new", "") => "new name",
+        ("word", "") => "name",
         ("ext", _) => "file ending",
         ("expr", _) => "calculation",
+        ("decimal", "") => "number",
         ("glob", _) => "pattern, such as *.log,",
         (_, "") => kind,
         (_, label) => label,

@@ -1,18 +1,32 @@
-//! Learns the weights of [`super::model`]: softmax regression over the features of all paraphrases.
+//! Learns the weights of [`super::model`]: softmax regression over the features of all paraphrases, and the judge of [`super::judge`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{
     features::features,
     file::{INTENTS, hash_of_tables},
-    model::{softmax, write},
-    words::{Word, words},
+    judge,
+    model::{Judge, Model, Traits, softmax, write},
+    words::{Slot, Word, words},
 };
 
-const EPOCHS: usize = 20;
+const EPOCHS: usize = 24;
 /// The first step of learning, and how it shrinks with each epoch.
 const RATE: f32 = 4.0;
 const DECAY: f32 = 0.25;
+/// One in this many features is left out in each step, so that no intent hangs on one word.
+const LEFT_OUT: u64 = 5;
+/// How often each paraphrase is learned from, each time with other values.
+const VARIANTS: usize = 6;
+/// Smaller errors are not learned from.
+const LEAST_ERROR: f32 = 0.0005;
+/// Parts of the paraphrases; one is left out at a time.
+pub(super) const FOLDS: usize = 5;
+/// Parts whose paraphrases are judged.
+#[cfg(feature = "training")]
+const JUDGED_FOLDS: usize = 2;
+/// One in this many paraphrases that were left out is judged.
+const ONE_OF: usize = 3;
 
 /// A paraphrase with its intent.
 pub(super) struct Sample {
@@ -22,6 +36,59 @@ pub(super) struct Sample {
     pub(super) words: Vec<Word>,
 }
 
+impl Sample {
+    /// The paraphrase as a request, with values in its slots.
+    pub(super) fn request(&self, seed: usize) -> Vec<Word> {
+        let topic = INTENTS[self.intent].name.split('.').next().unwrap_or_default();
+        let file = FILES.iter().find(|(known, _)| *known == topic).map(|(_, file)| *file);
+        self.words.iter().map(|word| with_value(word, seed, file)).collect()
+    }
+}
+
+/// A slot with a value of its type. Many values are words that mean something elsewhere, so that they do not count here.
+fn with_value(word: &Word, seed: usize, file: Option<&str>) -> Word {
+    let one = |values: &'static str| {
+        let values: Vec<&str> = values.split(' ').collect();
+        values[seed % values.len()]
+    };
+    let value = match word.slot.as_ref().map(Slot::kind) {
+        None => return word.clone(),
+        Some("number" | "pid") => one("17 3 2000 two"),
+        Some("decimal") => one("17 2.5"),
+        Some("port") => one("8080 22"),
+        Some("size") => one("10MB 2GB"),
+        Some("ext") => one(".log py md .jpg csv txt"),
+        Some("glob") => one("*.log data*"),
+        Some("url") => "https://example.org/a.tgz",
+        Some("host") => one("example.org 10.0.0.7 web01 server nas ada@box.lan"),
+        Some("date") => "2026-11-26",
+        Some("expr") => "3+4",
+        Some("word") => one(WORDS),
+        Some("text") if seed.is_multiple_of(3) => one("TODO error hello timeout name"),
+        Some("text") => "'some words'",
+        Some("folder") => one("~/some/place docs uploads build /var/lib test images src backup data"),
+        Some(_) => {
+            file.unwrap_or_else(|| one("src/notes.txt docs README.md Makefile server.log build /etc/hosts old.bak"))
+        }
+    };
+    words(value).swap_remove(0)
+}
+
+/// The files that the intents of a topic are about.
+const FILES: [(&str, &str); 7] = [
+    ("pdf", "thesis.pdf"),
+    ("image", "photo.jpg"),
+    ("media", "talk.mp4"),
+    ("csv", "data.csv"),
+    ("json", "config.json"),
+    ("archive", "a.zip"),
+    ("xml", "page.xml"),
+];
+
+/// Names of programs, services, packages, branches and other things.
+const WORDS: &str = "xorbit htop my-thing nginx v1.2 docker tmux java main redis git node jq postgres vim feature/login python3 bash \
+                     ssh build test web tree curl backup cron api";
+
 /// All paraphrases.
 pub(super) fn samples() -> Vec<Sample> {
     let of_intent = |(intent, table): (usize, &super::file::TableIntent)| {
@@ -30,41 +97,63 @@ pub(super) fn samples() -> Vec<Sample> {
     INTENTS.iter().enumerate().flat_map(of_intent).collect()
 }
 
+/// Learns everything and returns the file of weights.
+#[cfg(feature = "training")]
+pub(super) fn learn_all() -> Vec<u8> {
+    let samples = samples();
+    let judged: Vec<_> = (0..JUDGED_FOLDS).flat_map(|fold| judged(&samples, fold)).collect();
+    let judged: Vec<_> = judged.into_iter().map(|judged| (judged.candidates, judged.right)).collect();
+    learn(&samples.iter().collect::<Vec<_>>(), &judge::learn(&judged))
+}
+
+/// A request that was not learned from, with its candidates and the place of the right one.
+pub(super) struct Judged {
+    pub(super) candidates: Vec<Traits>,
+    pub(super) right: Option<usize>,
+}
+
+/// Learns from all paraphrases but those of one part, and judges these. Some intents are left out as a whole: for their paraphrases
+/// every candidate is wrong.
+pub(super) fn judged(samples: &[Sample], fold: usize) -> Vec<Judged> {
+    let is_unknown = |sample: &Sample| sample.intent * 31 % (4 * FOLDS) == fold;
+    let is_out = |at: usize| at * 7919 % FOLDS == fold;
+    let learned = |(at, sample): &(usize, &Sample)| !is_out(*at) && !is_unknown(sample);
+    let learned: Vec<&Sample> = samples.iter().enumerate().filter(learned).map(|(_, sample)| sample).collect();
+    let file: &'static [u8] = Box::leak(learn(&learned, &Judge::default()).into_boxed_slice());
+    let Some(model) = Model::read(file) else { return Vec::new() };
+    let mut says: HashMap<usize, Vec<Vec<Word>>> = HashMap::new();
+    learned.iter().for_each(|sample| says.entry(sample.intent).or_default().push(sample.words.clone()));
+    let asked = samples.iter().enumerate().filter(|(at, _)| is_out(*at)).step_by(ONE_OF);
+    let judge = |(at, sample): (usize, &Sample)| {
+        let found =
+            judge::candidates(&model, &sample.request(at), |intent| says.get(&intent).cloned().unwrap_or_default());
+        let right = found.iter().position(|candidate| candidate.intent == sample.intent);
+        let right = right.filter(|_| !is_unknown(sample));
+        Judged { candidates: found.into_iter().map(|candidate| candidate.traits).collect(), right }
+    };
+    asked.map(judge).collect()
+}
+
 /// Learns from samples and returns the file of weights.
-pub(super) fn learn(samples: &[&Sample]) -> Vec<u8> {
+pub(super) fn learn(samples: &[&Sample], judge: &Judge) -> Vec<u8> {
+    let rarities = rarities(samples);
+    let rarity_of: HashMap<&str, f32> = rarities.iter().map(|(word, rarity)| (word.as_str(), *rarity)).collect();
+    let of = |words: &[Word]| features(words, |word| rarity_of.get(word).copied());
+    // Each paraphrase once with its slots, and often with values in them.
+    let variants = |at: usize, sample: &Sample| {
+        let filled = (1..VARIANTS).map(|variant| of(&sample.request(at * VARIANTS + variant * 5)));
+        std::iter::once(of(&sample.words)).chain(filled).map(|row| (sample.intent, row)).collect::<Vec<_>>()
+    };
     let rows: Vec<(usize, Vec<(u32, f32)>)> =
-        samples.iter().map(|sample| (sample.intent, features(&sample.words))).collect();
+        samples.iter().enumerate().flat_map(|(at, sample)| variants(at, sample)).collect();
     let known: BTreeSet<u32> = rows.iter().flat_map(|(_, row)| row).map(|(feature, _)| *feature).collect();
     let places: BTreeMap<u32, usize> = known.iter().enumerate().map(|(place, feature)| (*feature, place)).collect();
-    let count = INTENTS.len();
-    let mut weights = vec![0.0_f32; known.len() * count];
     let rows: Vec<(usize, Vec<(usize, f32)>)> = rows
         .into_iter()
         .map(|(intent, row)| (intent, row.into_iter().map(|(feature, weight)| (places[&feature], weight)).collect()))
         .collect();
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    let mut seed = 1_u64;
-    for epoch in 0..EPOCHS {
-        for at in (1..order.len()).rev() {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            order.swap(at, (seed >> 33) as usize % (at + 1));
-        }
-        let rate = RATE / (1.0 + DECAY * epoch as f32);
-        for at in &order {
-            let (intent, row) = &rows[*at];
-            let mut errors = vec![0.0_f32; count];
-            for (place, weight) in row {
-                let own = &weights[place * count..(place + 1) * count];
-                errors.iter_mut().zip(own).for_each(|(sum, own)| *sum += weight * own);
-            }
-            softmax(&mut errors);
-            errors[*intent] -= 1.0;
-            for (place, weight) in row {
-                let own = &mut weights[place * count..(place + 1) * count];
-                own.iter_mut().zip(&errors).for_each(|(own, error)| *own -= rate * weight * error);
-            }
-        }
-    }
+    let count = INTENTS.len();
+    let weights = descend(&rows, known.len(), count);
     let learned: Vec<(u32, Vec<(u16, f32)>)> = known
         .iter()
         .enumerate()
@@ -73,7 +162,43 @@ pub(super) fn learn(samples: &[&Sample]) -> Vec<u8> {
             (*feature, own.enumerate().map(|(intent, weight)| (intent as u16, weight)).collect())
         })
         .collect();
-    write(hash_of_tables(), &rarities(samples), &learned)
+    write(hash_of_tables(), judge, &rarities, &learned)
+}
+
+/// Softmax regression by stochastic gradient descent: the weight of each feature for each intent.
+fn descend(rows: &[(usize, Vec<(usize, f32)>)], features: usize, count: usize) -> Vec<f32> {
+    let mut weights = vec![0.0_f32; features * count];
+    let mut order: Vec<usize> = (0..rows.len() / VARIANTS).collect();
+    let mut seed = 1_u64;
+    let mut random = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    let mut sums = vec![0.0_f32; count];
+    for epoch in 0..EPOCHS {
+        for at in (1..order.len()).rev() {
+            order.swap(at, random(at as u64 + 1) as usize);
+        }
+        let rate = RATE / (1.0 + DECAY * epoch as f32);
+        for at in &order {
+            let (intent, row) = &rows[VARIANTS * at + epoch % VARIANTS];
+            let row: Vec<&(usize, f32)> = row.iter().filter(|_| random(LEFT_OUT) > 0).collect();
+            sums.fill(0.0);
+            for (place, weight) in &row {
+                let own = &weights[place * count..(place + 1) * count];
+                sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += weight * own);
+            }
+            softmax(&mut sums);
+            sums[*intent] -= 1.0;
+            let errors = sums.iter().enumerate().filter(|(_, error)| error.abs() > LEAST_ERROR);
+            let errors: Vec<(usize, f32)> = errors.map(|(intent, error)| (intent, rate * error)).collect();
+            for (place, weight) in &row {
+                let own = &mut weights[place * count..(place + 1) * count];
+                errors.iter().for_each(|(intent, error)| own[*intent] -= weight * error);
+            }
+        }
+    }
+    weights
 }
 
 /// Each word and its rarity: a word of few intents tells much.
@@ -86,4 +211,53 @@ fn rarities(samples: &[&Sample]) -> Vec<(String, f32)> {
     }
     let rarity = |intents: usize| (1.0 + INTENTS.len() as f32 / intents as f32).ln();
     seen.into_iter().map(|(word, intents)| (word.to_owned(), rarity(intents.len()))).collect()
+}
+
+/// The share of requests whose first candidate is right.
+#[cfg(test)]
+pub(super) fn first(judged: &[Judged], judge: &Judge) -> f32 {
+    let is_right = |judged: &&Judged| {
+        let probabilities = judge::probabilities(judge, &judged.candidates);
+        let best = (0..probabilities.len()).max_by(|a, b| probabilities[*a].total_cmp(&probabilities[*b]));
+        judged.right.is_some() && best == judged.right
+    };
+    judged.iter().filter(is_right).count() as f32 / judged.len() as f32
+}
+
+/// Shares that say how well requests are understood that were not learned from.
+#[cfg(any(test, feature = "training"))]
+pub(super) fn report(judged: &[Judged], judge: &Judge, sure: f32) -> String {
+    let (mut first, mut among, mut claimed, mut wrong, mut unknown) = (0, 0, 0, 0, 0);
+    for Judged { candidates, right } in judged {
+        let probabilities = judge::probabilities(judge, candidates);
+        let mut order: Vec<usize> = (0..candidates.len()).collect();
+        order.sort_by(|a, b| probabilities[*b].total_cmp(&probabilities[*a]));
+        first += usize::from(right.is_some() && order.first() == right.as_ref());
+        among += usize::from(right.is_some_and(|right| order.iter().take(3).any(|at| *at == right)));
+        unknown += usize::from(right.is_none());
+        let is_claimed = order.first().is_some_and(|at| probabilities[*at] >= sure);
+        claimed += usize::from(is_claimed);
+        wrong += usize::from(is_claimed && order.first() != right.as_ref());
+    }
+    let share = |count: usize| 100.0 * count as f32 / judged.len() as f32;
+    format!(
+        "{} requests: {:.1} % first, {:.1} % among three, {:.1} % not among the candidates; at {sure} {:.1} % claimed, {:.1} % wrongly",
+        judged.len(),
+        share(first),
+        share(among),
+        share(unknown),
+        share(claimed),
+        share(wrong)
+    )
+}
+
+/// Learns without one part and says how well that part is understood.
+#[cfg(feature = "training")]
+pub(super) fn trial() -> String {
+    let samples = samples();
+    let judged = judged(&samples, 0);
+    let pairs: Vec<_> = judged.iter().map(|judged| (judged.candidates.clone(), judged.right)).collect();
+    let judge = judge::learn(&pairs);
+    let lines: Vec<String> = [0.4, 0.5, 0.6, 0.7, 0.8].iter().map(|sure| report(&judged, &judge, *sure)).collect();
+    format!("{judge:?}\n{}", lines.join("\n"))
 }

@@ -4,7 +4,7 @@ use super::{
     super::{
         shell_line::{is_host, is_plain_name, path, word},
         values::read_number,
-        vocabulary::{extensions_of, is_filler},
+        vocabulary::{extensions_of, is_filler, kind_of_file},
     },
     words::Word,
 };
@@ -23,7 +23,7 @@ pub(super) fn most_words(kind: &str) -> usize {
     match kind {
         "text" => MAX_TEXT_WORDS,
         "expr" => 12,
-        "date" => 3,
+        "date" => 4,
         "size" => 2,
         _ => 1,
     }
@@ -38,17 +38,20 @@ pub(super) fn fit(kind: &str, words: &[Word], is_known: impl Fn(&Word) -> bool) 
     let raw = first.raw.as_str();
     let plain = match () {
         () if first.is_quoted => SURE,
-        () if first.is_filler() => return None,
+        () if first.is_filler() || is_generic(kind, first) => return None,
         () if is_known(first) => DOUBTFUL,
         () => LIKELY,
     };
     let number = read_number(&raw.to_lowercase());
     match kind {
+        "number" if number.is_none() => ordinal(&raw.to_lowercase()).map(|_| LIKELY),
         "number" | "pid" => number.map(|_| SURE),
+        "decimal" => decimal(raw).map(|_| SURE),
         "port" => number.filter(|port| (1..=65_535).contains(port)).map(|_| SURE),
         "size" => size(raw).map(|_| SURE),
         "url" if raw.contains("://") => Some(SURE),
         "url" => (raw.contains('.') && raw.contains('/') || raw.starts_with("www.")).then_some(LIKELY),
+        "host" if raw.split_once('@').is_some_and(|(user, host)| is_host(user) && is_host(host)) => Some(SURE),
         "host" if is_host(raw) && (raw.contains(['.', ':']) || raw == "localhost") => Some(SURE),
         "host" => (is_host(raw) && !raw.bytes().all(|byte| byte.is_ascii_digit())).then_some(plain),
         "glob" => raw.contains(['*', '?']).then_some(SURE),
@@ -60,6 +63,8 @@ pub(super) fn fit(kind: &str, words: &[Word], is_known: impl Fn(&Word) -> bool) 
         "text" => Some(plain),
         // Places.
         _ if raw.contains("://") || number.is_some() && !first.is_quoted => None,
+        // "convert mov to mp4" names no files.
+        _ if !first.is_quoted && kind_of_file(raw).is_some() => None,
         _ if first.is_name => Some(SURE),
         _ => Some(plain),
     }
@@ -80,7 +85,13 @@ fn fit_many(kind: &str, words: &[Word]) -> Option<f32> {
 pub(super) fn value(kind: &str, words: &[Word]) -> Option<String> {
     let joined = || words.iter().map(|word| word.raw.as_str()).collect::<Vec<_>>().join(" ");
     match kind {
-        "number" | "port" | "pid" => read_number(&joined().to_lowercase()).map(|number| number.to_string()),
+        "number" | "port" | "pid" => {
+            let text = joined().to_lowercase();
+            read_number(&text).or_else(|| ordinal(&text)).map(|number| number.to_string())
+        }
+        "text" => Some(without_courtesy(words)),
+        "path" | "folder" if !words[0].is_name && words[0].form == "home" => Some("~".to_owned()),
+        "decimal" => decimal(&joined()),
         "size" => size(&words.iter().map(|word| word.raw.as_str()).collect::<String>()),
         "ext" => extension(&joined()),
         "expr" => expression(words),
@@ -95,11 +106,63 @@ pub(super) fn written(kind: &str, value: &str, is_behind_option: bool) -> Option
     match kind {
         "path" | "folder" | "new" => Some(path(value)),
         "number" | "port" | "pid" => value.bytes().all(|byte| byte.is_ascii_digit()).then(|| value.to_owned()),
+        "decimal" => value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.').then(|| value.to_owned()),
         "word" | "ext" if is_plain_name(value) => Some(word(value)),
         "word" => (value.contains(' ') || value.contains('/')).then(|| word(value)).filter(|_| !is_option),
-        "host" => is_host(value).then(|| word(value)),
+        "host" => value.split('@').all(is_host).then(|| word(value)),
         _ => (!is_option).then(|| word(value)),
     }
+}
+
+/// Whether a word stands for any value of the type: "this folder", "the server".
+fn is_generic(kind: &str, word: &Word) -> bool {
+    const GENERIC: [&str; 20] = [
+        "folder",
+        "file",
+        "project",
+        "it",
+        "host",
+        "machine",
+        "user",
+        "package",
+        "service",
+        "command",
+        "process",
+        "group",
+        "container",
+        "image",
+        "branch",
+        "program",
+        "port",
+        "number",
+        "line",
+        "name",
+    ];
+    kind != "text" && kind != "ext" && !word.is_name && GENERIC.contains(&word.form.as_str())
+}
+
+/// The words of a text, without "for me" and "please" at the end.
+fn without_courtesy(words: &[Word]) -> String {
+    let is_courtesy =
+        |word: &Word| !word.is_quoted && ["for", "me", "please", "pls", "now"].contains(&word.stem.as_str());
+    let end = words.iter().rposition(|word| !is_courtesy(word)).map_or(words.len(), |last| last + 1);
+    words[..end].iter().map(|word| word.raw.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// 3 of `third` and of `3rd`.
+fn ordinal(text: &str) -> Option<u64> {
+    const ORDINALS: [&str; 10] =
+        ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
+    let digits = ["st", "nd", "rd", "th"].iter().find_map(|ending| text.strip_suffix(ending));
+    let named = || ORDINALS.iter().position(|word| *word == text).map(|place| place as u64 + 1);
+    digits.and_then(|digits| digits.parse().ok()).or_else(named)
+}
+
+/// `26.2` of `26,2` and of `26.2`; words such as `three` are numbers, too.
+fn decimal(text: &str) -> Option<String> {
+    let text = text.to_lowercase().replace(',', ".");
+    let is_decimal = text.starts_with(|first: char| first.is_ascii_digit()) && text.parse::<f64>().is_ok();
+    if is_decimal { Some(text) } else { read_number(&text).map(|number| number.to_string()) }
 }
 
 /// `10M` of `10 MB`: a number and a unit that `find` and `head` read.
@@ -165,5 +228,20 @@ fn date(words: &[Word]) -> Option<String> {
     ];
     let text = words.iter().map(|word| word.raw.to_lowercase()).collect::<Vec<_>>().join(" ");
     let bare = text.trim_start_matches("next ").trim_start_matches("last ");
-    (text.parse::<jiff::civil::Date>().is_ok() || DAYS.contains(&bare)).then_some(text)
+    let is_plain = text.parse::<jiff::civil::Date>().is_ok() || DAYS.contains(&bare);
+    if is_plain { Some(text) } else { day_and_month(words) }
+}
+
+/// `24 december 2025` of "the 24th of December 2025" and of "December 24 2025".
+fn day_and_month(words: &[Word]) -> Option<String> {
+    const MONTHS: &str = "january february march april may june july august september october november december";
+    let parts: Vec<String> = words.iter().map(|word| word.raw.to_lowercase()).filter(|word| word != "of").collect();
+    let day_of = |text: &str| ordinal(text).or_else(|| text.parse().ok()).filter(|day| (1..=31).contains(day));
+    let is_month = |text: &&String| MONTHS.split(' ').any(|month| month == text.as_str());
+    let day = parts.iter().find_map(|part| day_of(part))?;
+    let month = parts.iter().find(is_month)?;
+    let year = parts.iter().find(|part| part.len() == 4 && part.parse::<u16>().is_ok());
+    let count = 2 + usize::from(year.is_some());
+    let text = format!("{day} {month} {}", year.map_or("", String::as_str));
+    (parts.len() == count).then(|| text.trim_end().to_owned())
 }

@@ -12,6 +12,8 @@ pub(super) struct Word {
     pub(super) raw: String,
     /// The form that is compared: a concept, else the stem.
     pub(super) form: String,
+    /// The stem, which differs from the form if the word has a concept.
+    pub(super) stem: String,
     /// The type of the slot, in a paraphrase.
     pub(super) slot: Option<Slot>,
     /// Surely a name: quoted, with a slash or a dot, a number.
@@ -50,17 +52,15 @@ pub(super) fn kind_of(label: &str) -> &str {
 impl Word {
     /// Whether the meaning hardly changes without it.
     pub(super) fn is_filler(&self) -> bool {
-        self.slot.is_none() && !self.is_name && is_filler(&self.form)
+        self.slot.is_none() && !self.is_name && (is_filler(&self.form) || is_filler(&self.stem))
     }
 
     fn of(token: &Token) -> Self {
         let slot = token.raw.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).map(Slot::read);
         let is_name = token.is_name && slot.is_none();
-        let form = match token.concept {
-            Some(concept) => concept.to_owned(),
-            None => stem(token.norm.strip_suffix("'s").unwrap_or(&token.norm)).to_owned(),
-        };
-        Self { raw: token.raw.clone(), form, slot, is_name, is_quoted: token.is_quoted }
+        let stem = stem(token.norm.strip_suffix("'s").unwrap_or(&token.norm)).to_owned();
+        let form = token.concept.map_or_else(|| stem.clone(), str::to_owned);
+        Self { raw: token.raw.clone(), form, stem, slot, is_name, is_quoted: token.is_quoted }
     }
 }
 

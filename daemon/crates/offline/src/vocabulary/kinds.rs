@@ -43,3 +43,21 @@ pub(super) const EXTENSIONS: &[(&str, &[&str])] = &[
     ("gif gifs", &["gif"]),
     ("o object", &["o"]),
 ];
+
+/// Kinds of files as requests name them, and the endings, separated by spaces.
+pub(super) const KINDS: &[(&str, &str)] = &[
+    ("pdf", "pdf"),
+    ("image", "jpg jpeg png gif webp heic svg bmp tif tiff"),
+    ("video", "mp4 mkv mov avi webm"),
+    ("audio", "mp3 flac ogg wav m4a opus"),
+    ("archive", "zip tar gz tgz xz bz2 7z rar zst"),
+    ("csv", "csv tsv"),
+    ("json", "json"),
+    ("yaml", "yml yaml"),
+    ("xml", "xml"),
+    ("markdown", "md"),
+    ("log", "log"),
+    ("script", "sh bash"),
+    ("sqlite", "db sqlite sqlite3"),
+    ("iso", "iso img"),
+];

@@ -1,5 +1,6 @@
 //! Looks up words: synonyms, fillers, and names of programs. The data is in the submodules, by kind. Patterns of intents are not here.
 
+mod abbreviations;
 mod concepts;
 mod foreign;
 mod kinds;
@@ -13,10 +14,11 @@ use std::{
 
 pub(super) use self::phrases::PHRASES;
 use self::{
+    abbreviations::ABBREVIATIONS,
     concepts::{CONCEPTS, WEAK},
     foreign::FOREIGN,
-    kinds::EXTENSIONS,
-    plain::{FILLERS, NO_TYPOS, PROGRAMS},
+    kinds::{EXTENSIONS, KINDS},
+    plain::{FILLERS, NAMES, NO_TYPOS, PROGRAMS},
 };
 
 static WORD_CONCEPTS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
@@ -40,6 +42,11 @@ static PROGRAM_NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| PROGRAMS.split_
 static TYPO_EXEMPT: LazyLock<HashSet<&str>> = LazyLock::new(|| NO_TYPOS.split_whitespace().collect());
 static FOREIGN_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| FOREIGN.split_whitespace().collect());
 static WEAK_CONCEPTS: LazyLock<HashSet<&str>> = LazyLock::new(|| WEAK.split_whitespace().collect());
+
+static SHORT_WORDS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+    let pairs = ABBREVIATIONS.iter().flat_map(|(word, short)| short.split(' ').map(move |short| (short, *word)));
+    pairs.collect()
+});
 
 /// Shortest word in which a typo is forgiven.
 const MIN_TYPO_CHARS: usize = 5;
@@ -108,6 +115,22 @@ fn is_one_typo_away(word: &str, known: &str) -> bool {
 /// File name extensions meant by a word: `rust` files, `images`.
 pub(super) fn extensions_of(word: &str) -> Option<&'static [&'static str]> {
     EXTENSIONS.iter().find(|(words, _)| words.split(' ').any(|known| known == word)).map(|(_, extensions)| *extensions)
+}
+
+/// Whether a word is a usual name of a file, folder, branch or value.
+pub(super) fn is_usual_name(word: &str) -> bool {
+    NAMES.split_whitespace().any(|name| name == word)
+}
+
+/// The word that a lower-case word abbreviates.
+pub(super) fn abbreviated(word: &str) -> Option<&'static str> {
+    SHORT_WORDS.get(word).copied()
+}
+
+/// The kind of file that an ending means, as requests name it: `image` for `jpg`.
+pub(super) fn kind_of_file(ending: &str) -> Option<&'static str> {
+    let ending = ending.to_lowercase();
+    KINDS.iter().find(|(_, endings)| endings.split(' ').any(|known| known == ending)).map(|(kind, _)| *kind)
 }
 
 #[cfg(test)]

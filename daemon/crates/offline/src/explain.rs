@@ -1,0 +1,42 @@
+//! Explains how a question is understood: the intents, the values of their slots, the confidence and the first command.
+
+use super::{
+    context::Question,
+    matching::Meant,
+    run::{Next, Run, next},
+    table::Request,
+    understanding::{Understood, understand},
+};
+
+/// Most proposals that are listed.
+const MOST: usize = 3;
+
+/// Explains how the built-in assistant understands a question, one line per intent. Nothing runs.
+#[must_use]
+pub fn explain(text: &str) -> String {
+    let question = Question::parse(text);
+    let run = || Run::new(&question, &[], vec!["bash", "write"]);
+    let table = |verdict: &str, request: &Request| {
+        format!("{verdict} {}: {}\n", request.explanation(), first_action(next(request.follow(&mut run()))))
+    };
+    match understand(text) {
+        Understood::Patterns(meant) => {
+            let line = |clause: &Meant| {
+                let step = (clause.intent.plan)(&clause.slots, &mut run());
+                format!("pattern {}: {}\n", clause.intent.name, first_action(next(step)))
+            };
+            meant.iter().map(line).collect()
+        }
+        Understood::Table(request) => table("table", &request),
+        Understood::Unsure(requests) if requests.is_empty() => "nothing\n".to_owned(),
+        Understood::Unsure(requests) => requests.iter().take(MOST).map(|request| table("maybe", request)).collect(),
+    }
+}
+
+/// The first call of a plan, or the start of its answer.
+fn first_action(next: Next) -> String {
+    match next {
+        Next::Call { tool, args } => format!("{tool} {}", serde_json::Value::from(args)),
+        Next::Answer(text) => format!("says {:?}", text.chars().take(100).collect::<String>()),
+    }
+}
