@@ -20,6 +20,7 @@ use std::{
 
 use cohab_files::{self, FileError};
 
+pub use self::state::MAX_CHANGES;
 use self::{
     list::{BackupLine, TurnList, add},
     state::{Kept, Left, Now, bytes_of, hash_of, mode_of, new_copy, write_new},
@@ -41,8 +42,6 @@ const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 pub const MAX_TURN_BYTES: u64 = 64 * 1024 * 1024;
 /// Most bytes of all copies; the turn that was written to first is deleted first.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
-/// Most changes of one turn.
-pub const MAX_CHANGES: usize = 4_000;
 /// Lifetime of copies.
 const KEEP: Duration = Duration::from_secs(7 * 24 * 3_600);
 

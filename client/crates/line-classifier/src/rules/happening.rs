@@ -32,5 +32,5 @@ pub(super) fn opinion(case: &Case<'_>) -> Opinion {
                 && is_followed
                 && two[1].shape != Shape::Flag
         });
-    if happens { assistant("tells what a program does") } else { None }
+    if happens { assistant("reads as a report about a program") } else { None }
 }

@@ -183,7 +183,9 @@ fn size(text: &str) -> Option<String> {
 fn extension(text: &str) -> Option<String> {
     let lower = text.to_lowercase();
     let name = lower.trim_start_matches("*.").trim_start_matches('.');
-    let name = extensions_of(name).and_then(|known| known.first()).copied().unwrap_or(name);
+    // An ending that is written out stays: `jpeg` is not `jpg`.
+    let meant = extensions_of(name).filter(|known| !known.contains(&name)).and_then(|known| known.first());
+    let name = meant.copied().unwrap_or(name);
     let is_ending = (1..=10).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
     (is_ending && !is_filler(name)).then(|| name.to_owned())
 }
@@ -244,4 +246,16 @@ fn day_and_month(words: &[Word]) -> Option<String> {
     let count = 2 + usize::from(year.is_some());
     let text = format!("{day} {month} {}", year.map_or("", String::as_str));
     (parts.len() == count).then(|| text.trim_end().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::extension;
+
+    #[test]
+    fn a_written_ending_stays_and_a_named_kind_gets_its_usual_one() {
+        for (text, ending) in [(".jpeg", "jpeg"), ("*.jpg", "jpg"), ("python", "py"), (".log", "log")] {
+            assert_eq!(extension(text).as_deref(), Some(ending), "{text}");
+        }
+    }
 }

@@ -208,8 +208,8 @@ pub(super) const INTENTS: &[Intent] = &[
         example: "make this a git repository",
         patterns: &[
             "initialise git ?<place> ?make",
-            "make git ?<place> ?it",
-            "make git folder|<place> ?it",
+            "make git ?<place> ?it -forget -ignore -about",
+            "make git folder|<place> ?it -forget -ignore -about",
             "turn git <place>",
             "initialise git ?make ?it ?<place> ?git",
         ],

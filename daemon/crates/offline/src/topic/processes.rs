@@ -250,7 +250,10 @@ fn list_own(_: &Slots, run: &mut Run<'_>) -> Step {
 }
 
 fn kill(slots: &Slots, run: &mut Run<'_>) -> Step {
-    if let Some(pid) = slots.number.filter(|_| slots.names.is_empty()).or_else(|| slots.name().parse().ok()) {
+    if let Some(first) = slots.number.filter(|_| slots.names.is_empty()).or_else(|| slots.name().parse().ok()) {
+        let Some(pid) = the_pid(first, &run.question.text) else {
+            return Ok(Reply::new("I see several numbers, and do not know which is the process. Nothing was stopped."));
+        };
         return kill_pids(&[pid], &format!("process {pid}"), run);
     }
     let name = slots.name();
@@ -264,6 +267,14 @@ fn kill(slots: &Slots, run: &mut Run<'_>) -> Step {
         return Ok(Reply::new(format!("No process named {} is running; nothing was stopped.", code(name))));
     }
     kill_pids(&pids, &code(name), run)
+}
+
+/// Of several numbers, as in `kill 9 pid 2231`, the one behind `pid`.
+fn the_pid(first: u64, text: &str) -> Option<u64> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let is_single = words.iter().filter(|word| word.parse::<u64>().is_ok()).count() <= 1;
+    let behind = || words.windows(2).find(|two| two[0].eq_ignore_ascii_case("pid")).and_then(|two| two[1].parse().ok());
+    if is_single { Some(first) } else { behind() }
 }
 
 fn kill_pids(pids: &[u64], what: &str, run: &mut Run<'_>) -> Step {

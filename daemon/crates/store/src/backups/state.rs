@@ -16,8 +16,10 @@ use aws_lc_rs::digest;
 use cohab_files::{self, Expected, FileError};
 use serde::{Deserialize, Serialize};
 
-use super::{MAX_CHANGES, git_index};
+use super::git_index;
 
+/// Most changes of one turn.
+pub const MAX_CHANGES: usize = 4_000;
 /// Bytes that are hashed at a time.
 const CHUNK_BYTES: usize = 64 * 1024;
 /// Permissions in a file's mode.
