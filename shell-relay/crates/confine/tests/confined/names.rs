@@ -22,7 +22,7 @@ use std::{
 use cohab_confine::names::{Server, Services, VARIABLE};
 use rustix::{
     event::{PollFd, PollFlags, poll},
-    fs::{OFlags, fcntl_getfl},
+    fs::{OFlags, fcntl_getfl, fcntl_setfl},
     io::{FdFlags, fcntl_getfd},
     net::{
         AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags,
@@ -118,7 +118,8 @@ fn ask_with(flags: SocketFlags) -> io::Result<()> {
     assert_eq!(fcntl_getfl(&socket)?.contains(OFlags::NONBLOCK), flags.contains(SocketFlags::NONBLOCK));
     assert_eq!(fcntl_getfd(&socket)?.contains(FdFlags::CLOEXEC), flags.contains(SocketFlags::CLOEXEC));
     assert_eq!(socket.as_raw_fd(), before);
-    poll(&mut [PollFd::new(&socket, PollFlags::IN)], None)?;
+    // From here on it blocks: the end of the answer may come later than the answer.
+    fcntl_setfl(&socket, fcntl_getfl(&socket)? - OFlags::NONBLOCK)?;
     answer(socket.into())
 }
 
