@@ -11,14 +11,11 @@ struct Asked {
 }
 
 fn command(text: &str, is_dangerous: bool) -> ApprovalRequest {
+    let (command, cwd) = (text.into(), Path::new("/home/ann/src").into());
     ApprovalRequest {
         approval_id: ApprovalId::fresh(),
         turn_id: TurnId::fresh(),
-        subject: ApprovalSubject::Command {
-            command: text.into(),
-            cwd: Path::new("/home/ann/src").into(),
-            mode: RunMode::Live,
-        },
+        subject: ApprovalSubject::Command { command, cwd, mode: RunMode::Live },
         is_dangerous,
         reasons: vec!["it is new".into()],
         is_each_time: false,
@@ -480,11 +477,11 @@ fn a_batch_with_danger_in_it_is_asked_one_by_one() {
 #[test]
 fn the_files_are_looked_at_for_a_moment_only() {
     let now = Instant::now();
-    let (question, task) = OpenQuestion::new(command("rm a.log", false), Arc::new(ApprovalEnvironment::of_ann()), now);
+    let new = |line| OpenQuestion::new(command(line, false), Arc::new(ApprovalEnvironment::of_ann()), now);
+    let (question, task) = new("rm a.log");
     assert!(matches!(task, Some(Task::Look { .. })));
     assert_eq!(question.deadline(), Some(now + LOOK_LIMIT));
-    let (question, task) =
-        OpenQuestion::new(command("cargo test", false), Arc::new(ApprovalEnvironment::of_ann()), now);
+    let (question, task) = new("cargo test");
     assert_eq!((task, question.deadline()), (None, None), "there is nothing to look at");
 }
 

@@ -152,6 +152,12 @@ roles! {
 
 /// All words with their roles, sorted.
 static WORDS: LazyLock<Vec<(&'static str, Roles)>> = LazyLock::new(|| read(include_str!("words.txt")));
+/// For each first byte the place of the first word that begins with it or a later one: each word of a line is looked up several times.
+static BEGINS: LazyLock<[usize; 257]> = LazyLock::new(|| {
+    std::array::from_fn(|byte| {
+        WORDS.partition_point(|(word, _)| word.bytes().next().is_some_and(|first| usize::from(first) < byte))
+    })
+});
 
 /// Whether a word, as it is written, has this role, or one of these.
 pub(super) fn has(word: &str, role: Roles) -> bool {
@@ -164,7 +170,10 @@ pub(super) fn all_with(role: Roles) -> impl Iterator<Item = &'static str> {
 }
 
 fn roles(word: &str) -> Roles {
-    WORDS.binary_search_by_key(&word, |(known, _)| *known).map_or(0, |at| WORDS[at].1)
+    let Some(first) = word.bytes().next().map(usize::from) else { return 0 };
+    let begins = &*BEGINS;
+    let alike = &WORDS[begins[first]..begins[first + 1]];
+    alike.binary_search_by_key(&word, |(known, _)| *known).map_or(0, |at| alike[at].1)
 }
 
 fn read(file: &'static str) -> Vec<(&'static str, Roles)> {

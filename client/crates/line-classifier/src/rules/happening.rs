@@ -4,7 +4,6 @@
 use super::{Case, Opinion, assistant};
 use crate::{
     first_word::head_at,
-    line::Shape,
     words::{SPEAKER, has, tells_what_happens},
 };
 
@@ -26,11 +25,8 @@ pub(super) fn opinion(case: &Case<'_>) -> Opinion {
         || case.line.rest().windows(2).any(|two| {
             let is_followed =
                 two[1].is_plain() && two[1].is_stop() || two[1].text.starts_with(|char: char| char.is_ascii_digit());
-            two[0].is_plain()
-                && !two[0].is_strong()
-                && tells_what_happens(two[0].word)
-                && is_followed
-                && two[1].shape != Shape::Flag
+            // The look-up comes last, as few words are followed so.
+            is_followed && two[0].is_plain() && !two[0].is_strong() && tells_what_happens(two[0].word)
         });
     if happens { assistant("reads as a report about a program") } else { None }
 }

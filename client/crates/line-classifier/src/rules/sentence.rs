@@ -29,7 +29,10 @@ pub(super) fn opinion(case: &Case<'_>) -> Opinion {
 
 /// The same of a line that begins with a command.
 pub(super) fn behind_command(case: &Case<'_>) -> Opinion {
-    if case.standing.is_known() && points(case) >= PLAIN { assistant("reads as a sentence") } else { None }
+    // Most commands are seen here to be none.
+    let may_be_one = case.line.strong_count() > 0 || case.line.is_question() || !case.line.text.is_ascii();
+    let is_one = case.standing.is_known() && may_be_one && points(case) >= PLAIN;
+    if is_one { assistant("reads as a sentence") } else { None }
 }
 
 /// The points that make a sentence of a line; `None` if it is the shell's in any case.

@@ -1,7 +1,16 @@
 //! Says in words for people why a program is asked about: what it does, if that is known.
 
-/// The table, which is searched where a program is asked about: that happens seldom, and an index would cost memory all the time.
-const TABLE: &str = include_str!("purposes.table");
+use std::sync::LazyLock;
+
+/// Programs and what they do, sorted by program.
+static PURPOSES: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
+    let rows = include_str!("purposes.table").lines().filter(|row| !row.starts_with('#'));
+    let split = rows.filter_map(|row| row.split_once(" ; "));
+    let mut purposes: Vec<_> =
+        split.flat_map(|(words, names)| names.split(' ').map(move |name| (name, words))).collect();
+    purposes.sort_unstable();
+    purposes
+});
 
 /// The reason to ask about a program that is not known to only read: `changes files: \`mkdir\``.
 pub(super) fn of_program(name: &str) -> String {
@@ -14,12 +23,7 @@ pub(super) fn of_git(subcommand: &str) -> String {
 }
 
 fn purpose(name: &str) -> &'static str {
-    rows().find(|(_, names)| names.split(' ').any(|known| known == name)).map_or(UNKNOWN, |(words, _)| words)
-}
-
-/// What programs do, and their names.
-fn rows() -> impl Iterator<Item = (&'static str, &'static str)> {
-    TABLE.lines().filter(|row| !row.starts_with('#')).filter_map(|row| row.split_once(" ; "))
+    PURPOSES.binary_search_by_key(&name, |(known, _)| *known).map_or(UNKNOWN, |at| PURPOSES[at].1)
 }
 
 const UNKNOWN: &str = "not known to be read-only";
@@ -39,10 +43,6 @@ mod tests {
 
     #[test]
     fn each_program_stands_once() {
-        let mut names: Vec<&str> = rows().flat_map(|(_, names)| names.split(' ')).collect();
-        let all = names.len();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), all);
+        assert!(PURPOSES.windows(2).all(|two| two[0].0 < two[1].0));
     }
 }
