@@ -6,7 +6,10 @@ use cohab_shell_relay::live::{LineDecision, UserCommand};
 
 use super::{
     App, LinkState, Surface,
-    state::asked::{Asked, AskedKind},
+    state::{
+        asked::{Asked, AskedKind},
+        turn::Turn,
+    },
 };
 use crate::effect::Effect;
 
@@ -16,45 +19,45 @@ pub(super) const UNREAD: &str = "What you added was not read.";
 impl App {
     /// Adds words to the turn behind the prompt. Without words, or when the turn has ended meanwhile, they are a question.
     pub(super) fn add_to_turn(&mut self, words: &str, effects: &mut Vec<Effect>) {
-        let Some(turn) = self.activity.turn_mut().filter(|turn| !turn.is_over() && !words.is_empty()) else {
+        let Some(turn) = self.activity.turn().filter(|turn| !turn.is_over() && !words.is_empty()) else {
             return self.queue_question(Asked::plain(words), effects);
         };
-        let (is_private, was_sent, is_kept) = (turn.is_private, turn.was_sent(), turn.additions.add(words));
+        let decision = if turn.is_private { LineDecision::Unrecorded } else { LineDecision::Assistant };
+        let is_kept = self.keep_addition(words, effects);
         self.answer_line(if is_kept { "added: " } else { "not added (too many wait): " }, words);
+        self.surface = Surface::Opening;
+        effects.push(Effect::DecideLine(decision));
+    }
+
+    /// Keeps an addition, and sends it if the daemon has the turn. False if too many wait.
+    fn keep_addition(&mut self, words: &str, effects: &mut Vec<Effect>) -> bool {
+        let Some(turn) = self.activity.turn_mut() else { return false };
+        let (was_sent, is_kept) = (turn.was_sent(), turn.additions.add(words));
         if is_kept && was_sent && matches!(self.connection.link, LinkState::Up(_)) {
             let last = self.additions().pop();
             effects.extend(last);
         }
-        self.surface = Surface::Opening;
-        effects.push(Effect::DecideLine(if is_private { LineDecision::Unrecorded } else { LineDecision::Assistant }));
+        is_kept
     }
 
     /// What the user typed ahead while a command of ours ran went to the shell, which knows no such command: it is added, or asked next,
-    /// all the same. False if it is something else.
+    /// all the same. False if it is something else, or too much waits.
     pub(super) fn take_up_typed_ahead(&mut self, command: &UserCommand, effects: &mut Vec<Effect>) -> bool {
         let failed = command.line.as_deref().filter(|_| command.status != 0);
         let Some(rest) = failed.and_then(|line| line.strip_prefix(&self.options.question_prefix)) else { return false };
         let asked = Asked::behind_prefix(rest);
-        let Some(turn) = self.activity.turn_mut().filter(|turn| !turn.is_over() && !asked.text.is_empty()) else {
-            return false;
-        };
-        let is_addition = asked.kind == AskedKind::Addition;
-        let was_sent = turn.was_sent() && matches!(self.connection.link, LinkState::Up(_));
-        let (is_kept, label) = match is_addition {
-            true => (turn.additions.add(&asked.text), "added: "),
-            false => (self.background.has_room(), "queued: "),
-        };
-        if !is_kept {
+        if asked.text.is_empty() || self.activity.turn().is_none_or(Turn::is_over) {
             return false;
         }
-        self.flush_text();
-        self.print_remark(&format!("{label}{}", asked.text));
-        if is_addition {
-            effects.extend(self.additions().pop().filter(|_| was_sent));
-        } else {
-            self.background.queue.push_back(asked);
+        let (is_kept, label) = match asked.kind {
+            AskedKind::Addition => (self.keep_addition(&asked.text, effects), "added: "),
+            AskedKind::Plain | AskedKind::Private => (self.background.keep(asked.clone()), "queued: "),
+        };
+        if is_kept {
+            self.flush_text();
+            self.print_remark(&format!("{label}{}", asked.text));
         }
-        true
+        is_kept
     }
 
     /// The messages for what the model has not read; the daemon ignores those that it knows.

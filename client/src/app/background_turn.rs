@@ -142,13 +142,11 @@ impl App {
         if !is_private && self.take_pause_command(&asked.text, effects) {
             return;
         }
-        let has_room = self.background.has_room();
         if !asked.text.is_empty() {
-            self.answer_line(if has_room { "queued: " } else { "not queued (too many wait): " }, &asked.text);
-        }
-        if has_room && !asked.text.is_empty() {
-            self.background.queue.push_back(asked);
-            self.background.is_asking = true;
+            let text = asked.text.clone();
+            let is_kept = self.background.keep(asked);
+            self.background.is_asking |= is_kept;
+            self.answer_line(if is_kept { "queued: " } else { "not queued (too many wait): " }, &text);
         }
         self.surface = Surface::Opening;
         effects.push(Effect::DecideLine(if is_private { LineDecision::Unrecorded } else { LineDecision::Assistant }));

@@ -59,13 +59,17 @@ impl App {
 
     /// Its line is printed, the relay makes room.
     pub(super) fn start_undo(&mut self) {
+        self.set_undoing(None);
+    }
+
+    fn set_undoing(&mut self, rewind: Option<Rewinding>) {
         self.undo.key = UndoKey::Passes;
         self.activity = Activity::Undo(Undoing {
             step: UndoStage::Opening,
             command: String::new(),
             seen: None,
             files: Vec::new(),
-            rewind: None,
+            rewind,
         });
     }
 
@@ -76,14 +80,7 @@ impl App {
         let UndoJournal { turn, has_files, .. } = std::mem::take(&mut self.undo.journal);
         let rest = UndoJournal { turn, has_files, ..UndoJournal::default() };
         self.undo.journal = UndoJournal { change, is_partial, ..UndoJournal::default() };
-        self.undo.key = UndoKey::Passes;
-        self.activity = Activity::Undo(Undoing {
-            step: UndoStage::Opening,
-            command: String::new(),
-            seen: None,
-            files: Vec::new(),
-            rewind: Some(Rewinding { questions, journal: rest }),
-        });
+        self.set_undoing(Some(Rewinding { questions, journal: rest }));
         self.run_for_undo(UndoStage::Looking, ":", effects);
         true
     }

@@ -47,9 +47,13 @@ pub struct BackgroundTurn {
 }
 
 impl BackgroundTurn {
-    /// Whether another question may wait.
-    pub fn has_room(&self) -> bool {
-        self.queue.len() < QUEUE_MAX
+    /// Keeps a question for the end of the turn. False if too many wait.
+    pub fn keep(&mut self, asked: Asked) -> bool {
+        let has_room = self.queue.len() < QUEUE_MAX;
+        if has_room {
+            self.queue.push_back(asked);
+        }
+        has_room
     }
 
     /// Whether the terminal is the shell's although a turn is on.
