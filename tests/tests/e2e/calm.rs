@@ -113,6 +113,8 @@ fn the_terminal_learns_that_cohab_works_and_is_done() {
         shell.wait_prompt();
         let mark = shell.mark();
         shell.ask("what is it", "It is long.");
+        // The end of the turn comes after the text and the prompt that the screen shows.
+        shell.wait_idle();
         for state in ["working", "done"] {
             let sequence = format!("\u{1b}]7501;state={state}:app=cohab\u{1b}\\");
             assert_eq!(shell.raw_since(mark).contains(&sequence), is_told, "{term} {status} {state}");
