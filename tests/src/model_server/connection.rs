@@ -29,6 +29,13 @@ pub(super) fn serve(stream: &TcpStream, wire: Wire, shared: &Shared) -> io::Resu
         let is_call = request.method == "POST" && wire.is_call(&request.path);
         let is_list = request.method == "GET" && request.path.ends_with("/models");
         let list = is_list.then(|| lock(&shared.list).as_mut().map(|list| list(&request))).flatten();
+        // Each choice of a server on this machine asks for its models; a test without a list does not count that.
+        let is_counted = is_call || request.method != "GET" || lock(&shared.list).is_some();
+        // Before the answer, which a script may hold back.
+        shared.update(|state| {
+            state.requests.extend(is_counted.then(|| request.clone()));
+            state.streaming += usize::from(is_counted);
+        });
         let answer = if is_call {
             (lock(&shared.respond))(&request)
         } else if let Some(list) = list {
@@ -37,12 +44,6 @@ pub(super) fn serve(stream: &TcpStream, wire: Wire, shared: &Shared) -> io::Resu
             Answer::status(404, "this server answers model calls only")
         };
         let is_last = request.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
-        // Each choice of a server on this machine asks for its models; a test without a list does not count that.
-        let is_counted = is_call || request.method != "GET" || lock(&shared.list).is_some();
-        shared.update(|state| {
-            state.requests.extend(is_counted.then_some(request));
-            state.streaming += usize::from(is_counted);
-        });
         let after = play(stream, wire, &answer);
         shared.update(|state| state.streaming -= usize::from(is_counted));
         if after? == After::Closed || is_last {

@@ -49,7 +49,12 @@ fn an_addition_that_was_typed_ahead_while_a_command_ran_is_not_lost() {
         std::fs::write(home.path("door"), "opened\n").expect("the command reads it");
         model.wait_asked();
         model.answer();
-        let is_read = |call: usize| model.server.wait_for_calls(call)[call - 1].conversation().contains("only in src");
+        // The output of the command holds the typed line, too.
+        let is_read = |call: usize| {
+            let messages = model.server.wait_for_calls(call)[call - 1].body["messages"].clone();
+            let of_user = messages.as_array().into_iter().flatten().filter(|message| message["role"] == "user");
+            of_user.into_iter().any(|message| message["content"].to_string().contains("only in src"))
+        };
         // It comes before the next step, or it is the next question.
         if !is_read(2) {
             model.wait_asked();
