@@ -57,8 +57,17 @@ pub(super) fn not_understood(question: &str, requests: &[Request]) -> String {
             true
         }
     });
-    let proposed = requests.iter().map(proposal).chain(examples.iter().map(|intent| code(intent.example)));
-    let list: String = proposed.take(SUGGESTIONS).map(|line| format!("- {line}\n")).collect();
+    if !requests.is_empty() {
+        let list = requests
+            .iter()
+            .take(SUGGESTIONS)
+            .zip(1..)
+            .map(|(request, place)| format!("{place}. {}\n", proposal(request)));
+        let list: String = list.collect();
+        return format!("Did you mean one of these? Answer with its number, as in `? 1`.\n\n{list}\n{ADD_A_MODEL}");
+    }
+    let list: String =
+        examples.iter().take(SUGGESTIONS).map(|intent| format!("- {}\n", code(intent.example))).collect();
     format!("{said} I know only a fixed set of requests; the nearest are:\n\n{list}\n{ADD_A_MODEL}")
 }
 

@@ -10,6 +10,7 @@ mod credit;
 mod dates;
 mod explain;
 mod fallback;
+mod follow_up;
 mod intent;
 mod matching;
 mod name_slots;
@@ -31,7 +32,7 @@ mod words;
 
 pub use self::explain::explain;
 #[cfg(feature = "training")]
-pub use self::table::{trial, weights};
+pub use self::table::{ranking, trial, weights};
 use cohab_model_api::{Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, StopClass, ToolCall};
 use futures::{
     StreamExt as _,
@@ -40,6 +41,7 @@ use futures::{
 
 use self::{
     answer::LABEL,
+    follow_up::understand_after,
     matching::Meant,
     references::points_back,
     run::{Halt, Next, Run, Subject, next},
@@ -105,7 +107,7 @@ fn decide(request: &ModelRequest) -> Next {
         if request.allow_tools { request.tools.iter().map(|tool| tool.name.as_str()).collect() } else { Vec::new() };
     let text = &turn.question.text;
     let mut run = Run::new(&turn.question, &turn.exchanges, tools.clone());
-    match understand(text) {
+    match understand_after(text, before) {
         Understood::Patterns(meant) => {
             let subject = if points_back(text) { subject_of(before, &tools) } else { Subject::Nothing };
             follow(&meant, &mut run.about(subject))

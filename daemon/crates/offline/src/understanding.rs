@@ -1,5 +1,5 @@
-//! Decides how a question is understood: by the patterns in code, or by the tables of intents. Both read it; if they disagree, the tables
-//! decide if they are sure enough.
+//! Decides how a question is understood: by the patterns in code, or by the tables of intents. Both read it; a pattern counts where the
+//! tables think first of the same.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -18,8 +18,11 @@ static AGREEMENT: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
 /// Intents of the tables that may speak for a pattern.
 const PROPOSALS: usize = 3;
 
-/// Most words of a question that a pattern alone explains.
-const MOST_WORDS: usize = 8;
+/// Most telling words of a question that a pattern alone explains, and of one that it explains if a table thinks of the same.
+const SHORT: usize = 2;
+const MIDDLE: usize = 6;
+/// The same for what no table does, and for several requests in one.
+const LONG: usize = 9;
 
 /// A question, understood.
 pub(super) enum Understood {
@@ -41,21 +44,25 @@ pub(super) fn understand(text: &str) -> Understood {
         return Understood::Patterns(meant);
     }
     let is_clear = |request: &Request| if meant.len() > 1 { request.is_certain() } else { request.is_sure() };
-    let is_table = requests.first().is_some_and(|first| match requests.iter().take(PROPOSALS).position(is_agreed) {
-        Some(0) => false,
-        Some(_) => is_clear(first),
-        // Nothing speaks for the pattern.
-        None => is_clear(first) || meant.len() == 1 && first.is_likely(),
-    });
-    let is_supported = requests.iter().take(PROPOSALS).any(is_agreed);
-    let names_word = |clause: &Meant| clause.slots.names.iter().any(|name| table::is_word(name));
-    let is_long = text.split_whitespace().count() > MOST_WORDS;
-    let is_doubtful = !is_supported && (is_long || meant.iter().any(names_word));
-    match (is_table, meant.is_empty() || is_doubtful) {
+    let is_table = requests.first().is_some_and(|first| !is_agreed(first) && is_clear(first));
+    // The longer a question is, the more it says that a pattern does not see.
+    let words = tokenize(text).iter().filter(|token| !token.is_idle()).count();
+    let place = requests.iter().take(PROPOSALS).position(is_agreed);
+    let is_supported = match place {
+        _ if meant.len() > 1 || meant.iter().all(is_alone) => words <= LONG,
+        Some(0) => words <= MIDDLE || requests[0].is_supportive(),
+        Some(_) | None => words <= SHORT,
+    };
+    match (is_table, meant.is_empty() || !is_supported) {
         (true, _) => Understood::Table(requests.swap_remove(0)),
         (false, true) => Understood::Unsure(requests),
         (false, false) => Understood::Patterns(meant),
     }
+}
+
+/// Whether the tables have nothing that does the same as a pattern.
+fn is_alone(clause: &Meant) -> bool {
+    AGREEMENT.get(clause.intent.name).is_none_or(|tables| tables.first() == Some(&"-"))
 }
 
 /// Whether a question is about what an earlier answer named.

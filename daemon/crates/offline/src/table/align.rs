@@ -43,6 +43,10 @@ pub(super) struct Alignment {
     pub(super) doubtful: usize,
     /// Whether the first telling word of the request is in the paraphrase.
     pub(super) begins_alike: bool,
+    /// Names and numbers of the request without a slot, and words such as "write" that the paraphrase lacks.
+    pub(super) unused: usize,
+    /// Words such as "all" and "only" that the paraphrase lacks.
+    pub(super) unheeded: usize,
 }
 
 /// Lays a request beside a paraphrase.
@@ -114,6 +118,8 @@ fn read(model: &Model, paraphrase: &[Word], request: &[Word], best: &[Vec<(f32, 
                 let word = &request[column];
                 found.lacked += model.rarity(word);
                 found.left_out[usize::from(!model.knows(word))] += usize::from(!word.is_filler());
+                found.unused += usize::from(word.is_name || word.is_quoted || word.makes());
+                found.unheeded += usize::from(word.narrows());
                 column += 1;
             }
             Choice::Same => {

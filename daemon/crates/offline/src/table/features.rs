@@ -2,6 +2,7 @@
 
 use super::{
     super::{shell_line::is_host, vocabulary::kind_of_file},
+    vectors::direction,
     words::Word,
 };
 
@@ -15,6 +16,8 @@ const START: f32 = 0.6;
 const STEM: f32 = 0.6;
 /// The weight of a part of a word.
 const PART: f32 = 0.25;
+/// The weight of the direction of all words, see [`super::vectors`].
+const DIRECTION: f32 = 0.8;
 /// Characters of a part, with a sign for each end of the word.
 const PART_CHARS: usize = 3;
 /// The rarity of a word that carries little meaning.
@@ -64,8 +67,25 @@ pub(super) fn features(words: &[Word], rarity: impl Fn(&str) -> Option<f32>) -> 
     found.dedup_by_key(|(feature, _)| *feature);
     let length = found.iter().map(|(_, weight)| weight * weight).sum::<f32>().sqrt().max(f32::EPSILON);
     found.iter_mut().for_each(|(_, weight)| *weight /= length);
+    found.extend(
+        direction_of(words, rarity)
+            .iter()
+            .enumerate()
+            .map(|(at, own)| (DIRECTION_FEATURES + at as u32, DIRECTION * own)),
+    );
     found
 }
+
+/// The direction of all words that tell something, see [`super::vectors`].
+pub(super) fn direction_of(words: &[Word], rarity: impl Fn(&str) -> Option<f32>) -> Vec<f32> {
+    let telling = words.iter().filter(|word| word.slot.is_none() && !word.is_name && !word.is_filler());
+    let telling: Vec<(String, f32)> =
+        telling.map(|word| (word.raw.to_lowercase(), rarity(&word.form).unwrap_or(KIND))).collect();
+    direction(telling.iter().map(|(word, weight)| (word.as_str(), *weight)))
+}
+
+/// The number of the first feature of the direction. A hash may be the same number, which does no harm.
+const DIRECTION_FEATURES: u32 = 0xffff_ff00;
 
 /// The form of a word and its rarity, or the kind of value: slots and values meet here.
 fn form(word: &Word, rarity: impl Fn(&str) -> Option<f32>) -> Option<(&str, f32)> {

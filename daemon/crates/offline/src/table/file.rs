@@ -23,8 +23,10 @@ macro_rules! tables {
 }
 
 tables! {
+    "admin"
     "archives1"
     "archives2"
+    "data"
     "databases"
     "dates"
     "disk"

@@ -2,6 +2,8 @@
 //! weights of the traits are learned with the tables, from paraphrases that the rest of the learning did not see, so that a probability
 //! is the share of requests that are understood rightly.
 
+#[cfg(feature = "training")]
+use super::training::Judged;
 use super::{
     align::{Alignment, Values, align},
     file::INTENTS,
@@ -25,7 +27,8 @@ pub(super) struct Candidate {
     /// What speaks for it: the logarithm of its probability by words, the likeness of the nearest paraphrase, the words of the request
     /// that the paraphrase lacks although other intents have them, those that none has, whether a value is missing, whether the request
     /// has only one word, a constant, whether no word is left out, whether the intent only says something, the share of the request that
-    /// the paraphrase lacks and the other way round, the doubtful values, and whether the first telling word is in both.
+    /// the paraphrase lacks and the other way round, the doubtful values, whether the first telling word is in both, how alike the words
+    /// are used, the names and numbers without a slot, and the words such as "only" that the paraphrase lacks.
     pub(super) traits: Traits,
 }
 
@@ -35,9 +38,19 @@ impl Candidate {
         self.traits[2] + self.traits[3]
     }
 
-    /// Whether several words of the request are left over, or a value has a meaning of its own.
+    /// Whether several words of the request are left over.
     pub(super) fn is_loose(&self) -> bool {
-        self.left_over() > 1.0 || self.traits[11] > 0.0
+        self.left_over() > 1.0
+    }
+
+    /// Whether a value has a meaning of its own.
+    pub(super) fn is_doubtful(&self) -> bool {
+        self.traits[11] > 0.0
+    }
+
+    /// Whether a name or a number has no place in the plan.
+    pub(super) fn wastes_value(&self) -> bool {
+        self.traits[14] > 0.0
     }
 
     /// Whether what is left over is much of what the request says.
@@ -49,7 +62,7 @@ impl Candidate {
     /// Whether the request says a paraphrase nearly word by word.
     pub(super) fn is_literal(&self) -> bool {
         const MOST_DIFFERENT: f32 = 0.06;
-        self.left_over() == 0.0 && !self.is_loose() && self.traits[9] + self.traits[10] <= MOST_DIFFERENT
+        self.left_over() == 0.0 && !self.is_doubtful() && self.traits[9] + self.traits[10] <= MOST_DIFFERENT
     }
 
     /// Whether the first telling word of the request is in the paraphrase.
@@ -65,8 +78,13 @@ pub(super) fn candidates(model: &Model, request: &[Word], says: impl Fn(usize) -
     probable.sort_by(|a, b| b.1.total_cmp(&a.1));
     let is_single = request.iter().filter(|word| !word.is_filler()).count() <= 1;
     let weight = weight(model, request);
+    let direction = model.direction(request);
     let candidate = |(intent, log): (usize, f32)| {
-        let (found, likeness) = nearest(model, &says(intent), request, weight);
+        let says = says(intent);
+        let (found, likeness) =
+            nearest(model, &says, request, weight, |values| plan::lacks_value(&INTENTS[intent], values));
+        let alike = |say: &Vec<Word>| dot(&direction, &model.direction(say));
+        let closeness = says.iter().map(alike).fold(0.0, f32::max);
         let lacks = plan::lacks_value(&INTENTS[intent], &found.values);
         let count = |words: usize| words.min(MOST_LEFT_OUT) as f32;
         let flag = |is_so: bool| f32::from(u8::from(is_so));
@@ -85,6 +103,9 @@ pub(super) fn candidates(model: &Model, request: &[Word], says: impl Fn(usize) -
             found.unsaid / weight.max(1.0),
             count(found.doubtful),
             flag(found.begins_alike),
+            closeness,
+            count(found.unused),
+            count(found.unheeded),
         ];
         let values = found.values;
         Candidate { intent, values, traits }
@@ -100,14 +121,27 @@ pub(super) fn probabilities(judge: &Judge, candidates: &[Traits]) -> Vec<f32> {
     scores.into_iter().map(|score| score / all).collect()
 }
 
-/// The request beside the paraphrase that is most like it, and how like.
-fn nearest(model: &Model, says: &[Vec<Word>], request: &[Word], weight_of_request: f32) -> (Alignment, f32) {
+/// The request beside the paraphrase that is most like it, and how like. A paraphrase that leaves a value missing counts less.
+fn nearest(
+    model: &Model,
+    says: &[Vec<Word>],
+    request: &[Word],
+    weight_of_request: f32,
+    lacks: impl Fn(&Values) -> bool,
+) -> (Alignment, f32) {
+    const MISSING: f32 = 0.25;
     let aligned = says.iter().map(|say| {
         let aligned = align(model, say, request);
         let likeness = 2.0 * aligned.agreement / (weight_of_request + weight(model, say)).max(1.0);
-        (aligned, likeness)
+        let score = if lacks(&aligned.values) { likeness - MISSING } else { likeness };
+        (aligned, likeness, score)
     });
-    aligned.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default()
+    let best = aligned.max_by(|a, b| a.2.total_cmp(&b.2));
+    best.map(|(aligned, likeness, _)| (aligned, likeness)).unwrap_or_default()
+}
+
+fn dot(one: &[f32], other: &[f32]) -> f32 {
+    one.iter().zip(other).map(|(one, other)| one * other).sum()
 }
 
 /// What a text weighs if all of it agrees.
@@ -117,19 +151,20 @@ fn weight(model: &Model, words: &[Word]) -> f32 {
     words.iter().map(of).sum()
 }
 
-/// Learns the weights of the traits. Each sample has its candidates and the place of the right one.
+/// Learns the weights of the traits.
 #[cfg(feature = "training")]
-pub(super) fn learn(samples: &[(Vec<Traits>, Option<usize>)]) -> Judge {
+pub(super) fn learn(samples: &[Judged]) -> Judge {
     const EPOCHS: usize = 60;
     const RATE: f32 = 0.02;
     let mut judge = Judge::default();
     judge[0] = 1.0;
     for epoch in 0..EPOCHS {
         let rate = RATE / (1.0 + 0.2 * epoch as f32);
-        for (candidates, right) in samples {
+        for Judged { candidates, right, .. } in samples {
             let probabilities = probabilities(&judge, candidates);
-            for (at, (traits, probability)) in candidates.iter().zip(probabilities).enumerate() {
-                let error = probability - f32::from(u8::from(*right == Some(at)));
+            let of_right = right.iter().map(|at| probabilities[*at]).sum::<f32>().max(f32::EPSILON);
+            for (at, (traits, probability)) in candidates.iter().zip(&probabilities).enumerate() {
+                let error = if right.contains(&at) { probability - probability / of_right } else { *probability };
                 judge.iter_mut().zip(traits).for_each(|(weight, value)| *weight -= rate * error * value);
             }
         }

@@ -13,25 +13,29 @@ mod tests;
 #[cfg(any(test, feature = "training"))]
 mod training;
 mod values;
+mod vectors;
 mod words;
 
 use self::{
     align::Values,
     file::{INTENTS, TableIntent},
     model::{MODEL, Model},
-    words::{Word, words},
+    words::{Slot, Word, of_tokens, words},
 };
 use super::{
     run::{Run, Step},
-    vocabulary::{abbreviated, is_foreign, is_program, is_usual_name},
+    vocabulary::{is_foreign, kind_of_file},
+    words::Token,
 };
 
 /// Least probability of an intent that is carried out, and the same if it is far ahead of the next: if the paraphrase explains all words
 /// of the request, and if one is left over.
-const SURE: [f32; 2] = [0.5, 0.36];
-const ONE_LEFT: [f32; 2] = [0.56, 0.45];
+const SURE: [f32; 2] = [0.68, 0.62];
+const ONE_LEFT: [f32; 2] = [0.7, 0.64];
 /// The same if more words are left over or a value is doubtful.
-const CERTAIN: f32 = 0.72;
+const CERTAIN: f32 = 0.76;
+/// The least probability of an intent that speaks for a pattern which means the same.
+const SUPPORTIVE: f32 = 0.55;
 /// The least probability of an intent with a paraphrase that the request says nearly word by word.
 const LITERAL: f32 = 0.6;
 /// Shorter requests say little by being said word by word.
@@ -81,16 +85,6 @@ pub(super) fn understand(text: &str) -> Vec<Request> {
     ranked
 }
 
-/// Whether a text is a word with a meaning of its own, rather than a name.
-pub(super) fn is_word(text: &str) -> bool {
-    let words = words(text);
-    let is_meant = |word: &Word| {
-        let is_usual = is_program(&word.form) || is_usual_name(&word.raw.to_lowercase());
-        !word.is_name && !is_usual && (MODEL.knows(word) || abbreviated(text).is_some())
-    };
-    matches!(&words[..], [word] if is_meant(word))
-}
-
 impl Request {
     /// Whether nothing else can be meant.
     pub(super) fn is_sure(&self) -> bool {
@@ -107,9 +101,9 @@ impl Request {
         self.probability >= CERTAIN && self.needs == SURE
     }
 
-    /// Whether it is more probable than what speaks for nothing else.
-    pub(super) fn is_likely(&self) -> bool {
-        self.probability >= self.needs[1] && self.needs != [CERTAIN; 2]
+    /// Whether it is probable enough to speak for a pattern that means the same.
+    pub(super) fn is_supportive(&self) -> bool {
+        self.probability >= SUPPORTIVE
     }
 
     /// The name of the intent.
@@ -133,9 +127,63 @@ impl Request {
         plan::first_command(self.intent, &self.values)
     }
 
+    /// Whether a value is missing.
+    pub(super) fn lacks_value(&self) -> bool {
+        plan::missing_slot(self.intent, &self.values).is_some()
+    }
+
+    /// The same request with these words in the place of the value that is missing.
+    pub(super) fn with_missing(&self, tokens: &[Token]) -> Option<Self> {
+        let slot = plan::missing_slot(self.intent, &self.values)?;
+        self.with(&slot.label, &of_tokens(tokens))
+    }
+
+    /// The same request with this word in the place of a value of its type, given or not.
+    pub(super) fn with_other(&self, tokens: &[Token]) -> Option<Self> {
+        let words = of_tokens(tokens);
+        let gain = |slot: &Slot| values::fit(slot.kind(), &words, |word| MODEL.knows(word));
+        let fitting = plan::slots(self.intent).into_iter().filter_map(|slot| Some((gain(&slot)?, slot)));
+        let (_, slot) = fitting.reduce(|best, other| if other.0 > best.0 { other } else { best })?;
+        self.with(&slot.label, &words)
+    }
+
+    /// The same request with the value of another one in the place of the value that is missing, if their types are alike.
+    pub(super) fn with_values_of(&self, other: &Self) -> Option<Self> {
+        const PLACES: [&str; 3] = ["path", "folder", "new"];
+        let slot = plan::missing_slot(self.intent, &self.values)?;
+        let is_alike = |kind: &str| kind == slot.kind() || PLACES.contains(&kind) && PLACES.contains(&slot.kind());
+        let (_, value) = other.values.iter().find(|(label, _)| is_alike(words::kind_of(label)))?;
+        let mut values = self.values.clone();
+        values.insert(slot.label, value.clone());
+        Some(Self { values, ..*self })
+    }
+
+    fn with(&self, label: &str, words: &[Word]) -> Option<Self> {
+        let kind = words::kind_of(label);
+        values::fit(kind, words, |word| MODEL.knows(word)).filter(|_| words.len() <= values::most_words(kind))?;
+        let mut values = self.values.clone();
+        values.insert(label.to_owned(), values::value(kind, words)?);
+        Some(Self { values, ..*self })
+    }
+
     /// Carries the request out.
     pub(super) fn follow(&self, run: &mut Run<'_>) -> Step {
         plan::follow(self.intent, &self.values, run)
+    }
+}
+
+/// Whether the files among the values are of a kind that the topic of an intent is about.
+fn suits(intent: &TableIntent, values: &Values) -> bool {
+    let kinds: Vec<&str> = values.values().filter_map(|value| kind_of_file(value.rsplit_once('.')?.1)).collect();
+    let is_one = |wanted: &[&str]| kinds.is_empty() || kinds.iter().any(|kind| wanted.contains(kind));
+    match intent.name.split('.').next().unwrap_or_default() {
+        "pdf" => is_one(&["pdf", "image", "office"]),
+        "image" => is_one(&["image", "pdf"]),
+        "media" => is_one(&["video", "audio", "image"]),
+        "text" | "csv" | "json" => {
+            !kinds.iter().any(|kind| ["image", "video", "audio", "pdf", "archive"].contains(kind))
+        }
+        _ => true,
     }
 }
 
@@ -143,6 +191,9 @@ impl Request {
 fn needs(found: &judge::Candidate, has_foreign: bool) -> [f32; 2] {
     match found.left_over() {
         left if left > 0.0 && has_foreign => [NEVER; 2],
+        // A value that the plan does not use was said for a reason.
+        _ if found.wastes_value() || found.is_doubtful() => [NEVER; 2],
+        _ if !suits(&INTENTS[found.intent], &found.values) => [NEVER; 2],
         _ if found.is_loose() => [if found.begins_alike() { CERTAIN } else { NEVER }; 2],
         left if left > 0.0 && found.lacks_much() => [CERTAIN; 2],
         left if left > 0.0 => ONE_LEFT,
@@ -189,6 +240,13 @@ fn rank(model: &Model, request: &[Word]) -> Vec<Request> {
 #[must_use]
 pub fn weights() -> Vec<u8> {
     training::learn_all()
+}
+
+/// The intents that a request may mean by the tables alone, the most probable first: name, probability, and whether it is sure.
+#[cfg(feature = "training")]
+#[must_use]
+pub fn ranking(text: &str) -> Vec<(String, f32, bool)> {
+    understand(text).iter().map(|found| (found.name().to_owned(), found.probability, found.is_sure())).collect()
 }
 
 /// Learns from four fifths of the tables and says how well the rest is understood.

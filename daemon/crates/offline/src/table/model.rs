@@ -2,7 +2,11 @@
 
 use std::{borrow::Cow, collections::HashMap, sync::LazyLock};
 
-use super::{features::features, file::hash_of_tables, words::Word};
+use super::{
+    features::{direction_of, features},
+    file::hash_of_tables,
+    words::Word,
+};
 
 /// The model embedded in the program. It knows nothing if it was learned from other tables than those of this program.
 pub(super) static MODEL: LazyLock<Model> = LazyLock::new(|| {
@@ -11,11 +15,11 @@ pub(super) static MODEL: LazyLock<Model> = LazyLock::new(|| {
 });
 
 /// How a candidate is described, see [`super::judge`].
-pub(super) type Traits = [f32; 13];
+pub(super) type Traits = [f32; 16];
 /// The weight of each trait.
 pub(super) type Judge = Traits;
 
-const MAGIC: &[u8; 8] = b"cohabIW2";
+const MAGIC: &[u8; 8] = b"cohabIW3";
 /// The rarity that counts for a word that no table has.
 const UNKNOWN: f32 = 6.0;
 /// The rarity of a word that carries little meaning, as a share.
@@ -73,6 +77,11 @@ impl Model {
     pub(super) fn rarity(&self, word: &Word) -> f32 {
         let rarity = self.words.get(&word.form).copied().unwrap_or(UNKNOWN);
         if word.is_filler() { rarity * FILLER } else { rarity }
+    }
+
+    /// The direction of a text, see [`super::vectors`].
+    pub(super) fn direction(&self, words: &[Word]) -> Vec<f32> {
+        direction_of(words, |word| self.words.get(word).copied())
     }
 
     /// The words of all paraphrases.

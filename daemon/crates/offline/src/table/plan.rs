@@ -57,6 +57,24 @@ pub(super) fn lacks_value(intent: &TableIntent, values: &Values) -> bool {
     intent.commands.iter().any(|command| fill(command.line, values).is_err())
 }
 
+/// The slots of all commands.
+pub(super) fn slots(intent: &TableIntent) -> Vec<Slot> {
+    let mut slots = Vec::new();
+    for command in &intent.commands {
+        let _ = replace(command.line, |inside, _| {
+            slots.push(Slot::read(inside));
+            Ok::<_, Halt>(String::new())
+        });
+    }
+    slots.retain(|slot| slot.label != "sudo");
+    slots
+}
+
+/// The first slot without value and default.
+pub(super) fn missing_slot(intent: &TableIntent, values: &Values) -> Option<Slot> {
+    slots(intent).into_iter().find(|slot| slot.default.is_none() && !values.contains_key(&slot.label))
+}
+
 /// Puts values into a command line. A value that is missing ends the plan with a question.
 pub(super) fn fill(line: &str, values: &Values) -> Result<String, Halt> {
     replace(line, |inside, before| {
@@ -88,7 +106,7 @@ fn told(text: &str, values: &Values, output: Option<&Output>) -> String {
 }
 
 /// Replaces each `{...}` that begins with a letter; `by` gets what is inside and the text before.
-fn replace<E>(text: &str, by: impl Fn(&str, &str) -> Result<String, E>) -> Result<String, E> {
+fn replace<E>(text: &str, mut by: impl FnMut(&str, &str) -> Result<String, E>) -> Result<String, E> {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(open) = rest.find('{') {

@@ -5,7 +5,7 @@ use std::{collections::HashMap, io::Write as _};
 use super::*;
 
 /// The share of paraphrases that find their intent when they were not learned from, in percent.
-const BAR: f32 = 30.0;
+const BAR: f32 = 50.0;
 /// The same when they were.
 const LEARNED: f32 = 96.0;
 /// The step among the paraphrases: one in this many is looked at.
@@ -24,9 +24,10 @@ fn every_paraphrase_finds_its_intent() {
     for (at, sample) in some.iter().enumerate() {
         let request = sample.request(at);
         let found = rank(&MODEL, &request);
-        if found.first().is_none_or(|found| found.intent.name != INTENTS[sample.intent].name) {
+        let is_right = |found: &Request| sample.intents.iter().any(|at| INTENTS[*at].name == found.intent.name);
+        if !found.first().is_some_and(is_right) && !sample.intents.is_empty() {
             let said: Vec<&str> = request.iter().map(|word| word.raw.as_str()).collect();
-            wrong.push(format!("{}: {}", INTENTS[sample.intent].name, said.join(" ")));
+            wrong.push(said.join(" "));
         }
     }
     let share = 100.0 * (1.0 - wrong.len() as f32 / some.len() as f32);
@@ -103,7 +104,7 @@ fn lines() -> Vec<(&'static str, String)> {
         for line in intent.commands.iter().flat_map(|command| [Some(command.line), command.fallback]).flatten() {
             let mut values = Values::new();
             let labels = line.split('{').skip(1).filter_map(|rest| rest.split('}').next());
-            for label in labels.filter(|inside| plan::is_slot(inside)).map(|inside| words::Slot::read(inside).label) {
+            for label in labels.filter(|inside| plan::is_slot(inside)).map(|inside| Slot::read(inside).label) {
                 values.insert(label.clone(), hostile(&label));
             }
             let filled = plan::fill(line, &values).unwrap_or_else(|halt| panic!("{}: {halt:?}", intent.name));

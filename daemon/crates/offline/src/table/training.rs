@@ -7,6 +7,7 @@ use super::{
     file::{INTENTS, hash_of_tables},
     judge,
     model::{Judge, Model, Traits, softmax, write},
+    spelling,
     words::{Slot, Word, words},
 };
 
@@ -25,23 +26,37 @@ pub(super) const FOLDS: usize = 5;
 /// Parts whose paraphrases are judged.
 #[cfg(feature = "training")]
 const JUDGED_FOLDS: usize = 2;
+/// How often each request of people counts beside a paraphrase.
+const REPEATED: usize = 4;
 /// One in this many paraphrases that were left out is judged.
 const ONE_OF: usize = 3;
 
-/// A paraphrase with its intent.
+/// A paraphrase with its intent, or a request with those that are right.
 pub(super) struct Sample {
-    /// The place of the intent in the tables.
-    pub(super) intent: usize,
+    /// The places of the intents in the tables, the best first; none if no intent is right.
+    pub(super) intents: Vec<usize>,
     /// Its words and slots.
-    pub(super) words: Vec<Word>,
+    words: Vec<Word>,
+    /// A person who did not know the tables asked this.
+    is_asked: bool,
 }
 
 impl Sample {
     /// The paraphrase as a request, with values in its slots.
     pub(super) fn request(&self, seed: usize) -> Vec<Word> {
-        let topic = INTENTS[self.intent].name.split('.').next().unwrap_or_default();
+        if self.is_asked {
+            return self.words.clone();
+        }
+        let topic = INTENTS[self.intent()].name.split('.').next().unwrap_or_default();
         let file = FILES.iter().find(|(known, _)| *known == topic).map(|(_, file)| *file);
         self.words.iter().map(|word| with_value(word, seed, file)).collect()
+    }
+}
+
+impl Sample {
+    /// The best of its intents; one that does not exist if there is none.
+    fn intent(&self) -> usize {
+        self.intents.first().copied().unwrap_or(usize::MAX)
     }
 }
 
@@ -89,63 +104,103 @@ const FILES: [(&str, &str); 7] = [
 const WORDS: &str = "xorbit htop my-thing nginx v1.2 docker tmux java main redis git node jq postgres vim feature/login python3 bash \
                      ssh build test web tree curl backup cron api";
 
-/// All paraphrases.
+/// Requests of people, each with the intents that are right, the best first, or `-`. Their writers did not know the tables.
+const ASKED: &str = include_str!("../../intents/requests.tsv");
+
+/// All paraphrases and all requests.
 pub(super) fn samples() -> Vec<Sample> {
     let of_intent = |(intent, table): (usize, &super::file::TableIntent)| {
-        table.says.iter().map(|say| Sample { intent, words: words(say) }).collect::<Vec<_>>()
+        let sample = |say: &&str| Sample { intents: vec![intent], words: words(say), is_asked: false };
+        table.says.iter().map(sample).collect::<Vec<_>>()
     };
-    INTENTS.iter().enumerate().flat_map(of_intent).collect()
+    let places: HashMap<&str, usize> = INTENTS.iter().enumerate().map(|(at, intent)| (intent.name, at)).collect();
+    let asked = ASKED.lines().filter_map(|row| row.split_once('\t')).map(|(request, names)| Sample {
+        intents: names.split(' ').filter_map(|name| places.get(name).copied()).collect(),
+        words: words(request),
+        is_asked: true,
+    });
+    INTENTS.iter().enumerate().flat_map(of_intent).chain(asked).collect()
 }
 
 /// Learns everything and returns the file of weights.
 #[cfg(feature = "training")]
 pub(super) fn learn_all() -> Vec<u8> {
     let samples = samples();
-    let judged: Vec<_> = (0..JUDGED_FOLDS).flat_map(|fold| judged(&samples, fold)).collect();
-    let judged: Vec<_> = judged.into_iter().map(|judged| (judged.candidates, judged.right)).collect();
-    learn(&samples.iter().collect::<Vec<_>>(), &judge::learn(&judged))
+    let judged: Vec<Judged> = (0..JUDGED_FOLDS).flat_map(|fold| judged(&samples, fold)).collect();
+    learn(&samples.iter().collect::<Vec<_>>()).file(&judge::learn(&judged))
 }
 
-/// A request that was not learned from, with its candidates and the place of the right one.
+/// A request that was not learned from, with its candidates and the places of the right ones.
+#[derive(Clone)]
 pub(super) struct Judged {
     pub(super) candidates: Vec<Traits>,
-    pub(super) right: Option<usize>,
+    pub(super) right: Vec<usize>,
+    /// A person who did not know the tables asked this.
+    #[cfg(feature = "training")]
+    is_asked: bool,
 }
 
-/// Learns from all paraphrases but those of one part, and judges these. Some intents are left out as a whole: for their paraphrases
-/// every candidate is wrong.
+/// Learns from all paraphrases and requests but those of one part, and judges these. Some intents are left out as a whole: for their
+/// paraphrases every candidate is wrong.
 pub(super) fn judged(samples: &[Sample], fold: usize) -> Vec<Judged> {
-    let is_unknown = |sample: &Sample| sample.intent * 31 % (4 * FOLDS) == fold;
+    let is_unknown = |sample: &Sample| !sample.is_asked && sample.intent() * 31 % (4 * FOLDS) == fold;
     let is_out = |at: usize| at * 7919 % FOLDS == fold;
     let learned = |(at, sample): &(usize, &Sample)| !is_out(*at) && !is_unknown(sample);
     let learned: Vec<&Sample> = samples.iter().enumerate().filter(learned).map(|(_, sample)| sample).collect();
-    let file: &'static [u8] = Box::leak(learn(&learned, &Judge::default()).into_boxed_slice());
+    let file: &'static [u8] = Box::leak(learn(&learned).file(&Judge::default()).into_boxed_slice());
     let Some(model) = Model::read(file) else { return Vec::new() };
     let mut says: HashMap<usize, Vec<Vec<Word>>> = HashMap::new();
-    learned.iter().for_each(|sample| says.entry(sample.intent).or_default().push(sample.words.clone()));
-    let asked = samples.iter().enumerate().filter(|(at, _)| is_out(*at)).step_by(ONE_OF);
+    for sample in learned.iter().filter(|sample| !sample.is_asked) {
+        says.entry(sample.intent()).or_default().push(sample.words.clone());
+    }
+    let (asked, said): (Vec<_>, Vec<_>) =
+        samples.iter().enumerate().filter(|(at, _)| is_out(*at)).partition(|(_, sample)| sample.is_asked);
     let judge = |(at, sample): (usize, &Sample)| {
-        let found =
-            judge::candidates(&model, &sample.request(at), |intent| says.get(&intent).cloned().unwrap_or_default());
-        let right = found.iter().position(|candidate| candidate.intent == sample.intent);
-        let right = right.filter(|_| !is_unknown(sample));
-        Judged { candidates: found.into_iter().map(|candidate| candidate.traits).collect(), right }
+        let mut request = sample.request(at);
+        if sample.is_asked {
+            spelling::mend(&model, &mut request);
+        }
+        let found = judge::candidates(&model, &request, |intent| says.get(&intent).cloned().unwrap_or_default());
+        let is_right = |candidate: &judge::Candidate| sample.intents.contains(&candidate.intent) && !is_unknown(sample);
+        let right = found.iter().enumerate().filter(|(_, found)| is_right(found)).map(|(at, _)| at).collect();
+        let candidates = found.into_iter().map(|candidate| candidate.traits).collect();
+        Judged {
+            candidates,
+            right,
+            #[cfg(feature = "training")]
+            is_asked: sample.is_asked,
+        }
     };
-    asked.map(judge).collect()
+    // What people asked counts more: it is what will come.
+    let asked = (0..REPEATED).flat_map(|_| asked.iter().copied());
+    said.into_iter().step_by(ONE_OF).chain(asked).map(judge).collect()
 }
 
-/// Learns from samples and returns the file of weights.
-pub(super) fn learn(samples: &[&Sample], judge: &Judge) -> Vec<u8> {
+/// What was learned from samples: rarities of words, and weights of features.
+pub(super) struct Learned {
+    words: Vec<(String, f32)>,
+    weights: Vec<(u32, Vec<(u16, f32)>)>,
+}
+
+impl Learned {
+    /// The file of weights.
+    pub(super) fn file(&self, judge: &Judge) -> Vec<u8> {
+        write(hash_of_tables(), judge, &self.words, &self.weights)
+    }
+}
+
+/// Learns from samples.
+pub(super) fn learn(samples: &[&Sample]) -> Learned {
     let rarities = rarities(samples);
     let rarity_of: HashMap<&str, f32> = rarities.iter().map(|(word, rarity)| (word.as_str(), *rarity)).collect();
     let of = |words: &[Word]| features(words, |word| rarity_of.get(word).copied());
     // Each paraphrase once with its slots, and often with values in them.
     let variants = |at: usize, sample: &Sample| {
         let filled = (1..VARIANTS).map(|variant| of(&sample.request(at * VARIANTS + variant * 5)));
-        std::iter::once(of(&sample.words)).chain(filled).map(|row| (sample.intent, row)).collect::<Vec<_>>()
+        std::iter::once(of(&sample.words)).chain(filled).map(|row| (sample.intent(), row)).collect::<Vec<_>>()
     };
-    let rows: Vec<(usize, Vec<(u32, f32)>)> =
-        samples.iter().enumerate().flat_map(|(at, sample)| variants(at, sample)).collect();
+    let known = samples.iter().filter(|sample| !sample.intents.is_empty());
+    let rows: Vec<(usize, Vec<(u32, f32)>)> = known.enumerate().flat_map(|(at, sample)| variants(at, sample)).collect();
     let known: BTreeSet<u32> = rows.iter().flat_map(|(_, row)| row).map(|(feature, _)| *feature).collect();
     let places: BTreeMap<u32, usize> = known.iter().enumerate().map(|(place, feature)| (*feature, place)).collect();
     let rows: Vec<(usize, Vec<(usize, f32)>)> = rows
@@ -154,7 +209,7 @@ pub(super) fn learn(samples: &[&Sample], judge: &Judge) -> Vec<u8> {
         .collect();
     let count = INTENTS.len();
     let weights = descend(&rows, known.len(), count);
-    let learned: Vec<(u32, Vec<(u16, f32)>)> = known
+    let learned = known
         .iter()
         .enumerate()
         .map(|(place, feature)| {
@@ -162,7 +217,7 @@ pub(super) fn learn(samples: &[&Sample], judge: &Judge) -> Vec<u8> {
             (*feature, own.enumerate().map(|(intent, weight)| (intent as u16, weight)).collect())
         })
         .collect();
-    write(hash_of_tables(), judge, &rarities, &learned)
+    Learned { words: rarities, weights: learned }
 }
 
 /// Softmax regression by stochastic gradient descent: the weight of each feature for each intent.
@@ -204,9 +259,10 @@ fn descend(rows: &[(usize, Vec<(usize, f32)>)], features: usize, count: usize) -
 /// Each word and its rarity: a word of few intents tells much.
 fn rarities(samples: &[&Sample]) -> Vec<(String, f32)> {
     let mut seen: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
-    for sample in samples {
+    // A name in a request is no word of the tables.
+    for sample in samples.iter().filter(|sample| !sample.is_asked) {
         for word in sample.words.iter().filter(|word| word.slot.is_none() && word.form.len() < 256) {
-            seen.entry(&word.form).or_default().insert(sample.intent);
+            seen.entry(&word.form).or_default().insert(sample.intent());
         }
     }
     let rarity = |intents: usize| (1.0 + INTENTS.len() as f32 / intents as f32).ln();
@@ -219,7 +275,7 @@ pub(super) fn first(judged: &[Judged], judge: &Judge) -> f32 {
     let is_right = |judged: &&Judged| {
         let probabilities = judge::probabilities(judge, &judged.candidates);
         let best = (0..probabilities.len()).max_by(|a, b| probabilities[*a].total_cmp(&probabilities[*b]));
-        judged.right.is_some() && best == judged.right
+        best.is_some_and(|best| judged.right.contains(&best))
     };
     judged.iter().filter(is_right).count() as f32 / judged.len() as f32
 }
@@ -228,16 +284,17 @@ pub(super) fn first(judged: &[Judged], judge: &Judge) -> f32 {
 #[cfg(any(test, feature = "training"))]
 pub(super) fn report(judged: &[Judged], judge: &Judge, sure: f32) -> String {
     let (mut first, mut among, mut claimed, mut wrong, mut unknown) = (0, 0, 0, 0, 0);
-    for Judged { candidates, right } in judged {
+    for Judged { candidates, right, .. } in judged {
         let probabilities = judge::probabilities(judge, candidates);
         let mut order: Vec<usize> = (0..candidates.len()).collect();
         order.sort_by(|a, b| probabilities[*b].total_cmp(&probabilities[*a]));
-        first += usize::from(right.is_some() && order.first() == right.as_ref());
-        among += usize::from(right.is_some_and(|right| order.iter().take(3).any(|at| *at == right)));
-        unknown += usize::from(right.is_none());
+        let is_right = |at: &usize| right.contains(at);
+        first += usize::from(order.first().is_some_and(is_right));
+        among += usize::from(order.iter().take(3).any(is_right));
+        unknown += usize::from(right.is_empty());
         let is_claimed = order.first().is_some_and(|at| probabilities[*at] >= sure);
         claimed += usize::from(is_claimed);
-        wrong += usize::from(is_claimed && order.first() != right.as_ref());
+        wrong += usize::from(is_claimed && !order.first().is_some_and(is_right));
     }
     let share = |count: usize| 100.0 * count as f32 / judged.len() as f32;
     format!(
@@ -251,13 +308,15 @@ pub(super) fn report(judged: &[Judged], judge: &Judge, sure: f32) -> String {
     )
 }
 
-/// Learns without one part and says how well that part is understood.
+/// Learns without one part and says how well its paraphrases and its requests are understood.
 #[cfg(feature = "training")]
 pub(super) fn trial() -> String {
     let samples = samples();
-    let judged = judged(&samples, 0);
-    let pairs: Vec<_> = judged.iter().map(|judged| (judged.candidates.clone(), judged.right)).collect();
-    let judge = judge::learn(&pairs);
-    let lines: Vec<String> = [0.4, 0.5, 0.6, 0.7, 0.8].iter().map(|sure| report(&judged, &judge, *sure)).collect();
-    format!("{judge:?}\n{}", lines.join("\n"))
+    let judge = judge::learn(&judged(&samples, 1));
+    let (asked, said): (Vec<_>, Vec<_>) = judged(&samples, 0).into_iter().partition(|judged| judged.is_asked);
+    let lines = |judged: &[Judged]| -> String {
+        let lines: Vec<String> = [0.4, 0.5, 0.6, 0.7, 0.8].iter().map(|sure| report(judged, &judge, *sure)).collect();
+        lines.join("\n")
+    };
+    format!("{judge:?}\nparaphrases:\n{}\nrequests:\n{}", lines(&said), lines(&asked))
 }

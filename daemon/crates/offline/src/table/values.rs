@@ -36,6 +36,12 @@ pub(super) fn fit(kind: &str, words: &[Word], is_known: impl Fn(&Word) -> bool) 
         return fit_many(kind, words);
     }
     let raw = first.raw.as_str();
+    // "->" and "safely" are never meant.
+    let is_no_value = !first.is_quoted
+        && (is_manner(raw) || !raw.contains(char::is_alphanumeric) && !raw.contains(['*', '/', '.', '~']));
+    if is_no_value && !matches!(kind, "text" | "expr") {
+        return None;
+    }
     let plain = match () {
         () if first.is_quoted => SURE,
         () if first.is_filler() || is_generic(kind, first) => return None,
@@ -65,9 +71,17 @@ pub(super) fn fit(kind: &str, words: &[Word], is_known: impl Fn(&Word) -> bool) 
         _ if raw.contains("://") || number.is_some() && !first.is_quoted => None,
         // "convert mov to mp4" names no files.
         _ if !first.is_quoted && kind_of_file(raw).is_some() => None,
+        // "3-7" and "1st" count.
+        _ if !first.is_quoted && is_range(raw) => None,
         _ if first.is_name => Some(SURE),
         _ => Some(plain),
     }
+}
+
+/// Whether a text is a range of numbers or an ordinal.
+fn is_range(raw: &str) -> bool {
+    ordinal(&raw.to_lowercase()).is_some()
+        || raw.split(['-', ',']).all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn fit_many(kind: &str, words: &[Word]) -> Option<f32> {
@@ -112,6 +126,15 @@ pub(super) fn written(kind: &str, value: &str, is_behind_option: bool) -> Option
         "host" => value.split('@').all(is_host).then(|| word(value)),
         _ => (!is_option).then(|| word(value)),
     }
+}
+
+/// Whether a word tells how, whose or how many: never a value.
+fn is_manner(raw: &str) -> bool {
+    const OTHERS: &str = " everything everyone everybody anyone someone his her hers their theirs them him mine yours itself myself again \
+                          anymore older newer bigger smaller losing without except instead together altogether twice once forever \
+                          automatically automaticaly safely completely directly separately recursively permanently temporarily itself ";
+    let word = raw.to_lowercase();
+    OTHERS.contains(&format!(" {word} "))
 }
 
 /// Whether a word stands for any value of the type: "this folder", "the server".

@@ -55,6 +55,18 @@ impl Word {
         self.slot.is_none() && !self.is_name && (is_filler(&self.form) || is_filler(&self.stem))
     }
 
+    /// Whether the word says how much or which, however little it weighs.
+    pub(super) fn narrows(&self) -> bool {
+        const NARROW: &str = " all every each whole only without not no except but never first last per both again force dry than and then other \
+                              another ";
+        !self.is_name && (NARROW.contains(&format!(" {} ", self.form)) || NARROW.contains(&format!(" {} ", self.stem)))
+    }
+
+    /// Whether the word asks for something new: what only shows is no answer then.
+    pub(super) fn makes(&self) -> bool {
+        !self.is_name && ["write", "draft", "implement", "generate", "design", "invent"].contains(&self.stem.as_str())
+    }
+
     fn of(token: &Token) -> Self {
         let slot = token.raw.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).map(Slot::read);
         let is_name = token.is_name && slot.is_none();
@@ -66,7 +78,12 @@ impl Word {
 
 /// The words of a text.
 pub(super) fn words(text: &str) -> Vec<Word> {
-    split(text).iter().map(Word::of).collect()
+    of_tokens(&split(text))
+}
+
+/// The words of a part of a text.
+pub(super) fn of_tokens(tokens: &[Token]) -> Vec<Word> {
+    tokens.iter().map(Word::of).collect()
 }
 
 /// Takes off the plural and common endings of verbs.

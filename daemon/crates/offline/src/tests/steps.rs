@@ -1,6 +1,6 @@
 //! Tests for plans that list and then act, and for words that refer to earlier answers.
 
-use super::{bash, converse, done, play};
+use super::{Understood, bash, converse, done, play, understand};
 
 /// Plays in a real folder; an approval card is always answered with yes.
 fn real(questions: &[&str], root: &std::path::Path) -> (Vec<String>, String) {
@@ -225,4 +225,38 @@ fn answers_of_another_model_are_nothing_to_point_at() {
         user("delete it"),
     ];
     assert!(matches!(decide(&request(messages)), Next::Answer(text) if text.contains("please name it")));
+}
+
+/// A question that the tables propose several intents for.
+const UNSURE: &str = "compress the movie thing holiday.mov";
+
+#[test]
+fn a_proposal_is_chosen_by_its_number() {
+    let Understood::Unsure(requests) = understand(UNSURE) else { panic!("`{UNSURE}` is understood") };
+    let (commands, answer) = play(UNSURE, |_| done(""));
+    assert!(commands.is_empty() && answer.contains("\n1. ") && answer.contains("`? 1`"), "{answer}");
+    for (said, place) in [("1", 0), ("yes", 0), ("do it", 0), ("2", 1), ("the second one", 1)] {
+        let (commands, _) = converse(&[UNSURE, said], |_| done(""));
+        assert_eq!(commands.first(), requests[place].command().as_ref(), "{said}");
+    }
+    let (commands, answer) = converse(&[UNSURE, "9"], |_| done(""));
+    assert!(commands.is_empty(), "{answer}");
+}
+
+#[test]
+fn a_missing_value_is_taken_from_the_next_question() {
+    let asked = ["lower the priority of a running process", "1"];
+    let (commands, answer) = converse(&asked, |_| done(""));
+    assert!(commands.is_empty() && answer.contains("Which pid?"), "{answer}");
+    let (commands, _) = converse(&[asked[0], asked[1], "4242"], |_| done(""));
+    assert!(commands.iter().any(|command| command.contains("4242")), "{commands:?}");
+}
+
+#[test]
+fn a_request_is_repeated_for_something_else() {
+    let asked = "list the words by frequency in essay.txt";
+    for (said, file) in [("again", "essay.txt"), ("and in notes.md", "notes.md"), ("what about ~/b.txt", "~/b.txt")] {
+        let (commands, _) = converse(&[asked, said], |_| done("3 a"));
+        assert!(commands.len() == 2 && commands[1].contains(file), "{said}: {commands:?}");
+    }
 }

@@ -16,4 +16,4 @@ pub(super) const FOREIGN: &str = "function functions method methods algorithm al
     christmas easter philosophy physics chemistry biology mathematics math derivative integral equation hell heaven sleep bed \
     school gym marathon shopping linter frontend backend microservice microservices \
     dragon elden skyrim minecraft marketing design designs ui ux admin feature features bug bugs prototype neural \
-    tutorial philosopher religion politics monad monads skill skills crime goldfish macbeth tonight worth kotlin calories ideas icon icons logo logos";
+    tutorial philosopher religion politics monad monads skill skills crime goldfish macbeth tonight worth kotlin calories ideas icon icons logo logos review invented inventor";

@@ -18,7 +18,7 @@ use self::{
     concepts::{CONCEPTS, WEAK},
     foreign::FOREIGN,
     kinds::{EXTENSIONS, KINDS},
-    plain::{FILLERS, NAMES, NO_TYPOS, PROGRAMS},
+    plain::{FILLERS, NO_TYPOS, PROGRAMS},
 };
 
 static WORD_CONCEPTS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
@@ -115,11 +115,6 @@ fn is_one_typo_away(word: &str, known: &str) -> bool {
 /// File name extensions meant by a word: `rust` files, `images`.
 pub(super) fn extensions_of(word: &str) -> Option<&'static [&'static str]> {
     EXTENSIONS.iter().find(|(words, _)| words.split(' ').any(|known| known == word)).map(|(_, extensions)| *extensions)
-}
-
-/// Whether a word is a usual name of a file, folder, branch or value.
-pub(super) fn is_usual_name(word: &str) -> bool {
-    NAMES.split_whitespace().any(|name| name == word)
 }
 
 /// The word that a lower-case word abbreviates.

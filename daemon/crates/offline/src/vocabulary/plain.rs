@@ -28,8 +28,3 @@ pub(super) const NO_TYPOS: &str = "posts poets sports spots shall small tiles mi
     table cable fable sizer prize maize order older elder holder folded stage state stats stare share shape brand bland \
     commits limits limit posts roots route router scope space spice slice price process progress mount month count court \
     mouth south event every clean clear learn train brain grain green great wheat cheat treat tread bread dread thread threads";
-
-/// Words that are usual names of files, folders, branches and values.
-pub(super) const NAMES: &str = "src docs doc client server target build dist test tests data archive backup pictures photos music videos downloads \
-    documents desktop images assets logs bin lib include config scripts tools main develop dev release hotfix feature makefile readme license \
-    foo bar baz other true false debug dog cat";
