@@ -22,6 +22,8 @@ const ADD_A_MODEL: &str = "For everything else, add a language model:\n\n\
     - or `export ANTHROPIC_API_KEY=...` or `export OPENAI_API_KEY=...` before you start cohab\n\
     - or start a local server such as Ollama (it is found on `127.0.0.1:11434`)";
 
+const OR_A_MODEL: &str = "None of them? Ask in other words, or add a language model: `cohab setup`.";
+
 /// The abilities of the assistant, by topic.
 pub(super) fn overview() -> String {
     let mut text = String::from(
@@ -39,8 +41,14 @@ pub(super) fn overview() -> String {
     format!("{text}\n{ADD_A_MODEL}")
 }
 
-/// The answer to a question that no intent fits: names the nearest intents, and how to get more. `requests` are those of the tables.
+/// The answer to a question that no intent surely fits: proposes `requests`, those of the tables, or names the nearest examples; and how to
+/// get more.
 pub(super) fn not_understood(question: &str, requests: &[Request]) -> String {
+    if !requests.is_empty() {
+        let proposals = requests.iter().take(SUGGESTIONS).zip(1..);
+        let list: String = proposals.map(|(request, place)| format!("{place}. {}\n", proposal(request))).collect();
+        return format!("Did you mean one of these? Answer with its number, as in `? 1`.\n\n{list}\n{OR_A_MODEL}");
+    }
     let shown = cut(question, MAX_ECHO_BYTES);
     let said = if shown.is_empty() {
         "There is no question.".to_owned()
@@ -57,23 +65,15 @@ pub(super) fn not_understood(question: &str, requests: &[Request]) -> String {
             true
         }
     });
-    if !requests.is_empty() {
-        let list = requests
-            .iter()
-            .take(SUGGESTIONS)
-            .zip(1..)
-            .map(|(request, place)| format!("{place}. {}\n", proposal(request)));
-        let list: String = list.collect();
-        return format!("Did you mean one of these? Answer with its number, as in `? 1`.\n\n{list}\n{ADD_A_MODEL}");
-    }
     let list: String =
         examples.iter().take(SUGGESTIONS).map(|intent| format!("- {}\n", code(intent.example))).collect();
     format!("{said} I know only a fixed set of requests; the nearest are:\n\n{list}\n{ADD_A_MODEL}")
 }
 
-/// What would be done, with the command for it if it is short.
+/// What would be done, with the command for it if it can be read at a glance.
 fn proposal(request: &Request) -> String {
-    let command = request.command().filter(|line| line.len() <= MAX_COMMAND_BYTES);
+    let is_plain = |line: &String| line.len() <= MAX_COMMAND_BYTES && !line.contains("sh -c");
+    let command = request.command().filter(is_plain);
     command.map_or_else(|| request.about().to_owned(), |line| format!("{}: {}", request.about(), code(&line)))
 }
 

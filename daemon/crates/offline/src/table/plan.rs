@@ -145,6 +145,7 @@ fn missing(slot: &Slot) -> String {
         ("path", "") => "file or folder",
         ("new", "") => "new name",
         ("word", "") => "name",
+        ("pid", "") => "process id",
         ("ext", _) => "file ending",
         ("expr", _) => "calculation",
         ("decimal", "") => "number",
@@ -152,5 +153,24 @@ fn missing(slot: &Slot) -> String {
         (_, "") => kind,
         (_, label) => label,
     };
-    format!("Which {what}? Ask again and name it.")
+    format!("Which {what}? Answer with it, as in `? {}`.", example(kind))
+}
+
+/// An example of a value.
+fn example(kind: &str) -> &'static str {
+    match kind {
+        "path" | "new" => "notes.txt",
+        "folder" => "~/Downloads",
+        "number" | "decimal" => "10",
+        "port" => "8080",
+        "pid" => "4242",
+        "size" => "10M",
+        "ext" => "pdf",
+        "glob" => "*.log",
+        "host" => "example.org",
+        "url" => "https://example.org",
+        "date" => "2025-12-24",
+        "expr" => "3 * 4",
+        _ => "some-name",
+    }
 }

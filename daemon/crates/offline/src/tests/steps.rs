@@ -247,7 +247,7 @@ fn a_proposal_is_chosen_by_its_number() {
 fn a_missing_value_is_taken_from_the_next_question() {
     let asked = ["lower the priority of a running process", "1"];
     let (commands, answer) = converse(&asked, |_| done(""));
-    assert!(commands.is_empty() && answer.contains("Which pid?"), "{answer}");
+    assert!(commands.is_empty() && answer.contains("Which process id? Answer with it, as in `? 4242`."), "{answer}");
     let (commands, _) = converse(&[asked[0], asked[1], "4242"], |_| done(""));
     assert!(commands.iter().any(|command| command.contains("4242")), "{commands:?}");
 }
