@@ -2,8 +2,6 @@
 //! weights of the traits are learned with the tables, from paraphrases that the rest of the learning did not see, so that a probability
 //! is the share of requests that are understood rightly.
 
-#[cfg(feature = "training")]
-use super::training::Judged;
 use super::{
     align::{Alignment, Values, align},
     file::INTENTS,
@@ -149,6 +147,17 @@ fn weight(model: &Model, words: &[Word]) -> f32 {
     const VALUE: f32 = 2.5;
     let of = |word: &Word| if word.slot.is_some() || word.is_name { VALUE } else { model.rarity(word) };
     words.iter().map(of).sum()
+}
+
+/// A request that was not learned from, with its candidates and the places of the right ones.
+#[cfg(any(test, feature = "training"))]
+#[derive(Clone)]
+pub(super) struct Judged {
+    pub(super) candidates: Vec<Traits>,
+    pub(super) right: Vec<usize>,
+    /// A person who did not know the tables asked this.
+    #[cfg(feature = "training")]
+    pub(super) is_asked: bool,
 }
 
 /// Learns the weights of the traits.

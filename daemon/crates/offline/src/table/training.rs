@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::{
     features::features,
     file::{INTENTS, hash_of_tables},
-    judge,
-    model::{Judge, Model, Traits, softmax, write},
+    judge::{self, Judged},
+    model::{Judge, Model, softmax, write},
     spelling,
     words::{Slot, Word, words},
 };
@@ -128,16 +128,6 @@ pub(super) fn learn_all() -> Vec<u8> {
     let samples = samples();
     let judged: Vec<Judged> = (0..JUDGED_FOLDS).flat_map(|fold| judged(&samples, fold)).collect();
     learn(&samples.iter().collect::<Vec<_>>()).file(&judge::learn(&judged))
-}
-
-/// A request that was not learned from, with its candidates and the places of the right ones.
-#[derive(Clone)]
-pub(super) struct Judged {
-    pub(super) candidates: Vec<Traits>,
-    pub(super) right: Vec<usize>,
-    /// A person who did not know the tables asked this.
-    #[cfg(feature = "training")]
-    is_asked: bool,
 }
 
 /// Learns from all paraphrases and requests but those of one part, and judges these. Some intents are left out as a whole: for their
