@@ -228,6 +228,7 @@ fn take_back(change: &Change, copies: &Path, opposite: &mut Opposite) -> Result<
         && opposite.made.contains(path)
         && fs::remove_dir(path).is_ok()
     {
+        remove_empty(path, *new_folders, |_| true);
         return Ok(Word::AsBefore);
     }
     let now = Now::at(path).map_err(told)?;
@@ -242,12 +243,7 @@ fn take_back(change: &Change, copies: &Path, opposite: &mut Opposite) -> Result<
     let is_kept = now.is_kept(kept, left.as_ref(), path, copies);
     if is_kept.map_err(|error| format!("it cannot be compared with its copy: {error}"))? {
         // Folders that were only made for what was in them go as well.
-        let folders = path
-            .ancestors()
-            .skip(1)
-            .take(*new_folders)
-            .take_while(|folder| opposite.made.iter().any(|made| made == folder));
-        folders.map(fs::remove_dir).take_while(Result::is_ok).for_each(drop);
+        remove_empty(path, *new_folders, |folder| opposite.made.iter().any(|made| made == folder));
         return Ok(Word::AsBefore);
     }
     let Some(left) = left else { return Err("it is unknown whether its change completed".to_owned()) };
@@ -269,9 +265,14 @@ fn take_back(change: &Change, copies: &Path, opposite: &mut Opposite) -> Result<
     if *kept != Kept::Nothing {
         return Ok(Word::Restored);
     }
-    // Only empty folders are removed.
-    path.ancestors().skip(1).take(*new_folders).map(fs::remove_dir).take_while(Result::is_ok).for_each(drop);
+    remove_empty(path, *new_folders, |_| true);
     Ok(Word::Removed)
+}
+
+/// Removes the folders above a path, at most `count`, as long as they are empty and `goes` says so.
+fn remove_empty(path: &Path, count: usize, goes: impl Fn(&Path) -> bool) {
+    let folders = path.ancestors().skip(1).take(count).take_while(|folder| goes(folder));
+    folders.map(fs::remove_dir).take_while(Result::is_ok).for_each(drop);
 }
 
 /// What became of a path that the change left in this way.

@@ -279,6 +279,8 @@ struct Noted {
     seconds: i64,
     nanoseconds: i64,
     bytes: u64,
+    /// Its lower 32 bits.
+    inode: u32,
 }
 
 impl Noted {
@@ -293,15 +295,17 @@ impl Noted {
             seconds: seconds.parse().ok()?,
             nanoseconds: nanoseconds.parse().ok()?,
             bytes: field("size:")?.parse().ok()?,
+            inode: field("ino:")?.parse().ok()?,
         })
     }
 
-    /// Whether the file is surely as noted: not if it may have changed in the same moment in which the index was written.
+    /// Whether the file is surely as noted: not if it may have changed in the same moment in which the index was written, or if another file
+    /// of the same size and time was moved there.
     fn is_sure(&self, path: &Path, index: &fs::Metadata) -> bool {
         let Ok(metadata) = fs::symlink_metadata(path) else { return false };
         let now = (metadata.mtime(), metadata.mtime_nsec());
         let is_same_time = now.0 == self.seconds && (self.nanoseconds == 0 || now.1 == self.nanoseconds);
-        is_same_time && metadata.size() == self.bytes && now.0 < index.mtime()
+        is_same_time && metadata.size() == self.bytes && metadata.ino() as u32 == self.inode && now.0 < index.mtime()
     }
 }
 
