@@ -2,10 +2,12 @@
 //! "it". The assistant keeps no state: the question of that turn is understood once more.
 
 use super::{
+    pick::Pick,
     references::points_back,
     table::Request,
     turns::PastTurn,
     understanding::{Understood, understand},
+    values::read_number,
     words::{Token, split},
 };
 
@@ -26,46 +28,45 @@ pub(super) fn understand_after(text: &str, before: &[PastTurn<'_>]) -> Understoo
 /// The request of the turn before, as the text continues it.
 fn continued(text: &str, own: &Understood, last: impl FnOnce() -> Understood) -> Option<Request> {
     let tokens = split(text);
-    let words: Vec<&str> = tokens.iter().map(|token| token.norm.as_str()).collect();
-    if let Some(place) = choice(&words) {
-        return match last() {
-            Understood::Unsure(mut requests) if place < requests.len() => Some(requests.swap_remove(place)),
-            _ => None,
-        };
+    let (place, repeated) = (choice(&tokens), repeats(&tokens));
+    let is_value = matches!(&tokens[..], [value] if value.is_name);
+    let is_own = match own {
+        Understood::Table(request) => !request.lacks_value() || !points_back(text),
+        Understood::Patterns(_) => true,
+        Understood::Unsure(_) => false,
+    };
+    if is_own && place.is_none() && repeated.is_none() && !is_value {
+        return None;
     }
-    let repeated = repeats(&tokens);
-    match own {
-        Understood::Table(request) if request.lacks_value() && points_back(text) => match last() {
-            Understood::Table(last) => request.with_values_of(&last),
-            _ => None,
-        },
-        Understood::Table(_) | Understood::Patterns(_) if repeated.is_none() => None,
-        _ => match last() {
-            Understood::Table(request) => match repeated {
-                Some([]) => Some(request),
-                Some(values) => request.with_other(values),
-                None => request.with_missing(&tokens),
-            },
-            _ => None,
-        },
+    match (last(), own, repeated) {
+        (Understood::Patterns(_), ..) => None,
+        (Understood::Unsure(mut requests), ..) => {
+            place.filter(|place| *place < requests.len()).map(|place| requests.swap_remove(place))
+        }
+        (Understood::Table(last), Understood::Table(request), None) if !is_own => request.with_values_of(&last),
+        (Understood::Table(last), _, Some([])) => Some(last),
+        (Understood::Table(last), _, Some(values)) => last.with_other(values),
+        // "yes" is no value, "3" may be one.
+        (Understood::Table(last), _, None) if is_value || place.is_none() => last.with_missing(&tokens),
+        (Understood::Table(_), ..) => None,
     }
 }
 
 /// The place of the chosen proposal, counted from 0.
-fn choice(words: &[&str]) -> Option<usize> {
+fn choice(tokens: &[Token]) -> Option<usize> {
     const FIRST: [&str; 12] =
         ["yes", "y", "yep", "yeah", "sure", "ok", "okay", "ja", "do it", "go ahead", "please do", "yes please"];
-    const PLACES: [[&str; 4]; 3] =
-        [["1", "first", "one", "1st"], ["2", "second", "two", "2nd"], ["3", "third", "three", "3rd"]];
-    let said = words.join(" ");
-    if FIRST.contains(&said.as_str()) {
+    let words: Vec<&str> = tokens.iter().map(|token| token.norm.as_str()).collect();
+    if FIRST.contains(&words.join(" ").as_str()) {
         return Some(0);
     }
-    let bare: Vec<&&str> =
-        words.iter().filter(|word| !["the", "number", "one", "take", "nr"].contains(*word)).collect();
-    let place = |word: &str| PLACES.iter().position(|names| names.contains(&word));
+    let is_around = |word: &&&str| ["the", "number", "one", "take", "nr"].contains(*word);
+    let bare: Vec<&&str> = words.iter().filter(|word| !is_around(word)).collect();
     match bare[..] {
-        [word] => place(word),
+        [word] => match Pick::read(word) {
+            Some(Pick::Nth(place)) => Some(place),
+            _ => usize::try_from(read_number(word)?).ok()?.checked_sub(1),
+        },
         [] if words.contains(&"one") => Some(0),
         _ => None,
     }
@@ -74,6 +75,8 @@ fn choice(words: &[&str]) -> Option<usize> {
 /// The words behind "again for", "and in", "what about"; `None` if nothing is repeated.
 fn repeats(tokens: &[Token]) -> Option<&[Token]> {
     const STARTS: [&[&str]; 12] = [
+        &["again", "for"],
+        &["again", "in"],
         &["and", "for"],
         &["and", "in"],
         &["and", "with"],
@@ -84,19 +87,17 @@ fn repeats(tokens: &[Token]) -> Option<&[Token]> {
         &["same", "in"],
         &["now", "for"],
         &["now", "in"],
-        &["again"],
-        &["and"],
     ];
-    let begins = |start: &&[&str]| {
+    let begins = |start: &&&[&str]| {
         start.len() <= tokens.len() && start.iter().zip(tokens).all(|(word, token)| *word == token.norm)
     };
-    let start = STARTS.iter().find(|start| begins(start))?;
-    let rest = &tokens[start.len()..];
-    let is_link = |token: &&Token| ["for", "in", "with", "on", "to"].contains(&token.norm.as_str());
-    let rest = &rest[usize::from(start == &&["again"][..] && rest.first().as_ref().is_some_and(is_link))..];
-    // "and delete it" is a request of its own.
-    let is_bare_again = rest.is_empty() && start == &&["again"][..];
-    (is_bare_again || rest.len() == 1 || rest.len() <= 2 && rest.iter().any(|token| token.is_name)).then_some(rest)
+    match (STARTS.iter().find(begins), tokens) {
+        (None, [again]) if again.norm == "again" => Some(&[]),
+        // "and push" is a request of its own.
+        (None, [and, rest @ ..]) if and.norm == "and" && matches!(rest, [name] if name.is_name) => Some(rest),
+        (Some(start), _) => Some(&tokens[start.len()..]).filter(|rest| rest.len() == 1),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -105,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_choice_is_read() {
-        let choice = |text: &str| choice(&text.split(' ').collect::<Vec<_>>());
+        let choice = |text: &str| choice(&split(text));
         for (text, place) in [
             ("yes", 0),
             ("do it", 0),
@@ -117,7 +118,7 @@ mod tests {
         ] {
             assert_eq!(choice(text), Some(place), "{text}");
         }
-        for text in ["4", "show the first line", "yesterday", "12"] {
+        for text in ["0", "show the first line", "yesterday", "a.txt"] {
             assert_eq!(choice(text), None, "{text}");
         }
     }
@@ -132,7 +133,8 @@ mod tests {
         assert_eq!(rest("again for ~/Downloads"), Some(vec!["~/Downloads".to_owned()]));
         assert_eq!(rest("and in /tmp?"), Some(vec!["/tmp".to_owned()]));
         assert_eq!(rest("what about b.txt"), Some(vec!["b.txt".to_owned()]));
-        for text in ["and delete the old ones", "what about that thing there", "againx"] {
+        assert_eq!(rest("and b.txt"), Some(vec!["b.txt".to_owned()]));
+        for text in ["and push", "and delete the old ones", "what about that thing there", "againx"] {
             assert_eq!(rest(text), None, "{text}");
         }
     }

@@ -1,9 +1,12 @@
 //! The built-in assistant: answers everyday questions about this machine from tables, without a language model.
 //!
-//! `words` cuts a question into tokens, `slots` and `dates` read its values, `pattern` and `matching` try the patterns of all intents, and
-//! `run` runs the plan of the best one against the results that are already in the conversation. Each file in `topic/` holds one topic.
+//! `words` cuts a question into tokens. `pattern` and `matching` try the patterns of the intents in code, one topic a file in `topic/`, with
+//! the values that `slots` and `dates` read; `table` finds the nearest intents of the tables. `understanding` decides between the two, and
+//! `follow_up` looks whether the question continues the turn before. `run` runs the plan against the results that are already in the
+//! conversation.
 //! Every answer says that no language model was involved.
 
+mod agreement;
 mod answer;
 mod context;
 mod credit;

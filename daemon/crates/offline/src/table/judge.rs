@@ -26,7 +26,7 @@ pub(super) struct Candidate {
     /// that the paraphrase lacks although other intents have them, those that none has, whether a value is missing, whether the request
     /// has only one word, a constant, whether no word is left out, whether the intent only says something, the share of the request that
     /// the paraphrase lacks and the other way round, the doubtful values, whether the first telling word is in both, how alike the words
-    /// are used, the names and numbers without a slot, and the words such as "only" that the paraphrase lacks.
+    /// of both are used, the names and numbers without a slot, and the words such as "only" that the paraphrase lacks.
     pub(super) traits: Traits,
 }
 
@@ -78,12 +78,12 @@ pub(super) fn candidates(model: &Model, request: &[Word], says: impl Fn(usize) -
     let weight = weight(model, request);
     let direction = model.direction(request);
     let candidate = |(intent, log): (usize, f32)| {
+        let required = plan::required(&INTENTS[intent]);
+        let lacks = |values: &Values| required.iter().any(|slot| !values.contains_key(&slot.label));
         let says = says(intent);
-        let (found, likeness) =
-            nearest(model, &says, request, weight, |values| plan::lacks_value(&INTENTS[intent], values));
-        let alike = |say: &Vec<Word>| dot(&direction, &model.direction(say));
-        let closeness = says.iter().map(alike).fold(0.0, f32::max);
-        let lacks = plan::lacks_value(&INTENTS[intent], &found.values);
+        let (say, found, likeness) = nearest(model, &says, request, weight, lacks);
+        let lacks = lacks(&found.values);
+        let closeness = dot(&direction, &model.direction(say));
         let count = |words: usize| words.min(MOST_LEFT_OUT) as f32;
         let flag = |is_so: bool| f32::from(u8::from(is_so));
         let [elsewhere, nowhere] = found.left_out;
@@ -119,23 +119,27 @@ pub(super) fn probabilities(judge: &Judge, candidates: &[Traits]) -> Vec<f32> {
     scores.into_iter().map(|score| score / all).collect()
 }
 
-/// The request beside the paraphrase that is most like it, and how like. A paraphrase that leaves a value missing counts less.
-fn nearest(
+/// The paraphrase that is most like the request, with the request beside it, and how like. A paraphrase that leaves a value missing
+/// counts less.
+fn nearest<'a>(
     model: &Model,
-    says: &[Vec<Word>],
+    says: &'a [Vec<Word>],
     request: &[Word],
     weight_of_request: f32,
     lacks: impl Fn(&Values) -> bool,
-) -> (Alignment, f32) {
+) -> (&'a [Word], Alignment, f32) {
     const MISSING: f32 = 0.25;
-    let aligned = says.iter().map(|say| {
+    let mut best: (&[Word], Alignment, f32) = (&[], Alignment::default(), 0.0);
+    let mut most = f32::MIN;
+    for say in says {
         let aligned = align(model, say, request);
         let likeness = 2.0 * aligned.agreement / (weight_of_request + weight(model, say)).max(1.0);
         let score = if lacks(&aligned.values) { likeness - MISSING } else { likeness };
-        (aligned, likeness, score)
-    });
-    let best = aligned.max_by(|a, b| a.2.total_cmp(&b.2));
-    best.map(|(aligned, likeness, _)| (aligned, likeness)).unwrap_or_default()
+        if score >= most {
+            (most, best) = (score, (say.as_slice(), aligned, likeness));
+        }
+    }
+    best
 }
 
 fn dot(one: &[f32], other: &[f32]) -> f32 {
@@ -155,7 +159,7 @@ fn weight(model: &Model, words: &[Word]) -> f32 {
 pub(super) struct Judged {
     pub(super) candidates: Vec<Traits>,
     pub(super) right: Vec<usize>,
-    /// A person who did not know the tables asked this.
+    /// It is a request of [`super::training`]'s lists, not a paraphrase.
     #[cfg(feature = "training")]
     pub(super) is_asked: bool,
 }

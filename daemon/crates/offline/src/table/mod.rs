@@ -30,9 +30,9 @@ use super::{
 
 /// Least probability of an intent that is carried out, and the same if it is far ahead of the next: if the paraphrase explains all words
 /// of the request, and if one is left over.
-const SURE: [f32; 2] = [0.68, 0.62];
+const SURE: [f32; 2] = [0.68, 0.66];
 const ONE_LEFT: [f32; 2] = [0.7, 0.64];
-/// The same if more words are left over or a value is doubtful.
+/// The same if more words are left over.
 const CERTAIN: f32 = 0.76;
 /// The least probability of an intent that speaks for a pattern which means the same.
 const SUPPORTIVE: f32 = 0.55;
@@ -245,8 +245,8 @@ pub fn weights() -> Vec<u8> {
 /// The intents that a request may mean by the tables alone, the most probable first: name, probability, and whether it is sure.
 #[cfg(feature = "training")]
 #[must_use]
-pub fn ranking(text: &str) -> Vec<(String, f32, bool)> {
-    understand(text).iter().map(|found| (found.name().to_owned(), found.probability, found.is_sure())).collect()
+pub fn ranking(text: &str) -> Vec<(&'static str, f32, bool)> {
+    understand(text).iter().map(|found| (found.name(), found.probability, found.is_sure())).collect()
 }
 
 /// Learns from four fifths of the tables and says how well the rest is understood.

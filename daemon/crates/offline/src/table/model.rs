@@ -19,7 +19,7 @@ pub(super) type Traits = [f32; 16];
 /// The weight of each trait.
 pub(super) type Judge = Traits;
 
-const MAGIC: &[u8; 8] = b"cohabIW3";
+const MAGIC: &[u8; 8] = b"cohabIW4";
 /// The rarity that counts for a word that no table has.
 const UNKNOWN: f32 = 6.0;
 /// The rarity of a word that carries little meaning, as a share.
@@ -53,7 +53,10 @@ impl Model {
     /// Reads a file; `None` if it is no such file or is cut short.
     pub(super) fn read(file: &'static [u8]) -> Option<Self> {
         let mut bytes = Bytes(file.strip_prefix(MAGIC)?);
-        let mut model = Self { tables: bytes.u32()?, scale: f32::from_bits(bytes.u32()?), ..Self::default() };
+        let tables = bytes.u32()?;
+        // The hash of the requests that were learned from, which a test compares.
+        bytes.u32()?;
+        let mut model = Self { tables, scale: f32::from_bits(bytes.u32()?), ..Self::default() };
         for weight in &mut model.judge {
             *weight = f32::from_bits(bytes.u32()?);
         }
@@ -148,10 +151,10 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// Writes a file. `words` hold rarities; `weights` hold, for each feature in order, intents and their weights.
+/// Writes a file, with the hashes of the tables and of the requests. `words` hold rarities; `weights` hold, for each feature in order, intents and their weights.
 #[cfg(any(test, feature = "training"))]
 pub(super) fn write(
-    tables: u32,
+    [tables, requests]: [u32; 2],
     judge: &Judge,
     words: &[(String, f32)],
     weights: &[(u32, Vec<(u16, f32)>)],
@@ -160,6 +163,7 @@ pub(super) fn write(
     let scale = most / f32::from(i8::MAX);
     let mut file = MAGIC.to_vec();
     file.extend(tables.to_le_bytes());
+    file.extend(requests.to_le_bytes());
     file.extend(scale.to_bits().to_le_bytes());
     file.extend(judge.iter().flat_map(|weight| weight.to_bits().to_le_bytes()));
     file.extend((words.len() as u32).to_le_bytes());
@@ -203,7 +207,7 @@ mod tests {
         let feature = hash_of("sort");
         let judge = Judge::default();
         let file: &'static [u8] =
-            write(7, &judge, &[("sort".to_owned(), 2.0)], &[(feature, vec![(1, 40.0), (0, -40.0)])]).leak();
+            write([7, 8], &judge, &[("sort".to_owned(), 2.0)], &[(feature, vec![(1, 40.0), (0, -40.0)])]).leak();
         let model = Model::read(file).unwrap();
         assert_eq!(model.tables, 7);
         let request = words("sort");

@@ -52,11 +52,6 @@ pub(super) fn effect(intent: &TableIntent, values: &Values) -> Option<Vec<String
     lines.filter(|lines| !lines.is_empty())
 }
 
-/// Whether a command needs a value that is not there.
-pub(super) fn lacks_value(intent: &TableIntent, values: &Values) -> bool {
-    intent.commands.iter().any(|command| fill(command.line, values).is_err())
-}
-
 /// The slots of all commands.
 pub(super) fn slots(intent: &TableIntent) -> Vec<Slot> {
     let mut slots = Vec::new();
@@ -70,9 +65,14 @@ pub(super) fn slots(intent: &TableIntent) -> Vec<Slot> {
     slots
 }
 
+/// The slots of all commands that have no default.
+pub(super) fn required(intent: &TableIntent) -> Vec<Slot> {
+    slots(intent).into_iter().filter(|slot| slot.default.is_none()).collect()
+}
+
 /// The first slot without value and default.
 pub(super) fn missing_slot(intent: &TableIntent, values: &Values) -> Option<Slot> {
-    slots(intent).into_iter().find(|slot| slot.default.is_none() && !values.contains_key(&slot.label))
+    required(intent).into_iter().find(|slot| !values.contains_key(&slot.label))
 }
 
 /// Puts values into a command line. A value that is missing ends the plan with a question.

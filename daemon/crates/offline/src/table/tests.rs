@@ -12,8 +12,10 @@ const LEARNED: f32 = 96.0;
 const ONE_OF: usize = 40;
 
 #[test]
-fn the_weights_were_learned_from_these_tables() {
+fn the_weights_were_learned_from_these_tables_and_requests() {
     assert!(MODEL.words().next().is_some(), "run scripts/train-intents");
+    let requests: &[u8] = &include_bytes!("../../assets/intents.weights")[12..16];
+    assert_eq!(requests, training::hash_of_requests().to_le_bytes(), "run scripts/train-intents");
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{
-    features::features,
+    super::agreement::same_in_tables,
+    features::{features, hash},
     file::{INTENTS, hash_of_tables},
     judge::{self, Judged},
     model::{Judge, Model, softmax, write},
@@ -21,12 +22,12 @@ const LEFT_OUT: u64 = 5;
 const VARIANTS: usize = 6;
 /// Smaller errors are not learned from.
 const LEAST_ERROR: f32 = 0.0005;
-/// Parts of the paraphrases; one is left out at a time.
+/// Parts of the paraphrases and requests; one is left out at a time.
 pub(super) const FOLDS: usize = 5;
 /// Parts whose paraphrases are judged.
 #[cfg(feature = "training")]
 const JUDGED_FOLDS: usize = 2;
-/// How often each request of people counts beside a paraphrase.
+/// How often each request counts beside a paraphrase.
 const REPEATED: usize = 4;
 /// One in this many paraphrases that were left out is judged.
 const ONE_OF: usize = 3;
@@ -37,7 +38,7 @@ pub(super) struct Sample {
     pub(super) intents: Vec<usize>,
     /// Its words and slots.
     words: Vec<Word>,
-    /// A person who did not know the tables asked this.
+    /// It is a request, not a paraphrase.
     is_asked: bool,
 }
 
@@ -51,9 +52,7 @@ impl Sample {
         let file = FILES.iter().find(|(known, _)| *known == topic).map(|(_, file)| *file);
         self.words.iter().map(|word| with_value(word, seed, file)).collect()
     }
-}
 
-impl Sample {
     /// The best of its intents; one that does not exist if there is none.
     fn intent(&self) -> usize {
         self.intents.first().copied().unwrap_or(usize::MAX)
@@ -104,8 +103,30 @@ const FILES: [(&str, &str); 7] = [
 const WORDS: &str = "xorbit htop my-thing nginx v1.2 docker tmux java main redis git node jq postgres vim feature/login python3 bash \
                      ssh build test web tree curl backup cron api";
 
-/// Requests of people, each with the intents that are right, the best first, or `-`. Their writers did not know the tables.
+/// Requests, each with the intents that are right, the best first, or `-`. Their writers did not know the tables.
 const ASKED: &str = include_str!("../../intents/requests.tsv");
+/// `intent | phrasing | command` of the patterns in code.
+const PHRASINGS: &str = include_str!("../tests/phrasings.txt");
+/// Of the intents that mean the same as a pattern this many are right.
+const MOST_RIGHT: usize = 3;
+
+/// All requests, each with the names of the intents that are right.
+fn asked() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
+    let asked = ASKED.lines().filter_map(|row| row.split_once('\t'));
+    let asked = asked.map(|(request, names)| (request, names.split(' ').collect()));
+    let phrased = PHRASINGS.lines().filter_map(|row| {
+        let (pattern, rest) = row.split_once(" | ")?;
+        let (phrasing, _) = rest.split_once(" | ")?;
+        let same: Vec<&str> = same_in_tables(pattern).iter().copied().take(MOST_RIGHT).collect();
+        (!same.is_empty()).then_some((phrasing, same))
+    });
+    asked.chain(phrased)
+}
+
+/// The hash of all requests.
+pub(super) fn hash_of_requests() -> u32 {
+    hash(&asked().flat_map(|(request, names)| std::iter::once(request).chain(names)).collect::<Vec<_>>())
+}
 
 /// All paraphrases and all requests.
 pub(super) fn samples() -> Vec<Sample> {
@@ -114,8 +135,8 @@ pub(super) fn samples() -> Vec<Sample> {
         table.says.iter().map(sample).collect::<Vec<_>>()
     };
     let places: HashMap<&str, usize> = INTENTS.iter().enumerate().map(|(at, intent)| (intent.name, at)).collect();
-    let asked = ASKED.lines().filter_map(|row| row.split_once('\t')).map(|(request, names)| Sample {
-        intents: names.split(' ').filter_map(|name| places.get(name).copied()).collect(),
+    let asked = asked().map(|(request, names)| Sample {
+        intents: names.into_iter().filter_map(|name| places.get(name).copied()).collect(),
         words: words(request),
         is_asked: true,
     });
@@ -161,9 +182,10 @@ pub(super) fn judged(samples: &[Sample], fold: usize) -> Vec<Judged> {
             is_asked: sample.is_asked,
         }
     };
-    // What people asked counts more: it is what will come.
-    let asked = (0..REPEATED).flat_map(|_| asked.iter().copied());
-    said.into_iter().step_by(ONE_OF).chain(asked).map(judge).collect()
+    let asked: Vec<Judged> = asked.into_iter().map(judge).collect();
+    let said = said.into_iter().step_by(ONE_OF).map(judge);
+    // Requests count more than paraphrases: they are what will come.
+    said.chain(asked.iter().cycle().take(REPEATED * asked.len()).cloned()).collect()
 }
 
 /// What was learned from samples: rarities of words, and weights of features.
@@ -175,7 +197,7 @@ pub(super) struct Learned {
 impl Learned {
     /// The file of weights.
     pub(super) fn file(&self, judge: &Judge) -> Vec<u8> {
-        write(hash_of_tables(), judge, &self.words, &self.weights)
+        write([hash_of_tables(), hash_of_requests()], judge, &self.words, &self.weights)
     }
 }
 

@@ -4,7 +4,7 @@ use super::{
     super::{
         shell_line::{is_host, is_plain_name, path, word},
         values::read_number,
-        vocabulary::{extensions_of, is_filler, kind_of_file},
+        vocabulary::{extensions_of, is_filler, is_manner, kind_of_file},
     },
     words::Word,
 };
@@ -38,7 +38,8 @@ pub(super) fn fit(kind: &str, words: &[Word], is_known: impl Fn(&Word) -> bool) 
     let raw = first.raw.as_str();
     // "->" and "safely" are never meant.
     let is_no_value = !first.is_quoted
-        && (is_manner(raw) || !raw.contains(char::is_alphanumeric) && !raw.contains(['*', '/', '.', '~']));
+        && (is_manner(&raw.to_lowercase())
+            || !raw.contains(char::is_alphanumeric) && !raw.contains(['*', '/', '.', '~']));
     if is_no_value && !matches!(kind, "text" | "expr") {
         return None;
     }
@@ -126,15 +127,6 @@ pub(super) fn written(kind: &str, value: &str, is_behind_option: bool) -> Option
         "host" => value.split('@').all(is_host).then(|| word(value)),
         _ => (!is_option).then(|| word(value)),
     }
-}
-
-/// Whether a word tells how, whose or how many: never a value.
-fn is_manner(raw: &str) -> bool {
-    const OTHERS: &str = " everything everyone everybody anyone someone his her hers their theirs them him mine yours itself myself again \
-                          anymore older newer bigger smaller losing without except instead together altogether twice once forever \
-                          automatically automaticaly safely completely directly separately recursively permanently temporarily itself ";
-    let word = raw.to_lowercase();
-    OTHERS.contains(&format!(" {word} "))
 }
 
 /// Whether a word stands for any value of the type: "this folder", "the server".

@@ -1,7 +1,7 @@
 //! Words of a request or a paraphrase, in the form in which they are compared.
 
 use super::super::{
-    vocabulary::is_filler,
+    vocabulary::{is_filler, is_making, is_narrowing},
     words::{Token, split},
 };
 
@@ -57,14 +57,12 @@ impl Word {
 
     /// Whether the word says how much or which, however little it weighs.
     pub(super) fn narrows(&self) -> bool {
-        const NARROW: &str = " all every each whole only without not no except but never first last per both again force dry than and then other \
-                              another ";
-        !self.is_name && (NARROW.contains(&format!(" {} ", self.form)) || NARROW.contains(&format!(" {} ", self.stem)))
+        !self.is_name && (is_narrowing(&self.form) || is_narrowing(&self.stem))
     }
 
     /// Whether the word asks for something new: what only shows is no answer then.
     pub(super) fn makes(&self) -> bool {
-        !self.is_name && ["write", "draft", "implement", "generate", "design", "invent"].contains(&self.stem.as_str())
+        !self.is_name && is_making(&self.stem)
     }
 
     fn of(token: &Token) -> Self {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{super::understanding::agree, names};
+use super::{super::agreement::agree, names};
 
 /// `phrasing <TAB> intent`; `a|b` where either is right, `none` where no intent may match. Written before the patterns were improved; of
 /// its misses only the intents were used, never the phrasings.

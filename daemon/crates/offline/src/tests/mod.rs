@@ -24,7 +24,7 @@ const BEYOND: &str = include_str!("beyond.txt");
 /// `intent | phrasing`, written after the patterns and not used to improve them.
 const UNSEEN: &str = include_str!("unseen.txt");
 /// Hits on the unseen table, in percent, at the time of writing. Fewer is a regression.
-const UNSEEN_HITS_PERCENT: usize = 88;
+const UNSEEN_HITS_PERCENT: usize = 93;
 
 fn request(messages: Vec<Message>) -> ModelRequest {
     let tool =
@@ -127,7 +127,7 @@ fn most_phrasings_never_seen_before_are_understood() {
     let table: Vec<(&str, &str)> = UNSEEN.lines().filter_map(|line| line.split_once(" | ")).collect();
     let missed: Vec<String> = table
         .iter()
-        .filter(|(intent, phrasing)| names(phrasing) != *intent && !understanding::agree(intent, &names(phrasing)))
+        .filter(|(intent, phrasing)| names(phrasing) != *intent && !agreement::agree(intent, &names(phrasing)))
         .map(|(intent, phrasing)| format!("{phrasing}: {} instead of {intent}", names(phrasing)))
         .collect();
     let hits = table.len() - missed.len();

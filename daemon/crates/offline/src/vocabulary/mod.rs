@@ -18,7 +18,7 @@ use self::{
     concepts::{CONCEPTS, WEAK},
     foreign::FOREIGN,
     kinds::{EXTENSIONS, KINDS},
-    plain::{FILLERS, NO_TYPOS, PROGRAMS},
+    plain::{FILLERS, MAKING, MANNER, NARROWING, NO_TYPOS, PROGRAMS},
 };
 
 static WORD_CONCEPTS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
@@ -81,6 +81,25 @@ pub(super) fn is_weak(concept: &str) -> bool {
 /// Whether a lower-case word is without meaning here.
 pub(super) fn is_filler(word: &str) -> bool {
     FILLER_WORDS.contains(word)
+}
+
+/// Whether a lower-case word tells how, whose or how many.
+pub(super) fn is_manner(word: &str) -> bool {
+    holds(MANNER, word)
+}
+
+/// Whether a lower-case word says how much or which.
+pub(super) fn is_narrowing(word: &str) -> bool {
+    holds(NARROWING, word)
+}
+
+/// Whether a lower-case word is a verb that asks for something new.
+pub(super) fn is_making(word: &str) -> bool {
+    holds(MAKING, word)
+}
+
+fn holds(words: &str, word: &str) -> bool {
+    words.split_whitespace().any(|known| known == word)
 }
 
 /// Whether a lower-case word belongs to a question that the assistant cannot answer.

@@ -28,3 +28,14 @@ pub(super) const NO_TYPOS: &str = "posts poets sports spots shall small tiles mi
     table cable fable sizer prize maize order older elder holder folded stage state stats stare share shape brand bland \
     commits limits limit posts roots route router scope space spice slice price process progress mount month count court \
     mouth south event every clean clear learn train brain grain green great wheat cheat treat tread bread dread thread threads";
+
+/// Words that tell how, whose or how many: never a value.
+pub(super) const MANNER: &str = "everything everyone everybody anyone someone his her hers their theirs them him mine yours itself myself again \
+    anymore older newer bigger smaller without except instead together altogether twice once forever automatically safely completely directly \
+    separately recursively permanently temporarily";
+
+/// Words that say how much or which.
+pub(super) const NARROWING: &str = "all every each whole only without not no except but never first last per both again force dry than and then other another";
+
+/// Verbs that ask for something new.
+pub(super) const MAKING: &str = "write draft implement generate design invent";
