@@ -10,10 +10,15 @@ const TUNED: &str = include_str!("fixtures/adversarial_tuned.tsv");
 const BLIND: &str = include_str!("fixtures/adversarial_blind.tsv");
 /// Language with signs of a shell, and commands of plain words.
 const SIGNS: &str = include_str!("fixtures/adversarial_signs.tsv");
+/// Requests in the style of telegrams, and commands that read like them.
+const TERSE: &str = include_str!("fixtures/adversarial_terse.tsv");
 /// Share of lines that must be right, in percent.
 const BAR: f64 = 95.0;
 /// The same for [`SIGNS`]. Some of its commands nobody could tell without their writer.
-const BARS_OF_SIGNS: [(&str, f64); 2] = [("ai", 97.0), ("shell", 93.5)];
+const BARS_OF_SIGNS: [(&str, f64); 2] = [("ai", 97.0), ("shell", 97.0)];
+
+/// The same for [`TERSE`].
+const BARS_OF_TERSE: [(&str, f64); 2] = [("ai", 97.0), ("shell", 98.5)];
 
 /// The share of right rows of one label, in percent, and the wrong rows.
 fn share(table: &'static str, label: &str, machine: &Machine) -> (f64, Vec<String>) {
@@ -40,7 +45,7 @@ fn lines_that_are_easily_mistaken_are_judged_right() {
 /// Reports a figure and no line, so that no rule is fitted to the lines.
 #[test]
 fn lines_that_nobody_looked_at_are_judged_right() {
-    for (table, bars) in [(BLIND, [("ai", BAR), ("shell", BAR)]), (SIGNS, BARS_OF_SIGNS)] {
+    for (table, bars) in [(BLIND, [("ai", BAR), ("shell", BAR)]), (SIGNS, BARS_OF_SIGNS), (TERSE, BARS_OF_TERSE)] {
         for (label, bar) in bars {
             for machine in [DEVELOPERS, BARE] {
                 let (share, _) = share(table, label, &machine);

@@ -1,8 +1,8 @@
 //! Decides whether a line is natural language or a command, one line at a time, before Enter takes effect.
 //!
 //! [`judge`] reads the line once ([mod@line]). The first of the [`rules`] with an opinion decides; for all other lines a linear model
-//! decides, over [`features`] and hashed words ([`hashing`]), with [`weights`] that `scripts/train-gate` learned. Near the threshold of
-//! the model, files named in the line count, too. In doubt the shell gets the line.
+//! decides, over [`features`] and hashed words ([`hashing`]), with [`weights`] that `scripts/train-gate` learned. The model also overrules
+//! rules that saw no more than signs of a command. Near its threshold, files named in the line count, too. In doubt the shell gets the line.
 //!
 //! - [`Names`] looks up words in the user's shell and folder; the caller implements it.
 //! - [`corrections`] remembers lines that the user sent elsewhere; [`explain`] explains a decision to people.
@@ -44,6 +44,8 @@ use weights::Weights;
 
 /// A sum of weights above this means the assistant.
 const THRESHOLD: f32 = 0.0;
+/// Added to the sum of a line whose well-known command is not here: it could not run, so less is lost if the assistant gets it.
+const ABSENT: f32 = 0.5;
 /// Within this distance above the threshold, files named in the line count, too.
 const UNSURE: f32 = 2.0;
 /// Most arguments that are looked up.
@@ -139,14 +141,17 @@ pub fn decide(line: &Line<'_>, whole: &str, names: &dyn Names, weights: &Weights
     DecisionTrace { decision, reason, standing, rule: None, score: Some(score) }
 }
 
-/// The sum of the weights: the higher, the more the line resembles language.
+/// The sum of the weights: the higher, the more the line resembles language. Above [`THRESHOLD`], it is language.
 #[must_use]
 pub fn score(line: &Line<'_>, standing: Standing, weights: &Weights) -> f32 {
     let features = features::features(line, standing);
     let dense: f32 = features.iter().zip(&weights.dense).map(|(value, weight)| value * weight).sum();
     let mut hashed: i32 = 0;
     hashing::each_hashed(line, |_, _, index| hashed += i32::from(weights.hashed[index]));
-    weights.bias + dense + hashed as f32 * weights.scale
+    weights.bias
+        + dense
+        + hashed as f32 * weights.scale
+        + if standing.is_well_known && !standing.resolves { ABSENT } else { 0.0 }
 }
 
 /// An argument that exists: a file, a target, a branch. Plain words count only if the line does not read as a sentence, and after a word

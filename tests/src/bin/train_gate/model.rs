@@ -22,9 +22,9 @@ const HASHED_STEP: f32 = 0.10;
 /// Share of a hashed word's weight that is lost each time it is seen.
 const DECAY: f32 = 0.0004;
 /// Weight of a command, relative to a sentence: the worst mistake is to take a command away.
-const COMMAND_COUNTS: f32 = 2.0;
+const COMMAND_COUNTS: f32 = 2.4;
 /// Extra weight of a line in the style of people.
-const SPOKEN_COUNTS: f32 = 2.0;
+const SPOKEN_COUNTS: f32 = 2.5;
 /// The sum that a question must exceed, beyond even odds: a command that is taken away costs more than a question that is run.
 const CAUTION: f32 = 0.25;
 

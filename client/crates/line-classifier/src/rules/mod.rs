@@ -1,5 +1,5 @@
 //! The rules, which decide without weights. Each file holds one rule. The rules are asked in the order of [`RULES`]; the first rule with
-//! an opinion decides. Lines without an opinion are left to the linear model.
+//! an opinion decides. Lines without an opinion are left to the linear model, which also overrules some rules where it clearly sees language.
 
 mod forced;
 mod free_text;
@@ -12,6 +12,7 @@ mod own;
 mod pair;
 mod phrases;
 mod relation;
+mod runner;
 mod script;
 mod sentence;
 mod single;
@@ -20,7 +21,7 @@ mod structure;
 mod tools;
 mod verbs;
 
-use super::{Decision, Names, first_word::Standing, line::Line, reason::Reason, weights::Weights};
+use super::{Decision, Names, first_word::Standing, line::Line, reason::Reason, score, weights::Weights};
 
 /// A line and the known facts about it.
 #[derive(Clone, Copy)]
@@ -52,36 +53,83 @@ fn has_predicate(case: &Case<'_>) -> bool {
 /// The opinion of a rule, if it has one.
 pub type Opinion = Option<(Decision, Reason)>;
 
-/// A rule.
-pub type Rule = fn(&Case<'_>) -> Opinion;
+/// What a rule is called with and returns.
+pub type Judge = fn(&Case<'_>) -> Opinion;
 
-/// All rules by name, in the order in which they are asked.
-pub const RULES: &[(&str, Rule)] = &[
-    ("own", own::opinion),
-    ("forced", forced::opinion),
-    ("message", message::opinion),
-    ("named", named::opinion),
-    ("sentence", sentence::opinion),
-    ("harm", harm::opinion),
-    ("happening", happening::opinion),
-    ("keywords", keywords::opinion),
-    ("start", start::opinion),
-    ("structure", structure::opinion),
-    ("phrases", phrases::opinion),
-    ("single", single::opinion),
-    ("free_text", free_text::opinion),
-    ("sentence behind a command", sentence::behind_command),
-    ("relation", relation::opinion),
-    ("script", script::opinion),
-    ("pair", pair::opinion),
-    ("tools", tools::opinion),
-    ("verbs", verbs::opinion),
+/// A rule.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// Its name.
+    pub name: &'static str,
+    judge: Judge,
+    /// Whether weights that clearly see language overrule it where it gives a line to the shell.
+    yields: bool,
+}
+
+const fn firm(name: &'static str, judge: Judge) -> Rule {
+    Rule { name, judge, yields: false }
+}
+
+const fn yielding(name: &'static str, judge: Judge) -> Rule {
+    Rule { name, judge, yields: true }
+}
+
+/// All rules, in the order in which they are asked.
+pub const RULES: &[Rule] = &[
+    firm("own", own::opinion),
+    firm("forced", forced::opinion),
+    firm("message", message::opinion),
+    firm("named", named::opinion),
+    firm("sentence", sentence::opinion),
+    firm("harm", harm::opinion),
+    firm("happening", happening::opinion),
+    firm("keywords", keywords::opinion),
+    yielding("start", start::opinion),
+    yielding("structure", structure::opinion),
+    firm("phrases", phrases::opinion),
+    firm("single", single::opinion),
+    firm("free_text", free_text::opinion),
+    yielding("runner", runner::opinion),
+    firm("sentence behind a command", sentence::behind_command),
+    firm("relation", relation::opinion),
+    firm("script", script::opinion),
+    yielding("pair", pair::opinion),
+    yielding("tools", tools::opinion),
+    firm("verbs", verbs::opinion),
 ];
+
+/// The sum of weights above which a line is language although a rule sees a command.
+const OVERRULES: f32 = 0.75;
 
 /// The first opinion, with the name of its rule.
 #[must_use]
 pub fn first_opinion(case: &Case<'_>) -> Option<(&'static str, Decision, Reason)> {
-    RULES.iter().find_map(|(name, rule)| rule(case).map(|(decision, reason)| (*name, decision, reason)))
+    let (rule, (decision, reason)) = RULES.iter().find_map(|rule| (rule.judge)(case).map(|opinion| (rule, opinion)))?;
+    if decision == Decision::Shell && rule.yields && is_overruled(case) {
+        let reason = "reads as a sentence, although it has signs of a command";
+        return Some((rule.name, Decision::Assistant, reason.into()));
+    }
+    Some((rule.name, decision, reason))
+}
+
+/// Least words of a sentence with a sign that connects commands or files.
+const SENTENCE_WITH_SIGNS: usize = 6;
+/// Least words of a sentence about a variable: `$EDITOR the notes` is none.
+const SENTENCE_OF_VARIABLE: usize = 4;
+
+/// Whether the weights clearly see language. No sentence begins with a comment, a line of the history or the path of a script.
+fn is_overruled(case: &Case<'_>) -> bool {
+    let first = case.line.first().map_or("", |first| first.text);
+    if first.starts_with(['#', '!', '~']) || first.starts_with("./") || first.starts_with("../") {
+        return false;
+    }
+    let signs = case.line.signs;
+    let needed = match () {
+        () if signs.pipe || signs.redirection || signs.separator || signs.background => SENTENCE_WITH_SIGNS,
+        () if first.starts_with('$') => SENTENCE_OF_VARIABLE,
+        () => 0,
+    };
+    case.line.tokens.len() >= needed && score(case.line, case.standing, case.weights) > OVERRULES
 }
 
 fn shell(reason: &'static str) -> Opinion {

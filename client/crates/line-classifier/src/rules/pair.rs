@@ -1,6 +1,6 @@
 //! The rule for two words that begin with a command: `git status`, `make install`, and `ehco one`.
 
-use super::{Case, Opinion, has_predicate, shell_for};
+use super::{Case, Opinion, assistant, has_predicate, shell_for};
 use crate::{
     builtins::is_keyword,
     line::Token,
@@ -13,7 +13,9 @@ pub(super) fn opinion(case: &Case<'_>) -> Opinion {
         || has_predicate(case)
         || case.line.text.ends_with(['?', '!', '.', ',']) && second.is_plain();
     let is_command = case.standing.is_known() && (!is_keyword(first.text) || first.text == "time");
-    if is_said {
+    if has(second.word, OBJECT) && !case.standing.is_known() {
+        assistant("reads as a sentence")
+    } else if is_said {
         None
     } else if is_command {
         shell_for(first.text, "is a command, with one argument")

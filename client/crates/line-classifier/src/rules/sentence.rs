@@ -1,7 +1,7 @@
 //! The rule for sentences that hold or begin with signs of the shell: `$? is 137, what does that mean`. What quotes, `echo` and comments
 //! hold says nothing about a line; of the other words, those that commands rarely have count.
 
-use super::{Case, Opinion, Rule, assistant, keywords, script, start, structure};
+use super::{Case, Judge, Opinion, assistant, keywords, script, start, structure};
 use crate::{
     builtins::is_keyword,
     first_word::{self, is_assignment},
@@ -16,7 +16,7 @@ const PLAIN: usize = 4;
 
 pub(super) fn opinion(case: &Case<'_>) -> Opinion {
     let has_signs =
-        [keywords::opinion, start::opinion, structure::opinion].iter().any(|rule: &Rule| rule(case).is_some());
+        [keywords::opinion, start::opinion, structure::opinion].iter().any(|rule: &Judge| rule(case).is_some());
     let needed = if has_signs || !case.standing.is_known() { needed(case)? } else { return None };
     if points(case) < needed {
         None
@@ -42,6 +42,7 @@ fn needed(case: &Case<'_>) -> Option<usize> {
     let behind = case.line.tokens.get(first_word::head_at(case.line))?;
     let opens_subshell = text.strip_prefix('(').is_some_and(|name| name.is_empty() || case.is_command(name));
     let is_never = matches!(text, "{" | ":")
+        || text.ends_with("()")
         || opens_subshell
         || text.contains("=(")
         || text.starts_with('#') && !text.starts_with("#!");
