@@ -32,7 +32,7 @@ mod view;
 mod wire_results;
 
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;
 
 use std::{
     collections::VecDeque,

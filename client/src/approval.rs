@@ -26,7 +26,7 @@ pub use environment::{ApprovalEnvironment, Lasting};
 pub use offer::Offer;
 
 use crate::{
-    background_task::{Task, TaskResult},
+    background_task::{LOOK_LIMIT, Task, TaskResult},
     ui::card::{self, Answering, Question},
 };
 
@@ -38,8 +38,6 @@ const DEAF: Duration = Duration::from_millis(300);
 const CHOICE_REST: Duration = Duration::from_millis(200);
 /// So long after its last letter a line for the shell may go on: people who look for keys need half a second.
 const LINE_REST: Duration = Duration::from_secs(1);
-/// Limit for looking at files, for a disk that hangs.
-pub const LOOK_LIMIT: Duration = Duration::from_millis(150);
 /// So long the file of rules may take to be written.
 const STORE_LIMIT: Duration = Duration::from_secs(1);
 /// Rows that a question needs below its card: the keys or a typed line, and one of the text above.

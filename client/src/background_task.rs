@@ -1,27 +1,15 @@
-//! Runs tasks on separate threads, so that a disk that hangs does not hold up the terminal.
+//! The tasks that the client requests on the side, as data: what looks at a disk that may hang does not hold up the terminal.
 
-use std::{
-    path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Instant,
-};
+use std::{path::PathBuf, time::Duration};
 
-use cohab_impact::{Impact, Note, left_out::left_out, plan::Plan, walk};
-use cohab_policy::{Caveat, user_rules::Rule};
-use cohab_policy_io::{
-    git_settings::{self, Environment},
-    rules_file::RulesFile,
-};
+use cohab_impact::{Impact, plan::Plan};
+use cohab_policy::{Caveat, GitEnvironment, user_rules::Rule};
 use cohab_protocol::{ApprovalId, CallId};
-use tokio::sync::mpsc;
 
-use crate::approval::LOOK_LIMIT;
-
-/// Errands under way at once; more than that hang, and none is added.
-const MAX_RUNNING: usize = 4;
+/// Limit for looking at files, for a disk that hangs.
+pub const LOOK_LIMIT: Duration = Duration::from_millis(150);
+/// Git reports its settings within this time, or they count as unknown.
+pub const GIT_LIMIT: Duration = Duration::from_secs(2);
 
 /// Something to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +37,7 @@ pub enum Task {
         /// Where it starts git.
         folders: Vec<PathBuf>,
         /// The shell's variables that have a say in it; our own, if it does not report.
-        environment: Option<Environment>,
+        environment: Option<GitEnvironment>,
     },
 }
 
@@ -77,79 +65,4 @@ pub enum TaskResult {
         /// Why it is not to run unasked, if so.
         caveat: Option<Caveat>,
     },
-}
-
-impl Task {
-    /// Does it. May take long.
-    #[must_use]
-    pub fn run(self, rules: &RulesFile) -> TaskResult {
-        match self {
-            Self::Look { question, plans, is_dangerous } => {
-                let deadline = Instant::now() + LOOK_LIMIT * 2 / 3;
-                let look = |plan| {
-                    let mut impact = walk::look(plan, deadline);
-                    let left_out = if is_dangerous { left_out(plan, deadline) } else { Vec::new() };
-                    impact.notes.extend((!left_out.is_empty()).then_some(Note::LeftOut(left_out)));
-                    impact
-                };
-                let impacts = plans.iter().map(look).collect();
-                TaskResult::Looked { question, impacts }
-            }
-            Self::Store { question, rules: added } => {
-                let result = rules.add(&added).map_err(|error| error.to_string());
-                TaskResult::Stored { question, result }
-            }
-            Self::AskGit { call, folders, environment } => {
-                let environment =
-                    environment.unwrap_or_else(|| Environment::of_variables(|name| std::env::var_os(name)));
-                let caveat =
-                    git_settings::why_not_unasked(&folders, &environment, Instant::now() + git_settings::LIMIT);
-                TaskResult::GitTold { call, caveat }
-            }
-        }
-    }
-}
-
-/// Runs tasks and reports when they are done.
-#[derive(Debug)]
-pub struct BackgroundTasks {
-    rules: Arc<RulesFile>,
-    running: Arc<AtomicUsize>,
-    sender: mpsc::UnboundedSender<TaskResult>,
-    done: mpsc::UnboundedReceiver<TaskResult>,
-}
-
-impl BackgroundTasks {
-    /// Rules go to `rules`.
-    #[must_use]
-    pub fn new(rules: Arc<RulesFile>) -> Self {
-        let (sender, done) = mpsc::unbounded_channel();
-        Self { rules, running: Arc::default(), sender, done }
-    }
-
-    /// Begins a task. If too many hang, or no thread can be started, it is dropped: every caller has a limit.
-    pub fn begin(&self, task: Task) {
-        if self.running.fetch_add(1, Ordering::Relaxed) >= MAX_RUNNING {
-            self.running.fetch_sub(1, Ordering::Relaxed);
-            return;
-        }
-        let (rules, running, sender) = (Arc::clone(&self.rules), Arc::clone(&self.running), self.sender.clone());
-        let run = move || {
-            let done = task.run(&rules);
-            running.fetch_sub(1, Ordering::Relaxed);
-            // The receiver may be gone.
-            let _ = sender.send(done);
-        };
-        if std::thread::Builder::new().name("task".into()).spawn(run).is_err() {
-            self.running.fetch_sub(1, Ordering::Relaxed);
-        }
-    }
-
-    /// The next task that is done. Waits while no task is. Cancel-safe.
-    pub async fn next(&mut self) -> TaskResult {
-        match self.done.recv().await {
-            Some(done) => done,
-            None => std::future::pending().await,
-        }
-    }
 }

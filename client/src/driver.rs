@@ -52,11 +52,7 @@ use unintegrated_notice::UnintegratedNotice;
 use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
 
 use crate::{
-    app::App,
-    approval::{ApprovalEnvironment, Lasting},
-    background_task::BackgroundTasks,
-    effect::Effect,
-    event::Event,
+    app::App, approval::Lasting, approval_environment, background_tasks::BackgroundTasks, effect::Effect, event::Event,
     terminal::Terminal,
 };
 pub use start::{ShellOutcome, Start};
@@ -155,7 +151,7 @@ impl Driver {
         let highlighter = abilities.colors.has_colours().then(Highlighter::new);
         let launcher: fn() -> _ = if start.config.client.lock { || lock::launcher().ok() } else { || None };
         let has_lock = launcher().is_some();
-        let environment = ApprovalEnvironment::of_this_process(home(), shell.kind(), &start.paths, Lasting::Shell);
+        let environment = approval_environment::of_this_process(home(), shell.kind(), &start.paths, Lasting::Shell);
         let book = RuleBook::new(Arc::clone(&rules));
         let options = start.options(approval, launcher, book, environment, abilities.output_style, highlighter.clone());
         let entry = PromptLine::new(&options, columns, &start, shell.names_file());

@@ -8,7 +8,7 @@ use cohab_secrets::FilledLine;
 use cohab_shell_relay::live::LineDecision;
 use cohab_types::command::{CommandRequest, Interrupter};
 
-use crate::{background_task::Task, prompt_line::Question, session_override::SessionOverride};
+use crate::{background_task::Task, line_question::Question, session_override::SessionOverride};
 
 /// One thing to do.
 #[derive(Debug, PartialEq)]

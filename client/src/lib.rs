@@ -6,10 +6,12 @@
 
 pub mod app;
 pub mod approval;
+pub mod approval_environment;
 pub mod arguments;
 pub mod ask;
 pub mod attach_environment;
 pub mod background_task;
+pub mod background_tasks;
 pub mod classify;
 pub mod cli;
 pub mod colours;
@@ -21,6 +23,7 @@ pub mod event;
 pub mod hint;
 pub mod init;
 pub mod journal;
+pub mod line_question;
 pub mod manual;
 pub mod path_names;
 pub mod policy;
@@ -31,6 +34,9 @@ pub mod session_override;
 pub mod shell_drift;
 pub mod shell_resolution;
 pub mod shell_start;
+pub mod silence;
 pub mod slash;
 pub mod terminal;
+#[cfg(test)]
+mod test_messages;
 pub mod ui;

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     effect::Effect,
-    prompt_line::{self, Question, QuestionId},
+    line_question::{self, Question, QuestionId},
 };
 
 impl App {
@@ -27,7 +27,7 @@ impl App {
     /// Whether the prefix alone decides about this line: no key flips it.
     #[must_use]
     pub fn is_fixed(&self, line: &str) -> bool {
-        !self.options.gate || self.question_in(line).is_some() || prompt_line::is_fixed(line)
+        !self.options.gate || self.question_in(line).is_some() || line_question::is_fixed(line)
     }
 
     /// What can be said at once of a line that is being typed; else the gate is to be asked.
@@ -52,7 +52,7 @@ impl App {
         } else if is_put_back {
             self.learn(&told, Decision::Shell, effects);
             self.decide(told, Decision::Shell, now, effects);
-        } else if !is_alone || self.is_fixed(&told.line) || prompt_line::is_one_command(&told.line, told.is_command) {
+        } else if !is_alone || self.is_fixed(&told.line) || line_question::is_one_command(&told.line, told.is_command) {
             self.decide(told, Decision::Shell, now, effects);
         } else {
             let question = self.question(&told);

@@ -2,14 +2,13 @@
 
 use std::time::Instant;
 
-use cohab_daemon_link::connection::SILENCE;
 use cohab_protocol::{Attached, ClientMessage, ErrorSubject, Notice, NoticeKind, WireError, WireErrorKind};
 
 use super::{
     App, LinkState,
     state::{agent_command::AgentCommand, turn::Turn},
 };
-use crate::{effect::Effect, ui::status};
+use crate::{effect::Effect, silence::SILENCE, ui::status};
 
 const GONE: &str = "the daemon is gone";
 const GONE_HINT: &str = "ask again; that starts it";

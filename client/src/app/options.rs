@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use cohab_policy::{Lock, user_rules::Remembered};
+use cohab_policy::{Context, Lock, user_rules::Remembered};
 use cohab_protocol::{ApprovalMode, TurnId};
 use cohab_secrets::ExactValues;
 use cohab_shell_state::state::Snapshot;
@@ -30,6 +30,8 @@ pub struct Options {
     pub looks_at_names: bool,
     /// The launcher that starts the programs of what runs unasked, where there is one.
     pub launcher: fn() -> Option<PathBuf>,
+    /// What that launcher has probably stopped, by the status and the output of a command that failed.
+    pub why_stopped: fn(i32, &str, Context<'_>) -> Option<String>,
     /// Which programs run unasked behind it.
     pub confined: ConfinedPrograms,
     /// What the user allowed for good.

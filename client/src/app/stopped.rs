@@ -4,7 +4,6 @@ use std::{path::Path, time::Instant};
 
 use cohab_policy::{self};
 use cohab_protocol::{ApprovalMode, CallId, CommandExecutionResult, ExecuteCommand};
-use cohab_sandbox::lock;
 use cohab_types::{
     command::{CommandOutcome, Ending},
     refusal::Refusal,
@@ -29,7 +28,7 @@ impl App {
     /// What has probably stopped a command that ran locked in `cwd`.
     pub(super) fn why_stopped(&self, running: &Running, cwd: &Path, outcome: &CommandOutcome) -> Option<String> {
         let status = outcome.status.filter(|_| running.is_locked && outcome.ending == Ending::Exited)?;
-        lock::why_stopped(status, &outcome.output, self.options.environment.context(cwd))
+        (self.options.why_stopped)(status, &outcome.output, self.options.environment.context(cwd))
     }
 
     /// Asks whether a stopped command may run once more. It is not asked where the second run could differ from the first: the shell has

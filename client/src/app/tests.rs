@@ -1,12 +1,14 @@
 use std::path::Path;
 
 use cohab_policy::user_rules::{Loaded, Remembered};
+use cohab_policy_io::files::FileSystem;
 use cohab_protocol::{
     self as wire, AgentStreamChunk, ApprovalDecision, ApprovalId, ApprovalMode, ApprovalReply, ApprovalRequest,
     ApprovalSubject, CallId, ChunkDelta, CommandEnding, CommandExecutionResult, DaemonMessage, ExecuteCommand,
     ModelIdentity, RunMode, SessionKey, StepActivity, StepFinished, StepOutcome, StepStarted, TurnEndReason, TurnEnded,
     Usage,
 };
+use cohab_sandbox::lock;
 use cohab_shell_relay::live::{LineDecision, UserCommand};
 use cohab_shell_state::shell::Shell;
 use cohab_term::output_style::OutputStyle;
@@ -30,7 +32,7 @@ mod countdown;
 mod entered_line;
 mod failure;
 mod filling;
-pub(crate) mod hostile;
+mod hostile;
 mod link;
 mod local_approval;
 mod name_resolution;

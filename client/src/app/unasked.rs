@@ -2,8 +2,7 @@
 
 use std::time::Instant;
 
-use cohab_policy::{self, Caveat, Context};
-use cohab_policy_io::git_settings::Environment;
+use cohab_policy::{self, Caveat, Context, GitEnvironment};
 use cohab_protocol::{CallId, ExecuteCommand};
 use cohab_term::{output_style::OutputStyle, theme};
 use ratatui::text::Line;
@@ -39,7 +38,7 @@ impl App {
             return self.ask_ourselves(request, Vec::new(), vec![caveat], RunAuthority::Named, now, effects);
         }
         let Some(turn) = self.activity.turn_mut() else { return };
-        let environment = self.shell.seen.as_ref().map(Environment::of_shell);
+        let environment = self.shell.seen.as_ref().map(GitEnvironment::of_shell);
         effects.push(Effect::Begin(Task::AskGit {
             call: request.call_id,
             folders: unasked.git_folders.clone(),

@@ -7,8 +7,7 @@ use std::{
 
 use cohab_impact::plan::{Known, Plan, plan};
 use cohab_policy::{self, Context, Files, Part};
-use cohab_policy_io::files::{FileSystem, program_folders};
-use cohab_protocol::{ApprovalDecision, ApprovalSubject, Paths, RunMode};
+use cohab_protocol::{ApprovalDecision, ApprovalSubject, RunMode};
 use cohab_secrets::as_words;
 use cohab_shell_state::shell::Shell;
 
@@ -45,24 +44,6 @@ pub struct ApprovalEnvironment {
 }
 
 impl ApprovalEnvironment {
-    /// The surroundings of this process.
-    #[must_use]
-    pub fn of_this_process(home: PathBuf, shell: Shell, paths: &Paths, lasting: Lasting) -> Self {
-        let is_remote = std::env::var_os("SSH_CONNECTION").is_some_and(|value| !value.is_empty());
-        let host = || rustix::system::uname().nodename().to_string_lossy().into_owned();
-        Self {
-            home,
-            shell,
-            files: &FileSystem,
-            own_folders: paths.own_folders().into(),
-            program_folders: Arc::new(LazyLock::new(|| program_folders(&std::env::var_os("PATH").unwrap_or_default()))),
-            rules_file: paths.rules_file(),
-            lasting,
-            is_root: rustix::process::geteuid().is_root(),
-            remote_host: is_remote.then(host),
-        }
-    }
-
     /// What a line of the user's shell is judged against in this folder.
     #[must_use]
     pub fn context<'a>(&'a self, cwd: &'a Path) -> Context<'a> {
@@ -131,12 +112,12 @@ impl ApprovalEnvironment {
 
 #[cfg(test)]
 impl ApprovalEnvironment {
-    /// The surroundings in tests: a bash of Ann's.
-    pub(crate) fn of_ann() -> Self {
+    /// The surroundings in tests: a bash of Ann's, on the disk behind `files`.
+    pub(crate) fn of_ann(files: &'static dyn Files) -> Self {
         Self {
             home: "/home/ann".into(),
             shell: Shell::Bash,
-            files: &FileSystem,
+            files,
             own_folders: Arc::new([]),
             program_folders: Arc::new(LazyLock::new(Vec::new)),
             rules_file: "/home/ann/.config/cohab/rules.toml".into(),

@@ -1,5 +1,6 @@
 use std::path::Path;
 
+use cohab_policy_io::files::FileSystem;
 use cohab_protocol::{ApprovalDecision as Decision, ProposedCommand, RunMode, TurnId};
 use cohab_shell_state::shell::Shell;
 
@@ -39,7 +40,7 @@ fn batch(commands: &[&str]) -> ApprovalRequest {
 impl Asked {
     fn new(request: ApprovalRequest) -> Self {
         let now = Instant::now();
-        let (question, _) = OpenQuestion::new(request, Arc::new(ApprovalEnvironment::of_ann()), now);
+        let (question, _) = OpenQuestion::new(request, Arc::new(ApprovalEnvironment::of_ann(&FileSystem)), now);
         Self { question, now: now + DEAF }
     }
 
@@ -202,7 +203,7 @@ fn a_card_in_place_of_the_prompt_says_which_key_makes_it_listen() {
 fn a_consent_for_the_session_is_offered_only_where_there_is_one() {
     let now = Instant::now();
     for (lasting, is_offered) in [(Lasting::Shell, true), (Lasting::Answer, false)] {
-        let environment = Arc::new(ApprovalEnvironment { lasting, ..ApprovalEnvironment::of_ann() });
+        let environment = Arc::new(ApprovalEnvironment { lasting, ..ApprovalEnvironment::of_ann(&FileSystem) });
         let subject = ApprovalSubject::FileRead { tool: "read".into(), path: Path::new("/x").into() };
         for request in [command("cargo test", false), ApprovalRequest { subject, ..command("", false) }] {
             let (question, _) = OpenQuestion::new(request, Arc::clone(&environment), now);
@@ -277,7 +278,7 @@ fn what_was_typed_into_the_command_is_judged_by_where_its_links_lead_and_by_whic
     std::os::unix::fs::symlink(".ssh/id_rsa", home.join("notes")).unwrap();
     let own_folders = Arc::new([home.join("moved")]);
     let environment =
-        Arc::new(ApprovalEnvironment { home: home.clone(), own_folders, ..ApprovalEnvironment::of_ann() });
+        Arc::new(ApprovalEnvironment { home: home.clone(), own_folders, ..ApprovalEnvironment::of_ann(&FileSystem) });
     for (edited, is_danger) in [("cat notes", true), ("touch moved/rules.toml", true), ("touch notes.md", false)] {
         let mut request = command("cargo test", false);
         if let ApprovalSubject::Command { cwd, .. } = &mut request.subject {
@@ -477,7 +478,7 @@ fn a_batch_with_danger_in_it_is_asked_one_by_one() {
 #[test]
 fn the_files_are_looked_at_for_a_moment_only() {
     let now = Instant::now();
-    let new = |line| OpenQuestion::new(command(line, false), Arc::new(ApprovalEnvironment::of_ann()), now);
+    let new = |line| OpenQuestion::new(command(line, false), Arc::new(ApprovalEnvironment::of_ann(&FileSystem)), now);
     let (question, task) = new("rm a.log");
     assert!(matches!(task, Some(Task::Look { .. })));
     assert_eq!(question.deadline(), Some(now + LOOK_LIMIT));
@@ -488,7 +489,8 @@ fn the_files_are_looked_at_for_a_moment_only() {
 #[test]
 fn a_shell_of_its_own_is_bash_whatever_the_users_is() {
     let mut request = command("cargo =x", false);
-    let environment = || Arc::new(ApprovalEnvironment { shell: Shell::Zsh, ..ApprovalEnvironment::of_ann() });
+    let environment =
+        || Arc::new(ApprovalEnvironment { shell: Shell::Zsh, ..ApprovalEnvironment::of_ann(&FileSystem) });
     let offers = |request: &ApprovalRequest| {
         OpenQuestion::new(request.clone(), environment(), Instant::now()).0.offer.always.is_some()
     };

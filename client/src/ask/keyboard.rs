@@ -21,7 +21,7 @@ use rustix::{
 
 use crate::{
     approval::{ApprovalEnvironment, KeyOutcome, OpenQuestion},
-    background_task::BackgroundTasks,
+    background_tasks::BackgroundTasks,
 };
 
 /// An Esc without a successor within this time is the Esc key.

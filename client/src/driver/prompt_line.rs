@@ -9,7 +9,8 @@ use super::{Driver, state::prompt_line::Insertion};
 use crate::{
     event::Event,
     hint::Wanted,
-    prompt_line::{Question, QuestionId, classifier_thread::LineVerdict, first_word},
+    line_question::{Question, QuestionId, first_word},
+    prompt_line::classifier_thread::LineVerdict,
 };
 
 /// Around a paste, where the line editor wants it marked.

@@ -11,11 +11,9 @@ use std::{
 use cohab_line_classifier::{self, Decision};
 use tokio::sync::mpsc;
 
-use super::{Question, QuestionId, corrections_store::Memory, names::ShellNames, world::World};
+use super::{corrections_store::Memory, names::ShellNames, world::World};
+use crate::line_question::{ENTER_LIMIT, Question, QuestionId};
 
-/// Enter is held so long for a decision; then the line is the shell's. It takes less than a millisecond, but a machine under load may take long, and
-/// a question must not run as a command.
-pub const ENTER_LIMIT: Duration = Duration::from_millis(300);
 /// What may wait for the thread. More waits only where the disk hangs, and is not asked then.
 const QUEUE_MAX: usize = 16;
 /// After so long without a question the thread ends.

@@ -12,7 +12,8 @@ use cohab_line_classifier::Names;
 use memchr::memmem;
 use rustix::fs::Access;
 
-use super::{Question, QuestionId, first_word, places, world::World};
+use super::{places, world::World};
+use crate::line_question::{Question, QuestionId, first_word};
 
 /// Longer names are no names.
 const NAME_MAX_BYTES: usize = 1024;
@@ -125,7 +126,6 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
-    use crate::prompt_line::QuestionId;
 
     fn world(cwd: &Path) -> World {
         World {

@@ -3,6 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use cohab_impact::{Grave, Impact, Note, Tally};
+use cohab_policy_io::files::FileSystem;
 use cohab_protocol::{
     ApprovalId, ApprovalMode, ApprovalRequest, ApprovalSubject, ErrorSubject, FileDiff, Notice, NoticeKind,
     ProposedChange, ProposedCommand, RunMode, StepActivity, StepOutcome, TurnId, WireError, WireErrorKind,
@@ -147,7 +148,7 @@ fn every_field_of_a_question_is_harmless_and_the_editor_too() {
             let environment = ApprovalEnvironment {
                 remote_host: Some(text.clone()),
                 rules_file: text.clone().into(),
-                ..ApprovalEnvironment::of_ann()
+                ..ApprovalEnvironment::of_ann(&FileSystem)
             };
             let (mut question, _) = OpenQuestion::new(request, Arc::new(environment), opened_at);
             question.on_done(

@@ -6,15 +6,14 @@ use std::{
 };
 
 use cohab_policy::{Caveat, Unasked};
-use cohab_policy_io::git_settings;
 use cohab_protocol::{ApprovalId, CallId, ClientMessage, ExecuteCommand};
 
-use crate::{consent::RunAuthority, effect::Effect};
+use crate::{background_task::GIT_LIMIT, consent::RunAuthority, effect::Effect};
 
 /// How long a command waits for the terminal; the daemon gives up a little later.
 const TERMINAL_LIMIT: Duration = Duration::from_secs(30);
 /// The thread that looks at git's settings has a limit of its own; this one holds when there is no thread to look.
-const GIT_LIMIT: Duration = git_settings::LIMIT.saturating_add(Duration::from_secs(1));
+const GIT_THREAD_LIMIT: Duration = GIT_LIMIT.saturating_add(Duration::from_secs(1));
 
 /// A command that was admitted. A turn has at most one.
 #[derive(Debug)]
@@ -93,7 +92,7 @@ impl AgentCommand {
     pub fn deadline(&self) -> Option<Instant> {
         match &self.state {
             CommandState::WaitingForTerminal { since, .. } => Some(*since + TERMINAL_LIMIT),
-            CommandState::CheckingGitSettings { since, .. } => Some(*since + GIT_LIMIT),
+            CommandState::CheckingGitSettings { since, .. } => Some(*since + GIT_THREAD_LIMIT),
             CommandState::ResolvingNames { .. }
             | CommandState::AwaitingLocalApproval { .. }
             | CommandState::Running(_) => None,

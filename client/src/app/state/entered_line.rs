@@ -5,7 +5,7 @@ use std::time::Instant;
 use cohab_line_classifier::Decision;
 use cohab_term::keys::{Input, KeyCode, KeyPress};
 
-use crate::{effect::Effect, prompt_line::classifier_thread::ENTER_LIMIT};
+use crate::{effect::Effect, line_question::ENTER_LIMIT};
 
 /// A line that was entered, and what the shell said of it.
 #[derive(Clone, Debug, PartialEq, Eq)]

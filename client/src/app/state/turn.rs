@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use cohab_daemon_link::connection::SILENCE_LIMIT;
 use cohab_protocol::{CallId, ChunkDelta, ClientMessage, ModelIdentity, ResumePoint, StepActivity, TurnId};
 use cohab_term::markdown::CodeBlocks;
 use ratatui::text::Line;
@@ -16,7 +15,7 @@ use super::{
     stopped::Stopped,
     thinking::Thinking,
 };
-use crate::{app::Options, approval::OpenQuestion};
+use crate::{app::Options, approval::OpenQuestion, silence::SILENCE_LIMIT};
 
 /// How long the end of a turn waits for the colours of its last code block.
 const SETTLE_LIMIT: Duration = Duration::from_millis(300);

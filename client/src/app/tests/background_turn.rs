@@ -315,7 +315,7 @@ fn a_line_that_the_gate_takes_is_queued_like_a_question() {
     bench.app.options.gate = true;
     let effects = bench.enter("why is the sky blue");
     let [Effect::Judge(question)] = &effects[..] else { panic!("{effects:?}") };
-    let crate::prompt_line::QuestionId::Enter(id) = question.id else { panic!("{question:?}") };
+    let crate::line_question::QuestionId::Enter(id) = question.id else { panic!("{question:?}") };
     let decision = cohab_line_classifier::Decision::Assistant;
     let effects = bench.event(Event::Judged { id, decision });
     assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant)]);

@@ -1,12 +1,11 @@
 //! An application with everything around it made up.
 
 use super::*;
+pub(super) use crate::test_messages::{QUESTION, TURN};
 
 /// Where the shell is at a question.
 pub(super) const CWD: &str = "/home/ann/src";
-pub(super) const TURN: TurnId = TurnId(Uuid::from_u128(7));
 pub(super) const CALL: CallId = CallId(Uuid::from_u128(9));
-pub(super) const QUESTION: ApprovalId = ApprovalId(Uuid::from_u128(11));
 
 /// What the user allowed for good.
 #[derive(Debug, Default)]
@@ -37,10 +36,11 @@ impl Bench {
             approval: ApprovalMode::Ask,
             looks_at_names: false,
             launcher: || None,
+            why_stopped: lock::why_stopped,
             confined: ConfinedPrograms::Known,
             remembered: Arc::new(Allowed::default()),
             secrets: Arc::default(),
-            environment: Arc::new(ApprovalEnvironment { shell, ..ApprovalEnvironment::of_ann() }),
+            environment: Arc::new(ApprovalEnvironment { shell, ..ApprovalEnvironment::of_ann(&FileSystem) }),
             output_style: OutputStyle::Rich,
             reasoning: Reasoning::default(),
             notify_after: Duration::from_secs(10),

@@ -1,7 +1,7 @@
 use cohab_line_classifier::Decision;
 
 use super::*;
-use crate::prompt_line::{Question, QuestionId, classifier_thread::ENTER_LIMIT};
+use crate::line_question::{ENTER_LIMIT, Question, QuestionId};
 
 const SENTENCE: &str = "what is in here";
 

@@ -8,7 +8,8 @@ use crate::{
     app::Options,
     driver::start::Start,
     hint::PromptHint,
-    prompt_line::{classifier_thread::Judge, corrections_store, first_word, world::World},
+    line_question::first_word,
+    prompt_line::{classifier_thread::Judge, corrections_store, world::World},
 };
 
 /// First words that are known from the shell itself.

@@ -2,6 +2,7 @@
 
 use std::{path::Path, sync::Arc, time::Instant};
 
+use cohab_policy_io::files::FileSystem;
 use cohab_protocol::{ApprovalId, TurnId};
 use cohab_term::describe::plain;
 
@@ -25,7 +26,7 @@ fn command(text: &str) -> ApprovalSubject {
 
 /// The question as it opens.
 fn open(request: &ApprovalRequest) -> OpenQuestion {
-    OpenQuestion::new(request.clone(), Arc::new(ApprovalEnvironment::of_ann()), Instant::now()).0
+    OpenQuestion::new(request.clone(), Arc::new(ApprovalEnvironment::of_ann(&FileSystem)), Instant::now()).0
 }
 
 #[test]
@@ -62,7 +63,7 @@ fn of_a_command_that_is_too_long_both_ends_are_shown_and_it_is_said() {
                 &request(subject.clone(), true, &[]),
                 &[],
                 true,
-                &ApprovalEnvironment::of_ann(),
+                &ApprovalEnvironment::of_ann(&FileSystem),
                 80,
                 output_style,
             ));

@@ -40,8 +40,11 @@ const DIFF: &str = "--- src/main.rs\n+++ src/main.rs\n@@ -1,3 +1,3 @@\n fn main(
 impl Stage {
     /// We are root, on another machine.
     fn be_root_elsewhere(&mut self) {
-        let environment =
-            ApprovalEnvironment { is_root: true, remote_host: Some("build-7".into()), ..ApprovalEnvironment::of_ann() };
+        let environment = ApprovalEnvironment {
+            is_root: true,
+            remote_host: Some("build-7".into()),
+            ..ApprovalEnvironment::of_ann(&FileSystem)
+        };
         self.bench.app.options.environment = Arc::new(environment);
     }
 
