@@ -5,11 +5,10 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
+use cohab_conversation::approval::{ApprovalEnvironment, Lasting};
 use cohab_policy_io::files::{FileSystem, program_folders};
 use cohab_protocol::Paths;
 use cohab_shell_state::shell::Shell;
-
-use crate::approval::{ApprovalEnvironment, Lasting};
 
 /// The surroundings of this process.
 #[must_use]

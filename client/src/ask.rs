@@ -14,6 +14,11 @@ use std::{
 };
 
 use clap::{Args, ValueEnum};
+use cohab_conversation::{
+    approval::{ApprovalEnvironment, Lasting, OpenQuestion},
+    redactor::Redactor,
+    silence::{SILENCE, SILENCE_LIMIT},
+};
 use cohab_daemon_link::{
     config,
     connection::{self, ConnectError, Frames},
@@ -33,15 +38,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{
-    approval::{ApprovalEnvironment, Lasting, OpenQuestion},
-    approval_environment,
-    arguments::ModelFlags,
-    attach_environment, colours,
-    driver::wake::sleep_until,
-    redactor::Redactor,
-    silence::{SILENCE, SILENCE_LIMIT},
-};
+use crate::{approval_environment, arguments::ModelFlags, attach_environment, colours, driver::wake::sleep_until};
 
 /// How long the daemon may take to confirm that a turn is cancelled.
 const CANCEL_WAIT: Duration = Duration::from_millis(200);

@@ -8,12 +8,11 @@ use std::{
     time::Instant,
 };
 
+use cohab_conversation::background_task::{GIT_LIMIT, LOOK_LIMIT, Task, TaskResult};
 use cohab_impact::{Note, left_out::left_out, walk};
 use cohab_policy::GitEnvironment;
 use cohab_policy_io::{git_settings, rules_file::RulesFile};
 use tokio::sync::mpsc;
-
-use crate::background_task::{GIT_LIMIT, LOOK_LIMIT, Task, TaskResult};
 
 /// Tasks under way at once; more than that hang, and none is added.
 const MAX_RUNNING: usize = 4;

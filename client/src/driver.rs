@@ -21,6 +21,7 @@ pub(crate) mod wake;
 
 use std::{io, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
+use cohab_conversation::{app::App, approval::Lasting, effect::Effect, event::Event};
 use cohab_daemon_link::connection::Link;
 use cohab_policy_io::rules_file::{RuleBook, RulesFile};
 use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey};
@@ -51,10 +52,7 @@ use state::{
 use unintegrated_notice::UnintegratedNotice;
 use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
 
-use crate::{
-    app::App, approval::Lasting, approval_environment, background_tasks::BackgroundTasks, effect::Effect, event::Event,
-    terminal::Terminal,
-};
+use crate::{approval_environment, background_tasks::BackgroundTasks, terminal::Terminal};
 pub use start::{ShellOutcome, Start};
 
 /// Read from the terminal at once. Larger pastes come in several pieces.

@@ -2,6 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
+use cohab_conversation::approval::ApprovalEnvironment;
 use cohab_policy_io::files::FileSystem;
 use cohab_protocol::{
     AgentStreamChunk, ApprovalId, ApprovalRequest, ApprovalSubject, Notice, NoticeKind, RunMode, StepOutcome,
@@ -10,7 +11,6 @@ use cohab_protocol::{
 use cohab_term::{ansi::ColorSupport, test_screen::TestScreen};
 
 use super::*;
-use crate::approval::ApprovalEnvironment;
 
 type Ask = ScreenView<TestScreen>;
 /// What a person sees, and what happened before.

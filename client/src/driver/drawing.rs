@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
+use cohab_conversation::event::Event;
 use ratatui::text::Line;
 
 use super::Driver;
-use crate::event::Event;
 
 impl Driver {
     /// A background job wrote while the terminal is ours: its bytes go above the live area, which is drawn again below.

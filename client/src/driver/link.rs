@@ -1,10 +1,10 @@
 //! Opens, loses and replaces the connection to the daemon.
 
+use cohab_conversation::event::Event;
 use cohab_daemon_link::connection::{ConnectError, Link, LinkEvent};
 use cohab_protocol::{Attach, SessionKey, WireErrorKind};
 
 use super::{Driver, state::link::Daemon};
-use crate::event::Event;
 
 impl Driver {
     pub(super) fn on_link(&mut self, event: Option<LinkEvent>) {

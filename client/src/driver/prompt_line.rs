@@ -2,16 +2,15 @@
 
 use std::time::Instant;
 
+use cohab_conversation::{
+    event::Event,
+    line_question::{Question, QuestionId, first_word},
+};
 use cohab_line_classifier::Decision;
 use cohab_shell_relay::live::{LiveEvent, ShellState, UntouchedPrompt};
 
 use super::{Driver, state::prompt_line::Insertion};
-use crate::{
-    event::Event,
-    hint::Wanted,
-    line_question::{Question, QuestionId, first_word},
-    prompt_line::classifier_thread::LineVerdict,
-};
+use crate::{hint::Wanted, prompt_line::classifier_thread::LineVerdict};
 
 /// Around a paste, where the line editor wants it marked.
 const PASTE_BEGINS: &[u8] = b"\x1b[200~";

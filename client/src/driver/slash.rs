@@ -1,10 +1,10 @@
 //! Performs the effects of commands such as `? /model`.
 
+use cohab_conversation::effect::Effect;
 use cohab_protocol::{ClientMessage, SessionAction, SessionRequest};
 use cohab_term::{capability::Passage, clipboard::copy_sequence};
 
 use super::{Driver, program::Program, state::prompt_line::Insertion};
-use crate::effect::Effect;
 
 impl Driver {
     /// Does an effect that only these commands have; any other is done elsewhere.

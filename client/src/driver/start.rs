@@ -2,6 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
+use cohab_conversation::{app::Options, approval::ApprovalEnvironment};
 use cohab_daemon_link::config::Config;
 use cohab_policy_io::rules_file::RuleBook;
 use cohab_protocol::{ApprovalMode, Paths, TurnId};
@@ -9,8 +10,6 @@ use cohab_sandbox::lock;
 use cohab_secrets::ExactValues;
 use cohab_shell_relay::live::StartOptions;
 use cohab_term::{markdown::Highlighter, output_style::OutputStyle};
-
-use crate::{app::Options, approval::ApprovalEnvironment};
 
 /// What is to be opened.
 #[derive(Debug)]

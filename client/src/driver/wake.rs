@@ -2,11 +2,12 @@
 
 use std::{io, time::Instant};
 
+use cohab_conversation::{background_task::TaskResult, slash::own_output::OwnOutput};
 use cohab_daemon_link::connection::{Link, LinkEvent};
 use cohab_term::markdown::Highlighter;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::{background_task::TaskResult, prompt_line::classifier_thread::LineVerdict, slash::own_output::OwnOutput};
+use crate::prompt_line::classifier_thread::LineVerdict;
 
 /// What the loop woke up for.
 pub(super) enum Wake {

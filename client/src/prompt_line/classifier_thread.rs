@@ -8,11 +8,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use cohab_conversation::line_question::{ENTER_LIMIT, Question, QuestionId};
 use cohab_line_classifier::{self, Decision};
 use tokio::sync::mpsc;
 
 use super::{corrections_store::Memory, names::ShellNames, world::World};
-use crate::line_question::{ENTER_LIMIT, Question, QuestionId};
 
 /// What may wait for the thread. More waits only where the disk hangs, and is not asked then.
 const QUEUE_MAX: usize = 16;

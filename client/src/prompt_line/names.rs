@@ -8,12 +8,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use cohab_conversation::line_question::{Question, QuestionId, first_word};
 use cohab_line_classifier::Names;
 use memchr::memmem;
 use rustix::fs::Access;
 
 use super::{places, world::World};
-use crate::line_question::{Question, QuestionId, first_word};
 
 /// Longer names are no names.
 const NAME_MAX_BYTES: usize = 1024;

@@ -2,13 +2,12 @@
 
 use std::{collections::HashMap, path::PathBuf};
 
+use cohab_conversation::{app::Options, line_question::first_word};
 use cohab_types::client_settings::FlipKey;
 
 use crate::{
-    app::Options,
     driver::start::Start,
     hint::PromptHint,
-    line_question::first_word,
     prompt_line::{classifier_thread::Judge, corrections_store, world::World},
 };
 
