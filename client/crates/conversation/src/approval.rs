@@ -23,7 +23,7 @@ use cohab_term::{
 use ratatui::text::Line;
 
 pub use environment::{ApprovalEnvironment, Lasting};
-pub use offer::Offer;
+pub(crate) use offer::Offer;
 
 use crate::{
     background_task::{LOOK_LIMIT, Task, TaskResult},
@@ -45,7 +45,7 @@ const QUESTION_ROWS: usize = 4;
 
 /// What is known of a command's impact.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ImpactPreview {
+pub(crate) enum ImpactPreview {
     /// There is nothing to look at.
     Needless,
     /// It is looked at until then.
@@ -121,7 +121,7 @@ impl OpenQuestion {
     }
 
     /// Nothing but yes and no, once: the question is of the client's own.
-    pub fn offer_only_yes_and_no(&mut self) {
+    pub(crate) fn offer_only_yes_and_no(&mut self) {
         self.offer = Offer::default();
     }
 
@@ -137,24 +137,18 @@ impl OpenQuestion {
     }
 
     /// The question comes onto the screen only now.
-    pub fn appear(&mut self, now: Instant) {
+    pub(crate) fn appear(&mut self, now: Instant) {
         self.deaf_until = now + DEAF;
     }
 
     /// The question takes the place of a prompt that the user was using: no letter counts before a key that is meant for the question.
-    pub fn wait_for_attention(&mut self) {
+    pub(crate) fn wait_for_attention(&mut self) {
         self.answering = Answering::Unattended;
-    }
-
-    /// What is asked.
-    #[must_use]
-    pub fn request(&self) -> &ApprovalRequest {
-        &self.request
     }
 
     /// Whether it is the one called `id`, or a part of that batch.
     #[must_use]
-    pub fn is_about(&self, id: ApprovalId) -> bool {
+    pub(crate) fn is_about(&self, id: ApprovalId) -> bool {
         self.request.approval_id == id || self.batch == Some(id)
     }
 

@@ -19,7 +19,7 @@ const SESSION_COMMANDS: usize = 1_000;
 
 /// What the user agreed to in this shell.
 #[derive(Debug, Default)]
-pub struct Consents {
+pub(crate) struct Consents {
     once: HashMap<ApprovalId, Grant>,
     order: VecDeque<ApprovalId>,
     session: HashSet<Agreed>,
@@ -49,7 +49,7 @@ enum GrantStatus {
 
 /// By what a command may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunAuthority {
+pub(crate) enum RunAuthority {
     /// The user agreed to just this, which does more than read, or to everything.
     Asked,
     /// The user has confirmed all that spoke against it: it runs as it is typed unasked.
@@ -62,7 +62,7 @@ pub enum RunAuthority {
 
 /// A command and the folder it is run in, as the question showed them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Agreed {
+pub(crate) struct Agreed {
     /// The exact text.
     pub command: String,
     /// The working directory.
@@ -71,7 +71,7 @@ pub struct Agreed {
 
 impl Consents {
     /// Remembers consent to run exactly this one time, under the id of the question.
-    pub fn allow_once(&mut self, id: ApprovalId, agreed: Agreed, at: Instant) {
+    pub(crate) fn allow_once(&mut self, id: ApprovalId, agreed: Agreed, at: Instant) {
         self.once.insert(id, Grant { agreed, at, generation: self.generation });
         self.order.push_back(id);
         if self.order.len() > PENDING_APPROVALS
@@ -82,7 +82,7 @@ impl Consents {
     }
 
     /// Remembers consent to run exactly this for as long as this shell lives, unless it is to be asked about each time.
-    pub fn allow_for_session(&mut self, agreed: Agreed) {
+    pub(crate) fn allow_for_session(&mut self, agreed: Agreed) {
         let is_each_time = cohab_policy::reaches_out(&agreed.command) || holds_placeholder(&agreed.command);
         if self.session.len() < SESSION_COMMANDS && !is_each_time {
             self.session.insert(agreed);
@@ -90,7 +90,7 @@ impl Consents {
     }
 
     /// A command of the assistant changed what this shell runs, or may have: the same words may now mean something else.
-    pub fn shell_changed(&mut self) {
+    pub(crate) fn shell_changed(&mut self) {
         self.generation += 1;
     }
 
@@ -104,13 +104,13 @@ impl Consents {
     }
 
     /// The turn is over: what was agreed to once and did not run will not run.
-    pub fn forget_unused(&mut self) {
+    pub(crate) fn forget_unused(&mut self) {
         self.once.clear();
         self.order.clear();
     }
 
     /// Whether `request` may run now, and by what; `remembered` is what the user allowed for good. Uses up a consent for one time.
-    pub fn permits(
+    pub(crate) fn permits(
         &mut self,
         request: &ExecuteCommand,
         mode: ApprovalMode,

@@ -15,7 +15,7 @@ const KEPT_TURNS: usize = 64;
 
 /// Results of the last commands. A call id that comes again is answered from here, never run again.
 #[derive(Debug, Default)]
-pub struct ResultJournal {
+pub(crate) struct ResultJournal {
     turns: VecDeque<TurnId>,
     begun: VecDeque<CallId>,
     results: VecDeque<CommandExecutionResult>,
@@ -23,7 +23,7 @@ pub struct ResultJournal {
 
 impl ResultJournal {
     /// Notes that a turn begins here: all its commands for this shell come to this journal.
-    pub fn begin_turn(&mut self, turn_id: TurnId) {
+    pub(crate) fn begin_turn(&mut self, turn_id: TurnId) {
         if self.turns.len() == KEPT_TURNS {
             self.turns.pop_front();
         }
@@ -32,12 +32,12 @@ impl ResultJournal {
 
     /// Whether a turn was begun here: then a command of it that was not begun has never run in this shell.
     #[must_use]
-    pub fn is_of_here(&self, turn_id: TurnId) -> bool {
+    pub(crate) fn is_of_here(&self, turn_id: TurnId) -> bool {
         self.turns.contains(&turn_id)
     }
 
     /// Notes that a command is given to the shell.
-    pub fn begin(&mut self, call_id: CallId) {
+    pub(crate) fn begin(&mut self, call_id: CallId) {
         if self.begun.len() == KEPT_IDS {
             self.begun.pop_front();
         }
@@ -46,12 +46,12 @@ impl ResultJournal {
 
     /// Whether a command was given to the shell before.
     #[must_use]
-    pub fn has_begun(&self, call_id: CallId) -> bool {
+    pub(crate) fn has_begun(&self, call_id: CallId) -> bool {
         self.begun.contains(&call_id)
     }
 
     /// Keeps a result.
-    pub fn record(&mut self, result: CommandExecutionResult) {
+    pub(crate) fn record(&mut self, result: CommandExecutionResult) {
         if self.results.len() == KEPT_RESULTS {
             self.results.pop_front();
         }
@@ -60,7 +60,7 @@ impl ResultJournal {
 
     /// The result of a call that ended before.
     #[must_use]
-    pub fn find(&self, call_id: CallId) -> Option<&CommandExecutionResult> {
+    pub(crate) fn find(&self, call_id: CallId) -> Option<&CommandExecutionResult> {
         self.results.iter().find(|result| result.call_id == call_id)
     }
 }

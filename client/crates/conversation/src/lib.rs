@@ -27,14 +27,14 @@
 pub mod app;
 pub mod approval;
 pub mod background_task;
-pub mod consent;
+mod consent;
 pub mod effect;
 pub mod event;
-pub mod journal;
+mod journal;
 pub mod line_question;
 pub mod redactor;
 pub mod session_override;
-pub mod shell_drift;
+mod shell_drift;
 pub mod silence;
 pub mod slash;
 #[cfg(any(test, feature = "testing"))]

@@ -31,14 +31,14 @@ pub enum QuestionId {
 /// Whether the shell gets this line unasked, however it reads: it begins with a blank or a backslash, has several rows, nothing at all,
 /// or is the path of a program.
 #[must_use]
-pub fn is_fixed(line: &str) -> bool {
+pub(crate) fn is_fixed(line: &str) -> bool {
     let first = first_word(line);
     line.starts_with([' ', '\t', '\\']) || line.contains('\n') || first.is_empty() || is_path(first)
 }
 
 /// Whether this one word is a command line that needs no judging: most of what is typed, and no sentence.
 #[must_use]
-pub fn is_one_command(line: &str, is_command: Option<bool>) -> bool {
+pub(crate) fn is_one_command(line: &str, is_command: Option<bool>) -> bool {
     is_command == Some(true) && !line.trim().contains(char::is_whitespace)
 }
 

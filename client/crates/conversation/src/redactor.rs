@@ -30,7 +30,7 @@ impl Redactor {
     }
 
     /// Words that the user adds to a question.
-    pub fn words(&mut self, words: &mut String) {
+    pub(crate) fn words(&mut self, words: &mut String) {
         self.text(words);
     }
 
@@ -44,7 +44,7 @@ impl Redactor {
     }
 
     /// The result of a command of the agent. A variable with a secret in it is reported without its value.
-    pub fn result(&mut self, result: &mut CommandExecutionResult) {
+    pub(crate) fn result(&mut self, result: &mut CommandExecutionResult) {
         self.text(&mut result.output);
         for change in &mut result.env_delta.set {
             // As a line of a file, so that the name counts, too.
@@ -56,7 +56,7 @@ impl Redactor {
     }
 
     /// A command of the user, with the end of its output.
-    pub fn shell_event(&mut self, event: &mut ShellEvent) {
+    pub(crate) fn shell_event(&mut self, event: &mut ShellEvent) {
         event.line.iter_mut().for_each(|line| self.text(line));
         let tail = &mut event.output_tail;
         self.text(tail);
@@ -75,7 +75,7 @@ impl Redactor {
     ///
     /// # Errors
     /// Why not.
-    pub fn can_fill(&self, command: &str, shell: Shell) -> Result<(), NotFilled> {
+    pub(crate) fn can_fill(&self, command: &str, shell: Shell) -> Result<(), NotFilled> {
         can_fill(&self.0, command, shell)
     }
 
@@ -84,7 +84,7 @@ impl Redactor {
     ///
     /// # Errors
     /// Why it is not filled in, and so not typed.
-    pub fn filled(&mut self, command: &str, shell: Shell) -> Result<Option<FilledLine>, NotFilled> {
+    pub(crate) fn filled(&mut self, command: &str, shell: Shell) -> Result<Option<FilledLine>, NotFilled> {
         fill(&mut self.0, command, shell)
     }
 }

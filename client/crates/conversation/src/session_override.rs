@@ -28,7 +28,7 @@ pub enum ModelWish {
 impl ModelWish {
     /// From what the user wrote: a name, `profile:NAME`, a tier, `auto` or `default`. `None` if that is no name.
     #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let is_name = |name: &str| !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c.is_control());
         match text.strip_prefix(PROFILE_PREFIX) {
             Some(name) => is_name(name).then(|| Self::Profile(name.to_owned())),

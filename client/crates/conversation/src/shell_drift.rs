@@ -12,7 +12,7 @@ const NAME_MAX_CHARS: usize = 40;
 
 /// The changes of one shell that the user has not confirmed.
 #[derive(Clone, Debug, Default)]
-pub struct ShellDrift {
+pub(crate) struct ShellDrift {
     changes: StateChange,
     /// A command after which the shell did not report its state.
     unknown: Option<String>,
@@ -20,23 +20,23 @@ pub struct ShellDrift {
 
 impl ShellDrift {
     /// A command of the agent changed this. What is again as it was is forgotten.
-    pub fn saw(&mut self, change: StateChange) {
+    pub(crate) fn saw(&mut self, change: StateChange) {
         self.changes.then(change);
     }
 
     /// The shell did not report what `command` changed.
-    pub fn lost_track(&mut self, command: String) {
+    pub(crate) fn lost_track(&mut self, command: String) {
         self.unknown.get_or_insert(command);
     }
 
     /// The user has seen the list and continues.
-    pub fn confirm(&mut self) {
+    pub(crate) fn confirm(&mut self) {
         *self = Self::default();
     }
 
     /// Why nothing runs unasked, for people; nothing if all is as the user made it.
     #[must_use]
-    pub fn reason(&self) -> Option<String> {
+    pub(crate) fn reason(&self) -> Option<String> {
         let names: Vec<String> = self.changes.steps.iter().filter_map(|(item, step)| name(item, step)).collect();
         let more = names.len().saturating_sub(NAMED_MAX);
         let mut listed = names.into_iter().take(NAMED_MAX).collect::<Vec<_>>().join(", ");
@@ -56,7 +56,7 @@ impl ShellDrift {
 
 /// Whether any of it decides what runs.
 #[must_use]
-pub fn matters(change: &StateChange) -> bool {
+pub(crate) fn matters(change: &StateChange) -> bool {
     change.steps.iter().any(|(item, step)| name(item, step).is_some())
 }
 

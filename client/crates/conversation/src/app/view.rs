@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use cohab_term::{markdown::CodeBlocks, wrap::wrap_exactly};
+use cohab_term::wrap::wrap_exactly;
 use cohab_term::{
     output_style::OutputStyle,
     theme,
@@ -129,12 +129,6 @@ impl App {
             self.flush_text();
             self.print_remark(&sentence);
         }
-    }
-
-    /// The source of the code in the answer that is coming, or else in the last one: what a user may want to copy.
-    #[must_use]
-    pub fn code_blocks(&self) -> &CodeBlocks {
-        self.activity.turn().and_then(Turn::code_blocks).unwrap_or(&self.code_blocks)
     }
 
     /// The turn is about to go; its code stays until the next answer.

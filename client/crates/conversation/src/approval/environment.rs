@@ -46,7 +46,7 @@ pub struct ApprovalEnvironment {
 impl ApprovalEnvironment {
     /// What a line of the user's shell is judged against in this folder.
     #[must_use]
-    pub fn context<'a>(&'a self, cwd: &'a Path) -> Context<'a> {
+    pub(crate) fn context<'a>(&'a self, cwd: &'a Path) -> Context<'a> {
         let context = Context::new(cwd, &self.home).in_shell(self.shell).with_files(self.files);
         context.with_own(&self.own_folders).with_programs(&self.program_folders)
     }
@@ -59,7 +59,7 @@ impl ApprovalEnvironment {
 
     /// A path as people write it: `~` for the home.
     #[must_use]
-    pub fn short(&self, path: &Path) -> String {
+    pub(crate) fn short(&self, path: &Path) -> String {
         match path.strip_prefix(&self.home) {
             Ok(rest) if rest.as_os_str().is_empty() => "~".into(),
             Ok(rest) => format!("~/{}", rest.display()),
@@ -69,7 +69,7 @@ impl ApprovalEnvironment {
 
     /// The file of rules, for people.
     #[must_use]
-    pub fn rules_name(&self) -> String {
+    pub(crate) fn rules_name(&self) -> String {
         self.short(&self.rules_file)
     }
 

@@ -13,7 +13,7 @@ use super::{ApprovalEnvironment, Lasting};
 
 /// The answers other than `y`, `n` and Esc.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Offer {
+pub(crate) struct Offer {
     /// Again in this shell without a question. Not for what sends data to another host, or gets a secret: that is asked each time.
     pub session: bool,
     /// The rule for this folder.

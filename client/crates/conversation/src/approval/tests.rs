@@ -116,7 +116,7 @@ fn what_lasts_shows_its_rule_before_y_stores_it() {
         assert!(stored.decided.is_none() && !stored.is_closed, "decided when it is stored");
         assert_eq!((rule_in(&stored).line(), rule_in(&stored).folder.as_deref()), ("cargo test".into(), folder));
         assert_eq!(asked.key('y'), KeyOutcome::default(), "a key while it is stored");
-        let id = asked.question.request().approval_id;
+        let id = asked.question.request.approval_id;
         let outcome = asked.question.on_done(TaskResult::Stored { question: id, result: Ok(()) }, asked.now);
         assert_eq!(Asked::decided(&outcome), Some(("cargo test", &decision)));
         let remark = format!("Remembered for {remembered}, in ~/.config/cohab/rules.toml.");
@@ -138,7 +138,7 @@ fn p_shows_the_tests_and_builds_of_the_project_before_y_stores_them() {
     let Some(Task::Store { rules, .. }) = &stored.task else { panic!("{stored:?}") };
     let folder = Path::new("/home/ann/src");
     assert_eq!(*rules, cohab_policy::user_rules::project_rules("cargo test -p shop", folder, Shell::Bash));
-    let id = asked.question.request().approval_id;
+    let id = asked.question.request.approval_id;
     let outcome = asked.question.on_done(TaskResult::Stored { question: id, result: Ok(()) }, asked.now);
     assert_eq!(Asked::decided(&outcome), Some(("cargo test -p shop", &Decision::Folder)));
 }
@@ -217,7 +217,7 @@ fn what_could_not_be_stored_holds_for_the_session_and_is_said() {
     let mut asked = Asked::new(command("cargo test", false));
     asked.key('d');
     asked.key('y');
-    let id = asked.question.request().approval_id;
+    let id = asked.question.request.approval_id;
     let outcome =
         asked.question.on_done(TaskResult::Stored { question: id, result: Err("it is too large".into()) }, asked.now);
     assert_eq!(Asked::decided(&outcome), Some(("cargo test", &Decision::Session)));
@@ -240,7 +240,7 @@ fn what_could_not_be_stored_holds_for_the_session_and_is_said() {
 fn danger_is_never_remembered_also_if_only_the_client_sees_it() {
     for request in [command("touch a", true), command("rm -rf x", false)] {
         let mut asked = Asked::new(request);
-        assert!(asked.question.request().is_dangerous);
+        assert!(asked.question.request.is_dangerous);
         for key in ['s', 'd', 'a', 'o'] {
             assert_eq!(asked.key(key), KeyOutcome::default(), "{key}");
         }
@@ -469,10 +469,10 @@ fn a_batch_is_decided_one_by_one_each_under_its_own_id() {
 fn a_batch_with_danger_in_it_is_asked_one_by_one() {
     let mut asked = Asked::new(batch(&["touch a", "rm -rf x"]));
     assert!(
-        matches!(&asked.question.request().subject, ApprovalSubject::Command { command, .. } if command == "touch a")
+        matches!(&asked.question.request.subject, ApprovalSubject::Command { command, .. } if command == "touch a")
     );
     asked.key('y');
-    assert!(asked.question.request().is_dangerous);
+    assert!(asked.question.request.is_dangerous);
 }
 
 #[test]

@@ -4,11 +4,11 @@
 pub mod completion;
 mod nearest;
 pub mod own_output;
-pub mod say;
+pub(crate) mod say;
 
 /// What a command does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CommandKind {
+pub(crate) enum CommandKind {
     /// Lists the commands.
     Help,
     /// Shows or changes who answers.
@@ -53,7 +53,7 @@ pub enum CommandKind {
 
 /// One command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Command {
+pub(crate) struct Command {
     /// Without the slash: lower-case letters.
     pub name: &'static str,
     /// What may follow, for people; empty if nothing.
@@ -65,7 +65,7 @@ pub struct Command {
 }
 
 /// All of them, in the order of the help.
-pub const COMMANDS: [Command; 20] = [
+pub(crate) const COMMANDS: [Command; 20] = [
     command("help", "", "list these commands", CommandKind::Help),
     command("keys", "", "list the keys", CommandKind::Keys),
     command("model", "[NAME|TIER]", "show or change the model", CommandKind::Model),
@@ -94,7 +94,7 @@ const fn command(name: &'static str, arguments: &'static str, meaning: &'static 
 
 /// What a question is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Parsed<'a> {
+pub(crate) enum Parsed<'a> {
     /// A question for the model, also if it begins with a path.
     Question,
     /// A command, and what follows it.
@@ -106,7 +106,7 @@ pub enum Parsed<'a> {
 /// Looks what a question is. Only one lower-case word right behind the slash counts, and only if it is a command or nearly one, or
 /// stands alone.
 #[must_use]
-pub fn parse(question: &str) -> Parsed<'_> {
+pub(crate) fn parse(question: &str) -> Parsed<'_> {
     let Some(rest) = question.strip_prefix('/') else { return Parsed::Question };
     let (word, words) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     if word.is_empty() || !word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-') {

@@ -9,7 +9,7 @@ use ratatui::{
 use unicode_width::UnicodeWidthStr;
 
 /// Lines that are shown; the rest is counted.
-pub const MAX_LINES: usize = 200;
+pub(crate) const MAX_LINES: usize = 200;
 /// So much is read, in bytes.
 pub const MAX_BYTES: usize = 64 * 1024;
 
@@ -36,7 +36,7 @@ pub struct OwnOutput {
 impl OwnOutput {
     /// For the screen; `name` is how the user would call it.
     #[must_use]
-    pub fn lines(&self, name: &str, width: usize) -> Vec<Line<'static>> {
+    pub(crate) fn lines(&self, name: &str, width: usize) -> Vec<Line<'static>> {
         let all: Vec<Line<'static>> = self.text.lines().map(coloured).collect();
         let is_blank = |line: &Line<'_>| line.to_string().trim().is_empty();
         let count = all.iter().rposition(|line| !is_blank(line)).map_or(0, |last| last + 1);

@@ -20,13 +20,13 @@ const NAME_COLUMNS: usize = 60;
 
 /// A sentence.
 #[must_use]
-pub fn plain(text: &str, width: usize) -> Vec<Line<'static>> {
+pub(crate) fn plain(text: &str, width: usize) -> Vec<Line<'static>> {
     wrapped(&[Span::raw(text.to_owned())], width)
 }
 
 /// A sentence of second rank.
 #[must_use]
-pub fn dim(text: &str, width: usize) -> Vec<Line<'static>> {
+pub(crate) fn dim(text: &str, width: usize) -> Vec<Line<'static>> {
     wrapped(&[Span::styled(text.to_owned(), theme::DIM)], width)
 }
 
@@ -36,13 +36,13 @@ fn wrapped(spans: &[Span<'_>], width: usize) -> Vec<Line<'static>> {
 
 /// How a command is typed.
 #[must_use]
-pub fn usage(prefix: &str, command: &Command) -> String {
+pub(crate) fn usage(prefix: &str, command: &Command) -> String {
     format!("{prefix} /{} {}", command.name, command.arguments).trim_end().to_owned()
 }
 
 /// All commands but the one that was typed to see them, and the kinds of questions.
 #[must_use]
-pub fn help(prefix: &str, width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
+pub(crate) fn help(prefix: &str, width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
     let others = COMMANDS.iter().filter(|command| command.kind != CommandKind::Help);
     let entries = others.map(|command| (usage(prefix, command), command.meaning));
     let entries: Vec<(String, &str)> = entries.collect();
@@ -71,7 +71,7 @@ pub fn help(prefix: &str, width: usize, output_style: OutputStyle) -> Vec<Line<'
 
 /// An answer to a command that there is not.
 #[must_use]
-pub fn unknown(prefix: &str, word: &str, nearest: Option<&Command>) -> String {
+pub(crate) fn unknown(prefix: &str, word: &str, nearest: Option<&Command>) -> String {
     let word = one_line(word, NAME_COLUMNS);
     match nearest {
         Some(command) => {
@@ -83,7 +83,7 @@ pub fn unknown(prefix: &str, word: &str, nearest: Option<&Command>) -> String {
 
 /// Something followed a command that takes nothing, or something else.
 #[must_use]
-pub fn misused(prefix: &str, command: &Command) -> String {
+pub(crate) fn misused(prefix: &str, command: &Command) -> String {
     let usage = usage(prefix, command);
     if command.arguments.is_empty() {
         format!("/{} takes no words behind it: `{usage}`.", command.name)
@@ -106,7 +106,7 @@ fn origin_of(model: &ModelIdentity) -> String {
 
 /// Who answers.
 #[must_use]
-pub fn model(model: &ModelIdentity, prefix: &str, width: usize) -> Vec<Line<'static>> {
+pub(crate) fn model(model: &ModelIdentity, prefix: &str, width: usize) -> Vec<Line<'static>> {
     let mut lines = plain(&format!("{} answers here{}.", name_of(model), origin_of(model)), width);
     let other =
         format!("`{prefix} /model NAME`, `profile:NAME`, `low`, `medium`, `high` or `auto` changes it for this shell.");
@@ -121,7 +121,7 @@ pub fn model(model: &ModelIdentity, prefix: &str, width: usize) -> Vec<Line<'sta
 
 /// Who answers from now on; `wish` is what the user asked for.
 #[must_use]
-pub fn model_changed(model: &ModelIdentity, wish: &ModelWish, width: usize) -> Vec<Line<'static>> {
+pub(crate) fn model_changed(model: &ModelIdentity, wish: &ModelWish, width: usize) -> Vec<Line<'static>> {
     let (name, origin) = (name_of(model), origin_of(model));
     match wish {
         ModelWish::Named(wanted) if model.is_offline || model.model != *wanted => {
@@ -137,14 +137,14 @@ pub fn model_changed(model: &ModelIdentity, wish: &ModelWish, width: usize) -> V
 
 /// What runs unasked from now on.
 #[must_use]
-pub fn approval(mode: ApprovalMode, width: usize) -> Vec<Line<'static>> {
+pub(crate) fn approval(mode: ApprovalMode, width: usize) -> Vec<Line<'static>> {
     let (text, style) = approval_meaning(mode);
     wrapped(&[Span::styled(format!("Mode `{mode}`, from now on in this shell: {text}"), style)], width)
 }
 
 /// All modes, with a mark at the one that is on.
 #[must_use]
-pub fn approval_modes(current: ApprovalMode, width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
+pub(crate) fn approval_modes(current: ApprovalMode, width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
     let modes = [ApprovalMode::ReadOnly, ApprovalMode::Ask, ApprovalMode::Auto, ApprovalMode::All];
     let columns = modes.iter().map(|mode| mode.to_string().len()).max().unwrap_or(0);
     let line = |mode: ApprovalMode| {
@@ -181,7 +181,7 @@ fn approval_meaning(mode: ApprovalMode) -> (&'static str, Style) {
 
 /// What the turns of the conversation took.
 #[must_use]
-pub fn cost(usage: &Usage, width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
+pub(crate) fn cost(usage: &Usage, width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
     let cached = usage.cache_read_tokens.unwrap_or(0);
     let written = usage.cache_write_tokens.unwrap_or(0);
     let sent = usage.input_tokens.map(|tokens| {
@@ -207,7 +207,7 @@ pub fn cost(usage: &Usage, width: usize, output_style: OutputStyle) -> Vec<Line<
 
 /// What the model is sent, by part.
 #[must_use]
-pub fn context(report: &ContextReport, width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
+pub(crate) fn context(report: &ContextReport, width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
     let total: u64 = report.sections.iter().fold(0, |sum, section| sum.saturating_add(section.tokens));
     let rows = report.sections.iter().map(|section| (one_line(&section.name, NAME_COLUMNS / 2), section.tokens));
     let rows: Vec<(String, u64)> = rows.collect();
@@ -245,7 +245,7 @@ fn bar(part: u64, whole: u64, columns: u64) -> String {
 
 /// What became of a conversation that was shortened.
 #[must_use]
-pub fn compacted(before_tokens: u64, after_tokens: u64) -> String {
+pub(crate) fn compacted(before_tokens: u64, after_tokens: u64) -> String {
     if after_tokens < before_tokens {
         let (before, after) = (amount::count(before_tokens), amount::count(after_tokens));
         format!("The conversation is shorter now: about {after} tokens, it was {before}.")
@@ -258,20 +258,20 @@ pub fn compacted(before_tokens: u64, after_tokens: u64) -> String {
 
 /// What was copied: block `number` of `count`.
 #[must_use]
-pub fn copied(number: usize, count: usize, lines: usize) -> String {
+pub(crate) fn copied(number: usize, count: usize, lines: usize) -> String {
     let lines = if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") };
     if count == 1 { format!("Copied {lines}.") } else { format!("Copied block {number} of {count}: {lines}.") }
 }
 
 /// A block of several was put on the prompt.
 #[must_use]
-pub fn inserted(number: usize, count: usize) -> String {
+pub(crate) fn inserted(number: usize, count: usize) -> String {
     format!("Code block {number} of {count} is on your prompt. Enter runs it.")
 }
 
 /// What is said when there is no code block with a number; `count` is at least 1.
 #[must_use]
-pub fn no_such_block(count: usize) -> String {
+pub(crate) fn no_such_block(count: usize) -> String {
     match count {
         1 => "The last answer has one code block only, number 1.".to_owned(),
         count => format!("The last answer's code blocks have the numbers 1 to {count}."),

@@ -15,8 +15,8 @@ use cohab_term::{
 use cohab_types::place_in_answer::PlaceInAnswer;
 use ratatui::text::{Line, Span};
 
-pub use answers::{Answering, Question, key_rows, question};
-pub use impact::{IMPACT_ROWS, has_details, impact_rows};
+pub(crate) use answers::{Answering, Question, key_rows, question};
+pub(crate) use impact::{IMPACT_ROWS, has_details, impact_rows};
 
 use super::{
     diff::{DiffRow, counts, diff_rows, without_names},
@@ -40,7 +40,7 @@ const MIN_BAR_WIDTH: usize = 12;
 /// What would be done and why it is asked; a caller whose live area is too small prints it above. `parts` are the commands of a line of
 /// several. Details are the verdict on each part and command, and the kind of the shell; danger has no details, all of it is shown.
 #[must_use]
-pub fn card(
+pub(crate) fn card(
     request: &ApprovalRequest,
     parts: &[Part],
     is_detailed: bool,

@@ -14,20 +14,30 @@ const MAX_NAMES: usize = 8;
 
 /// What a command changed, in one line; none if nothing. Names only: no value but the folder's and the mask's.
 #[must_use]
-pub fn receipt(change: &StateChange, home: &Path, width: usize, output_style: OutputStyle) -> Option<Line<'static>> {
+pub(crate) fn receipt(
+    change: &StateChange,
+    home: &Path,
+    width: usize,
+    output_style: OutputStyle,
+) -> Option<Line<'static>> {
     let start = output_style.choose("  ↳ ", "In the shell: ");
     line(start, &facts(change, home, output_style), width, output_style)
 }
 
 /// What undo brought back, in one line; none if nothing.
 #[must_use]
-pub fn restored(change: &StateChange, home: &Path, width: usize, output_style: OutputStyle) -> Option<Line<'static>> {
+pub(crate) fn restored(
+    change: &StateChange,
+    home: &Path,
+    width: usize,
+    output_style: OutputStyle,
+) -> Option<Line<'static>> {
     line(output_style.choose("  ↶ ", "Brought back: "), &facts(change, home, output_style), width, output_style)
 }
 
 /// The command would have ended or changed the live shell, so that nothing of it lasts there.
 #[must_use]
-pub fn contained(width: usize, output_style: OutputStyle) -> Line<'static> {
+pub(crate) fn contained(width: usize, output_style: OutputStyle) -> Line<'static> {
     let text = format!(
         "{} in a subshell; your shell is as it was{}",
         output_style.choose("  ↳ ran", "It ran"),
@@ -46,7 +56,7 @@ fn line(start: &str, facts: &[String], width: usize, output_style: OutputStyle) 
 
 /// Items by their names, as in `variable x, function f`; for what is only to be named.
 #[must_use]
-pub fn named<'a>(items: impl IntoIterator<Item = &'a Item>) -> String {
+pub(crate) fn named<'a>(items: impl IntoIterator<Item = &'a Item>) -> String {
     let mut names: Vec<String> = items.into_iter().map(name).collect();
     let rest = names.len().saturating_sub(MAX_NAMES);
     names.truncate(MAX_NAMES);
@@ -161,7 +171,7 @@ fn first(value: Option<&Vec<Vec<u8>>>) -> Option<String> {
 
 /// A path, with `~` for the home.
 #[must_use]
-pub fn tilde(path: &str, home: &Path) -> String {
+pub(crate) fn tilde(path: &str, home: &Path) -> String {
     match Path::new(path).strip_prefix(home) {
         Ok(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
         Ok(rest) if home.parent().is_some() => format!("~/{}", rest.display()),

@@ -65,7 +65,7 @@ pub fn counts(diff: &str) -> (usize, usize) {
 
 /// A diff without the two lines that only say the file's name again.
 #[must_use]
-pub fn without_names<'a>(diff: &'a str, path: &str) -> &'a str {
+pub(crate) fn without_names<'a>(diff: &'a str, path: &str) -> &'a str {
     let rest = diff.strip_prefix(&format!("--- {path}\n")).or_else(|| diff.strip_prefix("--- /dev/null\n"));
     rest.and_then(|rest| rest.strip_prefix(&format!("+++ {path}\n"))).unwrap_or(diff)
 }

@@ -56,7 +56,7 @@ const TWO_COLUMNS_WIDTH: usize = 50;
 
 /// The table for a terminal. With two columns it fits a screen of 24 rows.
 #[must_use]
-pub fn lines(width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
+pub(crate) fn lines(width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
     let longest = PLACES.iter().flat_map(|place| place.keys).map(|(keys, _)| keys.len()).max().unwrap_or(0);
     let is_table = output_style == OutputStyle::Rich && width >= TWO_COLUMNS_WIDTH;
     let mut lines = Vec::new();
@@ -92,24 +92,23 @@ pub fn sentence(meaning: &str) -> String {
     format!("{}{rest}.", first.to_uppercase())
 }
 
-/// The page of the guide.
-#[must_use]
-pub fn guide() -> String {
-    let mut page = "# Keys\n\n`? /keys` shows this table in the terminal.\n".to_owned();
-    for place in &PLACES {
-        page += &format!("\n## {}\n\n| key | what it does |\n|---|---|\n", place.name);
-        for (keys, meaning) in place.keys {
-            page += &format!("| {keys} | {} |\n", sentence(meaning));
-        }
-    }
-    page + &format!("\n{SETTINGS}\n")
-}
-
 #[cfg(test)]
 mod tests {
     use cohab_term::describe::plain;
 
     use super::*;
+
+    /// The page of the guide.
+    fn guide() -> String {
+        let mut page = "# Keys\n\n`? /keys` shows this table in the terminal.\n".to_owned();
+        for place in &PLACES {
+            page += &format!("\n## {}\n\n| key | what it does |\n|---|---|\n", place.name);
+            for (keys, meaning) in place.keys {
+                page += &format!("| {keys} | {} |\n", sentence(meaning));
+            }
+        }
+        page + &format!("\n{SETTINGS}\n")
+    }
 
     #[test]
     fn the_table_fits_every_width() {

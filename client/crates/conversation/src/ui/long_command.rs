@@ -1,13 +1,13 @@
 //! The ends of a command that is too long to be shown. Pure.
 
 /// A longer command is not shown in full, in bytes: the policy does not look through it either, and it is always danger.
-pub const WHOLE_BYTES: usize = 128 * 1024;
+pub(crate) const WHOLE_BYTES: usize = 128 * 1024;
 /// Of such a command so much of its start and of its end is shown, in bytes.
-pub const END_BYTES: usize = 4 * 1024;
+pub(crate) const END_BYTES: usize = 4 * 1024;
 
 /// Both ends of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ends<'a> {
+pub(crate) struct Ends<'a> {
     /// Its start.
     pub head: &'a str,
     /// Bytes between them.
@@ -18,7 +18,7 @@ pub struct Ends<'a> {
 
 /// The ends of a command of more than `whole_bytes`; `None` for a shorter one, which is shown as it is.
 #[must_use]
-pub fn ends(command: &str, whole_bytes: usize) -> Option<Ends<'_>> {
+pub(crate) fn ends(command: &str, whole_bytes: usize) -> Option<Ends<'_>> {
     if command.len() <= whole_bytes.max(2 * END_BYTES) {
         return None;
     }

@@ -148,7 +148,7 @@ fn tokens_and_cost(usage: Option<&Usage>) -> impl Iterator<Item = String> {
 /// What a turn took, in one row, for example `3 steps · 14 s · 12k tokens · about $0.03`. None for a short turn of one step, and if nothing but the steps is known; `last_step`
 /// counts from 0.
 #[must_use]
-pub fn footer(
+pub(crate) fn footer(
     last_step: u32,
     elapsed_s: u64,
     usage: Option<&Usage>,

@@ -11,7 +11,7 @@ const LABEL_COLUMNS: usize = 9;
 
 /// The last question, the end of its answer, open tasks and changed files; a row each, cut to `width`. Nothing stands for what is empty.
 #[must_use]
-pub fn rows(recap: &Recap, width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
+pub(crate) fn rows(recap: &Recap, width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
     let row = |label: &str, text: &str| {
         let head = match (output_style, label) {
             (OutputStyle::Rich, label) => format!("  {label:<LABEL_COLUMNS$}"),

@@ -11,14 +11,14 @@ use ratatui::{
 };
 
 /// Said when the user stops something.
-pub const STOPPED: &str = "Stopped.";
+pub(crate) const STOPPED: &str = "Stopped.";
 
 /// Lines of a failed command that are shown, the last ones.
 const FAILED_LINES: usize = 8;
 
 /// The mark of a mode in which nothing is asked.
 #[must_use]
-pub fn approval_warning(approval: ApprovalMode) -> Option<Span<'static>> {
+pub(crate) fn approval_warning(approval: ApprovalMode) -> Option<Span<'static>> {
     match approval {
         ApprovalMode::All => Some(Span::styled("approves everything", theme::DANGER)),
         ApprovalMode::Auto => Some(Span::styled("asks about danger only", theme::WARNING)),
@@ -93,7 +93,7 @@ fn attachment(path: &str, outcome: StepOutcome, summary: &str, width: usize) -> 
 
 /// A command that the user suspended.
 #[must_use]
-pub fn step_suspended(
+pub(crate) fn step_suspended(
     activity: &StepActivity,
     elapsed_ms: u64,
     width: usize,
@@ -134,7 +134,7 @@ fn ended_line(
 
 /// The model's thoughts in one line, for example `● thought for 4.2 s`.
 #[must_use]
-pub fn thought(took_ms: u64, width: usize, output_style: OutputStyle) -> Line<'static> {
+pub(crate) fn thought(took_ms: u64, width: usize, output_style: OutputStyle) -> Line<'static> {
     let text = output_style
         .choose(format!("● thought for {}", duration(took_ms)), format!("Thought for {}.", duration(took_ms)));
     fitted(&Line::styled(text, theme::DIM), width)
@@ -201,7 +201,7 @@ pub fn error(error: &WireError, width: usize) -> Vec<Line<'static>> {
 
 /// What the user can do.
 #[must_use]
-pub fn hint(text: &str, width: usize) -> Vec<Line<'static>> {
+pub(crate) fn hint(text: &str, width: usize) -> Vec<Line<'static>> {
     wrapped(&[Span::styled("Hint: ", theme::STRONG), Span::raw(one_line(text))], width)
 }
 
@@ -213,7 +213,7 @@ pub fn remark(text: &str, width: usize) -> Vec<Line<'static>> {
 
 /// `850 ms`, `1.2 s`, `12 s`, `3 min 5 s`.
 #[must_use]
-pub fn duration(ms: u64) -> String {
+pub(crate) fn duration(ms: u64) -> String {
     match ms {
         0..1_000 => format!("{ms} ms"),
         1_000..10_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),

@@ -4,7 +4,7 @@ use super::{resume::Resuming, slash::Slash, turn::Turn, undo::Undoing};
 
 /// One thing that the assistant does.
 #[derive(Debug, Default)]
-pub enum Activity {
+pub(crate) enum Activity {
     /// Nothing: the prompt is the user's.
     #[default]
     Idle,
@@ -19,35 +19,35 @@ pub enum Activity {
 }
 
 impl Activity {
-    pub fn turn(&self) -> Option<&Turn> {
+    pub(crate) fn turn(&self) -> Option<&Turn> {
         match self {
             Self::Turn(turn) => Some(turn),
             _ => None,
         }
     }
 
-    pub fn turn_mut(&mut self) -> Option<&mut Turn> {
+    pub(crate) fn turn_mut(&mut self) -> Option<&mut Turn> {
         match self {
             Self::Turn(turn) => Some(turn),
             _ => None,
         }
     }
 
-    pub fn slash(&self) -> Option<&Slash> {
+    pub(crate) fn slash(&self) -> Option<&Slash> {
         match self {
             Self::Slash(slash) => Some(slash),
             _ => None,
         }
     }
 
-    pub fn undoing_mut(&mut self) -> Option<&mut Undoing> {
+    pub(crate) fn undoing_mut(&mut self) -> Option<&mut Undoing> {
         match self {
             Self::Undo(undoing) => Some(undoing),
             _ => None,
         }
     }
 
-    pub fn resuming_mut(&mut self) -> Option<&mut Resuming> {
+    pub(crate) fn resuming_mut(&mut self) -> Option<&mut Resuming> {
         match self {
             Self::Resume(resuming) => Some(resuming),
             _ => None,

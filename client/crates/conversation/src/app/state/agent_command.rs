@@ -17,7 +17,7 @@ const GIT_THREAD_LIMIT: Duration = GIT_LIMIT.saturating_add(Duration::from_secs(
 
 /// A command that was admitted. A turn has at most one.
 #[derive(Debug)]
-pub struct AgentCommand {
+pub(crate) struct AgentCommand {
     pub request: ExecuteCommand,
     /// Where the shell was when it was judged.
     pub cwd: PathBuf,
@@ -26,7 +26,7 @@ pub struct AgentCommand {
 
 /// What a command waits for, or that it runs.
 #[derive(Debug)]
-pub enum CommandState {
+pub(crate) enum CommandState {
     /// The terminal is not ours yet; then it runs by this permit.
     WaitingForTerminal { authority: RunAuthority, since: Instant },
     /// The shell reports what its names stand for, by the command of this id, which does nothing.
@@ -41,7 +41,7 @@ pub enum CommandState {
 
 /// A command that the shell has.
 #[derive(Debug)]
-pub struct Running {
+pub(crate) struct Running {
     /// The id that the shell runs it under.
     pub id: String,
     pub has_started: bool,
@@ -53,30 +53,30 @@ pub struct Running {
 
 impl AgentCommand {
     /// One that waits until the terminal is ours.
-    pub fn waiting(request: ExecuteCommand, authority: RunAuthority, cwd: PathBuf, since: Instant) -> Self {
+    pub(crate) fn waiting(request: ExecuteCommand, authority: RunAuthority, cwd: PathBuf, since: Instant) -> Self {
         Self { request, cwd, state: CommandState::WaitingForTerminal { authority, since } }
     }
 
-    pub fn is_call(&self, call_id: CallId) -> bool {
+    pub(crate) fn is_call(&self, call_id: CallId) -> bool {
         self.request.call_id == call_id
     }
 
-    pub fn is_waiting(&self) -> bool {
+    pub(crate) fn is_waiting(&self) -> bool {
         matches!(self.state, CommandState::WaitingForTerminal { .. })
     }
 
-    pub fn is_running(&self) -> bool {
+    pub(crate) fn is_running(&self) -> bool {
         matches!(self.state, CommandState::Running(_))
     }
 
-    pub fn running(&self) -> Option<&Running> {
+    pub(crate) fn running(&self) -> Option<&Running> {
         match &self.state {
             CommandState::Running(running) => Some(running),
             _ => None,
         }
     }
 
-    pub fn running_mut(&mut self) -> Option<&mut Running> {
+    pub(crate) fn running_mut(&mut self) -> Option<&mut Running> {
         match &mut self.state {
             CommandState::Running(running) => Some(running),
             _ => None,
@@ -84,12 +84,12 @@ impl AgentCommand {
     }
 
     /// The question that the client itself asks about it.
-    pub fn question(&self) -> Option<ApprovalId> {
+    pub(crate) fn question(&self) -> Option<ApprovalId> {
         matches!(self.state, CommandState::AwaitingLocalApproval { .. }).then(|| question_of(self.request.call_id))
     }
 
     /// When its wait is given up.
-    pub fn deadline(&self) -> Option<Instant> {
+    pub(crate) fn deadline(&self) -> Option<Instant> {
         match &self.state {
             CommandState::WaitingForTerminal { since, .. } => Some(*since + TERMINAL_LIMIT),
             CommandState::CheckingGitSettings { since, .. } => Some(*since + GIT_THREAD_LIMIT),
@@ -100,7 +100,7 @@ impl AgentCommand {
     }
 
     /// The reply when the daemon asks for the command again: that it has started, or that the user is asked.
-    pub fn progress(&self) -> Option<Effect> {
+    pub(crate) fn progress(&self) -> Option<Effect> {
         match &self.state {
             CommandState::Running(running) => running.has_started.then(|| started(self.request.call_id)),
             CommandState::AwaitingLocalApproval { .. } => Some(waits(self.request.call_id)),
@@ -112,16 +112,16 @@ impl AgentCommand {
 }
 
 /// The id of the client's own question about a command.
-pub fn question_of(call_id: CallId) -> ApprovalId {
+pub(crate) fn question_of(call_id: CallId) -> ApprovalId {
     ApprovalId(call_id.0)
 }
 
 /// Makes the daemon's clock stand still.
-pub fn waits(call_id: CallId) -> Effect {
+pub(crate) fn waits(call_id: CallId) -> Effect {
     Effect::Send(ClientMessage::CommandWaiting { call_id })
 }
 
 /// The acknowledgement that starts the daemon's timer.
-pub fn started(call_id: CallId) -> Effect {
+pub(crate) fn started(call_id: CallId) -> Effect {
     Effect::Send(ClientMessage::CommandOutput { call_id, bytes: Default::default() })
 }

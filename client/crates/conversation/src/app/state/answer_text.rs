@@ -16,7 +16,7 @@ const GUTTER_COLUMNS: u16 = 2;
 const MIN_COLUMNS: u16 = 20;
 
 #[derive(Debug)]
-pub struct AnswerText {
+pub(crate) struct AnswerText {
     width: u16,
     output_style: OutputStyle,
     has_gutter: bool,
@@ -32,7 +32,7 @@ pub struct AnswerText {
 
 impl AnswerText {
     /// For rows of `width` columns, the bar included.
-    pub fn new(width: u16, options: &Options) -> Self {
+    pub(crate) fn new(width: u16, options: &Options) -> Self {
         let (output_style, highlighter) = (options.output_style, options.highlighter.clone());
         let has_gutter = options.gutter && output_style == OutputStyle::Rich;
         let mut text = Self {
@@ -49,25 +49,25 @@ impl AnswerText {
         text
     }
 
-    pub fn push(&mut self, text: &str) {
+    pub(crate) fn push(&mut self, text: &str) {
         self.text.push(text);
         (self.has_text, self.has_answered) = (true, true);
     }
 
     /// Lines that are final now.
-    pub fn take_closed(&mut self) -> Vec<Line<'static>> {
+    pub(crate) fn take_closed(&mut self) -> Vec<Line<'static>> {
         let closed = self.text.take_closed();
         self.barred(closed)
     }
 
     /// The part that may still change.
-    pub fn tail(&mut self) -> Vec<Line<'static>> {
+    pub(crate) fn tail(&mut self) -> Vec<Line<'static>> {
         let tail = self.text.tail().to_vec();
         self.barred(tail)
     }
 
     /// Closes the text so far.
-    pub fn finish(&mut self) -> Vec<Line<'static>> {
+    pub(crate) fn finish(&mut self) -> Vec<Line<'static>> {
         if !self.has_text {
             return Vec::new();
         }
@@ -78,25 +78,25 @@ impl AnswerText {
     }
 
     /// Forgets the text that is not closed. What was taken back is not to be copied either; what stood before a step stays.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.text = MarkdownStream::new(self.columns(), self.highlighter.clone())
             .with_output_style(self.output_style)
             .with_code_blocks(self.code_before.clone());
         self.has_text = false;
     }
 
-    pub fn set_width(&mut self, width: u16) {
+    pub(crate) fn set_width(&mut self, width: u16) {
         self.width = width;
         self.text.set_width(self.columns());
     }
 
     /// The code so far; `None` as long as there was no text.
-    pub fn code_blocks(&self) -> Option<&CodeBlocks> {
+    pub(crate) fn code_blocks(&self) -> Option<&CodeBlocks> {
         self.has_answered.then(|| self.text.code_blocks())
     }
 
     /// Whether no line of code waits for its colours.
-    pub fn is_settled(&self) -> bool {
+    pub(crate) fn is_settled(&self) -> bool {
         self.text.is_settled()
     }
 

@@ -7,7 +7,7 @@ const ADDITION_SIGN: char = '+';
 
 /// The kinds of questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AskedKind {
+pub(crate) enum AskedKind {
     /// A question of the conversation.
     Plain,
     /// Nothing of it is stored.
@@ -18,7 +18,7 @@ pub enum AskedKind {
 
 /// A question as the user asks it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub(crate) struct Asked {
     /// The words.
     pub text: String,
     pub kind: AskedKind,
@@ -26,24 +26,24 @@ pub struct Asked {
 
 impl Asked {
     /// A question of the conversation.
-    pub fn plain(text: impl Into<String>) -> Self {
+    pub(crate) fn plain(text: impl Into<String>) -> Self {
         Self { text: text.into(), kind: AskedKind::Plain }
     }
 
     /// Reads what follows the prefix: `!` and `+` count only directly behind it.
-    pub fn behind_prefix(rest: &str) -> Self {
+    pub(crate) fn behind_prefix(rest: &str) -> Self {
         let signs = [(PRIVATE_SIGN, AskedKind::Private), (ADDITION_SIGN, AskedKind::Addition)];
         let signed = signs.into_iter().find_map(|(sign, kind)| Some((rest.strip_prefix(sign)?, kind)));
         let (words, kind) = signed.unwrap_or((rest, AskedKind::Plain));
         Self { text: words.trim().to_owned(), kind }
     }
 
-    pub fn is_private(&self) -> bool {
+    pub(crate) fn is_private(&self) -> bool {
         self.kind == AskedKind::Private
     }
 
     /// The prefix as the user typed it.
-    pub fn prefix(&self, prefix: &str) -> String {
+    pub(crate) fn prefix(&self, prefix: &str) -> String {
         match self.kind {
             AskedKind::Plain => prefix.to_owned(),
             AskedKind::Private => format!("{prefix}{PRIVATE_SIGN}"),

@@ -4,7 +4,7 @@ use cohab_term::program_status::{Need, ProgramStatus, StatusReader};
 
 /// What is known of the focus, and of what waits for the user.
 #[derive(Debug, Default)]
-pub struct Attention {
+pub(crate) struct Attention {
     pub has_left: bool,
     /// How the last turn ended, until the user does something else.
     pub last_end: ProgramStatus,
@@ -15,12 +15,12 @@ pub struct Attention {
 
 impl Attention {
     /// The terminal says so, or a key does.
-    pub fn has_focus(&mut self, has_focus: bool) {
+    pub(crate) fn has_focus(&mut self, has_focus: bool) {
         self.has_left = !has_focus;
     }
 
     /// Reads output of the running command. True if its program waits for the user now, and did not before.
-    pub fn read(&mut self, output: &[u8]) -> bool {
+    pub(crate) fn read(&mut self, output: &[u8]) -> bool {
         let Some(status) = self.program.push(output) else { return false };
         let before = self.program_needs;
         self.program_needs = match status {
@@ -31,7 +31,7 @@ impl Attention {
     }
 
     /// The command has ended.
-    pub fn command_ended(&mut self) {
+    pub(crate) fn command_ended(&mut self) {
         (self.program_needs, self.program) = (None, StatusReader::default());
     }
 }

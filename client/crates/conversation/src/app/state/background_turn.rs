@@ -15,7 +15,7 @@ const KEPT_BYTES: usize = 1024 * 1024;
 
 /// Where the assistant is during a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Presence {
+pub(crate) enum Presence {
     /// At the terminal, or a command of the turn is.
     #[default]
     Here,
@@ -29,7 +29,7 @@ pub enum Presence {
 
 /// What there is to know about a turn behind the prompt.
 #[derive(Debug, Default)]
-pub struct BackgroundTurn {
+pub(crate) struct BackgroundTurn {
     pub place: Presence,
     /// Keys of the user wait for the shell.
     pub keys_wait: bool,
@@ -48,7 +48,7 @@ pub struct BackgroundTurn {
 
 impl BackgroundTurn {
     /// Keeps a question for the end of the turn. False if too many wait.
-    pub fn keep(&mut self, asked: Asked) -> bool {
+    pub(crate) fn keep(&mut self, asked: Asked) -> bool {
         let has_room = self.queue.len() < QUEUE_MAX;
         if has_room {
             self.queue.push_back(asked);
@@ -57,17 +57,17 @@ impl BackgroundTurn {
     }
 
     /// Whether the terminal is the shell's although a turn is on.
-    pub fn is_away(&self) -> bool {
+    pub(crate) fn is_away(&self) -> bool {
         matches!(self.place, Presence::Away | Presence::ComingBack)
     }
 
     /// Keys of the user wait for the shell.
-    pub fn keys_wait(&mut self) {
+    pub(crate) fn keys_wait(&mut self) {
         self.keys_wait = true;
     }
 
     /// Counts what comes while nothing is shown, and cuts what is too much.
-    pub fn admit(&mut self, delta: ChunkDelta) -> ChunkDelta {
+    pub(crate) fn admit(&mut self, delta: ChunkDelta) -> ChunkDelta {
         if self.place == Presence::Here {
             return delta;
         }
@@ -90,13 +90,13 @@ impl BackgroundTurn {
     }
 
     /// The terminal is ours again: only the questions that wait stay, and whether the hint was given.
-    pub fn come_back(&mut self) {
+    pub(crate) fn come_back(&mut self) {
         let (queue, has_told) = (std::mem::take(&mut self.queue), self.has_told);
         *self = Self { queue, has_told, ..Self::default() };
     }
 
     /// Forgets the questions that wait; how many they were, in words.
-    pub fn drop_queue(&mut self) -> Option<String> {
+    pub(crate) fn drop_queue(&mut self) -> Option<String> {
         match std::mem::take(&mut self.queue).len() {
             0 => None,
             1 => Some("1 queued question was dropped.".to_owned()),
@@ -105,7 +105,7 @@ impl BackgroundTurn {
     }
 
     /// What is said when the user stops the turn. Nothing of what was queued is asked then.
-    pub fn stopped_remark(&mut self) -> String {
+    pub(crate) fn stopped_remark(&mut self) -> String {
         self.drop_queue().map_or_else(|| STOPPED.to_owned(), |dropped| format!("{STOPPED} {dropped}"))
     }
 }

@@ -6,26 +6,26 @@ use cohab_protocol::{Notice, NoticeKind};
 
 /// A wait and what of it is left.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Countdown {
+pub(crate) struct Countdown {
     notice: Notice,
     due: Instant,
 }
 
 impl Countdown {
     /// From `now` on for as long as `notice` says; `None` for another kind of notice.
-    pub fn of(notice: &Notice, now: Instant) -> Option<Self> {
+    pub(crate) fn of(notice: &Notice, now: Instant) -> Option<Self> {
         let NoticeKind::Retry { after_ms } = notice.kind else { return None };
         let due = now.checked_add(Duration::from_millis(after_ms))?;
         Some(Self { notice: notice.clone(), due })
     }
 
     /// The notice with the time that is left.
-    pub fn notice(&self) -> &Notice {
+    pub(crate) fn notice(&self) -> &Notice {
         &self.notice
     }
 
     /// When another number is due.
-    pub fn deadline(&self) -> Option<Instant> {
+    pub(crate) fn deadline(&self) -> Option<Instant> {
         let NoticeKind::Retry { after_ms } = self.notice.kind else { return None };
         // What is shown is rounded up, so it changes when a whole second is left.
         let next_ms = after_ms.checked_sub(1)? / 1_000 * 1_000;
@@ -33,7 +33,7 @@ impl Countdown {
     }
 
     /// Returns whether another number is to be shown.
-    pub fn tick(&mut self, now: Instant) -> bool {
+    pub(crate) fn tick(&mut self, now: Instant) -> bool {
         let is_due = self.deadline().is_some_and(|deadline| now >= deadline);
         if is_due {
             let left = self.due.saturating_duration_since(now);

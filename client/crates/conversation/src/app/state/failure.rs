@@ -14,14 +14,14 @@ const RUNNERS: [&str; 10] = ["sudo", "doas", "command", "builtin", "time", "nice
 
 /// A command that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub(crate) struct Failure {
     line: Option<String>,
     status: i32,
 }
 
 impl Failure {
     /// Of a command that ended so, if that is a failure.
-    pub fn of(command: &UserCommand) -> Option<Self> {
+    pub(crate) fn of(command: &UserCommand) -> Option<Self> {
         let UserCommand { line, status, .. } = command;
         let is_failure = match status {
             // Ctrl-C, a reader that went first, and Ctrl-Z.
@@ -33,7 +33,7 @@ impl Failure {
     }
 
     /// The question that asks about it.
-    pub fn question(&self) -> String {
+    pub(crate) fn question(&self) -> String {
         let line = self.line.as_deref().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
         match line.filter(|line| !line.is_empty()) {
             Some(line) if line.chars().count() > LINE_MAX_CHARS => {

@@ -10,7 +10,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// What is shown of a turn while it runs.
 #[derive(Debug)]
-pub struct Progress {
+pub(crate) struct Progress {
     title: String,
     started_at: Instant,
     elapsed_s: u32,
@@ -22,54 +22,54 @@ pub struct Progress {
 
 impl Progress {
     /// Of the turn that begins now with this question.
-    pub fn new(question: &str, now: Instant) -> Self {
+    pub(crate) fn new(question: &str, now: Instant) -> Self {
         let line = question.lines().next().unwrap_or_default();
         let title = line[..cohab_term::wrap::char_boundary(line, TITLE_MAX_BYTES)].to_owned();
         Self { title, started_at: now, elapsed_s: 0, step: 0, usage: None, budget: None, quiet_since: now }
     }
 
     /// The beginning of the question, as the user typed it.
-    pub fn title(&self) -> &str {
+    pub(crate) fn title(&self) -> &str {
         &self.title
     }
 
     /// Number of the step, from 0.
-    pub fn step(&self) -> u32 {
+    pub(crate) fn step(&self) -> u32 {
         self.step
     }
 
     /// Whole seconds that passed, as of the last event.
-    pub fn elapsed_s(&self) -> u32 {
+    pub(crate) fn elapsed_s(&self) -> u32 {
         self.elapsed_s
     }
 
     /// Since the question.
-    pub fn elapsed(&self, now: Instant) -> Duration {
+    pub(crate) fn elapsed(&self, now: Instant) -> Duration {
         now.saturating_duration_since(self.started_at)
     }
 
     /// What it took, if anything is known.
-    pub fn usage(&self) -> Option<&Usage> {
+    pub(crate) fn usage(&self) -> Option<&Usage> {
         self.usage.as_ref()
     }
 
     /// The tightest budget, if there is one.
-    pub fn budget(&self) -> Option<&BudgetUsed> {
+    pub(crate) fn budget(&self) -> Option<&BudgetUsed> {
         self.budget.as_ref()
     }
 
     /// Since when nothing that is shown has come.
-    pub fn quiet_since(&self) -> Instant {
+    pub(crate) fn quiet_since(&self) -> Instant {
         self.quiet_since
     }
 
     /// Something is drawn now.
-    pub fn drawn(&mut self, now: Instant) {
+    pub(crate) fn drawn(&mut self, now: Instant) {
         self.quiet_since = now;
     }
 
     /// Learns from what the daemon says about the turn with this id.
-    pub fn heard(&mut self, message: &DaemonMessage, id: TurnId, now: Instant) {
+    pub(crate) fn heard(&mut self, message: &DaemonMessage, id: TurnId, now: Instant) {
         match message {
             DaemonMessage::AgentStreamChunk(chunk)
                 if chunk.turn_id == id && !matches!(chunk.delta, ChunkDelta::Reasoning(_)) =>
@@ -88,13 +88,13 @@ impl Progress {
     }
 
     /// Lets time pass. Returns whether another second is to be shown.
-    pub fn tick(&mut self, now: Instant) -> bool {
+    pub(crate) fn tick(&mut self, now: Instant) -> bool {
         let elapsed_s = u32::try_from(self.elapsed(now).as_secs()).unwrap_or(u32::MAX);
         std::mem::replace(&mut self.elapsed_s, elapsed_s) != elapsed_s
     }
 
     /// When another second is to be shown.
-    pub fn next_second(&self) -> Option<Instant> {
+    pub(crate) fn next_second(&self) -> Option<Instant> {
         self.started_at.checked_add(SECOND * self.elapsed_s.checked_add(1)?)
     }
 }

@@ -4,7 +4,7 @@ use cohab_protocol::{Attached, TurnUnfinished};
 
 /// How far the joining is.
 #[derive(Debug, PartialEq)]
-pub enum ResumeStage {
+pub(crate) enum ResumeStage {
     /// The terminal is not ours, or the session not joined.
     Joining,
     /// The user decides about this command.
@@ -17,7 +17,7 @@ pub enum ResumeStage {
 
 /// A session is being joined.
 #[derive(Debug)]
-pub struct Resuming {
+pub(crate) struct Resuming {
     pub stage: ResumeStage,
     pub joined: Option<Result<Attached, (String, String)>>,
     /// Its last turn was interrupted.
@@ -25,12 +25,12 @@ pub struct Resuming {
 }
 
 impl Resuming {
-    pub fn at(stage: ResumeStage, joined: Option<Result<Attached, (String, String)>>) -> Self {
+    pub(crate) fn at(stage: ResumeStage, joined: Option<Result<Attached, (String, String)>>) -> Self {
         Self { stage, joined, unfinished: None }
     }
 
     /// Holds the notice until the session is announced and its offer answered; returns whether it was held.
-    pub fn hold(&mut self, unfinished: &TurnUnfinished) -> bool {
+    pub(crate) fn hold(&mut self, unfinished: &TurnUnfinished) -> bool {
         let is_held = match self.stage {
             ResumeStage::Joining => self.joined.is_some(),
             ResumeStage::Offering(_) | ResumeStage::Running(_) => true,

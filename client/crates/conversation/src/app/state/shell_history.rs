@@ -10,7 +10,7 @@ const MAX_TURNS: usize = 64;
 
 /// The last turns of this shell, the newest at the end.
 #[derive(Debug, Default)]
-pub struct ShellHistory {
+pub(crate) struct ShellHistory {
     turns: VecDeque<ShellTurn>,
 }
 
@@ -24,7 +24,7 @@ struct ShellTurn {
 
 impl ShellHistory {
     /// A turn begins.
-    pub fn begin(&mut self, turn: TurnId) {
+    pub(crate) fn begin(&mut self, turn: TurnId) {
         if !self.turns.iter().any(|known| known.turn == turn) {
             self.turns.push_back(ShellTurn { turn, change: StateChange::default(), is_partial: false });
             if self.turns.len() > MAX_TURNS {
@@ -34,7 +34,7 @@ impl ShellHistory {
     }
 
     /// A command of the turn has changed this.
-    pub fn record(&mut self, turn: TurnId, change: &StateChange, is_whole: bool) {
+    pub(crate) fn record(&mut self, turn: TurnId, change: &StateChange, is_whole: bool) {
         if let Some(known) = self.turns.iter_mut().find(|known| known.turn == turn) {
             known.change.then(change.clone());
             known.is_partial |= !is_whole;
@@ -42,7 +42,7 @@ impl ShellHistory {
     }
 
     /// What the turn changed was taken back.
-    pub fn taken_back(&mut self, turn: TurnId) {
+    pub(crate) fn taken_back(&mut self, turn: TurnId) {
         if let Some(known) = self.turns.iter_mut().find(|known| known.turn == turn) {
             (known.change, known.is_partial) = (StateChange::default(), false);
         }
@@ -50,7 +50,7 @@ impl ShellHistory {
 
     /// Takes out what this turn and all later ones changed, but for the folder, and whether they may have changed more. `None` if the turn
     /// is not known.
-    pub fn take_since(&mut self, turn: &str) -> Option<(StateChange, bool)> {
+    pub(crate) fn take_since(&mut self, turn: &str) -> Option<(StateChange, bool)> {
         let first = self.turns.iter().position(|known| known.turn.to_string() == turn)?;
         let (mut all, mut is_partial) = (StateChange::default(), false);
         for known in self.turns.iter_mut().skip(first) {
@@ -62,7 +62,7 @@ impl ShellHistory {
     }
 
     /// The turns for `cohab rewind --shell`: their ids, with `*` behind those that changed the shell.
-    pub fn listed(&self) -> String {
+    pub(crate) fn listed(&self) -> String {
         let one = |known: &ShellTurn| {
             let is_changed = known.is_partial || known.change.steps.keys().any(|item| *item != Item::Folder);
             format!("{}{}", known.turn, if is_changed { "*" } else { "" })

@@ -8,13 +8,13 @@ use crate::{effect::Effect, session_override::ModelWish};
 
 /// A command that is on.
 #[derive(Debug)]
-pub struct Slash {
+pub(crate) struct Slash {
     pub stage: SlashStage,
 }
 
 impl Slash {
     /// When its request is given up.
-    pub fn deadline(&self) -> Option<Instant> {
+    pub(crate) fn deadline(&self) -> Option<Instant> {
         match &self.stage {
             SlashStage::Held(_, deadline) | SlashStage::Sent(_, _, deadline) => Some(*deadline),
             SlashStage::Program(_) | SlashStage::Picking(..) | SlashStage::Done => None,
@@ -22,7 +22,7 @@ impl Slash {
     }
 
     /// The shell could not make room, or its prompt is back.
-    pub fn end(self, effects: &mut Vec<Effect>) {
+    pub(crate) fn end(self, effects: &mut Vec<Effect>) {
         if let SlashStage::Program(_) = self.stage {
             effects.push(Effect::StopProgram);
         }
@@ -31,7 +31,7 @@ impl Slash {
 
 /// How far a command to the assistant is.
 #[derive(Debug)]
-pub enum SlashStage {
+pub(crate) enum SlashStage {
     /// It waits until the daemon can take its request.
     Held(Wish, Instant),
     /// It waits for the answer.
@@ -46,7 +46,7 @@ pub enum SlashStage {
 
 /// What the user picks from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum List {
+pub(crate) enum List {
     /// The models of the service.
     Models,
     /// The conversations on record.
@@ -66,7 +66,7 @@ pub enum List {
 
 /// How far a list is from which the user picks.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Picking {
+pub(crate) enum Picking {
     /// The terminal is not ours yet.
     Waiting,
     /// The command of this id shows it.
@@ -77,7 +77,7 @@ pub enum Picking {
 
 /// What is wanted of the daemon.
 #[derive(Clone, Debug)]
-pub enum Wish {
+pub(crate) enum Wish {
     /// To know who answers. The settings may have changed since the connection was made.
     Introduction,
     /// Somebody else answers.

@@ -17,7 +17,7 @@ const INDENT: &str = "  ";
 
 /// Thoughts that come, and those of this turn that came last.
 #[derive(Debug)]
-pub struct Thinking {
+pub(crate) struct Thinking {
     sanitizer: Sanitizer,
     text: String,
     /// The first and the last piece; `None` while it does not think.
@@ -34,7 +34,7 @@ impl Default for Thinking {
 
 impl Thinking {
     /// Another piece.
-    pub fn push(&mut self, text: &str, now: Instant) {
+    pub(crate) fn push(&mut self, text: &str, now: Instant) {
         if self.span.is_none() {
             self.sanitizer = Sanitizer::for_prose();
             self.text.clear();
@@ -49,35 +49,35 @@ impl Thinking {
     }
 
     /// Whether it thinks now.
-    pub fn is_on(&self) -> bool {
+    pub(crate) fn is_on(&self) -> bool {
         self.span.is_some()
     }
 
     /// Whether there are thoughts of this turn.
-    pub fn has_text(&self) -> bool {
+    pub(crate) fn has_text(&self) -> bool {
         !self.text.trim().is_empty()
     }
 
     /// The user wants them kept, or folded after all. Returns whether they are kept from now on.
-    pub fn flip(&mut self, by_default: bool) -> bool {
+    pub(crate) fn flip(&mut self, by_default: bool) -> bool {
         self.is_flipped = !self.is_flipped;
         self.keeps(by_default)
     }
 
     /// Whether all of them stay on the screen.
-    pub fn keeps(&self, by_default: bool) -> bool {
+    pub(crate) fn keeps(&self, by_default: bool) -> bool {
         by_default != self.is_flipped
     }
 
     /// The thoughts are over: how long they took, in milliseconds. The text stays until the next ones.
-    pub fn end(&mut self) -> Option<u64> {
+    pub(crate) fn end(&mut self) -> Option<u64> {
         let (since, last) = self.span.take()?;
         let took = u64::try_from(last.saturating_duration_since(since).as_millis()).unwrap_or(u64::MAX);
         self.has_text().then_some(took)
     }
 
     /// The last rows of what it thinks now.
-    pub fn rolling(&self, width: usize) -> Vec<Line<'static>> {
+    pub(crate) fn rolling(&self, width: usize) -> Vec<Line<'static>> {
         if !self.is_on() {
             return Vec::new();
         }
@@ -89,7 +89,7 @@ impl Thinking {
     }
 
     /// All of them.
-    pub fn whole(&self, width: usize) -> Vec<Line<'static>> {
+    pub(crate) fn whole(&self, width: usize) -> Vec<Line<'static>> {
         rows(&self.text, width)
     }
 }

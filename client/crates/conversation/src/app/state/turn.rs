@@ -24,7 +24,7 @@ const RESUMES_MAX: u8 = 3;
 
 /// Whether a turn is held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Pause {
+pub(crate) enum Pause {
     /// It is not.
     #[default]
     No,
@@ -36,7 +36,7 @@ pub enum Pause {
 
 /// What the turn is waiting for, shown in the live area.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Waiting {
+pub(crate) enum Waiting {
     /// The daemon is started or connected.
     Link,
     /// The model or a tool.
@@ -49,7 +49,7 @@ pub enum Waiting {
 
 /// A step of this turn that is over.
 #[derive(Debug)]
-pub struct EndedStep {
+pub(crate) struct EndedStep {
     pub activity: StepActivity,
     /// Its command was shown when it ran.
     pub has_echoed: bool,
@@ -90,7 +90,7 @@ struct Steps {
 }
 
 #[derive(Debug)]
-pub struct Turn {
+pub(crate) struct Turn {
     id: TurnId,
     answer: AnswerText,
     delivery: Delivery,
@@ -123,7 +123,7 @@ pub struct Turn {
 
 impl Turn {
     /// A turn whose rows have `width` columns.
-    pub fn new(id: TurnId, width: u16, options: &Options, now: Instant) -> Self {
+    pub(crate) fn new(id: TurnId, width: u16, options: &Options, now: Instant) -> Self {
         Self {
             id,
             answer: AnswerText::new(width, options),
@@ -154,7 +154,7 @@ impl Turn {
         }
     }
 
-    pub fn id(&self) -> TurnId {
+    pub(crate) fn id(&self) -> TurnId {
         self.id
     }
 
@@ -167,7 +167,7 @@ impl Turn {
     }
 
     /// Lets time pass. Returns whether a countdown shows another number.
-    pub fn tick(&mut self, now: Instant) -> bool {
+    pub(crate) fn tick(&mut self, now: Instant) -> bool {
         let Waiting::Retry(countdown) = &mut self.waiting else { return false };
         let has_changed = countdown.tick(now);
         // The request is made again: from now on the model is waited for as before.
@@ -180,27 +180,27 @@ impl Turn {
         has_changed
     }
 
-    pub fn wait_for_model(&mut self, model: &ModelIdentity) {
+    pub(crate) fn wait_for_model(&mut self, model: &ModelIdentity) {
         let model = format!("{}/{}", model.provider, model.model);
         self.waiting = Waiting::Step(StepActivity::ModelCall { model });
     }
 
     /// Keeps the question until the daemon can take it.
-    pub fn hold(&mut self, query: ClientMessage) {
+    pub(crate) fn hold(&mut self, query: ClientMessage) {
         self.delivery.unsent_query = Some(query);
     }
 
     /// Whether the daemon knows of the turn.
-    pub fn was_sent(&self) -> bool {
+    pub(crate) fn was_sent(&self) -> bool {
         self.delivery.unsent_query.is_none()
     }
 
-    pub fn take_unsent_query(&mut self) -> Option<ClientMessage> {
+    pub(crate) fn take_unsent_query(&mut self) -> Option<ClientMessage> {
         self.delivery.unsent_query.take()
     }
 
     /// The daemon knows of it.
-    pub fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         self.delivery.is_begun = true;
         self.delivery.silent_since = None;
     }
@@ -211,7 +211,7 @@ impl Turn {
     }
 
     /// Whether to warn the user now.
-    pub fn take_silence(&mut self, now: Instant) -> bool {
+    pub(crate) fn take_silence(&mut self, now: Instant) -> bool {
         let is_due = self.silence_deadline().is_some_and(|due| due <= now);
         if is_due {
             self.delivery.silent_since = None;
@@ -220,12 +220,12 @@ impl Turn {
     }
 
     /// Whether the daemon has begun it.
-    pub fn is_begun(&self) -> bool {
+    pub(crate) fn is_begun(&self) -> bool {
         self.delivery.is_begun
     }
 
     /// From where to ask for the rest after a lost connection, if that makes sense (any more).
-    pub fn resume(&mut self) -> Option<ResumePoint> {
+    pub(crate) fn resume(&mut self) -> Option<ResumePoint> {
         if self.is_over || !self.delivery.is_begun {
             return None;
         }
@@ -234,17 +234,17 @@ impl Turn {
         Some(ResumePoint { turn_id: self.id, next_seq: self.delivery.next_seq })
     }
 
-    pub fn is_resuming(&self) -> bool {
+    pub(crate) fn is_resuming(&self) -> bool {
         self.delivery.is_resuming
     }
 
     /// There is a connection again.
-    pub fn resumed(&mut self) {
+    pub(crate) fn resumed(&mut self) {
         self.delivery.is_resuming = false;
     }
 
     /// When something of it is due.
-    pub fn deadline(&self) -> Option<Instant> {
+    pub(crate) fn deadline(&self) -> Option<Instant> {
         let command = self.command.as_ref().and_then(AgentCommand::deadline);
         let question = self.question.as_ref().and_then(OpenQuestion::deadline);
         let own = [self.settle_deadline(), self.countdown_deadline(), self.silence_deadline()];
@@ -252,12 +252,12 @@ impl Turn {
     }
 
     /// Its command that the shell has.
-    pub fn running(&self) -> Option<&Running> {
+    pub(crate) fn running(&self) -> Option<&Running> {
         self.command.as_ref().and_then(AgentCommand::running)
     }
 
     /// Takes a chunk. False for one that came before, which says nothing new.
-    pub fn take_chunk(&mut self, seq: u64, delta: ChunkDelta) -> bool {
+    pub(crate) fn take_chunk(&mut self, seq: u64, delta: ChunkDelta) -> bool {
         if seq < self.delivery.next_seq {
             return false;
         }
@@ -274,59 +274,59 @@ impl Turn {
     }
 
     /// Lines that are final now.
-    pub fn take_closed_text(&mut self) -> Vec<Line<'static>> {
+    pub(crate) fn take_closed_text(&mut self) -> Vec<Line<'static>> {
         self.answer.take_closed()
     }
 
     /// Closes the text so far: what comes next is a step or the end.
-    pub fn finish_text(&mut self) -> Vec<Line<'static>> {
+    pub(crate) fn finish_text(&mut self) -> Vec<Line<'static>> {
         self.answer.finish()
     }
 
     /// Whether there is text that is not closed.
-    pub fn has_open_text(&self) -> bool {
+    pub(crate) fn has_open_text(&self) -> bool {
         self.answer.has_text
     }
 
     /// The code of the answer so far; `None` as long as there is no answer.
-    pub fn code_blocks(&self) -> Option<&CodeBlocks> {
+    pub(crate) fn code_blocks(&self) -> Option<&CodeBlocks> {
         self.answer.code_blocks()
     }
 
     /// The part of the text that may still change.
-    pub fn tail(&mut self) -> Vec<Line<'static>> {
+    pub(crate) fn tail(&mut self) -> Vec<Line<'static>> {
         self.answer.tail()
     }
 
-    pub fn set_width(&mut self, width: u16) {
+    pub(crate) fn set_width(&mut self, width: u16) {
         self.answer.set_width(width);
     }
 
     /// False for one that came before: a daemon that is asked for the rest of a turn repeats some.
-    pub fn is_new_step(&mut self, step: u32) -> bool {
+    pub(crate) fn is_new_step(&mut self, step: u32) -> bool {
         let is_new = step >= self.steps.next;
         self.steps.next = self.steps.next.max(step.saturating_add(1));
         is_new
     }
 
     /// A command of the current step is shown as it runs.
-    pub fn echoed(&mut self) {
+    pub(crate) fn echoed(&mut self) {
         self.steps.has_echoed = true;
     }
 
     /// That command has run for so long, to its end or until the user suspended it.
-    pub fn ran(&mut self, ms: u64, is_suspended: bool) {
+    pub(crate) fn ran(&mut self, ms: u64, is_suspended: bool) {
         (self.steps.ran_ms, self.steps.is_suspended) = (Some(ms), is_suspended);
     }
 
-    pub fn step_started(&mut self, step: u32, activity: StepActivity) {
+    pub(crate) fn step_started(&mut self, step: u32, activity: StepActivity) {
         self.waiting = Waiting::Step(activity.clone());
         (self.steps.ran_ms, self.steps.is_suspended) = (None, false);
         self.steps.open.push((step, activity));
     }
 
     /// What is known of a step that is over.
-    pub fn step_finished(&mut self, step: u32) -> Option<EndedStep> {
+    pub(crate) fn step_finished(&mut self, step: u32) -> Option<EndedStep> {
         let index = self.steps.open.iter().position(|(number, _)| *number == step)?;
         let (_, activity) = self.steps.open.remove(index);
         // Several may be on at once.
@@ -340,16 +340,16 @@ impl Turn {
     }
 
     /// The command that the shell has.
-    pub fn running_mut(&mut self) -> Option<&mut Running> {
+    pub(crate) fn running_mut(&mut self) -> Option<&mut Running> {
         self.command.as_mut()?.running_mut()
     }
 
     /// Closes an open question; true if there was one.
-    pub fn close_question(&mut self) -> bool {
+    pub(crate) fn close_question(&mut self) -> bool {
         self.question.take().is_some()
     }
 
-    pub fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.is_over = true;
         self.waiting = Waiting::Nothing;
         self.delivery.unsent_query = None;
@@ -359,20 +359,20 @@ impl Turn {
     }
 
     /// Don't wait for colours: the user wants the prompt now.
-    pub fn hurry(&mut self, now: Instant) {
+    pub(crate) fn hurry(&mut self, now: Instant) {
         self.ended_at = now.checked_sub(SETTLE_LIMIT);
     }
 
-    pub fn saw(&mut self, now: Instant) {
+    pub(crate) fn saw(&mut self, now: Instant) {
         self.last_seen = now;
     }
 
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.is_over
     }
 
     /// Whether the last code has its colours, or has waited long enough.
-    pub fn is_settled(&self, now: Instant) -> bool {
+    pub(crate) fn is_settled(&self, now: Instant) -> bool {
         self.answer.is_settled() || self.ended_at.is_none_or(|ended| now >= ended + SETTLE_LIMIT)
     }
 

@@ -7,7 +7,7 @@ const KEPT_LINES: usize = 20;
 
 /// Lines of one turn as they were typed, where words were put in.
 #[derive(Debug, Default)]
-pub struct TypedLines {
+pub(crate) struct TypedLines {
     turn: Option<TurnId>,
     pub lines: Vec<String>,
     /// The user was told once that lines are modified.
@@ -16,7 +16,7 @@ pub struct TypedLines {
 
 impl TypedLines {
     /// Keeps a line; true for the first one of all turns.
-    pub fn keep(&mut self, turn: TurnId, line: &str) -> bool {
+    pub(crate) fn keep(&mut self, turn: TurnId, line: &str) -> bool {
         if self.turn != Some(turn) {
             *self = Self { turn: Some(turn), lines: Vec::new(), is_told: self.is_told };
         }

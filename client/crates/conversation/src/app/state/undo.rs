@@ -11,7 +11,7 @@ const QUESTION_CHARS: usize = 60;
 
 /// What the last turn that changed anything changed.
 #[derive(Debug, Default)]
-pub struct UndoJournal {
+pub(crate) struct UndoJournal {
     pub turn: Option<TurnId>,
     /// In the shell.
     pub change: StateChange,
@@ -42,18 +42,18 @@ impl UndoJournal {
         }
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.leaves_shell_alone() && !self.has_files
     }
 
-    pub fn leaves_shell_alone(&self) -> bool {
+    pub(crate) fn leaves_shell_alone(&self) -> bool {
         self.change.is_empty() && !self.is_partial
     }
 }
 
 /// What can be undone, and whether its key counts.
 #[derive(Debug, Default)]
-pub struct UndoOffer {
+pub(crate) struct UndoOffer {
     pub journal: UndoJournal,
     pub key: UndoKey,
     /// What the turns of this shell changed in it.
@@ -75,21 +75,21 @@ struct LaterTurns {
 
 impl UndoOffer {
     /// A turn begins.
-    pub fn turn_begins(&mut self, question: &str) {
+    pub(crate) fn turn_begins(&mut self, question: &str) {
         let earlier = std::mem::replace(&mut self.question, one_line(question, QUESTION_CHARS));
         let question = self.later.take().map_or(earlier, |later| later.question);
         self.later = (!self.journal.is_empty()).then_some(LaterTurns { question, is_told: false });
     }
 
     /// Adds what a command changed; `is_whole` unless it may have changed more than is known.
-    pub fn record(&mut self, turn: TurnId, change: StateChange, is_whole: bool) {
+    pub(crate) fn record(&mut self, turn: TurnId, change: StateChange, is_whole: bool) {
         self.history.record(turn, &change, is_whole);
         self.journal.record(turn, change, is_whole);
         self.forget_earlier(turn);
     }
 
     /// A tool has changed a file, or a command may have.
-    pub fn record_files(&mut self, turn: TurnId) {
+    pub(crate) fn record_files(&mut self, turn: TurnId) {
         self.journal.record_files(turn);
         self.forget_earlier(turn);
     }
@@ -102,7 +102,7 @@ impl UndoOffer {
     }
 
     /// The question of the turn that an undo would reach back to, the first time; afterwards it is agreed to.
-    pub fn reaches_back_to(&mut self) -> Option<String> {
+    pub(crate) fn reaches_back_to(&mut self) -> Option<String> {
         let later = self.later.as_mut().filter(|later| !later.is_told)?;
         later.is_told = true;
         Some(later.question.clone())
@@ -111,7 +111,7 @@ impl UndoOffer {
 
 /// Whether the key for undo counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum UndoKey {
+pub(crate) enum UndoKey {
     #[default]
     Passes,
     /// A turn has just ended; its prompt is about to be reported.
@@ -124,7 +124,7 @@ pub enum UndoKey {
 
 /// How far an undo is.
 #[derive(Debug)]
-pub enum UndoStage {
+pub(crate) enum UndoStage {
     Opening,
     /// Our program brings files back.
     Files,
@@ -134,7 +134,7 @@ pub enum UndoStage {
 
 /// An undo that is on.
 #[derive(Debug)]
-pub struct Undoing {
+pub(crate) struct Undoing {
     pub step: UndoStage,
     /// Of the command that runs.
     pub command: String,
@@ -148,7 +148,7 @@ pub struct Undoing {
 
 /// What of a rewind comes behind the shell.
 #[derive(Debug)]
-pub struct Rewinding {
+pub(crate) struct Rewinding {
     /// Questions that the conversation loses.
     pub questions: usize,
     /// The turn that can be undone afterwards, without what it changed in the shell.

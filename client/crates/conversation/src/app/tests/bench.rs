@@ -132,6 +132,11 @@ impl Bench {
         effects
     }
 
+    /// The source of the code in the answer that is coming, or else in the last one.
+    pub(super) fn code_blocks(&self) -> &CodeBlocks {
+        self.app.activity.turn().and_then(state::turn::Turn::code_blocks).unwrap_or(&self.app.code_blocks)
+    }
+
     pub(super) fn pass(&mut self, milliseconds: u64) {
         self.now += Duration::from_millis(milliseconds);
     }

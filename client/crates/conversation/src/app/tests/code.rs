@@ -3,7 +3,7 @@
 use super::*;
 
 fn sources(bench: &Bench) -> Vec<String> {
-    bench.app.code_blocks().iter().map(|block| format!("{}|{}", block.language, block.text)).collect()
+    bench.code_blocks().iter().map(|block| format!("{}|{}", block.language, block.text)).collect()
 }
 
 fn next_turn(bench: &mut Bench) {

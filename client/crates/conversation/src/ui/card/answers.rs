@@ -18,7 +18,7 @@ const PROJECT: &str = " lets tests and builds run here unasked; shows which firs
 
 /// How far the user is with the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answering {
+pub(crate) enum Answering {
     /// The user had the prompt when the question came: a key that is meant for the question is awaited.
     Unattended,
     /// A key is awaited.
@@ -56,7 +56,7 @@ pub struct Question {
 
 /// The rows below the card. `chosen` is a key that takes effect in a moment.
 #[must_use]
-pub fn question(
+pub(crate) fn question(
     request: &ApprovalRequest,
     offer: &Offer,
     answering: &Answering,
@@ -173,7 +173,7 @@ fn keys(request: &ApprovalRequest, offer: &Offer) -> Vec<(&'static str, &'static
 
 /// Keys with their meanings, as many on a row as fit. None is parted from its meaning, but where a row is narrower than the two.
 #[must_use]
-pub fn key_rows(
+pub(crate) fn key_rows(
     keys: &[(&str, &str)],
     is_dangerous: bool,
     columns: usize,

@@ -14,7 +14,7 @@ use super::{Card, OutputStyle, theme, visible};
 use crate::approval::{ApprovalEnvironment, ImpactPreview};
 
 /// More rows than this are not shown; hard words come first.
-pub const IMPACT_ROWS: usize = 8;
+pub(crate) const IMPACT_ROWS: usize = 8;
 
 /// Of what an undo will not bring back, so much is named.
 const MAX_LEFT_OUT: usize = 2;
@@ -32,7 +32,7 @@ fn main_notes(notes: Vec<(usize, &Note)>) -> Vec<(usize, &Note)> {
 
 /// Whether details are left out of the short card.
 #[must_use]
-pub fn has_details(request: &ApprovalRequest, parts: &[Part], preview: &ImpactPreview) -> bool {
+pub(crate) fn has_details(request: &ApprovalRequest, parts: &[Part], preview: &ImpactPreview) -> bool {
     let is_apart = match &request.subject {
         ApprovalSubject::Command { .. } => !parts.is_empty(),
         ApprovalSubject::Commands(_) => true,
@@ -51,7 +51,7 @@ fn has_impact_details(preview: &ImpactPreview) -> bool {
 
 /// The rows. None where nothing is looked at.
 #[must_use]
-pub fn impact_rows(
+pub(crate) fn impact_rows(
     request: &ApprovalRequest,
     preview: &ImpactPreview,
     is_detailed: bool,

@@ -34,7 +34,7 @@ fn the_source_of_code_has_no_bar() {
     stage.bench.app.options.gutter = true;
     stage.ask("what did you change");
     stage.text(0, ANSWER);
-    let code: Vec<&str> = stage.bench.app.code_blocks().iter().map(|block| block.text.as_str()).collect();
+    let code: Vec<&str> = stage.bench.code_blocks().iter().map(|block| block.text.as_str()).collect();
     assert_eq!(code, ["fn main() {}\n"]);
 }
 
