@@ -31,9 +31,6 @@ mod undo;
 mod view;
 mod wire_results;
 
-#[cfg(test)]
-mod tests;
-
 use std::{
     collections::VecDeque,
     path::PathBuf,
@@ -445,3 +442,6 @@ impl App {
         self.screen.is_dirty = true;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,10 +1,8 @@
 //! A question for consent while it is open: keys in, decisions out. What it looks like is in [`crate::ui::card`].
 
 mod environment;
+mod impact_preview;
 mod offer;
-
-#[cfg(test)]
-mod tests;
 
 use std::{
     collections::VecDeque,
@@ -12,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_impact::{Impact, plan::Plan};
+use cohab_impact::plan::Plan;
 use cohab_policy::{Part, user_rules::Rule};
 use cohab_protocol::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalSubject};
 use cohab_term::{
@@ -23,6 +21,7 @@ use cohab_term::{
 use ratatui::text::Line;
 
 pub use environment::{ApprovalEnvironment, Lasting};
+pub(crate) use impact_preview::ImpactPreview;
 pub(crate) use offer::Offer;
 
 use crate::{
@@ -42,19 +41,6 @@ const LINE_REST: Duration = Duration::from_secs(1);
 const STORE_LIMIT: Duration = Duration::from_secs(1);
 /// Rows that a question needs below its card: the keys or a typed line, and one of the text above.
 const QUESTION_ROWS: usize = 4;
-
-/// What is known of a command's impact.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ImpactPreview {
-    /// There is nothing to look at.
-    Needless,
-    /// It is looked at until then.
-    Until(Instant),
-    /// It took too long.
-    TooLong,
-    /// What was found, a command each.
-    Seen(Vec<Impact>),
-}
 
 /// An open question, and those of the same batch that come after it.
 #[derive(Clone, Debug)]
@@ -497,3 +483,6 @@ impl OpenQuestion {
         task
     }
 }
+
+#[cfg(test)]
+mod tests;
