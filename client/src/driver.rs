@@ -22,9 +22,8 @@ pub(crate) mod wake;
 use std::{io, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
 use cohab_conversation::{app::App, approval::Lasting, effect::Effect, event::Event};
-use cohab_daemon_link::connection::Link;
 use cohab_policy_io::rules_file::{RuleBook, RulesFile};
-use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey};
+use cohab_protocol::{Attach, Paths};
 use cohab_sandbox::lock;
 use cohab_shell_relay::{
     leftovers,
@@ -46,11 +45,12 @@ use state::{
     background::BackgroundColour,
     command_status::CommandStatus,
     focus::Focus,
-    link::{Daemon, LinkState},
+    link::{Daemon, DaemonLink},
+    notices::Notices,
     prompt_line::PromptLine,
 };
 use unintegrated_notice::UnintegratedNotice;
-use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
+use wake::{Signals, Wake, highlighted, sleep_until};
 
 use crate::{approval_environment, background_tasks::BackgroundTasks, terminal::Terminal};
 pub use start::{ShellOutcome, Start};
@@ -102,31 +102,21 @@ struct Driver {
     live: LiveShell,
     app: App,
     area: LiveArea,
-    link: Option<Link>,
-    attach: Attach,
-    /// The session to go back to if the one of `attach` cannot be joined.
-    session_before: Option<SessionKey>,
-    /// Settings of `attach` as the shell began.
-    initial_settings: Vec<EnvSetting>,
+    daemon: DaemonLink,
     program: Option<Program>,
     paths: Paths,
     highlighter: Option<Highlighter>,
     fx: Effects,
     opened_at: Instant,
     pace: FramePace,
-    takes_modes: bool,
     has_been_used: bool,
-    link_state: LinkState,
     needs_resize: bool,
     undo_key: UndoKey,
     tasks: BackgroundTasks,
     focus: Focus,
     background: BackgroundColour,
     entry: PromptLine,
-    unintegrated_notice: UnintegratedNotice,
-    /// Shown at this start, and not counted yet.
-    greeting: Option<Greeting>,
-    nested_shell: NestedShell,
+    notices: Notices,
     command_status: Option<CommandStatus>,
     abilities: Abilities,
 }
@@ -153,18 +143,12 @@ impl Driver {
         let book = RuleBook::new(Arc::clone(&rules));
         let options = start.options(approval, launcher, book, environment, abilities.output_style, highlighter.clone());
         let entry = PromptLine::new(&options, columns, &start, shell.names_file());
-        let (attach, session_before) = state::link::attach(
-            start.session,
-            shell.name(),
-            approval,
-            has_lock,
-            start.model,
-            &start.config.key_variables,
-        );
+        let daemon =
+            DaemonLink::new(start.session, shell.name(), approval, has_lock, start.model, &start.config.key_variables);
         // A resumed conversation says more.
-        let greeting = Greeting::due(&start.paths.state_dir).filter(|_| session_before.is_none());
+        let greeting = Greeting::due(&start.paths.state_dir).filter(|_| daemon.session_before.is_none());
         if greeting.is_some() {
-            live.greet(greeting::line(&start.config, &attach.settings, columns, abilities));
+            live.greet(greeting::line(&start.config, &daemon.attach.settings, columns, abilities));
         }
         let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
         Ok(Self {
@@ -173,28 +157,25 @@ impl Driver {
             terminal,
             shell,
             live,
-            link: None,
-            initial_settings: attach.settings.clone(),
+            daemon,
             program: None,
-            attach,
-            session_before,
             paths: start.paths,
             highlighter,
             fx: Effects::default(),
             opened_at: now,
             pace: FramePace::default(),
-            takes_modes: !abilities.is_dumb,
             has_been_used: false,
-            link_state: LinkState::default(),
             needs_resize: false,
             undo_key: start.config.client.undo_key,
             tasks: BackgroundTasks::new(rules),
             focus: Focus::new(&start.config),
             background,
             entry,
-            unintegrated_notice: UnintegratedNotice::new(abilities.colors),
-            greeting,
-            nested_shell: NestedShell::default(),
+            notices: Notices {
+                unintegrated: UnintegratedNotice::new(abilities.colors),
+                greeting,
+                nested_shell: NestedShell::default(),
+            },
             command_status: None,
             abilities,
         })
@@ -255,7 +236,7 @@ impl Driver {
             count = self.terminal.read(keys), if self.shell.queued_bytes() < SHELL_QUEUE_BYTES => Wake::Keys(count),
             () = self.terminal.writable() => Wake::TerminalWritable,
             () = self.shell.writable() => Wake::ShellWritable,
-            event = next_link_event(&mut self.link) => Wake::Link(event),
+            event = self.daemon.next() => Wake::Link(event),
             verdict = self.entry.judge.next() => Wake::Verdict(verdict),
             output = next_ended(&mut self.program) => Wake::ProgramEnded(output),
             () = highlighted(self.highlighter.as_ref()) => Wake::Highlighted,
@@ -279,7 +260,7 @@ impl Driver {
             return;
         }
         self.has_been_used = true;
-        self.unintegrated_notice.typed(bytes);
+        self.notices.unintegrated.typed(bytes);
         if self.take_entry_keys(bytes) {
             return;
         }
@@ -354,18 +335,18 @@ impl Driver {
     fn perform(&mut self, effect: Effect) {
         let now = Instant::now();
         match effect {
-            Effect::Connect => self.open_link(self.attach.clone(), Daemon::Started),
+            Effect::Connect => self.open_link(self.daemon.attach.clone(), Daemon::Started),
             // Who joins a session asks for something.
-            Effect::LookForDaemon if self.session_before.is_some() => {
-                self.open_link(self.attach.clone(), Daemon::Started);
+            Effect::LookForDaemon if self.daemon.session_before.is_some() => {
+                self.open_link(self.daemon.attach.clone(), Daemon::Started);
             }
-            Effect::LookForDaemon => self.open_link(self.attach.clone(), Daemon::LookedFor),
+            Effect::LookForDaemon => self.open_link(self.daemon.attach.clone(), Daemon::LookedFor),
             Effect::Join(session) => self.join(session),
             Effect::Resume(from) => {
-                self.open_link(Attach { resume: Some(from), ..self.attach.clone() }, Daemon::Needed);
+                self.open_link(Attach { resume: Some(from), ..self.daemon.attach.clone() }, Daemon::Needed);
             }
             Effect::Send(message) => {
-                if self.link.as_ref().is_some_and(|link| !link.send(message)) {
+                if self.daemon.link.as_ref().is_some_and(|link| !link.send(message)) {
                     let hint = "run `cohab daemon restart`".to_owned();
                     self.lose_link("the daemon does not read any more".to_owned(), hint);
                 }
@@ -411,14 +392,14 @@ impl Driver {
     /// The keys are with the shell, and nothing of what it makes of them is on the terminal yet.
     fn tell_of_plain_shell(&mut self) {
         let in_full_screen = self.live.modes().alternate_screen();
-        if let Some(rows) = self.unintegrated_notice.take_rows(in_full_screen, self.area.max_columns()) {
+        if let Some(rows) = self.notices.unintegrated.take_rows(in_full_screen, self.area.max_columns()) {
             self.terminal.write(&rows);
         }
     }
 
     /// A paste must not count as keys that answer a question, also where the shell does not ask for marks around pastes.
     fn mark_pastes(&mut self, on: bool) {
-        if self.takes_modes && !self.live.modes().bracketed_paste() {
+        if !self.abilities.is_dumb && !self.live.modes().bracketed_paste() {
             self.terminal.write(if on { BRACKETED_PASTE_ON } else { BRACKETED_PASTE_OFF });
         }
     }
@@ -452,13 +433,13 @@ impl Driver {
             LiveEvent::PromptReady => {
                 self.has_been_used = true;
                 self.shell.remember_shell();
-                if let Some(greeting) = self.greeting.take() {
+                if let Some(greeting) = self.notices.greeting.take() {
                     // Nothing waits for it.
                     tokio::task::spawn_blocking(move || greeting.count());
                 }
                 self.handle(Event::Live(LiveEvent::PromptReady));
             }
-            LiveEvent::NotIntegrated { reason } => self.unintegrated_notice.found(reason),
+            LiveEvent::NotIntegrated { reason } => self.notices.unintegrated.found(reason),
             event => self.handle(Event::Live(event)),
         }
     }
@@ -467,6 +448,6 @@ impl Driver {
 impl Drop for Driver {
     fn drop(&mut self) {
         self.focus.tell_status(ProgramStatus::Idle, &mut self.terminal);
-        self.terminal.restore(self.live.modes(), !self.takes_modes);
+        self.terminal.restore(self.live.modes(), self.abilities.is_dumb);
     }
 }

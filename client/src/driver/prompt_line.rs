@@ -96,7 +96,7 @@ impl Driver {
             }
             LiveEvent::LineEntered { text, is_command, .. } => {
                 self.entry.takes_pastes = self.live.modes().bracketed_paste();
-                if let Some(row) = self.nested_shell.entered(text, self.abilities) {
+                if let Some(row) = self.notices.nested_shell.entered(text, self.abilities) {
                     self.live.show_above_output(row);
                 }
                 self.entry.remember_word(text, *is_command);

@@ -11,14 +11,14 @@ impl Driver {
     pub(super) fn perform_for_slash(&mut self, effect: Effect) {
         match effect {
             Effect::AttachAgain { request_id, change } => {
-                let mut attach = self.attach.clone();
+                let mut attach = self.daemon.attach.clone();
                 if let Some(change) = change {
-                    change.apply(&mut attach, &self.initial_settings);
+                    change.apply(&mut attach, &self.daemon.initial_settings);
                 }
                 let action = SessionAction::Attach(attach);
                 self.perform(Effect::Send(ClientMessage::SessionRequest(SessionRequest { request_id, action })));
             }
-            Effect::KeepForAttach(change) => change.apply(&mut self.attach, &self.initial_settings),
+            Effect::KeepForAttach(change) => change.apply(&mut self.daemon.attach, &self.daemon.initial_settings),
             Effect::RunProgram { args, cwd, columns } => self.program = Some(Program::start(&args, &cwd, columns)),
             Effect::StopProgram => self.program = None,
             Effect::Insert(text) => self.entry.insertion = Some(Insertion { text, is_picked: false }),
