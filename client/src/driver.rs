@@ -115,7 +115,7 @@ struct Driver {
     tasks: BackgroundTasks,
     focus: Focus,
     background: BackgroundColour,
-    entry: PromptLine,
+    prompt_line: PromptLine,
     notices: Notices,
     command_status: Option<CommandStatus>,
     abilities: Abilities,
@@ -142,7 +142,7 @@ impl Driver {
         let environment = approval_environment::of_this_process(home(), shell.kind(), &start.paths, Lasting::Shell);
         let book = RuleBook::new(Arc::clone(&rules));
         let options = start.options(approval, launcher, book, environment, abilities.output_style, highlighter.clone());
-        let entry = PromptLine::new(&options, columns, &start, shell.names_file());
+        let prompt_line = PromptLine::new(&options, columns, &start, shell.names_file());
         let daemon =
             DaemonLink::new(start.session, shell.name(), approval, has_lock, start.model, &start.config.key_variables);
         // A resumed conversation says more.
@@ -170,7 +170,7 @@ impl Driver {
             tasks: BackgroundTasks::new(rules),
             focus: Focus::new(&start.config),
             background,
-            entry,
+            prompt_line,
             notices: Notices {
                 unintegrated: UnintegratedNotice::new(abilities.colors),
                 greeting,
@@ -221,7 +221,7 @@ impl Driver {
                 }
             }
             self.settle();
-            self.tell_of_plain_shell();
+            self.show_unintegrated_notice();
             self.attend();
             self.draw_if_due();
         }
@@ -237,7 +237,7 @@ impl Driver {
             () = self.terminal.writable() => Wake::TerminalWritable,
             () = self.shell.writable() => Wake::ShellWritable,
             event = self.daemon.next() => Wake::Link(event),
-            verdict = self.entry.judge.next() => Wake::Verdict(verdict),
+            verdict = self.prompt_line.classifier.next() => Wake::Verdict(verdict),
             output = next_ended(&mut self.program) => Wake::ProgramEnded(output),
             () = highlighted(self.highlighter.as_ref()) => Wake::Highlighted,
             done = self.tasks.next() => Wake::Done(done),
@@ -248,8 +248,12 @@ impl Driver {
 
     fn deadline(&self) -> Option<Instant> {
         let frame = if self.app.wants_to_draw() { self.pace.deadline() } else { None };
-        let own =
-            [self.live.deadline(), self.app.deadline(), self.entry.hint.deadline(), self.command_status_deadline()];
+        let own = [
+            self.live.deadline(),
+            self.app.deadline(),
+            self.prompt_line.hint.deadline(),
+            self.command_status_deadline(),
+        ];
         own.into_iter().chain([frame]).flatten().min()
     }
 
@@ -261,7 +265,7 @@ impl Driver {
         }
         self.has_been_used = true;
         self.notices.unintegrated.typed(bytes);
-        if self.take_entry_keys(bytes) {
+        if self.take_prompt_keys(bytes) {
             return;
         }
         if self.undo_key.is(bytes) && self.app.takes_undo_key(self.live.untouched_prompt()) {
@@ -354,9 +358,9 @@ impl Driver {
             Effect::DecideLine(decision) => self.live.decide_line(decision, self.shell.probe(), now, &mut self.fx),
             Effect::EndAnswer => self.end_answer(false, now),
             Effect::EndAnswerWithLine => self.end_answer(true, now),
-            Effect::Judge(question) => self.ask_gate(question),
-            Effect::Learn(question, decision) => self.entry.judge.learn(question, decision),
-            Effect::Announce(text) => self.entry.hint.announce(&text, Instant::now()),
+            Effect::Judge(question) => self.ask_classifier(question),
+            Effect::Learn(question, decision) => self.prompt_line.classifier.learn(question, decision),
+            Effect::Announce(text) => self.prompt_line.hint.announce(&text, Instant::now()),
             Effect::Run(request) => {
                 self.draw_last();
                 self.live.run(request, self.shell.probe(), now, &mut self.fx);
@@ -390,7 +394,7 @@ impl Driver {
     }
 
     /// The keys are with the shell, and nothing of what it makes of them is on the terminal yet.
-    fn tell_of_plain_shell(&mut self) {
+    fn show_unintegrated_notice(&mut self) {
         let in_full_screen = self.live.modes().alternate_screen();
         if let Some(rows) = self.notices.unintegrated.take_rows(in_full_screen, self.area.max_columns()) {
             self.terminal.write(&rows);
@@ -426,7 +430,7 @@ impl Driver {
     }
 
     fn on_live(&mut self, event: LiveEvent) {
-        self.note_for_entry(&event);
+        self.note_for_prompt_line(&event);
         self.note_command(&event);
         match event {
             LiveEvent::BackgroundOutput(bytes) => self.show_background_output(&bytes),

@@ -53,7 +53,7 @@ impl Driver {
     }
 
     pub(super) fn draw_last(&mut self) {
-        self.entry.hint.left(true);
+        self.prompt_line.hint.left(true);
         let frame = self.app.last_frame();
         let mut bytes = Vec::new();
         self.area.draw(&frame.above, &[], None, &mut bytes);

@@ -21,8 +21,8 @@ impl Driver {
             Effect::KeepForAttach(change) => change.apply(&mut self.daemon.attach, &self.daemon.initial_settings),
             Effect::RunProgram { args, cwd, columns } => self.program = Some(Program::start(&args, &cwd, columns)),
             Effect::StopProgram => self.program = None,
-            Effect::Insert(text) => self.entry.insertion = Some(Insertion { text, is_picked: false }),
-            Effect::InsertPicked(text) => self.entry.insertion = Some(Insertion { text, is_picked: true }),
+            Effect::Insert(text) => self.prompt_line.insertion = Some(Insertion { text, is_picked: false }),
+            Effect::InsertPicked(text) => self.prompt_line.insertion = Some(Insertion { text, is_picked: true }),
             // What is too large was refused before.
             Effect::Copy(text) => self.terminal.write(&copy_sequence(&text, Passage::Direct).unwrap_or_default()),
             _ => {}

@@ -11,6 +11,7 @@ mod command;
 mod daemon;
 mod entered_line;
 mod failure;
+mod hardened_run;
 mod interrupted_turn;
 mod line;
 mod link;
@@ -26,7 +27,6 @@ mod resume;
 mod slash;
 mod state;
 mod stopped;
-mod unasked;
 mod undo;
 mod view;
 mod wire_results;
@@ -167,7 +167,7 @@ pub struct App {
     connection: Connection,
     surface: Surface,
     activity: Activity,
-    entry: EnteredLine,
+    entered_line: EnteredLine,
     consents: Consents,
     journal: ResultJournal,
     shell: ShellView,
@@ -201,7 +201,7 @@ impl App {
             },
             surface: Surface::Shell,
             activity: Activity::Idle,
-            entry: EnteredLine::default(),
+            entered_line: EnteredLine::default(),
             consents: Consents::default(),
             journal: ResultJournal::default(),
             shell: ShellView { cwd, seen: None, observed: None, drift: ShellDrift::default(), confirmed: Vec::new() },
@@ -232,14 +232,14 @@ impl App {
             Event::UndoKeyPressed => self.on_undo_key(&mut effects),
             Event::Done(done) => self.on_done(done, now, &mut effects),
             Event::ThoughtsKeyPressed => self.on_thoughts_key(),
-            Event::StopKeyPressed => self.stop_aside(now, &mut effects),
+            Event::StopKeyPressed => self.stop_background_turn(now, &mut effects),
             Event::Judged { id, decision } => self.on_judged(id, decision, now, &mut effects),
             Event::Redraw => self.screen.is_dirty = true,
             Event::Deadline => self.on_deadline(now, &mut effects),
         }
         self.close_if_due(now, &mut effects);
         self.close_slash_if_due(now, &mut effects);
-        self.settle_aside(now, &mut effects);
+        self.settle_background_turn(now, &mut effects);
         effects
     }
 
@@ -252,14 +252,14 @@ impl App {
             Activity::Slash(slash) => slash.deadline(),
             Activity::Idle | Activity::Undo(_) | Activity::Resume(_) => None,
         };
-        let waits = [escape, activity, self.entry.deadline(), self.aside_due(), self.clock_due()];
+        let waits = [escape, activity, self.entered_line.deadline(), self.background_due(), self.clock_due()];
         waits.into_iter().flatten().min()
     }
 
     fn on_live(&mut self, event: LiveEvent, now: Instant, effects: &mut Vec<Effect>) {
         match event {
             LiveEvent::PromptReady => {
-                self.entry.forget_judging();
+                self.entered_line.forget_judging();
                 self.age_undo_offer(effects);
                 self.join_picked(effects);
                 if self.connection.link == LinkState::Down
@@ -279,7 +279,7 @@ impl App {
                 self.on_hotkey(Told { line: text, is_command }, now, effects);
             }
             LiveEvent::AnswerReady => self.on_answer_ready(now, effects),
-            LiveEvent::AnswerRefused(_) if self.stays_aside() => {}
+            LiveEvent::AnswerRefused(_) if self.stays_in_background() => {}
             LiveEvent::AnswerRefused(_) => self.on_answer_refused(effects),
             LiveEvent::PauseKeyPressed => self.on_pause_key(effects),
             LiveEvent::KeysWait => {
@@ -287,13 +287,13 @@ impl App {
                 self.background.keys_wait();
             }
             LiveEvent::FocusChanged(has_focus) => self.attention.has_focus(has_focus),
-            LiveEvent::AnswerEnded if self.has_stepped_aside() => {}
+            LiveEvent::AnswerEnded if self.has_gone_to_background() => {}
             LiveEvent::AnswerEnded => {
                 self.background = BackgroundTurn::default();
                 self.offer_undo();
                 self.surface = Surface::Shell;
                 self.keep_code();
-                self.entry.ended();
+                self.entered_line.ended();
                 if let Activity::Slash(slash) = std::mem::take(&mut self.activity) {
                     slash.end(effects);
                 }
@@ -301,7 +301,7 @@ impl App {
             LiveEvent::CancelRequested { .. } if self.is_joining() => self.cancel_resume(effects),
             LiveEvent::CancelRequested { is_escape } => {
                 if is_escape && self.activity.turn().is_some_and(|turn| !turn.is_over()) {
-                    self.entry.bring_back();
+                    self.entered_line.bring_back();
                 }
                 self.cancel_slash(effects);
                 self.cancel_turn(now, effects);
@@ -343,7 +343,7 @@ impl App {
     /// The shell could not make room (it is busy, or gone): the line is as it was, the question is withdrawn.
     fn on_answer_refused(&mut self, effects: &mut Vec<Effect>) {
         self.surface = Surface::Shell;
-        self.entry.refused();
+        self.entered_line.refused();
         self.screen.above.clear();
         match std::mem::take(&mut self.activity) {
             Activity::Turn(turn) if !turn.is_over() && turn.was_sent() => self.call_off(turn.id(), effects),
@@ -409,13 +409,13 @@ impl App {
                 return;
             }
             self.surface = Surface::Closing;
-            effects.push(self.entry.end());
+            effects.push(self.entered_line.end());
         }
     }
 
     fn on_deadline(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         self.give_up_pending(now, effects);
-        self.give_up_looking(now, effects);
+        self.give_up_git_check(now, effects);
         self.give_up_slash(now);
         self.on_question_time(now, effects);
         self.give_up_judging(now, effects);

@@ -26,7 +26,7 @@ pub(crate) use offer::Offer;
 
 use crate::{
     background_task::{LOOK_LIMIT, Task, TaskResult},
-    ui::card::{self, Answering, Question},
+    ui::card::{self, Answering, QuestionRows},
 };
 
 /// Keys are ignored for this long after the question appeared: they were meant for something else. So is the rest of a line that is
@@ -153,13 +153,13 @@ impl OpenQuestion {
 
     /// The rows below: what would be touched, the keys or what is typed.
     #[must_use]
-    pub fn question(&self, width: usize, output_style: OutputStyle) -> Question {
+    pub fn question(&self, width: usize, output_style: OutputStyle) -> QuestionRows {
         // What was looked at is the command as it was asked.
         let is_another = matches!(self.answering, Answering::Confirming { edited: Some(_), .. });
         let preview = if is_another { &ImpactPreview::Needless } else { &self.preview };
         let mut lines =
             card::impact_rows(&self.request, preview, self.is_detailed, &self.environment, width, output_style);
-        let Question { lines: keys, cursor } = card::question(
+        let QuestionRows { lines: keys, cursor } = card::question(
             &self.request,
             &Offer { details: self.has_details(), ..self.offer.clone() },
             &self.answering,
@@ -170,7 +170,7 @@ impl OpenQuestion {
         );
         let cursor = cursor.map(|(row, column)| (row + lines.len(), column));
         lines.extend(keys);
-        Question { lines, cursor }
+        QuestionRows { lines, cursor }
     }
 
     fn has_details(&self) -> bool {

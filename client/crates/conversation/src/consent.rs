@@ -94,7 +94,7 @@ impl Consents {
         self.generation += 1;
     }
 
-    fn standing(&mut self, request: &ExecuteCommand, wanted: &Agreed, now: Instant) -> GrantStatus {
+    fn status(&mut self, request: &ExecuteCommand, wanted: &Agreed, now: Instant) -> GrantStatus {
         let yes = request.approval_id.and_then(|id| self.once.remove(&id));
         match yes.filter(|yes| yes.agreed == *wanted && now.saturating_duration_since(yes.at) <= YES_HOLDS) {
             Some(yes) if yes.generation == self.generation => GrantStatus::Holds,
@@ -119,7 +119,7 @@ impl Consents {
         now: Instant,
     ) -> Option<RunAuthority> {
         let wanted = Agreed { command: request.command.clone(), cwd: context.cwd.to_owned() };
-        let standing = self.standing(request, &wanted, now);
+        let status = self.status(request, &wanted, now);
         let verdict = cohab_policy::assess_line(&request.command, context);
         // A yes to what would run anyway, but for what was read before, says nothing of what its names stand for.
         let only_reads = verdict.level == Level::Allow;
@@ -131,7 +131,7 @@ impl Consents {
         }
         // Where a secret goes the user decides each time, in any mode and with any rules.
         let is_filled = holds_placeholder(&request.command);
-        if standing == GrantStatus::Holds && !only_reads || mode == ApprovalMode::All && !is_filled {
+        if status == GrantStatus::Holds && !only_reads || mode == ApprovalMode::All && !is_filled {
             return Some(RunAuthority::Asked);
         }
         if is_filled {
@@ -146,7 +146,7 @@ impl Consents {
                 let is_ruled = mode >= ApprovalMode::Ask && ruled.allowed_by.is_some() && !is_outward;
                 let is_automatic = mode == ApprovalMode::Auto && !ruled.verdict.is_firm() && !is_outward;
                 // Unasked: as long as the user has not confirmed the changes of the shell, the client asks about it.
-                is_ruled || is_automatic || standing != GrantStatus::Nothing || self.session.contains(&wanted)
+                is_ruled || is_automatic || status != GrantStatus::Nothing || self.session.contains(&wanted)
             }
             Level::Danger | Level::Deny => false,
         };

@@ -8,7 +8,7 @@ use cohab_secrets::FilledLine;
 use cohab_shell_relay::live::LineDecision;
 use cohab_types::command::{CommandRequest, Interrupter};
 
-use crate::{background_task::Task, line_question::Question, session_override::SessionOverride};
+use crate::{background_task::Task, line_question::LineQuestion, session_override::SessionOverride};
 
 /// One thing to do.
 #[derive(Debug, PartialEq)]
@@ -55,10 +55,10 @@ pub enum Effect {
     EndAnswer,
     /// The same, and the line that the answer took away comes back with it.
     EndAnswerWithLine,
-    /// Ask the gate about the line that Enter was pressed on; ends in `Judged`.
-    Judge(Question),
+    /// Ask the classifier about the line that Enter was pressed on; ends in `Judged`.
+    Judge(LineQuestion),
     /// Remember what the user decided about a line.
-    Learn(Question, Decision),
+    Learn(LineQuestion, Decision),
     /// Show these few words once next to the next prompt.
     Announce(String),
     /// Draw what is left, then run this in the live shell.

@@ -48,7 +48,7 @@ pub enum Event {
     ThoughtsKeyPressed,
     /// Ctrl-C was pressed where it [stops a turn](crate::app::App::takes_stop_key) that continues behind the user's prompt.
     StopKeyPressed,
-    /// The gate has judged the line that Enter is held for.
+    /// The classifier has judged the line that Enter is held for.
     Judged {
         /// Of the question.
         id: u64,

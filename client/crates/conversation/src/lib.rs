@@ -10,7 +10,7 @@
 //! - `consent` records what the user agreed to, `shell_drift` what commands of the agent changed about the shell, `journal` what came of
 //!   the commands.
 //! - [`redactor::Redactor`] takes secrets out of what is sent, and puts them back into what is typed.
-//! - [`line_question::Question`] is what the line classifier is asked, [`background_task::Task`] what is done on the side; both are answered by
+//! - [`line_question::LineQuestion`] is what the line classifier is asked, [`background_task::Task`] what is done on the side; both are answered by
 //!   an event.
 //! - [`session_override::SessionOverride`] changes how this shell is attached, [`slash`] reads commands such as `? /model`.
 //!

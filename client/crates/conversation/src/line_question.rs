@@ -6,9 +6,9 @@ use std::{path::PathBuf, time::Duration};
 /// take long, and a question must not run as a command.
 pub const ENTER_LIMIT: Duration = Duration::from_millis(300);
 
-/// What the gate is asked about a line.
+/// What the classifier is asked about a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct LineQuestion {
     /// To be given back with the decision.
     pub id: QuestionId,
     /// As typed.

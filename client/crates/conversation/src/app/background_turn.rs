@@ -29,8 +29,8 @@ const STALL: Duration = Duration::from_secs(1);
 const HINT: &str = "Still thinking. Type commands; Ctrl-C on an empty line stops it.";
 
 impl App {
-    /// When the assistant is to step aside, if nothing else happens.
-    pub(super) fn aside_due(&self) -> Option<Instant> {
+    /// When the turn is to go behind the prompt, if nothing else happens.
+    pub(super) fn background_due(&self) -> Option<Instant> {
         let turn = self.activity.turn().filter(|turn| !turn.is_over())?;
         let may_leave = self.background.keys_wait
             && self.background.place == Presence::Here
@@ -47,9 +47,9 @@ impl App {
     }
 
     /// After each event: leaves the terminal if the user wants it, asks for it if there is something to show.
-    pub(super) fn settle_aside(&mut self, now: Instant, effects: &mut Vec<Effect>) {
+    pub(super) fn settle_background_turn(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         match self.background.place {
-            Presence::Here if self.aside_due().is_some_and(|due| now >= due) => {
+            Presence::Here if self.background_due().is_some_and(|due| now >= due) => {
                 if !std::mem::replace(&mut self.background.has_told, true) {
                     self.print_remark(HINT);
                 }
@@ -57,7 +57,7 @@ impl App {
                 self.background.keys_wait = false;
                 self.surface = Surface::Closing;
                 // The question stays away: what Escape brings back later does not belong to this answer.
-                self.entry.ended();
+                self.entered_line.ended();
                 effects.push(Effect::EndAnswer);
             }
             Presence::Away if self.surface == Surface::Shell && self.has_something_to_show() => {
@@ -76,18 +76,18 @@ impl App {
             })
     }
 
-    /// The shell's prompt stands. Whether that is only because the assistant stepped aside.
-    pub(super) fn has_stepped_aside(&mut self) -> bool {
-        let is_aside = self.background.place == Presence::Leaving;
-        if is_aside {
+    /// The shell's prompt stands. Returns whether that is only because the turn went behind the prompt.
+    pub(super) fn has_gone_to_background(&mut self) -> bool {
+        let is_in_background = self.background.place == Presence::Leaving;
+        if is_in_background {
             self.background.place = Presence::Away;
             self.surface = Surface::Shell;
         }
-        is_aside
+        is_in_background
     }
 
-    /// The terminal could not be had. Whether that was while aside: then it is asked for again.
-    pub(super) fn stays_aside(&mut self) -> bool {
+    /// The terminal could not be had. Returns whether the turn is behind the prompt: then it is asked for again.
+    pub(super) fn stays_in_background(&mut self) -> bool {
         if self.background.is_away() {
             self.background.place = Presence::Away;
             self.surface = Surface::Shell;
@@ -132,7 +132,7 @@ impl App {
     }
 
     /// Whether the user's prompt stands while a turn is on: a question entered there waits for its end.
-    pub(super) fn is_aside(&self) -> bool {
+    pub(super) fn is_in_background(&self) -> bool {
         self.background.is_away() && self.activity.turn().is_some()
     }
 
@@ -181,11 +181,13 @@ impl App {
     /// Whether Ctrl-C stops the turn that continues behind the user's prompt: only on an empty line. The relay knows about keys.
     #[must_use]
     pub fn takes_stop_key(&self, prompt: UntouchedPrompt) -> bool {
-        prompt == UntouchedPrompt::Stands && self.is_aside() && self.activity.turn().is_some_and(|turn| !turn.is_over())
+        prompt == UntouchedPrompt::Stands
+            && self.is_in_background()
+            && self.activity.turn().is_some_and(|turn| !turn.is_over())
     }
 
     /// That key was pressed.
-    pub(super) fn stop_aside(&mut self, now: Instant, effects: &mut Vec<Effect>) {
+    pub(super) fn stop_background_turn(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         self.background.is_stopped = true;
         self.cancel_turn(now, effects);
     }

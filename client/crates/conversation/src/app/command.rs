@@ -298,7 +298,7 @@ impl App {
                 None => {}
             }
             let change = observed.unwrap_or_else(|| moved(&cwd_before, &self.shell.cwd));
-            self.screen.above.extend(change_summary::receipt(
+            self.screen.above.extend(change_summary::summary(
                 &change,
                 &self.options.environment.home,
                 self.width(),
@@ -314,7 +314,7 @@ impl App {
         }
         if is_stopped_by_user {
             if running.got_escape {
-                self.entry.bring_back();
+                self.entered_line.bring_back();
             }
             // Ctrl-C on the agent's command means: stop all of it. Said before the result, which would start the next step.
             self.cancel_turn(now, effects);

@@ -14,14 +14,14 @@ use super::{
 };
 use crate::{
     effect::Effect,
-    line_question::{self, Question, QuestionId},
+    line_question::{self, LineQuestion, QuestionId},
 };
 
 impl App {
     /// The line that stands at the prompt again, since Escape has put it back; until another line is entered.
     #[must_use]
     pub fn line_put_back(&self) -> Option<&str> {
-        self.entry.put_back.as_ref().map(|(told, _)| told.line.as_str())
+        self.entered_line.put_back.as_ref().map(|(told, _)| told.line.as_str())
     }
 
     /// Whether the prefix alone decides about this line: no key flips it.
@@ -30,23 +30,23 @@ impl App {
         !self.options.gate || self.question_in(line).is_some() || line_question::is_fixed(line)
     }
 
-    /// What can be said at once of a line that is being typed; else the gate is to be asked.
+    /// What can be said at once of a line that is being typed; else the classifier is to be asked.
     #[must_use]
     pub fn look_at_typed(&self, line: &str) -> Option<Decision> {
-        let is_put_back = matches!(&self.entry.put_back, Some((told, false)) if told.line == line);
+        let is_put_back = matches!(&self.entered_line.put_back, Some((told, false)) if told.line == line);
         (self.is_fixed(line) || is_put_back || Self::is_undo(line)).then_some(Decision::Shell)
     }
 
     /// The user has decided about the line that is entered next.
     pub fn decide_ahead(&mut self, decision: Option<Decision>) {
-        self.entry.flipped = decision;
+        self.entered_line.flipped = decision;
     }
 
     /// A line without a prefix, while no answer is on.
     pub(super) fn on_plain_line(&mut self, told: Told, is_alone: bool, now: Instant, effects: &mut Vec<Effect>) {
-        let put_back = self.entry.put_back.take();
+        let put_back = self.entered_line.put_back.take();
         let is_put_back = put_back.is_some_and(|(was, by_prefix)| !by_prefix && was.line == told.line);
-        if let Some(decision) = self.entry.flipped.take() {
+        if let Some(decision) = self.entered_line.flipped.take() {
             self.learn(&told, decision, effects);
             self.decide(told, decision, now, effects);
         } else if is_put_back {
@@ -56,22 +56,22 @@ impl App {
             self.decide(told, Decision::Shell, now, effects);
         } else {
             let question = self.question(&told);
-            self.entry.judging = Some(Judging { id: self.entry.asked, told, since: now });
+            self.entered_line.judging = Some(Judging { id: self.entered_line.asked, told, since: now });
             effects.push(Effect::Judge(question));
         }
     }
 
-    /// The gate has judged; a judgement that is not awaited any more is ignored.
+    /// The classifier has judged; a judgement that is not awaited any more is ignored.
     pub(super) fn on_judged(&mut self, id: u64, decision: Decision, now: Instant, effects: &mut Vec<Effect>) {
-        if let Some(judging) = self.entry.judging.take_if(|judging| judging.id == id) {
+        if let Some(judging) = self.entered_line.judging.take_if(|judging| judging.id == id) {
             self.decide(judging.told, decision, now, effects);
         }
     }
 
     /// In doubt, and without an answer, a line is the shell's.
     pub(super) fn give_up_judging(&mut self, now: Instant, effects: &mut Vec<Effect>) {
-        if self.entry.deadline().is_some_and(|until| now >= until)
-            && let Some(judging) = self.entry.judging.take()
+        if self.entered_line.deadline().is_some_and(|until| now >= until)
+            && let Some(judging) = self.entered_line.judging.take()
         {
             self.decide(judging.told, Decision::Shell, now, effects);
         }
@@ -80,10 +80,12 @@ impl App {
     fn decide(&mut self, told: Told, decision: Decision, now: Instant, effects: &mut Vec<Effect>) {
         match decision {
             Decision::Shell => effects.push(Effect::DecideLine(LineDecision::Shell)),
-            Decision::Assistant if self.is_aside() => self.queue_question(Asked::plain(told.line.trim()), effects),
+            Decision::Assistant if self.is_in_background() => {
+                self.queue_question(Asked::plain(told.line.trim()), effects);
+            }
             Decision::Assistant => {
                 let asked = Asked::plain(told.line.trim());
-                self.entry.take(told, false);
+                self.entered_line.take(told, false);
                 effects.push(Effect::DecideLine(LineDecision::Assistant));
                 self.open_turn(asked, now, effects);
             }
@@ -99,9 +101,9 @@ impl App {
         }
     }
 
-    fn question(&mut self, told: &Told) -> Question {
-        self.entry.asked += 1;
-        let id = QuestionId::Enter(self.entry.asked);
-        Question { id, line: told.line.clone(), cwd: self.shell.cwd.clone(), is_command: told.is_command }
+    fn question(&mut self, told: &Told) -> LineQuestion {
+        self.entered_line.asked += 1;
+        let id = QuestionId::Enter(self.entered_line.asked);
+        LineQuestion { id, line: told.line.clone(), cwd: self.shell.cwd.clone(), is_command: told.is_command }
     }
 }

@@ -24,7 +24,7 @@ impl App {
     /// The hotkey on the empty line: true if there was something to ask about.
     pub(super) fn ask_about_failure(&mut self, now: Instant, effects: &mut Vec<Effect>) -> bool {
         let Some(failure) = self.failure.take() else { return false };
-        if self.is_aside() {
+        if self.is_in_background() {
             self.queue_question(Asked::plain(failure.question()), effects);
             return true;
         }

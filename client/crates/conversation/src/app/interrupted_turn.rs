@@ -8,7 +8,7 @@ use cohab_text::sanitize::one_line;
 
 use super::{
     App, Surface,
-    state::{progress::Progress, turn::Turn},
+    state::{progress::TurnProgress, turn::Turn},
 };
 use crate::effect::Effect;
 
@@ -75,7 +75,7 @@ impl App {
     pub(super) fn go_on(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         let turn_id = (self.options.fresh_turn_id)();
         let mut turn = Turn::new(turn_id, self.text_width(), &self.options, now);
-        turn.progress = Progress::new(TITLE, now);
+        turn.progress = TurnProgress::new(TITLE, now);
         let resume = ResumeTurn { turn_id, cwd: self.shell.cwd.as_path().into() };
         self.begin_turn(turn, ClientMessage::ResumeTurn(resume), effects);
     }

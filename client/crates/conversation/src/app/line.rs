@@ -30,7 +30,7 @@ impl App {
     pub(super) fn on_line(&mut self, told: Told, is_alone: bool, now: Instant, effects: &mut Vec<Effect>) {
         match self.asked_in(&told.line) {
             Some(asked) if self.activity.turn().is_none() => self.take_question(asked, told, true, now, effects),
-            Some(asked) if self.is_aside() => self.take_aside(asked, effects),
+            Some(asked) if self.is_in_background() => self.take_question_in_background(asked, effects),
             None if self.activity.turn().is_none() && Self::is_undo(&told.line) => self.begin_undo(effects),
             None if self.activity.turn().is_none() && Self::is_resume(&told.line) => {
                 self.begin_going_on(&told.line, now, effects);
@@ -40,7 +40,7 @@ impl App {
             {
                 self.begin_resume(&told.line, session, effects);
             }
-            None if self.activity.turn().is_none() || self.is_aside() => {
+            None if self.activity.turn().is_none() || self.is_in_background() => {
                 self.on_plain_line(told, is_alone, now, effects);
             }
             _ => effects.push(Effect::DecideLine(LineDecision::Shell)),
@@ -66,13 +66,13 @@ impl App {
         if !by_prefix {
             self.learn(&told, Decision::Assistant, effects);
         }
-        self.entry.take(told, by_prefix);
+        self.entered_line.take(told, by_prefix);
         effects.push(Effect::DecideLine(decision));
         self.open_turn(asked, now, effects);
     }
 
     /// A question while another one is answered behind the prompt.
-    fn take_aside(&mut self, asked: Asked, effects: &mut Vec<Effect>) {
+    fn take_question_in_background(&mut self, asked: Asked, effects: &mut Vec<Effect>) {
         match asked.kind {
             AskedKind::Addition => self.add_to_turn(&asked.text, effects),
             AskedKind::Plain | AskedKind::Private => self.queue_question(asked, effects),
@@ -84,13 +84,13 @@ impl App {
         let is_by_prefix = by_prefix.is_some();
         let asked = by_prefix.unwrap_or_else(|| Asked::plain(told.line.trim()));
         if asked.text.is_empty()
-            && (self.activity.turn().is_none() || self.is_aside())
+            && (self.activity.turn().is_none() || self.is_in_background())
             && self.ask_about_failure(now, effects)
         {
             return;
         }
-        if self.is_aside() && !asked.text.is_empty() {
-            return self.take_aside(asked, effects);
+        if self.is_in_background() && !asked.text.is_empty() {
+            return self.take_question_in_background(asked, effects);
         }
         if asked.text.is_empty() || self.activity.turn().is_some() {
             effects.push(Effect::DecideLine(LineDecision::Shell));

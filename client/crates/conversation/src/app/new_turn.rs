@@ -7,7 +7,7 @@ use cohab_term::program_status::ProgramStatus;
 
 use super::{
     App, LinkState, Surface,
-    state::{activity::Activity, asked::Asked, progress::Progress, turn::Turn},
+    state::{activity::Activity, asked::Asked, progress::TurnProgress, turn::Turn},
 };
 use crate::effect::Effect;
 
@@ -40,7 +40,7 @@ impl App {
         let title = if is_private { PRIVATE_TITLE } else { &asked.text };
         self.undo.turn_begins(title);
         let mut turn = Turn::new(turn_id, self.text_width(), &self.options, now);
-        turn.progress = Progress::new(title, now);
+        turn.progress = TurnProgress::new(title, now);
         turn.is_private = is_private;
         let mut query = UserQuery {
             turn_id,

@@ -66,7 +66,7 @@ impl App {
             turn.question = Some(question);
         }
         self.print_large_card();
-        if !self.is_aside() {
+        if !self.is_in_background() {
             effects.push(Effect::TakeKeyboard(true));
         }
         effects.extend(task.map(Effect::Begin));
@@ -96,7 +96,7 @@ impl App {
             let Some(question) = self.activity.turn_mut().and_then(|turn| turn.question.as_mut()) else { return };
             let outcome = question.on_input(input, now);
             if matches!(&outcome.decided, Some((_, ApprovalDecision::CancelTurn))) {
-                self.entry.bring_back_by(input);
+                self.entered_line.bring_back_by(input);
             }
             self.take_outcome(outcome, now, effects);
         }

@@ -23,7 +23,7 @@ use super::{
 use crate::{
     effect::Effect,
     session_override::{ModelWish, SessionOverride},
-    slash::{self, Command, CommandKind, Parsed, own_output::OwnOutput, say},
+    slash::{self, CommandKind, Parsed, SlashCommand, own_output::OwnOutput, say},
     ui::{
         key_table,
         status::{self, STOPPED},
@@ -92,7 +92,13 @@ impl App {
         }
     }
 
-    fn begin_slash(&mut self, command: &Command, words: &str, now: Instant, effects: &mut Vec<Effect>) -> SlashStage {
+    fn begin_slash(
+        &mut self,
+        command: &SlashCommand,
+        words: &str,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) -> SlashStage {
         let (width, output_style) = (self.width(), self.options.output_style);
         let prefix = self.options.question_prefix.clone();
         let held = |action| SlashStage::Held(Wish::Action(action), now + REQUEST_LIMIT);
@@ -138,7 +144,13 @@ impl App {
     }
 
     /// The client decides last what runs, so its own mode changes at once, with or without a daemon.
-    fn begin_approve(&mut self, command: &Command, words: &str, now: Instant, effects: &mut Vec<Effect>) -> SlashStage {
+    fn begin_approve(
+        &mut self,
+        command: &SlashCommand,
+        words: &str,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) -> SlashStage {
         let width = self.width();
         if words.is_empty() {
             self.screen.above.extend(say::approval_modes(self.options.approval, width, self.options.output_style));
@@ -159,7 +171,7 @@ impl App {
     }
 
     /// The code block of the last answer that `words` choose, with its number; says why if there is none.
-    fn chosen_block(&mut self, command: &Command, words: &str) -> Option<(usize, String)> {
+    fn chosen_block(&mut self, command: &SlashCommand, words: &str) -> Option<(usize, String)> {
         let count = self.code_blocks.len();
         let number = if words.is_empty() { Ok(count) } else { words.parse::<usize>() };
         let refusal = match number {
@@ -180,7 +192,7 @@ impl App {
         None
     }
 
-    fn copy(&mut self, command: &Command, words: &str, effects: &mut Vec<Effect>) {
+    fn copy(&mut self, command: &SlashCommand, words: &str, effects: &mut Vec<Effect>) {
         let Some((number, text)) = self.chosen_block(command, words) else { return };
         if text.len() > MAX_CLIPBOARD_BYTES {
             return self.say("The block is too large to be copied by the terminal.");
@@ -189,7 +201,7 @@ impl App {
         effects.push(Effect::Copy(text));
     }
 
-    fn insert(&mut self, command: &Command, words: &str, effects: &mut Vec<Effect>) {
+    fn insert(&mut self, command: &SlashCommand, words: &str, effects: &mut Vec<Effect>) {
         let Some((number, text)) = self.chosen_block(command, words) else { return };
         if text.len() > MAX_INSERT_BYTES {
             return self.say("The block is too large for a prompt; `/copy` copies it.");

@@ -32,6 +32,7 @@ mod countdown;
 mod entered_line;
 mod failure;
 mod filling;
+mod hardened_run;
 mod hostile;
 mod link;
 mod local_approval;
@@ -45,7 +46,6 @@ mod screens;
 mod slash;
 mod status;
 mod stopped;
-mod unasked;
 mod undo;
 
 use bench::*;

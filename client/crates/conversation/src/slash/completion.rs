@@ -7,7 +7,7 @@
 
 use cohab_shell_state::shell::Shell;
 
-use super::{COMMANDS, Command, CommandKind};
+use super::{COMMANDS, CommandKind, SlashCommand};
 use crate::session_override::{INITIAL, PROFILE_PREFIX};
 
 /// The prefix for which it is done: the word is part of the script.
@@ -46,7 +46,7 @@ pub fn script(shell: Shell, profiles: &[String]) -> String {
 }
 
 /// What may follow a command, where that is a choice of words.
-fn choices(command: &Command, profiles: &[String]) -> Vec<String> {
+fn choices(command: &SlashCommand, profiles: &[String]) -> Vec<String> {
     if command.kind == CommandKind::Model {
         let named = profiles.iter().filter(|name| is_plain(name)).take(MAX_PROFILES);
         return named.map(|name| format!("{PROFILE_PREFIX}{name}")).chain([INITIAL.to_owned()]).collect();

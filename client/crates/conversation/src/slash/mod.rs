@@ -53,7 +53,7 @@ pub(crate) enum CommandKind {
 
 /// One command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Command {
+pub(crate) struct SlashCommand {
     /// Without the slash: lower-case letters.
     pub name: &'static str,
     /// What may follow, for people; empty if nothing.
@@ -65,7 +65,7 @@ pub(crate) struct Command {
 }
 
 /// All of them, in the order of the help.
-pub(crate) const COMMANDS: [Command; 20] = [
+pub(crate) const COMMANDS: [SlashCommand; 20] = [
     command("help", "", "list these commands", CommandKind::Help),
     command("keys", "", "list the keys", CommandKind::Keys),
     command("model", "[NAME|TIER]", "show or change the model", CommandKind::Model),
@@ -88,8 +88,13 @@ pub(crate) const COMMANDS: [Command; 20] = [
     command("doctor", "", "check the installation", CommandKind::Doctor),
 ];
 
-const fn command(name: &'static str, arguments: &'static str, meaning: &'static str, kind: CommandKind) -> Command {
-    Command { name, arguments, meaning, kind }
+const fn command(
+    name: &'static str,
+    arguments: &'static str,
+    meaning: &'static str,
+    kind: CommandKind,
+) -> SlashCommand {
+    SlashCommand { name, arguments, meaning, kind }
 }
 
 /// What a question is.
@@ -98,9 +103,9 @@ pub(crate) enum Parsed<'a> {
     /// A question for the model, also if it begins with a path.
     Question,
     /// A command, and what follows it.
-    Command(&'static Command, &'a str),
+    Command(&'static SlashCommand, &'a str),
     /// No command, but meant as one: the word, and what it may have been.
-    Unknown(&'a str, Option<&'static Command>),
+    Unknown(&'a str, Option<&'static SlashCommand>),
 }
 
 /// Looks what a question is. Only one lower-case word right behind the slash counts, and only if it is a command or nearly one, or

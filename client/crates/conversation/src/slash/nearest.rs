@@ -1,6 +1,6 @@
 //! Finds the command nearest to a mistyped word.
 
-use super::{COMMANDS, Command};
+use super::{COMMANDS, SlashCommand};
 
 /// Words that other assistants and habit know, and the command that does it here.
 const OTHER_NAMES: [(&str, &str); 15] = [
@@ -63,7 +63,7 @@ pub(super) fn is_folder(word: &str) -> bool {
 }
 
 /// The command that is nearest to `word`, if one is near.
-pub(super) fn to(word: &str) -> Option<&'static Command> {
+pub(super) fn to(word: &str) -> Option<&'static SlashCommand> {
     let named = |name: &str| COMMANDS.iter().find(|command| command.name == name);
     if let Some((_, name)) = OTHER_NAMES.iter().find(|(other, _)| *other == word) {
         return named(name);

@@ -8,7 +8,7 @@ use ratatui::{
     text::{Line, Span},
 };
 
-use super::{COMMANDS, Command, CommandKind};
+use super::{COMMANDS, CommandKind, SlashCommand};
 use crate::{session_override::ModelWish, ui::status};
 
 /// Below this width a command and its meaning stand in two rows.
@@ -36,7 +36,7 @@ fn wrapped(spans: &[Span<'_>], width: usize) -> Vec<Line<'static>> {
 
 /// How a command is typed.
 #[must_use]
-pub(crate) fn usage(prefix: &str, command: &Command) -> String {
+pub(crate) fn usage(prefix: &str, command: &SlashCommand) -> String {
     format!("{prefix} /{} {}", command.name, command.arguments).trim_end().to_owned()
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn help(prefix: &str, width: usize, output_style: OutputStyle) -> Vec
 
 /// An answer to a command that there is not.
 #[must_use]
-pub(crate) fn unknown(prefix: &str, word: &str, nearest: Option<&Command>) -> String {
+pub(crate) fn unknown(prefix: &str, word: &str, nearest: Option<&SlashCommand>) -> String {
     let word = one_line(word, NAME_COLUMNS);
     match nearest {
         Some(command) => {
@@ -83,7 +83,7 @@ pub(crate) fn unknown(prefix: &str, word: &str, nearest: Option<&Command>) -> St
 
 /// Something followed a command that takes nothing, or something else.
 #[must_use]
-pub(crate) fn misused(prefix: &str, command: &Command) -> String {
+pub(crate) fn misused(prefix: &str, command: &SlashCommand) -> String {
     let usage = usage(prefix, command);
     if command.arguments.is_empty() {
         format!("/{} takes no words behind it: `{usage}`.", command.name)

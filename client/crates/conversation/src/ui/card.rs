@@ -15,7 +15,7 @@ use cohab_term::{
 use cohab_types::place_in_answer::PlaceInAnswer;
 use ratatui::text::{Line, Span};
 
-pub(crate) use answers::{Answering, Question, key_rows, question};
+pub(crate) use answers::{Answering, QuestionRows, key_rows, question};
 pub(crate) use impact::{IMPACT_ROWS, has_details, impact_rows};
 
 use super::{

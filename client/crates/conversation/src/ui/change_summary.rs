@@ -14,7 +14,7 @@ const MAX_NAMES: usize = 8;
 
 /// What a command changed, in one line; none if nothing. Names only: no value but the folder's and the mask's.
 #[must_use]
-pub(crate) fn receipt(
+pub(crate) fn summary(
     change: &StateChange,
     home: &Path,
     width: usize,

@@ -88,7 +88,7 @@ fn steps_notices_errors_and_receipts_are_harmless() {
         let step = Step { before: None, after: Some(vec![text.clone().into_bytes()]) };
         let names = [Item::Folder, Item::Exported(text.clone()), Item::Function(text.clone()), Item::Umask];
         let change = StateChange { steps: names.into_iter().map(|item| (item, step.clone())).collect() };
-        assert_harmless("receipt", change_summary::receipt(&change, Path::new("/"), 80, output_style).as_slice());
+        assert_harmless("receipt", change_summary::summary(&change, Path::new("/"), 80, output_style).as_slice());
     }
 }
 

@@ -1,4 +1,4 @@
-//! One-line facts around an answer: what happens now, steps, receipts, notices, errors, the end of a turn.
+//! One-line facts around an answer: what happens now, steps, notices, errors, the end of a turn.
 
 use cohab_protocol::{ApprovalMode, Notice, NoticeKind, StepActivity, StepOutcome, TurnEndReason, WireError};
 use cohab_term::wrap::wrap_words;

@@ -12,7 +12,7 @@ use crate::{background_task::GIT_LIMIT, consent::RunAuthority, effect::Effect};
 
 /// How long a command waits for the terminal; the daemon gives up a little later.
 const TERMINAL_LIMIT: Duration = Duration::from_secs(30);
-/// The thread that looks at git's settings has a limit of its own; this one holds when there is no thread to look.
+/// The thread that looks at git's settings has a separate limit; this one holds when there is no thread to look.
 const GIT_THREAD_LIMIT: Duration = GIT_LIMIT.saturating_add(Duration::from_secs(1));
 
 /// A command that was admitted. A turn has at most one.
@@ -27,7 +27,7 @@ pub(crate) struct AgentCommand {
 /// What a command waits for, or that it runs.
 #[derive(Debug)]
 pub(crate) enum CommandState {
-    /// The terminal is not ours yet; then it runs by this permit.
+    /// The terminal is not ours yet; then it runs by this authority.
     WaitingForTerminal { authority: RunAuthority, since: Instant },
     /// The shell reports what its names stand for, by the command of this id, which does nothing.
     ResolvingNames { id: String },

@@ -18,7 +18,7 @@ pub(crate) struct Told {
 #[derive(Debug, Default)]
 pub(crate) struct EnteredLine {
     pub asked: u64,
-    /// Enter is held for the gate.
+    /// Enter is held for the classifier.
     pub judging: Option<Judging>,
     /// The user's own decision about the line that is about to be entered.
     pub flipped: Option<Decision>,
@@ -30,7 +30,7 @@ pub(crate) struct EnteredLine {
     pub put_back: Option<(Told, bool)>,
 }
 
-/// A line that the gate judges.
+/// A line that the classifier judges.
 #[derive(Debug)]
 pub(crate) struct Judging {
     pub id: u64,

@@ -10,7 +10,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// What is shown of a turn while it runs.
 #[derive(Debug)]
-pub(crate) struct Progress {
+pub(crate) struct TurnProgress {
     title: String,
     started_at: Instant,
     elapsed_s: u32,
@@ -20,7 +20,7 @@ pub(crate) struct Progress {
     quiet_since: Instant,
 }
 
-impl Progress {
+impl TurnProgress {
     /// Of the turn that begins now with this question.
     pub(crate) fn new(question: &str, now: Instant) -> Self {
         let line = question.lines().next().unwrap_or_default();

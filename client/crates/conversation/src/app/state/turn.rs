@@ -11,7 +11,7 @@ use super::{
     agent_command::{AgentCommand, Running},
     answer_text::AnswerText,
     countdown::Countdown,
-    progress::Progress,
+    progress::TurnProgress,
     stopped::Stopped,
     thinking::Thinking,
 };
@@ -103,7 +103,7 @@ pub(crate) struct Turn {
     /// What the user added to its question.
     pub additions: Additions,
     /// For the status line.
-    pub progress: Progress,
+    pub progress: TurnProgress,
     pub thinking: Thinking,
     /// It ended in order: what it took is said below it.
     pub has_footer: bool,
@@ -140,7 +140,7 @@ impl Turn {
             pause: Pause::No,
             is_private: false,
             additions: Additions::default(),
-            progress: Progress::new("", now),
+            progress: TurnProgress::new("", now),
             thinking: Thinking::default(),
             has_footer: false,
             question: None,

@@ -23,7 +23,7 @@ fn typed_ahead(line: &str, status: i32) -> LiveEvent {
 }
 
 /// The user has typed while the model thinks, and has got the prompt.
-pub(super) fn aside() -> Bench {
+pub(super) fn in_background() -> Bench {
     let mut bench = Bench::in_a_turn();
     assert_eq!(bench.live(LiveEvent::KeysWait), []);
     bench.pass(200);
@@ -51,7 +51,7 @@ fn queries(effects: &[Effect]) -> Vec<&str> {
 
 #[test]
 fn whoever_types_while_the_model_thinks_gets_the_prompt() {
-    let mut bench = aside();
+    let mut bench = in_background();
     assert_eq!(bench.app.deadline(), None, "nothing ticks at the user's prompt");
     assert_eq!(bench.enter("ls"), [Effect::DecideLine(LineDecision::Shell)]);
     assert!(!bench.app.wants_to_draw());
@@ -88,7 +88,7 @@ fn a_text_that_stalls_in_its_middle_counts_as_waiting_and_is_shown_whole_later()
 
 #[test]
 fn a_long_question_leaves_room_for_the_prompt_it_stands_behind() {
-    let mut bench = aside();
+    let mut bench = in_background();
     assert_eq!(bench.enter(&format!("? {}", "word ".repeat(40))), [Effect::DecideLine(LineDecision::Assistant)]);
     let shown = back(&mut bench).1;
     let rows = || shown.lines().filter(|row| row.ends_with('…'));
@@ -111,7 +111,7 @@ fn nobody_steps_aside_from_a_question_or_a_command() {
 
 #[test]
 fn text_brings_the_assistant_back_and_its_end_the_prompt() {
-    let mut bench = aside();
+    let mut bench = in_background();
     assert_eq!(bench.chunk(0, "Because.\n\nThat "), [Effect::ComeBack]);
     assert_eq!(bench.chunk(1, "is all."), [], "asked for once");
     assert_eq!(back(&mut bench), (vec![], "… continuing: why\n\nBecause.\n----\n\nThat is all.\n".into()));
@@ -122,7 +122,7 @@ fn text_brings_the_assistant_back_and_its_end_the_prompt() {
 
 #[test]
 fn steps_of_other_tools_wait_for_something_to_show() {
-    let mut bench = aside();
+    let mut bench = in_background();
     let activity = StepActivity::ToolCall { tool: "read".into(), argument: "a.rs".into() };
     assert_eq!(bench.daemon(DaemonMessage::StepStarted(StepStarted { turn_id: TURN, step: 1, activity })), []);
     let summary = "12 lines".into();
@@ -146,14 +146,14 @@ fn steps_of_other_tools_wait_for_something_to_show() {
 
 #[test]
 fn a_command_of_the_agent_takes_the_terminal_first() {
-    let mut bench = aside();
+    let mut bench = in_background();
     assert_eq!(bench.daemon(execute("ls", None)), [Effect::ComeBack]);
     assert_eq!(runs(&bench.live(LiveEvent::AnswerReady)), Some("ls"));
 }
 
 #[test]
 fn a_command_that_was_judged_elsewhere_does_not_run() {
-    let mut bench = aside();
+    let mut bench = in_background();
     bench.daemon(execute("ls", None));
     assert!(matches!(bench.live(user_ran("/etc"))[..], [Effect::Send(ClientMessage::ShellEvent(_))]));
     let effects = bench.live(LiveEvent::AnswerReady);
@@ -163,7 +163,7 @@ fn a_command_that_was_judged_elsewhere_does_not_run() {
 
 #[test]
 fn a_command_that_cannot_have_the_terminal_is_given_up() {
-    let mut bench = aside();
+    let mut bench = in_background();
     bench.daemon(execute("ls", None));
     bench.pass(30_000);
     assert_eq!(refusal_in(&bench.event(Event::Deadline)), "shell_busy");
@@ -171,7 +171,7 @@ fn a_command_that_cannot_have_the_terminal_is_given_up() {
 
 #[test]
 fn a_question_for_consent_gets_the_keyboard_only_with_the_terminal() {
-    let mut bench = aside();
+    let mut bench = in_background();
     assert_eq!(bench.daemon(ask("touch x", false)), [Effect::ComeBack]);
     let (effects, shown) = back(&mut bench);
     assert_eq!(effects, [Effect::TakeKeyboard(true)]);
@@ -188,7 +188,7 @@ fn a_question_for_consent_gets_the_keyboard_only_with_the_terminal() {
 
 #[test]
 fn control_c_on_an_empty_line_stops_the_turn() {
-    let mut bench = aside();
+    let mut bench = in_background();
     assert!(!bench.app.takes_stop_key(UntouchedPrompt::No) && !bench.app.takes_stop_key(UntouchedPrompt::Coming));
     assert!(bench.app.takes_stop_key(UntouchedPrompt::Stands));
     let effects = bench.event(Event::StopKeyPressed);
@@ -201,7 +201,7 @@ fn control_c_on_an_empty_line_stops_the_turn() {
 
 #[test]
 fn questions_queue_up_and_are_asked_in_order() {
-    let mut bench = aside();
+    let mut bench = in_background();
     let effects = bench.enter("? and then");
     assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant)]);
     let (effects, shown) = back(&mut bench);
@@ -230,7 +230,7 @@ fn questions_queue_up_and_are_asked_in_order() {
 
 #[test]
 fn an_empty_question_only_brings_the_assistant_back() {
-    let mut bench = aside();
+    let mut bench = in_background();
     assert_eq!(bench.enter("?"), [Effect::DecideLine(LineDecision::Assistant)]);
     assert_eq!(back(&mut bench).1, "… continuing: why\n----\n● thinking · scripted/m · Ctrl-C stops\n");
     bench.chunk(0, "Because.");
@@ -239,7 +239,7 @@ fn an_empty_question_only_brings_the_assistant_back() {
 
 #[test]
 fn the_queue_is_bounded() {
-    let mut bench = aside();
+    let mut bench = in_background();
     for number in 0..9 {
         bench.enter(&format!("? {number}"));
         let shown = back(&mut bench).1;
@@ -255,7 +255,7 @@ fn the_queue_is_bounded() {
 
 #[test]
 fn whoever_stops_the_turn_drops_the_queue() {
-    let mut bench = aside();
+    let mut bench = in_background();
     bench.enter("? and then");
     back(&mut bench);
     let effects = bench.live(LiveEvent::CancelRequested { is_escape: false });
@@ -265,7 +265,7 @@ fn whoever_stops_the_turn_drops_the_queue() {
 
 #[test]
 fn without_a_daemon_nothing_queued_is_asked() {
-    let mut bench = aside();
+    let mut bench = in_background();
     bench.enter("? and then");
     back(&mut bench);
     let down = Event::LinkDown { message: "cohabd is gone".into(), hint: "ask again".into() };
@@ -277,12 +277,12 @@ fn without_a_daemon_nothing_queued_is_asked() {
 #[test]
 fn a_terminal_that_cannot_be_had_is_asked_for_again() {
     let refused = || LiveEvent::AnswerRefused(cohab_types::command::RelayError::ShellGone);
-    let mut bench = aside();
+    let mut bench = in_background();
     bench.chunk(0, "Because.");
     assert_eq!(bench.live(refused()), [Effect::ComeBack]);
     assert_eq!(back(&mut bench).1, "… continuing: why\n\n----\nBecause.\n");
     // The line stays as it was, so it is not queued either.
-    let mut bench = aside();
+    let mut bench = in_background();
     bench.enter("? and then");
     assert_eq!(bench.live(refused()), []);
     assert_eq!(bench.daemon(ended(TurnEndReason::Answered)), [Effect::ComeBack]);
@@ -291,7 +291,7 @@ fn a_terminal_that_cannot_be_had_is_asked_for_again() {
 
 #[test]
 fn of_a_flood_that_nobody_sees_the_head_is_kept_and_the_rest_counted() {
-    let mut bench = aside();
+    let mut bench = in_background();
     let piece = format!("{}\n\n", "é".repeat(32 * 1024));
     for seq in 0..40 {
         bench.chunk(seq, &piece);
@@ -311,7 +311,7 @@ fn of_a_flood_that_nobody_sees_the_head_is_kept_and_the_rest_counted() {
 
 #[test]
 fn a_line_that_the_gate_takes_is_queued_like_a_question() {
-    let mut bench = aside();
+    let mut bench = in_background();
     bench.app.options.gate = true;
     let effects = bench.enter("why is the sky blue");
     let [Effect::Judge(question)] = &effects[..] else { panic!("{effects:?}") };
@@ -324,7 +324,7 @@ fn a_line_that_the_gate_takes_is_queued_like_a_question() {
 
 #[test]
 fn escape_behind_a_prompt_of_the_users_brings_no_question_back() {
-    let mut bench = aside();
+    let mut bench = in_background();
     bench.chunk(0, "Because");
     back(&mut bench);
     let effects = bench.live(LiveEvent::CancelRequested { is_escape: true });
@@ -335,7 +335,7 @@ fn escape_behind_a_prompt_of_the_users_brings_no_question_back() {
 
 #[test]
 fn a_failure_is_asked_about_later() {
-    let mut bench = aside();
+    let mut bench = in_background();
     bench.live(user_ran(CWD));
     let effects = bench.live(LiveEvent::HotkeyPressed { text: String::new(), cwd: CWD.into(), is_command: None });
     assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant)]);
@@ -344,7 +344,7 @@ fn a_failure_is_asked_about_later() {
 
 #[test]
 fn commands_to_the_assistant_queue_up_like_questions_and_never_go_to_a_model() {
-    let mut bench = aside();
+    let mut bench = in_background();
     for line in ["? /copy", "? /hlep", "? and then"] {
         bench.enter(line);
         back(&mut bench);

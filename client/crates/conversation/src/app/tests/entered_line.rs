@@ -1,11 +1,11 @@
 use cohab_line_classifier::Decision;
 
 use super::*;
-use crate::line_question::{ENTER_LIMIT, Question, QuestionId};
+use crate::line_question::{ENTER_LIMIT, LineQuestion, QuestionId};
 
 const SENTENCE: &str = "what is in here";
 
-fn gated() -> Bench {
+fn classifying() -> Bench {
     let mut bench = Bench::connected();
     bench.app.options.gate = true;
     bench
@@ -16,19 +16,19 @@ fn told(line: &str, is_command: bool, is_alone: bool) -> LiveEvent {
 }
 
 /// The question that Enter is held for.
-fn asked(effects: &[Effect]) -> Question {
+fn asked(effects: &[Effect]) -> LineQuestion {
     match effects {
         [Effect::Judge(question)] => question.clone(),
         other => panic!("{other:?}"),
     }
 }
 
-fn judged(bench: &mut Bench, question: &Question, decision: Decision) -> Vec<Effect> {
+fn judged(bench: &mut Bench, question: &LineQuestion, decision: Decision) -> Vec<Effect> {
     let QuestionId::Enter(id) = question.id else { panic!("{question:?}") };
     bench.event(Event::Judged { id, decision })
 }
 
-/// Enter on a line of which the gate says that it is a question, and the terminal is ours.
+/// Enter on a line of which the classifier says that it is a question, and the terminal is ours.
 fn taken(bench: &mut Bench, line: &str) {
     let question = asked(&bench.live(told(line, false, true)));
     judged(bench, &question, Decision::Assistant);
@@ -38,7 +38,7 @@ fn taken(bench: &mut Bench, line: &str) {
 
 #[test]
 fn a_line_waits_for_the_gate_and_goes_where_it_says() {
-    let mut bench = gated();
+    let mut bench = classifying();
     let question = asked(&bench.live(told(SENTENCE, false, true)));
     assert_eq!((question.line.as_str(), question.cwd.as_path()), (SENTENCE, Path::new(CWD)));
     assert_eq!(question.is_command, Some(false));
@@ -51,7 +51,7 @@ fn a_line_waits_for_the_gate_and_goes_where_it_says() {
     bench.live(LiveEvent::AnswerReady);
     assert!(bench.shown().starts_with("? what is in here\n"));
 
-    let mut bench = gated();
+    let mut bench = classifying();
     let question = asked(&bench.live(told("make a cake", true, true)));
     assert_eq!(judged(&mut bench, &question, Decision::Shell), [Effect::DecideLine(LineDecision::Shell)]);
     assert_eq!(bench.app.deadline(), None);
@@ -59,7 +59,7 @@ fn a_line_waits_for_the_gate_and_goes_where_it_says() {
 
 #[test]
 fn a_gate_that_does_not_answer_leaves_the_line_to_the_shell() {
-    let mut bench = gated();
+    let mut bench = classifying();
     let question = asked(&bench.live(told(SENTENCE, false, true)));
     assert_eq!(bench.app.deadline(), Some(bench.now + ENTER_LIMIT));
     bench.now += ENTER_LIMIT - Duration::from_millis(1);
@@ -71,7 +71,7 @@ fn a_gate_that_does_not_answer_leaves_the_line_to_the_shell() {
 
 #[test]
 fn a_line_that_is_gone_is_not_asked() {
-    let mut bench = gated();
+    let mut bench = classifying();
     let question = asked(&bench.live(told(SENTENCE, false, true)));
     bench.live(LiveEvent::PromptReady);
     assert_eq!(judged(&mut bench, &question, Decision::Assistant), []);
@@ -88,21 +88,21 @@ fn some_lines_are_the_shells_without_a_judge() {
         ("ls", true, true),
     ] {
         assert_eq!(
-            gated().live(told(line, is_command, is_alone)),
+            classifying().live(told(line, is_command, is_alone)),
             [Effect::DecideLine(LineDecision::Shell)],
             "{line:?}, alone: {is_alone}"
         );
     }
-    let mut off = gated();
+    let mut off = classifying();
     off.app.options.gate = false;
     assert_eq!(off.live(told(SENTENCE, false, true)), [Effect::DecideLine(LineDecision::Shell)]);
-    let effects = gated().live(told("? why", false, false));
+    let effects = classifying().live(told("? why", false, false));
     assert_eq!(effects[0], Effect::DecideLine(LineDecision::Assistant), "a prefix always asks");
 }
 
 #[test]
 fn escape_brings_the_line_back_and_it_runs_unasked_and_for_good() {
-    let mut bench = gated();
+    let mut bench = classifying();
     taken(&mut bench, SENTENCE);
     let effects = bench.live(LiveEvent::CancelRequested { is_escape: true });
     assert_eq!(effects.last(), Some(&Effect::EndAnswerWithLine));
@@ -123,7 +123,7 @@ fn escape_brings_the_line_back_and_it_runs_unasked_and_for_good() {
 #[test]
 fn escape_at_a_question_about_a_command_brings_the_line_back_too() {
     for (key, end) in [("\x1b", Effect::EndAnswerWithLine), ("\x03", Effect::EndAnswer)] {
-        let mut bench = gated();
+        let mut bench = classifying();
         taken(&mut bench, SENTENCE);
         bench.daemon(ask("rm x", false));
         bench.pass(1000);
@@ -138,7 +138,7 @@ fn escape_at_a_question_about_a_command_brings_the_line_back_too() {
 
 #[test]
 fn a_line_that_was_put_back_and_changed_is_judged_anew() {
-    let mut bench = gated();
+    let mut bench = classifying();
     taken(&mut bench, SENTENCE);
     bench.live(LiveEvent::CancelRequested { is_escape: true });
     bench.live(LiveEvent::AnswerEnded);
@@ -148,14 +148,14 @@ fn a_line_that_was_put_back_and_changed_is_judged_anew() {
 
 #[test]
 fn ctrl_c_and_an_answer_that_is_over_bring_no_line_back() {
-    let mut bench = gated();
+    let mut bench = classifying();
     taken(&mut bench, SENTENCE);
     let effects = bench.live(LiveEvent::CancelRequested { is_escape: false });
     assert_eq!(effects.last(), Some(&Effect::EndAnswer));
     bench.live(LiveEvent::AnswerEnded);
     assert_eq!(bench.app.line_put_back(), None);
 
-    let mut bench = gated();
+    let mut bench = classifying();
     taken(&mut bench, SENTENCE);
     assert_eq!(bench.daemon(ended(TurnEndReason::Answered)), [Effect::EndAnswer]);
     assert_eq!(bench.live(LiveEvent::CancelRequested { is_escape: true }), []);
@@ -165,7 +165,7 @@ fn ctrl_c_and_an_answer_that_is_over_bring_no_line_back() {
 
 #[test]
 fn a_question_with_its_prefix_comes_back_as_one() {
-    let mut bench = gated();
+    let mut bench = classifying();
     bench.live(told("? why", false, true));
     bench.live(LiveEvent::AnswerReady);
     let effects = bench.live(LiveEvent::CancelRequested { is_escape: true });
@@ -179,13 +179,13 @@ fn a_question_with_its_prefix_comes_back_as_one() {
 #[test]
 fn the_hotkey_teaches_the_gate_a_line_but_never_one_word() {
     let press = |line: &str| LiveEvent::HotkeyPressed { text: line.into(), cwd: CWD.into(), is_command: Some(true) };
-    let effects = gated().live(press("find the largest file"));
+    let effects = classifying().live(press("find the largest file"));
     assert!(matches!(
         &effects[..],
         [Effect::Learn(_, Decision::Assistant), Effect::DecideLine(LineDecision::Assistant), ..]
     ));
     for line in ["who", "? who is it"] {
-        let effects = gated().live(press(line));
+        let effects = classifying().live(press(line));
         assert_eq!(effects.first(), Some(&Effect::DecideLine(LineDecision::Assistant)), "{line}");
     }
 }
@@ -193,7 +193,7 @@ fn the_hotkey_teaches_the_gate_a_line_but_never_one_word() {
 #[test]
 fn what_the_user_flipped_is_done_and_kept() {
     for (decision, done) in [(Decision::Assistant, LineDecision::Assistant), (Decision::Shell, LineDecision::Shell)] {
-        let mut bench = gated();
+        let mut bench = classifying();
         bench.app.decide_ahead(Some(decision));
         let effects = bench.live(told("ls the files", true, false));
         assert!(
@@ -205,7 +205,7 @@ fn what_the_user_flipped_is_done_and_kept() {
 
 #[test]
 fn an_answer_that_cannot_begin_leaves_no_line_behind() {
-    let mut bench = gated();
+    let mut bench = classifying();
     let question = asked(&bench.live(told(SENTENCE, false, true)));
     judged(&mut bench, &question, Decision::Assistant);
     let (refusal, reason) = (cohab_types::refusal::Refusal::NotReady, String::new());
@@ -217,7 +217,7 @@ fn an_answer_that_cannot_begin_leaves_no_line_behind() {
 
 #[test]
 fn of_lines_that_nobody_judges_no_mark_is_wanted() {
-    let bench = gated();
+    let bench = classifying();
     for line in ["? why", " ls", "\\ls", "/bin/ls", "cohab undo"] {
         assert_eq!(bench.app.look_at_typed(line), Some(Decision::Shell), "{line}");
     }

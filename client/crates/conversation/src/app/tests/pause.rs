@@ -52,7 +52,7 @@ fn a_held_turn_can_be_stopped_and_the_key_means_nothing_without_one() {
 
 #[test]
 fn at_the_prompt_beside_the_turn_words_do_what_the_key_does() {
-    let mut bench = background_turn::aside();
+    let mut bench = background_turn::in_background();
     let effects = bench.enter("? /pause");
     assert_eq!(pauses(&effects), [true]);
     assert!(effects.contains(&Effect::DecideLine(LineDecision::Assistant)));
@@ -61,7 +61,7 @@ fn at_the_prompt_beside_the_turn_words_do_what_the_key_does() {
     let shown = bench.shown();
     assert!(shown.starts_with("Pausing after this step.\n") && shown.contains("paused · "), "{shown}");
 
-    let mut bench = background_turn::aside();
+    let mut bench = background_turn::in_background();
     assert_eq!(pauses(&bench.enter("? /resume")), [false; 0]);
     bench.live(LiveEvent::AnswerReady);
     assert!(bench.shown().starts_with("The answer is not paused.\n"));

@@ -2,7 +2,7 @@
 
 use cohab_protocol::{ExtendTurn, UserQuery};
 
-use super::{background_turn::aside, *};
+use super::{background_turn::in_background, *};
 
 fn query(effects: &[Effect]) -> Option<UserQuery> {
     effects.iter().find_map(|effect| match effect {
@@ -62,7 +62,7 @@ fn a_private_question_that_the_daemons_end_interrupts_is_not_offered_again() {
 
 #[test]
 fn a_private_question_in_the_queue_stays_private() {
-    let mut bench = aside();
+    let mut bench = in_background();
     assert_eq!(bench.enter("?! and why"), [Effect::DecideLine(LineDecision::Unrecorded)]);
     bench.live(LiveEvent::AnswerReady);
     let effects = bench.daemon(ended(TurnEndReason::Answered));
@@ -71,7 +71,7 @@ fn a_private_question_in_the_queue_stays_private() {
 
 #[test]
 fn words_are_added_to_the_turn_that_is_on_and_only_once() {
-    let mut bench = aside();
+    let mut bench = in_background();
     let effects = bench.enter("?+ only in src");
     assert_eq!(added(&effects), [(1, "only in src".to_owned())]);
     assert_eq!(effects.last(), Some(&Effect::DecideLine(LineDecision::Assistant)));
@@ -84,7 +84,7 @@ fn words_are_added_to_the_turn_that_is_on_and_only_once() {
 
 #[test]
 fn words_that_were_not_read_are_the_next_question_before_those_that_wait() {
-    let mut bench = aside();
+    let mut bench = in_background();
     bench.enter("? and then");
     bench.live(LiveEvent::AnswerReady);
     bench.live(LiveEvent::KeysWait);
@@ -101,7 +101,7 @@ fn words_that_were_not_read_are_the_next_question_before_those_that_wait() {
 
 #[test]
 fn words_are_sent_again_over_a_new_connection_until_they_are_read() {
-    let mut bench = aside();
+    let mut bench = in_background();
     bench.enter("?+ one");
     bench.live(LiveEvent::AnswerReady);
     bench.event(Event::LinkLost);

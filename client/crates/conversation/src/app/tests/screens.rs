@@ -3,7 +3,7 @@
 //!
 //! | file | what a user can see |
 //! |---|---|
-//! | `turn.rs` | waiting, the status line, text, steps, commands and their receipts, notices, errors, every end of a turn |
+//! | `turn.rs` | waiting, the status line, text, steps, commands and what they changed, notices, errors, every end of a turn |
 //! | `cards.rs` | every question for consent: each subject, each way to answer, what would be touched, hostile and very long fields |
 //! | `background_turn.rs` | the user's prompt while a turn continues, the queue, the way back |
 //! | `unasked.rs` | commands typed with added words; client questions: git's settings and, at 100 and 60 columns, stops by the lock |

@@ -1,6 +1,6 @@
 //! A command that the lock has stopped is asked about at once.
 
-use super::unasked::{locked, locking_bench, see_shell, wish};
+use super::hardened_run::{locked, locking_bench, see_shell, wish};
 use super::*;
 
 const ID: CallId = CallId(Uuid::from_u128(30));

@@ -47,7 +47,7 @@ pub(crate) enum Answering {
 
 /// The rows of the question, and the cursor's row and column in them if the user types.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct QuestionRows {
     /// The rows.
     pub lines: Vec<Line<'static>>,
     /// Row and column.
@@ -64,7 +64,7 @@ pub(crate) fn question(
     environment: &ApprovalEnvironment,
     width: usize,
     output_style: OutputStyle,
-) -> Question {
+) -> QuestionRows {
     let below = |note: &str| {
         let mut card = Card::new(request.is_dangerous, width, output_style);
         card.rows(wrap_words(&[Span::styled(note.to_owned(), theme::DIM)], card.columns));
@@ -75,12 +75,12 @@ pub(crate) fn question(
         let above = lines.len();
         let (rows, (row, column)) = input.layout(prompt, width);
         lines.extend(rows);
-        Question { lines, cursor: Some((above + row, column)) }
+        QuestionRows { lines, cursor: Some((above + row, column)) }
     };
     let keyed = |keys: &[(&str, &str)]| {
         let mut card = Card::new(request.is_dangerous, width, output_style);
         card.keys(keys, chosen);
-        Question { lines: card.into_bottom(), cursor: None }
+        QuestionRows { lines: card.into_bottom(), cursor: None }
     };
     match answering {
         Answering::Unattended => keyed(&[("Tab or an arrow", "to answer"), ("Esc", "stop")]),
@@ -113,11 +113,11 @@ pub(crate) fn question(
         }
         Answering::Refusing(input) => typed("Reason (optional). Enter refuses, Esc goes back.", "no: ", input),
         Answering::Keeping(rules) => {
-            Question { lines: keeping(rules, chosen, environment, width, output_style), cursor: None }
+            QuestionRows { lines: keeping(rules, chosen, environment, width, output_style), cursor: None }
         }
         Answering::Storing { .. } => {
             let note = format!("Storing it in {}.", visible(&environment.rules_name()));
-            Question { lines: below(&note), cursor: None }
+            QuestionRows { lines: below(&note), cursor: None }
         }
     }
 }

@@ -9,7 +9,7 @@ fn change(steps: &[(Item, Option<&str>, Option<&str>)]) -> StateChange {
 }
 
 fn text(change: &StateChange, width: usize, output_style: OutputStyle) -> String {
-    receipt(change, Path::new("/home/ann"), width, output_style).map(|line| line.to_string()).unwrap_or_default()
+    summary(change, Path::new("/home/ann"), width, output_style).map(|line| line.to_string()).unwrap_or_default()
 }
 
 fn everything() -> StateChange {
@@ -52,7 +52,7 @@ fn every_kind_of_change_is_named_and_no_value_is_shown() {
 #[test]
 fn a_receipt_is_one_line_however_narrow_the_terminal() {
     for width in 1..120 {
-        let line = receipt(&everything(), Path::new("/"), width, OutputStyle::Rich).unwrap();
+        let line = summary(&everything(), Path::new("/"), width, OutputStyle::Rich).unwrap();
         assert!(line.width() <= width, "{width}: {line}");
     }
 }

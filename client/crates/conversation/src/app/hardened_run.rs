@@ -97,7 +97,7 @@ impl App {
     }
 
     /// Git's settings were not reported in time.
-    pub(super) fn give_up_looking(&mut self, now: Instant, effects: &mut Vec<Effect>) {
+    pub(super) fn give_up_git_check(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         let is_late = |command: &&AgentCommand| {
             matches!(command.state, CommandState::CheckingGitSettings { .. })
                 && command.deadline().is_some_and(|due| now >= due)
