@@ -1,4 +1,4 @@
-//! A question for consent while it is open: keys in, decisions out. What it looks like is in [`crate::ui::card`].
+//! A question for consent while it is open: keys in, decisions out. What it looks like is in `ui/card.rs`.
 
 mod environment;
 mod impact_preview;

@@ -1,17 +1,17 @@
 //! Holds the conversation between the user, their shell and the daemon, as a state machine without IO.
 //!
-//! [`app::App`] is the machine: an [`event::Event`] and the time go in, [`effect::Effect`]s come out as data. The driver in the crate `cohab`
-//! waits for bytes, turns them into events and performs the effects, in order.
+//! [`app::App`] is the machine: an [`event::Event`] and the time go in, [`effect::Effect`]s come out as data. The driver in the crate
+//! `cohab` waits for bytes, turns them into events and performs the effects, in order.
 //!
 //! What the machine decides:
 //!
-//! - [`approval::OpenQuestion`] is a question for consent while it is open: keys go in, a decision comes out. It judges the line again, against
-//!   the client's own [`approval::ApprovalEnvironment`].
+//! - [`approval::OpenQuestion`] is a question for consent while it is open: keys go in, a decision comes out. It judges the line again,
+//!   against the client's own [`approval::ApprovalEnvironment`].
 //! - `consent` records what the user agreed to, `shell_drift` what commands of the agent changed about the shell, `journal` what came of
 //!   the commands.
 //! - [`redactor::Redactor`] takes secrets out of what is sent, and puts them back into what is typed.
-//! - [`line_question::LineQuestion`] is what the line classifier is asked, [`background_task::Task`] what is done on the side; both are answered by
-//!   an event.
+//! - [`line_question::LineQuestion`] is what the line classifier is asked, [`background_task::Task`] what is done on the side; both are
+//!   answered by an event.
 //! - [`session_override::SessionOverride`] changes how this shell is attached, [`slash`] reads commands such as `? /model`.
 //!
 //! What the machine shows, as styled lines: [`app::App::frame`] is the frame that is due; [`ui`] draws cards, steps, diffs, the
