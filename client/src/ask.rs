@@ -14,9 +14,14 @@ use std::{
 };
 
 use clap::{Args, ValueEnum};
+use cohab_conversation::{
+    approval::{ApprovalEnvironment, Lasting, OpenQuestion},
+    redactor::Redactor,
+    silence::{SILENCE, SILENCE_LIMIT},
+};
 use cohab_daemon_link::{
     config,
-    connection::{self, ConnectError, Frames, SILENCE, SILENCE_LIMIT},
+    connection::{self, ConnectError, Frames},
 };
 use cohab_protocol::{
     ApprovalDecision, ApprovalMode, ApprovalReply, ApprovalRequest, Attach, ClientMessage, DaemonMessage, ErrorSubject,
@@ -33,13 +38,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{
-    approval::{ApprovalEnvironment, Lasting, OpenQuestion},
-    arguments::ModelFlags,
-    attach_environment, colours,
-    driver::wake::sleep_until,
-    redactor::Redactor,
-};
+use crate::{approval_environment, arguments::ModelFlags, attach_environment, colours, driver::wake::sleep_until};
 
 /// How long the daemon may take to confirm that a turn is cancelled.
 const CANCEL_WAIT: Duration = Duration::from_millis(200);
@@ -318,7 +317,7 @@ async fn next_reply(keyboard: &mut Option<&mut Keyboard>, view: &mut dyn View) -
 /// A shell of its own runs the commands, in the daemon.
 fn environment(paths: &Paths) -> ApprovalEnvironment {
     let home = std::env::home_dir().unwrap_or_else(|| "/".into());
-    ApprovalEnvironment::of_this_process(home.canonicalize().unwrap_or(home), Shell::Bash, paths, Lasting::Answer)
+    approval_environment::of_this_process(home.canonicalize().unwrap_or(home), Shell::Bash, paths, Lasting::Answer)
 }
 
 fn nobody_here(request: &ApprovalRequest) -> ClientMessage {

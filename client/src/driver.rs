@@ -21,9 +21,9 @@ pub(crate) mod wake;
 
 use std::{io, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
-use cohab_daemon_link::connection::Link;
+use cohab_conversation::{app::App, approval::Lasting, effect::Effect, event::Event};
 use cohab_policy_io::rules_file::{RuleBook, RulesFile};
-use cohab_protocol::{Attach, EnvSetting, Paths, SessionKey};
+use cohab_protocol::{Attach, Paths};
 use cohab_sandbox::lock;
 use cohab_shell_relay::{
     leftovers,
@@ -45,20 +45,14 @@ use state::{
     background::BackgroundColour,
     command_status::CommandStatus,
     focus::Focus,
-    link::{Daemon, LinkState},
+    link::{Daemon, DaemonLink},
+    notices::Notices,
     prompt_line::PromptLine,
 };
 use unintegrated_notice::UnintegratedNotice;
-use wake::{Signals, Wake, highlighted, next_link_event, sleep_until};
+use wake::{Signals, Wake, highlighted, sleep_until};
 
-use crate::{
-    app::App,
-    approval::{ApprovalEnvironment, Lasting},
-    background_task::BackgroundTasks,
-    effect::Effect,
-    event::Event,
-    terminal::Terminal,
-};
+use crate::{approval_environment, background_tasks::BackgroundTasks, terminal::Terminal};
 pub use start::{ShellOutcome, Start};
 
 /// Read from the terminal at once. Larger pastes come in several pieces.
@@ -108,31 +102,21 @@ struct Driver {
     live: LiveShell,
     app: App,
     area: LiveArea,
-    link: Option<Link>,
-    attach: Attach,
-    /// The session to go back to if the one of `attach` cannot be joined.
-    session_before: Option<SessionKey>,
-    /// Settings of `attach` as the shell began.
-    initial_settings: Vec<EnvSetting>,
+    daemon: DaemonLink,
     program: Option<Program>,
     paths: Paths,
     highlighter: Option<Highlighter>,
     fx: Effects,
     opened_at: Instant,
     pace: FramePace,
-    takes_modes: bool,
     has_been_used: bool,
-    link_state: LinkState,
     needs_resize: bool,
     undo_key: UndoKey,
     tasks: BackgroundTasks,
     focus: Focus,
     background: BackgroundColour,
-    entry: PromptLine,
-    unintegrated_notice: UnintegratedNotice,
-    /// Shown at this start, and not counted yet.
-    greeting: Option<Greeting>,
-    nested_shell: NestedShell,
+    prompt_line: PromptLine,
+    notices: Notices,
     command_status: Option<CommandStatus>,
     abilities: Abilities,
 }
@@ -155,22 +139,16 @@ impl Driver {
         let highlighter = abilities.colors.has_colours().then(Highlighter::new);
         let launcher: fn() -> _ = if start.config.client.lock { || lock::launcher().ok() } else { || None };
         let has_lock = launcher().is_some();
-        let environment = ApprovalEnvironment::of_this_process(home(), shell.kind(), &start.paths, Lasting::Shell);
+        let environment = approval_environment::of_this_process(home(), shell.kind(), &start.paths, Lasting::Shell);
         let book = RuleBook::new(Arc::clone(&rules));
         let options = start.options(approval, launcher, book, environment, abilities.output_style, highlighter.clone());
-        let entry = PromptLine::new(&options, columns, &start, shell.names_file());
-        let (attach, session_before) = state::link::attach(
-            start.session,
-            shell.name(),
-            approval,
-            has_lock,
-            start.model,
-            &start.config.key_variables,
-        );
+        let prompt_line = PromptLine::new(&options, columns, &start, shell.names_file());
+        let daemon =
+            DaemonLink::new(start.session, shell.name(), approval, has_lock, start.model, &start.config.key_variables);
         // A resumed conversation says more.
-        let greeting = Greeting::due(&start.paths.state_dir).filter(|_| session_before.is_none());
+        let greeting = Greeting::due(&start.paths.state_dir).filter(|_| daemon.session_before.is_none());
         if greeting.is_some() {
-            live.greet(greeting::line(&start.config, &attach.settings, columns, abilities));
+            live.greet(greeting::line(&start.config, &daemon.attach.settings, columns, abilities));
         }
         let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
         Ok(Self {
@@ -179,28 +157,25 @@ impl Driver {
             terminal,
             shell,
             live,
-            link: None,
-            initial_settings: attach.settings.clone(),
+            daemon,
             program: None,
-            attach,
-            session_before,
             paths: start.paths,
             highlighter,
             fx: Effects::default(),
             opened_at: now,
             pace: FramePace::default(),
-            takes_modes: !abilities.is_dumb,
             has_been_used: false,
-            link_state: LinkState::default(),
             needs_resize: false,
             undo_key: start.config.client.undo_key,
             tasks: BackgroundTasks::new(rules),
             focus: Focus::new(&start.config),
             background,
-            entry,
-            unintegrated_notice: UnintegratedNotice::new(abilities.colors),
-            greeting,
-            nested_shell: NestedShell::default(),
+            prompt_line,
+            notices: Notices {
+                unintegrated: UnintegratedNotice::new(abilities.colors),
+                greeting,
+                nested_shell: NestedShell::default(),
+            },
             command_status: None,
             abilities,
         })
@@ -246,7 +221,7 @@ impl Driver {
                 }
             }
             self.settle();
-            self.tell_of_plain_shell();
+            self.show_unintegrated_notice();
             self.attend();
             self.draw_if_due();
         }
@@ -261,8 +236,8 @@ impl Driver {
             count = self.terminal.read(keys), if self.shell.queued_bytes() < SHELL_QUEUE_BYTES => Wake::Keys(count),
             () = self.terminal.writable() => Wake::TerminalWritable,
             () = self.shell.writable() => Wake::ShellWritable,
-            event = next_link_event(&mut self.link) => Wake::Link(event),
-            verdict = self.entry.judge.next() => Wake::Verdict(verdict),
+            event = self.daemon.next() => Wake::Link(event),
+            verdict = self.prompt_line.classifier.next() => Wake::Verdict(verdict),
             output = next_ended(&mut self.program) => Wake::ProgramEnded(output),
             () = highlighted(self.highlighter.as_ref()) => Wake::Highlighted,
             done = self.tasks.next() => Wake::Done(done),
@@ -273,8 +248,12 @@ impl Driver {
 
     fn deadline(&self) -> Option<Instant> {
         let frame = if self.app.wants_to_draw() { self.pace.deadline() } else { None };
-        let own =
-            [self.live.deadline(), self.app.deadline(), self.entry.hint.deadline(), self.command_status_deadline()];
+        let own = [
+            self.live.deadline(),
+            self.app.deadline(),
+            self.prompt_line.hint.deadline(),
+            self.command_status_deadline(),
+        ];
         own.into_iter().chain([frame]).flatten().min()
     }
 
@@ -285,8 +264,8 @@ impl Driver {
             return;
         }
         self.has_been_used = true;
-        self.unintegrated_notice.typed(bytes);
-        if self.take_entry_keys(bytes) {
+        self.notices.unintegrated.typed(bytes);
+        if self.take_prompt_keys(bytes) {
             return;
         }
         if self.undo_key.is(bytes) && self.app.takes_undo_key(self.live.untouched_prompt()) {
@@ -360,18 +339,18 @@ impl Driver {
     fn perform(&mut self, effect: Effect) {
         let now = Instant::now();
         match effect {
-            Effect::Connect => self.open_link(self.attach.clone(), Daemon::Started),
+            Effect::Connect => self.open_link(self.daemon.attach.clone(), Daemon::Started),
             // Who joins a session asks for something.
-            Effect::LookForDaemon if self.session_before.is_some() => {
-                self.open_link(self.attach.clone(), Daemon::Started);
+            Effect::LookForDaemon if self.daemon.session_before.is_some() => {
+                self.open_link(self.daemon.attach.clone(), Daemon::Started);
             }
-            Effect::LookForDaemon => self.open_link(self.attach.clone(), Daemon::LookedFor),
+            Effect::LookForDaemon => self.open_link(self.daemon.attach.clone(), Daemon::LookedFor),
             Effect::Join(session) => self.join(session),
             Effect::Resume(from) => {
-                self.open_link(Attach { resume: Some(from), ..self.attach.clone() }, Daemon::Needed);
+                self.open_link(Attach { resume: Some(from), ..self.daemon.attach.clone() }, Daemon::Needed);
             }
             Effect::Send(message) => {
-                if self.link.as_ref().is_some_and(|link| !link.send(message)) {
+                if self.daemon.link.as_ref().is_some_and(|link| !link.send(message)) {
                     let hint = "run `cohab daemon restart`".to_owned();
                     self.lose_link("the daemon does not read any more".to_owned(), hint);
                 }
@@ -379,9 +358,9 @@ impl Driver {
             Effect::DecideLine(decision) => self.live.decide_line(decision, self.shell.probe(), now, &mut self.fx),
             Effect::EndAnswer => self.end_answer(false, now),
             Effect::EndAnswerWithLine => self.end_answer(true, now),
-            Effect::Judge(question) => self.ask_gate(question),
-            Effect::Learn(question, decision) => self.entry.judge.learn(question, decision),
-            Effect::Announce(text) => self.entry.hint.announce(&text, Instant::now()),
+            Effect::Judge(question) => self.ask_classifier(question),
+            Effect::Learn(question, decision) => self.prompt_line.classifier.learn(question, decision),
+            Effect::Announce(text) => self.prompt_line.hint.announce(&text, Instant::now()),
             Effect::Run(request) => {
                 self.draw_last();
                 self.live.run(request, self.shell.probe(), now, &mut self.fx);
@@ -415,16 +394,16 @@ impl Driver {
     }
 
     /// The keys are with the shell, and nothing of what it makes of them is on the terminal yet.
-    fn tell_of_plain_shell(&mut self) {
+    fn show_unintegrated_notice(&mut self) {
         let in_full_screen = self.live.modes().alternate_screen();
-        if let Some(rows) = self.unintegrated_notice.take_rows(in_full_screen, self.area.max_columns()) {
+        if let Some(rows) = self.notices.unintegrated.take_rows(in_full_screen, self.area.max_columns()) {
             self.terminal.write(&rows);
         }
     }
 
     /// A paste must not count as keys that answer a question, also where the shell does not ask for marks around pastes.
     fn mark_pastes(&mut self, on: bool) {
-        if self.takes_modes && !self.live.modes().bracketed_paste() {
+        if !self.abilities.is_dumb && !self.live.modes().bracketed_paste() {
             self.terminal.write(if on { BRACKETED_PASTE_ON } else { BRACKETED_PASTE_OFF });
         }
     }
@@ -451,20 +430,20 @@ impl Driver {
     }
 
     fn on_live(&mut self, event: LiveEvent) {
-        self.note_for_entry(&event);
+        self.note_for_prompt_line(&event);
         self.note_command(&event);
         match event {
             LiveEvent::BackgroundOutput(bytes) => self.show_background_output(&bytes),
             LiveEvent::PromptReady => {
                 self.has_been_used = true;
                 self.shell.remember_shell();
-                if let Some(greeting) = self.greeting.take() {
+                if let Some(greeting) = self.notices.greeting.take() {
                     // Nothing waits for it.
                     tokio::task::spawn_blocking(move || greeting.count());
                 }
                 self.handle(Event::Live(LiveEvent::PromptReady));
             }
-            LiveEvent::NotIntegrated { reason } => self.unintegrated_notice.found(reason),
+            LiveEvent::NotIntegrated { reason } => self.notices.unintegrated.found(reason),
             event => self.handle(Event::Live(event)),
         }
     }
@@ -473,6 +452,6 @@ impl Driver {
 impl Drop for Driver {
     fn drop(&mut self) {
         self.focus.tell_status(ProgramStatus::Idle, &mut self.terminal);
-        self.terminal.restore(self.live.modes(), !self.takes_modes);
+        self.terminal.restore(self.live.modes(), self.abilities.is_dumb);
     }
 }

@@ -1,36 +1,39 @@
-//! The cohab client: the user's shell in the user's terminal, as it is, and an assistant that speaks between two prompts.
+//! The client: the user's shell in the user's terminal, as it is, and an assistant that speaks between two prompts.
 //!
-//! The path of the data: [`driver`] waits for bytes (terminal, shell, daemon) and feeds them to the relay of
-//! `cohab-shell-relay` and to [`app`], two state machines without IO, and does what they say. Nothing else writes to the
-//! terminal or to the shell.
+//! [`driver`] waits for bytes of the terminal, the shell and the daemon. It feeds them to two state machines without IO, the relay of
+//! `cohab-shell-relay` and the conversation of `cohab-conversation`, and does what comes out as effects. Next to it:
+//!
+//! - `terminal` owns raw mode and is the only writer to the user's terminal.
+//! - `prompt_line` judges lines on a separate thread; `hint` draws the words next to the line.
+//! - `background_tasks` does on other threads what may hang: it looks at files, asks git, stores rules.
+//! - `attach_environment` and `approval_environment` read what the conversation needs of this process and machine.
+//!
+//! [`cli`] is the command line: one row a subcommand. `ask` is `cohab ask`, a conversation without a live shell; `classify`, `policy`,
+//! `scrub` and [`init`] are subcommands of the client's own, `manual` and `definitions` describe all of them. [`shell_resolution`] finds
+//! the shell and [`shell_start`] its options.
+//!
+//! Invariants: whatever fails, the user has a working shell: before the shell's first byte the caller executes the plain shell, after it
+//! the driver passes bytes. A key waits for nothing but its write to the shell.
+//!
+//! This crate does not decide what may run, what is shown of a turn or what is sent to the daemon: `cohab-conversation` does.
 
-pub mod app;
-pub mod approval;
-pub mod arguments;
-pub mod ask;
-pub mod attach_environment;
-pub mod background_task;
-pub mod classify;
+mod approval_environment;
+mod arguments;
+mod ask;
+mod attach_environment;
+mod background_tasks;
+mod classify;
 pub mod cli;
-pub mod colours;
-pub mod consent;
-pub mod definitions;
+mod colours;
+mod definitions;
 pub mod driver;
-pub mod effect;
-pub mod event;
-pub mod hint;
+mod hint;
 pub mod init;
-pub mod journal;
-pub mod manual;
-pub mod path_names;
-pub mod policy;
-pub mod prompt_line;
-pub mod redactor;
-pub mod scrub;
-pub mod session_override;
-pub mod shell_drift;
+mod manual;
+mod path_names;
+mod policy;
+mod prompt_line;
+mod scrub;
 pub mod shell_resolution;
 pub mod shell_start;
-pub mod slash;
-pub mod terminal;
-pub mod ui;
+mod terminal;

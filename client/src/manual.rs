@@ -7,12 +7,10 @@ use std::{
 
 use clap::Command;
 use clap_mangen::Man;
+use cohab_conversation::ui::key_table;
 use cohab_text::terminal_safe_writer::HarmlessWriter;
 
-use crate::{
-    definitions::{self, AllCommands},
-    ui::key_table,
-};
+use crate::definitions::{self, AllCommands};
 
 /// What no definition says.
 const CLOSING: &str = include_str!("manual/closing.roff");

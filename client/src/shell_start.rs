@@ -2,13 +2,14 @@
 
 use std::{ffi::OsString, io, path::Path};
 
+use cohab_conversation::slash::completion;
 use cohab_daemon_link::config::{self, Config};
 use cohab_doctor::shell_check::Start;
 use cohab_protocol::{Paths, socket::secure_directory};
 use cohab_sandbox::lock;
 use cohab_shell_relay::live::{ExtraLines, StartOptions};
 
-use crate::{shell_resolution, slash::completion};
+use crate::shell_resolution;
 
 /// Options for shells with these arguments. `model` are variables that choose a model: `cohab ask` in the shell asks the same one as its
 /// prompt.

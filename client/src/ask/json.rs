@@ -16,6 +16,7 @@
 
 use std::io::{self, Write};
 
+use cohab_conversation::approval::OpenQuestion;
 use cohab_protocol::{
     ApprovalSubject, ChunkDelta, DaemonMessage, NoticeKind, ProposedChange, ProposedCommand, StepActivity, StepOutcome,
     TurnEndReason, Usage, WireErrorKind,
@@ -24,7 +25,6 @@ use cohab_text::sanitize::escaped_json;
 use serde_json::{Value, json};
 
 use super::{View, write_line};
-use crate::approval::OpenQuestion;
 
 /// Events as lines of JSON.
 #[derive(Debug)]

@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use cohab_conversation::approval::{ApprovalEnvironment, KeyOutcome, OpenQuestion};
 use cohab_policy_io::rules_file::RulesFile;
 use cohab_protocol::{ApprovalReply, ApprovalRequest};
 use cohab_term::{
@@ -19,10 +20,7 @@ use rustix::{
     termios::{self, InputModes, LocalModes, OptionalActions, Termios},
 };
 
-use crate::{
-    approval::{ApprovalEnvironment, KeyOutcome, OpenQuestion},
-    background_task::BackgroundTasks,
-};
+use crate::background_tasks::BackgroundTasks;
 
 /// An Esc without a successor within this time is the Esc key.
 const LONE_ESCAPE: Duration = Duration::from_millis(50);

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
+use cohab_conversation::{approval::OpenQuestion, ui::status};
 use cohab_protocol::{ApprovalId, ChunkDelta, DaemonMessage, StepActivity, StepDetail, StepFinished};
 use cohab_term::output_style::OutputStyle;
 use cohab_text::sanitize::{Sanitizer, one_line};
 
 use super::{View, write_line};
-use crate::{approval::OpenQuestion, ui::status};
 
 /// Width of lines on standard error when it is no terminal.
 const COLUMNS: usize = 80;
@@ -174,11 +174,13 @@ impl<O: Write, E: Write> View for PlainView<O, E> {
 
 #[cfg(test)]
 mod tests {
+    use cohab_conversation::test_messages::messages;
+    use cohab_policy_io::files::FileSystem;
     use cohab_protocol::{StepFinished, StepOutcome, StepStarted, TurnId};
     use cohab_text::{sanitize::is_invisible, terminal_attack_fixtures::HOSTILE};
 
     use super::*;
-    use crate::{app::tests::hostile::messages, ask::json::JsonView};
+    use crate::ask::json::JsonView;
 
     #[test]
     fn hostile_text_is_harmless_in_a_pipe_and_as_json() {
@@ -189,7 +191,8 @@ mod tests {
                 let mut json = Vec::new();
                 plain.show(&message).unwrap();
                 if let DaemonMessage::ApprovalRequest(request) = &message {
-                    let environment = std::sync::Arc::new(crate::approval::ApprovalEnvironment::of_ann());
+                    let environment =
+                        std::sync::Arc::new(cohab_conversation::approval::ApprovalEnvironment::of_ann(&FileSystem));
                     let (question, _) = OpenQuestion::new(request.clone(), environment, std::time::Instant::now());
                     plain.show_question(Some(&question)).unwrap();
                 }

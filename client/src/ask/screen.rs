@@ -5,6 +5,10 @@ use std::{
     time::Instant,
 };
 
+use cohab_conversation::{
+    approval::OpenQuestion,
+    ui::{diff::kept_rows, progress::TurnStatus, status},
+};
 use cohab_protocol::{
     ApprovalMode, ChunkDelta, DaemonMessage, ErrorSubject, StepActivity, StepDetail, StepFinished, WireError,
     WireErrorKind,
@@ -18,10 +22,6 @@ use cohab_term::{
 use ratatui::text::Line;
 
 use super::View;
-use crate::{
-    approval::OpenQuestion,
-    ui::{diff::kept_rows, progress::TurnStatus, status},
-};
 
 /// The command that shows a change whole.
 const ALL_CHANGES: &str = "cohab diff";

@@ -2,6 +2,8 @@
 
 use std::{path::Path, sync::Arc};
 
+use cohab_conversation::approval::ApprovalEnvironment;
+use cohab_policy_io::files::FileSystem;
 use cohab_protocol::{
     AgentStreamChunk, ApprovalId, ApprovalRequest, ApprovalSubject, Notice, NoticeKind, RunMode, StepOutcome,
     StepStarted, TurnEndReason, TurnEnded, TurnId, Usage,
@@ -9,7 +11,6 @@ use cohab_protocol::{
 use cohab_term::{ansi::ColorSupport, test_screen::TestScreen};
 
 use super::*;
-use crate::approval::ApprovalEnvironment;
 
 type Ask = ScreenView<TestScreen>;
 /// What a person sees, and what happened before.
@@ -99,7 +100,7 @@ const STATES: &[State] = &[
         );
     }),
     ("a question for consent", |ask| {
-        let environment = Arc::new(ApprovalEnvironment::of_ann());
+        let environment = Arc::new(ApprovalEnvironment::of_ann(&FileSystem));
         let (command, cwd, mode) = ("cargo test".into(), Path::new("/home/ann/src").into(), RunMode::Isolated);
         let request = ApprovalRequest {
             approval_id: ApprovalId::fresh(),

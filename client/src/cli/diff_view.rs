@@ -6,6 +6,7 @@ use std::{
     process::{ExitCode, Stdio},
 };
 
+use cohab_conversation::ui::diff::{DiffRow, counts, diff_rows};
 use cohab_daemon_link::connection;
 use cohab_process::surroundings::BESIDE_VARIABLE;
 use cohab_term::{
@@ -21,10 +22,7 @@ use serde::Deserialize;
 use tokio::process::Command;
 
 use super::pager;
-use crate::{
-    colours,
-    ui::diff::{DiffRow, counts, diff_rows},
-};
+use crate::colours;
 
 /// Narrower output is not indented.
 const MIN_COLUMNS: usize = 20;

@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
+use cohab_conversation::event::Event;
 use ratatui::text::Line;
 
 use super::Driver;
-use crate::event::Event;
 
 impl Driver {
     /// A background job wrote while the terminal is ours: its bytes go above the live area, which is drawn again below.
@@ -53,7 +53,7 @@ impl Driver {
     }
 
     pub(super) fn draw_last(&mut self) {
-        self.entry.hint.left(true);
+        self.prompt_line.hint.left(true);
         let frame = self.app.last_frame();
         let mut bytes = Vec::new();
         self.area.draw(&frame.above, &[], None, &mut bytes);

@@ -8,12 +8,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use cohab_conversation::ui::status::one_line;
 use cohab_daemon_link::config::{ChosenModel, Config};
 use cohab_protocol::EnvSetting;
 use cohab_term::{ansi::write_line, live_area::Abilities, output_style::OutputStyle, theme, wrap::columns};
 use ratatui::text::Line;
-
-use crate::ui::status::one_line;
 
 /// Starts that show the line.
 const SHOWN_TIMES: u8 = 3;

@@ -1,9 +1,8 @@
 //! Informs the user once that a shell which they open inside theirs is plain: the relay cannot reach its prompt.
 
+use cohab_conversation::ui::status::one_line;
 use cohab_term::{ansi::write_line, live_area::Abilities, theme};
 use ratatui::text::Line;
-
-use crate::ui::status::one_line;
 
 /// Programs that are shells.
 const SHELLS: [&str; 7] = ["bash", "zsh", "fish", "sh", "dash", "ksh", "tcsh"];

@@ -2,6 +2,7 @@
 
 use std::{path::Path, process::Stdio, time::Duration};
 
+use cohab_conversation::slash::own_output::{MAX_BYTES, OwnOutput, ProgramEnding};
 use cohab_process::surroundings::BESIDE_VARIABLE;
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
@@ -10,8 +11,6 @@ use tokio::{
     task::JoinHandle,
     time::timeout,
 };
-
-use crate::slash::own_output::{MAX_BYTES, OwnOutput, ProgramEnding};
 
 /// A program that runs longer is ended.
 const TIME_LIMIT: Duration = Duration::from_secs(10);

@@ -2,14 +2,14 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
+use cohab_conversation::{app::Options, approval::ApprovalEnvironment};
 use cohab_daemon_link::config::Config;
 use cohab_policy_io::rules_file::RuleBook;
 use cohab_protocol::{ApprovalMode, Paths, TurnId};
+use cohab_sandbox::lock;
 use cohab_secrets::ExactValues;
 use cohab_shell_relay::live::StartOptions;
 use cohab_term::{markdown::Highlighter, output_style::OutputStyle};
-
-use crate::{app::Options, approval::ApprovalEnvironment};
 
 /// What is to be opened.
 #[derive(Debug)]
@@ -49,6 +49,7 @@ impl Start {
             approval,
             looks_at_names: true,
             launcher,
+            why_stopped: lock::why_stopped,
             confined: self.config.confined,
             remembered: Arc::new(rules),
             secrets: Arc::new(ExactValues::of_environment(std::env::vars_os())),

@@ -4,4 +4,5 @@ pub mod background;
 pub mod command_status;
 pub mod focus;
 pub mod link;
+pub mod notices;
 pub mod prompt_line;

@@ -1,8 +1,7 @@
 //! Informs the user once that the shell runs without the assistant, between the line that they entered and its output.
 
+use cohab_conversation::ui::status;
 use cohab_term::ansi::{ColorSupport, write_line};
-
-use crate::ui::status;
 
 /// As a terminal sends it.
 const ENTER: u8 = b'\r';

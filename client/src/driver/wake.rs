@@ -2,11 +2,12 @@
 
 use std::{io, time::Instant};
 
-use cohab_daemon_link::connection::{Link, LinkEvent};
+use cohab_conversation::{background_task::TaskResult, slash::own_output::OwnOutput};
+use cohab_daemon_link::connection::LinkEvent;
 use cohab_term::markdown::Highlighter;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::{background_task::TaskResult, prompt_line::classifier_thread::LineVerdict, slash::own_output::OwnOutput};
+use crate::prompt_line::classifier_thread::LineVerdict;
 
 /// What the loop woke up for.
 pub(super) enum Wake {
@@ -53,14 +54,6 @@ impl Signals {
             _ = self.terminate.recv() => Wake::Killed(128 + 15),
             _ = self.interrupt.recv() => Wake::Killed(128 + 2),
         }
-    }
-}
-
-/// The next event of the link; never, without one.
-pub(super) async fn next_link_event(link: &mut Option<Link>) -> Option<LinkEvent> {
-    match link {
-        Some(link) => link.next().await,
-        None => std::future::pending().await,
     }
 }
 

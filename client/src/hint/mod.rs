@@ -57,7 +57,7 @@ pub struct PromptHint {
     shown: Option<ShownHint>,
     /// Counts the states of the line: a decision about an earlier one is late.
     version: u64,
-    /// Of the gate, about this version.
+    /// Of the classifier, about this version.
     decision: Option<Decision>,
     /// By the user, about this line until it is run or emptied.
     flipped: Option<Decision>,

@@ -8,22 +8,20 @@ use std::{
     time::{Duration, Instant},
 };
 
+use cohab_conversation::line_question::{ENTER_LIMIT, LineQuestion, QuestionId};
 use cohab_line_classifier::{self, Decision};
 use tokio::sync::mpsc;
 
-use super::{Question, QuestionId, corrections_store::Memory, names::ShellNames, world::World};
+use super::{corrections_store::CorrectionsStore, names::ShellNames, world::World};
 
-/// Enter is held so long for a decision; then the line is the shell's. It takes less than a millisecond, but a machine under load may take long, and
-/// a question must not run as a command.
-pub const ENTER_LIMIT: Duration = Duration::from_millis(300);
 /// What may wait for the thread. More waits only where the disk hangs, and is not asked then.
 const QUEUE_MAX: usize = 16;
 /// After so long without a question the thread ends.
 const IDLE_BEFORE_EXIT: Duration = Duration::from_secs(30);
-/// The gate needs little.
+/// The classifier needs little.
 const STACK_BYTES: usize = 512 * 1024;
 
-/// A decision about a [`Question`].
+/// A decision about a [`LineQuestion`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineVerdict {
     /// Of the question.
@@ -33,13 +31,13 @@ pub struct LineVerdict {
 }
 
 enum Job {
-    Judge(Question),
+    Judge(LineQuestion),
     /// The user has decided about this line.
-    Learn(Question, Decision),
+    Learn(LineQuestion, Decision),
 }
 
 /// The handle to the thread, which exists from the first question on.
-pub struct Judge {
+pub struct ClassifierThread {
     world: World,
     worker: Option<SyncSender<Job>>,
     /// Questions without a verdict, and since when there was none.
@@ -49,13 +47,13 @@ pub struct Judge {
     results: mpsc::Sender<LineVerdict>,
 }
 
-impl fmt::Debug for Judge {
+impl fmt::Debug for ClassifierThread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Judge")
+        f.write_str("ClassifierThread")
     }
 }
 
-impl Judge {
+impl ClassifierThread {
     /// Without a thread yet.
     #[must_use]
     pub fn new(world: World) -> Self {
@@ -64,7 +62,7 @@ impl Judge {
     }
 
     /// Asks. False if no verdict will come.
-    pub fn ask(&mut self, question: Question) -> bool {
+    pub fn ask(&mut self, question: LineQuestion) -> bool {
         let now = Instant::now();
         if self.open == 0 {
             self.silent_since = now;
@@ -75,8 +73,8 @@ impl Judge {
         is_sent
     }
 
-    /// Remembers what the user decided about the line of this question, unless the gate says the same.
-    pub fn learn(&mut self, question: Question, decision: Decision) {
+    /// Remembers what the user decided about the line of this question, unless the classifier says the same.
+    pub fn learn(&mut self, question: LineQuestion, decision: Decision) {
         self.send(Job::Learn(question, decision));
     }
 
@@ -115,7 +113,7 @@ impl Judge {
 }
 
 fn work(world: &World, queue: &Receiver<Job>, results: &mpsc::Sender<LineVerdict>) {
-    let mut memory = Memory::new(world.corrections.clone());
+    let mut memory = CorrectionsStore::new(world.corrections.clone());
     loop {
         match queue.recv_timeout(IDLE_BEFORE_EXIT) {
             Ok(Job::Judge(question)) => {
@@ -135,21 +133,21 @@ fn work(world: &World, queue: &Receiver<Job>, results: &mpsc::Sender<LineVerdict
     }
 }
 
-fn decide(world: &World, memory: &mut Memory, question: &Question) -> Decision {
+fn decide(world: &World, memory: &mut CorrectionsStore, question: &LineQuestion) -> Decision {
     let remembered = memory.lookup(&question.line);
     let believed = remembered.filter(|decision| !is_against_a_rule(world, question, *decision));
     believed.unwrap_or_else(|| judge(world, question).decision)
 }
 
 /// Whether a rule, and not the weights, says that the line is a command, although it was asked once: by a slip of the keys.
-fn is_against_a_rule(world: &World, question: &Question, decision: Decision) -> bool {
+fn is_against_a_rule(world: &World, question: &LineQuestion, decision: Decision) -> bool {
     decision == Decision::Assistant && {
         let verdict = judge(world, question);
         verdict.is_by_rule && verdict.decision == Decision::Shell
     }
 }
 
-fn judge(world: &World, question: &Question) -> cohab_line_classifier::Judgement {
+fn judge(world: &World, question: &LineQuestion) -> cohab_line_classifier::Judgement {
     cohab_line_classifier::judge(&question.line, &ShellNames::new(question, world))
 }
 
@@ -159,16 +157,22 @@ mod tests {
 
     use super::*;
 
-    fn question(id: u64, line: &str, is_command: Option<bool>) -> Question {
-        Question { id: QuestionId::Enter(id), line: line.into(), cwd: "/".into(), is_command }
+    fn question(id: u64, line: &str, is_command: Option<bool>) -> LineQuestion {
+        LineQuestion { id: QuestionId::Enter(id), line: line.into(), cwd: "/".into(), is_command }
     }
 
-    fn judge_in(dir: &tempfile::TempDir) -> Judge {
+    fn judge_in(dir: &tempfile::TempDir) -> ClassifierThread {
         let corrections = dir.path().join("corrections");
-        Judge::new(World { path: OsString::new(), home: "/".into(), corrections, names: None, subcommands: &[] })
+        ClassifierThread::new(World {
+            path: OsString::new(),
+            home: "/".into(),
+            corrections,
+            names: None,
+            subcommands: &[],
+        })
     }
 
-    async fn decided(judge: &mut Judge, question: Question) -> Decision {
+    async fn decided(judge: &mut ClassifierThread, question: LineQuestion) -> Decision {
         let id = question.id;
         assert!(judge.ask(question));
         let verdict = tokio::time::timeout(Duration::from_secs(10), judge.next()).await.expect("a verdict");

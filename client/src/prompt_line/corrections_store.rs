@@ -15,12 +15,12 @@ const FILE_MAX_BYTES: u64 = 1024 * 1024;
 
 /// The file and what was read from it.
 #[derive(Debug)]
-pub struct Memory {
+pub struct CorrectionsStore {
     file: PathBuf,
     corrections: Option<Corrections>,
 }
 
-impl Memory {
+impl CorrectionsStore {
     /// Of a file that is read when it is first needed.
     #[must_use]
     pub fn new(file: PathBuf) -> Self {
@@ -84,11 +84,11 @@ mod tests {
     fn a_correction_is_known_to_the_next_client_and_no_line_is_in_the_file() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("state/cohab").join(FILE_NAME);
-        let mut memory = Memory::new(file.clone());
+        let mut memory = CorrectionsStore::new(file.clone());
         assert_eq!(memory.lookup("make it so"), None);
         memory.learn("make it so", Decision::Shell).unwrap();
         assert_eq!(memory.lookup("make it so"), Some(Decision::Shell));
-        assert_eq!(Memory::new(file.clone()).lookup("make it so"), Some(Decision::Shell));
+        assert_eq!(CorrectionsStore::new(file.clone()).lookup("make it so"), Some(Decision::Shell));
         assert!(!fs::read_to_string(&file).unwrap().contains("make"));
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 1, "nothing is left beside it");
@@ -98,7 +98,7 @@ mod tests {
     fn what_another_shell_wrote_meanwhile_is_kept() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join(FILE_NAME);
-        let (mut one, mut other) = (Memory::new(file.clone()), Memory::new(file));
+        let (mut one, mut other) = (CorrectionsStore::new(file.clone()), CorrectionsStore::new(file));
         assert_eq!(one.lookup("a b"), None);
         other.learn("c d", Decision::Assistant).unwrap();
         one.learn("a b", Decision::Shell).unwrap();
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_folder_that_cannot_be_written_costs_only_the_memory_of_it() {
-        let mut memory = Memory::new("/proc/nowhere/gate-corrections".into());
+        let mut memory = CorrectionsStore::new("/proc/nowhere/gate-corrections".into());
         assert!(memory.learn("a b", Decision::Shell).is_err());
         assert_eq!(memory.lookup("a b"), Some(Decision::Shell));
     }
@@ -117,6 +117,6 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join(FILE_NAME);
         assert!(std::process::Command::new("mkfifo").arg(&file).status().is_ok_and(|status| status.success()));
-        assert_eq!(Memory::new(file).lookup("a b"), None);
+        assert_eq!(CorrectionsStore::new(file).lookup("a b"), None);
     }
 }

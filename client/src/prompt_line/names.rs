@@ -8,11 +8,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use cohab_conversation::line_question::{LineQuestion, QuestionId, first_word};
 use cohab_line_classifier::Names;
 use memchr::memmem;
 use rustix::fs::Access;
 
-use super::{Question, QuestionId, first_word, places, world::World};
+use super::{places, world::World};
 
 /// Longer names are no names.
 const NAME_MAX_BYTES: usize = 1024;
@@ -40,7 +41,7 @@ pub struct ShellNames<'a> {
 impl<'a> ShellNames<'a> {
     /// For the line of `question`.
     #[must_use]
-    pub fn new(question: &'a Question, world: &'a World) -> Self {
+    pub fn new(question: &'a LineQuestion, world: &'a World) -> Self {
         Self {
             first: first_word(&question.line),
             is_command: question.is_command,
@@ -125,7 +126,6 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
-    use crate::prompt_line::QuestionId;
 
     fn world(cwd: &Path) -> World {
         World {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     fn ask(line: &str, cwd: &Path, is_command: Option<bool>, look: impl Fn(&ShellNames<'_>) -> bool) -> bool {
-        let question = Question { id: QuestionId::Enter(0), line: line.into(), cwd: cwd.into(), is_command };
+        let question = LineQuestion { id: QuestionId::Enter(0), line: line.into(), cwd: cwd.into(), is_command };
         look(&ShellNames::new(&question, &world(cwd)))
     }
 
@@ -174,17 +174,17 @@ mod tests {
         std::fs::write(dir.path().join("names"), b"hi\n\xff\nehco\n").unwrap();
         let world = world(dir.path());
         let resolves = |id, is_command, name: &str| {
-            let question = Question { id, line: "hi there".into(), cwd: dir.path().into(), is_command };
+            let question = LineQuestion { id, line: "hi there".into(), cwd: dir.path().into(), is_command };
             ShellNames::new(&question, &world).resolves(name)
         };
         let (hint, enter) = (QuestionId::Hint(0), QuestionId::Enter(0));
         assert!(resolves(hint, None, "hi") && resolves(hint, None, "ehco") && !resolves(hint, None, "there"));
-        let question = Question { id: hint, line: "hi".into(), cwd: dir.path().into(), is_command: None };
+        let question = LineQuestion { id: hint, line: "hi".into(), cwd: dir.path().into(), is_command: None };
         assert!(ShellNames::new(&question, &world).is_own("hi") && !ShellNames::new(&question, &world).is_own("prog"));
         assert!(resolves(hint, Some(false), "hi"), "it was not one at an earlier line");
         assert!(!resolves(enter, Some(false), "hi"));
         let nothing = World { names: None, ..world.clone() };
-        let question = Question { id: hint, line: "hi".into(), cwd: dir.path().into(), is_command: None };
+        let question = LineQuestion { id: hint, line: "hi".into(), cwd: dir.path().into(), is_command: None };
         assert!(!ShellNames::new(&question, &nothing).resolves("hi"));
     }
 

@@ -58,16 +58,12 @@ const PURE_CRATES: &[&str] = &[
 /// Files and folders that decide and never act.
 const PURE: &[&str] = &[
     "daemon/crates/agent/src/plan.rs",
-    "client/src/app",
-    "client/src/consent.rs",
+    "client/crates/conversation/src",
     "client/crates/doctor/src/doctor/report.rs",
-    "client/src/journal.rs",
-    "client/src/redactor.rs",
     "client/crates/doctor/src/shell_check/facts.rs",
     "client/crates/doctor/src/shell_check/findings.rs",
     "client/crates/doctor/src/shell_check/relay_findings.rs",
     "client/crates/doctor/src/shell_check/report",
-    "client/src/shell_drift.rs",
     "client/crates/line-classifier/src",
     "daemon/crates/guard/src/pipeline/guard.rs",
     "daemon/crates/guard/src/pipeline/injection.rs",
@@ -264,7 +260,7 @@ fn pure_code_does_not_wait_look_at_the_clock_or_touch_the_world() {
 
 #[test]
 fn what_draws_does_not_write_to_the_terminal_itself() {
-    let drawing = ["client/src/ui", "client/crates/term/src", "client/src/app"];
+    let drawing = ["client/crates/conversation/src", "client/crates/term/src"];
     for source in sources().iter().filter(|source| drawing.iter().any(|prefix| source.is_below(prefix))) {
         for word in ["stdout()", "stderr()", "/dev/tty"] {
             assert!(!source.says(word), "{} writes past client/src/terminal.rs: `{word}`", source.path);

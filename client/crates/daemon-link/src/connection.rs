@@ -33,11 +33,6 @@ const START_POLL_MS: (u64, u64) = (1, 50);
 /// A daemon that is just ending may still be connected to; so often, and with this pause, the next one is looked for.
 const DYING_DAEMON_TRIES: u32 = 3;
 const DYING_DAEMON_PAUSE: Duration = Duration::from_millis(50);
-/// How long the daemon may take to accept a question before the user is warned.
-pub const SILENCE_LIMIT: Duration = Duration::from_millis(4_500);
-/// The warning. The daemon accepts a question before it does anything slow, so a slow model never causes it.
-pub const SILENCE: &str = "The daemon has not taken the question yet: it hangs, or this machine is very busy. Ctrl-C gives up; `cohab \
-                           daemon restart` starts another daemon.";
 /// Messages that wait for the daemon to read them; more means it hangs.
 const OUTGOING_MESSAGES: usize = 256;
 /// Messages that wait for us; the daemon is slowed down beyond.

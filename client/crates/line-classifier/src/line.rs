@@ -1,6 +1,6 @@
 //! Reads a line once from left to right: its words, quoted text as one word each, and the shell signs outside quotes.
 //!
-//! It is neither a parser nor a lexer of any shell: the gate only needs to see a line as a human reader does, in linear time for any
+//! It is neither a parser nor a lexer of any shell: the classifier only needs to see a line as a human reader does, in linear time for any
 //! content.
 
 use super::words::{Class, Lower, class_of};
@@ -104,7 +104,7 @@ pub struct Signs {
     pub quotes: u16,
 }
 
-/// A line in the form that the gate needs.
+/// A line in the form that the classifier needs.
 #[derive(Clone, Debug)]
 pub struct Line<'a> {
     /// Its first [`MAX_LINE_BYTES`], without trailing whitespace.

@@ -29,14 +29,14 @@ pub fn targets(rows: &[Line<'_>]) -> Vec<Vec<Option<Rc<str>>>> {
         return Vec::new();
     }
     let mut targets: Vec<Vec<Option<Rc<str>>>> = rows.iter().map(|row| vec![None; row.spans.len()]).collect();
-    let mut open = Open::default();
+    let mut open = OpenLink::default();
     for (at_row, row) in rows.iter().enumerate() {
         let mut has_part = false;
         for (at_span, span) in row.spans.iter().enumerate().filter(|(_, span)| !span.content.is_empty()) {
             match mark(span) {
                 Some(FIRST) => {
                     open.close(&mut targets);
-                    open = Open { address: span.content.to_string(), parts: vec![(at_row, at_span)] };
+                    open = OpenLink { address: span.content.to_string(), parts: vec![(at_row, at_span)] };
                     has_part = true;
                 }
                 Some(_) if !open.parts.is_empty() => {
@@ -56,12 +56,12 @@ pub fn targets(rows: &[Line<'_>]) -> Vec<Vec<Option<Rc<str>>>> {
 
 /// An address while its parts are collected.
 #[derive(Default)]
-struct Open {
+struct OpenLink {
     address: String,
     parts: Vec<(usize, usize)>,
 }
 
-impl Open {
+impl OpenLink {
     fn close(&mut self, targets: &mut [Vec<Option<Rc<str>>>]) {
         let Self { address, parts } = std::mem::take(self);
         if let Some(target) = safe_target(&address) {

@@ -5,10 +5,9 @@
 
 use std::time::{Duration, Instant};
 
+use cohab_conversation::ui::status::{fitted, one_line, seconds};
 use cohab_term::theme;
 use ratatui::text::{Line, Span};
-
-use crate::ui::status::{fitted, one_line, seconds};
 
 /// A command that is silent for so long gets the row.
 const SILENCE: Duration = Duration::from_secs(1);

@@ -1,6 +1,7 @@
 //! The connection to the daemon as the driver sees it, and the session that it is attached to.
 
-use cohab_protocol::{ApprovalMode, Attach, SessionKey};
+use cohab_daemon_link::connection::{Link, LinkEvent};
+use cohab_protocol::{ApprovalMode, Attach, EnvSetting, SessionKey};
 
 use crate::attach_environment;
 
@@ -16,36 +17,61 @@ pub enum Daemon {
     Started,
 }
 
-/// How far the way to the daemon is.
-#[derive(Debug, Default)]
-pub struct LinkState {
+/// The way to the daemon, and how this shell is attached.
+pub struct DaemonLink {
+    pub link: Option<Link>,
+    pub attach: Attach,
+    /// The session to go back to if the one of `attach` cannot be joined.
+    pub session_before: Option<SessionKey>,
+    /// Settings of `attach` as the shell began.
+    pub initial_settings: Vec<EnvSetting>,
     pub is_up: bool,
     pub wanted: Daemon,
     /// The daemon was of another build. This one must not start its own in the place of that.
     pub is_refused: bool,
 }
 
-/// How this shell joins: the session of this id, else one of its own; and the one to go back to if that of the id cannot be joined.
-pub fn attach(
-    id: Option<String>,
-    shell: &str,
-    approval: ApprovalMode,
-    has_lock: bool,
-    model: Vec<(String, String)>,
-    key_variables: &[String],
-) -> (Attach, Option<SessionKey>) {
-    let fresh = SessionKey(format!("shell:{}", uuid::Uuid::now_v7().as_simple()));
-    let wanted = id.map(|id| SessionKey(format!("resume:{id}")));
-    let before = wanted.is_some().then(|| fresh.clone());
-    let attach = Attach {
-        session: wanted.unwrap_or(fresh),
-        live_shell: Some(shell.to_owned()),
-        approval,
-        can_approve: true,
-        has_lock,
-        settings: attach_environment::model_variables(attach_environment::environment(), model, key_variables),
-        environment: attach_environment::shell_environment(attach_environment::environment(), key_variables),
-        resume: None,
-    };
-    (attach, before)
+impl DaemonLink {
+    /// Not connected yet. This shell joins the session of this id, else one of its own; if that of the id cannot be joined, there is one
+    /// to go back to.
+    pub fn new(
+        id: Option<String>,
+        shell: &str,
+        approval: ApprovalMode,
+        has_lock: bool,
+        model: Vec<(String, String)>,
+        key_variables: &[String],
+    ) -> Self {
+        let fresh = SessionKey(format!("shell:{}", uuid::Uuid::now_v7().as_simple()));
+        let wanted = id.map(|id| SessionKey(format!("resume:{id}")));
+        let session_before = wanted.is_some().then(|| fresh.clone());
+        let settings = attach_environment::model_variables(attach_environment::environment(), model, key_variables);
+        let attach = Attach {
+            session: wanted.unwrap_or(fresh),
+            live_shell: Some(shell.to_owned()),
+            approval,
+            can_approve: true,
+            has_lock,
+            settings: settings.clone(),
+            environment: attach_environment::shell_environment(attach_environment::environment(), key_variables),
+            resume: None,
+        };
+        Self {
+            link: None,
+            attach,
+            session_before,
+            initial_settings: settings,
+            is_up: false,
+            wanted: Daemon::default(),
+            is_refused: false,
+        }
+    }
+
+    /// The next event of the link; never, without one.
+    pub async fn next(&mut self) -> Option<LinkEvent> {
+        match &mut self.link {
+            Some(link) => link.next().await,
+            None => std::future::pending().await,
+        }
+    }
 }

@@ -2,13 +2,13 @@
 
 use std::{collections::HashMap, path::PathBuf};
 
+use cohab_conversation::{app::Options, line_question::first_word};
 use cohab_types::client_settings::FlipKey;
 
 use crate::{
-    app::Options,
     driver::start::Start,
     hint::PromptHint,
-    prompt_line::{classifier_thread::Judge, corrections_store, first_word, world::World},
+    prompt_line::{classifier_thread::ClassifierThread, corrections_store, world::World},
 };
 
 /// First words that are known from the shell itself.
@@ -24,7 +24,7 @@ pub struct Insertion {
 /// What the driver keeps for the line at the prompt.
 pub struct PromptLine {
     pub hint: PromptHint,
-    pub judge: Judge,
+    pub classifier: ClassifierThread,
     pub flip_key: FlipKey,
     /// Whether the shell knew these words when it was asked last.
     pub told: HashMap<String, bool>,
@@ -54,7 +54,7 @@ impl PromptLine {
         };
         Self {
             hint: PromptHint::new(options.environment.shell, columns, options.output_style, flip_key.name()),
-            judge: Judge::new(world),
+            classifier: ClassifierThread::new(world),
             flip_key,
             told: HashMap::new(),
             answer_ended: false,

@@ -2,7 +2,6 @@
 //! no program.
 
 use std::{
-    ffi::OsString,
     fs,
     io::Read,
     os::fd::AsFd,
@@ -11,8 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_policy::{self, Caveat, Context, planted, why_planted};
-use cohab_shell_state::state::{Item, Snapshot, Value};
+use cohab_policy::{self, Caveat, Context, GitEnvironment, planted, why_planted};
+use cohab_shell_state::state::Snapshot;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
@@ -26,37 +25,6 @@ const LISTING_BYTES: usize = 1024 * 1024;
 const LINK_BYTES: u64 = 4 * 1024;
 const BUFFER_BYTES: usize = 16 * 1024;
 
-/// Variables that decide which git is started, which settings are the user's own, and whose repositories git reads.
-const VARIABLES: [&str; 4] = ["PATH", "HOME", "XDG_CONFIG_HOME", "SUDO_UID"];
-
-/// The shell's variables that concern git.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Environment {
-    variables: Vec<(&'static str, OsString)>,
-}
-
-impl Environment {
-    /// The environment as the shell reported it.
-    #[must_use]
-    pub fn of_shell(shell: &Snapshot) -> Self {
-        let value = |name: &'static str| Some((name, joined(shell.get(&Item::Exported(name.into()))?)));
-        Self { variables: VARIABLES.into_iter().filter_map(value).collect() }
-    }
-
-    /// Reads the variables by their names.
-    #[must_use]
-    pub fn of_variables(value: impl Fn(&str) -> Option<OsString>) -> Self {
-        let of = |name: &'static str| Some((name, value(name)?));
-        Self { variables: VARIABLES.into_iter().filter_map(of).collect() }
-    }
-}
-
-/// fish keeps PATH as a list.
-fn joined(value: &Value) -> OsString {
-    use std::os::unix::ffi::OsStringExt;
-    OsString::from_vec(value.join(&b':'))
-}
-
 /// Reasons to ask about `line`, which plainly only reads, because `shell` has these variables; each reason may be settled separately.
 /// Blocks until `deadline` at most.
 #[must_use]
@@ -68,17 +36,17 @@ pub fn why_asked(line: &str, context: Context<'_>, shell: &Snapshot, deadline: I
     if folders.is_empty() {
         return Vec::new();
     }
-    let settings = why_not_unasked(&folders, &Environment::of_shell(shell), deadline);
+    let settings = why_not_unasked(&folders, &GitEnvironment::of_shell(shell), deadline);
     cohab_policy::git_variables(shell).into_iter().chain(settings).collect()
 }
 
 /// Reasons not to start git unasked in one of `folders`, checked until `deadline`; empty without a reason. Blocks.
 #[must_use]
-pub fn why_not_unasked(folders: &[PathBuf], environment: &Environment, deadline: Instant) -> Option<Caveat> {
+pub fn why_not_unasked(folders: &[PathBuf], environment: &GitEnvironment, deadline: Instant) -> Option<Caveat> {
     folders.iter().find_map(|folder| why_not_in(folder, environment, deadline))
 }
 
-fn why_not_in(folder: &Path, environment: &Environment, deadline: Instant) -> Option<Caveat> {
+fn why_not_in(folder: &Path, environment: &GitEnvironment, deadline: Instant) -> Option<Caveat> {
     // No program is started in a folder that does not exist.
     if !folder.is_dir() {
         return None;
@@ -95,7 +63,7 @@ fn why_not_in(folder: &Path, environment: &Environment, deadline: Instant) -> Op
 }
 
 /// Git's output about its settings in `folder`, or the reason for its failure.
-fn listing(folder: &Path, environment: &Environment, deadline: Instant) -> Result<Vec<u8>, &'static str> {
+fn listing(folder: &Path, environment: &GitEnvironment, deadline: Instant) -> Result<Vec<u8>, &'static str> {
     let mut command = Command::new("git");
     command.env_clear().envs(environment.variables.iter().map(|(name, value)| (name, value))).env("LC_ALL", "C");
     command.args(["--no-pager", "config", "--null", "--list", "--show-scope"]).current_dir(folder);

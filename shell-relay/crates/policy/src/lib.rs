@@ -26,6 +26,7 @@ mod encoders;
 mod file_lookup_cache;
 mod fill;
 mod findings;
+mod git_environment;
 pub mod glob;
 mod hardening;
 mod hosts;
@@ -59,6 +60,7 @@ pub use context::{Context, Files, Program};
 pub use danger::decides_what_runs;
 pub use egress::{Outward, outward, reaches_out};
 pub use fill::{NotFilled, can_fill, fill};
+pub use git_environment::GitEnvironment;
 #[cfg(any(test, feature = "testing"))]
 pub use hardening::typed_form;
 pub use hardening::{Unasked, keeps_shell, needs_lock, unasked};

@@ -154,8 +154,24 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "cohab-conversation",
+        &[
+            "cohab-impact",
+            "cohab-line-classifier",
+            "cohab-policy",
+            "cohab-protocol",
+            "cohab-secrets",
+            "cohab-shell-relay",
+            "cohab-shell-state",
+            "cohab-term",
+            "cohab-text",
+            "cohab-types",
+        ],
+    ),
+    (
         "cohab",
         &[
+            "cohab-conversation",
             "cohab-daemon-link",
             "cohab-doctor",
             "cohab-impact",

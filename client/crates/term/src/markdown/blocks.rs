@@ -58,7 +58,7 @@ pub(super) struct MarkdownBlock {
 }
 
 #[derive(Clone, Debug, Default)]
-enum Open {
+enum OpenBlock {
     #[default]
     Nothing,
     Flow,
@@ -81,7 +81,7 @@ struct ListItem {
 /// The open end of a stream.
 #[derive(Debug, Default)]
 pub(super) struct BlockSplitter {
-    open: Open,
+    open: OpenBlock,
     block: MarkdownBlock,
     partial: String,
     is_after_blank: bool,
@@ -128,7 +128,7 @@ impl BlockSplitter {
             return None;
         }
         let mut block = self.block.clone();
-        if matches!(self.open, Open::Nothing) {
+        if matches!(self.open, OpenBlock::Nothing) {
             let marker = Marker::of(&self.partial);
             (block.has_gap, block.number) = self.gap_and_number(marker.as_ref());
         }
@@ -145,7 +145,7 @@ impl BlockSplitter {
     /// Whether the open lines are a table, or may become one with the next line.
     fn may_be_table(&self) -> bool {
         let mut lines = self.block.text.lines().chain([self.partial.as_str()]);
-        let is_paragraph = matches!(self.open, Open::Nothing | Open::Flow);
+        let is_paragraph = matches!(self.open, OpenBlock::Nothing | OpenBlock::Flow);
         let has_bar = lines.next().is_some_and(|line| line.trim_start().starts_with('|'));
         let is_second = lines.next().is_none_or(is_table_rule);
         is_paragraph && (has_bar && is_second || !table_head(&self.block.text).is_empty())
@@ -155,9 +155,11 @@ impl BlockSplitter {
     pub(super) fn open_code_line(&self) -> Option<&str> {
         match &self.open {
             // What may become the end would be taken away again.
-            Open::Fence(fence) => Some(fence.content(&self.partial)).filter(|_| !fence.may_be_closed_by(&self.partial)),
-            Open::Formula(formula) => Some(self.partial.as_str()).filter(|line| !formula.may_end_with(line)),
-            Open::IndentedCode { .. } => Some(dedent(&self.partial, CODE_INDENT)),
+            OpenBlock::Fence(fence) => {
+                Some(fence.content(&self.partial)).filter(|_| !fence.may_be_closed_by(&self.partial))
+            }
+            OpenBlock::Formula(formula) => Some(self.partial.as_str()).filter(|line| !formula.may_end_with(line)),
+            OpenBlock::IndentedCode { .. } => Some(dedent(&self.partial, CODE_INDENT)),
             _ => None,
         }
         .filter(|line| !line.is_empty())
@@ -165,15 +167,15 @@ impl BlockSplitter {
 
     /// Whether lines leave one by one, as they are.
     fn is_code(&self) -> bool {
-        matches!(self.open, Open::Fence(_) | Open::Formula(_) | Open::IndentedCode { .. })
+        matches!(self.open, OpenBlock::Fence(_) | OpenBlock::Formula(_) | OpenBlock::IndentedCode { .. })
     }
 
     fn line(&mut self, line: &str, out: &mut Vec<BlockPiece>) {
         match &mut self.open {
-            Open::Nothing => self.start(line, out),
-            Open::Fence(fence) if fence.is_closed_by(line) => self.close(out),
-            Open::Fence(fence) => out.push(BlockPiece::CodeLine(fence.content(line).to_owned())),
-            Open::Formula(formula) => match formula.line(line) {
+            OpenBlock::Nothing => self.start(line, out),
+            OpenBlock::Fence(fence) if fence.is_closed_by(line) => self.close(out),
+            OpenBlock::Fence(fence) => out.push(BlockPiece::CodeLine(fence.content(line).to_owned())),
+            OpenBlock::Formula(formula) => match formula.line(line) {
                 FormulaLine::Inside(blanks, text) => {
                     out.extend(std::iter::repeat_n(BlockPiece::FormulaLine(String::new()), blanks));
                     out.push(BlockPiece::FormulaLine(text.to_owned()));
@@ -185,7 +187,7 @@ impl BlockSplitter {
                 }
                 FormulaLine::NotPart => self.close_and_start(line, out),
             },
-            Open::IndentedCode { held_blanks } => {
+            OpenBlock::IndentedCode { held_blanks } => {
                 if is_blank(line) {
                     *held_blanks = (*held_blanks + 1).min(MAX_HELD_BLANKS);
                 } else if indent_columns(line) >= CODE_INDENT {
@@ -196,18 +198,18 @@ impl BlockSplitter {
                     self.close_and_start(line, out);
                 }
             }
-            Open::Flow if is_setext_underline(line) && !self.block.text.is_empty() => {
+            OpenBlock::Flow if is_setext_underline(line) && !self.block.text.is_empty() => {
                 self.append(line);
                 self.close(out);
             }
-            Open::Flow | Open::Quote if is_blank(line) => {
+            OpenBlock::Flow | OpenBlock::Quote if is_blank(line) => {
                 self.close(out);
                 self.is_after_blank = true;
             }
-            Open::Quote if is_quote(line) => self.append(line),
-            Open::Flow | Open::Quote if interrupts_paragraph(line) => self.close_and_start(line, out),
-            Open::Flow | Open::Quote => self.append(line),
-            Open::Item(item) => {
+            OpenBlock::Quote if is_quote(line) => self.append(line),
+            OpenBlock::Flow | OpenBlock::Quote if interrupts_paragraph(line) => self.close_and_start(line, out),
+            OpenBlock::Flow | OpenBlock::Quote => self.append(line),
+            OpenBlock::Item(item) => {
                 if is_blank(line) {
                     item.is_after_blank = true;
                     self.append("");
@@ -236,13 +238,13 @@ impl BlockSplitter {
         self.is_after_blank = false;
         if let Some(fence) = Fence::open(line) {
             out.push(BlockPiece::CodeStart(fence.title.clone().below(&line_before)));
-            self.open = Open::Fence(fence);
+            self.open = OpenBlock::Fence(fence);
             return;
         }
         if indent_columns(line) >= CODE_INDENT {
             out.push(BlockPiece::CodeStart(CodeTitle::default()));
             out.push(BlockPiece::CodeLine(dedent(line, CODE_INDENT).to_owned()));
-            self.open = Open::IndentedCode { held_blanks: 0 };
+            self.open = OpenBlock::IndentedCode { held_blanks: 0 };
             return;
         }
         if let Some(start) = Formula::start(line) {
@@ -251,7 +253,7 @@ impl BlockSplitter {
                 FormulaStart::Whole(text) => out.push(BlockPiece::FormulaLine(text.to_owned())),
                 FormulaStart::Open(formula, text) => {
                     out.extend(text.map(|text| BlockPiece::FormulaLine(text.to_owned())));
-                    self.open = Open::Formula(formula);
+                    self.open = OpenBlock::Formula(formula);
                 }
             }
             return;
@@ -259,13 +261,13 @@ impl BlockSplitter {
         self.block = MarkdownBlock { has_gap, number, ..MarkdownBlock::default() };
         self.append(line);
         self.open = match marker {
-            Some(marker) => Open::Item(ListItem {
+            Some(marker) => OpenBlock::Item(ListItem {
                 content_column: marker.content_column,
                 marker_text: line.chars().take(marker.content_column).collect(),
                 is_after_blank: false,
             }),
-            None if is_quote(line) => Open::Quote,
-            None => Open::Flow,
+            None if is_quote(line) => OpenBlock::Quote,
+            None => OpenBlock::Flow,
         };
         if is_heading(line) || (marker.is_none() && is_rule(line)) {
             self.close(out);
@@ -296,13 +298,13 @@ impl BlockSplitter {
         let block = std::mem::take(&mut self.block);
         let has_text = block.text.len() > std::mem::take(&mut self.carried_bytes);
         match std::mem::take(&mut self.open) {
-            Open::Nothing | Open::Formula(_) => {}
-            Open::Fence(_) | Open::IndentedCode { .. } => out.push(BlockPiece::CodeEnd),
-            Open::Flow | Open::Quote | Open::Item(_) if has_text => {
+            OpenBlock::Nothing | OpenBlock::Formula(_) => {}
+            OpenBlock::Fence(_) | OpenBlock::IndentedCode { .. } => out.push(BlockPiece::CodeEnd),
+            OpenBlock::Flow | OpenBlock::Quote | OpenBlock::Item(_) if has_text => {
                 last_line(&block.text).clone_into(&mut self.line_before);
                 out.push(BlockPiece::Block(block));
             }
-            Open::Flow | Open::Quote | Open::Item(_) => {}
+            OpenBlock::Flow | OpenBlock::Quote | OpenBlock::Item(_) => {}
         }
     }
 
@@ -311,20 +313,20 @@ impl BlockSplitter {
         if self.is_code() {
             let line = std::mem::take(&mut self.partial);
             match &self.open {
-                Open::Fence(fence) => out.push(BlockPiece::CodePart(fence.content(&line).to_owned())),
-                Open::IndentedCode { .. } => out.push(BlockPiece::CodePart(dedent(&line, CODE_INDENT).to_owned())),
+                OpenBlock::Fence(fence) => out.push(BlockPiece::CodePart(fence.content(&line).to_owned())),
+                OpenBlock::IndentedCode { .. } => out.push(BlockPiece::CodePart(dedent(&line, CODE_INDENT).to_owned())),
                 _ => self.line(&line, out),
             }
-            if matches!(self.open, Open::IndentedCode { .. }) {
+            if matches!(self.open, OpenBlock::IndentedCode { .. }) {
                 // The rest of the line is code as well.
                 self.partial = " ".repeat(CODE_INDENT);
             }
             return;
         }
-        if matches!(self.open, Open::Nothing) {
+        if matches!(self.open, OpenBlock::Nothing) {
             let (has_gap, number) = self.gap_and_number(None);
             self.block = MarkdownBlock { has_gap, number, ..MarkdownBlock::default() };
-            (self.open, self.last_item, self.is_after_blank) = (Open::Flow, None, false);
+            (self.open, self.last_item, self.is_after_blank) = (OpenBlock::Flow, None, false);
         }
         let carry = self.carry();
         if self.block.text.len() <= self.carried_bytes {
@@ -333,7 +335,7 @@ impl BlockSplitter {
             self.block.text.push_str(&head);
         }
         // Behind a bare marker the text must follow at once; behind a fence its indentation counts.
-        if matches!(self.open, Open::Item(_)) && !carry.ends_with('\n') {
+        if matches!(self.open, OpenBlock::Item(_)) && !carry.ends_with('\n') {
             self.partial = self.partial.trim_start().to_owned();
         }
         self.carried_bytes = carry.len();
@@ -345,11 +347,11 @@ impl BlockSplitter {
     fn carry(&self) -> String {
         let text = &self.block.text;
         let carry = match &self.open {
-            Open::Item(item) => {
+            OpenBlock::Item(item) => {
                 let lines = text.lines().map(|line| dedent(line, item.content_column));
                 item.marker_text.clone() + &open_fence(lines)
             }
-            Open::Quote => {
+            OpenBlock::Quote => {
                 let unquoted = |line| dedent(line, CODE_INDENT - 1).trim_start_matches('>');
                 let fence = open_fence(text.lines().map(|line| dedent(unquoted(line), 1)));
                 if fence.is_empty() { fence } else { format!("> {fence}") }

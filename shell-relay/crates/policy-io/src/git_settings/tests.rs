@@ -37,8 +37,8 @@ impl Place {
         fs::write(at.join("a.txt"), "three\n").unwrap();
     }
 
-    fn environment(&self) -> Environment {
-        Environment::of_variables(|name| match name {
+    fn environment(&self) -> GitEnvironment {
+        GitEnvironment::of_variables(|name| match name {
             "PATH" => std::env::var_os("PATH"),
             "HOME" => Some(self.root.join("home").into()),
             _ => None,
@@ -356,7 +356,7 @@ fn a_git_that_is_missing_floods_or_hangs_is_asked_about() {
     let place = place();
     let tools = place.root.join("tools");
     fs::create_dir(&tools).unwrap();
-    let environment = Environment { variables: vec![("PATH", tools.clone().into())] };
+    let environment = GitEnvironment { variables: vec![("PATH", tools.clone().into())] };
     let soon = || Instant::now() + Duration::from_millis(200);
     let why = |deadline| why_not_unasked(std::slice::from_ref(&place.repository), &environment, deadline);
     assert!(why(soon()).expect("it is asked").to_string().contains("cannot be started"));

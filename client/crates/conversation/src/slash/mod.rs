@@ -1,0 +1,205 @@
+//! Commands to the assistant itself: what follows the prefix and begins with `/`, as `? /help`. This list registers them; help,
+//! parsing, completion and the nearest match come from it. Pure.
+
+pub mod completion;
+mod nearest;
+pub mod own_output;
+pub(crate) mod say;
+
+/// What a command does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CommandKind {
+    /// Lists the commands.
+    Help,
+    /// Shows or changes who answers.
+    Model,
+    /// Begins a new conversation.
+    New,
+    /// Takes back what the last turn changed in the shell.
+    Undo,
+    /// Takes the conversation back to an earlier question.
+    Rewind,
+    /// Shows what the last turn, or the conversation, changed in files.
+    Diff,
+    /// Shows the output of a step.
+    Output,
+    /// Asks the last question again.
+    Retry,
+    /// Holds the answer that is coming.
+    Pause,
+    /// Continues a turn that is held, or that the daemon's end interrupted.
+    Resume,
+    /// Shortens the conversation.
+    Compact,
+    /// Lists conversations.
+    Sessions,
+    /// Shows or changes what may run unasked.
+    Approve,
+    /// Shows what the conversation took.
+    Cost,
+    /// Shows what the model is sent.
+    Context,
+    /// Copies a code block.
+    Copy,
+    /// Puts a code block on the prompt.
+    Insert,
+    /// Lists keys.
+    Keys,
+    /// Shows commands as they were typed.
+    Typed,
+    /// Looks whether everything is as it should be.
+    Doctor,
+}
+
+/// One command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SlashCommand {
+    /// Without the slash: lower-case letters.
+    pub name: &'static str,
+    /// What may follow, for people; empty if nothing.
+    pub arguments: &'static str,
+    /// What it does, in one short line.
+    pub meaning: &'static str,
+    /// What it does.
+    pub kind: CommandKind,
+}
+
+/// All of them, in the order of the help.
+pub(crate) const COMMANDS: [SlashCommand; 20] = [
+    command("help", "", "list these commands", CommandKind::Help),
+    command("keys", "", "list the keys", CommandKind::Keys),
+    command("model", "[NAME|TIER]", "show or change the model", CommandKind::Model),
+    command("new", "", "begin a new conversation", CommandKind::New),
+    command("undo", "", "undo the changes of the last turn", CommandKind::Undo),
+    command("rewind", "", "go back to an earlier question", CommandKind::Rewind),
+    command("diff", "[session]", "show what changed in files", CommandKind::Diff),
+    command("output", "[N]", "show the whole output of a step", CommandKind::Output),
+    command("retry", "", "ask the last question again", CommandKind::Retry),
+    command("pause", "", "hold the answer after its step", CommandKind::Pause),
+    command("resume", "", "continue a held or interrupted answer", CommandKind::Resume),
+    command("compact", "", "shorten the conversation", CommandKind::Compact),
+    command("sessions", "[WORDS]", "list or search conversations", CommandKind::Sessions),
+    command("approve", "[ask|read-only|auto|all]", "show or change what runs unasked", CommandKind::Approve),
+    command("cost", "", "show tokens and cost so far", CommandKind::Cost),
+    command("context", "", "show what the model is sent", CommandKind::Context),
+    command("copy", "[N]", "copy a code block of the last answer", CommandKind::Copy),
+    command("insert", "[N]", "put a code block on the prompt, unrun", CommandKind::Insert),
+    command("typed", "", "show the last commands as typed", CommandKind::Typed),
+    command("doctor", "", "check the installation", CommandKind::Doctor),
+];
+
+const fn command(
+    name: &'static str,
+    arguments: &'static str,
+    meaning: &'static str,
+    kind: CommandKind,
+) -> SlashCommand {
+    SlashCommand { name, arguments, meaning, kind }
+}
+
+/// What a question is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Parsed<'a> {
+    /// A question for the model, also if it begins with a path.
+    Question,
+    /// A command, and what follows it.
+    Command(&'static SlashCommand, &'a str),
+    /// No command, but meant as one: the word, and what it may have been.
+    Unknown(&'a str, Option<&'static SlashCommand>),
+}
+
+/// Looks what a question is. Only one lower-case word right behind the slash counts, and only if it is a command or nearly one, or
+/// stands alone.
+#[must_use]
+pub(crate) fn parse(question: &str) -> Parsed<'_> {
+    let Some(rest) = question.strip_prefix('/') else { return Parsed::Question };
+    let (word, words) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    if word.is_empty() || !word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-') {
+        return Parsed::Question;
+    }
+    if let Some(command) = COMMANDS.iter().find(|command| command.name == word) {
+        return Parsed::Command(command, words.trim());
+    }
+    if nearest::is_folder(word) {
+        return Parsed::Question;
+    }
+    match nearest::to(word) {
+        None if !words.trim().is_empty() => Parsed::Question,
+        nearest => Parsed::Unknown(word, nearest),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_known_with_what_follows_them() {
+        for command in &COMMANDS {
+            assert_eq!(parse(&format!("/{}", command.name)), Parsed::Command(command, ""));
+        }
+        assert!(
+            matches!(parse("/model  gpt 5 "), Parsed::Command(command, "gpt 5") if command.kind == CommandKind::Model)
+        );
+        assert!(matches!(parse("/help\tme"), Parsed::Command(command, "me") if command.kind == CommandKind::Help));
+    }
+
+    #[test]
+    fn a_slip_finds_the_command_that_was_meant() {
+        for (typed, meant) in [
+            ("/modle", "model"),
+            ("/mdoel gpt", "model"),
+            ("/hlep", "help"),
+            ("/sesions foo", "sessions"),
+            ("/cots", "cost"),
+            ("/contxt", "context"),
+            ("/aprove all", "approve"),
+            ("/sess", "sessions"),
+            ("/clear", "new"),
+            ("/usage", "cost"),
+            ("/mode", "model"),
+        ] {
+            let found = match parse(typed) {
+                Parsed::Unknown(_, Some(command)) => command.name,
+                other => panic!("{typed}: {other:?}"),
+            };
+            assert_eq!(found, meant, "{typed}");
+        }
+        assert_eq!(parse("/frobnicate"), Parsed::Unknown("frobnicate", None));
+    }
+
+    #[test]
+    fn a_path_is_a_question() {
+        for question in [
+            "/usr/bin/ls what is this",
+            "/usr/bin/ls",
+            "/etc",
+            "/tmp is full, why",
+            "/dev what is in it",
+            "/opt why so large",
+            "/app does not start",
+            "/home",
+            "/frobnicate what is this",
+            "/help/me",
+            "/Help",
+            "/help.txt what is in it",
+            "/",
+            "/ is full",
+            "why",
+            "what does /help do",
+            "//new",
+            "",
+        ] {
+            assert_eq!(parse(question), Parsed::Question, "{question}");
+        }
+    }
+
+    #[test]
+    fn every_command_is_a_word_that_shells_can_complete_and_its_help_fits_a_line() {
+        for command in &COMMANDS {
+            assert!(command.name.bytes().all(|byte| byte.is_ascii_lowercase()), "{}", command.name);
+            assert!(command.meaning.len() <= 44, "{}", command.meaning);
+            assert!(!nearest::is_folder(command.name));
+        }
+    }
+}
