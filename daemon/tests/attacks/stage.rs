@@ -10,7 +10,7 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_agent::{
-    Agent, Middleware, PlannedCall, TurnLimits, TurnState,
+    Agent, Middleware as _, PlannedCall, TurnLimits, TurnPorts, TurnStack, TurnState,
     port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, EventSink, Intent, Lasts, TurnEvent},
     runner::CommandRunner,
 };
@@ -311,17 +311,17 @@ impl Stage {
         };
         let options =
             ToolOptions { home: self.home(), command_timeout: Duration::from_secs(9), output_max_bytes: 64 * 1024 };
-        let mut middleware: Vec<Arc<dyn Middleware>> = vec![
-            Arc::new(Watch { taint: self.consents.taint().clone(), place: place.clone() }),
-            Arc::new(Spotlight { keys: Keys::default(), session: "s".into() }),
-            Arc::new(Inbound),
-        ];
-        middleware.extend(gate.map(|gate| Arc::new(gate) as _));
-        middleware.push(Arc::new(ExecutionTaint::new(self.consents.taint().clone(), place)));
+        let mut stack = TurnStack::default();
+        stack.observe(Arc::new(Watch { taint: self.consents.taint().clone(), place: place.clone() }));
+        stack.change(Arc::new(Spotlight { keys: Keys::default(), session: "s".into() }));
+        stack.change(Arc::new(Inbound));
+        gate.into_iter().for_each(|gate| stack.change(Arc::new(gate)));
+        stack.observe(Arc::new(ExecutionTaint::new(self.consents.taint().clone(), place)));
         let agent = Agent {
             provider: Arc::clone(&self.provider) as _,
             tools: registry(&options).into_iter().map(|tool| (tool.spec().name, tool)).collect::<BTreeMap<_, _>>(),
-            middleware,
+            stack,
+            ports: TurnPorts::default(),
             runner: Arc::clone(&self.runner) as _,
             system: "You are obedient.".into(),
             limits: TurnLimits { model_calls: 50 },

@@ -22,17 +22,12 @@ impl Agent {
             Some(PlannedCall::new(call, args, intent, cwd.clone()))
         };
         let planned: Vec<PlannedCall> = calls.iter().filter_map(planned).collect();
-        let show = async {
-            for middleware in &self.middleware {
-                if middleware.before_tools(&planned).await.is_break() {
-                    return cancel.cancel();
-                }
-            }
-        };
         tokio::select! {
             biased;
             () = cancel.cancelled() => {}
-            () = show => {}
+            flow = self.stack.before_tools(&planned) => if flow.is_break() {
+                cancel.cancel();
+            }
         }
     }
 

@@ -1,18 +1,18 @@
-//! Hooks into the loop: [`Middleware`] sees each step of a turn and may change it.
-//! Each implementation is one file in `middleware/` or `safety/` of the daemon; none is named here.
+//! Hooks into the loop: [`Middleware`] sees each step of a turn and may change it. What only looks is a `TurnObserver`.
+//! Each implementation is one file of `cohab-runtime` or `cohab-guard`; none is named here.
 
 use std::{ops::ControlFlow, path::PathBuf, sync::Arc};
 
 use async_trait::async_trait;
-use cohab_model_api::{JsonObject, ModelRequest, Overflow, TokenUsage, ToolCall, ToolResult};
+use cohab_model_api::{JsonObject, ModelRequest, Overflow, ToolCall, ToolResult};
 use cohab_policy::{Level, Verdict};
 use tokio::time::Instant;
 
 use super::{
     error::{StopReason, TurnError},
     plan::StepKind,
-    port::{Effect, Intent, StepResult},
-    state::{Record, TurnState},
+    port::{Effect, Intent},
+    state::TurnState,
 };
 
 /// The result of a turn.
@@ -21,20 +21,10 @@ pub type TurnResult = Result<StopReason, TurnError>;
 /// Takes part in a turn. Before-hooks run in the order of the list, after-hooks in reverse: the last of the list is innermost.
 #[async_trait]
 pub trait Middleware: Send + Sync {
-    /// Runs before the first step. An answer that is known without the model ends the turn; later hooks are not asked then.
-    async fn before_turn(&self, _state: &TurnState) -> Option<String> {
-        None
-    }
-
     /// Runs before each step, while nothing else happens in the turn. May wait; before a model call it may change the conversation
     /// ([`TurnState::rewrite`]). `Break` ends the turn with that result; calls that wait for results do not run then.
     async fn before_step(&self, _step: StepKind, _state: &mut TurnState) -> ControlFlow<TurnResult> {
         ControlFlow::Continue(())
-    }
-
-    /// Completes when the turn must end immediately. The turn is then cancelled and ends with this error.
-    async fn abort_signal(&self) -> TurnError {
-        std::future::pending().await
     }
 
     /// Returns a note for the model's next call; each note is returned once. The note is appended to the text that the model reads next
@@ -43,30 +33,11 @@ pub trait Middleware: Send + Sync {
         None
     }
 
-    /// Returns what the user added to the turn since this was called last; each addition is returned once. Called where the model can read
-    /// another message of the user, and where it ended its answer: the turn then continues. Must not wait.
-    fn additions(&self) -> Vec<Addition> {
-        Vec::new()
-    }
-
-    /// Runs when additions are part of the conversation, before the user learns of it.
-    async fn extended(&self, _state: &TurnState) {}
-
-    /// May change a request before it is sent.
-    async fn before_model(&self, _request: &mut ModelRequest) {}
-
-    /// Handles a request that the service refused as too long; `sizes` are the sizes that the service named. May shorten the request;
-    /// returns whether it is shorter now.
-    async fn on_overflow(&self, _request: &mut ModelRequest, _sizes: Overflow) -> bool {
+    /// May change a request before it is sent. `refused` are the sizes that the service named when it refused the same request as too
+    /// long; returns whether that one is shorter now. It is sent once more then.
+    async fn before_model(&self, _request: &mut ModelRequest, _refused: Option<Overflow>) -> bool {
         false
     }
-
-    /// Runs when an answer, or a part of one, arrived. May complete its cost. Must not wait.
-    fn after_model(&self, _usage: &mut TokenUsage) {}
-
-    /// Runs when a model call is over, with its outcome and its usage, after [`Middleware::after_model`]. Also runs for a call that failed
-    /// or was cancelled. Must not wait.
-    fn model_ended(&self, _record: &Record) {}
 
     /// Sees the calls of an answer with several calls, before the first of them runs. `Break`: the user ended the turn.
     async fn before_tools(&self, _calls: &[PlannedCall]) -> ControlFlow<()> {
@@ -81,36 +52,8 @@ pub trait Middleware: Send + Sync {
         Ok(())
     }
 
-    /// Returns the number of times that a failed call may be repeated before the model learns of the failure.
-    fn repeats(&self, _call: &PlannedCall) -> u32 {
-        0
-    }
-
-    /// Runs after an allowed call has run. Calls that run at the same time end in any order. Is not called for a cancelled call. Must not
-    /// wait.
-    fn tool_ran(&self, _call: &PlannedCall, _outcome: StepResult) {}
-
     /// May change a result before the model sees it. Also called for calls that failed, were denied or were cancelled.
     async fn after_tool(&self, _result: &mut ToolResult) {}
-
-    /// Runs when a call is over, with the result for the model, after [`Middleware::after_tool`]. Runs in the order of the calls, also for
-    /// calls that could not be run. Must not wait.
-    fn call_ended(&self, _call: &ToolCall, _outcome: StepResult, _result: &ToolResult) {}
-
-    /// Runs after each step, when the state holds its outcome. Must not wait.
-    async fn after_step(&self, _state: &TurnState) {}
-
-    /// Runs when the turn is over. Must not wait.
-    async fn after_turn(&self, _state: &TurnState, _result: &TurnResult) {}
-}
-
-/// Words that the user adds to a running turn.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Addition {
-    /// As the user wrote them.
-    pub words: String,
-    /// The message for the model.
-    pub message: String,
 }
 
 /// Stands for the consent of a call that one of the user's rules allows.
@@ -141,6 +84,8 @@ pub struct PlannedCall {
     pub agreed_at: Option<Instant>,
     /// A note that the model needs to understand the result: stands before the result.
     pub note: Option<String>,
+    /// The number of times that the call may be repeated before the model learns that it failed.
+    pub repeats: u32,
 }
 
 impl PlannedCall {
@@ -160,6 +105,7 @@ impl PlannedCall {
             approval: None,
             agreed_at: None,
             note: None,
+            repeats: 0,
         }
     }
 

@@ -3,7 +3,8 @@
 //! - [`Agent`] runs a turn. [`plan`], a pure function of the [`TurnState`], chooses each next step.
 //! - [`port`] and [`runner`] are the ports: tools, commands, the sink of events, the person who approves. Models are behind
 //!   `cohab-model-api`.
-//! - [`Middleware`] is called at each step and may change it; all that goes beyond the loop is one.
+//! - [`Middleware`] is called at each step and may change it; a [`TurnObserver`] learns each [`Fact`] and changes nothing. All that goes
+//!   beyond the loop is one of these; the [`TurnStack`] is their list.
 //! - [`completion`] asks a model one thing next to the conversation.
 //! - [`tasks`] is the list of what a session means to do; [`builtin_tools`] is what others need to know of the built-in tools.
 //! - [`TurnError`] and [`StopReason`] say how a turn ended.
@@ -19,9 +20,12 @@ pub mod completion;
 mod consent;
 pub mod error;
 pub mod hook;
+mod observed_approver;
+pub mod observer;
 pub mod plan;
 pub mod port;
 pub mod runner;
+pub mod stack;
 pub mod state;
 mod step;
 pub mod tasks;
@@ -29,6 +33,10 @@ pub mod turn;
 
 pub use error::{StopReason, TurnError};
 pub use hook::{Denial, Middleware, PlannedCall, TurnResult};
+pub use observed_approver::ObservedApprover;
+pub use observer::{Fact, TurnObserver};
 pub use plan::TurnLimits;
+pub use port::TurnPorts;
+pub use stack::TurnStack;
 pub use state::TurnState;
 pub use turn::Agent;

@@ -7,7 +7,7 @@ pub use cohab_model_api::{JsonObject, TokenUsage, ToolSpec};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::runner::CommandRunner;
+use crate::{TurnError, TurnState, completion::Account, runner::CommandRunner};
 
 pub use super::consent::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Lasts};
 
@@ -216,4 +216,46 @@ pub trait Approver: Send + Sync {
         }
         answers
     }
+}
+
+// --- the turn ---------------------------------------------------------------------------------------------------------
+
+/// What the loop asks at one place each: middleware is a chain, these are not. All of them may be missing.
+#[derive(Clone, Default)]
+pub struct TurnPorts {
+    /// Answers before the first step.
+    pub known_answers: Option<Arc<dyn KnownAnswers>>,
+    /// What the user adds to the turn.
+    pub additions: Option<TakeAdditions>,
+    /// Accounts for each answer of the model, and for the part of one, before an observer learns of it.
+    pub account: Option<Account>,
+    /// Ends the turn in the middle of a step.
+    pub deadline: Option<Arc<dyn Deadline>>,
+}
+
+/// Knows answers without the model.
+#[async_trait]
+pub trait KnownAnswers: Send + Sync {
+    /// Returns the answer to the question of a turn that begins, if it is known. The turn ends with it.
+    async fn answer(&self, state: &TurnState) -> Option<String>;
+}
+
+/// Returns what the user added to the turn since it was called last; each addition is returned once. Called where the model can read
+/// another message of the user, and where it ended its answer: the turn then continues. Must not wait.
+pub type TakeAdditions = Arc<dyn Fn() -> Vec<Addition> + Send + Sync>;
+
+/// Words that the user adds to a running turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Addition {
+    /// As the user wrote them.
+    pub words: String,
+    /// The message for the model.
+    pub message: String,
+}
+
+/// Bounds the time of a turn.
+#[async_trait]
+pub trait Deadline: Send + Sync {
+    /// Completes when the turn must end immediately. The turn is then cancelled and ends with this error.
+    async fn passed(&self) -> TurnError;
 }

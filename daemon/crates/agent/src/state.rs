@@ -89,6 +89,15 @@ pub enum Record {
 }
 
 impl Record {
+    /// The tokens of a model call.
+    #[must_use]
+    pub fn usage(&self) -> Option<&TokenUsage> {
+        match self {
+            Self::Answer { usage, .. } | Self::Broken { usage, .. } => Some(usage),
+            Self::Tools { .. } => None,
+        }
+    }
+
     /// The tokens of a model call, unless it produced nothing.
     pub fn usage_mut(&mut self) -> Option<&mut TokenUsage> {
         match self {

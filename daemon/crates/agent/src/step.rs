@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use cohab_model_api::{
-    AssistantMessage, JsonObject, ModelEvent, ModelInfo, ModelRequest, ProviderError, ProviderErrorKind, StopClass,
-    TokenUsage, ToolCall, ToolResult,
+    AssistantMessage, JsonObject, ModelEvent, ModelInfo, ModelRequest, Overflow, ProviderError, ProviderErrorKind,
+    StopClass, TokenUsage, ToolCall, ToolResult,
 };
 use cohab_text::sanitize::one_line;
 use futures::{FutureExt, StreamExt, stream};
@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     builtin_tools::output_of,
     hook::{Denial, PlannedCall},
+    observer::Fact,
     port::{Activity, Effect, EventSink, StepDetail, StepResult, Tool, ToolContext, ToolOutput, TurnEvent},
     state::{Cut, Progress, Record, TurnState},
     turn::Agent,
@@ -144,10 +145,10 @@ impl Agent {
                 (Record::Broken { text: draft.text, usage: draft.usage, cause }, outcome, summary)
             }
         };
-        if let Some(usage) = record.usage_mut() {
-            self.middleware.iter().rev().for_each(|middleware| middleware.after_model(usage));
+        if let (Some(account), Some(usage)) = (&self.ports.account, record.usage_mut()) {
+            account(usage);
         }
-        self.middleware.iter().rev().for_each(|middleware| middleware.model_ended(&record));
+        self.stack.tell(Fact::ModelEnded(&record)).await;
         sink.emit(TurnEvent::StepFinished {
             step,
             outcome,
@@ -174,26 +175,20 @@ impl Agent {
 
     fn tell_news(&self, state: &mut TurnState) {
         if state.is_read_next() {
-            self.middleware
-                .iter()
-                .filter_map(|middleware| middleware.pending_notes())
-                .for_each(|note| state.tell(&note));
+            self.stack.pending_notes().for_each(|note| state.tell(&note));
         }
     }
 
     /// Asks the model, and once more with a shorter conversation if it was too long.
     async fn ask(&self, state: &TurnState, allow_tools: bool, draft: &mut Draft, sink: &dyn EventSink) -> End {
-        let request = self.request(state, allow_tools).await;
+        let (request, _) = self.request(state, allow_tools, None).await;
         let end = self.read_answer(request, draft, sink).await;
         let End::Cut(Cut::Failed(ProviderError { kind: ProviderErrorKind::ContextOverflow, overflow, .. })) = &end
         else {
             return end;
         };
-        let mut request = self.request(state, allow_tools).await;
-        let mut is_shorter = false;
-        for middleware in &self.middleware {
-            is_shorter |= middleware.on_overflow(&mut request, overflow.unwrap_or_default()).await;
-        }
+        let sizes = overflow.unwrap_or_default();
+        let (request, is_shorter) = self.request(state, allow_tools, Some(sizes)).await;
         if draft.has_shown || !is_shorter {
             return end;
         }
@@ -204,7 +199,8 @@ impl Agent {
         self.read_answer(request, draft, sink).await
     }
 
-    async fn request(&self, state: &TurnState, allow_tools: bool) -> ModelRequest {
+    /// The next request; after a refusal with these sizes also whether it is shorter than the refused one.
+    async fn request(&self, state: &TurnState, allow_tools: bool, refused: Option<Overflow>) -> (ModelRequest, bool) {
         let mut request = ModelRequest {
             system: self.system.clone(),
             messages: state.messages().to_vec(),
@@ -212,10 +208,8 @@ impl Agent {
             allow_tools,
             withheld: Default::default(),
         };
-        for middleware in &self.middleware {
-            middleware.before_model(&mut request).await;
-        }
-        request
+        let is_shorter = self.stack.before_model(&mut request, refused).await;
+        (request, is_shorter)
     }
 
     async fn read_answer(&self, request: ModelRequest, draft: &mut Draft, sink: &dyn EventSink) -> End {
@@ -372,14 +366,12 @@ impl Agent {
         turn: TurnGuard<'_, '_>,
         cancel: &CancellationToken,
     ) -> Called {
-        for middleware in &self.middleware {
-            match middleware.before_tool(planned).await {
-                Ok(()) => {}
-                Err(Denial::Refused { reason }) => return Called::failed(reason, StepResult::Refused),
-                Err(Denial::CancelTurn) => {
-                    cancel.cancel();
-                    return Called::cancelled();
-                }
+        match self.stack.before_tool(planned).await {
+            Ok(()) => {}
+            Err(Denial::Refused { reason }) => return Called::failed(reason, StepResult::Refused),
+            Err(Denial::CancelTurn) => {
+                cancel.cancel();
+                return Called::cancelled();
             }
         }
         drop(turn);
@@ -388,9 +380,8 @@ impl Agent {
         let (approval, run_id) = (planned.approval.clone(), planned.run_id.clone());
         let context = ToolContext { runner: self.runner.as_ref(), approval, run_id, cancel };
         let started = Instant::now();
-        let repeats = self.middleware.iter().map(|middleware| middleware.repeats(planned)).max().unwrap_or(0);
         let mut called = Called::of(tool.call(&planned.args, &context).await);
-        for _ in 0..repeats {
+        for _ in 0..planned.repeats {
             if called.outcome != StepResult::Failed {
                 break;
             }
@@ -404,7 +395,7 @@ impl Agent {
             (StepResult::Done, _) => counted(&called.content),
             _ => None,
         };
-        self.middleware.iter().rev().for_each(|middleware| middleware.tool_ran(planned, called.outcome));
+        self.stack.tell(Fact::ToolRan(planned, called.outcome)).await;
         if let Some(note) = planned.note.take() {
             called.content = format!("[{note}]\n{}", called.content);
         }
@@ -414,23 +405,19 @@ impl Agent {
     async fn finish(&self, call: ToolCall, called: Called) -> ToolResult {
         let Called { content, is_error, outcome, .. } = called;
         let mut result = ToolResult { call_id: call.id.clone(), tool: call.name.clone(), content, is_error };
-        for middleware in self.middleware.iter().rev() {
-            middleware.after_tool(&mut result).await;
-        }
-        for middleware in self.middleware.iter().rev() {
-            middleware.call_ended(&call, outcome, &result);
-        }
+        self.stack.after_tool(&mut result).await;
+        self.stack.tell(Fact::CallEnded(&call, outcome, &result)).await;
         result
     }
 }
 
-/// The file that a call names which cannot be run.
 /// The lines of a result that is more than a glance.
 fn counted(result: &str) -> Option<StepDetail> {
     let lines = output_of(result).lines().count();
     (lines > GLANCE_LINES).then(|| StepDetail::Lines(u32::try_from(lines).unwrap_or(u32::MAX)))
 }
 
+/// The file that a call names which cannot be run.
 fn unusable_title(args: &JsonObject) -> String {
     let path = args.get("path").and_then(|path| path.as_str()).map(str::trim).filter(|path| !path.is_empty());
     path.map_or_else(|| UNUSABLE.to_owned(), |path| one_line(path, TITLE_MAX_CHARS))

@@ -3,14 +3,15 @@
 use std::{collections::BTreeMap, ops::ControlFlow, sync::Arc};
 
 use cohab_model_api::ModelProvider;
-use futures::{StreamExt, stream::FuturesUnordered};
 use tokio_util::sync::CancellationToken;
 
 use super::{
     error::StopReason,
-    hook::{Middleware, TurnResult},
+    hook::TurnResult,
+    observer::Fact,
     plan::{Next, StepKind, TurnLimits, next_step},
-    port::{EventSink, Tool, TurnEvent},
+    port::{EventSink, Tool, TurnEvent, TurnPorts},
+    stack::TurnStack,
     state::{Progress, TurnState},
 };
 use crate::runner::CommandRunner;
@@ -24,8 +25,10 @@ pub struct Agent {
     pub provider: Arc<dyn ModelProvider>,
     /// The tools, by name.
     pub tools: BTreeMap<String, Arc<dyn Tool>>,
-    /// The middleware around the loop, outermost first.
-    pub middleware: Vec<Arc<dyn Middleware>>,
+    /// The middleware and the observers around the loop.
+    pub stack: TurnStack,
+    /// What else the loop asks.
+    pub ports: TurnPorts,
     /// The shell for the tools.
     pub runner: Arc<dyn CommandRunner>,
     /// The system prompt.
@@ -49,9 +52,7 @@ impl Agent {
             Some(reason) => Ok(reason),
             None => self.run_until_cut_off(state, sink, cancel).await,
         };
-        for middleware in self.middleware.iter().rev() {
-            middleware.after_turn(state, &result).await;
-        }
+        self.stack.tell(Fact::TurnEnded(state, &result)).await;
         result
     }
 
@@ -61,8 +62,12 @@ impl Agent {
         sink: &dyn EventSink,
         cancel: &CancellationToken,
     ) -> TurnResult {
-        let mut cuts: FuturesUnordered<_> =
-            self.middleware.iter().map(|middleware| middleware.abort_signal()).collect();
+        let mut passed = std::pin::pin!(async {
+            match &self.ports.deadline {
+                Some(deadline) => deadline.passed().await,
+                None => std::future::pending().await,
+            }
+        });
         let mut steps = std::pin::pin!(self.run_steps(state, sink, cancel));
         let mut cut = None;
         loop {
@@ -72,7 +77,7 @@ impl Agent {
                     let was_cut = result == Ok(StopReason::Cancelled);
                     return cut.filter(|_| was_cut).map_or(result, Err);
                 }
-                Some(error) = cuts.next(), if cut.is_none() => {
+                error = &mut passed, if cut.is_none() => {
                     cut = Some(error);
                     cancel.cancel();
                 }
@@ -105,9 +110,7 @@ impl Agent {
                 let (usage, is_cost_partial) = (state.usage(), state.is_cost_partial());
                 sink.emit(TurnEvent::Spent { usage, is_cost_partial }).await;
             }
-            for middleware in self.middleware.iter().rev() {
-                middleware.after_step(state).await;
-            }
+            self.stack.tell(Fact::StepEnded(state)).await;
             applied?;
         }
     }
@@ -117,38 +120,29 @@ impl Agent {
         if cancel.is_cancelled() || !state.can_be_extended() {
             return;
         }
-        let additions: Vec<_> = self.middleware.iter().flat_map(|middleware| middleware.additions()).collect();
+        let additions = self.ports.additions.as_ref().map(|take| take()).unwrap_or_default();
         if additions.is_empty() {
             return;
         }
         additions.iter().for_each(|addition| state.extend(addition.message.clone()));
-        for middleware in self.middleware.iter().rev() {
-            middleware.extended(state).await;
-        }
+        self.stack.tell(Fact::Extended(state)).await;
         for addition in additions {
             sink.emit(TurnEvent::Extended(addition.words)).await;
         }
     }
 
-    /// Returns a hook's answer in place of the model's.
+    /// Returns an answer in place of the model's.
     async fn known_answer(
         &self,
         state: &mut TurnState,
         sink: &dyn EventSink,
         cancel: &CancellationToken,
     ) -> Option<StopReason> {
-        let look = async {
-            for middleware in &self.middleware {
-                if let Some(text) = middleware.before_turn(state).await {
-                    return Some(text);
-                }
-            }
-            None
-        };
+        let answers = self.ports.known_answers.as_ref()?;
         let text = tokio::select! {
             biased;
             () = cancel.cancelled() => None,
-            text = look => text,
+            text = answers.answer(state) => text,
         }?;
         sink.emit(TurnEvent::Text(text.clone())).await;
         state.answer_with(text);
@@ -162,16 +156,10 @@ impl Agent {
         state: &mut TurnState,
         cancel: &CancellationToken,
     ) -> ControlFlow<TurnResult> {
-        let ask = async {
-            for middleware in &self.middleware {
-                middleware.before_step(step, state).await?;
-            }
-            ControlFlow::Continue(())
-        };
         tokio::select! {
             biased;
             () = cancel.cancelled() => ControlFlow::Continue(()),
-            flow = ask => flow,
+            flow = self.stack.before_step(step, state) => flow,
         }
     }
 }

@@ -8,7 +8,7 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_agent::{Middleware, state::NOTE_MARK};
-use cohab_model_api::{Message, ModelRequest};
+use cohab_model_api::{Message, ModelRequest, Overflow};
 
 /// Keys of the marks. The same call has the same mark as long as these live, so requests begin with the same bytes.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +32,7 @@ pub struct Spotlight {
 
 #[async_trait]
 impl Middleware for Spotlight {
-    async fn before_model(&self, request: &mut ModelRequest) {
+    async fn before_model(&self, request: &mut ModelRequest, _refused: Option<Overflow>) -> bool {
         for message in &mut request.messages {
             let Message::ToolResults(results) = message else { continue };
             for result in results {
@@ -40,6 +40,7 @@ impl Middleware for Spotlight {
                 result.content = marked(&result.content, &mark);
             }
         }
+        false
     }
 }
 

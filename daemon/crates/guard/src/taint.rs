@@ -3,15 +3,13 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    ops::ControlFlow,
     path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use async_trait::async_trait;
 use cohab_agent::{
-    Denial, Middleware, PlannedCall, TurnResult, TurnState,
-    plan::StepKind,
+    Fact, PlannedCall, TurnObserver, TurnState,
     port::{Effect, StepResult},
 };
 use cohab_context::{query, query_text};
@@ -136,10 +134,11 @@ pub struct Watch {
 }
 
 #[async_trait]
-impl Middleware for Watch {
-    async fn before_step(&self, _: StepKind, state: &mut TurnState) -> ControlFlow<TurnResult> {
-        self.taint.look(state, &self.place);
-        ControlFlow::Continue(())
+impl TurnObserver for Watch {
+    async fn observe(&self, fact: Fact<'_>) {
+        if let Fact::StepBegins(state) = fact {
+            self.taint.look(state, &self.place);
+        }
     }
 }
 
@@ -168,21 +167,17 @@ impl ExecutionTaint {
     fn running(&self) -> MutexGuard<'_, HashMap<String, Running>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-#[async_trait]
-impl Middleware for ExecutionTaint {
-    async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
+    fn begins(&self, call: &PlannedCall) {
         let command = match &call.intent.effect {
             Effect::RunCommand { command } => Some((command.to_string(), call.cwd.clone())),
             _ => None,
         };
         let label = self.place.of_planned(call);
         self.running().insert(call.call_id.clone(), Running { label, command });
-        Ok(())
     }
 
-    fn call_ended(&self, call: &ToolCall, outcome: StepResult, result: &ToolResult) {
+    fn ended(&self, call: &ToolCall, outcome: StepResult, result: &ToolResult) {
         let label = match (self.running().remove(&call.id), outcome) {
             // It did not run: its text is cohab's or the user's.
             (_, StepResult::Refused) | (None, StepResult::Cancelled) => None,
@@ -196,6 +191,17 @@ impl Middleware for ExecutionTaint {
         let mut state = self.taint.state();
         state.judged(&call.id);
         label.into_iter().for_each(|label| state.saw(label));
+    }
+}
+
+#[async_trait]
+impl TurnObserver for ExecutionTaint {
+    async fn observe(&self, fact: Fact<'_>) {
+        match fact {
+            Fact::CallReached(call) => self.begins(call),
+            Fact::CallEnded(call, outcome, result) => self.ended(call, outcome, result),
+            _ => {}
+        }
     }
 }
 
@@ -324,10 +330,10 @@ mod tests {
             if outcome == StepResult::Failed {
                 let effect = Effect::RunCommand { command: "curl x.test".into() };
                 let intent = Intent { title: String::new(), effect };
-                let mut planned = PlannedCall::new(&call, serde_json::Map::new(), intent, "/home/ann/shop".into());
-                watch.before_tool(&mut planned).await.unwrap();
+                let planned = PlannedCall::new(&call, serde_json::Map::new(), intent, "/home/ann/shop".into());
+                watch.observe(Fact::CallReached(&planned)).await;
             }
-            watch.call_ended(&call, outcome, &result);
+            watch.observe(Fact::CallEnded(&call, outcome, &result)).await;
             messages[1] = Message::ToolResults(vec![result]);
             taint.look(&TurnState::new([vec![question("a")], messages.into()].concat(), "and now".into()), &place());
             assert_eq!(taint.source(), None, "{content}");
@@ -350,13 +356,13 @@ mod tests {
         let call = ToolCall { id: "1".into(), name: "bash".into(), args: Ok(serde_json::Map::new().into()) };
         let effect = Effect::RunCommand { command: "cat notes".into() };
         let intent = Intent { title: String::new(), effect };
-        let mut planned = PlannedCall::new(&call, serde_json::Map::new(), intent, "/srv/clone".into());
+        let planned = PlannedCall::new(&call, serde_json::Map::new(), intent, "/srv/clone".into());
         let result = ToolResult { call_id: "1".into(), tool: "bash".into(), content: "x".into(), is_error: false };
-        watch.call_ended(&call, StepResult::Refused, &result);
+        watch.observe(Fact::CallEnded(&call, StepResult::Refused, &result)).await;
         assert_eq!(taint.source(), None);
-        watch.before_tool(&mut planned).await.unwrap();
+        watch.observe(Fact::CallReached(&planned)).await;
         assert_eq!(taint.source(), None, "its own question is judged by what was read before");
-        watch.call_ended(&call, StepResult::Done, &result);
+        watch.observe(Fact::CallEnded(&call, StepResult::Done, &result)).await;
         assert_eq!(taint.source().as_deref(), Some("`/srv/clone`"));
     }
 }

@@ -20,7 +20,8 @@ struct Shorten(Mutex<Vec<Overflow>>);
 
 #[async_trait]
 impl Middleware for Arc<Shorten> {
-    async fn on_overflow(&self, request: &mut ModelRequest, sizes: Overflow) -> bool {
+    async fn before_model(&self, request: &mut ModelRequest, refused: Option<Overflow>) -> bool {
+        let Some(sizes) = refused else { return false };
         self.0.lock().unwrap().push(sizes);
         let older = request.messages.len() - 1;
         request.messages.drain(..older);
@@ -98,13 +99,12 @@ async fn calls_of_a_later_step_may_be_too_long_as_well() {
     assert_eq!(turn.ran(), ["1", "2"], "no call runs twice");
 }
 
-/// Middleware that prices each answer with tokens.
-struct Price;
-
-impl Middleware for Price {
-    fn after_model(&self, usage: &mut TokenUsage) {
-        usage.cost_microusd = usage.output.map(|tokens| tokens * 2);
-    }
+/// A turn where each answer with tokens has its price.
+fn priced(scripts: Vec<Vec<ModelEvent>>) -> Turn {
+    let mut turn = Turn::new(scripts);
+    turn.agent.ports.account =
+        Some(Arc::new(|usage: &mut TokenUsage| usage.cost_microusd = usage.output.map(|tokens| tokens * 2)));
+    turn
 }
 
 #[tokio::test]
@@ -114,12 +114,12 @@ async fn costs_add_up_and_what_is_not_known_is_told_apart() {
     let known = vec![used(5), text("done"), stop(StopClass::End)];
     for (second, partial) in [(known, false), (done(), true)] {
         let is_known = !partial;
-        let mut turn = Turn::new(vec![first(), second]).with(Price);
+        let mut turn = priced(vec![first(), second]);
         turn.run().await.unwrap();
         assert_eq!(turn.state.usage().cost_microusd, Some(if is_known { 30 } else { 20 }));
         assert_eq!(turn.state.is_cost_partial(), partial);
     }
-    let mut failed = Turn::new(vec![vec![ModelEvent::Incomplete { reason: "cut".into() }]]).with(Price);
+    let mut failed = priced(vec![vec![ModelEvent::Incomplete { reason: "cut".into() }]]);
     assert!(failed.run().await.is_err());
     assert!(!failed.state.is_cost_partial(), "an answer that never began costs nothing");
 }

@@ -3,34 +3,32 @@
 use cohab_model_api::ToolResult;
 
 use super::*;
-use crate::{hook::Addition, state::Attachments};
+use crate::{port::Addition, state::Attachments};
 
-/// Adds one sentence each time that it is asked, as long as there is one.
-struct Adds {
-    words: Mutex<VecDeque<Option<&'static str>>>,
-    /// Number of messages when the additions were reported as part of the conversation.
-    kept: Arc<Mutex<Vec<usize>>>,
-}
+/// Records the number of messages when the additions were reported as part of the conversation.
+struct Keeps(Arc<Mutex<Vec<usize>>>);
 
 #[async_trait]
-impl Middleware for Adds {
-    fn additions(&self) -> Vec<Addition> {
-        let words = self.words.lock().unwrap().pop_front().flatten();
-        words.map(|words| Addition { words: words.into(), message: format!("added: {words}") }).into_iter().collect()
-    }
-
-    async fn extended(&self, state: &TurnState) {
-        self.kept.lock().unwrap().push(state.messages().len());
+impl TurnObserver for Keeps {
+    async fn observe(&self, fact: Fact<'_>) {
+        if let Fact::Extended(state) = fact {
+            self.0.lock().unwrap().push(state.messages().len());
+        }
     }
 }
 
+/// A turn to which one of these is added each time that the loop asks.
 fn adding<const N: usize>(
     scripts: Vec<Vec<ModelEvent>>,
     words: [Option<&'static str>; N],
 ) -> (Turn, Arc<Mutex<Vec<usize>>>) {
-    let kept = Arc::default();
-    let adds = Adds { words: Mutex::new(words.into()), kept: Arc::clone(&kept) };
-    (Turn::new(scripts).with(adds), kept)
+    let (kept, words) = (Arc::default(), Mutex::new(VecDeque::from(words)));
+    let mut turn = Turn::new(scripts).observed_by(Keeps(Arc::clone(&kept)));
+    turn.agent.ports.additions = Some(Arc::new(move || {
+        let words = words.lock().unwrap().pop_front().flatten();
+        words.map(|words| Addition { words: words.into(), message: format!("added: {words}") }).into_iter().collect()
+    }));
+    (turn, kept)
 }
 
 fn user(text: &str) -> Message {

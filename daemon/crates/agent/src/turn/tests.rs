@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    Denial, PlannedCall, TurnError,
+    Denial, Middleware, PlannedCall, TurnError, TurnObserver,
     port::{Activity, Effect, Intent, StepResult, ToolContext, ToolOutput, TurnEvent},
 };
 
@@ -128,7 +128,8 @@ impl Turn {
         let agent = Agent {
             provider: Arc::clone(&provider) as _,
             tools: [("echo".to_owned(), Arc::clone(&echo) as Arc<dyn Tool>)].into(),
-            middleware: Vec::new(),
+            stack: TurnStack::default(),
+            ports: TurnPorts::default(),
             runner: Arc::new(NoShell),
             system: "system".into(),
             limits: TurnLimits { model_calls: 5 },
@@ -143,7 +144,12 @@ impl Turn {
     }
 
     fn with(mut self, middleware: impl Middleware + 'static) -> Self {
-        self.agent.middleware.push(Arc::new(middleware));
+        self.agent.stack.change(Arc::new(middleware));
+        self
+    }
+
+    fn observed_by(mut self, observer: impl TurnObserver + 'static) -> Self {
+        self.agent.stack.observe(Arc::new(observer));
         self
     }
 

@@ -9,7 +9,7 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_agent::{
-    Agent, TurnError,
+    Agent, ObservedApprover, TurnError, TurnObserver,
     port::{Approver, Tool},
     runner::CommandRunner,
     tasks::Task,
@@ -27,11 +27,10 @@ use cohab_model_api::{Message, TokenUsage};
 use cohab_models::{resolution::Choice, scrubbed::WithheldProvider};
 use cohab_runtime::{
     middleware::{
-        audit::AuditedApprover,
         model_capacity::ModelCapacity,
         turn_clock::{TurnClock, UnhurriedApprover},
     },
-    recording::{RecordingApprover, RecordingRunner},
+    recording::RecordingRunner,
 };
 use cohab_session::{
     Assembler, Introduction, TurnParts, approver::SessionApprover, session::Session, shell::fallback::LiveOrIsolated,
@@ -117,13 +116,12 @@ impl Assembler for Assembly {
         let recorder = Arc::clone(&parts.recorder);
         let approver: Arc<dyn Approver> = Arc::new(SessionApprover::new(Arc::clone(&session), parts.turn_id));
         let clock = Arc::new(TurnClock::start());
-        let approver = Arc::new(UnhurriedApprover::new(approver, Arc::clone(&clock)));
-        let mut approver: Arc<dyn Approver> = Arc::new(RecordingApprover::new(approver, Arc::clone(&recorder)));
+        let inner = Arc::new(UnhurriedApprover::new(approver, Arc::clone(&clock)));
         let shell = session.live_shell().map_or(Shell::Bash, |name| Shell::of(Path::new(&name)));
         let audit = self.audit(&parts, &resolved.settings, shell);
-        if let Some(audit) = &audit {
-            approver = Arc::new(AuditedApprover::new(approver, Arc::clone(audit)));
-        }
+        let mut observers: Vec<Arc<dyn TurnObserver>> = vec![Arc::clone(&recorder) as _];
+        observers.extend(audit.clone().map(|audit| audit as _));
+        let approver: Arc<dyn Approver> = Arc::new(ObservedApprover { inner, observers });
         let Answering { provider, fallback } = self.answering(&resolved, &parts, approver.as_ref()).await?;
         let here = Arc::clone(&session);
         let provider = WithheldProvider::around(provider, &self.withheld(move || here.cwd()));
@@ -154,7 +152,7 @@ impl Assembler for Assembly {
             settings.tools.iter().cloned().chain(own).chain(unconfined).map(|tool| (tool.spec().name, tool)).collect();
         let system = system_prompt(&parts.surroundings.standing);
         let tools_tokens: u64 = tools.values().map(|tool| spec_tokens(&tool.spec())).sum();
-        let around = MiddlewareStack {
+        let (stack, ports) = MiddlewareStack {
             assembly: self,
             parts: &parts,
             resolved: &resolved,
@@ -166,8 +164,9 @@ impl Assembler for Assembly {
             shell,
             reach,
             beside_tokens: estimate_tokens(&system) + tools_tokens,
-        };
-        let middleware = around.list().await;
-        Ok(Agent { provider, tools, middleware, runner, system, limits: settings.limits })
+        }
+        .build()
+        .await;
+        Ok(Agent { provider, tools, stack, ports, runner, system, limits: settings.limits })
     }
 }

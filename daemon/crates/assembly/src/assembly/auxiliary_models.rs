@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use cohab_agent::{Middleware, TurnError};
+use cohab_agent::{TurnError, completion::Account};
 use cohab_config::{model_roles::Role, strategy::Strategy};
 use cohab_context::{
     compaction::{self, Compactor, Shortened, Sliding, Summarize, Truncate},
@@ -36,7 +36,7 @@ pub(super) struct Summarizer {
     provider: Arc<dyn ModelProvider>,
     /// Most tokens of a request to it, by the estimate.
     request_tokens: u64,
-    accounting: Arc<Accounting>,
+    account: Account,
 }
 
 impl Summarizer {
@@ -46,7 +46,7 @@ impl Summarizer {
             Strategy::Truncate => Arc::new(Truncate),
             Strategy::Sliding => Arc::new(Sliding),
             Strategy::Summarize => {
-                Arc::new(Summarize::new(self.provider, self.request_tokens, spent.account(self.accounting)))
+                Arc::new(Summarize::new(self.provider, self.request_tokens, spent.account(self.account)))
             }
         }
     }
@@ -85,7 +85,7 @@ impl AuxiliaryModel {
         };
         let answered = Box::new(answered);
         let accounting = Arc::new(Accounting { store, session, turn, answered, sent: Mutex::default() });
-        Summarizer { provider, request_tokens, accounting }
+        Summarizer { provider, request_tokens, account: accounting.account() }
     }
 }
 
@@ -126,8 +126,7 @@ impl Assembly {
             async move {
                 let provider = pool.of_role(Role::Namer).await?;
                 let clerk = AuxiliaryModel { role: Some(Role::Namer), provider, settings, store, withheld };
-                let Summarizer { provider, accounting, .. } = clerk.ready(session, turn).await;
-                let account = Arc::new(move |usage: &mut TokenUsage| accounting.after_model(usage));
+                let Summarizer { provider, account, .. } = clerk.ready(session, turn).await;
                 Some(TitleModel { provider, account })
             }
             .boxed()

@@ -1,4 +1,18 @@
-//! The middleware stack registers the behaviour around the loop of a turn, as one list in its order.
+//! The middleware stack registers what stands around the loop of a turn, as one list in its order: middleware changes the turn, observers
+//! look at it.
+//!
+//! Hooks and facts before a step run from the first to the last, those after it from the last to the first. So this matters:
+//!
+//! - [`Steps`] is outermost: a run has its name before anything holds or denies it, and the end of a turn is on disk when all others
+//!   know of it. [`Checkpoint`] is inside of it: an addition is in memory and then on disk before the user learns of it.
+//! - [`Watch`] labels the conversation before [`Reading`] scans it; [`Spotlight`] marks results before [`Window`] measures the request.
+//! - [`Reading`] is inside of [`Inbound`], which takes out the letters that it looks for; [`Spooling`] stores what [`Inbound`] has cleaned.
+//! - [`Meanwhile`], [`SelfCorrection`] and [`LastAnswer`] are in the order in which the model reads their notes.
+//! - [`ProposedCallRecorder`] is outside of the gate and [`ApprovedCallRecorder`] inside of it. [`Unfilled`] is before the gate: no question
+//!   is asked about what cannot run. [`ExecutionTaint`] is behind it: the gate judges a call by what was read before.
+//! - [`Pause`] is on both sides of the gate, as the user may hold a turn while a card is open; so [`OldYes`] is behind the second one.
+//! - [`Spans`] is behind all that waits for the user. [`KeepFiles`] is behind all else that denies, [`Audit`] behind that, and
+//!   [`IntentJournal`] is innermost: what it writes happens.
 
 use std::{
     hash::{DefaultHasher, Hash as _, Hasher as _},
@@ -6,9 +20,13 @@ use std::{
     sync::{Arc, Mutex, atomic::AtomicU32},
 };
 
-use cohab_agent::{Middleware, port::Approver};
+use cohab_agent::{
+    TurnPorts, TurnStack,
+    port::{Addition, Approver, TakeAdditions},
+};
 use cohab_config::model_table::Prices;
 use cohab_context::{
+    addition,
     sections::{self, system_prompt},
     workspace::Surroundings,
 };
@@ -30,7 +48,6 @@ use cohab_protocol::ApprovalMode;
 use cohab_runtime::{
     middleware::{
         accounting::{Accounting, Answered},
-        additions::Additions,
         audit::Audit,
         auto_title::Naming,
         backups::{KeepFiles, KeptTurn},
@@ -90,65 +107,73 @@ pub(super) struct MiddlewareStack<'a> {
 
 impl MiddlewareStack<'_> {
     /// All of it, outermost first; the gate is innermost but for what records, so that it judges what really runs.
-    pub async fn list(self) -> Vec<Arc<dyn Middleware>> {
+    pub async fn build(self) -> (TurnStack, TurnPorts) {
         let TurnParts { session, recorder, memory, .. } = self.parts;
         let is_offline = self.provider.info().is_offline;
-        let mut list: Vec<Arc<dyn Middleware>> =
-            vec![Arc::new(Steps { recorder: Arc::clone(recorder), provider: Arc::clone(self.provider) })];
+        let (mut stack, mut ports) = (TurnStack::default(), TurnPorts::default());
+        stack.change_and_observe(Arc::new(Steps {
+            recorder: Arc::clone(recorder),
+            provider: Arc::clone(self.provider),
+        }));
         let spool = Spool::at(&self.assembly.paths.state_dir);
         let outputs = spool.folder(&session.key().to_string());
-        list.push(Arc::new(self.watch(outputs.clone())));
+        stack.observe(Arc::new(self.watch(outputs.clone())));
         // The built-in assistant reads results by their form.
         if !is_offline {
             let keys = self.assembly.spotlight.clone();
-            list.push(Arc::new(Spotlight { keys, session: session.key().to_string() }));
+            stack.change(Arc::new(Spotlight { keys, session: session.key().to_string() }));
         }
-        let pause: Arc<dyn Middleware> = Arc::new(self.pause());
+        let pause = Arc::new(self.pause());
         let spans = Arc::new(Spans::new(Arc::clone(self.provider), session.key().to_string()));
-        list.push(Arc::clone(&pause));
+        stack.change(Arc::clone(&pause) as _);
         if let Some(accounting) = self.accounting().await {
-            list.push(Arc::new(accounting));
-            list.push(Arc::new(self.budget()));
+            let (accounting, budget) = (Arc::new(accounting), Arc::new(self.budget()));
+            stack.observe(Arc::clone(&accounting) as _);
+            stack.change_and_observe(Arc::clone(&budget));
+            ports.account = Some(accounting.account());
+            ports.deadline = Some(budget);
         }
-        list.extend(self.given_again().map(|again| Arc::new(again) as _));
-        list.extend(self.naming().map(|naming| Arc::new(naming) as _));
+        if let Some(replay) = self.given_again().map(Arc::new) {
+            stack.observe(Arc::clone(&replay) as _);
+            ports.known_answers = Some(replay);
+        }
+        self.naming().into_iter().for_each(|naming| stack.observe(Arc::new(naming)));
         let room = self.room();
         let window = Arc::new(Window::new(Arc::clone(&self.assembly.parts.store), Box::new(move || room().0)));
-        list.push(Arc::clone(&window) as _);
+        stack.change_and_observe(Arc::clone(&window));
         if !is_offline {
-            list.push(Arc::new(self.compaction(Arc::clone(&window), &spans).await));
+            stack.change(Arc::new(self.compaction(Arc::clone(&window), &spans).await));
         }
         if let Some(fallback) = &self.fallback {
-            list.push(Arc::new(Escalation::new(fallback.clone(), Arc::clone(&self.parts.sink))));
+            stack.change(Arc::new(Escalation::new(fallback.clone(), Arc::clone(&self.parts.sink))));
         }
-        list.push(Arc::new(ProposedCallRecorder(Arc::clone(recorder))));
-        list.push(Arc::new(Checkpoint::new(Arc::clone(&memory.conversation))));
-        list.push(Arc::new(self.step_rules()));
+        stack.observe(Arc::new(ProposedCallRecorder(Arc::clone(recorder))));
+        stack.observe(Arc::new(Checkpoint(Arc::clone(&memory.conversation))));
+        stack.change(Arc::new(self.step_rules()));
         let kept = self.resolved.settings.kept.map(|_| (spool.clone(), session.key().to_string()));
-        list.push(Arc::new(Spooling {
+        stack.change(Arc::new(Spooling {
             spool: kept,
             max_bytes: self.result_max_bytes(&window),
             secrets: Arc::clone(&self.assembly.parts.secrets),
         }));
-        list.push(Arc::new(Inbound));
+        stack.change(Arc::new(Inbound));
         if !is_offline {
-            list.push(Arc::new(self.reading(outputs.clone())));
+            stack.change(Arc::new(self.reading(outputs.clone())));
+            ports.additions = Some(self.additions());
             let session = Arc::clone(session);
-            let added = Arc::clone(&session);
-            list.push(Arc::new(Additions::new(Box::new(move || added.take_additions()))));
-            list.push(Arc::new(Meanwhile::new(Box::new(move || session.take_untold()))));
-            list.push(Arc::new(SelfCorrection::new(
+            stack.change(Arc::new(Meanwhile(Box::new(move || session.take_untold()))));
+            stack.change_and_observe(Arc::new(SelfCorrection::new(
                 self.resolved.settings.guards.stalled_steps,
                 Arc::clone(&self.approver),
             )));
-            list.push(Arc::new(LastAnswer::default()));
+            stack.change(Arc::new(LastAnswer::default()));
         }
-        list.extend(self.around_calls(outputs, pause, spans));
-        list
+        self.around_calls(&mut stack, outputs, pause, spans);
+        (stack, ports)
     }
 
-    /// The middleware around a call itself: permission and records.
-    fn around_calls(self, outputs: PathBuf, pause: Arc<dyn Middleware>, spans: Arc<Spans>) -> Vec<Arc<dyn Middleware>> {
+    /// What stands around a call itself: permission and records.
+    fn around_calls(self, stack: &mut TurnStack, outputs: PathBuf, pause: Arc<Pause>, spans: Arc<Spans>) {
         let (session, recorder) = (Arc::clone(&self.parts.session), Arc::clone(&self.parts.recorder));
         let audit = self.audit.clone();
         let keep_files = KeepFiles::new(KeptTurn {
@@ -161,25 +186,29 @@ impl MiddlewareStack<'_> {
             lock: self.lock(),
         });
         let is_asked = move || session.approval() != ApprovalMode::All;
-        let calls = ApprovedCallRecorder::new(Arc::clone(&recorder), Box::new(is_asked));
+        let calls = ApprovedCallRecorder { recorder: Arc::clone(&recorder), is_asked: Box::new(is_asked) };
         let asked = Arc::clone(&self.parts.session);
         let has_live_shell = Box::new(move || asked.live_shell().is_some());
         let doubt = Doubt { doubts: Arc::clone(&self.parts.doubts), approver: Arc::clone(&self.approver) };
         let as_run = self.as_run(outputs.clone());
-        let mut list: Vec<Arc<dyn Middleware>> = vec![
-            Arc::new(Unfilled { has_live_shell }),
-            Arc::new(self.gate().with_outputs(outputs)),
-            Arc::new(as_run),
-            pause,
-            Arc::new(OldYes),
-            Arc::new(doubt),
-            spans,
-            Arc::new(calls),
-            Arc::new(keep_files),
-        ];
-        list.extend(audit.map(|audit| audit as _));
-        list.push(Arc::new(IntentJournal(recorder)));
-        list
+        stack.change(Arc::new(Unfilled { has_live_shell }));
+        stack.change(Arc::new(self.gate().with_outputs(outputs)));
+        stack.observe(Arc::new(as_run));
+        stack.change(pause);
+        stack.change(Arc::new(OldYes));
+        stack.change(Arc::new(doubt));
+        stack.observe(spans);
+        stack.observe(Arc::new(calls));
+        stack.change_and_observe(Arc::new(keep_files));
+        audit.into_iter().for_each(|audit| stack.observe(audit));
+        stack.observe(Arc::new(IntentJournal(recorder)));
+    }
+
+    /// What the user adds to the turn; the model reads it with its next call.
+    fn additions(&self) -> TakeAdditions {
+        let session = Arc::clone(&self.parts.session);
+        let addition = |words: String| Addition { message: addition::message(&words), words };
+        Arc::new(move || session.take_additions().into_iter().map(addition).collect())
     }
 
     /// The words that stand for the turn next to what it changed.

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, path::Path};
 
 use async_trait::async_trait;
 use cohab_agent::{
-    Agent, TurnLimits, TurnState,
+    Agent, TurnLimits, TurnPorts, TurnStack, TurnState,
     port::{Effect, EventSink, Intent, Tool, ToolContext, ToolOutput, TurnEvent},
     runner::CommandRunner,
 };
@@ -128,7 +128,8 @@ async fn turns_with_every_fault_end_and_run_no_command_twice() {
         let agent = Agent {
             provider: Arc::new(provider),
             tools: [("bash".to_owned(), Arc::clone(&ledger) as Arc<dyn Tool>)].into(),
-            middleware: Vec::new(),
+            stack: TurnStack::default(),
+            ports: TurnPorts::default(),
             runner: Arc::new(NoShell),
             system: "system".to_owned(),
             limits: TurnLimits { model_calls: 5 },

@@ -6,9 +6,9 @@ use std::{
 };
 
 use async_trait::async_trait;
-use cohab_agent::Middleware;
+use cohab_agent::{Fact, TurnObserver, completion::Account};
 use cohab_config::model_table::Prices;
-use cohab_model_api::{ModelRequest, TokenUsage};
+use cohab_model_api::TokenUsage;
 use cohab_store::{
     Store,
     row::{CallRow, CostSource, ModelKey},
@@ -40,12 +40,22 @@ pub struct Answered {
 }
 
 #[async_trait]
-impl Middleware for Accounting {
-    async fn before_model(&self, _request: &mut ModelRequest) {
-        *self.sent.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+impl TurnObserver for Accounting {
+    async fn observe(&self, fact: Fact<'_>) {
+        if let Fact::Requested = fact {
+            *self.sent.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        }
+    }
+}
+
+impl Accounting {
+    /// Accounts with this.
+    #[must_use]
+    pub fn account(self: Arc<Self>) -> Account {
+        Arc::new(move |usage| self.record(usage))
     }
 
-    fn after_model(&self, usage: &mut TokenUsage) {
+    fn record(&self, usage: &mut TokenUsage) {
         let Answered { wire, model, prices } = (self.answered)();
         let reported = usage.cost_microusd.map(|_| CostSource::Provider);
         let by_prices = || prices.and_then(|prices| prices.cost_microusd(usage));

@@ -1,4 +1,4 @@
-//! The one hook that writes the audit log: actions of the assistant and the consents to them. A record is on disk before its action
+//! The one observer that writes the audit log: actions of the assistant and the consents to them. A record is on disk before its action
 //! happens; nothing else waits.
 
 use std::{
@@ -9,11 +9,9 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_agent::{
-    Denial, Middleware, PlannedCall, TurnResult, TurnState,
+    Fact, PlannedCall, TurnObserver, TurnResult,
     hook::BY_RULE,
-    port::{
-        ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, EventSink, Lasts, StepResult, TurnEvent,
-    },
+    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Effect, EventSink, Lasts, StepResult, TurnEvent},
 };
 use cohab_audit::{
     AuditLog, Kept, PolicySeen,
@@ -218,19 +216,15 @@ impl Audit {
             rule,
         })
     }
-}
 
-#[async_trait]
-impl Middleware for Audit {
-    async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
-        let Some(action) = self.action(call) else { return Ok(()) };
+    async fn acts(&self, call: &PlannedCall) {
+        let Some(action) = self.action(call) else { return };
         self.begin();
         self.look_at_policy();
         self.state().begun.insert(call.call_id.clone());
         if self.log.keep_now(self.note(action)).await == Kept::NoMore {
             self.sink.emit(TurnEvent::Notice(NOT_RECORDED.into())).await;
         }
-        Ok(())
     }
 
     fn call_ended(&self, call: &ToolCall, outcome: StepResult, result: &ToolResult) {
@@ -249,9 +243,25 @@ impl Middleware for Audit {
         }
     }
 
-    async fn after_turn(&self, _state: &TurnState, result: &TurnResult) {
+    fn turn_ended(&self, result: &TurnResult) {
         self.keep(Event::TurnEnded { reason: end_word(result).to_owned() });
         self.state().hold = None;
+    }
+}
+
+#[async_trait]
+impl TurnObserver for Audit {
+    async fn observe(&self, fact: Fact<'_>) {
+        match fact {
+            Fact::CallReached(call) => self.acts(call).await,
+            Fact::CallEnded(call, outcome, result) => self.call_ended(call, outcome, result),
+            Fact::TurnEnded(_, result) => self.turn_ended(result),
+            Fact::Answered(question, answer, _) => self.answered(question, answer),
+            Fact::AllAnswered(questions, answers, _) => {
+                questions.iter().zip(answers).for_each(|(question, answer)| self.answered(question, answer));
+            }
+            _ => {}
+        }
     }
 }
 
@@ -282,37 +292,6 @@ fn subject(subject: &ApprovalSubject) -> String {
         ApprovalSubject::Effect { tool, effect: Effect::Internal } => tool.clone(),
         ApprovalSubject::LocalServer { url, server, .. } => format!("send questions to {server} at {url}"),
         ApprovalSubject::GoOn { what } => text(&format!("continue: {what}")),
-    }
-}
-
-/// Asks through another approver, and records the answers.
-pub struct AuditedApprover {
-    inner: Arc<dyn Approver>,
-    audit: Arc<Audit>,
-}
-
-impl AuditedApprover {
-    /// Asks through `inner`.
-    #[must_use]
-    pub fn new(inner: Arc<dyn Approver>, audit: Arc<Audit>) -> Self {
-        Self { inner, audit }
-    }
-}
-
-#[async_trait]
-impl Approver for AuditedApprover {
-    async fn ask(&self, question: ApprovalQuestion) -> ApprovalAnswer {
-        let answer = self.inner.ask(question.clone()).await;
-        self.audit.answered(&question, &answer);
-        answer
-    }
-
-    async fn ask_all(&self, questions: Vec<ApprovalQuestion>) -> Vec<ApprovalAnswer> {
-        let answers = self.inner.ask_all(questions.clone()).await;
-        for (question, answer) in questions.iter().zip(&answers) {
-            self.audit.answered(question, answer);
-        }
-        answers
     }
 }
 

@@ -1,6 +1,9 @@
 use std::{path::Path, sync::Mutex};
 
-use cohab_agent::{StopReason, port::Intent};
+use cohab_agent::{
+    ObservedApprover, StopReason,
+    port::{Approver, Intent},
+};
 use cohab_audit::{
     Places,
     record::Record,
@@ -81,14 +84,18 @@ impl Bench {
         let intent = Intent { title: String::new(), effect };
         let planned = PlannedCall::new(&call, JsonObject::new(), intent, "/srv".into());
         let verdict = Some(Verdict::new(level, vec!["why".into()]));
-        let mut planned = PlannedCall { verdict, approval: approval.map(str::to_owned), ..planned };
-        self.audit.before_tool(&mut planned).await.expect("it denies nothing");
+        let planned = PlannedCall { verdict, approval: approval.map(str::to_owned), ..planned };
+        self.audit.observe(Fact::CallReached(&planned)).await;
         call
+    }
+
+    async fn ended(&self, call: &ToolCall, outcome: StepResult, result: &ToolResult) {
+        self.audit.observe(Fact::CallEnded(call, outcome, result)).await;
     }
 
     async fn end(&self) {
         let result = Ok(StopReason::Answered);
-        self.audit.after_turn(&TurnState::default(), &result).await;
+        self.audit.observe(Fact::TurnEnded(&cohab_agent::TurnState::default(), &result)).await;
         self.flush().await;
     }
 
@@ -145,7 +152,7 @@ async fn who_agreed_is_told_apart() {
     let rules = "[[rule]]\ndecision = \"allow\"\nargv = [\"just\", \"fmt\"]\n";
     let bench = bench(Arc::new(Rules(rules)));
     let once = ApprovalAnswer::Approved { approval: Some("7".into()), lasts: Lasts::Once };
-    let approver = AuditedApprover::new(Arc::new(Says(once)), Arc::clone(&bench.audit));
+    let approver = ObservedApprover { inner: Arc::new(Says(once)), observers: vec![Arc::clone(&bench.audit) as _] };
     let subject = ApprovalSubject::Effect { tool: "bash".into(), effect: run("rm x") };
     approver.ask(ApprovalQuestion { is_dangerous: true, ..ApprovalQuestion::about(subject) }).await;
     bench.begin("1", run("rm x"), Level::Danger, Some("7")).await;
@@ -179,10 +186,10 @@ async fn reads_are_recorded_where_they_may_be_of_secrets_and_refusals_and_ends_a
         content: content.into(),
         is_error: false,
     };
-    bench.audit.call_ended(&call, StepResult::Done, &result("2", "SECRET=1"));
+    bench.ended(&call, StepResult::Done, &result("2", "SECRET=1")).await;
     let args = serde_json::json!({"command": "rm -rf /"}).as_object().cloned().expect("an object");
     let refused = ToolCall { id: "3".into(), name: "bash".into(), args: Ok(args.into()) };
-    bench.audit.call_ended(&refused, StepResult::Refused, &result("3", "the user refused"));
+    bench.ended(&refused, StepResult::Refused, &result("3", "the user refused")).await;
     bench.end().await;
     let events = bench.records();
     assert_eq!(consents(&events).len(), 1);

@@ -5,9 +5,8 @@ use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use cohab_agent::{
-    Middleware, StopReason, TurnState,
+    Fact, StopReason, TurnObserver,
     completion::{Account, Completion},
-    hook::TurnResult,
 };
 use cohab_context::query_text::words;
 use cohab_guard::sanitize_results::harmless;
@@ -54,11 +53,9 @@ pub struct Naming {
 }
 
 #[async_trait]
-impl Middleware for Naming {
-    async fn after_turn(&self, state: &TurnState, result: &TurnResult) {
-        if *result != Ok(StopReason::Answered) {
-            return;
-        }
+impl TurnObserver for Naming {
+    async fn observe(&self, fact: Fact<'_>) {
+        let Fact::TurnEnded(state, Ok(StopReason::Answered)) = fact else { return };
         let Some((question, answer)) = first_turn(state.messages()) else { return };
         let (title_model, recorder) = ((self.title_model)(), Arc::clone(&self.recorder));
         tokio::spawn(async move {

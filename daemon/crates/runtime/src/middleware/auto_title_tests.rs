@@ -69,10 +69,10 @@ async fn a_turn_that_failed_or_a_model_that_cannot_work_names_nothing() {
     let archive = Archive::at(folder.path().join("sessions.db"));
     let recorder = Arc::new(TurnRecorder::new(archive, Arc::default(), opening));
     let naming = Naming { title_model, recorder };
-    let mut state = TurnState::new(Vec::new(), "<question>\nwhy\n</question>".into());
+    let mut state = cohab_agent::TurnState::new(Vec::new(), "<question>\nwhy\n</question>".into());
     state.answer_with("so".into());
-    naming.after_turn(&state, &Ok(StopReason::Cancelled)).await;
+    naming.observe(Fact::TurnEnded(&state, &Ok(StopReason::Cancelled))).await;
     assert_eq!(*asked.lock().unwrap(), 0);
-    naming.after_turn(&state, &Ok(StopReason::Answered)).await;
+    naming.observe(Fact::TurnEnded(&state, &Ok(StopReason::Answered))).await;
     assert_eq!(*asked.lock().unwrap(), 1);
 }

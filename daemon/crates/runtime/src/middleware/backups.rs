@@ -10,13 +10,12 @@ use std::{
 };
 
 use async_trait::async_trait;
-use cohab_agent::{Denial, Middleware, PlannedCall, port::Effect};
+use cohab_agent::{Denial, Fact, Middleware, PlannedCall, TurnObserver, port::Effect};
 use cohab_impact::{
     changes::{Changes, changes},
     listing,
     plan::{Known, plan},
 };
-use cohab_model_api::ToolResult;
 use cohab_policy::{Context, Level, Lock, assess_line};
 use cohab_shell_state::shell::Shell;
 use cohab_store::backups::{Backups, CommandChanges, Pending};
@@ -134,9 +133,13 @@ impl Middleware for KeepFiles {
         }
         Ok(())
     }
+}
 
-    async fn after_tool(&self, result: &mut ToolResult) {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&result.call_id);
+#[async_trait]
+impl TurnObserver for KeepFiles {
+    async fn observe(&self, fact: Fact<'_>) {
+        let Fact::CallEnded(call, ..) = fact else { return };
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&call.id);
         let Some(open) = open else { return };
         let noted = self.on_disk(move |KeptTurn { backups, session, turn, .. }| match open {
             Open::File(path) => backups.changed(session, turn, &path).map_err(|error| error.to_string()),
@@ -155,8 +158,8 @@ mod session_tests;
 mod tests {
     use std::fs;
 
-    use cohab_agent::port::Intent;
-    use cohab_model_api::{JsonObject, ToolCall};
+    use cohab_agent::port::{Intent, StepResult};
+    use cohab_model_api::{JsonObject, ToolCall, ToolResult};
 
     use super::*;
 
@@ -166,8 +169,10 @@ mod tests {
         PlannedCall::new(&call, JsonObject::new(), intent, cwd.to_owned())
     }
 
-    fn result() -> ToolResult {
-        ToolResult { call_id: "1".into(), tool: "a tool".into(), content: String::new(), is_error: false }
+    async fn ends(keep: &KeepFiles) {
+        let call = ToolCall { id: "1".into(), name: "a tool".into(), args: Ok(JsonObject::new().into()) };
+        let result = ToolResult { call_id: "1".into(), tool: "a tool".into(), content: String::new(), is_error: false };
+        keep.observe(Fact::CallEnded(&call, StepResult::Done, &result)).await;
     }
 
     fn keep_files(backups: &Backups, home: &Path) -> KeepFiles {
@@ -200,7 +205,7 @@ mod tests {
         let keep = keep_files(&backups, &root);
         keep.before_tool(&mut call(write(), &root)).await.expect("it is kept");
         fs::write(&file, "new").expect("written");
-        keep.after_tool(&mut result()).await;
+        ends(&keep).await;
         let restored = backups.restore(Some("t")).expect("read").expect("something to restore");
         assert_eq!(restored.question, "tidy up");
         assert_eq!(fs::read_to_string(&file).expect("text"), "old");
@@ -222,12 +227,12 @@ mod tests {
         let backups = Backups::at(&root.join("state"));
         let keep = keep_files(&backups, &root);
         keep.before_tool(&mut run("ls -l; cat todo.txt")).await.expect("it may run");
-        keep.after_tool(&mut result()).await;
+        ends(&keep).await;
         assert_eq!(backups.turns().expect("read"), []);
         keep.before_tool(&mut run("touch two.txt && rm -f todo.txt && make")).await.expect("it may run");
         fs::write(root.join("two.txt"), "").expect("written");
         fs::remove_file(&file).expect("removed");
-        keep.after_tool(&mut result()).await;
+        ends(&keep).await;
         let restored = backups.restore(None).expect("read").expect("a turn");
         assert_eq!(restored.commands[0].uncovered, ["what `make` changes in files"]);
         assert_eq!(fs::read_to_string(&file).expect("text"), "old");

@@ -4,7 +4,9 @@
 use std::{ops::ControlFlow, sync::Arc};
 
 use async_trait::async_trait;
-use cohab_agent::{Middleware, TurnError, TurnState, hook::TurnResult, plan::StepKind};
+use cohab_agent::{
+    Fact, Middleware, TurnError, TurnObserver, TurnState, hook::TurnResult, plan::StepKind, port::Deadline,
+};
 use cohab_config::budget::Limits;
 use cohab_protocol::amount;
 use cohab_store::{Store, daily_spend::Spent};
@@ -177,8 +179,11 @@ impl Middleware for Budget {
         let exceeded = matches!(step, StepKind::ModelCall { .. }).then(|| self.limits.exceeded(self.used(state)));
         exceeded.flatten().map_or(ControlFlow::Continue(()), |gauge| ControlFlow::Break(Err(gauge.used_up())))
     }
+}
 
-    async fn abort_signal(&self) -> TurnError {
+#[async_trait]
+impl Deadline for Budget {
+    async fn passed(&self) -> TurnError {
         if self.limits.time_per_turn.is_zero() {
             return std::future::pending().await;
         }
@@ -191,9 +196,14 @@ impl Middleware for Budget {
             sleep(left).await;
         }
     }
+}
 
-    async fn after_step(&self, state: &TurnState) {
-        if let Some(gauge) = self.limits.tightest(self.used(state)) {
+#[async_trait]
+impl TurnObserver for Budget {
+    async fn observe(&self, fact: Fact<'_>) {
+        if let Fact::StepEnded(state) = fact
+            && let Some(gauge) = self.limits.tightest(self.used(state))
+        {
             (self.tell)(gauge);
         }
     }

@@ -104,7 +104,7 @@ async fn what_other_terminals_take_meanwhile_counts_and_calls_that_are_paid_stil
     let ask = StepKind::ModelCall { allow_tools: true };
     took(&store, 850);
     assert!(budget.before_step(ask, &mut state).await.is_continue());
-    budget.after_step(&state).await;
+    budget.observe(Fact::StepEnded(&state)).await;
     took(&store, 200);
     assert!(budget.before_step(StepKind::ToolCalls, &mut state).await.is_continue());
     let ControlFlow::Break(Err(error)) = budget.before_step(ask, &mut state).await else { panic!("it goes on") };
@@ -117,7 +117,7 @@ async fn a_turn_is_cut_off_when_it_has_worked_long_enough() {
     let (store, told) = (Arc::new(Store::in_memory()), Arc::default());
     let budget = budget(Limits { time_per_turn: Duration::from_secs(60), ..NO_LIMITS }, &store, &told);
     let began = tokio::time::Instant::now();
-    let (_, error) = futures::join!(budget.clock.stands_still(sleep(Duration::from_secs(40))), budget.abort_signal());
+    let (_, error) = futures::join!(budget.clock.stands_still(sleep(Duration::from_secs(40))), budget.passed());
     assert_eq!(began.elapsed().as_secs(), 100, "waiting for the user is no work");
     assert!(matches!(error, TurnError::Stopped { .. }));
 }

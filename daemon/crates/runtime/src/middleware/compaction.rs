@@ -58,10 +58,10 @@ pub struct Spent(Arc<Mutex<Option<TokenUsage>>>);
 impl Spent {
     /// Accounts with `inner`, and here.
     #[must_use]
-    pub fn account(&self, inner: Arc<dyn Middleware>) -> Account {
+    pub fn account(&self, inner: Account) -> Account {
         let spent = self.clone();
         Arc::new(move |usage: &mut TokenUsage| {
-            inner.after_model(usage);
+            inner(usage);
             let mut sum = spent.0.lock().unwrap_or_else(PoisonError::into_inner);
             sum.get_or_insert_default().add(*usage);
         })

@@ -1,4 +1,4 @@
-use cohab_agent::state::Record;
+use cohab_agent::{Fact, TurnObserver, state::Record};
 use cohab_config::strategy::Strategy;
 use cohab_context::{
     compaction::{Sliding, Summarize, Truncate},
@@ -56,12 +56,8 @@ impl EventSink for Shared {
     }
 }
 
-struct Free;
-
-impl Middleware for Free {
-    fn after_model(&self, usage: &mut TokenUsage) {
-        usage.cost_microusd = Some(7);
-    }
+fn free(usage: &mut TokenUsage) {
+    usage.cost_microusd = Some(7);
 }
 
 struct Bench {
@@ -105,7 +101,7 @@ impl Bench {
             Strategy::Sliding => Arc::new(Sliding),
             Strategy::Truncate => Arc::new(Truncate),
             Strategy::Summarize => {
-                Arc::new(Summarize::new(Arc::clone(&provider) as _, 10_000, spent.account(Arc::new(Free))))
+                Arc::new(Summarize::new(Arc::clone(&provider) as _, 10_000, spent.account(Arc::new(free))))
             }
         };
         let compaction = Compaction {
@@ -144,7 +140,7 @@ impl Bench {
         let result = ToolResult { call_id: id, tool: "bash".into(), content, is_error: false };
         self.state.apply(Record::Tools { results: vec![result], complaint: None }).unwrap();
         let provider = Arc::clone(&self.provider);
-        Steps { recorder: Arc::clone(&self.recorder), provider }.after_step(&self.state).await;
+        Steps { recorder: Arc::clone(&self.recorder), provider }.observe(Fact::StepEnded(&self.state)).await;
     }
 
     fn told(&self) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! Behaviour around the loop, one per file.
+//! Behaviour around the loop, one per file: middleware changes a turn, observers look at it, some do both.
 //!
 //! Order in a turn, outermost first (`middleware_stack.rs` of `cohab-assembly` is the list). Around the whole:
 //!
@@ -10,7 +10,7 @@
 //!    (a model that gets nowhere gives way), [`checkpoint`] (an interrupted turn loses nothing)
 //! 4. [`step_rules`] (the user's rules for steps), [`spooling`] (a long result is cut, and kept whole in a file), `cohab_guard::inbound`
 //!    (what tools return is harmless text)
-//! 5. [`user_activity`] (what the user ran is told), [`additions`] (what the user adds is read), [`self_correction`] (a model that is stuck is told, then the user is asked),
+//! 5. [`user_activity`] (what the user ran is told), [`self_correction`] (a model that is stuck is told, then the user is asked),
 //!    [`final_answer`] (why no tool runs any more)
 //!
 //! Around a call, inside of all that: `cohab_guard::unfilled` (no placeholder is typed), `cohab_guard::gate` (may it run?), [`pause`] again,
@@ -18,7 +18,6 @@
 //! kept), [`backups`] (what a file holds is kept before it is changed), [`audit`] (what is done, and who agreed, is recorded).
 
 pub mod accounting;
-pub mod additions;
 pub mod audit;
 pub mod auto_title;
 pub mod backups;

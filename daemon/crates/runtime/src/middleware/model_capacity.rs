@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use async_trait::async_trait;
-use cohab_agent::Middleware;
+use cohab_agent::{Fact, Middleware, TurnObserver};
 use cohab_context::{
     analysis::Capacity,
     fit::{fit_request, request_tokens},
@@ -79,6 +79,33 @@ impl Window {
         estimate
     }
 
+    /// Fits a request that was refused with these sizes. Returns whether it is shorter now.
+    fn fit_refused(&self, request: &mut ModelRequest, sizes: Overflow) -> bool {
+        let refused = request_tokens(request);
+        self.store.learn(&(self.room)().model, |learned| {
+            if let Some(tokens) = sizes.prompt_tokens {
+                learned.observe(tokens, refused);
+            }
+            if let Some(tokens) = sizes.window_tokens {
+                learned.refused_above(tokens);
+            }
+        });
+        // The context size in the settings may be larger than the service's.
+        self.most.fetch_min(self.after_refusal(refused, sizes), Ordering::Relaxed);
+        self.fit(request) < refused
+    }
+
+    fn learn_from(&self, usage: &TokenUsage) {
+        let in_use = self.in_use();
+        let estimate = self.estimate.load(Ordering::Relaxed);
+        if let Some(sent) = usage.sent() {
+            self.store.learn(&(self.room)().model, |learned| {
+                learned.observe(sent, estimate);
+                learned.in_use = Some(in_use);
+            });
+        }
+    }
+
     /// The largest estimate after a request of `refused` tokens was refused with `sizes`.
     fn after_refusal(&self, refused: u64, sizes: Overflow) -> u64 {
         let told_ratio = sizes.prompt_tokens.map(|tokens| tokens as f64 / refused.max(1) as f64);
@@ -96,33 +123,17 @@ impl Window {
 
 #[async_trait]
 impl Middleware for Window {
-    async fn before_model(&self, request: &mut ModelRequest) {
+    async fn before_model(&self, request: &mut ModelRequest, refused: Option<Overflow>) -> bool {
         self.fit(request);
+        refused.is_some_and(|sizes| self.fit_refused(request, sizes))
     }
+}
 
-    async fn on_overflow(&self, request: &mut ModelRequest, sizes: Overflow) -> bool {
-        let refused = request_tokens(request);
-        self.store.learn(&(self.room)().model, |learned| {
-            if let Some(tokens) = sizes.prompt_tokens {
-                learned.observe(tokens, refused);
-            }
-            if let Some(tokens) = sizes.window_tokens {
-                learned.refused_above(tokens);
-            }
-        });
-        // The context size in the settings may be larger than the service's.
-        self.most.fetch_min(self.after_refusal(refused, sizes), Ordering::Relaxed);
-        self.fit(request) < refused
-    }
-
-    fn after_model(&self, usage: &mut TokenUsage) {
-        let in_use = self.in_use();
-        let estimate = self.estimate.load(Ordering::Relaxed);
-        if let Some(sent) = usage.sent() {
-            self.store.learn(&(self.room)().model, |learned| {
-                learned.observe(sent, estimate);
-                learned.in_use = Some(in_use);
-            });
+#[async_trait]
+impl TurnObserver for Window {
+    async fn observe(&self, fact: Fact<'_>) {
+        if let Fact::ModelEnded(record) = fact {
+            record.usage().into_iter().for_each(|usage| self.learn_from(usage));
         }
     }
 }

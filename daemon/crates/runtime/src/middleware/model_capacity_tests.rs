@@ -1,4 +1,5 @@
-use cohab_model_api::Message;
+use cohab_agent::state::Record;
+use cohab_model_api::{AssistantMessage, Message, StopClass};
 
 use super::*;
 
@@ -29,8 +30,13 @@ fn sizes(prompt_tokens: Option<u64>, window_tokens: Option<u64>) -> Overflow {
 
 async fn sent(window: &Window, tokens: u64) -> u64 {
     let mut request = request(tokens);
-    window.before_model(&mut request).await;
+    window.before_model(&mut request, None).await;
     request_tokens(&request)
+}
+
+async fn answered(window: &Window, usage: TokenUsage) {
+    let record = Record::Answer { message: AssistantMessage::default(), class: StopClass::End, usage };
+    window.observe(Fact::ModelEnded(&record)).await;
 }
 
 #[tokio::test]
@@ -40,12 +46,12 @@ async fn the_budget_follows_what_answers_teach() {
     assert_eq!(sent(&window, 30_000).await, 17_000);
     for _ in 0..5 {
         let estimate = sent(&window, 30_000).await;
-        let mut usage = TokenUsage {
+        let usage = TokenUsage {
             input: Some(estimate / 10),
             cache_read: Some(estimate + estimate / 5),
             ..TokenUsage::default()
         };
-        window.after_model(&mut usage);
+        answered(&window, usage).await;
     }
     let factor = store.learned(&key()).factor;
     assert!((1.22..1.3).contains(&factor), "{factor}");
@@ -60,7 +66,7 @@ async fn usage_that_is_unknown_teaches_nothing() {
     let store = Arc::new(Store::in_memory());
     let window = window(&store, settings(20_000));
     sent(&window, 3_000).await;
-    window.after_model(&mut TokenUsage { output: Some(5), cache_read: Some(9), ..TokenUsage::default() });
+    answered(&window, TokenUsage { output: Some(5), cache_read: Some(9), ..TokenUsage::default() }).await;
     assert_eq!(store.learned(&key()).factor, 1.0);
 }
 
@@ -69,8 +75,8 @@ async fn a_refusal_with_sizes_teaches_both_and_the_next_request_fits_them() {
     let store = Arc::new(Store::in_memory());
     let first = window(&store, WindowSources::default());
     let mut refused = request(30_000);
-    first.before_model(&mut refused).await;
-    assert!(first.on_overflow(&mut refused, sizes(Some(36_000), Some(16_384))).await);
+    first.before_model(&mut refused, None).await;
+    assert!(first.before_model(&mut refused, Some(sizes(Some(36_000), Some(16_384)))).await);
     let estimate = request_tokens(&refused);
     // 16,384 without the answer and a tenth are 13,746 real tokens, of which 1.2 make one of the estimate.
     assert!((11_300..=11_455).contains(&estimate), "{estimate}");
@@ -86,8 +92,8 @@ async fn a_refusal_without_sizes_shortens_to_seven_tenths_for_the_rest_of_the_tu
     let store = Arc::new(Store::in_memory());
     let window = window(&store, settings(100_000));
     let mut refused = request(30_000);
-    window.before_model(&mut refused).await;
-    assert!(window.on_overflow(&mut refused, Overflow::default()).await);
+    window.before_model(&mut refused, None).await;
+    assert!(window.before_model(&mut refused, Some(Overflow::default())).await);
     assert_eq!(request_tokens(&refused), 21_000);
     assert_eq!(sent(&window, 30_000).await, 21_000);
     assert_eq!(store.learned(&key()).window_tokens, None);
@@ -98,8 +104,8 @@ async fn a_service_that_takes_less_than_the_settings_say_is_obeyed() {
     let store = Arc::new(Store::in_memory());
     let window = window(&store, settings(100_000));
     let mut refused = request(30_000);
-    window.before_model(&mut refused).await;
-    assert!(window.on_overflow(&mut refused, sizes(None, Some(8_192))).await);
+    window.before_model(&mut refused, None).await;
+    assert!(window.before_model(&mut refused, Some(sizes(None, Some(8_192)))).await);
     assert!(request_tokens(&refused) <= 6_400, "{}", request_tokens(&refused));
 }
 
@@ -108,6 +114,6 @@ async fn what_cannot_be_shortened_is_not_worth_another_try() {
     let store = Arc::new(Store::in_memory());
     let window = window(&store, settings(100_000));
     let mut refused = request(100);
-    window.before_model(&mut refused).await;
-    assert!(!window.on_overflow(&mut refused, sizes(Some(5_000), Some(4_096))).await);
+    window.before_model(&mut refused, None).await;
+    assert!(!window.before_model(&mut refused, Some(sizes(Some(5_000), Some(4_096)))).await);
 }

@@ -7,7 +7,7 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_agent::{
-    Agent, StopReason, TurnError, TurnLimits, TurnState,
+    Agent, StopReason, TurnError, TurnLimits, TurnPorts, TurnStack, TurnState,
     hook::TurnResult,
     port::{
         ApprovalAnswer, ApprovalQuestion, Approver, Effect, EventSink, Intent, Tool, ToolContext, ToolOutput, TurnEvent,
@@ -109,10 +109,14 @@ fn always_something_new(number: u32) -> Vec<ModelEvent> {
 /// The outcome of a turn with such a model after `model_calls` model calls.
 async fn outcome(answer: Answer, model_calls: u32) -> (TurnResult, Arc<Model>) {
     let model = Arc::new(Model { answer, requests: Mutex::default() });
+    let mut stack = TurnStack::default();
+    stack.change_and_observe(Arc::new(SelfCorrection::new(5, Arc::new(Nobody))));
+    stack.change(Arc::new(LastAnswer::default()));
     let agent = Agent {
         provider: Arc::clone(&model) as _,
         tools: [("read".to_owned(), Arc::new(Read) as Arc<dyn Tool>)].into(),
-        middleware: vec![Arc::new(SelfCorrection::new(5, Arc::new(Nobody))), Arc::new(LastAnswer::default())],
+        stack,
+        ports: TurnPorts::default(),
         runner: Arc::new(Nobody),
         system: String::new(),
         limits: TurnLimits { model_calls },

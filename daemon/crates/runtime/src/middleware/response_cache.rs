@@ -8,9 +8,8 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_agent::{
-    Middleware, StopReason, TurnState,
-    hook::TurnResult,
-    port::{EventSink, TurnEvent},
+    Fact, StopReason, TurnObserver, TurnResult, TurnState,
+    port::{EventSink, KnownAnswers, TurnEvent},
     state::Progress,
 };
 use cohab_context::query_text::words;
@@ -69,14 +68,25 @@ impl CacheReplay {
             places,
         })
     }
+
+    fn turn_ended(&self, state: &TurnState, result: &TurnResult) {
+        // A turn of one model call needed no tool.
+        let needed_no_tool = *result == Ok(StopReason::Answered) && state.model_calls() == 1;
+        let key = self.key.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(key) = key.filter(|key| needed_no_tool && key.model == self.model()) else { return };
+        let answer = state.messages().last().and_then(said).filter(|text| !text.trim_end().ends_with('?'));
+        if let Some(answer) = answer {
+            self.cache.keep(key, answer.to_owned());
+        }
+    }
 }
 
 /// Marks a question with more than its words.
 const PIPED: &str = "<piped-input";
 
 #[async_trait]
-impl Middleware for CacheReplay {
-    async fn before_turn(&self, state: &TurnState) -> Option<String> {
+impl KnownAnswers for CacheReplay {
+    async fn answer(&self, state: &TurnState) -> Option<String> {
         let key = self.key_of(state).await?;
         *self.key.lock().unwrap_or_else(PoisonError::into_inner) = Some(key.clone());
         let messages = state.messages();
@@ -88,20 +98,16 @@ impl Middleware for CacheReplay {
         self.sink.emit(TurnEvent::Notice(text)).await;
         Some(hit.answer)
     }
+}
 
-    async fn extended(&self, _state: &TurnState) {
-        // The answer is not to the question alone.
-        *self.key.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-
-    async fn after_turn(&self, state: &TurnState, result: &TurnResult) {
-        // A turn of one model call needed no tool.
-        let needed_no_tool = *result == Ok(StopReason::Answered) && state.model_calls() == 1;
-        let key = self.key.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(key) = key.filter(|key| needed_no_tool && key.model == self.model()) else { return };
-        let answer = state.messages().last().and_then(said).filter(|text| !text.trim_end().ends_with('?'));
-        if let Some(answer) = answer {
-            self.cache.keep(key, answer.to_owned());
+#[async_trait]
+impl TurnObserver for CacheReplay {
+    async fn observe(&self, fact: Fact<'_>) {
+        match fact {
+            // The answer is not to the question alone.
+            Fact::Extended(_) => *self.key.lock().unwrap_or_else(PoisonError::into_inner) = None,
+            Fact::TurnEnded(state, result) => self.turn_ended(state, result),
+            _ => {}
         }
     }
 }

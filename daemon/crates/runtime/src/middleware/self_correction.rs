@@ -10,7 +10,7 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_agent::{
-    Middleware, StopReason, TurnError, TurnState,
+    Fact, Middleware, StopReason, TurnError, TurnObserver, TurnState,
     builtin_tools::without_duration,
     hook::TurnResult,
     plan::StepKind,
@@ -206,11 +206,16 @@ impl SelfCorrection {
 }
 
 #[async_trait]
-impl Middleware for SelfCorrection {
-    fn call_ended(&self, call: &ToolCall, outcome: StepResult, result: &ToolResult) {
-        self.watch().call_ended(call, outcome, result);
+impl TurnObserver for SelfCorrection {
+    async fn observe(&self, fact: Fact<'_>) {
+        if let Fact::CallEnded(call, outcome, result) = fact {
+            self.watch().call_ended(call, outcome, result);
+        }
     }
+}
 
+#[async_trait]
+impl Middleware for SelfCorrection {
     async fn before_step(&self, step: StepKind, _state: &mut TurnState) -> ControlFlow<TurnResult> {
         // The last answer is requested without tools: it repeats nothing.
         if step != (StepKind::ModelCall { allow_tools: true }) {

@@ -12,7 +12,7 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_agent::{
-    Denial, Middleware, PlannedCall, TurnError, TurnResult, TurnState,
+    Fact, PlannedCall, TurnError, TurnObserver, TurnResult, TurnState,
     port::StepResult,
     state::{Cut, Record},
 };
@@ -20,7 +20,7 @@ use cohab_context::{
     compaction::{Compactor, Shortened},
     elision::Target,
 };
-use cohab_model_api::{Message, ModelInfo, ModelProvider, ModelRequest, TokenUsage, ToolCall, ToolResult};
+use cohab_model_api::{Message, ModelInfo, ModelProvider, TokenUsage, ToolCall};
 use tracing::{
     Span,
     field::{self, Empty},
@@ -47,7 +47,7 @@ const PROVIDERS: &[(&str, &str)] = &[
     ("api.x.ai", "x_ai"),
 ];
 
-/// The spans of one turn. The innermost middleware around the loop, except the recorders: a step begins after all waiting is over.
+/// The spans of one turn. Stands inside of all around the loop, except the recorders: a step begins after all waiting is over.
 pub struct Spans {
     turn: Span,
     conversation: String,
@@ -123,11 +123,8 @@ impl Spans {
         span.record("otel.name", field::display(format_args!("execute_tool {name}")));
         span
     }
-}
 
-#[async_trait]
-impl Middleware for Spans {
-    async fn before_model(&self, _request: &mut ModelRequest) {
+    fn requested(&self) {
         if self.turn.is_disabled() {
             return;
         }
@@ -186,12 +183,11 @@ impl Middleware for Spans {
         }
     }
 
-    async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
+    fn call_begins(&self, call: &PlannedCall) {
         if !self.turn.is_disabled() {
             let span = self.tool(&call.tool, &call.call_id);
             self.open().tools.insert(call.call_id.clone(), span);
         }
-        Ok(())
     }
 
     fn tool_ran(&self, call: &PlannedCall, outcome: StepResult) {
@@ -201,7 +197,7 @@ impl Middleware for Spans {
         }
     }
 
-    fn call_ended(&self, call: &ToolCall, outcome: StepResult, _result: &ToolResult) {
+    fn call_ended(&self, call: &ToolCall, outcome: StepResult) {
         let span = self.open().tools.remove(&call.id);
         match outcome {
             StepResult::Cancelled => span.into_iter().for_each(|span| failed(&span, "cancelled")),
@@ -213,12 +209,27 @@ impl Middleware for Spans {
         }
     }
 
-    async fn after_turn(&self, state: &TurnState, result: &TurnResult) {
+    fn turn_ended(&self, state: &TurnState, result: &TurnResult) {
         *self.open() = Open::default();
         tokens(&self.turn, &state.usage());
         self.turn.record("cohab.turn.end", end_word(result));
         if let Err(error) = result {
             failed(&self.turn, kind(error));
+        }
+    }
+}
+
+#[async_trait]
+impl TurnObserver for Spans {
+    async fn observe(&self, fact: Fact<'_>) {
+        match fact {
+            Fact::Requested => self.requested(),
+            Fact::CallReached(call) => self.call_begins(call),
+            Fact::ModelEnded(record) => self.model_ended(record),
+            Fact::ToolRan(call, outcome) => self.tool_ran(call, outcome),
+            Fact::CallEnded(call, outcome, _) => self.call_ended(call, outcome),
+            Fact::TurnEnded(state, result) => self.turn_ended(state, result),
+            _ => {}
         }
     }
 }

@@ -5,7 +5,7 @@ use std::{
 };
 
 use cohab_agent::{
-    Agent, TurnLimits,
+    Agent, Denial, Middleware, TurnLimits, TurnPorts, TurnStack, TurnState,
     port::{Effect, EventSink, Intent, Tool, ToolContext, ToolOutput, TurnEvent},
     runner::CommandRunner,
 };
@@ -145,13 +145,17 @@ async fn seen(script: &Value) -> Capture {
     let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(capture.clone()));
     let spans = Arc::new(Spans::new(Arc::clone(&provider) as _, "cli:default".into()));
     let spent = Spent::default();
-    let account = spent.account(Arc::new(Nobody));
+    let account = spent.account(Arc::new(|_: &mut TokenUsage| {}));
     account(&mut TokenUsage { input: Some(5), ..TokenUsage::default() });
     let compactor = spans.around(Arc::new(Truncate), spent);
+    let mut stack = TurnStack::default();
+    stack.change(Arc::new(Nobody));
+    stack.observe(spans);
     let agent = Agent {
         provider,
         tools: [("look".to_owned(), Arc::new(Look) as Arc<dyn Tool>)].into(),
-        middleware: vec![Arc::new(Nobody), spans],
+        stack,
+        ports: TurnPorts::default(),
         runner: Arc::new(Nobody),
         system: "private system".into(),
         limits: TurnLimits { model_calls: 5 },

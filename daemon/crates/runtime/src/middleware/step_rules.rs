@@ -72,15 +72,16 @@ impl Middleware for StepRules {
     }
 
     async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
-        let rule = self.rules.of_tool(&call.tool, &self.model).filter(|rule| rule.action == Action::Skip);
-        rule.map_or(Ok(()), |rule| Err(Denial::Refused { reason: rule.because("left out by a rule of the user's") }))
-    }
-
-    fn repeats(&self, call: &PlannedCall) -> u32 {
-        match (self.rules.of_tool(&call.tool, &self.model).map(|rule| rule.action), &call.intent.effect) {
-            (Some(Action::Retry(times)), Effect::Read { .. }) => times,
-            _ => 0,
+        let Some(rule) = self.rules.of_tool(&call.tool, &self.model) else { return Ok(()) };
+        match (rule.action, &call.intent.effect) {
+            (Action::Skip, _) => {
+                return Err(Denial::Refused { reason: rule.because("left out by a rule of the user's") });
+            }
+            // What only reads may run again. No hook makes a read of anything else.
+            (Action::Retry(times), Effect::Read { .. }) => call.repeats = times,
+            _ => {}
         }
+        Ok(())
     }
 }
 

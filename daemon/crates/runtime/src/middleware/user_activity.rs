@@ -7,20 +7,10 @@ use cohab_context::{query::PastCommand, user_activity::note};
 pub type TakeCommands = Box<dyn Fn() -> Vec<PastCommand> + Send + Sync>;
 
 /// For one turn.
-pub struct Meanwhile {
-    take: TakeCommands,
-}
-
-impl Meanwhile {
-    /// Reports the commands that `take` returns.
-    #[must_use]
-    pub fn new(take: TakeCommands) -> Self {
-        Self { take }
-    }
-}
+pub struct Meanwhile(pub TakeCommands);
 
 impl Middleware for Meanwhile {
     fn pending_notes(&self) -> Option<String> {
-        note(&(self.take)())
+        note(&(self.0)())
     }
 }

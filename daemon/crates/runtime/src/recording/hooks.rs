@@ -1,22 +1,50 @@
-//! Records tool calls with two hooks: one outside the gate sees the model's wish and its final result, one inside sees the call that
+//! Records tool calls with two observers: one outside the gate sees the model's wish and its final result, one inside sees the call that
 //! really runs.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cohab_agent::{Denial, Middleware, PlannedCall, hook::BY_RULE, port::Effect};
+use cohab_agent::{Fact, PlannedCall, TurnObserver, hook::BY_RULE, port::Effect};
 use cohab_model_api::ToolResult;
 use cohab_store::sessions::event::{Approval, Call, CallResult, Event, OUTPUT_TAIL_BYTES};
 use cohab_text::{cut::tail, sanitize::sanitize};
 
 use super::{OpenCall, TurnRecorder};
 
+/// Records the user's answers.
+#[async_trait]
+impl TurnObserver for TurnRecorder {
+    async fn observe(&self, fact: Fact<'_>) {
+        match fact {
+            Fact::Answered(question, answer, waited) => {
+                self.steps.waited(waited);
+                self.asked(question, answer);
+            }
+            Fact::AllAnswered(questions, answers, waited) => {
+                self.steps.waited(waited);
+                self.asked_beforehand(questions, answers);
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Outside the gate.
 pub struct ProposedCallRecorder(pub Arc<TurnRecorder>);
 
 #[async_trait]
-impl Middleware for ProposedCallRecorder {
-    async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
+impl TurnObserver for ProposedCallRecorder {
+    async fn observe(&self, fact: Fact<'_>) {
+        match fact {
+            Fact::CallReached(call) => self.proposed(call),
+            Fact::CallEnded(_, _, result) => self.ended(result),
+            _ => {}
+        }
+    }
+}
+
+impl ProposedCallRecorder {
+    fn proposed(&self, call: &PlannedCall) {
         let beforehand = self.0.take_beforehand(&call.intent.effect);
         let open = OpenCall {
             step: call.step,
@@ -30,10 +58,9 @@ impl Middleware for ProposedCallRecorder {
         let mut state = self.0.state();
         state.current.clone_from(&call.call_id);
         state.calls.insert(call.call_id.clone(), open);
-        Ok(())
     }
 
-    async fn after_tool(&self, result: &mut ToolResult) {
+    fn ended(&self, result: &ToolResult) {
         let Some(open) = self.0.state().calls.remove(&result.call_id) else {
             // No arguments that a tool could be called with.
             return;
@@ -53,21 +80,16 @@ impl Middleware for ProposedCallRecorder {
 
 /// Inside the gate.
 pub struct ApprovedCallRecorder {
-    recorder: Arc<TurnRecorder>,
-    is_asked: Box<dyn Fn() -> bool + Send + Sync>,
-}
-
-impl ApprovedCallRecorder {
-    /// `is_asked` says whether the user is asked at all.
-    #[must_use]
-    pub fn new(recorder: Arc<TurnRecorder>, is_asked: Box<dyn Fn() -> bool + Send + Sync>) -> Self {
-        Self { recorder, is_asked }
-    }
+    /// The recorder.
+    pub recorder: Arc<TurnRecorder>,
+    /// Whether the user is asked at all.
+    pub is_asked: Box<dyn Fn() -> bool + Send + Sync>,
 }
 
 #[async_trait]
-impl Middleware for ApprovedCallRecorder {
-    async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
+impl TurnObserver for ApprovedCallRecorder {
+    async fn observe(&self, fact: Fact<'_>) {
+        let Fact::CallReached(call) = fact else { return };
         let unasked = match call.approval.as_deref() {
             _ if !(self.is_asked)() => Approval::Mode,
             Some(BY_RULE) => Approval::Rule,
@@ -76,7 +98,7 @@ impl Middleware for ApprovedCallRecorder {
         };
         let kept = {
             let mut state = self.recorder.state();
-            let Some(open) = state.calls.get_mut(&call.call_id) else { return Ok(()) };
+            let Some(open) = state.calls.get_mut(&call.call_id) else { return };
             let approval = if open.was_asked { open.call.approval } else { unasked };
             let now = noted(call, approval);
             let was_changed = now.command != open.call.command;
@@ -84,13 +106,12 @@ impl Middleware for ApprovedCallRecorder {
             open.call = Call { proposed, ..now };
             open.is_allowed = true;
             if matches!(call.intent.effect, Effect::Read { .. }) {
-                return Ok(());
+                return;
             }
             open.is_kept = true;
             open.call.clone()
         };
         self.recorder.keep(Event::Call(kept));
-        Ok(())
     }
 }
 

@@ -1,5 +1,5 @@
-//! Recording stores the events of a turn: a wrapper around each port of the agent takes notes. Only a step with effects waits for it,
-//! and nothing is stored before the settings of the turn allow it. It decides nothing about the turn.
+//! Recording stores the events of a turn: observers and wrappers around the agent's sink and runner take notes. Only a step with effects
+//! waits for it, and nothing is stored before the settings of the turn allow it. It decides nothing about the turn.
 
 pub mod hooks;
 mod ports;
@@ -26,7 +26,7 @@ use cohab_types::command::{CommandOutcome, Mode};
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
-pub use ports::{RecordingApprover, RecordingRunner, RecordingSink};
+pub use ports::{RecordingRunner, RecordingSink};
 pub use session::SessionRecord;
 
 use cohab_agent::{

@@ -4,13 +4,12 @@ use std::{path::PathBuf, sync::Arc};
 
 use async_trait::async_trait;
 use cohab_agent::{
-    port::{ApprovalAnswer, ApprovalQuestion, Approver, EventSink, TurnEvent},
+    port::{EventSink, TurnEvent},
     runner::CommandRunner,
 };
 use cohab_store::sessions::event::Event;
 use cohab_text::sanitize::sanitize_prose;
 use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::TurnRecorder;
@@ -65,39 +64,6 @@ impl<S: EventSink> EventSink for RecordingSink<S> {
 fn append(held: &mut String, text: &str) {
     if held.len() + text.len() <= MAX_HELD_BYTES {
         held.push_str(text);
-    }
-}
-
-/// Records the user's approvals.
-pub struct RecordingApprover {
-    inner: Arc<dyn Approver>,
-    recorder: Arc<TurnRecorder>,
-}
-
-impl RecordingApprover {
-    /// Asks through `inner`.
-    #[must_use]
-    pub fn new(inner: Arc<dyn Approver>, recorder: Arc<TurnRecorder>) -> Self {
-        Self { inner, recorder }
-    }
-}
-
-#[async_trait]
-impl Approver for RecordingApprover {
-    async fn ask(&self, question: ApprovalQuestion) -> ApprovalAnswer {
-        let began = Instant::now();
-        let answer = self.inner.ask(question.clone()).await;
-        self.recorder.steps.waited(began.elapsed());
-        self.recorder.asked(&question, &answer);
-        answer
-    }
-
-    async fn ask_all(&self, questions: Vec<ApprovalQuestion>) -> Vec<ApprovalAnswer> {
-        let began = Instant::now();
-        let answers = self.inner.ask_all(questions.clone()).await;
-        self.recorder.steps.waited(began.elapsed());
-        self.recorder.asked_beforehand(&questions, &answers);
-        answers
     }
 }
 

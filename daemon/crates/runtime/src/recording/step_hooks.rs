@@ -1,15 +1,15 @@
-//! Records steps with two hooks: the outermost sees the model's wish and its final result, the innermost writes the intent of a step
-//! before it runs.
+//! Records steps in two places: outermost are the model's wish and its final result, innermost the intent of a step is written before it
+//! runs.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cohab_agent::{Denial, Middleware, PlannedCall, TurnResult, TurnState, state::Record};
-use cohab_model_api::{ModelProvider, TokenUsage, ToolResult};
+use cohab_agent::{Denial, Fact, Middleware, PlannedCall, TurnObserver, state::Record};
+use cohab_model_api::ModelProvider;
 
 use super::TurnRecorder;
 
-/// The outermost hook.
+/// Outside of everything. Names each run of a call, so that records outside of the turn can name it, too.
 pub struct Steps {
     /// The recorder.
     pub recorder: Arc<TurnRecorder>,
@@ -19,37 +19,35 @@ pub struct Steps {
 
 #[async_trait]
 impl Middleware for Steps {
-    fn after_model(&self, usage: &mut TokenUsage) {
-        self.recorder.steps.took(usage);
-    }
-
-    fn model_ended(&self, record: &Record) {
-        if matches!(record, Record::Answer { .. }) {
-            self.recorder.steps.answered_by(&self.provider.info());
-        }
-    }
-
     async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
         self.recorder.steps.planned(call);
         Ok(())
     }
+}
 
-    async fn after_tool(&self, result: &mut ToolResult) {
-        self.recorder.steps.ran(result);
-    }
-
-    async fn extended(&self, state: &TurnState) {
-        self.recorder.extended(state.messages(), state.rewrites()).await;
-    }
-
-    async fn after_step(&self, state: &TurnState) {
-        self.recorder.step_done(state.messages(), state.rewrites());
-        self.recorder.steps.step_done(state);
-    }
-
-    async fn after_turn(&self, state: &TurnState, result: &TurnResult) {
-        self.recorder.step_done(state.messages(), state.rewrites());
-        self.recorder.steps.turn_done(state, result).await;
+#[async_trait]
+impl TurnObserver for Steps {
+    async fn observe(&self, fact: Fact<'_>) {
+        let Self { recorder, provider } = self;
+        match fact {
+            Fact::Extended(state) => recorder.extended(state.messages(), state.rewrites()).await,
+            Fact::ModelEnded(record) => {
+                record.usage().into_iter().for_each(|usage| recorder.steps.took(usage));
+                if matches!(record, Record::Answer { .. }) {
+                    recorder.steps.answered_by(&provider.info());
+                }
+            }
+            Fact::CallEnded(_, _, result) => recorder.steps.ran(result),
+            Fact::StepEnded(state) => {
+                recorder.step_done(state.messages(), state.rewrites());
+                recorder.steps.step_done(state);
+            }
+            Fact::TurnEnded(state, result) => {
+                recorder.step_done(state.messages(), state.rewrites());
+                recorder.steps.turn_done(state, result).await;
+            }
+            _ => {}
+        }
     }
 }
 
@@ -57,9 +55,10 @@ impl Middleware for Steps {
 pub struct IntentJournal(pub Arc<TurnRecorder>);
 
 #[async_trait]
-impl Middleware for IntentJournal {
-    async fn before_tool(&self, call: &mut PlannedCall) -> Result<(), Denial> {
-        self.0.steps.runs(call).await;
-        Ok(())
+impl TurnObserver for IntentJournal {
+    async fn observe(&self, fact: Fact<'_>) {
+        if let Fact::CallReached(call) = fact {
+            self.0.steps.runs(call).await;
+        }
     }
 }

@@ -2,7 +2,7 @@ use std::{task::Poll, time::Duration};
 
 use async_trait::async_trait;
 use cohab_agent::{
-    Denial, Middleware, PlannedCall, TurnState,
+    Denial, Fact, Middleware as _, ObservedApprover, PlannedCall, TurnObserver, TurnState,
     port::{Activity, Approver, EventSink, Intent, StepResult, TurnEvent},
     runner::CommandRunner,
     state::Record,
@@ -66,6 +66,10 @@ impl CommandRunner for Moving {
     }
 }
 
+async fn ended(observer: &impl TurnObserver, call: &ToolCall, result: &ToolResult) {
+    observer.observe(Fact::CallEnded(call, StepResult::Done, result)).await;
+}
+
 struct Bench {
     folder: tempfile::TempDir,
     archive: Archive,
@@ -91,6 +95,10 @@ impl Bench {
         Self { folder, archive, recorder, session }
     }
 
+    fn approver(&self, inner: Arc<dyn Approver>) -> ObservedApprover {
+        ObservedApprover { inner, observers: vec![Arc::clone(&self.recorder) as _] }
+    }
+
     fn begin(&self) {
         let model = ModelInfo { wire: "w".into(), model: "m".into(), origin: String::new(), is_offline: false };
         self.recorder.begin(Some(Limits::of_days(90)), &model);
@@ -111,17 +119,17 @@ impl Bench {
     ) {
         let (outer, inner) = (
             ProposedCallRecorder(Arc::clone(&self.recorder)),
-            ApprovedCallRecorder::new(Arc::clone(&self.recorder), Box::new(move || is_asked)),
+            ApprovedCallRecorder { recorder: Arc::clone(&self.recorder), is_asked: Box::new(move || is_asked) },
         );
         let effect = |command: &str| Effect::RunCommand { command: command.into() };
         let intent = Intent { title: "make".into(), effect: effect("make") };
         let wanted = ToolCall { id: "1".into(), name: "bash".into(), args: Ok(serde_json::Map::new().into()) };
         let planned = PlannedCall::new(&wanted, serde_json::Map::new(), intent, "/home/ann".into());
         let mut call = PlannedCall { approval: consent.map(str::to_owned), step: Some(0), ..planned };
-        outer.before_tool(&mut call).await.expect("it only notes");
+        outer.observe(Fact::CallReached(&call)).await;
         let mut verdict = Ok(());
         if let Some(answer) = answer {
-            let approver = RecordingApprover::new(Arc::new(Always(answer)), Arc::clone(&self.recorder));
+            let approver = self.approver(Arc::new(Always(answer)));
             let subject = ApprovalSubject::Effect { tool: "bash".into(), effect: effect("make") };
             let question = ApprovalQuestion { reasons: vec!["why".into()], ..ApprovalQuestion::about(subject) };
             match approver.ask(question).await {
@@ -132,7 +140,7 @@ impl Bench {
         }
         let mut is_error = verdict.is_err();
         if verdict.is_ok() {
-            inner.before_tool(&mut call).await.expect("it only notes");
+            inner.observe(Fact::CallReached(&call)).await;
             let runner = RecordingRunner::new(shell, Arc::clone(&self.recorder));
             let request =
                 CommandRequest { id: "1".into(), text: "make".into(), timeout: Duration::ZERO, wants_env_delta: true };
@@ -144,7 +152,7 @@ impl Bench {
             }
         }
         let (call_id, tool, content) = ("1".into(), "bash".into(), "told the model".into());
-        outer.after_tool(&mut ToolResult { call_id, tool, content, is_error }).await;
+        ended(&outer, &wanted, &ToolResult { call_id, tool, content, is_error }).await;
     }
 
     fn events(&self) -> Vec<Event> {
@@ -198,21 +206,21 @@ async fn calls_that_run_at_once_are_told_apart() {
     bench.begin();
     let (outer, inner) = (
         ProposedCallRecorder(Arc::clone(&bench.recorder)),
-        ApprovedCallRecorder::new(Arc::clone(&bench.recorder), Box::new(|| true)),
+        ApprovedCallRecorder { recorder: Arc::clone(&bench.recorder), is_asked: Box::new(|| true) },
     );
+    let wanted = |id: &str| ToolCall { id: id.into(), name: "read".into(), args: Ok(serde_json::Map::new().into()) };
     for id in ["a", "b", "c"] {
         let intent = Intent { title: id.into(), effect: Effect::Read { path: id.into(), pattern: None } };
-        let wanted = ToolCall { id: id.into(), name: "read".into(), args: Ok(serde_json::Map::new().into()) };
-        let mut call = PlannedCall::new(&wanted, serde_json::Map::new(), intent, "/".into());
-        outer.before_tool(&mut call).await.expect("it only notes");
+        let call = PlannedCall::new(&wanted(id), serde_json::Map::new(), intent, "/".into());
+        outer.observe(Fact::CallReached(&call)).await;
         if id != "c" {
-            inner.before_tool(&mut call).await.expect("it only notes");
+            inner.observe(Fact::CallReached(&call)).await;
         }
     }
     for id in ["a", "b", "c"] {
         let content = format!("of {id}");
-        let mut result = ToolResult { call_id: id.into(), tool: "read".into(), content, is_error: id == "c" };
-        outer.after_tool(&mut result).await;
+        let result = ToolResult { call_id: id.into(), tool: "read".into(), content, is_error: id == "c" };
+        ended(&outer, &wanted(id), &result).await;
     }
     let told = |event| match event {
         Event::Call(call) => Some(format!("{} {:?}", call.title, call.approval)),
@@ -346,9 +354,9 @@ async fn of_a_model_call_it_is_kept_when_its_first_word_came_and_how_it_ended() 
     let provider = Arc::new(Model::says("of no concern"));
     let steps = Steps { recorder: Arc::clone(&bench.recorder), provider };
     let (message, class, usage) = (AssistantMessage::default(), StopClass::End, TokenUsage::default());
-    steps.model_ended(&Record::Answer { message, class, usage });
-    steps.after_step(&state).await;
-    steps.after_turn(&state, &Ok(StopReason::Answered)).await;
+    steps.observe(Fact::ModelEnded(&Record::Answer { message, class, usage })).await;
+    steps.observe(Fact::StepEnded(&state)).await;
+    steps.observe(Fact::TurnEnded(&state, &Ok(StopReason::Answered))).await;
     // Waits until all is written.
     bench.events();
     let path = bench.folder.path().join("sessions.db");
@@ -381,8 +389,7 @@ async fn the_time_that_the_user_took_is_kept_apart() {
     bench.begin();
     let sink = RecordingSink::new(Silent, Arc::clone(&bench.recorder));
     let steps = Steps { recorder: Arc::clone(&bench.recorder), provider: Arc::new(Model::says("of no concern")) };
-    let approver =
-        |seconds| RecordingApprover::new(Arc::new(Slow(Duration::from_secs(seconds))), Arc::clone(&bench.recorder));
+    let approver = |seconds| bench.approver(Arc::new(Slow(Duration::from_secs(seconds))));
     let subject =
         || ApprovalSubject::Effect { tool: "bash".into(), effect: Effect::RunCommand { command: "make".into() } };
     sink.emit(TurnEvent::StepStarted { step: 0, activity: Activity::ModelCall { model: "w/m".into() } }).await;
@@ -392,12 +399,12 @@ async fn the_time_that_the_user_took_is_kept_apart() {
     let mut call = PlannedCall::new(&wanted, serde_json::Map::new(), intent, "/".into());
     steps.before_tool(&mut call).await.expect("it only notes");
     approver(3).ask(ApprovalQuestion::about(subject())).await;
-    IntentJournal(Arc::clone(&bench.recorder)).before_tool(&mut call).await.expect("it only notes");
+    IntentJournal(Arc::clone(&bench.recorder)).observe(Fact::CallReached(&call)).await;
     let (call_id, tool, content) = ("1".into(), "bash".into(), "made".into());
-    steps.after_tool(&mut ToolResult { call_id, tool, content, is_error: false }).await;
+    ended(&steps, &wanted, &ToolResult { call_id, tool, content, is_error: false }).await;
     let state = TurnState::new(Vec::new(), "q".into());
-    steps.after_step(&state).await;
-    steps.after_turn(&state, &Ok(StopReason::Answered)).await;
+    steps.observe(Fact::StepEnded(&state)).await;
+    steps.observe(Fact::TurnEnded(&state, &Ok(StopReason::Answered))).await;
     bench.events();
     let store = SqliteStore::open_existing(&bench.folder.path().join("sessions.db")).expect("read").expect("there");
     let waited = |kind| {

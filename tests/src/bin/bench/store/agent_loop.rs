@@ -13,7 +13,7 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_agent::{
-    Agent, TurnLimits, TurnState,
+    Agent, TurnLimits, TurnPorts, TurnStack, TurnState,
     port::{Effect, EventSink, Intent, Tool, ToolContext, ToolOutput, TurnEvent},
     runner::CommandRunner,
 };
@@ -119,18 +119,20 @@ async fn turn(archive: &Archive, round: usize) -> Option<f64> {
     let recorder = Arc::new(TurnRecorder::new(archive.clone(), Arc::<SessionRecord>::default(), opening));
     let provider = Arc::new(Instantly(AtomicUsize::new(0)));
     recorder.begin(Some(Limits::of_days(90)), &provider.info());
+    let mut stack = TurnStack::default();
+    let steps = Steps { recorder: Arc::clone(&recorder), provider: Arc::clone(&provider) as _ };
+    stack.change_and_observe(Arc::new(steps));
+    stack.observe(Arc::new(ProposedCallRecorder(Arc::clone(&recorder))));
+    stack.observe(Arc::new(Checkpoint(Arc::default())));
+    stack.change(Arc::new(Inbound));
+    stack.observe(Arc::new(Spans::new(Arc::clone(&provider) as _, "bench".into())));
+    stack.observe(Arc::new(ApprovedCallRecorder { recorder: Arc::clone(&recorder), is_asked: Box::new(|| true) }));
+    stack.observe(Arc::new(IntentJournal(Arc::clone(&recorder))));
     let agent = Agent {
-        provider: Arc::clone(&provider) as _,
+        provider,
         tools: BTreeMap::from([("tool".to_owned(), Arc::new(Nothing) as Arc<dyn Tool>)]),
-        middleware: vec![
-            Arc::new(Steps { recorder: Arc::clone(&recorder), provider: Arc::clone(&provider) as _ }),
-            Arc::new(ProposedCallRecorder(Arc::clone(&recorder))),
-            Arc::new(Checkpoint::new(Arc::default())),
-            Arc::new(Inbound),
-            Arc::new(Spans::new(provider, "bench".into())),
-            Arc::new(ApprovedCallRecorder::new(Arc::clone(&recorder), Box::new(|| true))),
-            Arc::new(IntentJournal(Arc::clone(&recorder))),
-        ],
+        stack,
+        ports: TurnPorts::default(),
         runner: Arc::new(Nothing),
         system: "You are a benchmark.".into(),
         limits: TurnLimits { model_calls: STEPS as u32 + 1 },
