@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use cohab_process::memory;
+use cohab_system::process::memory;
 use tokio::sync::oneshot;
 
 use super::{error::StoreError, recovery};
