@@ -39,8 +39,18 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
         "cohab-sandbox",
         &["cohab-confine", "cohab-policy", "cohab-policy-io", "cohab-system", "cohab-text", "cohab-types"],
     ),
-    ("cohab-store", &["cohab-agent", "cohab-model-api", "cohab-secrets", "cohab-system", "cohab-text"]),
-    ("cohab-audit", &["cohab-policy", "cohab-protocol", "cohab-store", "cohab-text"]),
+    (
+        "cohab-store",
+        &[
+            "cohab-agent",
+            "cohab-model-api",
+            "cohab-policy",
+            "cohab-protocol",
+            "cohab-secrets",
+            "cohab-system",
+            "cohab-text",
+        ],
+    ),
     ("cohab-context", &["cohab-agent", "cohab-model-api", "cohab-system", "cohab-text"]),
     (
         "cohab-tools",
@@ -74,7 +84,6 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
         "cohab-runtime",
         &[
             "cohab-agent",
-            "cohab-audit",
             "cohab-config",
             "cohab-context",
             "cohab-guard",
@@ -111,7 +120,6 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
         "cohab-assembly",
         &[
             "cohab-agent",
-            "cohab-audit",
             "cohab-config",
             "cohab-context",
             "cohab-guard",
@@ -137,7 +145,6 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
         &[
             "cohab-agent",
             "cohab-assembly",
-            "cohab-audit",
             "cohab-config",
             "cohab-context",
             "cohab-guard",

@@ -1,13 +1,13 @@
 use std::{path::Path, sync::Mutex};
 
 use cohab_agent::{StopReason, port::Intent};
-use cohab_audit::{
+use cohab_model_api::JsonObject;
+use cohab_policy::user_rules::{Loaded, Nothing};
+use cohab_store::audit::{
     Places,
     record::Record,
     verify::{self, verify},
 };
-use cohab_model_api::JsonObject;
-use cohab_policy::user_rules::{Loaded, Nothing};
 
 use super::*;
 
