@@ -48,7 +48,7 @@ use cohab_runtime::{
         step_rules::StepRules,
         turn_clock::TurnClock,
         uncertain_calls::Doubt,
-        user_activity::Meanwhile,
+        user_activity::UserActivity,
     },
     recording::{
         hooks::{ApprovedCallRecorder, ProposedCallRecorder},
@@ -136,7 +136,7 @@ impl MiddlewareStack<'_> {
             let session = Arc::clone(session);
             let added = Arc::clone(&session);
             list.push(Arc::new(Additions::new(Box::new(move || added.take_additions()))));
-            list.push(Arc::new(Meanwhile::new(Box::new(move || session.take_untold()))));
+            list.push(Arc::new(UserActivity::new(Box::new(move || session.take_unreported()))));
             list.push(Arc::new(SelfCorrection::new(
                 self.resolved.settings.guards.stalled_steps,
                 Arc::clone(&self.approver),

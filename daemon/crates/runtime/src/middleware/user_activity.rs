@@ -7,11 +7,11 @@ use cohab_context::{query::PastCommand, user_activity::note};
 pub type TakeCommands = Box<dyn Fn() -> Vec<PastCommand> + Send + Sync>;
 
 /// For one turn.
-pub struct Meanwhile {
+pub struct UserActivity {
     take: TakeCommands,
 }
 
-impl Meanwhile {
+impl UserActivity {
     /// Reports the commands that `take` returns.
     #[must_use]
     pub fn new(take: TakeCommands) -> Self {
@@ -19,7 +19,7 @@ impl Meanwhile {
     }
 }
 
-impl Middleware for Meanwhile {
+impl Middleware for UserActivity {
     fn pending_notes(&self) -> Option<String> {
         note(&(self.take)())
     }
