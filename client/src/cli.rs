@@ -20,8 +20,8 @@ use cohab_daemon_link::{
     daemon_control::{self, DaemonCommand},
 };
 use cohab_doctor::{doctor, shell_check};
-use cohab_process::surroundings::Surroundings;
 use cohab_protocol::Paths;
+use cohab_system::process::surroundings::Surroundings;
 use cohab_text::terminal_safe_writer::HarmlessWriter;
 
 use self::overview::Group;

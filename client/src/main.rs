@@ -14,8 +14,8 @@ use cohab::{
     shell_start,
 };
 use cohab_daemon_link::config::{self, Config};
-use cohab_process::surroundings::Surroundings;
 use cohab_protocol::Paths;
+use cohab_system::process::{self, surroundings::Surroundings};
 
 /// Exit status for a wrong command line.
 const USAGE: u8 = 2;
@@ -23,7 +23,7 @@ const USAGE: u8 = 2;
 const NO_SHELL: u8 = 127;
 
 fn main() -> ExitCode {
-    cohab_process::guard_memory();
+    process::guard_memory();
     let mut args = std::env::args_os();
     let is_login_name = shell_resolution::is_login_name(args.next().as_deref());
     let args: Vec<OsString> = args.collect();

@@ -15,7 +15,7 @@ use std::{
     process::Command,
 };
 
-use cohab_process::surroundings::Surroundings;
+use cohab_system::process::surroundings::Surroundings;
 
 /// Which way the process goes.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use cohab_admin::cli;
 use cohab_assembly::wiring;
 use cohab_config::{self};
 use cohab_model_api::Secrets;
-use cohab_process::memory;
 use cohab_protocol::Paths;
+use cohab_system::process::{self, memory};
 use cohab_text::sanitize::sanitize;
 use cohabd::{lifecycle, log, telemetry::Telemetry};
 use tokio_util::sync::CancellationToken;
@@ -20,7 +20,7 @@ const MAX_BLOCKING_THREADS: usize = 8;
 
 #[expect(clippy::print_stderr, reason = "the one place where the daemon writes to the terminal that started it")]
 fn main() -> ExitCode {
-    cohab_process::guard_memory();
+    process::guard_memory();
     memory::set_up();
     let paths = Paths::from_env();
     let detach = match cli::parse().execute(&paths) {

@@ -8,7 +8,7 @@ use std::{
 
 use cohab_conversation::ui::diff::{DiffRow, counts, diff_rows};
 use cohab_daemon_link::connection;
-use cohab_process::surroundings::BESIDE_VARIABLE;
+use cohab_system::process::surroundings::BESIDE_VARIABLE;
 use cohab_term::{
     ansi::write_line,
     output_style::OutputStyle,

@@ -3,7 +3,7 @@
 use std::{path::Path, process::Stdio, time::Duration};
 
 use cohab_conversation::slash::own_output::{MAX_BYTES, OwnOutput, ProgramEnding};
-use cohab_process::surroundings::BESIDE_VARIABLE;
+use cohab_system::process::surroundings::BESIDE_VARIABLE;
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
     process::Command,

@@ -2,11 +2,11 @@
 
 use std::{fmt, path::PathBuf, time::Duration};
 
-use cohab_process::Signal;
 use cohab_shell_state::{
     shell::Shell,
     state::{Listing, StateChange},
 };
+use cohab_system::process::Signal;
 use cohab_types::command::{CommandOutcome, RelayError};
 use zeroize::Zeroizing;
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use cohab_process::Signal;
+use cohab_system::process::Signal;
 
 /// The key that is pressed first.
 pub(super) const INTERRUPT_KEY: u8 = 0x03;

@@ -59,7 +59,7 @@ pub use relay_dir::RelayDir;
 pub use start::{ExtraLines, Integration, StartOptions, Started, start};
 pub use untouched::UntouchedPrompt;
 
-pub use cohab_process::Signal;
+pub use cohab_system::process::Signal;
 
 use cohab_shell_state::shell::Shell;
 

@@ -17,8 +17,8 @@ use std::{
     sync::OnceLock,
 };
 
-use cohab_process::{self, ControllingTerminal};
 use cohab_shell_state::shell::{Shell, Start};
+use cohab_system::process::{self, ControllingTerminal};
 use rustix::{
     io::{FdFlags, fcntl_setfd},
     process::Pid,
@@ -137,7 +137,7 @@ impl LivePty {
 
     /// Sends the signal that the live shell asked for. A group that is gone needs no signal.
     pub fn send(&self, signal: ForegroundSignal) {
-        cohab_process::signal_group(signal.pgid, signal.signal);
+        process::signal_group(signal.pgid, signal.signal);
     }
 
     /// The shell's end, if it has ended.
@@ -198,7 +198,7 @@ fn spawn_on(terminal: &OsStr, spawn: &SpawnShell) -> io::Result<Child> {
         .stdin(Stdio::from(open()?))
         .stdout(Stdio::from(open()?))
         .stderr(Stdio::from(open()?));
-    cohab_process::lead_session(&mut command, ControllingTerminal::Stdin);
+    process::lead_session(&mut command, ControllingTerminal::Stdin);
     command.spawn()
 }
 
@@ -209,7 +209,7 @@ fn set_size(master: BorrowedFd<'_>, size: PtySize) -> io::Result<()> {
 }
 
 fn shell_end(status: ExitStatus) -> ShellEnd {
-    ShellEnd { status: cohab_process::status_of(status), is_killed: status.code().is_none() }
+    ShellEnd { status: process::status_of(status), is_killed: status.code().is_none() }
 }
 
 impl Probe for LivePty {
@@ -236,12 +236,12 @@ impl Probe for LivePty {
     }
 
     fn shell_shares_group(&self) -> bool {
-        !cohab_process::children_in_own_group(self.child.id()).is_empty()
+        !process::children_in_own_group(self.child.id()).is_empty()
     }
 
     fn programs_at_terminal(&self) -> Vec<u32> {
-        let mut children = cohab_process::children_in_own_group(self.child.id());
-        children.retain(|child| cohab_process::has_open(*child, self.slave));
+        let mut children = process::children_in_own_group(self.child.id());
+        children.retain(|child| process::has_open(*child, self.slave));
         children
     }
 }

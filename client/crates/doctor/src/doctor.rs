@@ -24,8 +24,8 @@ use std::{
 };
 
 use clap::Args;
-use cohab_process::surroundings::{BESIDE_VARIABLE, Surroundings};
 use cohab_protocol::Paths;
+use cohab_system::process::surroundings::{BESIDE_VARIABLE, Surroundings};
 use cohab_term::{ansi::ColorSupport, output_style::OutputStyle, window_size};
 use futures::{
     FutureExt,

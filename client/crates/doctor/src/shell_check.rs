@@ -25,8 +25,8 @@ use std::{
 };
 
 use clap::Args;
-use cohab_process::surroundings::Surroundings;
 use cohab_shell_relay::live::StartOptions;
+use cohab_system::process::surroundings::Surroundings;
 use cohab_term::{ansi::ColorSupport, window_size};
 use cohab_text::terminal_safe_writer::HarmlessWriter;
 use report::Report;

@@ -4,9 +4,10 @@ use super::{
     Decision::{self, Assistant, Shell},
     Names,
     explain::explain,
-    judge,
+    judge::{MAX_LOOKS, UNSURE, decide, judge},
     line::{Line, Shape},
     test_names::{BARE, DEVELOPERS, SUBCOMMANDS},
+    weights::Weights,
 };
 
 fn decided(line: &str) -> Decision {
@@ -286,8 +287,8 @@ fn an_argument_that_is_there_makes_a_command_of_a_line_that_could_be_either() {
         }
     }
     let unsure = |line: &str| {
-        let verdict = super::decide(&Line::read(line), line, &Has(""), super::Weights::embedded());
-        verdict.score.is_some_and(|score| score > 0.0 && score < super::UNSURE)
+        let verdict = decide(&Line::read(line), line, &Has(""), Weights::embedded());
+        verdict.score.is_some_and(|score| score > 0.0 && score < UNSURE)
     };
     let lines = [
         "make tests pass",
@@ -327,7 +328,7 @@ fn the_disk_is_asked_about_few_words_and_only_in_doubt() {
     for line in super::test_names::rows(include_str!("fixtures/held_out.tsv")).take(1_000).map(|(_, line)| line) {
         counting.0.set(0);
         let _ = judge(line, &counting);
-        assert!(counting.0.get() <= super::MAX_LOOKS, "{line}");
+        assert!(counting.0.get() <= MAX_LOOKS, "{line}");
     }
 }
 

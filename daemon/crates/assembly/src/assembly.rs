@@ -23,7 +23,6 @@ use cohab_agent::{
     port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Tool, TurnEvent},
     runner::CommandRunner,
 };
-use cohab_audit::{AuditLog, Places, PolicySeen};
 use cohab_config::{
     ContextSettings,
     model_settings::ModelSettings,
@@ -46,7 +45,12 @@ use cohab_runtime::{
 use cohab_sandbox::profile::{Profile, Sandbox};
 use cohab_session::TurnParts;
 use cohab_shell_state::shell::Shell;
-use cohab_store::{Store, row::ModelKey, sessions::Limits};
+use cohab_store::{
+    Store,
+    audit::{AuditLog, Places, PolicySeen},
+    row::ModelKey,
+    sessions::Limits,
+};
 use cohab_types::{confined_programs::ConfinedPrograms, environment::Variables};
 use tokio::time::Instant;
 

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use cohab_files::{self, Expected, FileError};
+use cohab_system::files::{self, Expected, FileError};
 use toml_edit::{Document, DocumentMut, Item, Table, TableLike, Value};
 
 use super::{
@@ -60,7 +60,7 @@ impl ConfigFile {
             }
             Err(error) => return Err(fault(error.into())),
         };
-        let (bytes, metadata) = cohab_files::read_regular(&real, FILE_MAX_BYTES).map_err(fault)?;
+        let (bytes, metadata) = files::read_regular(&real, FILE_MAX_BYTES).map_err(fault)?;
         let text = String::from_utf8(bytes).map_err(|error| {
             let position = Position::of(error.as_bytes(), error.utf8_error().valid_up_to());
             ConfigError::new(path, "the file is not UTF-8 here").at(position)
@@ -230,7 +230,7 @@ impl ConfigFile {
             DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         }
         let expected = old.map_or(Expected::Absent, Expected::Same);
-        cohab_files::replace(&self.real, self.text.as_bytes(), expected, Some(PRIVATE_MODE))
+        files::replace(&self.real, self.text.as_bytes(), expected, Some(PRIVATE_MODE))
     }
 }
 

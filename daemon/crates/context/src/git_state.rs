@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use cohab_files::read_regular;
+use cohab_system::files::read_regular;
 
 /// Largest file that is read, except the list of packed references.
 const MAX_FILE_BYTES: u64 = 4 * 1024;

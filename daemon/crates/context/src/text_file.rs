@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use cohab_files::open_regular;
+use cohab_system::files::open_regular;
 use cohab_text::{
     cut::head,
     sanitize::{one_line, sanitize},

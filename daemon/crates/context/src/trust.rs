@@ -15,7 +15,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use cohab_files::{self, Expected, FileError};
+use cohab_system::files::{self, Expected, FileError};
 
 /// Largest valid file, in bytes.
 const MAX_FILE_BYTES: u64 = 256 * 1024;
@@ -165,7 +165,7 @@ impl TrustedFolders {
     }
 
     fn read(&self) -> Result<(Vec<PathBuf>, Option<Metadata>), TrustError> {
-        let (bytes, metadata) = match cohab_files::read_regular(&self.file, MAX_FILE_BYTES) {
+        let (bytes, metadata) = match files::read_regular(&self.file, MAX_FILE_BYTES) {
             Ok(read) => read,
             Err(FileError::Missing) => return Ok((Vec::new(), None)),
             Err(error) => return Err(self.fault(error.to_string())),
@@ -188,7 +188,7 @@ impl TrustedFolders {
             made.map_err(|error| self.fault(error.to_string()))?;
         }
         let expected = old.map_or(Expected::Absent, Expected::Same);
-        cohab_files::replace(&self.file, &text, expected, Some(0o600)).map_err(|error| self.fault(error.to_string()))
+        files::replace(&self.file, &text, expected, Some(0o600)).map_err(|error| self.fault(error.to_string()))
     }
 
     fn fault(&self, reason: String) -> TrustError {

@@ -13,8 +13,8 @@ use std::{
 };
 
 use cohab_config::model_settings::KeyStore;
-use cohab_files::{self, Expected, FileError};
 use cohab_model_api::Secrets;
+use cohab_system::files::{self, Expected, FileError};
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::process::Command;
 use toml_edit::DocumentMut;
@@ -202,7 +202,7 @@ impl KeyStores {
             return Ok((BTreeMap::new(), String::new(), None));
         }
         let fault = |error: FileError| KeyError::new(format!("{shown}: {error}"), "`cohab setup` writes a new file");
-        let (bytes, metadata) = cohab_files::read_regular(&self.file, FILE_MAX_BYTES).map_err(fault)?;
+        let (bytes, metadata) = files::read_regular(&self.file, FILE_MAX_BYTES).map_err(fault)?;
         let mode = metadata.mode() & 0o777;
         if mode & OTHERS_MODE != 0 {
             let message = format!("{shown} holds keys and other users can access it (mode {mode:04o})");
@@ -238,7 +238,7 @@ impl KeyStores {
             DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| fault(error.into()))?;
         }
         let expected = metadata.as_ref().map_or(Expected::Absent, Expected::Same);
-        cohab_files::replace(&self.file, document.to_string().as_bytes(), expected, Some(0o600)).map_err(fault)
+        files::replace(&self.file, document.to_string().as_bytes(), expected, Some(0o600)).map_err(fault)
     }
 }
 

@@ -36,7 +36,7 @@ use additions::Additions;
 pub use calls::{OpenApproval, OpenCall};
 use cohab_model_api::Message;
 use environment::KnownEnvironment;
-pub use pending::Progress;
+pub use pending::CallProgress;
 use pending::{Grant, PendingCall, is_moot};
 use reported_files::Named;
 use user_activity::RecentCommands;
@@ -77,7 +77,7 @@ struct SessionState {
     approval: ApprovalMode,
     cwd: PathBuf,
     history: RecentCommands,
-    untold: RecentCommands,
+    unreported: RecentCommands,
     timeline: Timeline,
     turn: Option<RunningTurn>,
     is_left: bool,
@@ -115,7 +115,7 @@ impl Session {
             approval: ApprovalMode::default(),
             cwd: PathBuf::from("/"),
             history: RecentCommands::default(),
-            untold: RecentCommands::default(),
+            unreported: RecentCommands::default(),
             timeline: Timeline::default(),
             turn: None,
             is_left: false,
@@ -199,8 +199,8 @@ impl Session {
 
     /// What the user ran since the turn began, oldest first; each command is given once.
     #[must_use]
-    pub fn take_untold(&self) -> Vec<PastCommand> {
-        self.lock().untold.take()
+    pub fn take_unreported(&self) -> Vec<PastCommand> {
+        self.lock().unreported.take()
     }
 
     /// The client's environment, as far as settings come from it.
@@ -252,7 +252,7 @@ impl Session {
         let command = convert::past_command(event);
         self.record.command_ran(&command);
         if state.turn.is_some() {
-            state.untold.push(command.clone());
+            state.unreported.push(command.clone());
         }
         state.history.push(command);
     }
@@ -415,7 +415,7 @@ impl Session {
         }
         state.turn = Some(RunningTurn { id, cancel, additions: Additions::default() });
         state.cwd = cwd;
-        state.untold = RecentCommands::default();
+        state.unreported = RecentCommands::default();
         state.timeline.begin(id);
         self.pause.send_replace(false);
         drop(state);

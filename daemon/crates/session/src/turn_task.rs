@@ -8,7 +8,6 @@ use cohab_agent::{
 };
 use cohab_context::{query::ATTACHED, query_text, workspace::Surroundings};
 use cohab_model_api::Message;
-use cohab_process::memory;
 use cohab_protocol::{
     DaemonMessage, MAX_QUERY_BYTES, NoticeKind, ResumeTurn, TurnEnded, TurnId, Usage, UserQuery, WireError,
     WireErrorKind,
@@ -18,6 +17,7 @@ use cohab_runtime::{
     recording::{Opening, RecordingSink, TurnRecorder},
 };
 use cohab_store::sessions::steps::recover::Unfinished;
+use cohab_system::process::memory;
 use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
 

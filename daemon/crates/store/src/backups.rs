@@ -18,7 +18,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use cohab_files::{self, FileError};
+use cohab_system::files::{self, FileError};
 
 pub use self::state::MAX_CHANGES;
 use self::{
@@ -95,7 +95,7 @@ impl Backups {
     /// # Errors
     /// The content cannot be kept: the file must then not be changed.
     pub fn keep(&self, session: &str, turn: &str, question: &str, path: &Path) -> Result<(), BackupError> {
-        let content = match cohab_files::read_regular(path, MAX_FILE_BYTES) {
+        let content = match files::read_regular(path, MAX_FILE_BYTES) {
             Ok(found) => Some(found),
             Err(FileError::Missing) => None,
             Err(error) => return Err(error.into()),

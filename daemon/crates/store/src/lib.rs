@@ -1,9 +1,11 @@
-//! Stores what outlives the daemon: conversations and their steps, usage, long outputs of tools, copies of changed files.
+//! Stores what outlives the daemon: conversations and their steps, usage, long outputs of tools, copies of changed files, the audit
+//! log.
 //!
 //! - [`sessions`]: conversations. [`sessions::StateStore`] and [`sessions::steps::CheckpointStore`] are the contracts, each with a
 //!   conformance suite; [`sessions::SqliteStore`] implements both in a file, and [`sessions::Archive`] is the daemon's way to it.
 //! - [`Store`]: what model calls took, by [`row::CallRow`], and what answers taught about models. [`daily_spend`] sums up a day.
 //! - [`spool`]: long outputs, a folder for each session. [`backups`]: what files held before a tool changed them.
+//! - [`audit`]: what the assistant did and who agreed, in a chain of sealed lines.
 //! - [`worker::Worker`]: the thread that writes a file. It lives as long as there is something to write.
 //! - [`health`]: whether the files can be read, for `cohab doctor`. A broken file is moved aside and what can be read of it is kept.
 //!
@@ -12,6 +14,7 @@
 //!
 //! This crate runs nothing, asks no model and decides about no consent. SQLite is not named outside of it.
 
+pub mod audit;
 pub mod backups;
 pub mod daily_spend;
 mod database;

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use cohab_process::memory;
+use cohab_system::process::memory;
 use tokio::sync::oneshot;
 
 use super::{error::StoreError, recovery};
@@ -22,7 +22,7 @@ const STACK_BYTES: usize = 512 * 1024;
 /// Writes all of these jobs, or none, into an open file. Without jobs no caller waits: a time for maintenance.
 pub type Write<J> = Box<dyn FnMut(&[J]) -> Result<(), StoreError>>;
 /// Opens the file at this path.
-type Open<J> = Box<dyn Fn(&Path) -> Result<Write<J>, StoreError> + Send + Sync>;
+type Opener<J> = Box<dyn Fn(&Path) -> Result<Write<J>, StoreError> + Send + Sync>;
 
 /// Takes jobs for one file.
 pub struct Worker<J> {
@@ -33,7 +33,7 @@ struct Shared<J> {
     path: PathBuf,
     /// The name of lost data, as in "... not kept".
     subject: &'static str,
-    open: Open<J>,
+    open: Opener<J>,
     state: Mutex<WorkerState<J>>,
     /// There are jobs, or the last holder has gone.
     has_changed: Condvar,

@@ -11,7 +11,7 @@ use std::{
 };
 
 use cohab_agent::port::{Effect, Intent, ToolOutput};
-use cohab_files::{self, Expected, FileError};
+use cohab_system::files::{self, Expected, FileError};
 use similar::{ChangeTag, TextDiff};
 use tokio_util::sync::CancellationToken;
 
@@ -40,7 +40,7 @@ pub(super) struct Original {
 /// A sentence for the model: no regular file, too large, may not be read or written.
 pub(super) fn original(path: &Path) -> Result<Option<Original>, String> {
     let named = |error: FileError| format!("{}: {error}", render::path(path));
-    match cohab_files::read_regular(path, FILE_MAX_BYTES) {
+    match files::read_regular(path, FILE_MAX_BYTES) {
         // The file is replaced as a whole, which a folder's permissions alone would allow.
         Ok((content, metadata)) => match rustix::fs::access(path, rustix::fs::Access::WRITE_OK) {
             Ok(()) => Ok(Some(Original { content, metadata })),
@@ -119,7 +119,7 @@ impl Change {
                 (Expected::Absent, Some(0o666))
             }
         };
-        cohab_files::replace(&self.path, self.after.as_bytes(), expected, mode).map_err(named)?;
+        files::replace(&self.path, self.after.as_bytes(), expected, mode).map_err(named)?;
         let verb = if self.before.is_some() { "changed" } else { "created" };
         let links = self.before.as_ref().map_or(1, |original| original.metadata.nlink());
         let note = if links > 1 { "; it had other hard links, which still have the old content" } else { "" };

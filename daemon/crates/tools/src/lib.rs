@@ -57,5 +57,6 @@ mod walk;
 
 pub use self::{
     options::ToolOptions,
-    toolset::{KeepTasks, registry, session_tools, unconfined},
+    todo_write::KeepTasks,
+    toolset::{registry, session_tools, unconfined},
 };

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, fs::File, io, ops::ControlFlow, path::Path};
 
-use cohab_files::{self, FileError};
+use cohab_system::files::{self, FileError};
 use grep_regex::RegexMatcher;
 use grep_searcher::{
     BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkFinish, SinkMatch,
@@ -69,7 +69,7 @@ impl<'a> Matches<'a> {
         file: &Path,
         name: &str,
     ) -> ControlFlow<()> {
-        match cohab_files::open_regular(file) {
+        match files::open_regular(file) {
             Ok((opened, _)) => {
                 let reader = CancellableFile { file: opened, cancel: self.cancel };
                 let before = self.count;

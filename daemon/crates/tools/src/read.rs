@@ -5,7 +5,7 @@ use std::{fmt::Write as _, fs, path::Path};
 use async_trait::async_trait;
 use cohab_agent::builtin_tools::LINE_MAX_BYTES;
 use cohab_agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
-use cohab_files::{self, FileError};
+use cohab_system::files::{self, FileError};
 use cohab_model_api::{JsonObject, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -77,7 +77,7 @@ impl Tool for Read {
         blocking::reading(context.cancel, move |cancel| {
             let real = path::resolve(&args.path, &cwd, &options.home)?;
             let named = |reason: &dyn std::fmt::Display| format!("{}: {reason}", render::path(&real));
-            match cohab_files::read_regular(&real, FILE_MAX_BYTES) {
+            match files::read_regular(&real, FILE_MAX_BYTES) {
                 Ok((bytes, _)) => show_file(&bytes, &args, options.output_max_bytes).map_err(|reason| named(&reason)),
                 Err(FileError::Folder) => list_folder(&real, cancel).map_err(|reason| named(&reason)),
                 Err(error @ FileError::TooLarge { .. }) => {

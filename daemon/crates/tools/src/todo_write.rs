@@ -11,10 +11,13 @@ use cohab_model_api::{JsonObject, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{KeepTasks, arguments, render};
+use super::{arguments, render};
 
 const DESCRIPTION: &str = "Puts a list of tasks in the place of this session's list; the user sees it. Always give all tasks, those \
 that are done as `completed`; an empty list ends it. At most 50.";
+
+/// Receives a session's tasks after each change.
+pub type KeepTasks = Box<dyn Fn(&[Task]) + Send + Sync>;
 
 pub(super) struct TodoWrite {
     board: Arc<TaskBoard>,

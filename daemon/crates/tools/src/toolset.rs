@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use cohab_agent::{
-    port::Tool,
-    runner::CommandRunner,
-    tasks::{Task, TaskBoard},
-};
+use cohab_agent::{port::Tool, runner::CommandRunner, tasks::TaskBoard};
 use cohab_context::workspace::Surroundings;
 
-use crate::{ToolOptions, bash_unconfined, skill, todo_read, todo_write};
+use crate::{
+    ToolOptions, bash_unconfined, skill, todo_read,
+    todo_write::{self, KeepTasks},
+};
 
 /// All tools, sorted by name. Make one set per session: `write` and `edit` remember their previews.
 #[must_use]
@@ -26,9 +25,6 @@ pub fn unconfined(tools: &[Arc<dyn Tool>], runner: Arc<dyn CommandRunner>) -> Op
     let bash = tools.iter().find(|tool| tool.spec().name == "bash")?;
     Some(Arc::new(bash_unconfined::BashUnconfined::new(Arc::clone(bash), runner)))
 }
-
-/// Receives a session's tasks after each change.
-pub type KeepTasks = Box<dyn Fn(&[Task]) + Send + Sync>;
 
 /// Tools that belong to one session and its question.
 #[must_use]

@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use cohab_system::files::FileError;
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::{DirEntry, WalkBuilder};
 use tokio_util::sync::CancellationToken;
@@ -92,15 +93,14 @@ pub(super) fn files(
     cancel: &CancellationToken,
 ) -> Result<WalkResult, String> {
     let named = |reason: &str| format!("{}: {reason}", render::path(base));
-    let metadata =
-        fs::symlink_metadata(base).map_err(|error| named(&cohab_files::FileError::from(error).to_string()))?;
+    let metadata = fs::symlink_metadata(base).map_err(|error| named(&FileError::from(error).to_string()))?;
     if metadata.is_file() {
         return Ok(WalkResult { files: vec![base.to_owned()], unreadable: 0, is_cut: false, is_filtered: true });
     }
     if !metadata.is_dir() {
         return Err(named("is neither a file nor a folder"));
     }
-    fs::read_dir(base).map_err(|error| named(&cohab_files::FileError::from(error).to_string()))?;
+    fs::read_dir(base).map_err(|error| named(&FileError::from(error).to_string()))?;
 
     let is_filtered = base.ancestors().all(has_sane_ignore_files);
     let mut found = WalkResult { files: Vec::new(), unreadable: 0, is_cut: false, is_filtered };

@@ -11,7 +11,7 @@ use std::{
 
 use cohab_policy::{self, Context, Level, Lock};
 use cohab_policy_io::files::FileSystem;
-use cohab_process::{self, ControllingTerminal, Signal};
+use cohab_system::process::{self, ControllingTerminal, Signal};
 use cohab_text::capture::{CAPTURE_HEAD_BYTES, CAPTURE_TAIL_BYTES, Capture};
 use cohab_types::{
     command::{CommandOutcome, CommandRequest, Ending, Interrupter, Mode, RelayError, StateAfter},
@@ -154,7 +154,7 @@ impl DaemonShell {
         for variable in &self.hidden_variables {
             command.env_remove(variable);
         }
-        cohab_process::lead_session(&mut command, ControllingTerminal::None);
+        process::lead_session(&mut command, ControllingTerminal::None);
         let child = self.start(command.into())?;
         Ok((child, Receiver::from_owned_fd(reader.into())?))
     }
@@ -309,7 +309,7 @@ async fn finish(child: &mut Child, output: &mut Receiver, capture: &mut Capture)
     while open && let Ok(Ok(length @ 1..)) = timeout(DRAIN_WAIT, output.read(&mut buffer)).await {
         capture.push(&buffer[..length]);
     }
-    Ok(cohab_process::status_of(status))
+    Ok(process::status_of(status))
 }
 
 /// The command's process group; killed if it is dropped early.
@@ -324,7 +324,7 @@ impl Group {
 
     fn signal(&self, signal: Signal) {
         if let Some(pgid) = self.pgid {
-            cohab_process::signal_group(pgid, signal);
+            process::signal_group(pgid, signal);
         }
     }
 
@@ -337,16 +337,16 @@ impl Drop for Group {
     fn drop(&mut self) {
         let Some(pgid) = self.pgid else { return };
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
-            return cohab_process::signal_group(pgid, Signal::Kill);
+            return process::signal_group(pgid, Signal::Kill);
         };
-        cohab_process::signal_group(pgid, Signal::Interrupt);
+        process::signal_group(pgid, Signal::Interrupt);
         runtime.spawn(async move {
             for (before, (signal, _)) in CANCEL_LADDER.windows(2).map(|pair| (pair[0].1, pair[1])) {
                 tokio::time::sleep(before).await;
-                if !cohab_process::group_is_alive(pgid) {
+                if !process::group_is_alive(pgid) {
                     return;
                 }
-                cohab_process::signal_group(pgid, signal);
+                process::signal_group(pgid, signal);
             }
         });
     }

@@ -36,6 +36,7 @@ mod stream;
 mod tests;
 mod unsigned;
 mod values;
+mod whole_text;
 
 pub use self::{
     exact::ExactValues,

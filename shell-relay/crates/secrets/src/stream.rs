@@ -295,13 +295,3 @@ impl Cluster {
         cluster
     }
 }
-
-impl Scrubber {
-    fn replace(&mut self, kind: &'static str, value: &[u8], is_whole: bool, clean: &mut Vec<u8>) {
-        self.report.count(kind);
-        let (number, kind) = self.numbers.write(kind, value, self.settings.mark, clean);
-        if is_whole && number > 0 && self.settings.mark.is_some() {
-            self.values.keep(kind, number, value);
-        }
-    }
-}

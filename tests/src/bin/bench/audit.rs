@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use cohab_audit::{
+use cohab_e2e::Home;
+use cohab_store::audit::{
     AuditLog, Kept, Places,
     record::{Consent, Deed, Event, Note},
 };
-use cohab_e2e::Home;
 use jiff::Timestamp;
 
 use crate::report::{Report, Samples};

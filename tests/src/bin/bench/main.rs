@@ -19,6 +19,7 @@ mod scrub;
 mod start;
 mod store;
 mod stream;
+mod stream_chunks;
 mod stream_cost;
 mod wires;
 

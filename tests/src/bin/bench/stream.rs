@@ -12,16 +12,13 @@ use crate::{
     contestants::{self, COHAB},
     pty::Pty,
     report::{Report, Samples},
+    stream_chunks::{PACE, chunk},
     stream_cost,
 };
 
 const SHORT_CHUNKS: usize = 500;
 const LONG_CHUNKS: usize = 8_000;
-/// 100 chunks a second.
-pub(crate) const PACE: Duration = Duration::from_millis(10);
 const FAST_PACE: Duration = Duration::from_millis(2);
-/// A paragraph of the answer, in chunks.
-pub(crate) const PARAGRAPH: usize = 40;
 const GLYPH_MS: f64 = 1.5;
 const LATE_GLYPH_MS: f64 = 20.0;
 const REQUEST_MS: f64 = 10.0;
@@ -49,15 +46,6 @@ pub(crate) fn measure(report: &mut Report, rounds: usize, is_fast: bool) {
     report.at_most("stream", "last 500 of 8,000, p50", last, first * GROWTH + NOISE_MS, "ms");
     stream_cost::measure(report);
     requests(report, rounds);
-}
-
-pub(crate) fn word(index: usize) -> String {
-    format!("w{index:05}")
-}
-
-/// A word and what follows it.
-pub(crate) fn chunk(index: usize) -> String {
-    word(index) + if index % PARAGRAPH == PARAGRAPH - 1 { "\n\n" } else { " " }
 }
 
 /// One answer of `count` chunks; the delay of each.
@@ -130,6 +118,7 @@ fn requests(report: &mut Report, rounds: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stream_chunks::word;
 
     #[test]
     fn the_newest_word_is_found_between_other_text() {

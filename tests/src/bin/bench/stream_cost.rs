@@ -7,7 +7,7 @@ use crate::{
     process::cpu_seconds,
     pty::Pty,
     report::Report,
-    stream::{PACE, chunk, word},
+    stream_chunks::{PACE, chunk, word},
 };
 
 const MEASURE: &str = "stream";

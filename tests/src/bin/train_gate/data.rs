@@ -1,15 +1,16 @@
 //! Reads labelled lines and splits them into parts.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use cohab_line_classifier::{Decision, weights::hash};
-
-use crate::names::NameSet;
 
 /// Percent of all lines that are held out.
 const HELD_OUT_PERCENT: u64 = 15;
 /// Percent of all lines that are used only for the threshold.
 const TUNING_PERCENT: u64 = 12;
+
+/// Names of programs.
+pub(crate) type NameSet = BTreeSet<String>;
 
 /// The use of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use cohab_line_classifier::{Decision, DecisionTrace, Names, decide, line::Line, weights::Weights};
 
 use crate::{
-    data::{Sample, Source},
-    names::NameSet,
+    data::{NameSet, Sample, Source},
     world::{Bare, Full},
 };
 

@@ -10,8 +10,7 @@ use cohab_line_classifier::{
 };
 
 use crate::{
-    data::{Sample, Source},
-    names::NameSet,
+    data::{NameSet, Sample, Source},
     world,
 };
 

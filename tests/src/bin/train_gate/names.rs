@@ -1,13 +1,10 @@
 //! Collects names of programs from the commands.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use cohab_line_classifier::first_word::is_assignment;
 
-use crate::data::{Sample, Source};
-
-/// Names of programs.
-pub(crate) type NameSet = BTreeSet<String>;
+use crate::data::{NameSet, Sample, Source};
 
 const WRAPPERS: &[&str] = &["sudo", "env", "time", "doas", "nohup", "xargs", "command", "exec"];
 /// A first word with this many times more sentences than commands is a word, not a name.

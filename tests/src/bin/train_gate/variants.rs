@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use cohab_line_classifier::{Decision, line::Line, weights::hash};
 
-use crate::{data::Sample, names::NameSet};
+use crate::data::{NameSet, Sample};
 
 /// Percent of the sentences that get another wording, too.
 const SAID_PERCENT: u64 = 15;

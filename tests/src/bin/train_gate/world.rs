@@ -7,7 +7,7 @@ use cohab_line_classifier::{
     weights::hash,
 };
 
-use crate::{data::Sample, names::NameSet};
+use crate::data::{NameSet, Sample};
 
 /// Percent of the names that are treated as never seen.
 const HIDDEN_PERCENT: u64 = 4;

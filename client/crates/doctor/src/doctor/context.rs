@@ -1,7 +1,7 @@
 //! What all checks look at.
 
-use cohab_process::surroundings::Surroundings;
 use cohab_protocol::Paths;
+use cohab_system::process::surroundings::Surroundings;
 
 use crate::shell_check::facts::Facts;
 

@@ -20,8 +20,8 @@ use std::{
 };
 
 use cohab_daemon_link::daemon_control::{self, DaemonCommand};
-use cohab_process::surroundings::Surroundings;
 use cohab_shell_state::shell::Shell;
+use cohab_system::process::surroundings::Surroundings;
 use world::World;
 
 use crate::shell_check::{

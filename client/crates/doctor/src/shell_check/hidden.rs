@@ -8,7 +8,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_process::{self};
 use cohab_shell_relay::{
     live::{
         self, Effects, Integration, LineDecision, LiveEvent, LivePty, LiveShell, Probe, PtySize, RelayDir, ShellState,
@@ -17,6 +16,7 @@ use cohab_shell_relay::{
     marks::{Item, Mark, MarkParser},
 };
 use cohab_shell_state::shell::Shell;
+use cohab_system::process;
 use cohab_text::capture::Capture;
 use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use rustix::{
@@ -363,11 +363,11 @@ impl Drop for HiddenShell<'_> {
         }
         let in_front = self.pty.foreground_pgid();
         if let Ok(shell) = i32::try_from(self.pty.child_pid()) {
-            cohab_process::signal_group(shell, Signal::Kill);
+            process::signal_group(shell, Signal::Kill);
         }
         // What the start-up files or a command left running in front goes along.
         if let Some(pgid) = in_front {
-            cohab_process::signal_group(pgid, Signal::Kill);
+            process::signal_group(pgid, Signal::Kill);
         }
         self.reap();
     }

@@ -10,10 +10,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_process::surroundings::Surroundings;
 use cohab_protocol::socket::secure_directory;
 use cohab_shell_relay::live::LiveEvent;
 use cohab_shell_state::shell::Shell;
+use cohab_system::process::surroundings::Surroundings;
 use cohab_text::sanitize::one_line;
 use rustix::termios::{Termios, tcgetattr};
 

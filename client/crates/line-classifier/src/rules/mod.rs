@@ -21,7 +21,9 @@ mod structure;
 mod tools;
 mod verbs;
 
-use super::{Decision, Names, first_word::Standing, line::Line, reason::Reason, score, weights::Weights};
+use super::{
+    decision::Decision, first_word::Standing, line::Line, names::Names, reason::Reason, score::score, weights::Weights,
+};
 
 /// A line and the known facts about it.
 #[derive(Clone, Copy)]

@@ -8,14 +8,14 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-use cohab_audit::{
+use cohab_protocol::Paths;
+use cohab_session::PRIVATE_QUESTION;
+use cohab_store::audit::{
     Places,
     follow::Follower,
     record::{Answer, Consent, Deed, Event, Record},
     verify::{self, MAX_FAULTS, Verdict},
 };
-use cohab_protocol::Paths;
-use cohab_session::PRIVATE_QUESTION;
 use cohab_text::sanitize::{escaped_json, one_line, visible_controls};
 use cohab_types::refusal::UserRefusal;
 use jiff::Zoned;

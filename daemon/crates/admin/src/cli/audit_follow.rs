@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use cohab_audit::{
+use cohab_store::audit::{
     follow::{Follower, News},
     record::Record,
 };

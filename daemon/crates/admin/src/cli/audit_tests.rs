@@ -1,4 +1,4 @@
-use cohab_audit::{Journal, record::Note};
+use cohab_store::audit::{Journal, record::Note};
 use jiff::tz::TimeZone;
 
 use super::{super::testing::Home, *};

@@ -2,13 +2,13 @@
 
 use clap::CommandFactory as _;
 use cohab_agent::tasks::{Status, Task};
-use cohab_audit::{
-    Journal, Places,
-    record::{Answer, Consent, Deed, Event as Audited, Note},
-};
 use cohab_model_api::TokenUsage;
 use cohab_store::{
     Store,
+    audit::{
+        Journal, Places,
+        record::{Answer, Consent, Deed, Event as Audited, Note},
+    },
     row::{CallRow, ModelKey},
     sessions::{
         Entry, KeepAll as _,

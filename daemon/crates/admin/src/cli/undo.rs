@@ -8,12 +8,14 @@ use std::{
 };
 
 use clap::Args;
-use cohab_audit::{
-    Journal, Places,
-    record::{Event, Note},
-};
 use cohab_protocol::Paths;
-use cohab_store::backups::{Backups, Restored, Taken, TurnSummary, Word};
+use cohab_store::{
+    audit::{
+        Journal, Places,
+        record::{Event, Note},
+    },
+    backups::{Backups, Restored, Taken, TurnSummary, Word},
+};
 use jiff::{Timestamp, Zoned};
 
 use super::{Failure, record};

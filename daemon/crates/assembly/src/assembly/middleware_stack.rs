@@ -7,7 +7,7 @@
 //!   know of it. [`Checkpoint`] is inside of it: an addition is in memory and then on disk before the user learns of it.
 //! - [`Watch`] labels the conversation before [`Reading`] scans it; [`Spotlight`] marks results before [`Window`] measures the request.
 //! - [`Reading`] is inside of [`Inbound`], which takes out the letters that it looks for; [`Spooling`] stores what [`Inbound`] has cleaned.
-//! - [`Meanwhile`], [`SelfCorrection`] and [`LastAnswer`] are in the order in which the model reads their notes.
+//! - [`UserActivity`], [`SelfCorrection`] and [`LastAnswer`] are in the order in which the model reads their notes.
 //! - [`ProposedCallRecorder`] is outside of the gate and [`ApprovedCallRecorder`] inside of it. [`Unfilled`] is before the gate: no question
 //!   is asked about what cannot run. [`ExecutionTaint`] is behind it: the gate judges a call by what was read before.
 //! - [`Pause`] is on both sides of the gate, as the user may hold a turn while a card is open; so [`OldYes`] is behind the second one.
@@ -65,7 +65,7 @@ use cohab_runtime::{
         step_rules::StepRules,
         turn_clock::TurnClock,
         uncertain_calls::Doubt,
-        user_activity::Meanwhile,
+        user_activity::UserActivity,
     },
     recording::{
         hooks::{ApprovedCallRecorder, ProposedCallRecorder},
@@ -161,7 +161,7 @@ impl MiddlewareStack<'_> {
             stack.change(Arc::new(self.reading(outputs.clone())));
             ports.additions = Some(self.additions());
             let session = Arc::clone(session);
-            stack.change(Arc::new(Meanwhile(Box::new(move || session.take_untold()))));
+            stack.change(Arc::new(UserActivity(Box::new(move || session.take_unreported()))));
             stack.change_and_observe(Arc::new(SelfCorrection::new(
                 self.resolved.settings.guards.stalled_steps,
                 Arc::clone(&self.approver),

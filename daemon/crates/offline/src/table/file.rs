@@ -82,7 +82,7 @@ pub(super) static INTENTS: LazyLock<Vec<TableIntent>> =
 
 /// A command, and another one that is tried if it fails.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Command {
+pub(super) struct PlannedCommand {
     /// The command line with slots.
     pub(super) line: &'static str,
     /// The command line that is tried next.
@@ -99,7 +99,7 @@ pub(super) struct TableIntent {
     /// Requests that mean it, with slots.
     pub(super) says: Vec<&'static str>,
     /// The commands, run in order.
-    pub(super) commands: Vec<Command>,
+    pub(super) commands: Vec<PlannedCommand>,
     /// The answer if all commands succeed.
     pub(super) answer: Option<&'static str>,
     /// The answer if the last command printed nothing.
@@ -139,7 +139,7 @@ fn add(intent: &mut TableIntent, line: &'static str) -> Result<(), String> {
     match key {
         "about" => intent.about = value,
         "say" => intent.says.push(value),
-        "run" => intent.commands.push(Command { line: value, fallback: None }),
+        "run" => intent.commands.push(PlannedCommand { line: value, fallback: None }),
         "else" => {
             let command = intent.commands.last_mut().ok_or("`else` without `run`")?;
             command.fallback = Some(value);

@@ -56,6 +56,13 @@ pub(super) const INTENTS: &[Intent] = &[
     },
 ];
 
+/// Whether the name has the extension of an archive.
+pub(super) fn is_archive(name: &str) -> bool {
+    [".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".tar.zst", ".jar", ".7z"]
+        .iter()
+        .any(|end| name.to_lowercase().ends_with(end))
+}
+
 /// Lists the content of an archive with the matching program.
 pub(super) fn list_archive(name: &str, run: &mut Run<'_>) -> Step {
     let line = match kind(name) {

@@ -8,7 +8,7 @@ use super::{
         shell_line::{escape_pattern, path, word},
         slots::Slots,
     },
-    list_files, show, split_first,
+    archives, list_files, reading, show, split_first,
 };
 
 /// Excludes the files of git, which users do not search for by hand.
@@ -265,11 +265,11 @@ fn by_age(slots: &Slots, run: &mut Run<'_>, order: &str, word: &str) -> Step {
 
 fn list_folder(slots: &Slots, run: &mut Run<'_>) -> Step {
     let place = slots.folder();
-    if is_archive(place) {
-        return super::archives::list_archive(place, run);
+    if archives::is_archive(place) {
+        return archives::list_archive(place, run);
     }
     if is_document(place) {
-        return super::reading::show_file(slots, run);
+        return reading::show_file(slots, run);
     }
     show(
         run,
@@ -277,13 +277,6 @@ fn list_folder(slots: &Slots, run: &mut Run<'_>) -> Step {
         &format!("In {}:", code(place)),
         &format!("{} is empty.", code(place)),
     )
-}
-
-/// Whether the name has the extension of an archive.
-pub(super) fn is_archive(name: &str) -> bool {
-    [".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".tar.zst", ".jar", ".7z"]
-        .iter()
-        .any(|end| name.to_lowercase().ends_with(end))
 }
 
 /// Whether the name has an ending that is common for files and rare for folders.

@@ -9,8 +9,7 @@ use super::{
         shell_line::{is_variable_name, path, paths},
         slots::Slots,
     },
-    files::is_archive,
-    show, split_first,
+    archives, people, show, split_first,
 };
 
 /// Lines fetched of a file that is shown.
@@ -133,10 +132,10 @@ pub(super) fn show_file(slots: &Slots, run: &mut Run<'_>) -> Step {
     let name = pointed_file(slots, run)?;
     let name = name.as_str();
     if name.strip_prefix('$').is_some_and(is_variable_name) {
-        return super::people::variable(slots, run);
+        return people::variable(slots, run);
     }
-    if is_archive(name) {
-        return super::archives::list_archive(name, run);
+    if archives::is_archive(name) {
+        return archives::list_archive(name, run);
     }
     let output = run.attempt(&format!("head -n {} {}", SHOWN_LINES + 1, path(name)))?;
     if output.failed && output.text.to_lowercase().contains("is a directory") {

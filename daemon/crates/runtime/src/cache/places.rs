@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use cohab_files::read_regular;
+use cohab_system::files::read_regular;
 
 /// Largest file of a repository that is read, in bytes.
 const MAX_GIT_BYTES: u64 = 16 * 1024 * 1024;

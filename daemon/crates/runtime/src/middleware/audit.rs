@@ -13,17 +13,19 @@ use cohab_agent::{
     hook::BY_RULE,
     port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Effect, EventSink, Lasts, StepResult, TurnEvent},
 };
-use cohab_audit::{
-    AuditLog, Kept, PolicySeen,
-    record::{Answer, Consent, Deed, Event, Note, reasons, text},
-    rule_shown,
-};
 use cohab_model_api::{ToolCall, ToolResult};
 use cohab_policy::{self, Context, Level, Verdict, user_rules::Remembered};
 use cohab_policy_io::files::FileSystem;
 use cohab_protocol::ApprovalMode;
 use cohab_shell_state::shell::Shell;
-use cohab_store::worker::Hold;
+use cohab_store::{
+    audit::{
+        AuditLog, Kept, PolicySeen,
+        record::{Answer, Consent, Deed, Event, Note, reasons, text},
+        rule_shown,
+    },
+    worker::Hold,
+};
 use cohab_text::cut::head;
 use jiff::Timestamp;
 

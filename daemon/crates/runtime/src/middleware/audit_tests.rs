@@ -4,13 +4,13 @@ use cohab_agent::{
     ObservedApprover, StopReason,
     port::{Approver, Intent},
 };
-use cohab_audit::{
+use cohab_model_api::JsonObject;
+use cohab_policy::user_rules::{Loaded, Nothing};
+use cohab_store::audit::{
     Places,
     record::Record,
     verify::{self, verify},
 };
-use cohab_model_api::JsonObject;
-use cohab_policy::user_rules::{Loaded, Nothing};
 
 use super::*;
 

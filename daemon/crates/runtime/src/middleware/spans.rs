@@ -52,12 +52,12 @@ pub struct Spans {
     turn: Span,
     conversation: String,
     provider: Arc<dyn ModelProvider>,
-    open: Mutex<Open>,
+    open: Mutex<OpenSpans>,
 }
 
 /// Open spans.
 #[derive(Default)]
-struct Open {
+struct OpenSpans {
     model: Option<Span>,
     /// By the ids of their calls.
     tools: HashMap<String, Span>,
@@ -101,7 +101,7 @@ impl Spans {
         Arc::new(TracedCompactor { inner, spent, turn: self.turn.clone() })
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn open(&self) -> MutexGuard<'_, OpenSpans> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -210,7 +210,7 @@ impl Spans {
     }
 
     fn turn_ended(&self, state: &TurnState, result: &TurnResult) {
-        *self.open() = Open::default();
+        *self.open() = OpenSpans::default();
         tokens(&self.turn, &state.usage());
         self.turn.record("cohab.turn.end", end_word(result));
         if let Err(error) = result {

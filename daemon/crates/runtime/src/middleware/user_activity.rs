@@ -7,9 +7,9 @@ use cohab_context::{query::PastCommand, user_activity::note};
 pub type TakeCommands = Box<dyn Fn() -> Vec<PastCommand> + Send + Sync>;
 
 /// For one turn.
-pub struct Meanwhile(pub TakeCommands);
+pub struct UserActivity(pub TakeCommands);
 
-impl Middleware for Meanwhile {
+impl Middleware for UserActivity {
     fn pending_notes(&self) -> Option<String> {
         note(&(self.0)())
     }

@@ -8,7 +8,7 @@ use cohab_protocol::{
 };
 use tokio::sync::{oneshot, watch};
 
-pub use super::pending::Progress;
+pub use super::pending::CallProgress;
 use super::{
     Session, SessionState,
     pending::{Grant, MAX_GRANTS, PendingCall, is_moot},
@@ -19,7 +19,7 @@ pub struct OpenCall {
     session: Arc<Session>,
     call_id: CallId,
     /// Closed without `Ended`: the result will never come.
-    pub progress: watch::Receiver<Progress>,
+    pub progress: watch::Receiver<CallProgress>,
 }
 
 impl OpenCall {
@@ -64,7 +64,7 @@ impl Session {
     /// Sends a command; its answers come through the handle.
     #[must_use]
     pub fn open_call(self: &Arc<Self>, command: ExecuteCommand) -> OpenCall {
-        let (sender, progress) = watch::channel(Progress::Sent);
+        let (sender, progress) = watch::channel(CallProgress::Sent);
         let call_id = command.call_id;
         let mut state = self.lock();
         // A dropped call stays only until its interrupt is sent.
@@ -97,18 +97,18 @@ impl Session {
 
     /// Notes that a command started.
     pub fn command_started(&self, call_id: CallId) {
-        self.advance(call_id, Progress::Started);
+        self.advance(call_id, CallProgress::Started);
     }
 
     /// Notes that a running command waits for the user.
     pub fn command_waits(&self, call_id: CallId) {
-        self.advance(call_id, Progress::WaitsForUser);
+        self.advance(call_id, CallProgress::WaitsForUser);
     }
 
-    fn advance(&self, call_id: CallId, to: Progress) {
+    fn advance(&self, call_id: CallId, to: CallProgress) {
         if let Some(call) = self.lock().calls.get(&call_id) {
             call.progress.send_if_modified(|now| {
-                let is_new = *now != to && *now != Progress::WaitsForUser;
+                let is_new = *now != to && *now != CallProgress::WaitsForUser;
                 if is_new {
                     *now = to;
                 }
@@ -127,7 +127,7 @@ impl Session {
         let call = state.calls.remove(&result.call_id);
         state.forget_moot();
         drop(state);
-        call.is_some_and(|call| call.progress.send(Progress::Ended(Box::new(result))).is_ok())
+        call.is_some_and(|call| call.progress.send(CallProgress::Ended(Box::new(result))).is_ok())
     }
 
     /// Asks the user; the answer comes through the handle.

@@ -10,7 +10,7 @@ pub(super) const MAX_GRANTS: usize = 256;
 
 /// How far a command is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum CallProgress {
     /// On its way.
     Sent,
     /// It runs.
@@ -24,7 +24,7 @@ pub enum Progress {
 /// A command that has no result yet.
 #[derive(Debug)]
 pub(super) struct PendingCall {
-    pub progress: watch::Sender<Progress>,
+    pub progress: watch::Sender<CallProgress>,
     pub was_sent: bool,
     pub was_interrupted: bool,
 }
@@ -32,7 +32,7 @@ pub(super) struct PendingCall {
 impl PendingCall {
     /// Whether sending the command would be of no use (any more).
     pub fn is_moot(&self) -> bool {
-        self.progress.is_closed() || *self.progress.borrow() != Progress::Sent
+        self.progress.is_closed() || *self.progress.borrow() != CallProgress::Sent
     }
 
     pub fn is_abandoned(&self) -> bool {

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::live::{follow, outcome};
-use crate::session::{Progress, Session};
+use crate::session::{CallProgress, Session};
 
 /// A client answers at once whether it knows the command.
 const ANSWER_WAIT: Duration = Duration::from_secs(3);
@@ -84,7 +84,7 @@ impl CommandRunner for Claims {
             timeout_ms: u64::try_from(request.timeout.as_millis()).unwrap_or(u64::MAX),
             approval_id: None,
         });
-        let answered = call.progress.wait_for(|progress| *progress != Progress::Sent);
+        let answered = call.progress.wait_for(|progress| *progress != CallProgress::Sent);
         if !matches!(timeout(ANSWER_WAIT, answered).await, Ok(Ok(_))) {
             return Err(RelayError::Unknown);
         }

@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use crate::{
     lease::Held,
-    session::{OpenCall, Progress, RECONNECT_GRACE, Session},
+    session::{CallProgress, OpenCall, RECONNECT_GRACE, Session},
 };
 
 /// Longest wait of a command for the shell's prompt. The client gives up after 30 s by itself and gives the reason.
@@ -87,12 +87,12 @@ pub(super) async fn follow(
     let mut limit = Some((Instant::now() + START_WAIT, "it did not start the command"));
     loop {
         match &*call.progress.borrow_and_update() {
-            Progress::Sent => {}
-            Progress::Started => {
+            CallProgress::Sent => {}
+            CallProgress::Started => {
                 limit = Some((Instant::now() + timeout + REPORT_MARGIN, "it did not report on the command"));
             }
-            Progress::WaitsForUser => limit = None,
-            Progress::Ended(result) => return Ok((**result).clone()),
+            CallProgress::WaitsForUser => limit = None,
+            CallProgress::Ended(result) => return Ok((**result).clone()),
         }
         let deadline = limit.map(|(at, _)| at);
         tokio::select! {
@@ -118,9 +118,9 @@ async fn interrupted(
     reason: &str,
 ) -> Result<wire::CommandExecutionResult, RelayError> {
     call.interrupt(by);
-    let ended = call.progress.wait_for(|progress| matches!(progress, Progress::Ended(_)));
+    let ended = call.progress.wait_for(|progress| matches!(progress, CallProgress::Ended(_)));
     if let Ok(Ok(progress)) = timeout(INTERRUPT_WAIT, ended).await
-        && let Progress::Ended(result) = &*progress
+        && let CallProgress::Ended(result) = &*progress
         && !matches!(result.ending, wire::CommandEnding::Refused { .. })
     {
         return Ok((**result).clone());

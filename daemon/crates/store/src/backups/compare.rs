@@ -6,6 +6,8 @@ use std::{
     time::SystemTime,
 };
 
+use cohab_system::files;
+
 use super::{
     Backups, ChangingCommand, MAX_FILE_BYTES,
     list::{Change, TurnList},
@@ -157,7 +159,7 @@ fn changed_file(change: &Change, copies: &Path) -> Option<ChangedFile> {
 }
 
 fn file(path: &Path) -> Content {
-    match cohab_files::read_regular(path, MAX_FILE_BYTES) {
+    match files::read_regular(path, MAX_FILE_BYTES) {
         Ok((content, _)) => Content::File(content),
         Err(error) => Content::Other(format!("a file that cannot be shown: {error}")),
     }

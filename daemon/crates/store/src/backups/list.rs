@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use cohab_files::{self, FileError};
+use cohab_system::files::{self, FileError};
 use serde::{Deserialize, Serialize};
 
 use super::state::{Kept, Left, bytes_of, path_from, write_new};
@@ -133,7 +133,7 @@ impl TurnList {
     /// It cannot be read.
     pub(super) fn read(folder: &Path) -> io::Result<Self> {
         let mut list = Self::default();
-        let file = match cohab_files::open_regular(&folder.join(LIST)) {
+        let file = match files::open_regular(&folder.join(LIST)) {
             Ok((file, _)) => file,
             Err(FileError::Missing) => return Ok(list),
             Err(error) => return Err(io::Error::other(error.to_string())),

@@ -13,7 +13,7 @@ use std::{
 };
 
 use aws_lc_rs::digest;
-use cohab_files::{self, Expected, FileError};
+use cohab_system::files::{self, Expected, FileError};
 use serde::{Deserialize, Serialize};
 
 use super::git_index;
@@ -280,7 +280,7 @@ fn hash_of_file(path: &Path) -> io::Result<String> {
 
 /// The same, of a copy of what is at `path`.
 fn hash_of_copy(copy: &Path, path: &Path) -> io::Result<String> {
-    let (mut file, metadata) = cohab_files::open_regular(copy).map_err(|error| io::Error::other(error.to_string()))?;
+    let (mut file, metadata) = files::open_regular(copy).map_err(|error| io::Error::other(error.to_string()))?;
     if git_index::is_at(path) && metadata.len() <= git_index::MAX_BYTES {
         let mut content = Vec::new();
         file.take(git_index::MAX_BYTES).read_to_end(&mut content)?;
@@ -322,7 +322,7 @@ pub(super) fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
 /// # Errors
 /// It cannot be read, has grown too large, or the copy cannot be written.
 fn copy_file(from: &Path, to: &Path, limit_bytes: u64) -> Result<(), FileError> {
-    let (from, metadata) = cohab_files::open_regular(from)?;
+    let (from, metadata) = files::open_regular(from)?;
     if metadata.len() > limit_bytes {
         return Err(FileError::TooLarge { limit_bytes });
     }
@@ -357,7 +357,7 @@ pub(super) fn put_back(
     }
     if let (Now::File(metadata), Kept::File { copy, .. }) = (now, kept) {
         let content = copied(&copies.join(copy), limit_bytes)?;
-        cohab_files::replace(path, &content, Expected::Same(metadata), None).map_err(|error| error.to_string())?;
+        files::replace(path, &content, Expected::Same(metadata), None).map_err(|error| error.to_string())?;
         return restore_mode();
     }
     if let (Now::Folder(_), Kept::Folder { .. }) = (now, kept) {
@@ -422,7 +422,7 @@ pub(super) fn put_attributes_back(
 }
 
 fn copied(copy: &Path, limit_bytes: u64) -> Result<Vec<u8>, String> {
-    let read = cohab_files::read_regular(copy, limit_bytes);
+    let read = files::read_regular(copy, limit_bytes);
     read.map(|(content, _)| content).map_err(|error| format!("its copy cannot be read: {error}"))
 }
 

@@ -11,12 +11,12 @@ use super::{
 use crate::{Calls, Sockets};
 
 /// Name, number on x86-64, number elsewhere.
-type Row = (&'static str, u32, u32);
+type CallNumbers = (&'static str, u32, u32);
 /// Number of a call that does not exist.
 const NONE: u32 = u32::MAX;
 
 /// Refused for every confined program.
-const ALWAYS: &[Row] = &[
+const ALWAYS: &[CallNumbers] = &[
     // Rings make calls that no filter sees.
     ("io_uring_setup", 425, 425),
     ("io_uring_enter", 426, 426),
@@ -81,7 +81,7 @@ const ALWAYS: &[Row] = &[
 ];
 
 /// Modes and times, which builds change.
-const MODES_AND_TIMES: &[Row] = &[
+const MODES_AND_TIMES: &[CallNumbers] = &[
     ("chmod", 90, NONE),
     ("fchmod", 91, 52),
     ("fchmodat", 268, 53),
@@ -93,7 +93,7 @@ const MODES_AND_TIMES: &[Row] = &[
 ];
 
 /// Calls that no program needs that only reads.
-const LOOKING: &[Row] = &[
+const LOOKING: &[CallNumbers] = &[
     // The memory of other programs.
     ("ptrace", 101, 117),
     ("process_vm_readv", 310, 270),
@@ -135,10 +135,10 @@ const LOOKING: &[Row] = &[
 ];
 
 /// Calls by which a socket of the network sends, or waits at an address.
-const SENDING: &[Row] = &[("bind", 49, 200), ("sendto", 44, 206), ("sendmsg", 46, 211), ("sendmmsg", 307, 269)];
+const SENDING: &[CallNumbers] = &[("bind", 49, 200), ("sendto", 44, 206), ("sendmsg", 46, 211), ("sendmmsg", 307, 269)];
 
 /// Calls that work on any process of the user's, and the first arguments with which they work on the one that calls.
-const OF_A_PROCESS: &[(Row, &[u32])] = &[
+const OF_A_PROCESS: &[(CallNumbers, &[u32])] = &[
     (("prlimit64", 302, 261), &[0]),
     (("setpriority", 141, 140), &[0, 0]),
     (("ioprio_set", 251, 30), &[1, 0]),
@@ -148,12 +148,12 @@ const OF_A_PROCESS: &[(Row, &[u32])] = &[
     (("sched_setaffinity", 203, 122), &[0]),
 ];
 
-const CONNECT: Row = ("connect", 42, 203);
-const SOCKET: Row = ("socket", 41, 198);
-const SOCKETPAIR: Row = ("socketpair", 53, 199);
-const IOCTL: Row = ("ioctl", 16, 29);
-const CLONE: Row = ("clone", 56, 220);
-const CLONE3: Row = ("clone3", 435, 435);
+const CONNECT: CallNumbers = ("connect", 42, 203);
+const SOCKET: CallNumbers = ("socket", 41, 198);
+const SOCKETPAIR: CallNumbers = ("socketpair", 53, 199);
+const IOCTL: CallNumbers = ("ioctl", 16, 29);
+const CLONE: CallNumbers = ("clone", 56, 220);
+const CLONE3: CallNumbers = ("clone3", 435, 435);
 
 /// All flags of `clone` that make a namespace.
 const NAMESPACES: u32 = 0x7e02_0000;
@@ -171,7 +171,7 @@ const ASKED_PROTOCOLS: [u32; 2] = [0, 4];
 /// The table for a filter.
 pub(super) fn denied(calls: Calls) -> Vec<filter::Row> {
     let mut denied: Vec<filter::Row> = Vec::with_capacity(160);
-    let mut refuse = |rows: &[Row]| denied.extend(rows.iter().filter_map(|row| row_of(row, refused())));
+    let mut refuse = |rows: &[CallNumbers]| denied.extend(rows.iter().filter_map(|row| row_of(row, refused())));
     refuse(ALWAYS);
     if calls != Calls::Building {
         refuse(MODES_AND_TIMES);
@@ -230,7 +230,7 @@ fn allowed(values: impl IntoIterator<Item = u32>) -> Vec<filter::Row> {
 }
 
 /// `None` where there is no such call.
-fn row_of(row: &Row, action: Action) -> Option<filter::Row> {
+fn row_of(row: &CallNumbers, action: Action) -> Option<filter::Row> {
     let (_, x86, elsewhere) = *row;
     let number = if cfg!(target_arch = "x86_64") { x86 } else { elsewhere };
     (number != NONE).then_some((number, action))

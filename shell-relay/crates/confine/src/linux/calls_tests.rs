@@ -64,7 +64,7 @@ fn each_refused_call_is_refused_by_the_kernel() {
 
 #[test]
 fn arguments_decide_where_a_call_has_harmless_uses() {
-    let of = |row: Row| if cfg!(target_arch = "x86_64") { row.1 } else { row.2 };
+    let of = |row: CallNumbers| if cfg!(target_arch = "x86_64") { row.1 } else { row.2 };
     let (socket, pair, ioctl) = (of(SOCKET), of(SOCKETPAIR), of(IOCTL));
     let (dgram, stream) = (2, 1);
     for (number, arguments, expected) in [
@@ -94,7 +94,7 @@ fn arguments_decide_where_a_call_has_harmless_uses() {
 
 #[test]
 fn for_names_only_streams_of_files_are_added_and_only_connections_are_mediated() {
-    let of = |row: Row| if cfg!(target_arch = "x86_64") { row.1 } else { row.2 };
+    let of = |row: CallNumbers| if cfg!(target_arch = "x86_64") { row.1 } else { row.2 };
     let names = Calls::Confined(Sockets::Names);
     for (family, kind, expected) in [
         (1, 1, 0),

@@ -11,9 +11,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_process::{self};
 use cohab_shell_relay::live::{LivePty, PtySize, Signal, SpawnShell};
 use cohab_shell_state::shell;
+use cohab_system::process;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::world::World;
@@ -102,7 +102,7 @@ impl Hidden {
 impl Drop for Hidden {
     fn drop(&mut self) {
         if let Ok(pid) = i32::try_from(self.pty.child_pid()) {
-            cohab_process::signal_group(pid, Signal::Kill);
+            process::signal_group(pid, Signal::Kill);
         }
         // It was killed, so this does not wait.
         let _ = self.pty.wait();

@@ -1,7 +1,6 @@
 //! Processes and their groups: the few system calls that all shells share. [`memory`] sets up the allocator of this process.
 
 pub mod memory;
-
 pub mod surroundings;
 
 use std::{

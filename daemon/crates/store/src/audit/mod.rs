@@ -11,7 +11,7 @@
 //! Invariants: a record is never changed; whoever changes, removes, repeats or cuts records without the key leaves a trace that
 //! [`verify`] names. Who can read the key can forge records.
 //!
-//! This crate decides nothing and never keeps a command from running; its callers do, by what [`Kept`] says.
+//! This module decides nothing and never keeps a command from running; its callers do, by what [`Kept`] says.
 
 mod chain;
 mod files;

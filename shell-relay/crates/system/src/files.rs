@@ -4,7 +4,7 @@
 //! and take only regular files within a limit. [`replace`] writes a new file next to the old one and renames it, so that a reader sees
 //! the old or the new content and nothing between.
 //!
-//! This crate does not interpret the content of files.
+//! This module does not interpret the content of files.
 
 use std::{
     fs::{self, File, Metadata, OpenOptions, Permissions},

@@ -8,10 +8,10 @@ use std::{
     time::Duration,
 };
 
-use cohab_store::worker::{Hold, Worker};
 use tokio::time::timeout;
 
-use crate::{Journal, Places, record::Note};
+use super::{Journal, Places, record::Note};
+use crate::worker::{Hold, Worker};
 
 /// Longest wait for a record that must be on disk before its action.
 const WRITE_WAIT: Duration = Duration::from_secs(2);
