@@ -13,7 +13,7 @@ use super::{
     dialect::{self, Reading},
     file_lookup_cache,
     findings::Findings,
-    parse, paths, rules, scan, secret_use,
+    known_names, parse, paths, rules, scan, secret_use,
     structure::Computed,
     verdict::{Level, Verdict},
     word_places::word_places,
@@ -34,14 +34,14 @@ pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
     let line = &*words;
     let looks = context.files.map(file_lookup_cache::Looks::new);
     let context = Context { files: looks.as_ref().map(|looks| looks as &dyn Files), ..context };
-    let reading = catch_panic::caught(|| dialect::reading(context.shell, line)).unwrap_or_default();
+    let reading = catch_panic::caught(|| known_names::reading(context.shell, line)).unwrap_or_default();
     if catch_panic::caught(|| find_what_is_not_plain(&reading, context, &mut findings)).is_none() {
         findings.ask("could not be checked: the check itself failed");
     }
     // If a line with loops and substitutions only reads, just the commands that it runs count.
     let judged = if reading.structure.is_some() && findings.level() == Level::Allow { &reading.text } else { line };
     let mut harm = Findings::default();
-    bytes::find_hidden_characters(line, &mut harm);
+    bytes::hidden_characters(line).for_each(|what| harm.danger(format!("contains {what}")));
     if catch_panic::caught(|| find_harm(judged, context, &mut harm)).is_none() {
         harm.danger("could not be checked for harm: the check itself failed");
     }
@@ -121,7 +121,7 @@ fn assess_computed(
 /// The judged form of `line`: syntax of `shell` alone is rewritten in bash syntax.
 #[must_use]
 pub fn in_words_of_bash(line: &str, shell: Shell) -> String {
-    dialect::reading(shell, line).text
+    known_names::reading(shell, line).text
 }
 
 /// Judges each command in every folder in which it may run: a `cd` before it may have succeeded or failed.

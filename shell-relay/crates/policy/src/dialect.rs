@@ -12,7 +12,7 @@ use super::{
     bytes::revision_braces,
     command::{SimpleCommand, Word},
 };
-pub(super) use own::{MAY_LACK_OPERANDS, Reading, qualifiers::only_choose, reading};
+pub(super) use own::{Reading, qualifiers::only_choose, reading};
 use words::{Lexer, RawWord, Token, WordPart};
 
 /// Commands that do not exist in the other shell, or do something else there. (The help of fish opens a browser.)

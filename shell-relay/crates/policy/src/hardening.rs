@@ -12,8 +12,8 @@ use words::{insertions, pages_to_the_terminal};
 use super::{
     Context, Level, assess_line,
     command::{Join, SimpleCommand, Word},
-    dialect::{self, Reading},
-    launchable,
+    dialect::Reading,
+    known_names, launchable,
     lock::Lock,
     parse, repository,
     word_places::word_places,
@@ -42,7 +42,7 @@ pub struct Unasked {
 /// The reason why it has to be asked about.
 pub fn unasked(line: &str, context: Context<'_>) -> Result<Unasked, &'static str> {
     let as_it_is = || Ok(Unasked { text: line.to_owned(), locked: None, git_folders: Vec::new() });
-    let reading = dialect::reading(context.shell, line);
+    let reading = known_names::reading(context.shell, line);
     let Ok(commands) = parse::parse_plain(&reading.text) else { return as_it_is() };
     let is_concerned = commands.iter().any(|command| !insertions(&command.words).is_empty())
         || (0..commands.len()).any(|at| pages_to_the_terminal(&commands[at..]));
@@ -80,7 +80,7 @@ pub fn needs_lock(line: &str, context: Context<'_>) -> bool {
 /// `ls | sort` does, `cd src && ls` does not.
 #[must_use]
 pub fn keeps_shell(line: &str, shell: Shell) -> bool {
-    let reading = dialect::reading(shell, line);
+    let reading = known_names::reading(shell, line);
     let is_alone = reading.structure.is_some_and(|structure| structure.behind_cd == 0);
     let keeps = |commands: Vec<SimpleCommand>| commands.iter().all(|command| launchable::keeps_shell(command, shell));
     is_alone || parse::parse_plain(&reading.text).is_ok_and(keeps)
@@ -90,7 +90,7 @@ pub fn keeps_shell(line: &str, shell: Shell) -> bool {
 /// the words are not sure.
 #[cfg(any(test, feature = "testing"))]
 pub fn typed_form(line: &str) -> Option<String> {
-    let reading = dialect::reading(Shell::Bash, line);
+    let reading = known_names::reading(Shell::Bash, line);
     with_words(line, &reading, parse::parse_plain(line).ok()?, Shell::Bash)
 }
 
@@ -141,7 +141,7 @@ impl Edits {
 
 /// The result has to read as these commands, to both parsers, even if the places are wrong.
 fn reads_as(text: &str, shell: Shell, commands: &[SimpleCommand]) -> bool {
-    let reading = dialect::reading(shell, text);
+    let reading = known_names::reading(shell, text);
     parse::parse_plain(&reading.text)
         .is_ok_and(|parsed| parsed == commands && parse::is_confirmed(&reading.text, &parsed))
 }

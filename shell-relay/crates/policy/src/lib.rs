@@ -29,6 +29,7 @@ mod findings;
 pub mod glob;
 mod hardening;
 mod hosts;
+mod known_names;
 mod launchable;
 mod lock;
 mod lookups;
@@ -49,6 +50,7 @@ mod silent;
 mod structure;
 pub mod user_rules;
 mod verdict;
+mod vocabulary;
 mod word_places;
 
 use std::time::Duration;

@@ -15,7 +15,7 @@ use super::{
     Context,
     caveat::{Caveat, ProgramFault},
     command::SimpleCommand,
-    dialect, options, parse,
+    known_names, options, parse,
     rules::xargs,
     shell_options,
     structure::Structure,
@@ -73,7 +73,7 @@ const LISTERS: &[&str] = &["ls", "dir", "df", "du", "free"];
 /// not plain was agreed to as it stands.
 #[must_use]
 pub fn why_not_themselves(line: &str, shell: &Snapshot, context: Context<'_>) -> Vec<Caveat> {
-    let reading = dialect::reading(context.shell, line);
+    let reading = known_names::reading(context.shell, line);
     let Ok(commands) = parse::parse_plain(&reading.text) else { return Vec::new() };
     let programs = commands
         .iter()

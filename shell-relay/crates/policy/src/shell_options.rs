@@ -6,7 +6,7 @@ use cohab_shell_state::state::{Item, OptionKind, Snapshot};
 use super::{
     caveat::Caveat,
     command::{SimpleCommand, Word},
-    dialect::MAY_LACK_OPERANDS,
+    known_names,
 };
 
 /// Options with which a pattern matches hidden files, too, or leaves others out.
@@ -27,7 +27,7 @@ pub(super) fn why_read_otherwise(commands: &[SimpleCommand], shell: &Snapshot) -
     let mut words = commands.iter().flat_map(|command| &command.words);
     let of_patterns = words.any(|word| word.has_glob).then(|| why_patterns_match_more(shell)).flatten();
     let may_vanish = commands.iter().any(|command| {
-        command.words.iter().any(|word| word.has_glob) && !MAY_LACK_OPERANDS.contains(&command.words[0].text.as_str())
+        command.words.iter().any(|word| word.has_glob) && !known_names::may_lack_operands(&command.words[0].text)
     });
     let of_null = may_vanish.then(|| first_on(OF_NULL_PATTERNS, shell)).flatten();
     let of_null = of_null.map(Caveat::NullPattern);

@@ -6,7 +6,7 @@ use std::iter::once;
 use cohab_secrets::as_words;
 
 use super::{
-    Context, dialect,
+    Context, known_names,
     scan::{self, LooseCommand, LooseWord},
 };
 
@@ -24,7 +24,7 @@ const OWN_ERRORS: &str = include_str!("silent/own_errors.table");
 /// Whether a run of `line` brought no text of others, neither to the model nor into a file, wherever the line points.
 #[must_use]
 pub fn brought_nothing(line: &str, context: Context<'_>, exit_code: i32, output: &str) -> bool {
-    let scan = scan::scan(&dialect::reading(context.shell, &as_words(line)).text);
+    let scan = scan::scan(&known_names::reading(context.shell, &as_words(line)).text);
     let is_quiet = output.lines().filter(|text| !text.trim().is_empty()).all(|text| is_own_error(text.trim(), line));
     if scan.is_incomplete || !is_quiet || scan.commands.iter().any(keeps_something) {
         return false;

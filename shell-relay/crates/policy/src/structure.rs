@@ -23,6 +23,8 @@ pub(super) use fish::in_bash;
 pub(super) use out::Piece;
 use reader::{Changing, Reader};
 
+use super::vocabulary::Vocabulary;
+
 /// Longest line of this kind that is followed, in bytes. It bounds the depth to which the parsers of the line may have to go.
 const MAX_BYTES: usize = 4096;
 
@@ -30,7 +32,7 @@ const MAX_BYTES: usize = 4096;
 ///
 /// # Errors
 /// The part of the line that is not known to be read for sure, if that says more than that the line is not plain.
-pub(super) fn read(shell: Shell, line: &str) -> Result<Structure, Option<&'static str>> {
+pub(super) fn read(shell: Shell, line: &str, vocabulary: &dyn Vocabulary) -> Result<Structure, Option<&'static str>> {
     if line.len() > MAX_BYTES {
         return Err(Some("too long to be checked in full"));
     }
@@ -39,8 +41,8 @@ pub(super) fn read(shell: Shell, line: &str) -> Result<Structure, Option<&'stati
         return Err(None);
     }
     // The first pass finds the variables that are given a value more than once.
-    let changing = Reader::new(shell, line, Changing::new()).read()?.changing();
-    Reader::new(shell, line, changing).read()?.finish()
+    let changing = Reader::new(shell, line, vocabulary, Changing::new()).read()?.changing();
+    Reader::new(shell, line, vocabulary, changing).read()?.finish()
 }
 
 #[cfg(test)]

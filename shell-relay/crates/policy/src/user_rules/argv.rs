@@ -2,7 +2,7 @@
 
 use cohab_shell_state::shell::Shell;
 
-use crate::{Level, bytes, danger, dialect, findings::Findings, parse};
+use crate::{bytes, danger, dialect, parse};
 
 /// Commands that are never remembered although they are no interpreter, wrapper or program of the network.
 const NEVER: &[&str] = &[
@@ -78,9 +78,7 @@ const BUILD_TOOLS: &[&str] = &["make"];
 
 /// The words of `line`.
 pub(super) fn argv_of(line: &str, shell: Shell) -> Result<Vec<String>, &'static str> {
-    let mut hidden = Findings::default();
-    bytes::find_hidden_characters(line, &mut hidden);
-    if hidden.level() > Level::Allow {
+    if bytes::hidden_characters(line).next().is_some() {
         return Err("contains characters that cannot be seen");
     }
     let commands = parse::parse_plain(line)?;
