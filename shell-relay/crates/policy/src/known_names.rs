@@ -2,13 +2,9 @@
 
 use cohab_policy_data::VARIABLES;
 use cohab_shell_state::shell::Shell;
+use cohab_shell_syntax::{Reading, Vocabulary};
 
-use super::{
-    danger::decides_what_runs,
-    dialect::{self, Reading},
-    launchable,
-    vocabulary::Vocabulary,
-};
+use super::{danger::decides_what_runs, launchable};
 
 /// Variables that a line may set for one program: its language, its sorting order, and its time zone.
 const OF_A_PROGRAM: &[&str] =
@@ -58,7 +54,7 @@ struct KnownNames;
 
 /// `line` as plain commands in bash syntax, as far as that is known for sure.
 pub(crate) fn reading(shell: Shell, line: &str) -> Reading {
-    dialect::reading(shell, line, &KnownNames)
+    cohab_shell_syntax::reading(shell, line, &KnownNames)
 }
 
 pub(crate) fn may_lack_operands(command: &str) -> bool {

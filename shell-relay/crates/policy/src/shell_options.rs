@@ -2,12 +2,9 @@
 //! to another folder.
 
 use cohab_shell_state::state::{Item, OptionKind, Snapshot};
+use cohab_shell_syntax::{SimpleCommand, Word};
 
-use super::{
-    caveat::Caveat,
-    command::{SimpleCommand, Word},
-    known_names,
-};
+use super::{caveat::Caveat, known_names};
 
 /// Options with which a pattern matches hidden files, too, or leaves others out.
 const OF_PATTERNS: &[(OptionKind, &str)] = &[(OptionKind::Shopt, "dotglob"), (OptionKind::Set, "globdots")];
@@ -75,12 +72,13 @@ fn is_set(name: &str, shell: &Snapshot) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use cohab_shell_syntax::parse_plain;
+
     use super::*;
-    use crate::parse;
 
     fn why(line: &str, item: Item, value: &str) -> Option<Caveat> {
         let shell = Snapshot::from([(item, vec![value.as_bytes().to_vec()])]);
-        why_read_otherwise(&parse::parse_plain(line).expect("plain"), &shell).pop()
+        why_read_otherwise(&parse_plain(line).expect("plain"), &shell).pop()
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::*;
 
 mod bypasses;
 mod catalogues;
+mod dialects;
 mod file_lookup_cache;
 mod hostile;
 mod idioms;

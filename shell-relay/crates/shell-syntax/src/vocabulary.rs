@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use cohab_shell_state::shell::Shell;
 
 /// Answers what the names in a line stand for. A name that is not known gets the stricter answer, which is always `false`.
-pub(crate) trait Vocabulary: Debug {
+pub trait Vocabulary: Debug {
     /// Whether a line may use the value of this variable of the environment: it is not secret.
     fn may_be_shown(&self, variable: &str) -> bool;
 

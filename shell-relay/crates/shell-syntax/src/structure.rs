@@ -1,5 +1,5 @@
 //! Reduces loops, conditions, groups, variables and substitutions to the plain commands that a line runs, each command once for
-//! every word that a loop names. The rest of the policy judges these. A value that the line computes only when it runs is represented
+//! every word that a loop names. A value that the line computes only when it runs is represented
 //! by a sample and a mark.
 //!
 //! Such a line runs unasked only in a separate shell that can write nothing. A line that is read otherwise than the shell reads it can
@@ -18,7 +18,7 @@ mod values;
 mod words;
 
 use cohab_shell_state::shell::Shell;
-pub(super) use commands::{Computed, ComputedKind, Structure};
+pub use commands::{Computed, ComputedKind, Structure};
 pub(super) use fish::in_bash;
 pub(super) use out::Piece;
 use reader::{Changing, Reader};

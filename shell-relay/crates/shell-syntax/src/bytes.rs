@@ -4,14 +4,14 @@
 
 use cohab_text::sanitize::is_invisible;
 
-/// A longer line is never allowed by itself.
-pub(super) const MAX_LINE_BYTES: usize = 32 * 1024;
+/// The longest line that is read as plain commands, in bytes.
+pub const MAX_LINE_BYTES: usize = 32 * 1024;
 const MAX_DESCRIPTOR_DIGITS: usize = 4;
-/// A line of more commands is never allowed by itself.
+/// Largest number of commands of a plain line.
 pub(super) const MAX_COMMANDS: usize = 50;
 
 /// The characters that hide or change the commands of a line, by name: `a NUL byte`.
-pub(super) fn hidden_characters(line: &str) -> impl Iterator<Item = &'static str> {
+pub fn hidden_characters(line: &str) -> impl Iterator<Item = &'static str> {
     line.chars().filter(|c| !matches!(c, ' '..='~' | '\t' | '\n')).filter_map(|c| match c {
         '\0' => Some("a NUL byte"),
         '\r' => Some("a carriage return, which hides what stands before it"),

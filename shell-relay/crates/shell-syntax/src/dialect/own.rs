@@ -17,7 +17,8 @@ use crate::{
 
 /// A line as plain commands in the words of bash.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Reading {
+pub struct Reading {
+    /// The plain commands in bash syntax; the line itself where a form is not surely the same.
     pub text: String,
     /// The parts of the line and their replacements: in `text`, or with a structure in its source text.
     pieces: Vec<Piece>,
@@ -47,7 +48,8 @@ struct Of<'a> {
 }
 
 /// `line` as plain commands in bash syntax, as far as that is known for sure.
-pub(crate) fn reading(shell: Shell, line: &str, vocabulary: &dyn Vocabulary) -> Reading {
+#[must_use]
+pub fn reading(shell: Shell, line: &str, vocabulary: &dyn Vocabulary) -> Reading {
     let (text, pieces) = in_words_of_bash(shell, line, vocabulary);
     let has_blocks = shell == Shell::Fish && BLOCKS.iter().any(|word| text.contains(word));
     let mut refused = None;
@@ -128,14 +130,16 @@ fn with_separators(line: &str) -> (String, Vec<Piece>) {
 
 impl Reading {
     /// The byte of the line at which the word begins that begins at the byte `at` of `text`; `None` if that byte is inside a replacement.
-    pub(crate) fn start_in_line(&self, at: usize) -> Option<usize> {
+    #[must_use]
+    pub fn start_in_line(&self, at: usize) -> Option<usize> {
         let piece = self.pieces.iter().find(|piece| piece.in_text.contains(&at))?;
         let inside = at - piece.in_text.start;
         (piece.is_copy || inside == 0).then_some(piece.in_line.start + inside)
     }
 
     /// The same of where a word ends.
-    pub(crate) fn end_in_line(&self, at: usize) -> Option<usize> {
+    #[must_use]
+    pub fn end_in_line(&self, at: usize) -> Option<usize> {
         let piece = self.pieces.iter().find(|piece| piece.in_text.start < at && at <= piece.in_text.end)?;
         let missing = piece.in_text.end - at;
         (piece.is_copy || missing == 0).then(|| piece.in_line.end - missing)
