@@ -12,7 +12,7 @@ pub(super) const QUESTION: ApprovalId = ApprovalId(Uuid::from_u128(11));
 #[derive(Debug, Default)]
 pub(super) struct Allowed(pub(super) std::sync::Mutex<Arc<Loaded>>);
 
-impl Remembered for Allowed {
+impl RuleSource for Allowed {
     fn loaded(&self, _cwd: &Path) -> Arc<Loaded> {
         Arc::clone(&self.0.lock().unwrap())
     }

@@ -31,8 +31,8 @@ pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
     let words = as_words(line);
     secret_use::find(line, &words, &mut findings);
     let line = &*words;
-    let looks = context.files.map(file_lookup_cache::Looks::new);
-    let context = Context { files: looks.as_ref().map(|looks| looks as &dyn Files), ..context };
+    let lookups = context.files.map(file_lookup_cache::FileLookups::new);
+    let context = Context { files: lookups.as_ref().map(|lookups| lookups as &dyn Files), ..context };
     let reading = caught(|| known_names::reading(context.shell, line)).unwrap_or_default();
     if caught(|| find_what_is_not_plain(&reading, context, &mut findings)).is_none() {
         findings.ask("could not be checked: the check itself failed");
@@ -45,7 +45,7 @@ pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
         harm.danger("could not be checked for harm: the check itself failed");
     }
     findings.put_in_front(harm);
-    if looks.as_ref().is_some_and(file_lookup_cache::Looks::is_spent) {
+    if lookups.as_ref().is_some_and(file_lookup_cache::FileLookups::is_spent) {
         findings.danger("names more files than are looked at");
     }
     findings.into_verdict()
