@@ -2,7 +2,7 @@
 //! approval mode.
 
 use cohab_protocol::{ApprovalMode, EnvSetting, HOME_VARIABLE, MAX_ENVIRONMENT_BYTES};
-use cohab_secrets::secret_names::{Stake, holds_secret};
+use cohab_secrets::secret_names::{Use, holds_secret};
 
 /// The variables that choose a model: the user's shell decides, not the one that happened to start the daemon. Those of `flags`
 /// take the place of the environment's; those of `key_variables` hold keys by the settings.
@@ -50,8 +50,7 @@ pub fn shell_environment(
     key_variables: &[String],
 ) -> Vec<EnvSetting> {
     let is_ours = |name: &str| name.starts_with("COHAB_") && name != HOME_VARIABLE;
-    let is_key =
-        |name: &str| holds_secret(name, Stake::Inherited) || key_variables.iter().any(|variable| variable == name);
+    let is_key = |name: &str| holds_secret(name, Use::Inherit) || key_variables.iter().any(|variable| variable == name);
     let mut settings: Vec<EnvSetting> = environment
         .filter(|(name, _)| !is_ours(name) && !is_key(name))
         .map(|(name, value)| EnvSetting { name, value })

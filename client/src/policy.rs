@@ -14,7 +14,7 @@ use clap::{Args, Subcommand};
 use cohab_daemon_link::config;
 use cohab_policy::{
     Context, Level, Lock, assess_line,
-    user_rules::{Loaded, Remembered},
+    user_rules::{Loaded, RuleSource},
 };
 use cohab_policy_io::{
     files::{FileSystem, program_folders},

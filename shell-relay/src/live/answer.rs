@@ -32,7 +32,7 @@ impl LiveShell {
 
     /// `stash` is the key that puts the line aside. The line comes back at the end of the answer if `keeps_line`.
     pub(super) fn start_answer(&mut self, stash: WidgetKey, keeps_line: bool, cx: &mut StepContext<'_>) {
-        self.comeback = None;
+        self.pending_answer = None;
         let at_prompt = self.setup.shell != Shell::Other
             && self.phase == Phase::Prompt
             && self.editor.ask.is_none()

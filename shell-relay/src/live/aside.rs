@@ -12,23 +12,23 @@ impl LiveShell {
     /// untouched prompt, 2 s after the last key in a line, otherwise at the next prompt. Any other answer takes its place. A second call
     /// changes nothing.
     pub fn begin_answer_when_idle(&mut self, probe: &dyn Probe, now: Instant, fx: &mut Effects) {
-        self.comeback.get_or_insert_default();
-        self.advance_comeback(&mut StepContext { probe, now, fx });
+        self.pending_answer.get_or_insert_default();
+        self.advance_pending_answer(&mut StepContext { probe, now, fx });
     }
 
-    pub(super) fn advance_comeback(&mut self, cx: &mut StepContext<'_>) {
-        if self.comeback.is_none() {
+    pub(super) fn advance_pending_answer(&mut self, cx: &mut StepContext<'_>) {
+        if self.pending_answer.is_none() {
             return;
         }
-        let look_at = match self.comeback_readiness(cx) {
+        let look_at = match self.pending_answer_readiness(cx) {
             Readiness::Ready => return self.start_answer(WidgetKey::Stash, true, cx),
             Readiness::At(at) => Some(at),
             Readiness::Later | Readiness::Refused(_) => None,
         };
-        self.comeback = Some(PendingAnswer { look_at });
+        self.pending_answer = Some(PendingAnswer { look_at });
     }
 
-    fn comeback_readiness(&self, cx: &StepContext<'_>) -> Readiness {
+    fn pending_answer_readiness(&self, cx: &StepContext<'_>) -> Readiness {
         let is_free = self.phase == Phase::Prompt && self.answer.is_none() && self.held.is_empty();
         if !is_free || !self.queue.is_empty() {
             return Readiness::Later;
@@ -40,13 +40,13 @@ impl LiveShell {
         }
     }
 
-    pub(super) fn comeback_deadline(&self) -> Option<Instant> {
-        self.comeback?.look_at
+    pub(super) fn pending_answer_deadline(&self) -> Option<Instant> {
+        self.pending_answer?.look_at
     }
 
-    pub(super) fn tick_comeback(&mut self, cx: &mut StepContext<'_>) {
-        if self.comeback_deadline().is_some_and(|at| cx.now >= at) {
-            self.advance_comeback(cx);
+    pub(super) fn tick_pending_answer(&mut self, cx: &mut StepContext<'_>) {
+        if self.pending_answer_deadline().is_some_and(|at| cx.now >= at) {
+            self.advance_pending_answer(cx);
         }
     }
 

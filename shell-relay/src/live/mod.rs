@@ -135,7 +135,7 @@ pub struct LiveShell {
     retry_at: Option<Instant>,
     relay: Option<Relay>,
     answer: Option<Answer>,
-    comeback: Option<PendingAnswer>,
+    pending_answer: Option<PendingAnswer>,
     restore: Option<Restore>,
     watches_focus: bool,
     held: HeldKeys,
@@ -167,7 +167,7 @@ impl LiveShell {
             retry_at: None,
             relay: None,
             answer: None,
-            comeback: None,
+            pending_answer: None,
             restore: None,
             watches_focus: false,
             held: HeldKeys::default(),
@@ -212,7 +212,7 @@ impl LiveShell {
         self.relay_lost_its_shell(status, now, fx);
         self.editor.ask = None;
         self.answer = None;
-        self.comeback = None;
+        self.pending_answer = None;
         self.restore = None;
         self.retry_at = None;
     }

@@ -143,7 +143,7 @@ impl LiveShell {
 
     pub(super) fn advance_queue(&mut self, cx: &mut StepContext<'_>) {
         self.advance_commands(cx);
-        self.advance_comeback(cx);
+        self.advance_pending_answer(cx);
     }
 
     fn advance_commands(&mut self, cx: &mut StepContext<'_>) {

@@ -24,7 +24,7 @@ impl LiveShell {
             self.relay_deadline(),
             self.answer_deadline(),
             self.queue_deadline(),
-            self.comeback_deadline(),
+            self.pending_answer_deadline(),
         ]
         .into_iter()
         .flatten()
@@ -43,6 +43,6 @@ impl LiveShell {
         self.tick_relay(cx);
         self.tick_answer(cx);
         self.tick_queue(cx);
-        self.tick_comeback(cx);
+        self.tick_pending_answer(cx);
     }
 }

@@ -50,6 +50,7 @@ const PURE_CRATES: &[&str] = &[
     "cohab-policy-data",
     "cohab-secrets",
     "cohab-shell-state",
+    "cohab-shell-syntax",
     "cohab-text",
     "cohab-types",
     "cohab-wires",
@@ -74,6 +75,7 @@ const PURE: &[&str] = &[
     "shell-relay/crates/policy/src",
     "shell-relay/crates/secrets/src",
     "shell-relay/crates/shell-state/src/state",
+    "shell-relay/crates/shell-syntax/src",
     "shell-relay/crates/text/src",
     "shell-relay/src/live/guard.rs",
     "shell-relay/src/marks",
@@ -199,7 +201,8 @@ fn crates_that_decide_stand_on_nothing_that_acts() {
     for package in PURE_CRATES {
         let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
         // brush-parser 0.4 lists the crate of its snapshot tests among its build dependencies.
-        let pruned: &[&str] = if *package == "cohab-policy" { &["--prune", "insta"] } else { &[] };
+        let has_parser = ["cohab-policy", "cohab-shell-syntax"].contains(package);
+        let pruned: &[&str] = if has_parser { &["--prune", "insta"] } else { &[] };
         let arguments = ["tree", "-p", package, "-e", "normal", "--prefix", "none", "--offline"];
         let output = Command::new(cargo).args(arguments).args(pruned).current_dir(workspace_root()).output();
         let output = output.expect("cargo runs");

@@ -8,7 +8,7 @@ use std::{
     time::Instant,
 };
 
-use cohab_policy::{self, Level, YES_HOLDS, user_rules::Remembered};
+use cohab_policy::{self, Level, YES_HOLDS, user_rules::RuleSource};
 use cohab_protocol::{ApprovalId, ApprovalMode, ExecuteCommand};
 use cohab_secrets::holds_placeholder;
 
@@ -115,7 +115,7 @@ impl Consents {
         request: &ExecuteCommand,
         mode: ApprovalMode,
         context: cohab_policy::Context<'_>,
-        remembered: &dyn Remembered,
+        remembered: &dyn RuleSource,
         now: Instant,
     ) -> Option<RunAuthority> {
         let wanted = Agreed { command: request.command.clone(), cwd: context.cwd.to_owned() };
@@ -158,7 +158,7 @@ impl Consents {
 mod tests {
     use std::{path::Path, time::Duration};
 
-    use cohab_policy::user_rules::Nothing;
+    use cohab_policy::user_rules::NoRules;
     use cohab_protocol::{CallId, TurnId};
 
     use super::*;
@@ -180,7 +180,7 @@ mod tests {
         now: Instant,
     ) -> Option<RunAuthority> {
         let context = cohab_policy::Context::new(Path::new("/home/ann"), Path::new("/home/ann"));
-        consents.permits(request, mode, context, &Nothing, now)
+        consents.permits(request, mode, context, &NoRules, now)
     }
 
     fn permits(consents: &mut Consents, request: &ExecuteCommand, mode: ApprovalMode) -> bool {

@@ -12,7 +12,7 @@ use cohab_protocol::{
     HOME_VARIABLE, Hello, Misfit, PROTOCOL_VERSION, Paths, RequestId, SCHEMA_HASH, SessionAction, SessionAnswer,
     SessionRequest, WireError, WireErrorKind, socket::SocketError,
 };
-use cohab_secrets::secret_names::{Stake, holds_secret};
+use cohab_secrets::secret_names::{Use, holds_secret};
 use futures::{SinkExt, StreamExt};
 use tokio::{
     net::UnixStream,
@@ -188,8 +188,7 @@ fn start_daemon(paths: &Paths) -> Result<Child, ConnectError> {
     }
     // Keys travel with `Attach`, from the shell that asks; the daemon's own environment stays free of them.
     let key_variables = config::load(&paths.config_file()).key_variables;
-    let is_key =
-        |name: &str| holds_secret(name, Stake::Inherited) || key_variables.iter().any(|variable| variable == name);
+    let is_key = |name: &str| holds_secret(name, Use::Inherit) || key_variables.iter().any(|variable| variable == name);
     for (name, _) in std::env::vars_os().filter(|(name, _)| is_key(&name.to_string_lossy())) {
         command.env_remove(name);
     }

@@ -32,7 +32,7 @@ use cohab_config::{
 use cohab_guard::{gate::Policy, known_servers::KnownServers, spotlight};
 use cohab_model_api::{ModelProvider, ModelService, Secrets, window_size::WindowSources};
 use cohab_models::{detect::LocalServer, resolution::Choice, scrubbed::Withheld};
-use cohab_policy::user_rules::Remembered as _;
+use cohab_policy::user_rules::RuleSource as _;
 use cohab_policy_io::rules_file::{RuleBook, RulesFile};
 use cohab_protocol::{ApprovalMode, Paths};
 use cohab_runtime::{

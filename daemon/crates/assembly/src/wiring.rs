@@ -21,7 +21,7 @@ use cohab_models::{
 use cohab_offline::OfflineAssistant;
 use cohab_protocol::Paths;
 use cohab_sandbox::isolated::DaemonShell;
-use cohab_secrets::secret_names::{Stake, holds_secret};
+use cohab_secrets::secret_names::{Use, holds_secret};
 use cohab_session::{Assembler, shell::isolated::IsolatedRunner};
 use cohab_store::{Store, sessions::Limits};
 use cohab_tools::ToolOptions;
@@ -66,11 +66,9 @@ fn keyless_shell(cwd: &Path, environment: &Variables) -> DaemonShell {
     let shell = DaemonShell::new(cwd.to_owned());
     if environment.is_empty() {
         let own = std::env::vars_os().map(|(name, _)| name);
-        return own
-            .filter(|name| holds_secret(&name.to_string_lossy(), Stake::Inherited))
-            .fold(shell, DaemonShell::hiding);
+        return own.filter(|name| holds_secret(&name.to_string_lossy(), Use::Inherit)).fold(shell, DaemonShell::hiding);
     }
-    let harmless = environment.iter().filter(|(name, _)| !holds_secret(name, Stake::Inherited));
+    let harmless = environment.iter().filter(|(name, _)| !holds_secret(name, Use::Inherit));
     shell.with_environment(harmless.map(|(name, value)| (OsString::from(name), OsString::from(value))))
 }
 
@@ -184,7 +182,7 @@ struct LearningChooser {
 #[async_trait]
 impl ProviderChooser for LearningChooser {
     async fn choose(&self, settings: &ModelSettings, variables: &Variables) -> Result<Choice, ChoiceError> {
-        let secret = variables.iter().filter(|(name, _)| holds_secret(name, Stake::Sought));
+        let secret = variables.iter().filter(|(name, _)| holds_secret(name, Use::Search));
         self.secrets.know(secret.map(|(_, value)| value.as_str()));
         self.inner.choose(settings, variables).await
     }

@@ -17,7 +17,7 @@ use std::{
 use async_trait::async_trait;
 use cohab_policy::{
     Context, Level, Lock, Verdict, reaches_out,
-    user_rules::{Guard, Nothing, Remembered, Safety},
+    user_rules::{Guard, NoRules, RuleSource, Safety},
 };
 use cohab_protocol::ApprovalMode;
 use cohab_secrets::holds_placeholder;
@@ -59,7 +59,7 @@ pub struct Gate {
     home: PathBuf,
     shell: Shell,
     refused: Mutex<Vec<(Effect, PathBuf, String)>>,
-    remembered: Arc<dyn Remembered>,
+    remembered: Arc<dyn RuleSource>,
     decided: Mutex<Vec<Decided>>,
     must_ask: MustAsk,
     changes: Mutex<Changes>,
@@ -88,7 +88,7 @@ impl Gate {
         shell: Shell,
     ) -> Self {
         let (refused, decided, changes) = (Mutex::default(), Mutex::default(), Mutex::default());
-        let remembered = Arc::new(Nothing);
+        let remembered = Arc::new(NoRules);
         let (own_folders, program_folders) = (Vec::new(), Vec::new());
         let (outputs, workspace, must_ask) = (None, None, Box::new(|_: &str| None));
         Self {
@@ -164,7 +164,7 @@ impl Gate {
 
     /// The same gate, which knows the user's stored rules.
     #[must_use]
-    pub fn with_remembered(self, remembered: Arc<dyn Remembered>) -> Self {
+    pub fn with_remembered(self, remembered: Arc<dyn RuleSource>) -> Self {
         Self { remembered, ..self }
     }
 

@@ -13,7 +13,7 @@ use cohab_policy_io::{
     files::FileSystem,
     git_settings::{self, LIMIT},
 };
-use cohab_secrets::secret_names::{Stake, holds_secret};
+use cohab_secrets::secret_names::{Use, holds_secret};
 use cohab_shell_state::state::{Item, Snapshot};
 use cohab_types::environment::Variables;
 
@@ -37,7 +37,7 @@ impl RepositorySettings {
             false => environment.iter().map(|(name, value)| (name.clone(), value.clone().into_bytes())).collect(),
         };
         // That shell does not see those variables either.
-        let seen = variables.into_iter().filter(|(name, _)| !holds_secret(name, Stake::Inherited));
+        let seen = variables.into_iter().filter(|(name, _)| !holds_secret(name, Use::Inherit));
         let shell = seen.map(|(name, value)| (Item::Exported(name), vec![value])).collect();
         Self { home: home.to_owned(), shell, consents }
     }

@@ -11,7 +11,7 @@ use std::{
 
 use cohab_secrets::{
     ExactValues, PersonalData, Scrubber,
-    secret_names::{Stake, holds_secret},
+    secret_names::{Use, holds_secret},
 };
 use serde_json::Value;
 
@@ -89,7 +89,7 @@ impl Secrets {
     #[must_use]
     pub fn of_this_process() -> Self {
         let secrets = Self::default();
-        let all = std::env::vars_os().filter(|(name, _)| holds_secret(&name.to_string_lossy(), Stake::Sought));
+        let all = std::env::vars_os().filter(|(name, _)| holds_secret(&name.to_string_lossy(), Use::Search));
         secrets.know(all.map(|(_, value)| value.into_vec()));
         secrets
     }

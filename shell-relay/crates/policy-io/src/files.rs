@@ -8,7 +8,8 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use cohab_policy::{Files, Program, glob};
+use cohab_policy::{Files, Program};
+use cohab_shell_syntax::glob;
 
 /// A pattern that matches more files is not judged file by file.
 const MAX_TARGETS: usize = 1_000;

@@ -1,7 +1,9 @@
 //! Checks lines that a separate shell runs. That shell can write nothing; of the user's shell it has only the folder and the
 //! environment.
 
-use super::{command::SimpleCommand, launchable};
+use cohab_shell_syntax::SimpleCommand;
+
+use super::launchable;
 
 /// Commands that report on the shell that runs them.
 const TELL_OF_THE_SHELL: &[&str] = &[

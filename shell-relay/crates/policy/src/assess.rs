@@ -4,19 +4,18 @@ use std::path::Path;
 
 use cohab_secrets::as_words;
 use cohab_shell_state::shell::Shell;
+use cohab_shell_syntax::{
+    Computed, Join, MAX_SCAN_BYTES, Reading, SimpleCommand, as_bash, caught, hidden_characters, is_confirmed,
+    parse_plain, why_read_otherwise, word_places,
+};
 
 use super::{
-    alone, bytes, catch_panic,
-    command::{Join, SimpleCommand},
+    alone,
     context::{Context, Files},
-    danger,
-    dialect::{self, Reading},
-    file_lookup_cache,
+    danger, file_lookup_cache,
     findings::Findings,
-    parse, paths, rules, scan, secret_use,
-    structure::Computed,
+    known_names, paths, rules, secret_use,
     verdict::{Level, Verdict},
-    word_places::word_places,
 };
 
 /// Largest number of directories of a line that are followed.
@@ -32,21 +31,21 @@ pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
     let words = as_words(line);
     secret_use::find(line, &words, &mut findings);
     let line = &*words;
-    let looks = context.files.map(file_lookup_cache::Looks::new);
-    let context = Context { files: looks.as_ref().map(|looks| looks as &dyn Files), ..context };
-    let reading = catch_panic::caught(|| dialect::reading(context.shell, line)).unwrap_or_default();
-    if catch_panic::caught(|| find_what_is_not_plain(&reading, context, &mut findings)).is_none() {
+    let lookups = context.files.map(file_lookup_cache::FileLookups::new);
+    let context = Context { files: lookups.as_ref().map(|lookups| lookups as &dyn Files), ..context };
+    let reading = caught(|| known_names::reading(context.shell, line)).unwrap_or_default();
+    if caught(|| find_what_is_not_plain(&reading, context, &mut findings)).is_none() {
         findings.ask("could not be checked: the check itself failed");
     }
     // If a line with loops and substitutions only reads, just the commands that it runs count.
     let judged = if reading.structure.is_some() && findings.level() == Level::Allow { &reading.text } else { line };
     let mut harm = Findings::default();
-    bytes::find_hidden_characters(line, &mut harm);
-    if catch_panic::caught(|| find_harm(judged, context, &mut harm)).is_none() {
+    hidden_characters(line).for_each(|what| harm.danger(format!("contains {what}")));
+    if caught(|| find_harm(judged, context, &mut harm)).is_none() {
         harm.danger("could not be checked for harm: the check itself failed");
     }
     findings.put_in_front(harm);
-    if looks.as_ref().is_some_and(file_lookup_cache::Looks::is_spent) {
+    if lookups.as_ref().is_some_and(file_lookup_cache::FileLookups::is_spent) {
         findings.danger("names more files than are looked at");
     }
     findings.into_verdict()
@@ -55,8 +54,8 @@ pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
 fn find_harm(line: &str, context: Context<'_>, findings: &mut Findings) {
     danger::find(line, context, findings);
     // A longer line is danger already.
-    if line.len() <= scan::MAX_SCAN_BYTES
-        && let Some(own_reading) = dialect::as_bash(context.shell, line)
+    if line.len() <= MAX_SCAN_BYTES
+        && let Some(own_reading) = as_bash(context.shell, line)
     {
         danger::find(&own_reading, context, findings);
     }
@@ -64,7 +63,7 @@ fn find_harm(line: &str, context: Context<'_>, findings: &mut Findings) {
 
 fn find_what_is_not_plain(reading: &Reading, context: Context<'_>, findings: &mut Findings) {
     let line = &*reading.text;
-    let commands = match parse::parse_plain(line) {
+    let commands = match parse_plain(line) {
         Ok(commands) => commands,
         Err(reason) => return findings.ask(reading.refused.unwrap_or(reason)),
     };
@@ -82,12 +81,12 @@ fn find_what_is_not_plain(reading: &Reading, context: Context<'_>, findings: &mu
             reason.into_iter().for_each(|reason| findings.ask(reason));
         }
     }
-    if findings.level() == Level::Allow && !parse::is_confirmed(line, &commands) {
+    if findings.level() == Level::Allow && !is_confirmed(line, &commands) {
         findings.ask("two shell parsers read it differently");
     }
     if findings.level() == Level::Allow
         && reading.structure.is_none()
-        && let Some(reason) = dialect::why_read_otherwise(context.shell, line, &commands)
+        && let Some(reason) = why_read_otherwise(context.shell, line, &commands)
     {
         findings.ask(reason);
     }
@@ -121,7 +120,7 @@ fn assess_computed(
 /// The judged form of `line`: syntax of `shell` alone is rewritten in bash syntax.
 #[must_use]
 pub fn in_words_of_bash(line: &str, shell: Shell) -> String {
-    dialect::reading(shell, line).text
+    known_names::reading(shell, line).text
 }
 
 /// Judges each command in every folder in which it may run: a `cd` before it may have succeeded or failed.

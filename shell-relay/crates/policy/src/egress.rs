@@ -2,11 +2,9 @@
 //! about each time, regardless of rules and agreements: a destination is decided on when data is sent.
 
 use cohab_secrets::as_words;
+use cohab_shell_syntax::{LooseCommand, LooseWord, scan};
 
-use super::{
-    danger::{hands_on, is_loopback, tells_network},
-    scan::{self, LooseCommand, LooseWord},
-};
+use super::danger::{hands_on, is_loopback, tells_network};
 
 /// Largest number of destinations and files that are named; more are left out.
 const MAX_NAMED: usize = 4;
@@ -36,7 +34,7 @@ pub fn reaches_out(line: &str) -> bool {
 /// The data that `line` may send to another host. A line that cannot be followed to its end may send data.
 #[must_use]
 pub fn outward(line: &str) -> Option<Outward> {
-    let scan = scan::scan(&as_words(line));
+    let scan = scan(&as_words(line));
     let mut found = scan.is_incomplete.then(Outward::default);
     for command in &scan.commands {
         if let Some(one) = of_command(command) {

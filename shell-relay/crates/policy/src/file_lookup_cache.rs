@@ -27,7 +27,7 @@ type Answer = Option<Vec<PathBuf>>;
 
 /// The files of a [`super::Context`] while one line is judged.
 #[derive(Debug)]
-pub(super) struct Looks<'a> {
+pub(super) struct FileLookups<'a> {
     files: &'a dyn Files,
     asked: Mutex<Asked>,
 }
@@ -38,7 +38,7 @@ struct Asked {
     lookups: usize,
 }
 
-impl<'a> Looks<'a> {
+impl<'a> FileLookups<'a> {
     pub(super) fn new(files: &'a dyn Files) -> Self {
         Self { files, asked: Mutex::default() }
     }
@@ -65,7 +65,7 @@ impl<'a> Looks<'a> {
     }
 }
 
-impl Files for Looks<'_> {
+impl Files for FileLookups<'_> {
     fn targets(&self, path: &Path) -> Option<Vec<PathBuf>> {
         self.ask(path, Wanted::Targets, || self.files.targets(path))
     }
@@ -124,23 +124,23 @@ mod tests {
     #[test]
     fn each_question_is_asked_once_and_beyond_the_bound_none_is() {
         let counted = Counted::default();
-        let looks = Looks::new(&counted);
+        let lookups = FileLookups::new(&counted);
         for number in 0..MAX_LOOKUPS {
             let path = PathBuf::from(format!("/{number}"));
-            assert!(looks.targets(&path).is_some() && looks.targets(&path).is_some(), "{number}");
+            assert!(lookups.targets(&path).is_some() && lookups.targets(&path).is_some(), "{number}");
         }
-        assert!(!looks.is_spent());
-        assert_eq!(looks.landings(Path::new("/0"), true), None);
-        assert!(looks.is_spent());
+        assert!(!lookups.is_spent());
+        assert_eq!(lookups.landings(Path::new("/0"), true), None);
+        assert!(lookups.is_spent());
         assert_eq!(counted.0.load(Ordering::Relaxed), MAX_LOOKUPS);
-        assert!(looks.targets(Path::new("/0")).is_some(), "what is known stays known");
+        assert!(lookups.targets(Path::new("/0")).is_some(), "what is known stays known");
     }
 
     #[test]
     fn a_pattern_counts_as_many() {
         let counted = Counted::default();
-        let looks = Looks::new(&counted);
-        let known = (0..MAX_LOOKUPS).take_while(|number| looks.targets(Path::new(&format!("/{number}*"))).is_some());
+        let lookups = FileLookups::new(&counted);
+        let known = (0..MAX_LOOKUPS).take_while(|number| lookups.targets(Path::new(&format!("/{number}*"))).is_some());
         assert_eq!(known.count(), MAX_LOOKUPS / PATTERN_LOOKUPS);
     }
 }

@@ -7,17 +7,10 @@ mod words;
 use std::{collections::BTreeMap, path::PathBuf};
 
 use cohab_shell_state::shell::Shell;
+use cohab_shell_syntax::{Join, Reading, SimpleCommand, Word, is_confirmed, parse_plain, word_places};
 use words::{insertions, pages_to_the_terminal};
 
-use super::{
-    Context, Level, assess_line,
-    command::{Join, SimpleCommand, Word},
-    dialect::{self, Reading},
-    launchable,
-    lock::Lock,
-    parse, repository,
-    word_places::word_places,
-};
+use super::{Context, Level, assess_line, known_names, launchable, lock::Lock, repository};
 
 /// The reason if the words cannot be inserted for sure.
 const NOT_TYPED: &str = "it cannot be typed with the words that keep it read-only";
@@ -42,8 +35,8 @@ pub struct Unasked {
 /// The reason why it has to be asked about.
 pub fn unasked(line: &str, context: Context<'_>) -> Result<Unasked, &'static str> {
     let as_it_is = || Ok(Unasked { text: line.to_owned(), locked: None, git_folders: Vec::new() });
-    let reading = dialect::reading(context.shell, line);
-    let Ok(commands) = parse::parse_plain(&reading.text) else { return as_it_is() };
+    let reading = known_names::reading(context.shell, line);
+    let Ok(commands) = parse_plain(&reading.text) else { return as_it_is() };
     let is_concerned = commands.iter().any(|command| !insertions(&command.words).is_empty())
         || (0..commands.len()).any(|at| pages_to_the_terminal(&commands[at..]));
     if !(is_concerned || context.lock.is_some()) || assess_line(line, context).level > Level::Allow {
@@ -80,18 +73,18 @@ pub fn needs_lock(line: &str, context: Context<'_>) -> bool {
 /// `ls | sort` does, `cd src && ls` does not.
 #[must_use]
 pub fn keeps_shell(line: &str, shell: Shell) -> bool {
-    let reading = dialect::reading(shell, line);
+    let reading = known_names::reading(shell, line);
     let is_alone = reading.structure.is_some_and(|structure| structure.behind_cd == 0);
     let keeps = |commands: Vec<SimpleCommand>| commands.iter().all(|command| launchable::keeps_shell(command, shell));
-    is_alone || parse::parse_plain(&reading.text).is_ok_and(keeps)
+    is_alone || parse_plain(&reading.text).is_ok_and(keeps)
 }
 
 /// The line with the words that keep it read-only; the line itself if none are known. `None` if it is not a plain line, or the places of
 /// the words are not sure.
 #[cfg(any(test, feature = "testing"))]
 pub fn typed_form(line: &str) -> Option<String> {
-    let reading = dialect::reading(Shell::Bash, line);
-    with_words(line, &reading, parse::parse_plain(line).ok()?, Shell::Bash)
+    let reading = known_names::reading(Shell::Bash, line);
+    with_words(line, &reading, parse_plain(line).ok()?, Shell::Bash)
 }
 
 fn with_words(line: &str, reading: &Reading, mut commands: Vec<SimpleCommand>, shell: Shell) -> Option<String> {
@@ -141,9 +134,8 @@ impl Edits {
 
 /// The result has to read as these commands, to both parsers, even if the places are wrong.
 fn reads_as(text: &str, shell: Shell, commands: &[SimpleCommand]) -> bool {
-    let reading = dialect::reading(shell, text);
-    parse::parse_plain(&reading.text)
-        .is_ok_and(|parsed| parsed == commands && parse::is_confirmed(&reading.text, &parsed))
+    let reading = known_names::reading(shell, text);
+    parse_plain(&reading.text).is_ok_and(|parsed| parsed == commands && is_confirmed(&reading.text, &parsed))
 }
 
 fn bare(word: &str) -> Word {

@@ -1,9 +1,8 @@
 //! Finds the hosts that a line names, for people: an address can be written so that it seems to mean another host.
 
-use super::{
-    danger::is_loopback,
-    scan::{self, LooseCommand},
-};
+use cohab_shell_syntax::{LooseCommand, scan};
+
+use super::danger::is_loopback;
 
 /// Programs whose operands may be `HOST:PATH`.
 const COPIERS: &[&str] = &["scp", "rsync", "sftp", "git"];
@@ -13,7 +12,7 @@ const COPIERS: &[&str] = &["scp", "rsync", "sftp", "git"];
 #[must_use]
 pub fn hosts(line: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for command in &scan::scan(line).commands {
+    for command in &scan(line).commands {
         for host in words(command).filter_map(|word| host_of(word, is_copier(command))) {
             if !found.iter().any(|known| known == host) {
                 found.push(host.to_owned());

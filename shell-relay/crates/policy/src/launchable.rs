@@ -3,8 +3,7 @@
 use std::{collections::HashSet, sync::LazyLock};
 
 use cohab_shell_state::shell::Shell;
-
-use super::command::SimpleCommand;
+use cohab_shell_syntax::SimpleCommand;
 
 const TABLE: &str = include_str!("lock.table");
 /// Rows of the table with the builtins of shells.

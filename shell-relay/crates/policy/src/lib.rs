@@ -1,56 +1,48 @@
 //! Judges shell lines: [`Verdict`] says whether a line may run. Pure: no file is touched, no program started.
 //!
-//! Allow is a whitelist: of structure (`parse`, on which two parsers must agree), of names and options (`options`, a table), of
-//! the small languages of some programs (`rules`), and of paths (`paths`). Everything else is asked. Apart
-//! from that, `danger` walks all of the text, nested and broken parts included, and looks for known harm; it only ever makes the
-//! question louder.
+//! `cohab-shell-syntax` reads the lines; this crate knows what their words do. Allow is a whitelist: of structure (plain commands on
+//! which two parsers agree), of names and options (`options`, a table), of the small languages of some programs (`rules`), and of paths
+//! (`paths`). Everything else is asked. Apart from that, `danger` walks all of the text, nested and broken parts included, and looks for
+//! known harm; it only ever makes the question louder.
 //!
 //! The parsers read bash. In zsh and fish the same text may mean something else: there a line is allowed only if all three shells read
-//! it alike (`dialect`).
+//! it alike. What a name in a line stands for, the reader asks `known_names`.
 //!
 //! [`Files`] resolves links and lists the files that a pattern matches. Two facts do not follow from the text and are left to the
 //! caller that types the line: the meaning of a name in that shell, and programs that a repository's git configuration starts.
 
 mod alone;
 mod assess;
-mod bytes;
 mod carriers;
-mod catch_panic;
 mod caveat;
-mod command;
 mod context;
 mod danger;
-mod dialect;
 mod egress;
 mod encoders;
 mod file_lookup_cache;
 mod fill;
 mod findings;
 mod git_environment;
-pub mod glob;
 mod hardening;
 mod hosts;
+mod known_names;
 mod launchable;
 mod lock;
 mod lookups;
 mod names;
 mod options;
 mod ownership;
-mod parse;
 mod parts;
 mod paths;
 mod pattern_match;
 mod provenance;
 mod repository;
 mod rules;
-mod scan;
 mod secret_use;
 mod shell_options;
 mod silent;
-mod structure;
 pub mod user_rules;
 mod verdict;
-mod word_places;
 
 use std::time::Duration;
 

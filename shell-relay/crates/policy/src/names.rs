@@ -10,15 +10,14 @@ use cohab_shell_state::{
     shell::Shell,
     state::{AliasKind, Item, Snapshot, Value},
 };
+use cohab_shell_syntax::{SimpleCommand, Structure, parse_plain};
 
 use super::{
     Context,
     caveat::{Caveat, ProgramFault},
-    command::SimpleCommand,
-    dialect, options, parse,
+    known_names, options,
     rules::xargs,
     shell_options,
-    structure::Structure,
 };
 
 /// Commands that report the meaning of a name.
@@ -73,8 +72,8 @@ const LISTERS: &[&str] = &["ls", "dir", "df", "du", "free"];
 /// not plain was agreed to as it stands.
 #[must_use]
 pub fn why_not_themselves(line: &str, shell: &Snapshot, context: Context<'_>) -> Vec<Caveat> {
-    let reading = dialect::reading(context.shell, line);
-    let Ok(commands) = parse::parse_plain(&reading.text) else { return Vec::new() };
+    let reading = known_names::reading(context.shell, line);
+    let Ok(commands) = parse_plain(&reading.text) else { return Vec::new() };
     let programs = commands
         .iter()
         .flat_map(|command| command.words.first().into_iter().chain(xargs::programs_run(&command.words)));

@@ -17,8 +17,7 @@ use std::{
 };
 
 use cohab_shell_state::shell::Shell;
-
-use super::command::Word;
+use cohab_shell_syntax::Word;
 
 /// The value of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,11 @@
 //! Splits a line into its commands, for people.
 
 use cohab_secrets::as_words;
+use cohab_shell_syntax::{Join, Redirect, RedirectKind, SimpleCommand, Word, is_confirmed, parse_plain};
 
 use super::{
     Context, Level,
     assess::{assess_line, reads_only_when_fed},
-    command::{Join, Redirect, RedirectKind, SimpleCommand, Word},
-    parse,
 };
 
 /// One command of a line, as it could be typed by itself.
@@ -25,8 +24,8 @@ pub struct Part {
 pub fn parts(line: &str, context: Context<'_>) -> Vec<Part> {
     let words = as_words(line);
     let line = &*words;
-    let Ok(commands) = parse::parse_plain(line) else { return Vec::new() };
-    if commands.len() < 2 || !parse::is_confirmed(line, &commands) {
+    let Ok(commands) = parse_plain(line) else { return Vec::new() };
+    if commands.len() < 2 || !is_confirmed(line, &commands) {
         return Vec::new();
     }
     let part = |command: &SimpleCommand| {

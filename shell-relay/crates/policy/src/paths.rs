@@ -9,9 +9,10 @@ use cohab_policy_data::sensitive_paths::{
     PLAIN_NAMES, PROCESS_LINKS, SECRET_ABSOLUTE, SECRET_EXACT_NAMES, SECRET_FILES, SECRET_IN_ETC, SECRET_NAMES,
     SECRET_PLACES,
 };
+use cohab_shell_syntax::glob;
 
 use super::{
-    Context, Level, glob,
+    Context, Level,
     pattern_match::{Likeness, MAX_NAME_BYTES, has_wildcard, like, like_name},
     verdict::Objection,
 };

@@ -1,6 +1,6 @@
 //! Compares a name that may hold wildcards with a listed one. Pure.
 
-use super::glob;
+use cohab_shell_syntax::glob;
 
 /// No file system has longer names.
 pub(super) const MAX_NAME_BYTES: usize = 255;

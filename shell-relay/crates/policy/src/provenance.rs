@@ -7,16 +7,16 @@ use std::{
 };
 
 use cohab_secrets::as_words;
+use cohab_shell_syntax::{LooseCommand, LooseWord, scan};
 
 use super::{
     Context,
     carriers::carries,
     danger::{is_loopback, talks_to_network},
-    dialect,
     egress::{is_address, program_that, reaches_out},
     encoders::changes_lines,
+    known_names,
     ownership::{self, is_within},
-    scan::{self, LooseCommand, LooseWord},
 };
 
 /// Programs that make or remove their operands, with these letters as options, and report nothing of the contents in or below them.
@@ -43,7 +43,7 @@ const MAX_FOLLOWED: usize = 200;
 /// `/tmp/notes`. `None` if all of the output is the system's or the user's own: of the folder `workspace`, or of the home.
 #[must_use]
 pub fn outside_source(line: &str, context: Context<'_>, workspace: &Path) -> Option<String> {
-    let scan = scan::scan(&dialect::reading(context.shell, &as_words(line)).text);
+    let scan = scan(&known_names::reading(context.shell, &as_words(line)).text);
     if scan.is_incomplete {
         return Some("a line that is too long to be followed".into());
     }
@@ -59,7 +59,7 @@ pub fn why_asked_under_taint(line: &str, context: Context<'_>, workspace: Option
     if reaches_out(line) {
         return Some("it sends data to another host".to_owned());
     }
-    scan::scan(&dialect::reading(context.shell, &as_words(line)).text).commands.iter().find_map(|command| {
+    scan(&known_names::reading(context.shell, &as_words(line)).text).commands.iter().find_map(|command| {
         let (name, operands) = command.words.split_first()?;
         let verb = name.text.rsplit('/').next().unwrap_or_default();
         let texts: Vec<&str> = operands.iter().map(|word| word.text.as_str()).collect();

@@ -4,11 +4,11 @@
 use std::path::{Path, PathBuf};
 
 use cohab_shell_state::state::{Item, Snapshot};
+use cohab_shell_syntax::{SimpleCommand, Word};
 
 use super::{
     Context,
     caveat::{Caveat, Setting},
-    command::{SimpleCommand, Word},
     rules::{self, git},
 };
 

@@ -1,12 +1,12 @@
 //! Finds secret placeholders in a line and the programs that receive each. Works on the text alone; never sees values.
 
 use cohab_secrets::{Placeholder, placeholders};
+use cohab_shell_syntax::{LooseCommand, scan};
 
 use super::{
     danger::hands_on,
     egress::{is_address, reaches_out},
     findings::Findings,
-    scan::{self, LooseCommand},
     verdict::{Level, Objection},
 };
 
@@ -17,7 +17,7 @@ pub(super) fn find(line: &str, words: &str, findings: &mut Findings) {
         return;
     }
     let level = if reaches_out(words) { Level::Danger } else { Level::Ask };
-    let scan = scan::scan(words);
+    let scan = scan(words);
     for placeholder in found {
         let (name, kind) = (placeholder.name(), placeholder.kind.replace('-', " "));
         let receivers = receivers(&scan.commands, &name);
@@ -60,7 +60,7 @@ fn host(address: &str, name: &str) -> String {
 /// Whether a program of `line` may read a part of it as code again: a value quoted for one shell is not quoted for the next.
 #[must_use]
 pub fn hands_code_on(line: &str) -> bool {
-    let scan = scan::scan(&cohab_secrets::as_words(line));
+    let scan = scan(&cohab_secrets::as_words(line));
     let hands = |command: &LooseCommand| {
         let verb = command.words.first().map(|word| word.text.rsplit('/').next().unwrap_or_default());
         command.input.is_some()

@@ -2,12 +2,9 @@
 //! to another folder.
 
 use cohab_shell_state::state::{Item, OptionKind, Snapshot};
+use cohab_shell_syntax::{SimpleCommand, Word};
 
-use super::{
-    caveat::Caveat,
-    command::{SimpleCommand, Word},
-    dialect::MAY_LACK_OPERANDS,
-};
+use super::{caveat::Caveat, known_names};
 
 /// Options with which a pattern matches hidden files, too, or leaves others out.
 const OF_PATTERNS: &[(OptionKind, &str)] = &[(OptionKind::Shopt, "dotglob"), (OptionKind::Set, "globdots")];
@@ -27,7 +24,7 @@ pub(super) fn why_read_otherwise(commands: &[SimpleCommand], shell: &Snapshot) -
     let mut words = commands.iter().flat_map(|command| &command.words);
     let of_patterns = words.any(|word| word.has_glob).then(|| why_patterns_match_more(shell)).flatten();
     let may_vanish = commands.iter().any(|command| {
-        command.words.iter().any(|word| word.has_glob) && !MAY_LACK_OPERANDS.contains(&command.words[0].text.as_str())
+        command.words.iter().any(|word| word.has_glob) && !known_names::may_lack_operands(&command.words[0].text)
     });
     let of_null = may_vanish.then(|| first_on(OF_NULL_PATTERNS, shell)).flatten();
     let of_null = of_null.map(Caveat::NullPattern);
@@ -75,12 +72,13 @@ fn is_set(name: &str, shell: &Snapshot) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use cohab_shell_syntax::parse_plain;
+
     use super::*;
-    use crate::parse;
 
     fn why(line: &str, item: Item, value: &str) -> Option<Caveat> {
         let shell = Snapshot::from([(item, vec![value.as_bytes().to_vec()])]);
-        why_read_otherwise(&parse::parse_plain(line).expect("plain"), &shell).pop()
+        why_read_otherwise(&parse_plain(line).expect("plain"), &shell).pop()
     }
 
     #[test]

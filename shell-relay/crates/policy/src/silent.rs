@@ -4,11 +4,9 @@
 use std::iter::once;
 
 use cohab_secrets::as_words;
+use cohab_shell_syntax::{LooseCommand, LooseWord, scan};
 
-use super::{
-    Context, dialect,
-    scan::{self, LooseCommand, LooseWord},
-};
+use super::{Context, known_names};
 
 /// Programs that change no file. If one prints nothing, nothing came.
 const READERS: &[&str] = &["[", "cat", "cd", "du", "file", "head", "ls", "popd", "pushd", "stat", "tail", "test", "wc"];
@@ -24,7 +22,7 @@ const OWN_ERRORS: &str = include_str!("silent/own_errors.table");
 /// Whether a run of `line` brought no text of others, neither to the model nor into a file, wherever the line points.
 #[must_use]
 pub fn brought_nothing(line: &str, context: Context<'_>, exit_code: i32, output: &str) -> bool {
-    let scan = scan::scan(&dialect::reading(context.shell, &as_words(line)).text);
+    let scan = scan(&known_names::reading(context.shell, &as_words(line)).text);
     let is_quiet = output.lines().filter(|text| !text.trim().is_empty()).all(|text| is_own_error(text.trim(), line));
     if scan.is_incomplete || !is_quiet || scan.commands.iter().any(keeps_something) {
         return false;

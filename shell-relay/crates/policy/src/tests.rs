@@ -7,6 +7,7 @@ use super::*;
 
 mod bypasses;
 mod catalogues;
+mod dialects;
 mod file_lookup_cache;
 mod hostile;
 mod idioms;
@@ -33,7 +34,7 @@ fn locked() -> Context<'static> {
 /// Whether the user's own shell may run a line unasked. The end-to-end tests run the lines of a separate shell that can write nothing for
 /// real.
 fn is_allowed_in_this_shell(line: &str, context: Context<'_>) -> bool {
-    assess_line(line, context).level == Level::Allow && dialect::reading(context.shell, line).structure.is_none()
+    assess_line(line, context).level == Level::Allow && known_names::reading(context.shell, line).structure.is_none()
 }
 
 fn level_in(shell: Shell, line: &str) -> Level {
@@ -276,7 +277,7 @@ proptest! {
         let cut = line.char_indices().map(|(at, _)| at).nth(cut).unwrap_or(line.len());
         let mangled = format!("{}{extra}{}", &line[..cut], &line[cut..]);
         for text in [&mangled, &extra] {
-            prop_assert!(level_in(shell, text) >= level(&dialect::reading(shell, text).text), "{shell:?} {text}");
+            prop_assert!(level_in(shell, text) >= level(&known_names::reading(shell, text).text), "{shell:?} {text}");
         }
     }
 

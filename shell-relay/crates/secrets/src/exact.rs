@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, ffi::OsString, fmt, os::unix::ffi::OsStrExt};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
-use crate::secret_names::{Stake, holds_secret};
+use crate::secret_names::{Use, holds_secret};
 
 /// Shorter values are too common in other texts to be replaced everywhere.
 pub(super) const LEAST_BYTES: usize = 8;
@@ -37,7 +37,7 @@ impl ExactValues {
     #[must_use]
     pub fn of_environment(variables: impl Iterator<Item = (OsString, OsString)>) -> Self {
         let variables: Vec<(bool, OsString)> =
-            variables.map(|(name, value)| (holds_secret(&name.to_string_lossy(), Stake::Sought), value)).collect();
+            variables.map(|(name, value)| (holds_secret(&name.to_string_lossy(), Use::Search), value)).collect();
         let secret = variables.iter().filter(|(is_secret, _)| *is_secret).map(|(_, value)| value.as_bytes());
         // The password of an address is a value by itself, under any name of the variable.
         let passwords = variables.iter().filter_map(|(_, value)| password_of_address(value.as_bytes()));

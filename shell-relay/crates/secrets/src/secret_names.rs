@@ -1,14 +1,14 @@
 //! Recognizes variables that hold secrets by their names. All callers share one table; it distinguishes their uses. Pure.
 
-/// The use of a variable's value.
+/// A use of a variable's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stake {
+pub enum Use {
     /// Its value would be reported or shown: one hidden value too many is better.
-    Told,
+    Display,
     /// Its value is looked for and replaced in every text: a place or a setting would make holes everywhere.
-    Sought,
+    Search,
     /// Programs of ours would inherit it: a missing variable may break them.
-    Inherited,
+    Inherit,
 }
 
 /// The required position of a part in a name.
@@ -61,16 +61,16 @@ const PLACES: &[&str] = &[
 
 /// Whether a variable of that name holds a secret for this use of its value. A password inside a URL is found without this.
 #[must_use]
-pub fn holds_secret(name: &str, stake: Stake) -> bool {
+pub fn holds_secret(name: &str, purpose: Use) -> bool {
     let name = name.to_ascii_uppercase();
-    if stake == Stake::Sought && PLACES.iter().any(|end| name.ends_with(end)) {
+    if purpose == Use::Search && PLACES.iter().any(|end| name.ends_with(end)) {
         return false;
     }
-    PARTS.iter().any(|(part, told, sought, inherited)| {
-        let at = match stake {
-            Stake::Told => told,
-            Stake::Sought => sought,
-            Stake::Inherited => inherited,
+    PARTS.iter().any(|(part, display, search, inherit)| {
+        let at = match purpose {
+            Use::Display => display,
+            Use::Search => search,
+            Use::Inherit => inherit,
         };
         let before = name.strip_suffix(part);
         match at {
@@ -87,8 +87,8 @@ mod tests {
     use super::*;
 
     /// Shown, searched for, inherited.
-    fn stakes(name: &str) -> [bool; 3] {
-        [Stake::Told, Stake::Sought, Stake::Inherited].map(|stake| holds_secret(name, stake))
+    fn per_use(name: &str) -> [bool; 3] {
+        [Use::Display, Use::Search, Use::Inherit].map(|purpose| holds_secret(name, purpose))
     }
 
     #[test]
@@ -107,10 +107,10 @@ mod tests {
             "SMTP_PASS",
             "SSH_PASSPHRASE",
         ] {
-            assert_eq!(stakes(name), [true; 3], "{name}");
+            assert_eq!(per_use(name), [true; 3], "{name}");
         }
         for name in ["PATH", "HOME", "EDITOR", "LANG", "TERM"] {
-            assert_eq!(stakes(name), [false; 3], "{name}");
+            assert_eq!(per_use(name), [false; 3], "{name}");
         }
     }
 
@@ -130,7 +130,7 @@ mod tests {
             ("PWD", [true, false, false]),
             ("OLDPWD", [true, false, false]),
         ] {
-            assert_eq!(stakes(name), expected, "{name}");
+            assert_eq!(per_use(name), expected, "{name}");
         }
     }
 }

@@ -13,10 +13,11 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("cohab-confine", &["cohab-policy-data"]),
     ("cohab-line-classifier", &["cohab-text"]),
     ("cohab-model-api", &["cohab-secrets"]),
-    ("cohab-policy", &["cohab-policy-data", "cohab-secrets", "cohab-shell-state", "cohab-text"]),
+    ("cohab-shell-syntax", &["cohab-shell-state", "cohab-text"]),
+    ("cohab-policy", &["cohab-policy-data", "cohab-secrets", "cohab-shell-state", "cohab-shell-syntax", "cohab-text"]),
     ("cohab-agent", &["cohab-model-api", "cohab-policy", "cohab-text", "cohab-types"]),
     ("cohab-offline", &["cohab-model-api", "cohab-types"]),
-    ("cohab-policy-io", &["cohab-policy", "cohab-shell-state", "cohab-text"]),
+    ("cohab-policy-io", &["cohab-policy", "cohab-shell-state", "cohab-shell-syntax", "cohab-text"]),
     (
         "cohab-shell-relay",
         &["cohab-confine", "cohab-secrets", "cohab-shell-state", "cohab-system", "cohab-text", "cohab-types"],

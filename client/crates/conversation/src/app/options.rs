@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use cohab_policy::{Context, Lock, user_rules::Remembered};
+use cohab_policy::{Context, Lock, user_rules::RuleSource};
 use cohab_protocol::{ApprovalMode, TurnId};
 use cohab_secrets::ExactValues;
 use cohab_shell_state::state::Snapshot;
@@ -35,7 +35,7 @@ pub struct Options {
     /// Which programs run unasked behind it.
     pub confined: ConfinedPrograms,
     /// What the user allowed for good.
-    pub remembered: Arc<dyn Remembered>,
+    pub remembered: Arc<dyn RuleSource>,
     /// Values that stay in the client, whether or not they look like secrets.
     pub secrets: Arc<ExactValues>,
     /// Whose home, which shell, what commands are judged against.

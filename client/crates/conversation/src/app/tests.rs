@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use cohab_policy::user_rules::{Loaded, Remembered};
+use cohab_policy::user_rules::{Loaded, RuleSource};
 use cohab_policy_io::files::FileSystem;
 use cohab_protocol::{
     self as wire, AgentStreamChunk, ApprovalDecision, ApprovalId, ApprovalMode, ApprovalReply, ApprovalRequest,

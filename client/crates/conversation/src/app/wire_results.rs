@@ -7,7 +7,7 @@ use cohab_protocol::{
     self as wire, CallId, ClientMessage, CommandEnding, CommandExecutionResult, EnvChange, EnvDelta, RunMode,
     ShellEvent,
 };
-use cohab_secrets::secret_names::{Stake, holds_secret};
+use cohab_secrets::secret_names::{Use, holds_secret};
 use cohab_shell_relay::live::UserCommand;
 use cohab_types::{
     command::{CommandOutcome, Ending, Interrupter, Mode, StateAfter},
@@ -87,7 +87,7 @@ pub(super) fn env_delta(changes: Vec<cohab_types::command::EnvChange>) -> EnvDel
     for change in changes {
         match change.value {
             Some(value) => {
-                let is_secret = holds_secret(&change.name, Stake::Told) || holds_password(&value);
+                let is_secret = holds_secret(&change.name, Use::Display) || holds_password(&value);
                 let value = (!is_secret).then_some(value);
                 delta.set.push(EnvChange { name: change.name, value });
             }

@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use cohab_policy::user_rules::{Loaded, Remembered as _};
+use cohab_policy::user_rules::{Loaded, RuleSource as _};
 use cohab_policy_io::rules_file::{RuleBook, RulesFile};
 use cohab_text::sanitize::one_line;
 

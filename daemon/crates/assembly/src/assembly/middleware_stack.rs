@@ -42,7 +42,7 @@ use cohab_guard::{
 };
 use cohab_model_api::ModelProvider;
 use cohab_models::fallback::FallbackChain;
-use cohab_policy::{Lock, user_rules::Remembered as _};
+use cohab_policy::{Lock, user_rules::RuleSource as _};
 use cohab_policy_io::files::{FileSystem, program_folders};
 use cohab_protocol::ApprovalMode;
 use cohab_runtime::{

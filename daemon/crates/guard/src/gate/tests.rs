@@ -89,7 +89,7 @@ async fn judge(mode: ApprovalMode, command: &str, answers: &[ApprovalAnswer]) ->
 #[derive(Debug)]
 struct Allowed(Arc<user_rules::Loaded>);
 
-impl Remembered for Allowed {
+impl RuleSource for Allowed {
     fn loaded(&self, _cwd: &Path) -> Arc<user_rules::Loaded> {
         Arc::clone(&self.0)
     }

@@ -14,7 +14,7 @@ use cohab_agent::{
     port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Effect, EventSink, Lasts, StepResult, TurnEvent},
 };
 use cohab_model_api::{ToolCall, ToolResult};
-use cohab_policy::{self, Context, Level, Verdict, user_rules::Remembered};
+use cohab_policy::{self, Context, Level, Verdict, user_rules::RuleSource};
 use cohab_policy_io::files::FileSystem;
 use cohab_protocol::ApprovalMode;
 use cohab_shell_state::shell::Shell;
@@ -64,7 +64,7 @@ pub struct Policy {
     /// The mode in force.
     pub mode: Box<dyn Fn() -> ApprovalMode + Send + Sync>,
     /// The user's rules.
-    pub rules: Arc<dyn Remembered>,
+    pub rules: Arc<dyn RuleSource>,
 }
 
 /// Records one turn.

@@ -5,7 +5,7 @@ use cohab_agent::{
     port::{Approver, Intent},
 };
 use cohab_model_api::JsonObject;
-use cohab_policy::user_rules::{Loaded, Nothing};
+use cohab_policy::user_rules::{Loaded, NoRules};
 use cohab_store::audit::{
     Places,
     record::Record,
@@ -36,7 +36,7 @@ impl Approver for Says {
 #[derive(Debug)]
 struct Rules(&'static str);
 
-impl Remembered for Rules {
+impl RuleSource for Rules {
     fn loaded(&self, _cwd: &Path) -> Arc<Loaded> {
         Arc::new(cohab_policy::user_rules::parse(self.0))
     }
@@ -53,7 +53,7 @@ fn places(folder: &Path) -> Places {
     Places { folder: folder.join("state/audit"), apart: folder.join("config/audit") }
 }
 
-fn bench(rules: Arc<dyn Remembered>) -> Bench {
+fn bench(rules: Arc<dyn RuleSource>) -> Bench {
     let folder = tempfile::tempdir().expect("a folder");
     let told = Arc::new(Told::default());
     let mode = Arc::new(Mutex::new(ApprovalMode::Ask));
@@ -120,7 +120,7 @@ fn consents(events: &[Event]) -> Vec<(String, Consent, String)> {
 
 #[tokio::test]
 async fn an_action_is_on_disk_before_it_happens_with_verdict_and_consent() {
-    let bench = bench(Arc::new(Nothing));
+    let bench = bench(Arc::new(NoRules));
     bench.begin("1", run("ls"), Level::Allow, None).await;
     let events = bench.records();
     assert!(matches!(&events[0], Event::TurnBegan { mode, rules: 0, .. } if mode == "ask"), "{events:?}");
@@ -133,7 +133,7 @@ async fn an_action_is_on_disk_before_it_happens_with_verdict_and_consent() {
 
 #[tokio::test]
 async fn a_command_that_is_typed_otherwise_is_recorded_as_it_is_typed_too() {
-    let bench = bench(Arc::new(Nothing));
+    let bench = bench(Arc::new(NoRules));
     bench.begin("1", run("git status"), Level::Allow, None).await;
     bench.begin("2", run("git push"), Level::Ask, Some("7")).await;
     let typed: Vec<String> = bench
@@ -176,7 +176,7 @@ async fn who_agreed_is_told_apart() {
 
 #[tokio::test]
 async fn reads_are_recorded_where_they_may_be_of_secrets_and_refusals_and_ends_always() {
-    let bench = bench(Arc::new(Nothing));
+    let bench = bench(Arc::new(NoRules));
     let read = |path: &str| Effect::Read { path: path.into(), pattern: None };
     bench.begin("1", read("/srv/a"), Level::Allow, None).await;
     let call = bench.begin("2", read("/srv/.env"), Level::Danger, None).await;
@@ -207,7 +207,7 @@ async fn reads_are_recorded_where_they_may_be_of_secrets_and_refusals_and_ends_a
 
 #[tokio::test]
 async fn a_broken_disk_is_told_once_and_stops_nothing() {
-    let bench = bench(Arc::new(Nothing));
+    let bench = bench(Arc::new(NoRules));
     std::fs::write(bench.folder.path().join("config"), "no folder").expect("written");
     bench.begin("1", run("ls"), Level::Allow, None).await;
     bench.begin("2", run("ls"), Level::Allow, None).await;

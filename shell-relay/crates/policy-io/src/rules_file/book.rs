@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use cohab_policy::user_rules::{Loaded, Remembered};
+use cohab_policy::user_rules::{Loaded, RuleSource};
 
 use super::RulesFile;
 
@@ -65,7 +65,7 @@ impl RuleBook {
     }
 }
 
-impl Remembered for RuleBook {
+impl RuleSource for RuleBook {
     fn loaded(&self, cwd: &Path) -> Arc<Loaded> {
         let user = self.user.loaded();
         let system = self.system.loaded();

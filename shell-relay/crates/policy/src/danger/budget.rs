@@ -1,9 +1,6 @@
 //! Limits the work on a line, so that a hostile line takes no longer than a long one. Pure counts: no clock.
 
-use super::super::{
-    bytes::MAX_LINE_BYTES,
-    scan::{LooseWord, MAX_SCAN_BYTES},
-};
+use cohab_shell_syntax::{LooseWord, MAX_LINE_BYTES, MAX_SCAN_BYTES};
 
 /// Texts handed on from program to program are followed this far.
 const MAX_HAND_OVERS: usize = 8;

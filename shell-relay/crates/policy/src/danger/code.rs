@@ -1,6 +1,8 @@
 //! Recognizes programs that run code they are given.
 
-use super::super::{findings::Findings, options, scan::LooseWord};
+use cohab_shell_syntax::LooseWord;
+
+use super::super::{findings::Findings, options};
 
 const SHELLS: &[&str] = &[
     "sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "csh", "tcsh", "mksh", "rbash", "pwsh", "nu", "elvish", "xonsh",

@@ -1,9 +1,8 @@
 //! Finds files that a line gets from the network and then runs.
 
-use super::{
-    super::scan::{LooseWord, Scan},
-    code,
-};
+use cohab_shell_syntax::{LooseWord, Scan};
+
+use super::code;
 
 const FETCHERS: &[&str] = &["curl", "wget", "aria2c"];
 
@@ -67,7 +66,8 @@ fn plain(path: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::scan::scan;
+    use cohab_shell_syntax::scan;
+
     use super::*;
 
     #[test]

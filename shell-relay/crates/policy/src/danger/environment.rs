@@ -1,10 +1,8 @@
 //! Recognizes variables and builtins that change the meaning of later commands.
 
-use super::super::{
-    findings::Findings,
-    glob,
-    scan::{LooseWord, split_assignment},
-};
+use cohab_shell_syntax::{LooseWord, glob, split_assignment};
+
+use super::super::findings::Findings;
 
 /// Variables that decide which programs or code run.
 const DECIDING: &[&str] = &[

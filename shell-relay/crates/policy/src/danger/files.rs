@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
+use cohab_shell_syntax::{LooseRedirect, LooseWord};
+
 use super::super::{
     Context, Level,
     findings::Findings,
     paths::{self, LastLink, PlainPath},
     rules,
-    scan::{LooseRedirect, LooseWord},
 };
 
 /// Programs whose words are texts, not files.

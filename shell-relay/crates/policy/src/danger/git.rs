@@ -1,6 +1,8 @@
 //! Reads git's options in front of its subcommand, and settings that make it start programs.
 
-use super::super::{findings::Findings, rules::git::HARMLESS_SETTINGS, scan::LooseWord};
+use cohab_shell_syntax::LooseWord;
+
+use super::super::{findings::Findings, rules::git::HARMLESS_SETTINGS};
 
 /// Groups of settings that name programs, places or hosts.
 const DECIDING_GROUPS: &[&str] = &[

@@ -1,6 +1,6 @@
 //! Finds loops that never end and use something up.
 
-use super::super::scan::Scan;
+use cohab_shell_syntax::Scan;
 
 /// The beginnings of loops that do not end by themselves.
 const ENDLESS: &[&str] =
@@ -22,7 +22,8 @@ pub(super) fn starts_without_end(text: &str, scan: &Scan) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::scan::scan;
+    use cohab_shell_syntax::scan;
+
     use super::*;
 
     #[test]

@@ -20,11 +20,9 @@ use std::{collections::HashSet, path::PathBuf};
 use budget::Budget;
 use files::Places;
 
-use super::{
-    Context, Level,
-    findings::Findings,
-    scan::{self, LooseCommand, LooseWord, Scan},
-};
+use cohab_shell_syntax::{LooseCommand, LooseWord, MAX_SCAN_BYTES, Scan, scan};
+
+use super::{Context, Level, findings::Findings};
 
 /// Adds what is known to do harm in `text`.
 pub(super) fn find(text: &str, context: Context<'_>, findings: &mut Findings) {
@@ -53,11 +51,11 @@ pub(super) fn commands(text: &str) -> Commands {
 }
 
 fn collect(text: &str, budget: &mut Budget, found: &mut Commands) {
-    if !budget.take_bytes(text.len().min(scan::MAX_SCAN_BYTES)) {
+    if !budget.take_bytes(text.len().min(MAX_SCAN_BYTES)) {
         found.is_cut = true;
         return;
     }
-    let scan = scan::scan(text);
+    let scan = scan(text);
     found.is_cut |= scan.is_incomplete;
     for command in scan.commands {
         collect_words(&command.words, budget, found);
@@ -127,7 +125,7 @@ struct Judge<'a, 'f> {
 
 impl Judge<'_, '_> {
     fn judge_text(&mut self, text: &str) {
-        if !self.budget.take_bytes(text.len().min(scan::MAX_SCAN_BYTES)) {
+        if !self.budget.take_bytes(text.len().min(MAX_SCAN_BYTES)) {
             self.findings.danger(NOT_CHECKABLE);
             return;
         }
@@ -135,7 +133,7 @@ impl Judge<'_, '_> {
             self.findings.danger(TOO_OFTEN);
             return;
         }
-        let scan = scan::scan(text);
+        let scan = scan(text);
         if scan.is_incomplete {
             self.findings.danger(NOT_CHECKABLE);
         }

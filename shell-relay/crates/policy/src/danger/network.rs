@@ -1,10 +1,8 @@
 //! Recognizes commands that use the network: data that leaves the machine, and text that comes from another host.
 
-use super::super::{
-    findings::Findings,
-    lookups,
-    scan::{LooseCommand, LooseWord},
-};
+use cohab_shell_syntax::{LooseCommand, LooseWord};
+
+use super::super::{findings::Findings, lookups};
 
 /// Programs that connect to the hosts in their operands.
 const CONNECTING: &[&str] = &[

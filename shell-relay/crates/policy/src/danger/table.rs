@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::LazyLock};
 
-use super::super::scan::LooseWord;
+use cohab_shell_syntax::LooseWord;
 
 /// Shorter abbreviations of long options are no sign of anything.
 const MIN_ABBREVIATION_BYTES: usize = 5;

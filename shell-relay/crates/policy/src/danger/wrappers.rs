@@ -1,6 +1,8 @@
 //! Unwraps programs that run the command in their arguments.
 
-use super::super::{options, scan::LooseWord};
+use cohab_shell_syntax::LooseWord;
+
+use super::super::options;
 
 /// Wrappers, with the options that take the next word and the number of operands in front of the command.
 const WRAPPERS: &[(&str, &str, usize)] = &[

@@ -7,9 +7,10 @@ use cohab_shell_state::{
     shell::Shell,
     state::{AliasKind, Item},
 };
+use cohab_shell_syntax::{Word, parse_plain, word_places};
 
 use super::{Edits, SimpleCommand, bare, reads_as};
-use crate::{command::Word, dialect, launchable::program, lock::Lock, parse, word_places::word_places};
+use crate::{known_names, launchable::program, lock::Lock};
 
 /// Options that functions that come with fish add to a program of their name.
 const COLOURED_BY_FISH: &[&str] = &["diff", "egrep", "fgrep", "grep", "ls"];
@@ -51,8 +52,8 @@ pub(super) struct Locked {
 /// The line, which is allowed as it is, with the launcher in front of each program; the line itself without a launcher. `None` if it
 /// cannot be typed for sure.
 pub(super) fn locked(line: &str, shell: Shell, lock: Lock<'_>) -> Option<Locked> {
-    let reading = dialect::reading(shell, line);
-    let mut commands = parse::parse_plain(&reading.text).ok()?;
+    let reading = known_names::reading(shell, line);
+    let mut commands = parse_plain(&reading.text).ok()?;
     let places = word_places(&reading.text);
     if places.len() != commands.len() {
         return None;

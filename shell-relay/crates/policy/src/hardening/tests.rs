@@ -202,7 +202,7 @@ proptest! {
         let cut = line.char_indices().map(|(at, _)| at).nth(cut).unwrap_or(line.len());
         let mangled = format!("{}{extra}{}", &line[..cut], &line[cut..]);
         if let Some(typed) = typed_form(&mangled) {
-            let (before_all, after) = (parse::parse_plain(&mangled).expect("plain"), parse::parse_plain(&typed).expect("plain"));
+            let (before_all, after) = (parse_plain(&mangled).expect("plain"), parse_plain(&typed).expect("plain"));
             let mut after = after.iter();
             for (at, before) in before_all.iter().enumerate() {
                 let is_paged = pages_to_the_terminal(&before_all[at..]);

@@ -1,9 +1,8 @@
 //! Lists the words that keep programs read-only, and their place in a command.
 
-use super::super::{
-    command::{Join, SimpleCommand, Word},
-    rules::{git, misc_programs, option_table, xargs},
-};
+use cohab_shell_syntax::{Join, SimpleCommand, Word};
+
+use super::super::rules::{git, misc_programs, option_table, xargs};
 
 /// Words to insert behind a word of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,9 +4,10 @@
 use std::{collections::BTreeMap, path::Path, sync::LazyLock};
 
 use cohab_policy_data::sensitive_paths::PLAIN_NAMES;
+use cohab_shell_syntax::glob;
 
 use super::{Objection, PathRisk, PlainPath, has_wildcard};
-use crate::{Context, glob};
+use crate::Context;
 
 static LISTS: LazyLock<BTreeMap<&str, Vec<&str>>> = LazyLock::new(|| {
     let mut lists: BTreeMap<_, Vec<_>> = BTreeMap::new();

@@ -1,7 +1,9 @@
 //! Allows `awk` programs that only print. A program that a simple lexer could misread is refused.
 
+use cohab_shell_syntax::Word;
+
 use super::{
-    super::{Context, command::Word, paths},
+    super::{Context, paths},
     Refusal, ask, check_literal, check_path, danger,
     pattern::skip_pattern,
 };

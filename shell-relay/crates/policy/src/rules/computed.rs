@@ -2,12 +2,10 @@
 //! the contents of a file that a program shows may still be secret. The places of secrets are hidden from the program; other secret
 //! files are recognized by their names.
 
+use cohab_shell_syntax::{Computed, ComputedKind, SimpleCommand, Word};
+
 use super::{
-    super::{
-        command::{SimpleCommand, Word},
-        danger, launchable,
-        structure::{Computed, ComputedKind},
-    },
+    super::{danger, launchable},
     Place, Refusal, ask, check_hoard,
     paths::{self, PlainPath},
     xargs,

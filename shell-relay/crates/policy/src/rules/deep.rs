@@ -1,9 +1,10 @@
 //! Judges patterns that match in all folders below, as a search there: `**/*.c` in zsh, `**.c` in fish.
 
 use cohab_shell_state::shell::Shell;
+use cohab_shell_syntax::{Word, glob, looks_deep};
 
 use super::{
-    super::{Context, command::Word, dialect, glob, paths},
+    super::{Context, paths},
     LISTERS, Refusal, ask, check_path_text, operands,
 };
 
@@ -12,7 +13,7 @@ const PRINTERS: &[&str] = &["echo", "print"];
 
 /// Judges the patterns among the words of a program that look into all folders below.
 pub(super) fn check(program: &str, words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
-    words.iter().filter(|word| dialect::looks_deep(context.shell, word)).try_for_each(|word| {
+    words.iter().filter(|word| looks_deep(context.shell, word)).try_for_each(|word| {
         if !operands::is_literal(program) {
             return ask(format!("`{program}` may take a name of some folder below for more: `{}`", word.text));
         }

@@ -1,9 +1,8 @@
 //! Allows `find` with tests and output only.
 
-use super::{
-    super::{command::Word, paths},
-    Place, Refusal, ask, check_path, check_path_text, danger, xargs,
-};
+use cohab_shell_syntax::Word;
+
+use super::{super::paths, Place, Refusal, ask, check_path, check_path_text, danger, xargs};
 
 const ALONE: &[&str] = &[
     "-daystart",

@@ -6,10 +6,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use cohab_shell_syntax::Word;
+
 use super::{
     super::{
         Context,
-        command::Word,
         options::{self, Arguments, Operands},
         paths::{self, PlainPath},
     },

@@ -1,6 +1,8 @@
 //! Finds commands that do not end by themselves: they follow a file, or unexpectedly wait for the keyboard.
 
-use super::super::{command::Word, options};
+use cohab_shell_syntax::Word;
+
+use super::super::options;
 
 /// Programs that read standard input when no file is named, or when a file is named `-`.
 const FILTERS: &[&str] = &[

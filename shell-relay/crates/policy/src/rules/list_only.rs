@@ -1,7 +1,9 @@
 //! Allows programs that can do much else if their options restrict them to listing.
 
+use cohab_shell_syntax::Word;
+
 use super::{
-    super::{Context, command::Word, options::Arguments, paths},
+    super::{Context, options::Arguments, paths},
     Refusal, ask, check_hoard, check_path,
 };
 

@@ -1,7 +1,9 @@
 //! Allows programs that describe pictures, sounds and documents.
 
+use cohab_shell_syntax::Word;
+
 use super::{
-    super::{Context, command::Word, options::Arguments, paths},
+    super::{Context, options::Arguments, paths},
     Refusal, ask, check_path,
 };
 

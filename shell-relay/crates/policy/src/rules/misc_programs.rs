@@ -1,9 +1,10 @@
 //! Judges programs that need only a few words of special treatment.
 
+use cohab_shell_syntax::Word;
+
 use super::{
     super::{
         Context,
-        command::Word,
         options::{self, Arguments},
         paths,
     },

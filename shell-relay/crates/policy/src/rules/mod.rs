@@ -31,9 +31,10 @@ pub(super) mod xargs;
 
 use std::path::PathBuf;
 
+use cohab_shell_syntax::{Join, Redirect, RedirectKind, SimpleCommand, Word};
+
 use super::{
     Context,
-    command::{Join, Redirect, RedirectKind, SimpleCommand, Word},
     findings::Findings,
     lookups,
     options::{self, Arguments, Operands, Spec},

@@ -1,10 +1,11 @@
 //! Judges operands with a small language: lists of words in a file, pipes, addresses, encoded signs. A plain name to the
 //! programs of coreutils can be something else to others. Also judges the operands that a pattern of file names produces.
 
+use cohab_shell_syntax::Word;
+
 use super::{
     super::{
         Context,
-        command::Word,
         options::{Arguments, Operands, Spec},
         paths::PlainPath,
     },

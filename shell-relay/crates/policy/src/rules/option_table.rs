@@ -1,11 +1,11 @@
 //! Judges the programs of the option table.
 
 use cohab_shell_state::shell::Shell;
+use cohab_shell_syntax::Word;
 
 use super::{
     super::{
         Context,
-        command::Word,
         options::{self, Arguments, Operands, Spec},
         paths,
     },

@@ -1,8 +1,9 @@
 //! Allows `printf` with a format that is read to its end and neither sets a variable nor is evaluated.
 
 use cohab_shell_state::shell::Shell;
+use cohab_shell_syntax::Word;
 
-use super::{super::command::Word, Refusal, ask, check_literal};
+use super::{Refusal, ask, check_literal};
 
 /// Letters behind a backslash that stand for one sign in every shell.
 const ESCAPES: &[char] = &['a', 'b', 'e', 'f', 'n', 'r', 't', 'v', '\\', '"', '\''];

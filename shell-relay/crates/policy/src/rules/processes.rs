@@ -1,10 +1,9 @@
 //! Allows `ps` lines that show no environment. `ps` reads its words in one of three styles; if one style fails, it reads all of them
 //! again in the old style, in which `e` shows the environments of processes.
 
-use super::{
-    super::{command::Word, options},
-    Refusal, ask, check_literal, split,
-};
+use cohab_shell_syntax::Word;
+
+use super::{super::options, Refusal, ask, check_literal, split};
 
 /// Columns of `ps` in the old style that show no environment.
 const PLAIN_COLUMNS: &[&str] = &[

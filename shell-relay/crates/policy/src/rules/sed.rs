@@ -1,7 +1,9 @@
 //! Allows `sed` scripts that only change the text that passes. A script that is not understood to its end is refused.
 
+use cohab_shell_syntax::Word;
+
 use super::{
-    super::{Context, command::Word, paths},
+    super::{Context, paths},
     Refusal, ask, check_literal, check_path, danger,
     pattern::skip_pattern,
 };

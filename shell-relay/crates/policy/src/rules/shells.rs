@@ -1,11 +1,11 @@
 //! Judges builtin commands of zsh and fish.
 
 use cohab_shell_state::shell::Shell;
+use cohab_shell_syntax::Word;
 
 use super::{
     super::{
         Context,
-        command::Word,
         options::{Operands, Spec},
     },
     Refusal, ask, check_literal, misc_programs, option_table, printf, split,

@@ -1,7 +1,9 @@
 //! Judges programs that are in no table: asked about, unless the user lets the lock alone keep them from harm.
 
+use cohab_shell_syntax::Word;
+
 use super::{
-    super::{Context, Lock, command::Word, danger, options, paths},
+    super::{Context, Lock, danger, options, paths},
     Refusal, ask, check_path_text, purposes,
 };
 

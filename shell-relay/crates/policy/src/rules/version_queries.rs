@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, sync::LazyLock};
 
-use super::super::command::Word;
+use cohab_shell_syntax::Word;
 
 /// Programs with their allowed words.
 static QUESTIONS: LazyLock<HashSet<(&str, &str)>> = LazyLock::new(|| {

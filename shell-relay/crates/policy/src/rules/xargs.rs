@@ -3,9 +3,10 @@
 
 mod feed;
 
+use cohab_shell_syntax::Word;
+
 use super::{
     super::{
-        command::Word,
         options::{self, Operands},
         paths::{self, PlainPath},
     },

@@ -131,7 +131,7 @@ proptest! {
         let (shell, line) = row;
         let cut = line.char_indices().map(|(at, _)| at).nth(cut).unwrap_or(line.len());
         let text = format!("{}{extra}{}", &line[..cut], &line[cut..]);
-        let reading = dialect::reading(shell, &text);
+        let reading = known_names::reading(shell, &text);
         prop_assert!(level_in(shell, &text) <= Level::Danger);
         prop_assert!((0..=reading.text.len()).all(|at| reading.end_in_line(at).is_none_or(|at| at <= text.len())));
         if level_in(shell, &text) == Level::Allow && let Ok(typed) = unasked(&text, context().in_shell(shell)) {

@@ -1,8 +1,9 @@
 //! Reads the words of a line that can be remembered: one simple command of literal words.
 
 use cohab_shell_state::shell::Shell;
+use cohab_shell_syntax::{hidden_characters, is_confirmed, parse_plain, why_read_otherwise};
 
-use crate::{Level, bytes, danger, dialect, findings::Findings, parse};
+use crate::danger;
 
 /// Commands that are never remembered although they are no interpreter, wrapper or program of the network.
 const NEVER: &[&str] = &[
@@ -78,12 +79,10 @@ const BUILD_TOOLS: &[&str] = &["make"];
 
 /// The words of `line`.
 pub(super) fn argv_of(line: &str, shell: Shell) -> Result<Vec<String>, &'static str> {
-    let mut hidden = Findings::default();
-    bytes::find_hidden_characters(line, &mut hidden);
-    if hidden.level() > Level::Allow {
+    if hidden_characters(line).next().is_some() {
         return Err("contains characters that cannot be seen");
     }
-    let commands = parse::parse_plain(line)?;
+    let commands = parse_plain(line)?;
     let [command] = commands.as_slice() else { return Err("is more than one command") };
     if !command.redirects.is_empty() {
         return Err("redirects its input or output");
@@ -94,10 +93,10 @@ pub(super) fn argv_of(line: &str, shell: Shell) -> Result<Vec<String>, &'static 
     if !command.words.first().is_some_and(|name| name.is_bare) {
         return Err("its name is quoted or spliced");
     }
-    if !parse::is_confirmed(line, &commands) {
+    if !is_confirmed(line, &commands) {
         return Err("two shell parsers read it differently");
     }
-    if let Some(reason) = dialect::why_read_otherwise(shell, line, &commands) {
+    if let Some(reason) = why_read_otherwise(shell, line, &commands) {
         return Err(reason);
     }
     Ok(commands.into_iter().flat_map(|command| command.words).map(|word| word.text).collect())

@@ -29,16 +29,16 @@ use super::{
 };
 
 /// A source of the rules in force.
-pub trait Remembered: std::fmt::Debug + Send + Sync {
+pub trait RuleSource: std::fmt::Debug + Send + Sync {
     /// The current rules for commands in the folder `cwd`. A file that cannot be read holds no rules, and is reported.
     fn loaded(&self, cwd: &Path) -> Arc<Loaded>;
 }
 
 /// A source without rules.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Nothing;
+pub struct NoRules;
 
-impl Remembered for Nothing {
+impl RuleSource for NoRules {
     fn loaded(&self, _cwd: &Path) -> Arc<Loaded> {
         Arc::default()
     }

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use cohab_shell_state::shell::Shell;
+use cohab_shell_syntax::LooseWord;
 
 use super::argv;
-use crate::{Context, Level, parts::quoted, paths, scan::LooseWord};
+use crate::{Context, Level, parts::quoted, paths};
 
 /// The words that may follow those of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ pub(super) const CALL: CallId = CallId(Uuid::from_u128(9));
 #[derive(Debug, Default)]
 pub(super) struct Allowed(pub(super) std::sync::Mutex<Arc<Loaded>>);
 
-impl Remembered for Allowed {
+impl RuleSource for Allowed {
     fn loaded(&self, _cwd: &Path) -> Arc<Loaded> {
         Arc::clone(&self.0.lock().unwrap())
     }

@@ -6,7 +6,7 @@ use super::*;
 #[derive(Debug)]
 struct Settings(&'static str);
 
-impl Remembered for Settings {
+impl RuleSource for Settings {
     fn loaded(&self, _: &Path) -> Arc<user_rules::Loaded> {
         Arc::new(user_rules::parse(self.0))
     }

@@ -1,12 +1,8 @@
 //! Determines the input of `xargs` from the text of the commands before it: names of files below some places, numbers, or words.
 
-use super::super::{
-    super::{
-        command::{RedirectKind, SimpleCommand, Word},
-        options,
-    },
-    find,
-};
+use cohab_shell_syntax::{RedirectKind, SimpleCommand, Word};
+
+use super::super::{super::options, find};
 
 /// Programs that with these options print only lines that they read.
 const FILTERS: &[(&[&str], &[&str])] = &[

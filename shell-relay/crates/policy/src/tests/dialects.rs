@@ -1,7 +1,6 @@
-use std::path::Path;
+//! Tests of lines that bash, zsh and fish read differently.
 
 use super::*;
-use crate::{Context, Level, Verdict, assess_line};
 
 fn verdict(shell: Shell, line: &str) -> Verdict {
     assess_line(line, Context::new(Path::new("/home/ann/work/app"), Path::new("/home/ann")).in_shell(shell))
@@ -73,27 +72,6 @@ fn nothing_is_allowed_in_a_shell_that_is_not_known() {
     let verdict = verdict(Shell::Other, "ls");
     assert_eq!(verdict.level, Level::Ask);
     assert!(verdict.reasons[0].contains("kind of shell"), "{verdict:?}");
-}
-
-#[test]
-fn a_line_is_split_with_its_quotes() {
-    let words: Vec<_> = Lexer::new("a'b c'\"d\\\"\" 2>x;e\\ f").collect();
-    assert_eq!(
-        words,
-        [
-            Token::Word(RawWord {
-                raw: "a'b c'\"d\\\"\"",
-                parts: vec![WordPart::Bare("a"), WordPart::Single("b c"), WordPart::Double("d\\\"")]
-            }),
-            Token::Word(RawWord { raw: "2", parts: vec![WordPart::Bare("2")] }),
-            Token::Redirect { text: ">", before: "2", after: Some('x') },
-            Token::Word(RawWord { raw: "x", parts: vec![WordPart::Bare("x")] }),
-            Token::Separator,
-            Token::Word(RawWord { raw: "e\\ f", parts: vec![WordPart::Bare("e\\ f")] }),
-        ]
-    );
-    assert_eq!(Lexer::new("a 'b").last(), Some(Token::Unknown));
-    assert_eq!(Lexer::new("a (b)").last(), Some(Token::Unknown));
 }
 
 #[test]

@@ -10,18 +10,10 @@ use super::{
     reader::{CODE_IN_TEXT, ENDS_WORD, FOLDER_CHANGES, NOT_READ, Reader},
     values::{Source, Written, written},
 };
-use crate::{
-    dialect::{MAY_LACK_OPERANDS, only_choose},
-    launchable,
-};
+use crate::dialect::only_choose;
 
-/// Variables that a line may set for one program: its language, its sorting order, and its time zone.
-const OF_A_PROGRAM: &[&str] =
-    &["COLUMNS", "LANG", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME", "NO_COLOR", "TZ"];
 /// Builtins that compute with none of their words.
 const PRINTERS: &[&str] = &[":", "cd", "echo", "false", "pwd", "true"];
-/// Programs to which all their words are texts.
-const TEXTS: &[&str] = &["[", "basename", "dirname", "echo", "print", "printf", "test"];
 
 /// A word of the line, and its text among plain commands.
 #[derive(Clone, Debug, Default)]
@@ -196,9 +188,9 @@ impl<'a> Reader<'a> {
                 let value = if is_empty { Word::default() } else { self.word("")? };
                 simple.assignments.push((name.to_owned(), at, value));
             } else {
-                self.may_lack =
-                    simple.words.first().is_some_and(|name| MAY_LACK_OPERANDS.contains(&name.text.as_str()));
-                self.is_text = simple.words.first().is_some_and(|name| TEXTS.contains(&name.text.as_str()));
+                let name = simple.words.first();
+                self.may_lack = name.is_some_and(|name| self.vocabulary.may_lack_operands(&name.text));
+                self.is_text = name.is_some_and(|name| self.vocabulary.takes_texts(&name.text));
                 if !simple.words.is_empty()
                     && let Some(words) = self.words_of_braces()?
                 {
@@ -224,7 +216,7 @@ impl<'a> Reader<'a> {
                 && !value.text.contains("..")
                 && (variable == "TZ" || !value.text.contains('/'));
             let is_known = value.text.is_empty() || written(&value.text) == Some(Written::Plain);
-            is_plain && is_known && value.mark.is_none() && OF_A_PROGRAM.contains(&variable.as_str())
+            is_plain && is_known && value.mark.is_none() && self.vocabulary.may_be_set_for_a_program(variable)
         };
         let name = name.text.as_str();
         self.check_texts(&simple, name)?;
@@ -277,7 +269,7 @@ impl<'a> Reader<'a> {
     /// Only a program may get a text that is code to a shell, and only if the line's shell computes with nothing: it could get the text from
     /// the program.
     fn check_texts(&mut self, simple: &Simple, name: &str) -> Read<()> {
-        let is_program = launchable::confines(name, self.shell) && !self.functions.contains(name);
+        let is_program = self.vocabulary.is_program(name, self.shell) && !self.functions.contains(name);
         let holds_code = simple.words.iter().any(|word| word.holds_code);
         self.holds_code |= holds_code;
         self.computes |= !is_program && !PRINTERS.contains(&name);

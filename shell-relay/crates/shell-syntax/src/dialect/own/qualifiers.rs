@@ -6,27 +6,6 @@ use super::Of;
 const KINDS: &str = "./@=p*%rwxAIERWXsStUGF-^,";
 /// The keys of `o` and `O`: never code (`oe`, `o+`).
 const ORDERS: &str = "nLlamcd";
-/// Programs that without an operand only wait for text, or list the working directory. Others would search everything below it.
-pub(crate) const MAY_LACK_OPERANDS: &[&str] = &[
-    "cat",
-    "cksum",
-    "dir",
-    "du",
-    "echo",
-    "file",
-    "head",
-    "ls",
-    "md5sum",
-    "nl",
-    "print",
-    "sha1sum",
-    "sha256sum",
-    "sort",
-    "stat",
-    "tac",
-    "tail",
-    "wc",
-];
 /// Modifiers of a name's text, for programs that only print it.
 const MODIFIERS: &[char] = &['a', 'A', 'e', 'h', 'l', 'r', 't', 'u'];
 
@@ -41,7 +20,7 @@ pub(super) fn without<'a>(raw: &'a str, command: &Of<'_>) -> Option<&'a str> {
     let (kinds, modifiers) = inside.split_once(':').map_or((inside, None), |(kinds, rest)| (kinds, Some(rest)));
     let is_modifier = |text: &str| text.len() == 1 && text.starts_with(MODIFIERS);
     let are_plain = modifiers.is_none_or(|all| command.name == "echo" && all.split(':').all(is_modifier));
-    let may_lack = MAY_LACK_OPERANDS.contains(&command.name);
+    let may_lack = command.vocabulary.may_lack_operands(command.name);
     let may_be_left_out = match super::has_wildcard(name) {
         true => may_lack || !kinds.contains('N'),
         // The word is taken for a plain name.

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 /// The bytes of each word of each command. Targets of redirections are not words.
-pub(crate) fn word_places(line: &str) -> Vec<Vec<Range<usize>>> {
+#[must_use]
+pub fn word_places(line: &str) -> Vec<Vec<Range<usize>>> {
     let bytes = line.as_bytes();
     let mut commands = vec![Vec::new()];
     let mut is_target = false;

@@ -1,6 +1,11 @@
 use proptest::prelude::*;
 
 use super::{out::MAX_TEXT_BYTES, *};
+use crate::vocabulary::sample::SAMPLE;
+
+fn read(shell: Shell, line: &str) -> Result<Structure, Option<&'static str>> {
+    super::read(shell, line, &SAMPLE)
+}
 
 fn plain(shell: Shell, line: &str) -> Result<String, Option<&'static str>> {
     read(shell, line).map(|structure| structure.text)
@@ -257,7 +262,7 @@ fn what_only_zsh_has_in_a_word_is_left_out_for_the_parsers() {
         ("{ ls; df }", "ls; df"),
         ("for l in ${(f)\"$(ls)\"}; do echo \"$l\"; done", "echo 1; ls; echo x"),
     ] {
-        let reading = crate::dialect::reading(Shell::Zsh, line);
+        let reading = crate::dialect::reading(Shell::Zsh, line, &SAMPLE);
         assert_eq!(reading.text, text, "{line}");
     }
     for line in

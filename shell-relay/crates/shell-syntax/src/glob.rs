@@ -1,7 +1,8 @@
 //! Matches shell patterns of `*` and `?`.
 
 /// Whether some text matches both patterns. As in the shell, a leading wildcard of `glob` matches no leading dot.
-pub(super) fn overlaps(glob: &str, pattern: &str) -> bool {
+#[must_use]
+pub fn overlaps(glob: &str, pattern: &str) -> bool {
     if pattern.starts_with('.') && glob.starts_with(['*', '?']) {
         return false;
     }
@@ -43,6 +44,8 @@ fn pass_stars(reachable: &mut [bool], pattern: &[char]) {
 }
 
 /// Whether the literal `text` matches `pattern`.
+#[inline]
+#[must_use]
 pub fn matches(text: &str, pattern: &str) -> bool {
     if !pattern.contains(['*', '?']) {
         return text == pattern;

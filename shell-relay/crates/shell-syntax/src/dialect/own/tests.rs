@@ -1,7 +1,12 @@
 use super::*;
+use crate::vocabulary::sample::SAMPLE;
 
 fn read(shell: Shell, line: &str) -> String {
-    reading(shell, line).text
+    reading(shell, line, &SAMPLE).text
+}
+
+fn in_words_of_bash(shell: Shell, line: &str) -> String {
+    super::in_words_of_bash(shell, line, &SAMPLE).0
 }
 
 #[test]
@@ -20,8 +25,8 @@ fn what_zsh_writes_its_own_way_is_told_in_the_words_of_bash() {
         ("ls -l =python3", "ls -l ./python3"),
         ("< a.txt sort -u | cat; <b wc", " sort -u < a.txt | cat;  wc <b"),
     ] {
-        assert_eq!(in_words_of_bash(Shell::Zsh, line).0, plain);
-        assert_eq!(in_words_of_bash(Shell::Bash, line).0, line);
+        assert_eq!(in_words_of_bash(Shell::Zsh, line), plain);
+        assert_eq!(in_words_of_bash(Shell::Bash, line), line);
     }
 }
 
@@ -80,7 +85,7 @@ fn what_does_more_than_choose_stays() {
         "ls *(N) | xargs wc",
         "echo =ls | xargs wc",
     ] {
-        assert_eq!(in_words_of_bash(Shell::Zsh, line).0, line);
+        assert_eq!(in_words_of_bash(Shell::Zsh, line), line);
     }
 }
 
@@ -116,7 +121,7 @@ fn a_line_without_end_is_read_in_time_or_not_at_all() {
 #[test]
 fn places_in_the_text_are_places_in_the_line() {
     let line = "wc -l *.{a,b} x*(.) y";
-    let reading = reading(Shell::Zsh, line);
+    let reading = reading(Shell::Zsh, line, &SAMPLE);
     assert_eq!(reading.text, "wc -l *.a *.b x* y");
     for (word, end) in [("wc", "wc"), ("wc -l", "wc -l"), ("wc -l *.a *.b", "wc -l *.{a,b}")] {
         assert_eq!(reading.end_in_line(word.len()), Some(end.len()), "{word}");

@@ -2,7 +2,7 @@
 
 /// The connection of a command with the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Join {
+pub enum Join {
     /// After `;`, a line break, or first of the line.
     Then,
     /// After `&&`.
@@ -15,7 +15,7 @@ pub(super) enum Join {
 
 /// A word with its quotes removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Word {
+pub struct Word {
     /// The word as the command gets it, before globs and `~` are expanded.
     pub text: String,
     /// The word has no quote and no escape.
@@ -28,7 +28,7 @@ pub(super) struct Word {
 
 /// The effect of a redirection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RedirectKind {
+pub enum RedirectKind {
     /// `<`
     Read,
     /// `>`
@@ -43,18 +43,22 @@ pub(super) enum RedirectKind {
 
 /// One redirection.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Redirect {
+pub struct Redirect {
     /// The number in front, if there is one.
     pub fd: Option<u32>,
+    /// Its effect.
     pub kind: RedirectKind,
+    /// The file or descriptor.
     pub target: Word,
 }
 
 /// One simple command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct SimpleCommand {
+pub struct SimpleCommand {
+    /// Its connection with the command before it.
     pub join: Join,
     /// The words, the name first; never empty.
     pub words: Vec<Word>,
+    /// The redirections, in order.
     pub redirects: Vec<Redirect>,
 }

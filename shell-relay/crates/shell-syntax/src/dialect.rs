@@ -12,7 +12,8 @@ use super::{
     bytes::revision_braces,
     command::{SimpleCommand, Word},
 };
-pub(super) use own::{MAY_LACK_OPERANDS, Reading, qualifiers::only_choose, reading};
+pub(crate) use own::qualifiers::only_choose;
+pub use own::{Reading, reading};
 use words::{Lexer, RawWord, Token, WordPart};
 
 /// Commands that do not exist in the other shell, or do something else there. (The help of fish opens a browser.)
@@ -23,9 +24,10 @@ const FISH_OWN: &[&str] = &[
     "[", "cd", "command", "dirs", "echo", "false", "jobs", "printf", "pwd", "realpath", "seq", "test", "true", "type",
 ];
 
-/// The reason why `shell` may read `line` otherwise than bash, which reads it as `commands`; `None` if it reads the same. Only for lines
-/// that the policy allows in bash.
-pub(super) fn why_read_otherwise(shell: Shell, line: &str, commands: &[SimpleCommand]) -> Option<&'static str> {
+/// The reason why `shell` may read `line` otherwise than bash, which reads it as `commands`; `None` if it reads the same. The answer
+/// counts only for programs and options that do nothing else in another shell.
+#[must_use]
+pub fn why_read_otherwise(shell: Shell, line: &str, commands: &[SimpleCommand]) -> Option<&'static str> {
     match shell {
         Shell::Bash => None,
         Shell::Other => Some("this kind of shell is not known well enough to run it unasked"),
@@ -36,12 +38,15 @@ pub(super) fn why_read_otherwise(shell: Shell, line: &str, commands: &[SimpleCom
 }
 
 /// Whether a pattern in a word looks into all folders below, and not in bash alone by an option.
-pub(super) fn looks_deep(shell: Shell, word: &Word) -> bool {
+#[inline]
+#[must_use]
+pub fn looks_deep(shell: Shell, word: &Word) -> bool {
     shell != Shell::Bash && word.has_glob && word.text.contains("**")
 }
 
 /// The text in bash syntax if `shell` has its own syntax for commands that it runs: some harm exists only in that syntax.
-pub(super) fn as_bash(shell: Shell, line: &str) -> Option<String> {
+#[must_use]
+pub fn as_bash(shell: Shell, line: &str) -> Option<String> {
     match shell {
         Shell::Fish => Some(fish::as_bash(line)),
         // `if [[ a ]] { b }` and the like.

@@ -6,7 +6,7 @@ use super::{
     commands::Read,
     out::Out,
     reader::{ENDS_WORD, NOT_READ, Reader},
-    values::{SEPARATORS, Source, Value, is_name, is_own_name, written},
+    values::{SEPARATORS, Source, Value, is_name, written},
     words::{Simple, Word},
 };
 
@@ -28,7 +28,7 @@ impl<'a> Reader<'a> {
     /// `name=(...)`, `name+=...` or `name[1]=...`: afterwards the variable may hold any of it.
     pub(super) fn list_of_values(&mut self, name: &'a str, at: usize) -> Read<()> {
         (self.has_more, self.computes) = (true, true);
-        if !is_own_name(name, self.shell) {
+        if !self.is_own_name(name) {
             return Err(Some("sets a variable that may matter"));
         }
         let is_list = self.eat("(");
@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
         }
         for (name, at, word) in simple.assignments {
             let only_splits = name == SEPARATORS && self.shell != Shell::Fish;
-            if !only_splits && !is_own_name(&name, self.shell) {
+            if !only_splits && !self.is_own_name(&name) {
                 return Err(Some("sets a variable that may matter"));
             }
             if !word.text.is_empty() && !only_splits {
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
             match word.text.as_str() {
                 "-r" | "-t" | "-ra" | "-a" | "-A" | "-rA" => {}
                 "-d" | "-n" | "-s" => drop(words.next()),
-                name if !word.expands && (is_own_name(name, self.shell) || name == "_") => {
+                name if !word.expands && (self.is_own_name(name) || name == "_") => {
                     names.push((name, word.raw.start));
                 }
                 _ => return Err(Some("sets a variable that may matter")),
@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
         let is_plain =
             simple.redirects.is_empty() && simple.input.is_none() && !self.is_piped && self.shell != Shell::Fish;
         let [printf, _, name, texts @ ..] = &simple.words[..] else { return Err(NOT_READ) };
-        if !is_plain || name.expands || texts.is_empty() || !is_own_name(&name.text, self.shell) {
+        if !is_plain || name.expands || texts.is_empty() || !self.is_own_name(&name.text) {
             return Err(Some("sets a variable that may matter"));
         }
         self.assign(&name.text, name.raw.start, Value::Computed(Source::Any));
@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let (name, value) = word.text.split_once('=').unwrap_or((&word.text, ""));
-            if !is_own_name(name, self.shell) {
+            if !self.is_own_name(name) {
                 return Err(Some("sets a variable that may matter"));
             }
             if !value.is_empty() {

@@ -5,7 +5,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The result of `step`; `None` if it panics. Data that `step` was about to change must be sound, or rebuilt, after every statement.
-pub(super) fn caught<T>(step: impl FnOnce() -> T) -> Option<T> {
+pub fn caught<T>(step: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(step)).ok()
 }
 

@@ -6,15 +6,16 @@ use cohab_text::cut::head;
 use super::bytes::MAX_LINE_BYTES;
 
 /// Deepest nesting that is followed; deeper nesting is alarming by itself.
-pub(super) const MAX_DEPTH: usize = 8;
+const MAX_DEPTH: usize = 8;
 /// A longer text is not scanned to its end.
-pub(super) const MAX_SCAN_BYTES: usize = 4 * MAX_LINE_BYTES;
+pub const MAX_SCAN_BYTES: usize = 4 * MAX_LINE_BYTES;
 /// More here-documents are not followed.
 const MAX_HEREDOCS: usize = 32;
 
 /// A word with its quotes removed and its expansions as written.
 #[derive(Clone, Debug, Default)]
-pub(super) struct LooseWord {
+pub struct LooseWord {
+    /// The word without its quotes.
     pub text: String,
     /// The word has a `$` or backtick expansion or a process substitution.
     pub expands: bool,
@@ -26,16 +27,21 @@ pub(super) struct LooseWord {
 
 /// The source of a command's input or the target of its output.
 #[derive(Clone, Debug)]
-pub(super) struct LooseRedirect {
+pub struct LooseRedirect {
+    /// It changes its target.
     pub writes: bool,
+    /// The file or descriptor.
     pub target: LooseWord,
 }
 
 /// One command, as far as it is known.
 #[derive(Clone, Debug, Default)]
-pub(super) struct LooseCommand {
+pub struct LooseCommand {
+    /// Names and values in front of the words.
     pub assignments: Vec<(String, String)>,
+    /// The words, the name first; they may be missing.
     pub words: Vec<LooseWord>,
+    /// The redirections, in order, without those from texts.
     pub redirects: Vec<LooseRedirect>,
     /// Text of here-documents and here-strings.
     pub input: Option<String>,
@@ -47,14 +53,16 @@ pub(super) struct LooseCommand {
 
 /// The commands that a text may run.
 #[derive(Debug, Default)]
-pub(super) struct Scan {
+pub struct Scan {
+    /// The commands, those of a substitution in front of the one that holds it.
     pub commands: Vec<LooseCommand>,
     /// Something was too deep or too long to be followed.
     pub is_incomplete: bool,
 }
 
 /// Finds the commands of `text`.
-pub(super) fn scan(text: &str) -> Scan {
+#[must_use]
+pub fn scan(text: &str) -> Scan {
     let head = head(text, MAX_SCAN_BYTES);
     let mut scanner =
         Scanner { chars: head.chars().collect(), at: 0, scan: Scan::default(), heredocs: Vec::new(), heredoc_count: 0 };
@@ -434,7 +442,8 @@ impl Scanner {
 }
 
 /// `NAME=value`, `NAME+=value` or `NAME[index]=value`.
-pub(super) fn split_assignment(text: &str) -> Option<(&str, &str)> {
+#[must_use]
+pub fn split_assignment(text: &str) -> Option<(&str, &str)> {
     let (left, value) = text.split_once('=')?;
     let left = left.strip_suffix('+').unwrap_or(left);
     let name = left.split_once('[').map_or(left, |(name, _)| name);

@@ -5,26 +5,13 @@ use cohab_shell_state::shell::Shell;
 use super::{
     commands::Read,
     reader::{ENDS_WORD, MAX_DEPTH, NOT_READ, Reader},
-    values::{SEPARATORS, Source, Value, Written, is_inherited, is_name, is_own_name, of_environment, written},
+    values::{SEPARATORS, Source, Value, Written, is_name, written},
     words::{Word, sample},
 };
 
 const VARIABLE: &str = "expands a variable";
 /// The forms of one sign behind a `$`.
 const ONE_SIGN: &[&str] = &[r"'\t'", r"'\n'", r"'\0'", r"'\r'"];
-/// Programs with words that make them print one number, and the largest number of further words.
-const PRINT_NUMBERS: &[(&str, usize)] = &[
-    ("count", 9),
-    ("date +%s", 0),
-    ("id -u", 0),
-    ("math", 9),
-    ("nproc", 0),
-    ("seq", 3),
-    ("wc -c", 0),
-    ("wc -l", 0),
-    ("wc -m", 0),
-    ("wc -w", 0),
-];
 /// Flags of zsh's `${(f)name}` that change a text or a list, and run nothing.
 const PLAIN_FLAGS: &str = "@fFoOnuUiaLCMkvtqSIR";
 
@@ -122,9 +109,9 @@ impl Reader<'_> {
             return Ok(());
         }
         if !matches!(name, "PWD" | "HOME") {
-            of_environment(name, self.shell).ok_or(Some(VARIABLE))?;
+            self.of_environment(name).ok_or(Some(VARIABLE))?;
         }
-        if is_inherited(name) {
+        if !self.vocabulary.is_set_by_the_shell(name) {
             self.environment.insert(name.to_owned());
         }
         Ok(())
@@ -197,14 +184,7 @@ impl Reader<'_> {
         else {
             return false;
         };
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        // In bash these two words can be anything.
-        let is_of_fish = |start: &str| !matches!(start, "count" | "math") || self.shell == Shell::Fish;
-        PRINT_NUMBERS.iter().filter(|(start, _)| is_of_fish(start)).any(|(start, more)| {
-            let start: Vec<&str> = start.split(' ').collect();
-            let is_plain = |word: &&str| start[0] != "seq" || word.bytes().all(|byte| byte.is_ascii_digit());
-            words.starts_with(&start) && words.len() <= start.len() + more && words[start.len()..].iter().all(is_plain)
-        })
+        self.vocabulary.prints_number(words, self.shell)
     }
 
     fn variable(&mut self, name: &str, word: &mut Word, before: &str, is_quoted: bool) -> Read<()> {
@@ -226,7 +206,7 @@ impl Reader<'_> {
                 return Ok(());
             }
             "HOME" | "PWD" => Value::Computed(Source::Any),
-            _ => of_environment(name, self.shell).ok_or(Some(VARIABLE))?,
+            _ => self.of_environment(name).ok_or(Some(VARIABLE))?,
         };
         match value {
             Value::Computed(source) => self.compute(word, before, source),
@@ -348,7 +328,7 @@ impl Reader<'_> {
                     let at = self.at;
                     self.at += end;
                     if self.is_changed(at) {
-                        if !is_own_name(&rest[..end], self.shell) {
+                        if !self.is_own_name(&rest[..end]) {
                             return Err(Some("sets a variable that may matter"));
                         }
                         self.assign(&rest[..end], at, Value::Computed(Source::Number));

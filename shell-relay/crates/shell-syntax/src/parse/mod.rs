@@ -6,11 +6,14 @@ mod unquote;
 
 use super::{bytes, catch_panic, command::SimpleCommand};
 
-/// Largest number of words of a line that is allowed by itself. The second parser takes microseconds for each.
+/// Largest number of words of a plain line. The second parser takes microseconds for each.
 const MAX_WORDS: usize = 1000;
 
-/// The commands of a plain line, or why the line is not plain.
-pub(super) fn parse_plain(line: &str) -> Result<Vec<SimpleCommand>, &'static str> {
+/// The commands of a plain line.
+///
+/// # Errors
+/// What makes the line more than plain, as a phrase about it: "uses braces".
+pub fn parse_plain(line: &str) -> Result<Vec<SimpleCommand>, &'static str> {
     if let Some(reason) = bytes::why_not_plain(line) {
         return Err(reason);
     }
@@ -25,7 +28,8 @@ pub(super) fn parse_plain(line: &str) -> Result<Vec<SimpleCommand>, &'static str
 }
 
 /// Whether the second parser reads the same commands. Asked last, since it is the slower one.
-pub(super) fn is_confirmed(line: &str, commands: &[SimpleCommand]) -> bool {
+#[must_use]
+pub fn is_confirmed(line: &str, commands: &[SimpleCommand]) -> bool {
     catch_panic::caught(|| tree::parse(line)).flatten().is_some_and(|other| other == commands)
 }
 

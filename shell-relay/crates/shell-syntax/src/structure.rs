@@ -1,5 +1,5 @@
 //! Reduces loops, conditions, groups, variables and substitutions to the plain commands that a line runs, each command once for
-//! every word that a loop names. The rest of the policy judges these. A value that the line computes only when it runs is represented
+//! every word that a loop names. A value that the line computes only when it runs is represented
 //! by a sample and a mark.
 //!
 //! Such a line runs unasked only in a separate shell that can write nothing. A line that is read otherwise than the shell reads it can
@@ -18,10 +18,12 @@ mod values;
 mod words;
 
 use cohab_shell_state::shell::Shell;
-pub(super) use commands::{Computed, ComputedKind, Structure};
+pub use commands::{Computed, ComputedKind, Structure};
 pub(super) use fish::in_bash;
 pub(super) use out::Piece;
 use reader::{Changing, Reader};
+
+use super::vocabulary::Vocabulary;
 
 /// Longest line of this kind that is followed, in bytes. It bounds the depth to which the parsers of the line may have to go.
 const MAX_BYTES: usize = 4096;
@@ -30,7 +32,7 @@ const MAX_BYTES: usize = 4096;
 ///
 /// # Errors
 /// The part of the line that is not known to be read for sure, if that says more than that the line is not plain.
-pub(super) fn read(shell: Shell, line: &str) -> Result<Structure, Option<&'static str>> {
+pub(super) fn read(shell: Shell, line: &str, vocabulary: &dyn Vocabulary) -> Result<Structure, Option<&'static str>> {
     if line.len() > MAX_BYTES {
         return Err(Some("too long to be checked in full"));
     }
@@ -39,8 +41,8 @@ pub(super) fn read(shell: Shell, line: &str) -> Result<Structure, Option<&'stati
         return Err(None);
     }
     // The first pass finds the variables that are given a value more than once.
-    let changing = Reader::new(shell, line, Changing::new()).read()?.changing();
-    Reader::new(shell, line, changing).read()?.finish()
+    let changing = Reader::new(shell, line, vocabulary, Changing::new()).read()?.changing();
+    Reader::new(shell, line, vocabulary, changing).read()?.finish()
 }
 
 #[cfg(test)]

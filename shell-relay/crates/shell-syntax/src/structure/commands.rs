@@ -8,7 +8,7 @@ pub(super) type Read<T> = Result<T, Option<&'static str>>;
 
 /// A line as plain commands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Structure {
+pub struct Structure {
     /// The plain commands, one behind the other.
     pub text: String,
     /// The places of samples in `text`.
@@ -21,15 +21,16 @@ pub(crate) struct Structure {
 
 /// A part of a word that is known only when the line runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Computed {
+pub struct Computed {
     /// The sample's bytes in the text.
     pub place: Range<usize>,
+    /// The kind of its value.
     pub kind: ComputedKind,
 }
 
 /// The kind of a computed value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ComputedKind {
+pub enum ComputedKind {
     /// A number in digits, or nothing.
     Number,
     /// The value is known from its text, except for blanks in names of matching files.

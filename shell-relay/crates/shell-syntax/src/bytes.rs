@@ -4,28 +4,23 @@
 
 use cohab_text::sanitize::is_invisible;
 
-use super::findings::Findings;
-
-/// A longer line is never allowed by itself.
-pub(super) const MAX_LINE_BYTES: usize = 32 * 1024;
+/// The longest line that is read as plain commands, in bytes.
+pub const MAX_LINE_BYTES: usize = 32 * 1024;
 const MAX_DESCRIPTOR_DIGITS: usize = 4;
-/// A line of more commands is never allowed by itself.
+/// Largest number of commands of a plain line.
 pub(super) const MAX_COMMANDS: usize = 50;
 
-/// Finds characters that hide or change the commands of a line.
-pub(super) fn find_hidden_characters(line: &str, findings: &mut Findings) {
-    for c in line.chars().filter(|c| !matches!(c, ' '..='~' | '\t' | '\n')) {
-        let what = match c {
-            '\0' => "a NUL byte",
-            '\r' => "a carriage return, which hides what stands before it",
-            c if c.is_control() => "a control character",
-            c if is_invisible(c) => "invisible characters",
-            '\u{fffd}' => "broken text",
-            c if c.is_whitespace() => "an unusual blank",
-            _ => continue,
-        };
-        findings.danger(format!("contains {what}"));
-    }
+/// The characters that hide or change the commands of a line, by name: `a NUL byte`.
+pub fn hidden_characters(line: &str) -> impl Iterator<Item = &'static str> {
+    line.chars().filter(|c| !matches!(c, ' '..='~' | '\t' | '\n')).filter_map(|c| match c {
+        '\0' => Some("a NUL byte"),
+        '\r' => Some("a carriage return, which hides what stands before it"),
+        c if c.is_control() => Some("a control character"),
+        c if is_invisible(c) => Some("invisible characters"),
+        '\u{fffd}' => Some("broken text"),
+        c if c.is_whitespace() => Some("an unusual blank"),
+        _ => None,
+    })
 }
 
 /// The reason why the line is not plain, judged by its characters and reserved words; `None` if it may be.

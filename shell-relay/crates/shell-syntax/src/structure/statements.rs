@@ -6,7 +6,7 @@ use super::{
     assignments::value_of,
     commands::Read,
     reader::{ENDS_WORD, MAX_STEPS, NOT_READ, Reader, Until},
-    values::{Source, Value, is_name, is_own_name},
+    values::{Source, Value, is_name},
 };
 
 const ENDLESS: &str = "may never end by itself";
@@ -241,7 +241,7 @@ impl Reader<'_> {
             return self.for_counted();
         }
         let mut names = Vec::new();
-        while is_own_name(self.bare_word(), self.shell) && self.bare_word() != "in" {
+        while self.is_own_name(self.bare_word()) && self.bare_word() != "in" {
             names.push((self.bare_word(), self.at));
             self.at += self.bare_word().len();
             self.skip_blanks();

@@ -12,13 +12,13 @@ use words::{RawSpan, spans};
 use crate::{
     bytes::{self, MAX_LINE_BYTES},
     structure::{self, Piece, Structure},
+    vocabulary::Vocabulary,
 };
-
-pub(crate) use qualifiers::MAY_LACK_OPERANDS;
 
 /// A line as plain commands in the words of bash.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Reading {
+pub struct Reading {
+    /// The plain commands in bash syntax; the line itself where a form is not surely the same.
     pub text: String,
     /// The parts of the line and their replacements: in `text`, or with a structure in its source text.
     pieces: Vec<Piece>,
@@ -34,14 +34,13 @@ const JOINERS: &[&str] = &["and", "or", "not"];
 const BLOCKS: &[&str] = &["begin", "set ", "switch "];
 /// Commands that may change how the line's own shell runs.
 const SETTINGS: &[&str] = &["set -", "shopt -"];
-/// Programs that report the place or kind of a program; a path in the place of a name means nothing else to them.
-const TELLS_OF_PROGRAMS: &[&str] = &["echo", "file", "ls", "md5sum", "readlink", "realpath", "sha256sum", "stat"];
 /// Largest number of words that one word becomes.
 const MAX_CHOICES: usize = 20;
 
 /// The command that a word belongs to.
 struct Of<'a> {
     name: &'a str,
+    vocabulary: &'a dyn Vocabulary,
     /// The word is the last one of the command.
     is_last: bool,
     /// The program's output may be words of another command.
@@ -49,8 +48,9 @@ struct Of<'a> {
 }
 
 /// `line` as plain commands in bash syntax, as far as that is known for sure.
-pub(crate) fn reading(shell: Shell, line: &str) -> Reading {
-    let (text, pieces) = in_words_of_bash(shell, line);
+#[must_use]
+pub fn reading(shell: Shell, line: &str, vocabulary: &dyn Vocabulary) -> Reading {
+    let (text, pieces) = in_words_of_bash(shell, line, vocabulary);
     let has_blocks = shell == Shell::Fish && BLOCKS.iter().any(|word| text.contains(word));
     let mut refused = None;
     let has_settings = SETTINGS.iter().any(|words| text.contains(words));
@@ -60,7 +60,7 @@ pub(crate) fn reading(shell: Shell, line: &str) -> Reading {
             Shell::Zsh if text == line && text.contains("{ ") => Some(with_separators(line)),
             _ => Some((text.clone(), pieces.clone())),
         };
-        let read = in_bash.map(|(text, pieces)| (structure::read(shell, &text), pieces));
+        let read = in_bash.map(|(text, pieces)| (structure::read(shell, &text, vocabulary), pieces));
         match read {
             Some((Ok(mut structure), pieces)) => {
                 let plain = take(&mut structure.text);
@@ -79,11 +79,11 @@ pub(crate) fn reading(shell: Shell, line: &str) -> Reading {
     Reading { text, pieces, refused, ..Reading::default() }
 }
 
-fn in_words_of_bash(shell: Shell, line: &str) -> (String, Vec<Piece>) {
+fn in_words_of_bash(shell: Shell, line: &str, vocabulary: &dyn Vocabulary) -> (String, Vec<Piece>) {
     let changes = match shell {
         // A longer line is never allowed.
         Shell::Zsh | Shell::Fish if line.len() <= MAX_LINE_BYTES => {
-            spans(line).map(|spans| changes(shell, line, &spans)).unwrap_or_default()
+            spans(line).map(|spans| changes(shell, line, &spans, vocabulary)).unwrap_or_default()
         }
         _ => Vec::new(),
     };
@@ -130,14 +130,16 @@ fn with_separators(line: &str) -> (String, Vec<Piece>) {
 
 impl Reading {
     /// The byte of the line at which the word begins that begins at the byte `at` of `text`; `None` if that byte is inside a replacement.
-    pub(crate) fn start_in_line(&self, at: usize) -> Option<usize> {
+    #[must_use]
+    pub fn start_in_line(&self, at: usize) -> Option<usize> {
         let piece = self.pieces.iter().find(|piece| piece.in_text.contains(&at))?;
         let inside = at - piece.in_text.start;
         (piece.is_copy || inside == 0).then_some(piece.in_line.start + inside)
     }
 
     /// The same of where a word ends.
-    pub(crate) fn end_in_line(&self, at: usize) -> Option<usize> {
+    #[must_use]
+    pub fn end_in_line(&self, at: usize) -> Option<usize> {
         let piece = self.pieces.iter().find(|piece| piece.in_text.start < at && at <= piece.in_text.end)?;
         let missing = piece.in_text.end - at;
         (piece.is_copy || missing == 0).then(|| piece.in_line.end - missing)
@@ -145,7 +147,7 @@ impl Reading {
 }
 
 /// The replacements and the bytes that they replace, in order and without overlap.
-fn changes(shell: Shell, line: &str, spans: &[RawSpan]) -> Vec<(Range<usize>, String)> {
+fn changes(shell: Shell, line: &str, spans: &[RawSpan], vocabulary: &dyn Vocabulary) -> Vec<(Range<usize>, String)> {
     let mut found = Vec::new();
     // The output is a list of words there: no word may be left out, or differ from its judged form.
     let hands_on = line.contains("xargs");
@@ -166,7 +168,7 @@ fn changes(shell: Shell, line: &str, spans: &[RawSpan]) -> Vec<(Range<usize>, St
         }
         let mut of_command = spans[at + 1..].iter().take_while(|span| !span.begins_command);
         let is_last = raw.ends_with(')') && of_command.all(|span| span.is_target);
-        let command = Of { name, is_last, hands_on };
+        let command = Of { name, vocabulary, is_last, hands_on };
         if !is_name
             && !span.is_target
             && let Some(text) = plain_word(shell, raw, &command)
@@ -203,7 +205,7 @@ fn moved_input(line: &str, spans: &[RawSpan], at: usize) -> Option<[(Range<usize
 fn plain_word(shell: Shell, raw: &str, command: &Of<'_>) -> Option<String> {
     let chosen = match shell {
         Shell::Zsh if command.hands_on => None,
-        Shell::Zsh if raw.starts_with('=') => program(raw, command.name),
+        Shell::Zsh if raw.starts_with('=') => program(raw, command),
         Shell::Zsh => match qualifiers::without(raw, command) {
             Some(bare) => choices(bare, '(', '|', ')')
                 .filter(|_| has_wildcard(bare))
@@ -220,10 +222,10 @@ fn plain_word(shell: Shell, raw: &str, command: &Of<'_>) -> Option<String> {
 }
 
 /// A word in the place of `=ls`, which is the place of that program: another plain path.
-fn program(raw: &str, command: &str) -> Option<String> {
+fn program(raw: &str, command: &Of<'_>) -> Option<String> {
     let name = raw.strip_prefix('=')?;
     let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
-    (is_plain && !name.is_empty() && TELLS_OF_PROGRAMS.contains(&command)).then(|| format!("./{name}"))
+    (is_plain && !name.is_empty() && command.vocabulary.reports_programs(command.name)).then(|| format!("./{name}"))
 }
 
 /// Whether a pattern stands in a word outside of what is quoted in it.

@@ -10,8 +10,9 @@ use cohab_shell_state::shell::Shell;
 use super::{
     commands::{Computed, ComputedKind, Read, Structure},
     out::Out,
-    values::{SEPARATORS, Source, Value},
+    values::{SEPARATORS, Source, Value, is_name},
 };
+use crate::vocabulary::Vocabulary;
 
 /// Deepest nesting of lists of commands that is followed.
 pub(super) const MAX_DEPTH: usize = 6;
@@ -53,6 +54,7 @@ pub(super) struct Around {
 #[derive(Clone, Debug)]
 pub(super) struct Reader<'a> {
     pub shell: Shell,
+    pub vocabulary: &'a dyn Vocabulary,
     pub line: &'a str,
     pub at: usize,
     pub out: Out,
@@ -96,9 +98,10 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(shell: Shell, line: &'a str, changing: Changing) -> Self {
+    pub(super) fn new(shell: Shell, line: &'a str, vocabulary: &'a dyn Vocabulary, changing: Changing) -> Self {
         Self {
             shell,
+            vocabulary,
             line,
             at: 0,
             out: Out::default(),
@@ -353,6 +356,22 @@ impl<'a> Reader<'a> {
         let had_value = self.variables.get(name).is_some_and(|value| *value != Value::Computed(Source::Any));
         self.log.push((name.to_owned(), had_value));
         self.variables.insert(name.to_owned(), value);
+    }
+
+    /// The value of a variable of the shell's environment; `None` if it may be secret, or is not known.
+    pub(super) fn of_environment(&self, name: &str) -> Option<Value> {
+        let is_number = self.vocabulary.is_number(name) && self.shell != Shell::Fish;
+        let source = if is_number { Source::Number } else { Source::Any };
+        self.vocabulary.may_be_shown(name).then_some(Value::Computed(source))
+    }
+
+    /// Whether a line may use this name for a variable: only the line itself reads such a variable.
+    pub(super) fn is_own_name(&self, name: &str) -> bool {
+        is_name(name)
+            && !name.starts_with("__")
+            && !name.starts_with("fish_")
+            && name != "_"
+            && self.vocabulary.is_free(name, self.shell)
     }
 
     /// The text at these bytes of the line.
