@@ -34,7 +34,7 @@ const FILTER: &str = "COHAB_SIDE_BY_SIDE";
 pub struct Tally {
     /// Names of the cases that were equal.
     pub equal: Vec<String>,
-    /// Name and report of those that were not.
+    /// Name of those that were not, with the reports of both runs.
     pub different: Vec<(String, String)>,
     /// Name and reason of those that could not be run.
     pub skipped: Vec<(String, String)>,
@@ -128,10 +128,15 @@ fn run(cases: &[Case], shell: Shell, shell_program: &Path) -> Tally {
                 say(&format!("{shell}, {name}: differed once: {first}"));
                 tally.equal.push(name);
             }
-            Err(report) => tally.different.push((name, report)),
+            Err(alone) => tally.different.push((name, both_runs(&first, &alone))),
         }
     }
     tally
+}
+
+/// The report of a case that differed next to others and again alone: the two runs may differ in different ways.
+fn both_runs(first: &str, alone: &str) -> String {
+    format!("in two runs\nnext to other cases: {first}alone: {alone}")
 }
 
 /// A requirement of a case that this machine lacks.
@@ -151,4 +156,17 @@ fn cohab_alone() -> (TempDir, PathBuf) {
     // Another file system may hold the temporary folder.
     fs::hard_link(&from, &to).or_else(|_| fs::copy(&from, &to).map(drop)).expect("the client can be copied");
     (folder, to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_report_of_a_failure_holds_both_runs() {
+        let report = both_runs("step 1\n  - cell\n    plain | cohab\n", "step 2\n  - mode\n    plain | cohab\n");
+        let (first, alone) = report.split_once("alone: ").expect("there are two");
+        assert!(first.ends_with("step 1\n  - cell\n    plain | cohab\n"), "{report}");
+        assert!(alone.starts_with("step 2\n  - mode\n    plain | cohab\n"), "{report}");
+    }
 }

@@ -1,16 +1,19 @@
 //! Checks the architecture rules that no compiler checks: layout, layers, purity, sizes.
 
 mod layers;
+mod sizes;
+mod type_names;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::{Path, PathBuf},
     process::Command,
 };
 
 use cohab_e2e::binaries::workspace_root;
 use layers::LAYERS;
+
+use crate::sources::{Source, sources};
 
 /// Everything at the top of the repository but build output.
 const TOP_LEVEL: &[&str] = &[
@@ -96,65 +99,6 @@ const IMPURE_WORDS: &[&str] = &[
     "thread::spawn",
     "println!",
 ];
-
-const FILE_CAP_LINES: usize = 500;
-const FILE_P90_LINES: usize = 350;
-const FILE_MEDIAN_LINES: usize = 140;
-
-/// A source file, cut off where its tests begin.
-pub(crate) struct Source {
-    /// Relative to the root of the workspace.
-    pub(crate) path: String,
-    code: String,
-}
-
-impl Source {
-    /// Lines that are no comment.
-    fn statements(&self) -> impl Iterator<Item = &str> {
-        self.code.lines().filter(|line| !line.trim_start().starts_with("//"))
-    }
-
-    pub(crate) fn says(&self, word: &str) -> bool {
-        self.statements().any(|line| line.contains(word))
-    }
-
-    fn is_below(&self, prefix: &str) -> bool {
-        self.path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || rest == ".rs")
-    }
-}
-
-fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            walk(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-}
-
-/// All source files of the packages; `tests.rs` and `*_tests.rs` hold nothing but tests and are left out.
-pub(crate) fn sources() -> Vec<Source> {
-    let root = workspace_root();
-    let mut paths = Vec::new();
-    for package in ["protocol", "shell-relay", "client", "daemon", "tests"] {
-        walk(&root.join(package), &mut paths);
-    }
-    let is_test_file = |path: &PathBuf| {
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        stem == "tests" || stem.ends_with("_tests")
-    };
-    paths.sort();
-    paths.iter().filter(|path| !is_test_file(path)).map(|path| source(&root, path)).collect()
-}
-
-fn source(root: &Path, path: &Path) -> Source {
-    let text = fs::read_to_string(path).expect("sources are UTF-8");
-    let code = text.split_once("\n#[cfg(test)]\nmod ").map_or(text.as_str(), |(code, _)| code).to_owned();
-    let path = path.strip_prefix(root).expect("sources are in the workspace").display().to_string();
-    Source { path, code }
-}
 
 #[test]
 fn the_top_level_is_as_designed() {
@@ -269,17 +213,4 @@ fn what_draws_does_not_write_to_the_terminal_itself() {
             assert!(!source.says(word), "{} writes past client/src/terminal.rs: `{word}`", source.path);
         }
     }
-}
-
-#[test]
-fn files_stay_small() {
-    let sources = sources();
-    let mut sizes: Vec<(usize, &str)> =
-        sources.iter().map(|source| (source.code.lines().count(), source.path.as_str())).collect();
-    sizes.sort_unstable();
-    let too_long: Vec<_> = sizes.iter().filter(|(lines, _)| *lines > FILE_CAP_LINES).collect();
-    assert!(too_long.is_empty(), "more than {FILE_CAP_LINES} lines without tests: {too_long:?}");
-    let (median, p90) = (sizes[sizes.len() / 2].0, sizes[sizes.len() * 9 / 10].0);
-    assert!(median <= FILE_MEDIAN_LINES, "the median file has {median} lines, at most {FILE_MEDIAN_LINES}");
-    assert!(p90 <= FILE_P90_LINES, "nine of ten files have at most {p90} lines, should be {FILE_P90_LINES}");
 }

@@ -1,7 +1,7 @@
-//! Finds files of a crate that import each other in a circle, from the `use` lines of its sources.
+//! Finds files of a crate that import each other in a circle, from the `use` lines and the paths of its sources.
 //!
-//! An import of a re-export counts as an import of the file that defines the name. A `pub use` itself is no import, and paths inside
-//! expressions are not read.
+//! An import of a re-export counts as an import of the file that defines the name. A `pub use` itself is no import. A path in other
+//! code, such as `super::a::f()`, is one, except for a path to a module below: a module may call what it is made of.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,6 +11,8 @@ use std::{
 
 use cohab_e2e::binaries::workspace_root;
 
+use crate::sources::{is_test, rust_files, without_tests};
+
 const PACKAGES: [&str; 5] = ["client", "daemon", "protocol", "shell-relay", "tests"];
 /// A re-export of a re-export is followed so many times.
 const MOST_REEXPORTS: usize = 5;
@@ -18,36 +20,31 @@ const MOST_REEXPORTS: usize = 5;
 /// The path of a module below its crate.
 type Module = Vec<String>;
 
-/// The modules of one crate, with what they import and what they re-export.
+/// The modules of one crate, with what they import, what they name in other code, and what they re-export.
 #[derive(Default)]
 struct Crate {
     imports: BTreeMap<Module, Vec<Module>>,
+    mentions: BTreeMap<Module, Vec<Module>>,
     reexports: BTreeMap<(Module, String), Module>,
 }
 
-/// Folders named `src` below this one.
+/// Folders that hold the source of a crate below this one: `src`, and the folders of programs in `src/bin`.
 fn source_folders(folder: &Path, found: &mut Vec<PathBuf>) {
-    for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+    for path in folders(folder) {
         match path.file_name().and_then(|name| name.to_str()) {
-            Some("src") => found.push(path),
-            Some(name) if path.is_dir() && name != "target" => source_folders(&path, found),
+            Some("src") => {
+                found.extend(folders(&path.join("bin")));
+                found.push(path);
+            }
+            Some(name) if name != "target" => source_folders(&path, found),
             _ => {}
         }
     }
 }
 
-fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
-        if path.is_dir() {
-            rust_files(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-}
-
-fn is_test(name: &str) -> bool {
-    name == "tests" || name.ends_with("_tests")
+fn folders(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(|path| path.is_dir())
 }
 
 /// The names of an import tree, each with its whole path.
@@ -78,11 +75,14 @@ impl Crate {
     fn read(source: &Path) -> Self {
         let mut files = Vec::new();
         rust_files(source, &mut files);
+        let has_library = source.join("lib.rs").is_file();
         let named = files.into_iter().filter_map(|file| {
             let relative = file.strip_prefix(source).ok()?.with_extension("");
             let mut module: Module = relative.iter().map(|name| name.to_string_lossy().into_owned()).collect();
-            let is_code = !module.iter().any(|name| is_test(name));
-            if module.last().is_some_and(|last| ["lib", "main", "mod"].contains(&last.as_str())) {
+            let is_code = !module.iter().any(|name| is_test(name)) && module.first().is_none_or(|first| first != "bin");
+            // Next to a library the program is a crate that the library does not see.
+            let is_program = has_library && module == ["main"];
+            if module.last().is_some_and(|last| ["lib", "main", "mod"].contains(&last.as_str())) && !is_program {
                 module.pop();
             }
             is_code.then_some((module, file))
@@ -91,20 +91,19 @@ impl Crate {
         let mut all = Self::default();
         for (module, file) in &files {
             let text = fs::read_to_string(file).expect("sources are UTF-8");
-            let code = text.split("\n#[cfg(test)]\nmod ").next().unwrap_or_default();
-            let code = code.split("\n#[cfg(test)]\n#[path").next().unwrap_or_default();
-            all.add(module, code, &files);
+            all.add(module, &without_tests(&text), &files);
         }
         all
     }
 
     fn add(&mut self, module: &Module, code: &str, files: &BTreeMap<Module, PathBuf>) {
         let lines: Vec<&str> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
-        let mut imported = Vec::new();
+        let (mut imported, mut mentioned) = (Vec::new(), Vec::new());
         for statement in lines.join("\n").split(';') {
-            let Some(start) = statement.rfind("use ").filter(|start| is_statement(&statement[..*start])) else {
-                continue;
-            };
+            let start = statement.rfind("use ").filter(|start| is_statement(&statement[..*start]));
+            let other = &statement[..start.unwrap_or(statement.len())];
+            mentioned.extend(paths(other).into_iter().filter_map(|path| resolve(module, path, files)));
+            let Some(start) = start else { continue };
             let is_public =
                 statement[..start].lines().next_back().is_some_and(|line| line.trim_start().starts_with("pub"));
             for leaf in leaves(&statement[start + "use ".len()..].replace('\n', " ")) {
@@ -116,6 +115,7 @@ impl Crate {
             }
         }
         self.imports.insert(module.clone(), imported);
+        self.mentions.insert(module.clone(), mentioned);
     }
 
     /// The module that defines what this path names.
@@ -131,11 +131,12 @@ impl Crate {
 
     /// Groups of modules of which each imports each other, directly or not.
     fn circles(&self) -> BTreeSet<BTreeSet<Module>> {
-        let next: BTreeMap<&Module, BTreeSet<Module>> = self
-            .imports
-            .iter()
-            .map(|(module, paths)| (module, paths.iter().filter_map(|path| self.owner(path, 0)).collect()))
-            .collect();
+        let owners = |paths: &[Module]| paths.iter().filter_map(|path| self.owner(path, 0)).collect::<Vec<_>>();
+        let next = self.imports.iter().map(|(module, imported)| {
+            let mentioned = owners(&self.mentions[module]).into_iter().filter(|other| !other.starts_with(module));
+            (module, owners(imported).into_iter().chain(mentioned).collect())
+        });
+        let next: BTreeMap<&Module, BTreeSet<Module>> = next.collect();
         let reached = |from: &Module| {
             let (mut seen, mut open) = (BTreeSet::new(), vec![from.clone()]);
             while let Some(module) = open.pop() {
@@ -156,6 +157,29 @@ impl Crate {
 fn is_statement(before: &str) -> bool {
     let line = before.rsplit('\n').next().unwrap_or_default().trim();
     line.is_empty() || line == "pub" || (line.starts_with("pub(") && line.ends_with(')'))
+}
+
+/// The paths in code that begin at the crate, this module or the one above. The path of a visibility names no item.
+fn paths(code: &str) -> Vec<&str> {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    let mut found = Vec::new();
+    for start in ["crate::", "self::", "super::"].iter().flat_map(|first| code.match_indices(first)).map(|(at, _)| at) {
+        let before = &code[..start];
+        if before.ends_with(|c| is_name(c) || c == ':') || before.ends_with("(in ") {
+            continue;
+        }
+        let mut end = start;
+        loop {
+            end += code[end..].find(|c| !is_name(c)).unwrap_or(code.len() - end);
+            let is_longer = code[end..].strip_prefix("::").is_some_and(|rest| rest.starts_with(is_name));
+            if !is_longer {
+                break;
+            }
+            end += "::".len();
+        }
+        found.push(&code[start..end]);
+    }
+    found
 }
 
 /// The path below the crate of what is imported; `None` if it is of another crate.
@@ -208,5 +232,26 @@ fn a_circle_is_found_through_a_re_export() {
     one.add(&module("b"), "use super::{\n    c,\n    a::{A, other},\n};", &files);
     one.add(&module("c"), "// use crate::A;\nuse serde::Serialize;", &files);
     let circle: BTreeSet<Module> = [module("a"), module("b")].into();
+    assert_eq!(one.circles(), [circle].into());
+}
+
+#[test]
+fn a_circle_is_found_through_a_path_in_an_expression() {
+    let mut one = Crate::default();
+    let module = |name: &str| vec![name.to_owned()];
+    let below = vec!["a".to_owned(), "below".to_owned()];
+    let modules = [vec![], module("a"), below.clone(), module("b"), module("c")];
+    let files: BTreeMap<Module, PathBuf> = modules.into_iter().map(|module| (module, PathBuf::new())).collect();
+    one.add(&vec![], "mod a;\n\nfn all() -> A {\n    self::a::f(crate::b::g())\n}", &files);
+    one.add(&module("a"), "mod below;\n\npub(in crate::b) fn f(b: &B) {\n    self::below::g(b);\n}", &files);
+    one.add(
+        &below,
+        "fn g() {\n    // super::super::c::h();\n    super::f(super::super::b::B::<u8>::new());\n}",
+        &files,
+    );
+    one.add(&module("b"), "use super::c::C;\n\nstruct B(Vec<C>);", &files);
+    assert_eq!(one.circles(), BTreeSet::new());
+    one.add(&module("c"), "struct C;\n\nfn h() -> Option<Vec<crate::a::below::G>> {\n    None\n}", &files);
+    let circle: BTreeSet<Module> = [below, module("b"), module("c")].into();
     assert_eq!(one.circles(), [circle].into());
 }

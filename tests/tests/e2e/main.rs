@@ -50,6 +50,7 @@ mod shells;
 mod slash;
 mod slow_shell;
 mod source_rules;
+mod sources;
 mod startup;
 mod stats;
 mod tools;

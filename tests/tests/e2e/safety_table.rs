@@ -8,6 +8,8 @@ use std::{
 
 use cohab_e2e::binaries::workspace_root;
 
+use crate::sources::without_tests;
+
 /// All sources below a folder, with their paths.
 fn sources(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
     for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
@@ -60,7 +62,7 @@ fn nothing_of_ours_listens_on_the_network() {
     let measuring = "client/crates/doctor/src/doctor/latency/model_server.rs";
     for (path, text) in sources_of(&["protocol", "shell-relay", "client", "daemon"]) {
         let is_test = path.ends_with(measuring) || path.to_string_lossy().contains("test");
-        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let code = without_tests(&text);
         for word in ["TcpListener", "UdpSocket", "from_abstract_name"] {
             assert!(is_test || !code.contains(word), "{} says {word}", path.display());
         }

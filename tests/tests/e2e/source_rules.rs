@@ -7,7 +7,7 @@ use std::{
 
 use cohab_e2e::binaries::workspace_root;
 
-use crate::architecture::{Source, sources};
+use crate::sources::{Source, sources};
 
 /// The files that name what no other may say.
 fn is_rule(source: &Source) -> bool {
@@ -15,7 +15,7 @@ fn is_rule(source: &Source) -> bool {
 }
 
 /// The manifests of all packages of the workspace.
-fn manifests(root: &Path) -> Vec<PathBuf> {
+pub(crate) fn manifests(root: &Path) -> Vec<PathBuf> {
     let workspace = fs::read_to_string(root.join("Cargo.toml")).expect("the workspace has a manifest");
     let (_, members) = workspace.split_once("members = [").expect("it has members");
     let (members, _) = members.split_once(']').expect("the list ends");
