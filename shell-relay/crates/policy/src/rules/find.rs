@@ -2,7 +2,12 @@
 
 use cohab_shell_syntax::Word;
 
-use super::{super::paths, Place, Refusal, ask, check_path, check_path_text, danger, xargs};
+use super::{
+    super::paths,
+    Place, Refusal, ask, check_path, check_path_text, danger,
+    find_words::{check_chosen, count_options, count_roots, finds_links, names_credentials},
+    xargs,
+};
 
 const ALONE: &[&str] = &[
     "-daystart",
@@ -64,27 +69,6 @@ const WITH_FILE: &[&str] = &["-anewer", "-cnewer", "-newer", "-samefile"];
 /// Options whose values are patterns of names: any name is allowed there.
 const CHOOSE_BY_NAME: &[&str] =
     &["-ilname", "-iname", "-ipath", "-iregex", "-lname", "-name", "-path", "-regex", "-wholename"];
-/// Parts of names that only a search for credentials uses.
-const CREDENTIAL_NAMES: &[&str] = &[
-    "id_rsa",
-    "id_ed25519",
-    "id_ecdsa",
-    "id_dsa",
-    ".pem",
-    ".env",
-    ".netrc",
-    "credential",
-    "password",
-    "passwd",
-    "secret",
-    ".kdbx",
-    ".key",
-    "token",
-    ".pgpass",
-    "wallet",
-    ".p12",
-    ".pfx",
-];
 
 pub(super) fn assess(words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
     let context = place.context;
@@ -104,48 +88,6 @@ pub(super) fn assess(words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
         is_wide = paths::PlainPath::resolve(".", false, context).is_none_or(|path| paths::is_wide(&path, context));
     }
     assess_expression(expression, roots, is_wide, place)
-}
-
-/// Whether the results may contain a link, by the words behind the name or by the expression: unless a plain `-type f` holds for all of
-/// it.
-pub(super) fn finds_links(words: &[Word]) -> bool {
-    let has_ways_around = |word: &Word| matches!(word.text.as_str(), "-o" | "-or" | "," | "!" | "-not" | "(" | ")");
-    let mut actions = words.iter().enumerate().filter(|(_, word)| word.text == "-exec").map(|(at, _)| at);
-    let tests = &words[..actions.next().unwrap_or(words.len())];
-    let is_files = |pair: &[Word]| pair[0].text == "-type" && pair[1].text == "f";
-    actions.next().is_some() || tests.iter().any(has_ways_around) || !tests.windows(2).any(is_files)
-}
-
-/// The places to search, among the words behind its name.
-pub(super) fn roots(words: &[Word]) -> &[Word] {
-    let words = &words[count_options(words)..];
-    &words[..count_roots(words)]
-}
-
-fn count_options(words: &[Word]) -> usize {
-    words.iter().take_while(|word| matches!(word.text.as_str(), "-H" | "-P") || is_optimisation(&word.text)).count()
-}
-
-fn count_roots(words: &[Word]) -> usize {
-    words.iter().take_while(|word| !is_expression(&word.text)).count()
-}
-
-fn is_optimisation(text: &str) -> bool {
-    text.strip_prefix("-O").is_some_and(|level| !level.is_empty() && level.bytes().all(|byte| byte.is_ascii_digit()))
-}
-
-fn is_expression(text: &str) -> bool {
-    text.starts_with('-') || matches!(text, "(" | ")" | "!" | ",")
-}
-
-/// Judges the names by which `find` with these words chooses files whose contents are shown.
-pub(super) fn check_choice(words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
-    let words = &words[count_options(words)..];
-    let expression = &words[count_roots(words)..];
-    (1..expression.len()).try_for_each(|at| {
-        let before = at.checked_sub(2).and_then(|at| expression.get(at));
-        xargs::check_chosen(&expression[at - 1].text, &expression[at], before, place)
-    })
 }
 
 fn assess_expression(expression: &[Word], roots: &[Word], is_wide: bool, place: Place<'_>) -> Result<(), Refusal> {
@@ -177,7 +119,7 @@ fn assess_expression(expression: &[Word], roots: &[Word], is_wide: bool, place: 
         } else {
             check_value(text, value, is_wide)?;
             if shows_contents {
-                xargs::check_chosen(text, value, before, place)?;
+                check_chosen(text, value, before, place)?;
             }
         }
         before = Some(word);
@@ -215,12 +157,6 @@ fn assess_action<'a>(
     let here = [Word { text: ".".into(), is_bare: true, ..Word::default() }];
     xargs::assess_action(action.words, if roots.is_empty() { &here } else { roots }, finds_links, place)?;
     Ok(action.rest)
-}
-
-/// Whether a pattern has a part of a name that only a search for credentials uses.
-pub(super) fn names_credentials(pattern: &str) -> bool {
-    let lower = pattern.to_ascii_lowercase();
-    CREDENTIAL_NAMES.iter().any(|name| lower.contains(name))
 }
 
 fn check_value(test: &str, value: &Word, is_wide: bool) -> Result<(), Refusal> {

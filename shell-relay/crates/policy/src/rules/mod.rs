@@ -8,6 +8,7 @@ mod clouds;
 pub(super) mod computed;
 mod deep;
 mod find;
+mod find_words;
 pub(super) mod git;
 mod input;
 mod jq;

@@ -10,7 +10,7 @@ use super::{
         options::{self, Operands},
         paths::{self, PlainPath},
     },
-    Place, Refusal, ask, check_hoard, check_links, check_literal, check_path, check_path_text, input, operands,
+    Place, Refusal, ask, check_hoard, check_links, check_literal, check_path, find_words, input, operands,
 };
 
 pub(super) use feed::{Feed, feed};
@@ -158,7 +158,7 @@ pub(super) fn assess_xargs(words: &[Word], place: Place<'_>) -> Result<(), Refus
         }
         Feed::Files { roots, is_exact, is_chosen, has_links } if shows_contents(&name.text) => {
             for command in place.fed_by.iter().filter(|command| command.words[0].text == "find") {
-                super::find::check_choice(&command.words[1..], place)?;
+                find_words::check_choice(&command.words[1..], place)?;
             }
             if has_links {
                 roots.iter().try_for_each(|root| check_links(root, place.context, AVOIDS_LINKS))?;
@@ -324,22 +324,4 @@ fn take_short<'a>(flags: &'a str, call: &mut Call<'a>) -> Result<(), Refusal> {
         }
     }
     Ok(())
-}
-
-/// Judges the patterns by which `find` chooses files whose contents are shown. `before` is the word in front of the test.
-pub(super) fn check_chosen(test: &str, value: &Word, before: Option<&Word>, place: Place<'_>) -> Result<(), Refusal> {
-    if before.is_some_and(|word| matches!(word.text.as_str(), "!" | "-not")) {
-        return Ok(());
-    }
-    match test {
-        "-name" | "-iname" | "-path" | "-ipath" | "-wholename" => {
-            check_path_text(&value.text, false, place.context, paths::read_risk)?;
-            // A name that the pattern matches: `*.env` is no name of a secret, `x.env` is.
-            check_path_text(&value.text.replace(['*', '?'], "x"), false, place.context, paths::read_risk)
-        }
-        "-regex" | "-iregex" if super::find::names_credentials(&value.text) => {
-            ask("shows files whose names tell of secrets")
-        }
-        _ => Ok(()),
-    }
 }

@@ -27,7 +27,7 @@ impl<'a> Reader<'a> {
 
     /// `name=(...)`, `name+=...` or `name[1]=...`: afterwards the variable may hold any of it.
     pub(super) fn list_of_values(&mut self, name: &'a str, at: usize) -> Read<()> {
-        (self.has_more, self.computes) = (true, true);
+        (self.has_more, self.code.computes) = (true, true);
         if !self.is_own_name(name) {
             return Err(Some("sets a variable that may matter"));
         }
@@ -124,7 +124,7 @@ impl<'a> Reader<'a> {
     pub(super) fn run_printf(&mut self, simple: &Simple) -> Read<()> {
         self.has_more = true;
         let is_plain =
-            simple.redirects.is_empty() && simple.input.is_none() && !self.is_piped && self.shell != Shell::Fish;
+            simple.redirects.is_empty() && simple.input.is_none() && !self.pipe.is_piped && self.shell != Shell::Fish;
         let [printf, _, name, texts @ ..] = &simple.words[..] else { return Err(NOT_READ) };
         if !is_plain || name.expands || texts.is_empty() || !self.is_own_name(&name.text) {
             return Err(Some("sets a variable that may matter"));

@@ -120,7 +120,7 @@ impl Reader<'_> {
     /// Reads the text behind a variable's name within `${...}` or `[...]`, up to `end`: it changes a text, or chooses some of a list.
     fn changed(&mut self, end: &str) -> Read<()> {
         self.go_deeper(2 * MAX_DEPTH)?;
-        self.computes = true;
+        self.code.computes = true;
         while !self.eat(end) {
             if let Some(escape) = self.rest().strip_prefix('$').and_then(one_sign) {
                 self.at += "$".len() + escape.len();
@@ -161,7 +161,7 @@ impl Reader<'_> {
         let mut inner = self.clone();
         inner.line = &line[..end];
         inner.out = super::out::Out::default();
-        (inner.is_piped, inner.has_compound) = (false, false);
+        (inner.pipe.is_piped, inner.pipe.has_compound) = (false, false);
         inner.list(super::reader::Until::End)?;
         let list = std::mem::take(&mut inner.out);
         self.lists = std::mem::take(&mut inner.lists);
@@ -170,7 +170,7 @@ impl Reader<'_> {
         self.called = std::mem::take(&mut inner.called);
         self.environment = std::mem::take(&mut inner.environment);
         self.has_xargs |= inner.has_xargs;
-        (self.computes, self.holds_code) = (inner.computes, inner.holds_code);
+        (self.code.computes, self.code.holds_code) = (inner.code.computes, inner.code.holds_code);
         self.has_blocks |= inner.has_blocks;
         self.steps = inner.steps;
         self.at = end + 1;
@@ -310,7 +310,7 @@ impl Reader<'_> {
     /// Takes an expression up to `end`. Its result is a number in any case.
     pub(super) fn arithmetic(&mut self, end: &str) -> Read<()> {
         self.go_deeper(2 * MAX_DEPTH)?;
-        self.computes = true;
+        self.code.computes = true;
         while !self.eat(end) {
             match self.next().ok_or(NOT_READ)? {
                 '$' | '`' => self.expansion(&mut Word::default(), "", true)?,

@@ -50,6 +50,24 @@ pub(super) struct Around {
     pub depth: usize,
 }
 
+/// The pipe at the current place of a reader.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pipe {
+    /// A pipe leads to the next command.
+    pub is_piped: bool,
+    /// The pipe so far holds more than simple commands.
+    pub has_compound: bool,
+}
+
+/// What makes a text of the line code to a shell.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CodeInTexts {
+    /// A program gets a text that is code to a shell which computes with it.
+    pub holds_code: bool,
+    /// The line's shell computes with something.
+    pub computes: bool,
+}
+
 /// See the module's description.
 #[derive(Clone, Debug)]
 pub(super) struct Reader<'a> {
@@ -76,10 +94,7 @@ pub(super) struct Reader<'a> {
     pub log: Vec<(String, bool)>,
     pub around: Around,
     pub steps: usize,
-    /// A pipe leads to the next command.
-    pub is_piped: bool,
-    /// The pipe so far holds more than simple commands.
-    pub has_compound: bool,
+    pub pipe: Pipe,
     pub has_xargs: bool,
     /// The line has groups, conditions or loops.
     pub has_blocks: bool,
@@ -91,10 +106,7 @@ pub(super) struct Reader<'a> {
     pub has_more: bool,
     /// The word belongs to a builtin to which it is a text.
     pub is_text: bool,
-    /// A program gets a text that is code to a shell which computes with it.
-    pub holds_code: bool,
-    /// The line's shell computes with something.
-    pub computes: bool,
+    pub code: CodeInTexts,
 }
 
 impl<'a> Reader<'a> {
@@ -116,16 +128,14 @@ impl<'a> Reader<'a> {
             log: Vec::new(),
             around: Around::default(),
             steps: 0,
-            is_piped: false,
-            has_compound: false,
+            pipe: Pipe::default(),
             has_xargs: false,
             has_blocks: false,
             behind_cd: 0,
             may_lack: false,
             has_more: false,
             is_text: false,
-            holds_code: false,
-            computes: false,
+            code: CodeInTexts::default(),
         }
     }
 
@@ -145,7 +155,7 @@ impl<'a> Reader<'a> {
         if self.has_xargs && self.has_blocks {
             return Err(Some("`xargs` runs a command on what is not known"));
         }
-        if self.holds_code && self.computes {
+        if self.code.holds_code && self.code.computes {
             return Err(Some(CODE_IN_TEXT));
         }
         let mut out = self.out;
@@ -268,9 +278,9 @@ impl<'a> Reader<'a> {
             self.skip_blanks();
             self.has_more = true;
         }
-        let (scope, had_compound) = (self.log.len(), self.has_compound);
+        let (scope, had_compound) = (self.log.len(), self.pipe.has_compound);
         let start = self.out.text.len();
-        self.has_compound = false;
+        self.pipe.has_compound = false;
         self.command()?;
         loop {
             self.skip_blanks();
@@ -283,12 +293,12 @@ impl<'a> Reader<'a> {
             self.skip_space();
             // Each command of a pipe runs in a separate shell.
             self.leave(scope);
-            self.is_piped = self.out.text.len() > start;
+            self.pipe.is_piped = self.out.text.len() > start;
             self.command()?;
-            self.is_piped = false;
+            self.pipe.is_piped = false;
             self.leave(scope);
         }
-        self.has_compound = had_compound;
+        self.pipe.has_compound = had_compound;
         Ok(())
     }
 
@@ -305,15 +315,16 @@ impl<'a> Reader<'a> {
     /// The list of commands in a substitution that ends with `)`: its number.
     pub(super) fn substituted(&mut self) -> Read<usize> {
         let outer_out = std::mem::take(&mut self.out);
-        let (is_piped, has_compound, is_text, scope) = (self.is_piped, self.has_compound, self.is_text, self.log.len());
-        (self.is_piped, self.has_compound) = (false, false);
+        let (is_piped, has_compound, is_text, scope) =
+            (self.pipe.is_piped, self.pipe.has_compound, self.is_text, self.log.len());
+        (self.pipe.is_piped, self.pipe.has_compound) = (false, false);
         self.has_more = true;
         if self.rest().trim_start().starts_with('<') && !self.rest().trim_start().starts_with("<(") {
             // The shell itself reads the file.
             self.skip_blanks();
             let redirects = self.redirects()?;
             let outer = (is_piped, has_compound, is_text);
-            (self.is_piped, self.has_compound, self.is_text) = outer;
+            (self.pipe.is_piped, self.pipe.has_compound, self.is_text) = outer;
             self.out = outer_out;
             self.stand_for_redirects(&redirects);
             self.expect(")")?;
@@ -324,7 +335,7 @@ impl<'a> Reader<'a> {
         self.around.subshells -= 1;
         self.leave(scope);
         self.expect(")")?;
-        (self.is_piped, self.has_compound, self.is_text) = (is_piped, has_compound, is_text);
+        (self.pipe.is_piped, self.pipe.has_compound, self.is_text) = (is_piped, has_compound, is_text);
         let list = std::mem::replace(&mut self.out, outer_out);
         self.lists.push(list);
         Ok(self.lists.len() - 1)

@@ -38,7 +38,7 @@ impl Reader<'_> {
         }
         self.skip_blanks();
         let has_more = !simple.redirects.is_empty() || simple.input.is_some() || !simple.assignments.is_empty();
-        if has_more || self.is_piped || (self.around.depth == 1 && self.rest().is_empty()) {
+        if has_more || self.pipe.is_piped || (self.around.depth == 1 && self.rest().is_empty()) {
             return Err(NOT_READ);
         }
         self.has_more = true;

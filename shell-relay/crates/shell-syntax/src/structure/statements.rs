@@ -77,7 +77,7 @@ impl Reader<'_> {
             }
             _ => return self.simple(),
         }
-        (self.has_compound, self.has_more, self.has_blocks) = (true, true, true);
+        (self.pipe.has_compound, self.has_more, self.has_blocks) = (true, true, true);
         let redirects = self.redirects()?;
         // A redirection that fails leaves all of it out; in fish a block may have local variables.
         if !redirects.is_empty() || self.shell == Shell::Fish {
@@ -269,9 +269,9 @@ impl Reader<'_> {
         let values = if names.len() > 1 { vec![Value::Computed(Source::Any)] } else { values };
         self.around.loops += 1;
         let scope = self.log.len();
-        let (body, is_piped) = (self.at, self.is_piped);
+        let (body, is_piped) = (self.at, self.pipe.is_piped);
         for value in values {
-            (self.at, self.is_piped) = (body, is_piped);
+            (self.at, self.pipe.is_piped) = (body, is_piped);
             names.iter().for_each(|(name, at)| self.assign(name, *at, value.clone()));
             if is_foreach {
                 self.list(Until::Words(&["end"]))?;
@@ -395,7 +395,7 @@ impl Reader<'_> {
     /// `[[ ... ]]`, which only looks at files and compares texts.
     fn test(&mut self) -> Read<()> {
         self.at += "[[".len();
-        self.computes = true;
+        self.code.computes = true;
         loop {
             self.skip_blanks();
             if self.eat_word("]]") {

@@ -245,19 +245,19 @@ impl<'a> Reader<'a> {
             "xargs" if simple.redirects.iter().any(|(sign, _)| sign.contains('<')) || simple.input.is_some() => {
                 return Err(Some("`xargs` runs a command on what is not known"));
             }
-            "xargs" if self.has_compound => return Err(Some("`xargs` runs a command on what is not known")),
+            "xargs" if self.pipe.has_compound => return Err(Some("`xargs` runs a command on what is not known")),
             _ => {}
         }
         if let Some(input) = &simple.input {
-            if self.is_piped {
+            if self.pipe.is_piped {
                 return Err(Some("uses a here-string"));
             }
             self.out.begin(false)?;
             self.out.made("echo ");
             self.put(input);
-            self.is_piped = true;
+            self.pipe.is_piped = true;
         }
-        self.out.begin(std::mem::take(&mut self.is_piped))?;
+        self.out.begin(std::mem::take(&mut self.pipe.is_piped))?;
         for (at, word) in simple.words.iter().enumerate() {
             self.out.made(if at == 0 { "" } else { " " });
             self.put(word);
@@ -271,8 +271,8 @@ impl<'a> Reader<'a> {
     fn check_texts(&mut self, simple: &Simple, name: &str) -> Read<()> {
         let is_program = self.vocabulary.is_program(name, self.shell) && !self.functions.contains(name);
         let holds_code = simple.words.iter().any(|word| word.holds_code);
-        self.holds_code |= holds_code;
-        self.computes |= !is_program && !PRINTERS.contains(&name);
+        self.code.holds_code |= holds_code;
+        self.code.computes |= !is_program && !PRINTERS.contains(&name);
         if holds_code && !is_program { Err(Some(CODE_IN_TEXT)) } else { Ok(()) }
     }
 

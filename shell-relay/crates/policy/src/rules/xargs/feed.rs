@@ -2,7 +2,7 @@
 
 use cohab_shell_syntax::{RedirectKind, SimpleCommand, Word};
 
-use super::super::{super::options, find};
+use super::super::{super::options, find_words};
 
 /// Programs that with these options print only lines that they read.
 const FILTERS: &[(&[&str], &[&str])] = &[
@@ -118,10 +118,10 @@ pub(in crate::rules) fn feed(fed_by: &[SimpleCommand]) -> Feed {
         "echo" => echoed(words, ' ').unwrap_or(Feed::Unknown),
         "printf" => printed(words).unwrap_or(Feed::Unknown),
         "find" if !has(&["-printf", "-ls", "-exec"]) => Feed::Files {
-            roots: or_here(find::roots(words).to_vec()),
+            roots: or_here(find_words::roots(words).to_vec()),
             is_exact: has(&["-print0"]),
             is_chosen: has(&["-name", "-iname", "-type", "-path"]),
-            has_links: find::finds_links(words),
+            has_links: find_words::finds_links(words),
         },
         "fd" | "fdfind" | "rg" | "grep" => searched(&name.text, words),
         _ => Feed::Unknown,
