@@ -17,14 +17,17 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("cohab-shell-syntax", &["cohab-shell-state", "cohab-text"]),
     ("cohab-policy", &["cohab-policy-data", "cohab-secrets", "cohab-shell-state", "cohab-shell-syntax", "cohab-text"]),
     ("cohab-agent", &["cohab-model-api", "cohab-policy", "cohab-text", "cohab-types"]),
-    ("cohab-offline", &["cohab-model-api", "cohab-types"]),
+    ("cohab-offline", &["cohab-model-api", "cohab-shell-state", "cohab-types"]),
     ("cohab-policy-io", &["cohab-policy", "cohab-shell-state", "cohab-shell-syntax", "cohab-text"]),
     (
         "cohab-shell-relay",
         &["cohab-confine", "cohab-process", "cohab-secrets", "cohab-shell-state", "cohab-text", "cohab-types"],
     ),
     ("cohab-wires", &["cohab-model-api", "cohab-text", "cohab-types"]),
-    ("cohab-config", &["cohab-files", "cohab-model-api", "cohab-protocol", "cohab-types", "cohab-wires"]),
+    (
+        "cohab-config",
+        &["cohab-files", "cohab-model-api", "cohab-protocol", "cohab-shell-state", "cohab-types", "cohab-wires"],
+    ),
     (
         "cohab-models",
         &[
@@ -148,6 +151,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
             "cohab-protocol",
             "cohab-runtime",
             "cohab-session",
+            "cohab-shell-state",
             "cohab-store",
             "cohab-text",
             "cohab-types",
