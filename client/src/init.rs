@@ -13,7 +13,7 @@ use std::{
 };
 
 use cohab_shell_relay::live::Modes;
-use cohab_shell_state::shell::quoted;
+use cohab_shell_state::shell::Shell;
 
 use crate::arguments::CompletionShell;
 
@@ -27,12 +27,12 @@ const RESET_PLACE: &str = "@RESET@";
 /// The lines for `shell`; they look for our program at `program` first, then by `$PATH`.
 #[must_use]
 pub fn lines(shell: CompletionShell, program: &Path) -> String {
-    let text = match shell {
-        CompletionShell::Bash => include_str!("init/lines.bash"),
-        CompletionShell::Zsh => include_str!("init/lines.zsh"),
-        CompletionShell::Fish => include_str!("init/lines.fish"),
+    let (shell, text) = match shell {
+        CompletionShell::Bash => (Shell::Bash, include_str!("init/lines.bash")),
+        CompletionShell::Zsh => (Shell::Zsh, include_str!("init/lines.zsh")),
+        CompletionShell::Fish => (Shell::Fish, include_str!("init/lines.fish")),
     };
-    let word = quoted(program.as_os_str());
+    let word = shell.quoted(program.as_os_str());
     // A path that is no text cannot stand in a file of text; `$PATH` remains.
     let text = text.replace(PROGRAM_PLACE, std::str::from_utf8(&word).unwrap_or("cohab"));
     text.replace(RESET_PLACE, &printf_format(&Modes::reset_unknown()))
@@ -91,6 +91,18 @@ mod tests {
             assert_eq!(printed, String::from_utf8_lossy(&Modes::reset_unknown()), "{shell}");
         }
         assert!(SHELLS.into_iter().all(|shell| lines(shell, Path::new("/c")).contains(&format)));
+    }
+
+    #[test]
+    fn the_program_is_quoted_as_the_shell_reads_it() {
+        let program = Path::new(r"/opt/it's\here/cohab");
+        for (shell, word) in SHELLS.into_iter().zip([
+            r"'/opt/it'\''s\here/cohab'",
+            r"'/opt/it'\''s\here/cohab'",
+            r"set -l __cohab '/opt/it\'s\\here/cohab'",
+        ]) {
+            assert!(lines(shell, program).contains(word), "{shell:?}");
+        }
     }
 
     #[test]

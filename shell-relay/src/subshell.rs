@@ -10,7 +10,7 @@ use brush_parser::{
         IoRedirect, Pipeline, SeparatorOperator, SimpleCommand,
     },
 };
-use cohab_shell_state::shell::{Shell, quoted};
+use cohab_shell_state::shell::Shell;
 
 /// Longest text that is parsed; longer texts, and those with more opened groups, are judged by their words.
 const PARSED_MAX_BYTES: usize = 64 * 1024;
@@ -42,14 +42,16 @@ pub fn containment(shell: Shell, text: &str) -> Containment {
     match shell {
         Shell::Fish if fish::ends_shell(text) => Containment::Refused(ENDS_FISH),
         Shell::Bash | Shell::Zsh if names_command(shell, Sought::Suspend, text) => Containment::Refused(SUSPENDS),
-        Shell::Bash | Shell::Zsh if names_command(shell, Sought::End, text) => Containment::Subshell(in_subshell(text)),
+        Shell::Bash | Shell::Zsh if names_command(shell, Sought::End, text) => {
+            Containment::Subshell(in_subshell(shell, text))
+        }
         _ => Containment::Live,
     }
 }
 
 /// The quotes keep a bracket in the text from ending the subshell early, even in a broken text.
-fn in_subshell(text: &str) -> String {
-    format!("( eval -- {} )", String::from_utf8_lossy(&quoted(text.as_ref())))
+fn in_subshell(shell: Shell, text: &str) -> String {
+    format!("( eval -- {} )", shell.quoted_text(text))
 }
 
 /// The effect that a text is searched for.

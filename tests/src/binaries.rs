@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use cohab_shell_state::quote;
+
 /// The folder that holds `cohab` and `cohabd`: `COHAB_BIN_DIR`, or `target/<profile>` of the running test or bench.
 ///
 /// # Panics
@@ -40,14 +42,7 @@ pub fn program(name: &str) -> PathBuf {
 /// As [`program`].
 #[must_use]
 pub fn word(name: &str) -> String {
-    shell_word(&program(name).display().to_string())
-}
-
-/// A text as one word of any shell; as it is where that does.
-#[must_use]
-pub fn shell_word(text: &str) -> String {
-    let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-+".contains(&byte));
-    if is_plain && !text.is_empty() { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+    quote::word(&program(name).display().to_string())
 }
 
 /// Whether `name` is an executable somewhere in `PATH`.

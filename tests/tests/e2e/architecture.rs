@@ -77,6 +77,7 @@ const PURE: &[&str] = &[
     "shell-relay/crates/policy-data/src",
     "shell-relay/crates/policy/src",
     "shell-relay/crates/secrets/src",
+    "shell-relay/crates/shell-state/src/quote.rs",
     "shell-relay/crates/shell-state/src/state",
     "shell-relay/crates/shell-syntax/src",
     "shell-relay/crates/text/src",

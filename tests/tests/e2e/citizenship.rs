@@ -1,10 +1,7 @@
 //! Cohab leaves no mode behind in the terminal, and adapts to terminals inside other programs.
 
-use cohab_e2e::{
-    Home, Session,
-    binaries::{self, shell_word},
-    terminal::View,
-};
+use cohab_e2e::{Home, Session, binaries, terminal::View};
+use cohab_shell_state::quote;
 
 const OUTER: &str = "outer$ ";
 
@@ -74,7 +71,7 @@ fn in_a_pane_of_tmux_it_opens_anew() {
     let shell = home.cohab();
     let server = home.path("tmux").display().to_string();
     let tmux = format!("tmux -S {server} -f /dev/null");
-    shell.send(&format!("{tmux} new-session {}\r", shell_word(&cohab())));
+    shell.send(&format!("{tmux} new-session {}\r", quote::word(&cohab())));
     shell.wait_for("a prompt in the pane", |view| view.screen().alternate_screen() && view.rows()[0] == "ready$");
     shell.send(&format!("{}\r", cohab()));
     shell.wait_for("that it is open", |view| view.text().contains("already inside cohab"));

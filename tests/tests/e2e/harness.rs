@@ -7,6 +7,7 @@ use std::{
 };
 
 use cohab_e2e::{Answer, Home, ModelServer, Size, Terminal, Wire, binaries, deadline::eventually, keys};
+use cohab_shell_state::quote;
 
 /// Asks the server as a client would, and gives the whole answer.
 fn post(server: &ModelServer, body: &str) -> String {
@@ -216,7 +217,7 @@ fn a_paced_answer_takes_its_time_and_notices_a_client_that_leaves() {
 #[test]
 fn a_path_with_blanks_is_one_word_for_a_shell() {
     for text in ["/plain/path-1.2_x", "/a b/it's $HOME/`x`", ""] {
-        let script = format!("printf %s {}", binaries::shell_word(text));
+        let script = format!("printf %s {}", quote::word(text));
         let printed = std::process::Command::new("sh").args(["-c", &script]).output().expect("there is a shell");
         assert_eq!(String::from_utf8_lossy(&printed.stdout), text);
     }

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries::shell_word};
+use cohab_e2e::{Answer, Home, ModelServer, Wire};
+use cohab_shell_state::quote;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -13,7 +14,7 @@ fn a_command_cannot_write_outside_unless_the_user_agrees() {
     }
     let folder = TempDir::new().expect("a folder");
     let outside = folder.path().join("outside");
-    let write = format!("echo x >{}", shell_word(&outside.display().to_string()));
+    let write = format!("echo x >{}", quote::word(&outside.display().to_string()));
     let answers = [
         Answer::bash(&write),
         Answer::text("It did not work."),
@@ -58,7 +59,7 @@ fn the_profile_is_a_setting() {
     let outside = folder.path().join("outside");
     let server = ModelServer::start(
         Wire::OpenAiChat,
-        [Answer::bash(&format!("echo x >{}", shell_word(&outside.display().to_string()))), Answer::text("Done.")],
+        [Answer::bash(&format!("echo x >{}", quote::word(&outside.display().to_string()))), Answer::text("Done.")],
     );
     let home = Home::with_model(&server);
     home.write_config("[sandbox]\nprofile = \"full\"\n");

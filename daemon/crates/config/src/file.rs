@@ -1,13 +1,13 @@
 //! Reads, checks and changes the settings file.
 
 use std::{
-    borrow::Cow,
     fs::{self, DirBuilder, Metadata},
     io,
     os::unix::fs::{DirBuilderExt, MetadataExt},
     path::{Path, PathBuf},
 };
 
+use cohab_shell_state::quote;
 use cohab_system::files::{self, Expected, FileError};
 use toml_edit::{Document, DocumentMut, Item, Table, TableLike, Value};
 
@@ -191,7 +191,7 @@ impl ConfigFile {
                 &self.path,
                 format!("`{}` is in a file that other users can access (mode {mode:04o})", key.name),
             )
-            .hint(format!("chmod 600 {}", shell_word(&self.path)))
+            .hint(format!("chmod 600 {}", quote::word(&self.path.to_string_lossy())))
         })
     }
 
@@ -253,12 +253,6 @@ fn stray_path(key: &Key, value: &Value, siblings: &dyn TableLike) -> Option<(Str
         let message = format!("`{}` is a path, {path:?}; only the provider `scripted` takes a path", key.name);
         (message, format!("it must be {}", key.allowed()))
     })
-}
-
-fn shell_word(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    // A path has no NUL, the one thing that cannot be quoted.
-    shlex::try_quote(&text).map_or_else(|_| text.to_string(), Cow::into_owned)
 }
 
 fn assign(document: &mut DocumentMut, name: &str, value: Value) -> Result<(), String> {

@@ -1,29 +1,6 @@
 //! Quotes words of a shell line. All text from the user or from output passes through here before it becomes part of a command.
 
-/// Quotes a text so that bash, zsh and fish see exactly one word. NUL bytes cannot be passed to a program and are dropped.
-pub(super) fn word(text: &str) -> String {
-    let clean = text.replace('\0', "");
-    if clean.starts_with(|first: char| first.is_ascii_alphanumeric() || "./_-".contains(first))
-        && clean.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"./_-,:@+".contains(&byte))
-    {
-        return clean;
-    }
-    // In fish a backslash is special even in single quotes, so it is placed outside of them, like the quote itself.
-    let mut quoted = String::with_capacity(clean.len() + 2);
-    for (index, piece) in clean.split_inclusive(['\'', '\\']).enumerate() {
-        let (plain, special) = match piece.strip_suffix(['\'', '\\']) {
-            Some(plain) => (plain, &piece[plain.len()..]),
-            None => (piece, ""),
-        };
-        if !plain.is_empty() || (index == 0 && special.is_empty()) {
-            quoted.push_str(&format!("'{plain}'"));
-        }
-        if !special.is_empty() {
-            quoted.push_str(&format!("\\{special}"));
-        }
-    }
-    if quoted.is_empty() { "''".to_owned() } else { quoted }
-}
+pub(super) use cohab_shell_state::quote::word;
 
 /// Quotes a path operand; `~/` is left for the shell, and the result is never an option.
 pub(super) fn path(text: &str) -> String {

@@ -1,6 +1,7 @@
 //! Splits a line into its commands, for people.
 
 use cohab_secrets::as_words;
+use cohab_shell_state::quote::literal;
 use cohab_shell_syntax::{Join, Redirect, RedirectKind, SimpleCommand, Word, is_confirmed, parse_plain};
 
 use super::{
@@ -46,7 +47,7 @@ fn text_of(command: &SimpleCommand) -> String {
 
 fn word_text(word: &Word) -> String {
     let is_special = |c: char| (c == '*' || c == '?') && word.has_glob || c == '~' && word.has_tilde;
-    if word.is_bare || word.text.chars().any(is_special) { word.text.clone() } else { quoted(&word.text) }
+    if word.is_bare || word.text.chars().any(is_special) { word.text.clone() } else { literal(&word.text) }
 }
 
 fn redirect_text(redirect: &Redirect) -> String {
@@ -59,17 +60,4 @@ fn redirect_text(redirect: &Redirect) -> String {
     };
     let fd = redirect.fd.map(|fd| fd.to_string()).unwrap_or_default();
     format!("{fd}{operator}{}", word_text(&redirect.target))
-}
-
-/// The word as it is typed to mean just itself.
-pub(super) fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-+./:,%@=".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) && !word.starts_with('=') {
-        return word.to_owned();
-    }
-    if word.contains('\'') {
-        format!("\"{}\"", word.replace('\\', "\\\\").replace('"', "\\\""))
-    } else {
-        format!("'{word}'")
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     ffi::{OsStr, OsString},
-    os::unix::ffi::{OsStrExt, OsStringExt},
+    os::unix::ffi::OsStringExt,
     path::Path,
 };
 
@@ -43,12 +43,6 @@ impl Shell {
             Self::Other => "sh",
         }
     }
-
-    /// One word of this shell, any bytes.
-    #[must_use]
-    pub fn quoted(self, word: &OsStr) -> Vec<u8> {
-        if self == Self::Fish { fish_quoted(word) } else { quoted(word) }
-    }
 }
 
 /// The start of a shell.
@@ -85,7 +79,7 @@ pub fn start(shell: Shell, login: bool, integration: Option<&Path>, home: &Path)
         }
         (Shell::Fish, Some(file)) => {
             let mut source = b"source ".to_vec();
-            source.extend(fish_quoted(file.as_os_str()));
+            source.extend(shell.quoted(file.as_os_str()));
             [flags(login), vec!["-C".into(), OsString::from_vec(source)]].concat()
         }
         _ => flags(login),
@@ -101,23 +95,23 @@ fn flags(login: bool) -> Vec<OsString> {
 /// first file, the first file reads the others.
 #[must_use]
 pub fn startup_files(shell: Shell, login: bool, nonce: &str, directory: &Path) -> Vec<(&'static str, Vec<u8>)> {
-    let directory = directory.as_os_str();
+    let directory = shell.quoted(directory.as_os_str());
     let state = state::script(shell).as_bytes();
     match shell {
         Shell::Bash => {
             let users: &str = if login { BASH_LOGIN_FILES } else { "[[ ! -r ~/.bashrc ]] || . ~/.bashrc\n" };
-            let script = filled(include_str!("../assets/integration.bash"), nonce, &quoted(directory));
+            let script = filled(include_str!("../assets/integration.bash"), nonce, &directory);
             vec![("integration.bash", [users.as_bytes(), BASH_ALIASES_OFF.as_bytes(), state, &script].concat())]
         }
         Shell::Zsh => {
-            let filled = |script| filled(script, nonce, &quoted(directory));
+            let filled = |script| filled(script, nonce, &directory);
             vec![
                 (".zshenv", filled(include_str!("../assets/zshenv.zsh"))),
                 ("integration.zsh", [state, &filled(include_str!("../assets/integration.zsh"))].concat()),
             ]
         }
         Shell::Fish => {
-            let script = filled(include_str!("../assets/integration.fish"), nonce, &fish_quoted(directory));
+            let script = filled(include_str!("../assets/integration.fish"), nonce, &directory);
             vec![("integration.fish", [state, &script].concat())]
         }
         Shell::Other => Vec::new(),
@@ -142,33 +136,6 @@ for __cohab_k in ~/.bash_profile ~/.bash_login ~/.profile; do
   [[ ! -r $__cohab_k ]] || { . \"$__cohab_k\"; break; }
 done
 ";
-
-/// One shell word, any bytes, for every POSIX shell.
-#[must_use]
-pub fn quoted(word: &OsStr) -> Vec<u8> {
-    let mut quoted = vec![b'\''];
-    for &byte in word.as_bytes() {
-        match byte {
-            b'\'' => quoted.extend_from_slice(b"'\\''"),
-            _ => quoted.push(byte),
-        }
-    }
-    quoted.push(b'\'');
-    quoted
-}
-
-/// One word for fish, any bytes.
-fn fish_quoted(word: &OsStr) -> Vec<u8> {
-    let mut quoted = vec![b'\''];
-    for &byte in word.as_bytes() {
-        if matches!(byte, b'\'' | b'\\') {
-            quoted.push(b'\\');
-        }
-        quoted.push(byte);
-    }
-    quoted.push(b'\'');
-    quoted
-}
 
 #[cfg(test)]
 mod tests {

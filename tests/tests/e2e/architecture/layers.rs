@@ -16,14 +16,17 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("cohab-shell-syntax", &["cohab-shell-state", "cohab-text"]),
     ("cohab-policy", &["cohab-policy-data", "cohab-secrets", "cohab-shell-state", "cohab-shell-syntax", "cohab-text"]),
     ("cohab-agent", &["cohab-model-api", "cohab-policy", "cohab-text", "cohab-types"]),
-    ("cohab-offline", &["cohab-model-api", "cohab-types"]),
+    ("cohab-offline", &["cohab-model-api", "cohab-shell-state", "cohab-types"]),
     ("cohab-policy-io", &["cohab-policy", "cohab-shell-state", "cohab-shell-syntax", "cohab-text"]),
     (
         "cohab-shell-relay",
         &["cohab-confine", "cohab-secrets", "cohab-shell-state", "cohab-system", "cohab-text", "cohab-types"],
     ),
     ("cohab-wires", &["cohab-model-api", "cohab-text", "cohab-types"]),
-    ("cohab-config", &["cohab-model-api", "cohab-protocol", "cohab-system", "cohab-types", "cohab-wires"]),
+    (
+        "cohab-config",
+        &["cohab-model-api", "cohab-protocol", "cohab-shell-state", "cohab-system", "cohab-types", "cohab-wires"],
+    ),
     (
         "cohab-models",
         &[
@@ -154,6 +157,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
             "cohab-protocol",
             "cohab-runtime",
             "cohab-session",
+            "cohab-shell-state",
             "cohab-store",
             "cohab-text",
             "cohab-types",

@@ -5,7 +5,7 @@ use std::{path::Path, time::Duration};
 
 use cohab_protocol::{Attached, EnvSetting, ErrorSubject, LeftState, SessionKey, WireError, WireErrorKind};
 use cohab_shell_relay::live::{LineDecision, LiveEvent};
-use cohab_shell_state::shell::{Shell, quoted};
+use cohab_shell_state::shell::Shell;
 use cohab_term::visible::{visible, visible_command};
 use cohab_types::command::{CommandOutcome, CommandRequest, Ending};
 use ratatui::text::Line;
@@ -238,8 +238,5 @@ pub(super) fn word(text: &str, shell: Shell) -> Option<String> {
     if visible_command(text) != text || text.contains('\n') {
         return None;
     }
-    match shell {
-        Shell::Fish => Some(format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))),
-        _ => String::from_utf8(quoted(text.as_ref())).ok(),
-    }
+    Some(shell.quoted_text(text))
 }

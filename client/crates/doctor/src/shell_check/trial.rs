@@ -8,7 +8,7 @@ use std::{
 };
 
 use cohab_shell_relay::live::{LineDecision, LiveEvent, ShellState};
-use cohab_shell_state::shell::{Shell, quoted};
+use cohab_shell_state::shell::Shell;
 use cohab_text::sanitize::one_line;
 use cohab_types::command::CommandOutcome;
 
@@ -118,8 +118,8 @@ fn try_all(shell: &mut HiddenShell<'_>, kind: Shell, facts: &mut RelayFacts) -> 
 
 /// Ways to keep the history as it is, best first. A directory jumper is kept from learning our folders.
 fn private_history(kind: Shell, folder: Option<&Path>) -> Vec<String> {
-    let file = folder.map(|folder| quoted(folder.join("history").as_os_str()));
-    let elsewhere = file.map(|file| format!("HISTFILE={}", String::from_utf8_lossy(&file)));
+    let file = folder.map(|folder| kind.quoted_text(&folder.join("history").to_string_lossy()));
+    let elsewhere = file.map(|file| format!("HISTFILE={file}"));
     let ways = match kind {
         Shell::Fish => vec!["set -g fish_history ''".to_owned()],
         // The name of the file may be read-only.
@@ -175,7 +175,7 @@ fn try_exactness(shell: &mut HiddenShell<'_>, kind: Shell, facts: &mut RelayFact
     if let Some(folder) = shell.folder.as_ref().map(|folder| folder.join(FOLDER))
         && fs::create_dir(&folder).is_ok()
     {
-        let word = String::from_utf8_lossy(&quoted(folder.as_os_str())).into_owned();
+        let word = kind.quoted_text(&folder.to_string_lossy());
         // Where links lead is the shell's affair.
         let same = |cwd: &Path| cwd == folder || cwd.canonicalize().ok() == folder.canonicalize().ok();
         facts.cwd = expect(shell, &format!("cd {word}"), |outcome| {

@@ -38,17 +38,19 @@ pub(super) struct PlaceholderPlace {
 impl PlaceholderPlace {
     /// Adds `value`, one line of text, as it has to be written here.
     pub(super) fn quote(self, value: &str, shell: Shell, out: &mut String) {
-        let is_fish = shell == Shell::Fish;
         if self.quoting == Quoting::Bare {
             out.push('\'');
         }
         for character in value.chars() {
             match (self.quoting, character) {
                 (Quoting::Double, '"' | '\\' | '$') => out.extend(['\\', character]),
-                (Quoting::Double, '`') if !is_fish => out.extend(['\\', character]),
-                (Quoting::Bare | Quoting::Single, '\'' | '\\') if is_fish => out.extend(['\\', character]),
-                (Quoting::Bare | Quoting::Single, '\'') => out.push_str("'\\''"),
-                _ => out.push(character),
+                (Quoting::Double, '`') if shell != Shell::Fish => out.extend(['\\', character]),
+                (Quoting::Double, _) => out.push(character),
+                // The value is in no other memory than `out`.
+                (Quoting::Bare | Quoting::Single, _) => match shell.in_single_quotes(character) {
+                    Some(written) => out.push_str(written),
+                    None => out.push(character),
+                },
             }
         }
         if self.quoting == Quoting::Bare {

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use cohab_shell_state::shell::Shell;
+use cohab_shell_state::{quote::literal, shell::Shell};
 use cohab_shell_syntax::LooseWord;
 
 use super::argv;
-use crate::{Context, Level, parts::quoted, paths};
+use crate::{Context, Level, paths};
 
 /// The words that may follow those of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl Rule {
     /// The command as it could be typed; words of a set with bars between.
     #[must_use]
     pub fn line(&self) -> String {
-        let word = |set: &Vec<String>| set.iter().map(|word| quoted(word)).collect::<Vec<_>>().join("|");
+        let word = |set: &Vec<String>| set.iter().map(|word| literal(word)).collect::<Vec<_>>().join("|");
         let words = self.words.iter().map(word).collect::<Vec<_>>().join(" ");
         match self.operands {
             Operands::None => words,
@@ -92,7 +92,7 @@ impl Rule {
         let line = self.line();
         let mut others = vec![format!("{line} more"), format!("{line}; id"), format!("{line} > out")];
         if let [name, _, ..] = self.words.as_slice() {
-            others.insert(0, quoted(&name[0]));
+            others.insert(0, literal(&name[0]));
         }
         (vec![line], others)
     }

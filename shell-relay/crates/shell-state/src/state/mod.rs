@@ -7,7 +7,6 @@ mod definitions;
 mod listing;
 mod part;
 mod programs;
-mod quote;
 mod reading;
 mod reported;
 mod undo;

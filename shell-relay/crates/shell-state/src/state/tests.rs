@@ -408,7 +408,7 @@ proptest! {
         for shell in SHELLS {
             let define = match shell {
                 Shell::Fish => "set -gx SOME other".to_owned(),
-                _ => format!("SOME=other; alias -- a={}", quote::quoted(shell, alias.as_bytes())),
+                _ => format!("SOME=other; alias -- a={}", shell.quoted_in_ascii(alias.as_bytes())),
             };
             let Some(all) = listings(shell, &[("SOME", &value)], &["", &define]) else { continue };
             let states: Vec<Snapshot> = all.iter().map(|listing| listing.snapshot().unwrap()).collect();

@@ -1,6 +1,6 @@
 //! Writes the lines that take back a change of a shell, and lists the parts that cannot be taken back. Pure.
 
-use super::{AliasKind, Item, OptionKind, Snapshot, StateChange, Value, quote::quoted};
+use super::{AliasKind, Item, OptionKind, Snapshot, StateChange, Value};
 use crate::shell::Shell;
 
 /// The undo of a change.
@@ -96,9 +96,11 @@ fn statement(shell: Shell, item: &Item, value: Option<&Value>, was_variable: boo
         (Item::Alias(kind, name), Some(value)) => Some(define_alias(shell, *kind, name, value)),
         (Item::Alias(kind, name), None) => {
             let suffix = if *kind == AliasKind::Suffix { "-s " } else { "" };
-            Some(format!("builtin unalias {suffix}-- {}", quoted(shell, name.as_bytes())))
+            Some(format!("builtin unalias {suffix}-- {}", shell.quoted_in_ascii(name.as_bytes())))
         }
-        (Item::Abbreviation(name), None) => Some(format!("builtin abbr -e -- {}", quoted(shell, name.as_bytes()))),
+        (Item::Abbreviation(name), None) => {
+            Some(format!("builtin abbr -e -- {}", shell.quoted_in_ascii(name.as_bytes())))
+        }
         (Item::Option(_, name), _) if !is_option_name(name) => None,
         (Item::Option(OptionKind::Set, name), value) => {
             Some(format!("builtin set {}o {name}", if value.is_some() { '-' } else { '+' }))
@@ -123,7 +125,7 @@ fn guarded(shell: Shell, statement: &str) -> String {
 }
 
 fn first(shell: Shell, value: &Value) -> String {
-    quoted(shell, value.first().map_or(b"", Vec::as_slice))
+    shell.quoted_in_ascii(value.first().map_or(b"", Vec::as_slice))
 }
 
 fn export(shell: Shell, name: &str, value: &Value) -> String {
@@ -134,7 +136,7 @@ fn export(shell: Shell, name: &str, value: &Value) -> String {
 }
 
 fn list(shell: Shell, value: &[Vec<u8>]) -> String {
-    value.iter().map(|element| quoted(shell, element)).collect::<Vec<_>>().join(" ")
+    value.iter().map(|element| shell.quoted_in_ascii(element)).collect::<Vec<_>>().join(" ")
 }
 
 fn define_alias(shell: Shell, kind: AliasKind, name: &str, value: &Value) -> String {
@@ -144,7 +146,7 @@ fn define_alias(shell: Shell, kind: AliasKind, name: &str, value: &Value) -> Str
         AliasKind::Suffix => "-s ",
     };
     let definition = [name.as_bytes(), b"=", value.first().map_or(b"", Vec::as_slice)].concat();
-    format!("builtin alias {option}-- {}", quoted(shell, &definition))
+    format!("builtin alias {option}-- {}", shell.quoted_in_ascii(&definition))
 }
 
 fn directory_stack(shell: Shell, folders: &[Vec<u8>]) -> String {
@@ -152,7 +154,8 @@ fn directory_stack(shell: Shell, folders: &[Vec<u8>]) -> String {
         Shell::Fish => format!("set -g dirstack {}", list(shell, folders)),
         Shell::Zsh => format!("dirstack=({})", list(shell, folders)),
         _ => {
-            let pushed = folders.iter().rev().map(|folder| format!("; builtin pushd -n {}", quoted(shell, folder)));
+            let pushed =
+                folders.iter().rev().map(|folder| format!("; builtin pushd -n {}", shell.quoted_in_ascii(folder)));
             std::iter::once("builtin dirs -c".to_owned()).chain(pushed).collect()
         }
     }

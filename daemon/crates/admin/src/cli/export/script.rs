@@ -1,5 +1,6 @@
 //! Renders the commands of a conversation as a script that runs them again. Pure.
 
+use cohab_shell_state::shell::Shell;
 use cohab_store::sessions::event::{Approval, Event};
 use cohab_text::sanitize::{one_line, sanitize};
 
@@ -8,40 +9,22 @@ use super::{super::record, Exported, record::command::Command};
 /// Longest comment, in columns.
 const COMMENT_COLUMNS: usize = 100;
 
-/// The shell that reads a script.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ScriptShell {
-    Bash,
-    Zsh,
-    Fish,
-}
-
-impl ScriptShell {
-    /// The shell of the first question; bash reads commands of other shells.
-    fn of(exported: &Exported) -> Self {
-        let shell = exported.events.iter().find_map(|row| match &row.event {
-            Event::Question { shell, .. } => Some(shell.as_deref().unwrap_or_default()),
-            _ => None,
-        });
-        match shell {
-            Some("zsh") => Self::Zsh,
-            Some("fish") => Self::Fish,
-            _ => Self::Bash,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Bash => "bash",
-            Self::Zsh => "zsh",
-            Self::Fish => "fish",
-        }
+/// The shell that reads a script: that of the first question. bash reads commands of other shells.
+fn reader(exported: &Exported) -> Shell {
+    let shell = exported.events.iter().find_map(|row| match &row.event {
+        Event::Question { shell, .. } => Some(shell.as_deref().unwrap_or_default()),
+        _ => None,
+    });
+    match shell {
+        Some("zsh") => Shell::Zsh,
+        Some("fish") => Shell::Fish,
+        _ => Shell::Bash,
     }
 }
 
 /// The script. It stops at the first command that fails (not in fish, which cannot).
 pub(super) fn script(exported: &Exported) -> String {
-    let reader = ScriptShell::of(exported);
+    let reader = reader(exported);
     let mut text = format!("#!/usr/bin/env {}\n", reader.name());
     let title = comment(&exported.session.title);
     text.push_str(&format!(
@@ -50,7 +33,7 @@ pub(super) fn script(exported: &Exported) -> String {
         record::short(&exported.session.id),
         exported.day(),
     ));
-    if reader != ScriptShell::Fish {
+    if reader != Shell::Fish {
         text.push_str("set -e\n");
     }
     let mut cwd = None;
@@ -71,7 +54,7 @@ pub(super) fn script(exported: &Exported) -> String {
     text
 }
 
-fn write_command(text: &mut String, command: &Command, cwd: &mut Option<String>, reader: ScriptShell) {
+fn write_command(text: &mut String, command: &Command, cwd: &mut Option<String>, reader: Shell) {
     let line = sanitize(command.text());
     let who = match command.call.approval {
         Approval::NotNeeded => "unasked".to_owned(),
@@ -83,7 +66,7 @@ fn write_command(text: &mut String, command: &Command, cwd: &mut Option<String>,
         return;
     }
     if cwd.as_deref() != Some(command.call.cwd.as_str()) {
-        text.push_str(&format!("cd -- {}\n", quoted(&command.call.cwd, reader)));
+        text.push_str(&format!("cd -- {}\n", reader.quoted_text(&sanitize(&command.call.cwd))));
     }
     *cwd = command.result.as_ref().and_then(|result| result.cwd.clone());
     text.push_str(&format!("# {who}, {}\n", command.went()));
@@ -92,19 +75,10 @@ fn write_command(text: &mut String, command: &Command, cwd: &mut Option<String>,
 }
 
 /// Quotes a command as a whole if it could affect the lines behind it, or means something else as part of a script.
-fn standing_alone(command: &str, reader: ScriptShell) -> String {
+fn standing_alone(command: &str, reader: Shell) -> String {
     let reaches_on = command.contains("<<") || command.ends_with('\\');
     let is_extended = ["!(", "?(", "*(", "+(", "@("].iter().any(|start| command.contains(start));
-    if reaches_on || is_extended { format!("eval {}", quoted(command, reader)) } else { command.to_owned() }
-}
-
-/// One word of the shell.
-fn quoted(text: &str, reader: ScriptShell) -> String {
-    let clean = sanitize(text);
-    match reader {
-        ScriptShell::Bash | ScriptShell::Zsh => format!("'{}'", clean.replace('\'', "'\\''")),
-        ScriptShell::Fish => format!("'{}'", clean.replace('\\', "\\\\").replace('\'', "\\'")),
-    }
+    if reaches_on || is_extended { format!("eval {}", reader.quoted_text(command)) } else { command.to_owned() }
 }
 
 fn comment(text: &str) -> String {
