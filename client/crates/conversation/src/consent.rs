@@ -8,9 +8,12 @@ use std::{
     time::Instant,
 };
 
-use cohab_policy::{self, Level, YES_HOLDS, user_rules::RuleSource};
+use cohab_policy::{
+    self, Level, YES_HOLDS,
+    consent::{Decision, Grants, Ground, Hazards, Mode, RunConsent, Side, Situation, decide},
+    user_rules::RuleSource,
+};
 use cohab_protocol::{ApprovalId, ApprovalMode, ExecuteCommand};
-use cohab_secrets::holds_placeholder;
 
 /// Approvals that are kept until used; older ones are void.
 const PENDING_APPROVALS: usize = 64;
@@ -83,8 +86,7 @@ impl Consents {
 
     /// Remembers consent to run exactly this for as long as this shell lives, unless it is to be asked about each time.
     pub(crate) fn allow_for_session(&mut self, agreed: Agreed) {
-        let is_each_time = cohab_policy::reaches_out(&agreed.command) || holds_placeholder(&agreed.command);
-        if self.session.len() < SESSION_COMMANDS && !is_each_time {
+        if self.session.len() < SESSION_COMMANDS && Hazards::of(&agreed.command).lets_consent_last() {
             self.session.insert(agreed);
         }
     }
@@ -126,31 +128,36 @@ impl Consents {
         // The client reads the files itself and does not rely on the daemon.
         let rules = remembered.loaded(context.cwd);
         let ruled = rules.apply(&request.command, context, verdict);
-        if ruled.verdict.level == Level::Deny {
-            return None;
-        }
-        // Where a secret goes the user decides each time, in any mode and with any rules.
-        let is_filled = holds_placeholder(&request.command);
-        if status == GrantStatus::Holds && !only_reads || mode == ApprovalMode::All && !is_filled {
-            return Some(RunAuthority::Asked);
-        }
-        if is_filled {
-            return None;
-        }
-        let is_lifted = match ruled.verdict.level {
-            Level::Allow => true,
-            // A rule lowers a question only, never danger.
-            Level::Ask => {
-                // Where data goes is decided when it goes.
-                let is_outward = cohab_policy::reaches_out(&request.command);
-                let is_ruled = mode >= ApprovalMode::Ask && ruled.allowed_by.is_some() && !is_outward;
-                let is_automatic = mode == ApprovalMode::Auto && !ruled.verdict.is_firm() && !is_outward;
-                // Unasked: as long as the user has not confirmed the changes of the shell, the client asks about it.
-                is_ruled || is_automatic || status != GrantStatus::Nothing || self.session.contains(&wanted)
-            }
-            Level::Danger | Level::Deny => false,
+        let situation = Situation {
+            side: Side::Client,
+            mode: match mode {
+                ApprovalMode::ReadOnly => Mode::ReadOnly,
+                ApprovalMode::Ask => Mode::Ask,
+                ApprovalMode::Auto => Mode::Auto,
+                ApprovalMode::All => Mode::All,
+            },
+            level: ruled.verdict.level,
+            is_firm: ruled.verdict.is_firm(),
+            hazards: Hazards::of(&request.command),
+            // Only the daemon knows.
+            is_tainted: false,
+            grants: Grants {
+                answer: match status {
+                    GrantStatus::Holds if !only_reads => RunConsent::Full,
+                    // Unasked: as long as the user has not confirmed the changes of the shell, the client asks about it.
+                    GrantStatus::Holds | GrantStatus::ChangedShell => RunConsent::Weak,
+                    GrantStatus::Nothing => RunConsent::None,
+                },
+                has_rule: ruled.allowed_by.is_some(),
+                has_session: self.session.contains(&wanted),
+                was_refused: false,
+            },
         };
-        is_lifted.then_some(RunAuthority::Unasked)
+        match decide(&situation) {
+            Decision::Run(Ground::Answer | Ground::AllMode) => Some(RunAuthority::Asked),
+            Decision::Run(_) => Some(RunAuthority::Unasked),
+            Decision::Ask | Decision::Refuse(_) => None,
+        }
     }
 }
 

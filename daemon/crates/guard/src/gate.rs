@@ -16,7 +16,9 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_policy::{
-    Context, Level, Lock, Verdict, reaches_out,
+    Context, Level, Lock, Verdict,
+    consent::{Decision, Grants, Ground, Hazards, Mode, RunConsent, Side, Situation, WhyNot, decide},
+    reaches_out,
     user_rules::{Guard, NoRules, RuleSource, Safety},
 };
 use cohab_protocol::ApprovalMode;
@@ -243,26 +245,36 @@ impl Gate {
         }
     }
 
-    /// Whether the automatic mode answers the question: no rule of the user's demands it, and no untrusted text was read.
-    fn is_lifted(&self, verdict: &Verdict, call: &PlannedCall) -> bool {
-        !verdict.is_firm()
-            && !is_asked_each_time(call)
-            && (self.must_ask)(&call.tool).is_none()
-            && self.consents.taint().source().is_none()
-            && !is_outward(&call.intent.effect)
-            && self.safety(call).guard == Guard::Usual
-            && self.look(call, Level::Allow).verdict < pipeline::Verdict::Ask
+    /// What is decided by: the user's rules and the text are looked at only for a question.
+    fn situation(&self, call: &PlannedCall, verdict: &Verdict) -> Situation {
+        let (effect, mode, is_question) = (&call.intent.effect, (self.mode)(), verdict.level == Level::Ask);
+        Situation {
+            side: Side::Daemon,
+            mode: match mode {
+                ApprovalMode::ReadOnly => Mode::ReadOnly,
+                ApprovalMode::Ask => Mode::Ask,
+                ApprovalMode::Auto => Mode::Auto,
+                ApprovalMode::All => Mode::All,
+            },
+            level: verdict.level,
+            is_firm: is_question && mode == ApprovalMode::Auto && self.is_firm(verdict, call),
+            hazards: hazards(call),
+            is_tainted: self.consents.taint().source().is_some(),
+            grants: Grants {
+                answer: RunConsent::None,
+                has_rule: is_question && self.has_rule(effect, &call.cwd),
+                has_session: self.consents.recall(effect, &call.cwd).is_some(),
+                was_refused: self.earlier_refusal(effect, &call.cwd).is_some(),
+            },
+        }
     }
 
-    /// Whether the user decides in mode `all`, too: about the target of a secret, and about data that untrusted text may send
-    /// elsewhere.
-    fn is_asked_in_every_mode(&self, effect: &Effect) -> bool {
-        is_filled_in(effect) || is_outward(effect) && self.consents.taint().source().is_some()
-    }
-
-    /// Whether a rule of the user's allows this command here, and nothing suspends it.
-    fn is_remembered(&self, effect: &Effect, cwd: &Path) -> bool {
-        self.consents.taint().source().is_none() && !is_outward(effect) && self.has_rule(effect, cwd)
+    /// Whether the automatic mode asks, too: because of the policy, a rule of the user's for steps, the settings or the text.
+    fn is_firm(&self, verdict: &Verdict, call: &PlannedCall) -> bool {
+        verdict.is_firm()
+            || (self.must_ask)(&call.tool).is_some()
+            || self.safety(call).guard != Guard::Usual
+            || self.look(call, Level::Allow).verdict >= pipeline::Verdict::Ask
     }
 
     fn has_rule(&self, effect: &Effect, cwd: &Path) -> bool {
@@ -279,7 +291,7 @@ impl Gate {
         Some(if is_again { format!("asked again: {reason}") } else { reason })
     }
 
-    /// Asks, unless an earlier consent covers the call; with `is_each_time` always.
+    /// Asks, unless the user has decided about exactly this in this turn; with `is_each_time` only a refusal counts.
     async fn ask(&self, call: &mut PlannedCall, verdict: Verdict, is_each_time: bool) -> Result<(), Denial> {
         let effect = call.intent.effect.clone();
         let is_dangerous = verdict.level >= Level::Danger;
@@ -287,10 +299,6 @@ impl Gate {
             return Err(refusal(refused_already(&reason)));
         }
         let is_once = is_dangerous || is_each_time;
-        if !is_once && let Some(approval) = self.consents.recall(&effect, &call.cwd) {
-            call.approval = approval;
-            return Ok(());
-        }
         let beforehand = self.take_decided(&effect, &call.cwd).filter(|_| !is_once);
         let (answer, answered_at) = match beforehand {
             Some(answer) => answer,
@@ -348,33 +356,36 @@ impl Middleware for Gate {
         self.clean_notes(call);
         call.verdict = Some(verdict.clone());
         let reasons = verdict.reasons.join("; ");
-        match (verdict.level, (self.mode)()) {
-            (Level::Deny, _) => Err(refusal(format!("never allowed, do not try it again: {reasons}"))),
-            (Level::Allow, _) => self.look_at_settings(call).await,
-            (_, ApprovalMode::All) if !self.is_asked_in_every_mode(&call.intent.effect) => Ok(()),
-            (_, ApprovalMode::ReadOnly) => {
+        let situation = self.situation(call, &verdict);
+        match decide(&situation) {
+            Decision::Refuse(WhyNot::Never) => Err(refusal(format!("never allowed, do not try it again: {reasons}"))),
+            Decision::Refuse(WhyNot::ReadOnly) => {
                 Err(refusal(format!("not run: only plainly read-only things are allowed here ({reasons})")))
             }
-            (Level::Ask, ApprovalMode::Auto) if self.is_lifted(&verdict, call) => Ok(()),
-            // A rule lowers a question only, never danger.
-            (Level::Ask, ApprovalMode::Ask | ApprovalMode::Auto)
-                if !is_asked_each_time(call) && self.is_remembered(&call.intent.effect, &call.cwd) =>
-            {
+            Decision::Run(Ground::Policy) => self.look_at_settings(call).await,
+            Decision::Run(Ground::Rule) => {
                 call.approval = Some(BY_RULE.into());
                 Ok(())
             }
-            (_, ApprovalMode::Ask | ApprovalMode::Auto | ApprovalMode::All) => {
-                let is_each_time = is_asked_each_time(call);
-                self.ask(call, verdict, is_each_time).await
+            Decision::Run(Ground::Session) => {
+                call.approval = self.consents.recall(&call.intent.effect, &call.cwd).flatten();
+                Ok(())
+            }
+            Decision::Run(_) => Ok(()),
+            // The refusal has the user's reason.
+            Decision::Refuse(WhyNot::RefusedBefore) | Decision::Ask => {
+                self.ask(call, verdict, situation.hazards.is_asked_each_time()).await
             }
         }
     }
 }
 
-/// Whether no consent to a command holds for the next one: a consent inside the sandbox does not hold outside, and the target of a
-/// secret is decided each time.
-fn is_asked_each_time(call: &PlannedCall) -> bool {
-    call.tool == UNCONFINED || is_filled_in(&call.intent.effect)
+fn hazards(call: &PlannedCall) -> Hazards {
+    let hazards = match &call.intent.effect {
+        Effect::RunCommand { command } => Hazards::of(command),
+        Effect::Read { .. } | Effect::Write { .. } | Effect::Internal => Hazards::default(),
+    };
+    Hazards { leaves_sandbox: call.tool == UNCONFINED, ..hazards }
 }
 
 /// Whether the user's terminal would fill a secret into it.

@@ -8,6 +8,9 @@
 //! The parsers read bash. In zsh and fish the same text may mean something else: there a line is allowed only if all three shells read
 //! it alike. What a name in a line stands for, the reader asks `known_names`.
 //!
+//! [`consent::decide`] says what follows from a verdict: by the mode and by what the user said before an action runs, is asked about or is
+//! refused. Client and daemon both decide by it.
+//!
 //! [`Files`] resolves links and lists the files that a pattern matches. Two facts do not follow from the text and are left to the
 //! caller that types the line: the meaning of a name in that shell, and programs that a repository's git configuration starts.
 
@@ -15,6 +18,7 @@ mod alone;
 mod assess;
 mod carriers;
 mod caveat;
+pub mod consent;
 mod context;
 mod danger;
 mod egress;

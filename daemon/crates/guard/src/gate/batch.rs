@@ -7,12 +7,15 @@ use cohab_agent::{
     PlannedCall,
     port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Effect},
 };
-use cohab_policy::Level;
+use cohab_policy::{
+    Level, Verdict,
+    consent::{Decision, Situation, decide},
+};
 use cohab_protocol::ApprovalMode;
 use cohab_types::place_in_answer::{Counted, PlaceInAnswer};
 use tokio::time::Instant;
 
-use super::{Gate, decided::Decided, is_asked_each_time, is_too_old};
+use super::{Gate, decided::Decided, hazards, is_too_old};
 
 /// Diffs that are asked about together have at most so many bytes; further changes are asked about one by one.
 const DIFFS_MAX_BYTES: usize = 128 * 1024;
@@ -42,8 +45,8 @@ impl Gate {
     fn note_changes(&self, calls: &[PlannedCall]) {
         let changed = |call: &PlannedCall| {
             let Effect::Write { path, .. } = &call.intent.effect else { return None };
-            let is_asked = (Level::Ask..=Level::Danger).contains(&self.judge(call).level)
-                && self.must_ask(&call.intent.effect, &call.cwd);
+            let verdict = self.judge(call);
+            let is_asked = (Level::Ask..=Level::Danger).contains(&verdict.level) && self.must_ask(call, &verdict);
             is_asked.then(|| Some(path.clone()))
         };
         *self.changes.lock().unwrap_or_else(PoisonError::into_inner) = calls.iter().filter_map(changed).collect();
@@ -67,15 +70,10 @@ impl Gate {
         for call in calls.iter().filter(|call| is_of_kind(&call.intent.effect)) {
             let mut verdict = self.judge(call);
             let is_new = wanted.iter().all(|(other, _)| !is_same(&other.intent.effect, &call.intent.effect));
-            let is_once = is_asked_each_time(call) || self.stopped_by_sandbox(call, verdict.level).is_some();
+            let is_once = hazards(call).is_asked_each_time() || self.stopped_by_sandbox(call, verdict.level).is_some();
             let diff = if let Effect::Write { diff, .. } = &call.intent.effect { diff.len() } else { 0 };
             let fits = bytes + diff <= DIFFS_MAX_BYTES;
-            if is_new
-                && fits
-                && !is_once
-                && verdict.level == Level::Ask
-                && self.must_ask(&call.intent.effect, &call.cwd)
-            {
+            if is_new && fits && !is_once && verdict.level == Level::Ask && self.must_ask(call, &verdict) {
                 bytes += diff;
                 wanted.push((call, std::mem::take(&mut verdict.reasons)));
             }
@@ -112,11 +110,9 @@ impl Gate {
         ControlFlow::Continue(())
     }
 
-    /// Whether no decision of the user covers it yet.
-    fn must_ask(&self, effect: &Effect, cwd: &Path) -> bool {
-        self.earlier_refusal(effect, cwd).is_none()
-            && self.consents.recall(effect, cwd).is_none()
-            && !self.is_remembered(effect, cwd)
+    /// Whether no decision of the user covers it yet, as if it were a plain question.
+    fn must_ask(&self, call: &PlannedCall, verdict: &Verdict) -> bool {
+        decide(&Situation { level: Level::Ask, ..self.situation(call, verdict) }) == Decision::Ask
     }
 
     /// The decision made beforehand about exactly this, used once, and its time; `None` if it is too old.
