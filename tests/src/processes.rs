@@ -2,6 +2,10 @@
 
 use std::{fs, path::Path};
 
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::deadline::eventually;
+
 /// The process ids of the living children of the process's first thread.
 #[must_use]
 pub fn children(pid: u32) -> Vec<u32> {
@@ -19,10 +23,26 @@ pub fn sleep(pid: u32) -> bool {
     })
 }
 
+/// Stops a process and waits until each of its threads stands still: a thread may run on until the one that got the signal is scheduled.
+///
+/// # Panics
+/// If the process is not ours, or does not stop.
+pub fn stop(pid: Pid) {
+    kill_process(pid, Signal::STOP).expect("it is ours");
+    eventually("a process that stands still", || {
+        let tasks = fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero())).into_iter().flatten().flatten();
+        tasks.map(|task| task.path()).all(|task| is_in_state(&task, 'T'))
+    });
+}
+
 fn is_asleep(task: &Path) -> bool {
+    is_in_state(task, 'S')
+}
+
+fn is_in_state(task: &Path, state: char) -> bool {
     let stat = fs::read_to_string(task.join("stat")).unwrap_or_default();
     // The name may hold anything, spaces and brackets, too.
-    stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('S'))
+    stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with(state))
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ mod single;
 mod start;
 mod structure;
 mod tools;
+mod unreadable;
 mod verbs;
 
 use super::{
@@ -79,6 +80,7 @@ const fn yielding(name: &'static str, judge: Judge) -> Rule {
 /// All rules, in the order in which they are asked.
 pub const RULES: &[Rule] = &[
     firm("own", own::opinion),
+    firm("unreadable", unreadable::opinion),
     firm("forced", forced::opinion),
     firm("message", message::opinion),
     firm("named", named::opinion),

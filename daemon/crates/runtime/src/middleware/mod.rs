@@ -8,13 +8,13 @@
 //!    [`response_cache`] (an answer is given again), [`auto_title`] (the conversation gets a name)
 //! 3. [`model_capacity`] (what is sent fits the model), [`compaction`] (a conversation that grows too long becomes shorter), [`escalation`]
 //!    (a model that gets nowhere gives way), [`checkpoint`] (an interrupted turn loses nothing)
-//! 4. [`step_rules`] (the user's rules for steps), [`spooling`] (a long result is cut, and kept whole in a file), `cohab_guard::inbound`
-//!    (what tools return is harmless text)
+//! 4. [`step_rules`] (the user's rules for steps), [`spooling`] (a long result is cut, and kept whole in a file),
+//!    `cohab_guard::sanitize_results` (what tools return is harmless text)
 //! 5. [`user_activity`] (what the user ran is told), [`self_correction`] (a model that is stuck is told, then the user is asked),
 //!    [`final_answer`] (why no tool runs any more)
 //!
-//! Around a call, inside of all that: `cohab_guard::unfilled` (no placeholder is typed), `cohab_guard::gate` (may it run?), [`pause`] again,
-//! [`uncertain_calls`] (it may have run before), [`spans`] (what goes on is shown to whoever subscribes), `recording::hooks` (calls are
+//! Around a call, inside of all that: `cohab_guard::placeholder_check` (no placeholder is typed), `cohab_guard::gate` (may it run?), [`pause`]
+//! again, [`uncertain_calls`] (it may have run before), [`spans`] (what goes on is shown to whoever subscribes), `recording::hooks` (calls are
 //! kept), [`backups`] (what a file holds is kept before it is changed), [`audit`] (what is done, and who agreed, is recorded).
 
 pub mod accounting;
