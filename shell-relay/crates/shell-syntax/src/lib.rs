@@ -9,7 +9,7 @@
 //!   ([`Computed`]). [`why_read_otherwise`] says whether zsh or fish may read a plain line otherwise than bash.
 //! - [`scan()`] finds the commands of any text, nested and broken parts included, and prefers one too many. It never fails.
 //!
-//! [`word_places`] finds the words of a plain line in its bytes, [`hidden_characters`] what a person would not see, [`glob`] compares
+//! [`word_places()`] finds the words of a plain line in its bytes, [`hidden_characters`] what a person would not see, [`glob`] compares
 //! patterns.
 //!
 //! What always holds:
