@@ -52,7 +52,6 @@
 //! zero-size elements: bincode encodes them and cannot decode them. JSON travels as `String`, bytes as `ByteBuf`.
 
 pub mod amount;
-mod approval_mode;
 mod approval_request;
 mod client_message;
 pub mod codec;
@@ -65,10 +64,10 @@ mod version;
 mod wire_error;
 mod wire_path;
 
-pub use approval_mode::ApprovalMode;
 pub use approval_request::{ApprovalRequest, ApprovalSubject, ProposedChange, ProposedCommand};
 pub use client_message::*;
 pub use codec::{FrameCodec, FrameError};
+pub use cohab_types::approval_mode::ApprovalMode;
 pub use daemon_message::*;
 pub use ids::{ApprovalId, CallId, RequestId, SessionKey, TurnId};
 pub use limits::*;

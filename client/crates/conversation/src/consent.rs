@@ -10,7 +10,7 @@ use std::{
 
 use cohab_policy::{
     self, Level, YES_HOLDS,
-    consent::{Decision, Grants, Ground, Hazards, Mode, RunConsent, Side, Situation, decide},
+    consent::{Decision, Grants, Ground, Hazards, RunConsent, Side, Situation, decide},
     user_rules::RuleSource,
 };
 use cohab_protocol::{ApprovalId, ApprovalMode, ExecuteCommand};
@@ -130,12 +130,7 @@ impl Consents {
         let ruled = rules.apply(&request.command, context, verdict);
         let situation = Situation {
             side: Side::Client,
-            mode: match mode {
-                ApprovalMode::ReadOnly => Mode::ReadOnly,
-                ApprovalMode::Ask => Mode::Ask,
-                ApprovalMode::Auto => Mode::Auto,
-                ApprovalMode::All => Mode::All,
-            },
+            mode,
             level: ruled.verdict.level,
             is_firm: ruled.verdict.is_firm(),
             hazards: Hazards::of(&request.command),

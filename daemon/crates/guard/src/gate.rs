@@ -17,7 +17,7 @@ use std::{
 use async_trait::async_trait;
 use cohab_policy::{
     Context, Level, Lock, Verdict,
-    consent::{Decision, Grants, Ground, Hazards, Mode, RunConsent, Side, Situation, WhyNot, decide},
+    consent::{Decision, Grants, Ground, Hazards, RunConsent, Side, Situation, WhyNot, decide},
     reaches_out,
     user_rules::{Guard, NoRules, RuleSource, Safety},
 };
@@ -250,12 +250,7 @@ impl Gate {
         let (effect, mode, is_question) = (&call.intent.effect, (self.mode)(), verdict.level == Level::Ask);
         Situation {
             side: Side::Daemon,
-            mode: match mode {
-                ApprovalMode::ReadOnly => Mode::ReadOnly,
-                ApprovalMode::Ask => Mode::Ask,
-                ApprovalMode::Auto => Mode::Auto,
-                ApprovalMode::All => Mode::All,
-            },
+            mode,
             level: verdict.level,
             is_firm: is_question && mode == ApprovalMode::Auto && self.is_firm(verdict, call),
             hazards: hazards(call),

@@ -1,5 +1,6 @@
 //! Types that several crates exchange.
 //!
+//! - [`approval_mode`]: how much the user is asked.
 //! - [`client_settings`]: the client's own table of the settings.
 //! - [`command`]: a command for a shell, its outcome, and why it did not run.
 //! - [`confined_programs`]: which programs run unasked behind the lock.
@@ -12,6 +13,7 @@
 //!
 //! They are plain data without behaviour: no wire format, no files. The protocol converts them at its codec.
 
+pub mod approval_mode;
 pub mod client_settings;
 pub mod command;
 pub mod confined_programs;

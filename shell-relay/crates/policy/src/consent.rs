@@ -2,6 +2,7 @@
 //! it says in each situation.
 
 use cohab_secrets::holds_placeholder;
+use cohab_types::approval_mode::ApprovalMode;
 
 use super::{Level, reaches_out};
 
@@ -12,19 +13,6 @@ pub enum Side {
     Daemon,
     /// Types the command. Knows the user's answers at first hand, but not what the model read; what it would ask about it does not run.
     Client,
-}
-
-/// How much the user wants to be asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// Never: what does more than read is refused.
-    ReadOnly,
-    /// About all that does more than read.
-    Ask,
-    /// About danger, data for other hosts, and what is firm.
-    Auto,
-    /// Never: everything runs.
-    All,
 }
 
 /// What makes a consent count for one run only.
@@ -90,7 +78,7 @@ pub struct Situation {
     /// Who decides.
     pub side: Side,
     /// The mode in force.
-    pub mode: Mode,
+    pub mode: ApprovalMode,
     /// The verdict's level, with the user's rules that raise it.
     pub level: Level,
     /// Whether more than a plain question speaks against it.
@@ -119,9 +107,9 @@ pub enum Decision {
 pub enum Ground {
     /// It only reads.
     Policy,
-    /// [`Mode::All`].
+    /// [`ApprovalMode::All`].
     AllMode,
-    /// [`Mode::Auto`].
+    /// [`ApprovalMode::Auto`].
     AutoMode,
     /// A rule of the user's.
     Rule,
@@ -147,11 +135,12 @@ pub enum WhyNot {
 /// Decides about an action.
 ///
 /// ```
-/// use cohab_policy::{Level, consent::{Decision, Grants, Ground, Hazards, Mode, Side, Situation, decide}};
+/// use cohab_policy::{Level, consent::{Decision, Grants, Ground, Hazards, Side, Situation, decide}};
+/// use cohab_types::approval_mode::ApprovalMode;
 ///
 /// let plain = Situation {
 ///     side: Side::Daemon,
-///     mode: Mode::Auto,
+///     mode: ApprovalMode::Auto,
 ///     level: Level::Ask,
 ///     is_firm: false,
 ///     hazards: Hazards::of("touch notes"),
@@ -172,12 +161,12 @@ pub fn decide(situation: &Situation) -> Decision {
     match mode {
         _ if level == Level::Deny => Decision::Refuse(WhyNot::Never),
         _ if grants.answer == RunConsent::Full => Decision::Run(Ground::Answer),
-        Mode::All if !is_always_asked => Decision::Run(Ground::AllMode),
+        ApprovalMode::All if !is_always_asked => Decision::Run(Ground::AllMode),
         _ if level == Level::Allow && !hazards.fills_secret => Decision::Run(Ground::Policy),
         // The client stands behind the daemon, which refuses: it still honours a yes from before the mode was changed.
-        Mode::ReadOnly if side == Side::Daemon => Decision::Refuse(WhyNot::ReadOnly),
-        Mode::Auto if can_be_lifted && !is_firm => Decision::Run(Ground::AutoMode),
-        Mode::Ask | Mode::Auto if can_be_lifted && grants.has_rule => Decision::Run(Ground::Rule),
+        ApprovalMode::ReadOnly if side == Side::Daemon => Decision::Refuse(WhyNot::ReadOnly),
+        ApprovalMode::Auto if can_be_lifted && !is_firm => Decision::Run(Ground::AutoMode),
+        ApprovalMode::Ask | ApprovalMode::Auto if can_be_lifted && grants.has_rule => Decision::Run(Ground::Rule),
         _ if grants.was_refused => Decision::Refuse(WhyNot::RefusedBefore),
         _ if can_be_granted && grants.has_session => Decision::Run(Ground::Session),
         _ if can_be_granted && grants.answer == RunConsent::Weak => Decision::Run(Ground::WeakAnswer),

@@ -4,7 +4,7 @@
 pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("cohab-impact", &[]),
     ("cohab-policy-data", &[]),
-    ("cohab-protocol", &[]),
+    ("cohab-protocol", &["cohab-types"]),
     ("cohab-secrets", &[]),
     ("cohab-shell-state", &[]),
     ("cohab-system", &[]),
@@ -14,7 +14,10 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("cohab-line-classifier", &["cohab-text"]),
     ("cohab-model-api", &["cohab-secrets"]),
     ("cohab-shell-syntax", &["cohab-shell-state", "cohab-text"]),
-    ("cohab-policy", &["cohab-policy-data", "cohab-secrets", "cohab-shell-state", "cohab-shell-syntax", "cohab-text"]),
+    (
+        "cohab-policy",
+        &["cohab-policy-data", "cohab-secrets", "cohab-shell-state", "cohab-shell-syntax", "cohab-text", "cohab-types"],
+    ),
     ("cohab-agent", &["cohab-model-api", "cohab-policy", "cohab-text", "cohab-types"]),
     ("cohab-offline", &["cohab-model-api", "cohab-shell-state", "cohab-types"]),
     ("cohab-policy-io", &["cohab-policy", "cohab-shell-state", "cohab-shell-syntax", "cohab-text"]),

@@ -59,7 +59,7 @@ impl Asked {
     }
 
     fn type_on(&mut self, key: char) -> KeyOutcome {
-        self.question.on_input(&Input::Key(KeyPress::plain(KeyCode::Char(key))), self.now)
+        self.press(KeyCode::Char(key))
     }
 
     fn press(&mut self, key: KeyCode) -> KeyOutcome {
@@ -88,14 +88,13 @@ fn each_key_decides_what_it_says() {
         assert_eq!(Asked::decided(&outcome), Some(("cargo test", &decision)), "{key}");
         assert!(outcome.is_closed);
     }
-    let stop = Asked::new(command("cargo test", false)).press(KeyCode::Escape);
-    assert_eq!(Asked::decided(&stop), Some(("cargo test", &Decision::CancelTurn)));
+    let stop = &Asked::new(command("cargo test", false)).press(KeyCode::Escape);
+    assert_eq!(Asked::decided(stop), Some(("cargo test", &Decision::CancelTurn)));
     assert_eq!(Asked::new(command("cargo test", false)).key('x'), KeyOutcome::default());
 }
 
 fn shown(asked: &Asked) -> String {
-    let lines = asked.question.question(79, OutputStyle::Rich).lines;
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    asked.question.question(79, OutputStyle::Rich).lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 #[test]
@@ -489,10 +488,9 @@ fn the_files_are_looked_at_for_a_moment_only() {
 #[test]
 fn a_shell_of_its_own_is_bash_whatever_the_users_is() {
     let mut request = command("cargo =x", false);
-    let environment =
-        || Arc::new(ApprovalEnvironment { shell: Shell::Zsh, ..ApprovalEnvironment::of_ann(&FileSystem) });
     let offers = |request: &ApprovalRequest| {
-        OpenQuestion::new(request.clone(), environment(), Instant::now()).0.offer.always.is_some()
+        let environment = ApprovalEnvironment { shell: Shell::Zsh, ..ApprovalEnvironment::of_ann(&FileSystem) };
+        OpenQuestion::new(request.clone(), Arc::new(environment), Instant::now()).0.offer.always.is_some()
     };
     assert!(!offers(&request), "zsh reads it otherwise");
     if let ApprovalSubject::Command { mode, .. } = &mut request.subject {

@@ -1,7 +1,7 @@
 use super::*;
 
 const CASES: &str = include_str!("cases.table");
-const MODES: [Mode; 4] = [Mode::ReadOnly, Mode::Ask, Mode::Auto, Mode::All];
+const MODES: [ApprovalMode; 4] = [ApprovalMode::ReadOnly, ApprovalMode::Ask, ApprovalMode::Auto, ApprovalMode::All];
 
 /// A row: the situations that it fits, and a decision for each mode.
 struct Row {
@@ -69,7 +69,7 @@ fn situations() -> Vec<Situation> {
                     let is = |bit: u32| bits & 1 << bit != 0;
                     let hazards = Hazards { fills_secret: is(0), reaches_out: is(1), leaves_sandbox: is(2) };
                     let grants = Grants { answer, has_rule: is(3), has_session: is(4), was_refused: is(5) };
-                    let (is_firm, is_tainted, mode) = (is(6), is(7), Mode::ReadOnly);
+                    let (is_firm, is_tainted, mode) = (is(6), is(7), ApprovalMode::ReadOnly);
                     situations.push(Situation { side, mode, level, is_firm, hazards, is_tainted, grants });
                 }
             }
