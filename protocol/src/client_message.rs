@@ -131,6 +131,9 @@ pub struct CommandExecutionResult {
     pub mode: RunMode,
     /// The state of the shell now.
     pub state_after: StateAfter,
+    /// How a first run with the lock failed, a clause. Present if the user let the command run once more without the lock; the rest is about
+    /// that second run.
+    pub first_run: Option<String>,
 }
 
 /// The state of a shell once the result of a command is reported.

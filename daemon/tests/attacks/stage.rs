@@ -147,6 +147,7 @@ impl CommandRunner for Notes {
             mode: Mode::Live,
             state_after: StateAfter::Prompt,
             env_delta: Vec::new(),
+            first_run: None,
         })
     }
 

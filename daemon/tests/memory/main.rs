@@ -97,6 +97,7 @@ impl CommandRunner for Quick {
             mode: Mode::Isolated,
             state_after: StateAfter::Ended,
             env_delta: Vec::new(),
+            first_run: None,
         })
     }
 

@@ -257,6 +257,7 @@ pub fn result(call_id: CallId, output: &str) -> ClientMessage {
         duration_ms: 1,
         mode: RunMode::Live,
         state_after: StateAfter::Prompt,
+        first_run: None,
     })
 }
 

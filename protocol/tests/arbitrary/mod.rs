@@ -96,9 +96,9 @@ fn execution_result() -> impl Strategy<Value = CommandExecutionResult> {
         (text(), any::<bool>()).prop_map(|(program, is_full_screen)| StateAfter::InFront { program, is_full_screen }),
         Just(StateAfter::Ended),
     ];
-    let place = (path(), env_delta, run_mode(), state_after);
+    let place = (path(), env_delta, run_mode(), state_after, option::of(text()));
     (call_id(), ending, option::of(any::<i32>()), text(), counts, place).prop_map(
-        |(call_id, ending, exit_code, output, counts, (cwd, env_delta, mode, state_after))| {
+        |(call_id, ending, exit_code, output, counts, (cwd, env_delta, mode, state_after, first_run))| {
             let (total_bytes, truncated_bytes, duration_ms) = counts;
             CommandExecutionResult {
                 call_id,
@@ -112,6 +112,7 @@ fn execution_result() -> impl Strategy<Value = CommandExecutionResult> {
                 duration_ms,
                 mode,
                 state_after,
+                first_run,
             }
         },
     )

@@ -158,6 +158,7 @@ pub fn client_messages() -> Vec<ClientMessage> {
             duration_ms: 1_500,
             mode: RunMode::Live,
             state_after: StateAfter::Prompt,
+            first_run: Some("it could only read".into()),
         }),
         ClientMessage::ApprovalReply(ApprovalReply { approval_id: APPROVAL, decision: ApprovalDecision::Once }),
         ClientMessage::ShellEvent(ShellEvent {

@@ -88,6 +88,7 @@ mod tests {
             duration: Duration::ZERO,
             mode: Mode::Live,
             state_after: StateAfter::InFront { program: text(), is_full_screen: false },
+            first_run: None,
             env_delta: vec![
                 EnvChange { name: format!("X{NONCE}"), value: Some(text()) },
                 EnvChange { name: format!("Y{NONCE}"), value: None },

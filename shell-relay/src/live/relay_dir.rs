@@ -336,6 +336,7 @@ mod tests {
             state_after: StateAfter::Prompt,
             mode: Mode::Live,
             env_delta: Vec::new(),
+            first_run: None,
         };
         let mut finish = |before: &[u8], after: &[u8]| {
             fs::write(dir.path.join("env.ab.before"), before).unwrap();

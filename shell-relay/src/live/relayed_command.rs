@@ -164,6 +164,7 @@ impl Relay {
             mode: self.mode,
             state_after: state_after::at_end(ending),
             env_delta: Vec::new(),
+            first_run: None,
         }
     }
 

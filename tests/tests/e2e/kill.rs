@@ -94,6 +94,7 @@ fn result(call_id: CallId, ending: CommandEnding, output: String) -> CommandExec
         duration_ms: 1,
         mode: RunMode::Live,
         state_after: StateAfter::Prompt,
+        first_run: None,
     }
 }
 

@@ -92,6 +92,9 @@ fn what_the_lock_stopped_is_asked_about_at_once_and_runs_once_more_after_a_yes()
             assert!(result.contains("Permission denied") && result.contains(why), "{name}: {told:#?}");
             assert!(!result.contains(" -> /"), "{name}: {told:#?}");
         }
+        let record = home.run(&["audit", "tail"]).stdout;
+        let again = record.matches("you let it run again without the lock").count();
+        assert_eq!(again, 1, "{name}: {record}");
     });
 }
 

@@ -86,6 +86,7 @@ mod tests {
             duration_ms: 1,
             mode: RunMode::Live,
             state_after: StateAfter::Prompt,
+            first_run: None,
         }
     }
 

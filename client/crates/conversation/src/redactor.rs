@@ -46,6 +46,7 @@ impl Redactor {
     /// The result of a command of the agent. A variable with a secret in it is reported without its value.
     pub(crate) fn result(&mut self, result: &mut CommandExecutionResult) {
         self.text(&mut result.output);
+        result.first_run.iter_mut().for_each(|why| self.text(why));
         for change in &mut result.env_delta.set {
             // As a line of a file, so that the name counts, too.
             let line = change.value.as_ref().map(|value| format!("{}={value}", change.name));
@@ -189,6 +190,7 @@ mod tests {
             duration_ms: 0,
             mode: RunMode::Live,
             state_after: StateAfter::Prompt,
+            first_run: None,
         };
         redactor.result(&mut result);
         assert_eq!(unmarked(&result.output), "<secret:gitlab-token#1>\n");

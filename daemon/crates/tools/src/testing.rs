@@ -42,6 +42,7 @@ impl ScriptedRunner {
             mode: Mode::Live,
             state_after: StateAfter::Prompt,
             env_delta: Vec::new(),
+            first_run: None,
         };
         Self { cwd: cwd.to_owned(), answer: Ok(outcome), asked: Mutex::default() }
     }

@@ -43,6 +43,9 @@ pub struct CommandOutcome {
     pub state_after: StateAfter,
     /// Changes in the exported environment, in order of name. Empty if not asked for.
     pub env_delta: Vec<EnvChange>,
+    /// How a first run with the lock failed, a clause. Present if the user let the command run once more without the lock; the rest is about
+    /// that second run.
+    pub first_run: Option<String>,
 }
 
 /// One changed variable.

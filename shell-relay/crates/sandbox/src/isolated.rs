@@ -289,6 +289,7 @@ impl DaemonShell {
             mode: Mode::Isolated,
             state_after: StateAfter::Ended,
             env_delta: Vec::new(),
+            first_run: None,
         }
     }
 }

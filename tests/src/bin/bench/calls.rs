@@ -154,6 +154,7 @@ fn turn(client: &mut Client, cwd: &Path, is_allowed: bool) -> io::Result<()> {
                     duration_ms: 1,
                     mode: RunMode::Live,
                     state_after: StateAfter::Prompt,
+                    first_run: None,
                 }))?;
             }
             DaemonMessage::Error(error) => return Err(io::Error::other(error.message)),

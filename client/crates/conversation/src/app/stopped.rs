@@ -68,12 +68,9 @@ impl App {
         }
     }
 
-    /// Puts a note about the first run in front of the output of the second.
+    /// Tells in the result of a second run how the first one failed.
     pub(super) fn tell_of_first_run(&mut self, result: &mut CommandExecutionResult) {
-        if let Some(Stopped { why, .. }) = self.take_stopped(result.call_id) {
-            let first = format!("[lock: first {why}; the user let it run once more, without the lock, as follows]\n");
-            result.output.insert_str(0, &first);
-        }
+        result.first_run = self.take_stopped(result.call_id).map(|stopped| stopped.why);
     }
 
     fn take_stopped(&mut self, call_id: CallId) -> Option<Stopped> {

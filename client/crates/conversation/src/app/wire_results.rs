@@ -34,6 +34,7 @@ pub(super) fn refused(call_id: CallId, refusal: Refusal, reason: String, cwd: &P
         duration_ms: 0,
         mode: RunMode::Live,
         state_after: wire::StateAfter::Prompt,
+        first_run: None,
     }
 }
 
@@ -70,6 +71,7 @@ pub(super) fn execution_result(call_id: CallId, outcome: CommandOutcome) -> Comm
             StateAfter::InFront { program, is_full_screen } => wire::StateAfter::InFront { program, is_full_screen },
             StateAfter::Ended => wire::StateAfter::Ended,
         },
+        first_run: outcome.first_run,
     }
 }
 

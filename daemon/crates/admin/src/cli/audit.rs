@@ -220,10 +220,14 @@ pub(super) fn table(records: &[Record], now: &Zoned, home: &Path, columns: Optio
         return "Nothing is recorded yet.\n".to_owned();
     }
     let is_action = |record: &&Record| matches!(record.event, Event::Action { .. });
-    let mut ends: BTreeMap<(&str, &str), &str> = BTreeMap::new();
+    let mut results: BTreeMap<(&str, &str), ActionResult<'_>> = BTreeMap::new();
     for record in records {
-        if let Event::Done { call, outcome } = &record.event {
-            ends.insert((record.turn.as_str(), call), outcome);
+        match &record.event {
+            Event::Done { call, outcome } => results.entry((&record.turn, call)).or_default().end = Some(outcome),
+            Event::RanWithoutLock { call, first_run } => {
+                results.entry((&record.turn, call)).or_default().first_run = Some(first_run);
+            }
+            _ => {}
         }
     }
     let begun: Vec<(&str, &str)> = records
@@ -237,12 +241,16 @@ pub(super) fn table(records: &[Record], now: &Zoned, home: &Path, columns: Optio
     let digits = records.iter().map(|record| record.n.to_string().len()).max().unwrap_or(0);
     let mut text = String::new();
     for record in records {
-        let end = match &record.event {
-            Event::Done { call, .. } if begun.contains(&(record.turn.as_str(), call)) => continue,
-            Event::Action { call, .. } => ends.get(&(record.turn.as_str(), call.as_str())).copied(),
+        let result = match &record.event {
+            Event::Done { call, .. } | Event::RanWithoutLock { call, .. }
+                if begun.contains(&(record.turn.as_str(), call)) =>
+            {
+                continue;
+            }
+            Event::Action { call, .. } => results.get(&(record.turn.as_str(), call.as_str())).copied(),
             _ => None,
         };
-        let (what, facts) = said(&record.event, end, home);
+        let (what, facts) = said(&record.event, result.unwrap_or_default(), home);
         let indent = " ".repeat(digits + 2);
         paragraph((&format!("{:>digits$}  ", record.n), &indent), &what, columns, &mut text);
         let when = time::clock(record.at, now.time_zone());
@@ -253,8 +261,16 @@ pub(super) fn table(records: &[Record], now: &Zoned, home: &Path, columns: Optio
     text
 }
 
+/// What later records say about an action.
+#[derive(Clone, Copy, Default)]
+struct ActionResult<'a> {
+    end: Option<&'a str>,
+    /// How a first run with the lock failed.
+    first_run: Option<&'a str>,
+}
+
 /// The event, and its facts.
-fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) {
+fn said(event: &Event, result: ActionResult<'_>, home: &Path) -> (String, Vec<String>) {
     let above_home = format!("{}/", home.display());
     let shown = |text: &str| one_line(&visible_controls(text).replace(&above_home, "~/"), usize::MAX);
     let because = |level: &str, reasons: &[String]| because(level, reasons).into_iter().map(|fact| shown(&fact));
@@ -282,7 +298,7 @@ fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) 
                 Deed::Write => format!("write {}", place(text)),
                 Deed::Read => format!("read {}", place(text)),
             };
-            let mut facts = vec![end.unwrap_or("end unknown").to_owned(), format!("in {}", place(cwd))];
+            let mut facts = vec![result.end.unwrap_or("end unknown").to_owned(), format!("in {}", place(cwd))];
             // The question is printed before it, with its reasons.
             if *consent != Consent::Asked {
                 facts.extend(because(verdict, reasons));
@@ -295,10 +311,14 @@ fn said(event: &Event, end: Option<&str>, home: &Path) -> (String, Vec<String>) 
                 Consent::Mode => "by the approval mode".to_owned(),
             });
             facts.push(if typed.is_empty() { String::new() } else { "typed to stay read-only".to_owned() });
+            facts.extend(result.first_run.map(|why| format!("{}; you let it run again without the lock", shown(why))));
             (what, facts)
         }
         Event::Refused { tool, text, reason, .. } => {
             (format!("not done: {} {}", shown(tool), shown(text)), vec![shown(reason)])
+        }
+        Event::RanWithoutLock { call, first_run } => {
+            (format!("ran again without the lock: call {}", shown(call)), vec![shown(first_run)])
         }
         Event::Done { call, outcome } => (format!("{}: call {}", shown(outcome), shown(call)), Vec::new()),
         Event::ModeChanged { from, to } => (format!("mode {}", shown(to)), vec![format!("before {}", shown(from))]),

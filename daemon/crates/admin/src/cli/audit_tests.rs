@@ -39,6 +39,9 @@ fn events() -> Vec<Event> {
         action("3", Deed::Write, "/home/ann/shop/a file that has a rather long name.txt", "ask", Consent::Mode, ""),
         Event::RuleStored { rule: text("npm test (in /home/ann/shop)") },
         action("4", Deed::Run, "npm test", "ask", Consent::Rule, "npm test (in /home/ann/shop)"),
+        action("6", Deed::Run, "cat events.sock", "allow", Consent::Policy, ""),
+        Event::RanWithoutLock { call: text("6"), first_run: text("it could only read") },
+        done("6", "done"),
         Event::Refused { call: text("5"), tool: text("read"), text: text("~/.ssh/id_rsa"), reason: text("no") },
         Event::Undone { paths: vec![text("/home/ann/shop/a")] },
         Event::TurnEnded { reason: text("step_limit") },
@@ -76,7 +79,7 @@ fn records_read_well_at_a_wide_and_at_a_narrow_terminal() {
 fn a_whole_log_and_a_broken_one_are_told_with_their_status() {
     let home = home();
     let (code, output, _) = run_as(&home, AuditCommand::Verify { json: false });
-    assert_eq!((code, output.as_str()), (ExitCode::SUCCESS, "The audit log is intact: 14 records in 1 file.\n"));
+    assert_eq!((code, output.as_str()), (ExitCode::SUCCESS, "The audit log is intact: 17 records in 1 file.\n"));
     let file = Places::of(&home.paths).folder.join("00000001.jsonl");
     let text = std::fs::read_to_string(&file).expect("text").replacen("du -h", "du -x", 1);
     std::fs::write(&file, text).expect("written");
@@ -107,7 +110,7 @@ fn records_are_chosen_by_number_and_given_as_json() {
     let (code, _, errors) = run_as(&home, AuditCommand::Show { number: Some(80), json: true });
     assert_eq!((code, errors.contains("record 80 is missing or damaged")), (ExitCode::FAILURE, true));
     let (_, output, _) = run_as(&home, AuditCommand::Tail { number: 1, follow: false, json: false });
-    assert!(output.starts_with("14  turn ends\n"), "{output}");
+    assert!(output.starts_with("17  turn ends\n"), "{output}");
 }
 
 #[test]

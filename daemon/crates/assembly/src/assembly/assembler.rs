@@ -27,6 +27,7 @@ use cohab_model_api::{Message, TokenUsage};
 use cohab_models::{resolution::Choice, scrubbed::WithheldProvider};
 use cohab_runtime::{
     middleware::{
+        audit::AuditedRunner,
         model_capacity::ModelCapacity,
         turn_clock::{TurnClock, UnhurriedApprover},
     },
@@ -144,7 +145,11 @@ impl Assembler for Assembly {
                 confined
             }
         };
-        let runner = Arc::new(RecordingRunner::new(runner, recorder));
+        let runner: Arc<dyn CommandRunner> = Arc::new(RecordingRunner::new(runner, recorder));
+        let runner = match &audit {
+            Some(audit) => Arc::new(AuditedRunner::new(runner, Arc::clone(audit))),
+            None => runner,
+        };
         let recorder = Arc::clone(&parts.recorder);
         let keep = Box::new(move |tasks: &[Task]| recorder.tasks(tasks));
         let own = session_tools(&parts.memory.tasks, &parts.surroundings, keep);

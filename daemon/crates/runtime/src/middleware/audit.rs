@@ -2,7 +2,7 @@
 //! happens; nothing else waits.
 
 use std::{
-    collections::BTreeSet,
+    collections::BTreeMap,
     path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -12,6 +12,7 @@ use cohab_agent::{
     Fact, PlannedCall, TurnObserver, TurnResult,
     hook::BY_RULE,
     port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Effect, EventSink, Lasts, StepResult, TurnEvent},
+    runner::CommandRunner,
 };
 use cohab_model_api::{ToolCall, ToolResult};
 use cohab_policy::{self, Context, Level, Verdict, user_rules::RuleSource};
@@ -27,7 +28,9 @@ use cohab_store::{
     worker::Hold,
 };
 use cohab_text::cut::head;
+use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
 
 use crate::recording::end_word;
 
@@ -81,8 +84,8 @@ struct AuditState {
     hold: Option<Hold<Note>>,
     /// Effects that the user approved in this turn.
     asked: Vec<Effect>,
-    /// Calls with a recorded action that are not over.
-    begun: BTreeSet<String>,
+    /// Calls with a recorded action that are not over, by id, with the name of their run.
+    begun: BTreeMap<String, String>,
 }
 
 impl Audit {
@@ -223,14 +226,14 @@ impl Audit {
         let Some(action) = self.action(call) else { return };
         self.begin();
         self.look_at_policy();
-        self.state().begun.insert(call.call_id.clone());
+        self.state().begun.insert(call.call_id.clone(), call.run_id.clone());
         if self.log.keep_now(self.note(action)).await == Kept::NoMore {
             self.sink.emit(TurnEvent::Notice(NOT_RECORDED.into())).await;
         }
     }
 
     fn call_ended(&self, call: &ToolCall, outcome: StepResult, result: &ToolResult) {
-        if self.state().begun.remove(&call.id) {
+        if self.state().begun.remove(&call.id).is_some() {
             return self.keep(Event::Done { call: call.id.clone(), outcome: word(outcome).to_owned() });
         }
         if outcome == StepResult::Refused {
@@ -243,6 +246,12 @@ impl Audit {
                 reason: head(&result.content, REASON_BYTES).to_owned(),
             });
         }
+    }
+
+    fn command_ended(&self, run_id: &str, outcome: &CommandOutcome) {
+        let Some(why) = &outcome.first_run else { return };
+        let call = self.state().begun.iter().find_map(|(call, run)| (run == run_id).then(|| call.clone()));
+        self.keep(Event::RanWithoutLock { call: call.unwrap_or_default(), first_run: text(why) });
     }
 
     fn turn_ended(&self, result: &TurnResult) {
@@ -264,6 +273,34 @@ impl TurnObserver for Audit {
             }
             _ => {}
         }
+    }
+}
+
+/// Records commands that ran once more without the lock.
+pub struct AuditedRunner {
+    inner: Arc<dyn CommandRunner>,
+    audit: Arc<Audit>,
+}
+
+impl AuditedRunner {
+    /// Runs commands through `inner`.
+    #[must_use]
+    pub fn new(inner: Arc<dyn CommandRunner>, audit: Arc<Audit>) -> Self {
+        Self { inner, audit }
+    }
+}
+
+#[async_trait]
+impl CommandRunner for AuditedRunner {
+    async fn run(&self, request: CommandRequest, cancel: &CancellationToken) -> Result<CommandOutcome, RelayError> {
+        let run_id = request.id.clone();
+        let outcome = self.inner.run(request, cancel).await?;
+        self.audit.command_ended(&run_id, &outcome);
+        Ok(outcome)
+    }
+
+    fn cwd(&self) -> PathBuf {
+        self.inner.cwd()
     }
 }
 

@@ -1,4 +1,4 @@
-use std::{path::Path, sync::Mutex};
+use std::{path::Path, sync::Mutex, time::Duration};
 
 use cohab_agent::{
     ObservedApprover, StopReason,
@@ -11,6 +11,7 @@ use cohab_store::audit::{
     record::Record,
     verify::{self, verify},
 };
+use cohab_types::command::{Ending, Mode, StateAfter};
 
 use super::*;
 
@@ -84,7 +85,8 @@ impl Bench {
         let intent = Intent { title: String::new(), effect };
         let planned = PlannedCall::new(&call, JsonObject::new(), intent, "/srv".into());
         let verdict = Some(Verdict::new(level, vec!["why".into()]));
-        let planned = PlannedCall { verdict, approval: approval.map(str::to_owned), ..planned };
+        let run_id = format!("run of {id}");
+        let planned = PlannedCall { run_id, verdict, approval: approval.map(str::to_owned), ..planned };
         self.audit.observe(Fact::CallReached(&planned)).await;
         call
     }
@@ -203,6 +205,49 @@ async fn reads_are_recorded_where_they_may_be_of_secrets_and_refusals_and_ends_a
     );
     assert!(events.contains(&Event::TurnEnded { reason: "answered".into() }), "{text}");
     assert_eq!(verify(&places(bench.folder.path())).expect("read").faults, []);
+}
+
+/// A shell in which the lock stopped each command first.
+struct Stopped;
+
+#[async_trait]
+impl CommandRunner for Stopped {
+    async fn run(&self, _request: CommandRequest, _cancel: &CancellationToken) -> Result<CommandOutcome, RelayError> {
+        Ok(CommandOutcome {
+            ending: Ending::Exited,
+            status: Some(0),
+            cwd: self.cwd(),
+            output: String::new(),
+            total_bytes: 0,
+            truncated_bytes: 0,
+            duration: Duration::ZERO,
+            mode: Mode::Live,
+            state_after: StateAfter::Prompt,
+            env_delta: Vec::new(),
+            first_run: Some("it could only read".into()),
+        })
+    }
+
+    fn cwd(&self) -> PathBuf {
+        "/srv".into()
+    }
+}
+
+#[tokio::test]
+async fn a_second_run_without_the_lock_is_recorded_with_its_call() {
+    let bench = bench(Arc::new(NoRules));
+    bench.begin("1", run("cat a"), Level::Allow, None).await;
+    let request = CommandRequest {
+        id: "run of 1".into(),
+        text: "cat a".into(),
+        timeout: Duration::from_secs(1),
+        wants_env_delta: false,
+    };
+    let runner = AuditedRunner::new(Arc::new(Stopped), Arc::clone(&bench.audit));
+    assert!(runner.run(request, &CancellationToken::new()).await.is_ok());
+    bench.flush().await;
+    let again = Event::RanWithoutLock { call: "1".into(), first_run: "it could only read".into() };
+    assert!(bench.records().contains(&again), "{:?}", bench.records());
 }
 
 #[tokio::test]

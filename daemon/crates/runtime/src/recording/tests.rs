@@ -57,6 +57,7 @@ impl CommandRunner for Moving {
             duration: Duration::from_millis(8),
             mode: Mode::Live,
             state_after: StateAfter::Prompt,
+            first_run: None,
             env_delta: vec![change("A", Some("1")), change("API_KEY", Some(MASKED)), change("GONE", None)],
         })
     }

@@ -221,6 +221,7 @@ pub(super) fn outcome(
             wire::StateAfter::Ended => StateAfter::Ended,
         },
         env_delta: if wants_env_delta { env_changes(result.env_delta) } else { Vec::new() },
+        first_run: result.first_run,
     })
 }
 

@@ -94,6 +94,13 @@ pub enum Event {
         /// The reason that the model got.
         reason: String,
     },
+    /// The lock stopped a command, and the user let it run once more without it. Recorded with its result.
+    RanWithoutLock {
+        /// Id of the call.
+        call: String,
+        /// How the first run failed, a clause.
+        first_run: String,
+    },
     /// The end of an action.
     Done {
         /// Id of the call.

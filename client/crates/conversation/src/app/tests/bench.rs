@@ -194,6 +194,7 @@ pub(super) fn outcome(ending: Ending) -> CommandOutcome {
         duration: Duration::from_millis(5),
         mode: Mode::Live,
         state_after: StateAfter::Prompt,
+        first_run: None,
         env_delta: vec![
             EnvChange { name: "FOO".into(), value: Some("1".into()) },
             EnvChange { name: "MY_TOKEN".into(), value: Some("hunter2".into()) },

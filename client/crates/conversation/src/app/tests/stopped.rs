@@ -63,8 +63,7 @@ fn a_yes_runs_it_once_more_without_the_lock() {
     assert_eq!(bench.daemon(interrupt), [Effect::CancelCommand(TURN.to_string(), Interrupter::Turn)]);
     let effects = ends_again(&mut bench, "text");
     let result = result_in(&effects);
-    let told = format!("[lock: first {WHY}; the user let it run once more, without the lock, as follows]\ntext");
-    assert_eq!((result.exit_code, result.output.as_str()), (Some(0), told.as_str()));
+    assert_eq!((result.exit_code, result.output.as_str(), result.first_run.as_deref()), (Some(0), "text", Some(WHY)));
     assert_eq!(result_in(&wish(&mut bench, 30, "cat a")), result);
     // It was a yes to that run.
     bench.live(LiveEvent::AnswerReady);

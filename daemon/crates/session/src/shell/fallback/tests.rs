@@ -89,6 +89,7 @@ async fn run_refused(
                 duration_ms: 0,
                 mode: RunMode::Live,
                 state_after: StateAfter::Prompt,
+                first_run: None,
             });
             return;
         }

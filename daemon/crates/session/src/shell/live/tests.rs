@@ -19,6 +19,7 @@ pub(in crate::shell) fn result(ending: wire::CommandEnding) -> wire::CommandExec
         duration_ms: 1500,
         mode: wire::RunMode::Live,
         state_after: wire::StateAfter::Prompt,
+        first_run: Some("it could only read".into()),
     }
 }
 
