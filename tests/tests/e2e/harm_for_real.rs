@@ -22,7 +22,9 @@ use rustix::process::{Pid, Signal, kill_process_group};
 /// Tables of lines that do harm: shell, class, line.
 const TABLES: &[&str] = &[
     include_str!("../../../shell-relay/crates/policy/src/tests/alone_attacks.tsv"),
+    include_str!("../../../shell-relay/crates/policy/src/tests/confined.tsv"),
     include_str!("../../../shell-relay/crates/policy/src/tests/control_attacks.tsv"),
+    include_str!("../../../shell-relay/crates/policy/src/tests/inline_code_attacks.tsv"),
     include_str!("../../../shell-relay/crates/policy/src/tests/control_unseen_harm.tsv"),
     include_str!("../../../shell-relay/crates/policy/src/tests/fifth_unseen_harm.tsv"),
     include_str!("../../../shell-relay/crates/policy/src/tests/sixth_unseen_harm.tsv"),
@@ -99,8 +101,8 @@ impl Place {
         found
     }
 
-    /// The typed form of a line that a separate shell runs without a question.
-    fn typed(&self, shell: Shell, line: &str, launcher: &Path) -> Option<String> {
+    /// The typed form of a line that a separate shell runs without a question, or of one whose programs are all locked.
+    fn typed(&self, shell: Shell, class: &str, line: &str, launcher: &Path) -> Option<String> {
         let (cwd, home) = (self.work(), self.home.path());
         let context = Context::new(&cwd, home).in_shell(shell).with_files(&FileSystem);
         let context = Context { lock: Lock::new(launcher, None), ..context };
@@ -108,7 +110,7 @@ impl Place {
             return None;
         }
         let locked = cohab_policy::unasked(line, context).ok()?.locked?;
-        locked.contains(" --line ").then_some(locked)
+        (locked.contains(" --line ") || class == "confined").then_some(locked)
     }
 
     /// All that a line prints.
@@ -163,10 +165,11 @@ fn lines_that_a_shell_of_its_own_runs_unasked_change_nothing_and_show_no_secret(
         let mut before = place.tree();
         while let Some(row) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
             let mut parts = row.splitn(3, '\t');
-            let (name, line) = (parts.next().expect("a shell"), parts.nth(1).expect("a line"));
+            let mut next = || parts.next().expect("a shell, a class and a line");
+            let (name, class, line) = (next(), next(), next());
             let shell = Shell::of(Path::new(name));
             let Some(typed) =
-                Some(name).filter(|name| is_installed(name)).and_then(|_| place.typed(shell, line, &launcher))
+                Some(name).filter(|name| is_installed(name)).and_then(|_| place.typed(shell, class, line, &launcher))
             else {
                 continue;
             };

@@ -33,6 +33,8 @@ const FIRST_PERSON: u32 = 1_000;
 const LAST_PERSON: u32 = 60_000;
 /// Largest number of homes: each costs some file accesses at every start.
 const HOMES_MAX: usize = 16;
+/// Programs that run code or programs which their words name: they get no variable that may hold a key.
+const RUNNING_CODE: &[&str] = &["bash", "dash", "find", "node", "nodejs", "perl", "ruby", "sh", "timeout", "xargs"];
 /// Programs that ask the kernel by sockets of the network.
 const ASKING_BY_INTERFACES: &[&str] = &["arp", "ifconfig", "iwconfig", "mii-tool", "nameif", "netstat", "route"];
 
@@ -95,8 +97,8 @@ pub struct Ready {
     pub variables: Vec<(&'static str, OsString)>,
 }
 
-/// Finds the program and restricts this process, which can only become the program then. A shell that runs one line gets the `variables`
-/// of a table with rows of `how | names`.
+/// Finds the program and restricts this process, which can only become the program then. A shell that runs one line, and a program that
+/// runs code in its words, gets the `variables` of a table with rows of `how | names`.
 ///
 /// # Errors
 /// If there is no such program, or it cannot be confined; then nothing must be started.
@@ -146,8 +148,10 @@ fn ready(file: &Path, request: &Request, table: &str, temporary: Option<PathBuf>
         bounds::bound_processes();
         bounds::bound_memory();
         line::detach_input().map_err(|error| not_confined(&format!("/dev/null: {error}")))?;
-        dropped = line::dropped(table);
         variables.extend(line::variables(temporary.as_deref()));
+    }
+    if request.is_line || runs_code(&request.words[0]) {
+        dropped = line::dropped(table);
     }
     variables.extend(temporary.map(|folder| ("TMPDIR", folder.into_os_string())));
     // bash passes each program its own path.
@@ -176,6 +180,11 @@ fn executable(name: &OsStr) -> Result<PathBuf, Failure> {
         true => failure(NOT_EXECUTABLE, "Permission denied"),
         false => failure(NOT_FOUND, "command not found"),
     })
+}
+
+fn runs_code(name: &OsStr) -> bool {
+    let name = Path::new(name).file_name().and_then(OsStr::to_str);
+    name.is_some_and(|name| RUNNING_CODE.contains(&name) || name.starts_with("python"))
 }
 
 fn sockets_of(name: &OsStr) -> Sockets {

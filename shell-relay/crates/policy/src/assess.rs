@@ -14,7 +14,9 @@ use super::{
     context::{Context, Files},
     danger, file_lookup_cache,
     findings::Findings,
-    known_names, paths, rules, secret_use,
+    known_names,
+    nested::{self, Nested},
+    paths, rules, secret_use,
     verdict::{Level, Verdict},
 };
 
@@ -27,6 +29,11 @@ const NEEDS_LOCK: &str =
 /// Judges a shell line of any number of commands. Always returns a verdict; a check that fails counts as not passed.
 #[must_use]
 pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
+    judge(line, context, 0).into_verdict()
+}
+
+/// Judges a line at this depth of shells in the text of a shell.
+fn judge(line: &str, context: Context<'_>, depth: usize) -> Findings {
     let mut findings = Findings::default();
     let words = as_words(line);
     secret_use::find(line, &words, &mut findings);
@@ -34,11 +41,13 @@ pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
     let lookups = context.files.map(file_lookup_cache::FileLookups::new);
     let context = Context { files: lookups.as_ref().map(|lookups| lookups as &dyn Files), ..context };
     let reading = caught(|| known_names::reading(context.shell, line)).unwrap_or_default();
-    if caught(|| find_what_is_not_plain(&reading, context, &mut findings)).is_none() {
+    let found = caught(|| find_what_is_not_plain(&reading, context, depth, &mut findings));
+    if found.is_none() {
         findings.ask("could not be checked: the check itself failed");
     }
-    // If a line with loops and substitutions only reads, just the commands that it runs count.
-    let judged = if reading.structure.is_some() && findings.level() == Level::Allow { &reading.text } else { line };
+    // If a line with loops, substitutions and shells only reads, just the commands that it runs count.
+    let run = found.flatten().filter(|_| findings.level() == Level::Allow);
+    let judged = run.as_deref().unwrap_or(line);
     let mut harm = Findings::default();
     hidden_characters(line).for_each(|what| harm.danger(format!("contains {what}")));
     if caught(|| find_harm(judged, context, &mut harm)).is_none() {
@@ -48,7 +57,7 @@ pub fn assess_line(line: &str, context: Context<'_>) -> Verdict {
     if lookups.as_ref().is_some_and(file_lookup_cache::FileLookups::is_spent) {
         findings.danger("names more files than are looked at");
     }
-    findings.into_verdict()
+    findings
 }
 
 fn find_harm(line: &str, context: Context<'_>, findings: &mut Findings) {
@@ -61,17 +70,27 @@ fn find_harm(line: &str, context: Context<'_>, findings: &mut Findings) {
     }
 }
 
-fn find_what_is_not_plain(reading: &Reading, context: Context<'_>, findings: &mut Findings) {
+/// Returns the commands that the line runs, as a line, if they are not the line itself.
+fn find_what_is_not_plain(
+    reading: &Reading,
+    context: Context<'_>,
+    depth: usize,
+    findings: &mut Findings,
+) -> Option<String> {
     let line = &*reading.text;
     let commands = match parse_plain(line) {
         Ok(commands) => commands,
-        Err(reason) => return findings.ask(reading.refused.unwrap_or(reason)),
+        Err(reason) => {
+            findings.ask(reading.refused.unwrap_or(reason));
+            return None;
+        }
     };
-    assess_commands(&commands, context, findings);
+    let (plain, has_shells) = without_shells(&commands, context, depth, findings);
+    assess_commands(&plain, context, findings);
     if context.files.is_some() && findings.level() == Level::Ask {
         // A rule reports its first objection: a question about a file must not hide the danger that the text alone shows.
         let mut by_text = Findings::default();
-        assess_commands(&commands, context.without_files(), &mut by_text);
+        assess_commands(&plain, context.without_files(), &mut by_text);
         findings.add_dangers(by_text);
     }
     if let Some(structure) = &reading.structure {
@@ -90,6 +109,31 @@ fn find_what_is_not_plain(reading: &Reading, context: Context<'_>, findings: &mu
     {
         findings.ask(reason);
     }
+    if has_shells {
+        return Some(plain.iter().map(nested::line_of).collect::<Vec<_>>().join("; "));
+    }
+    reading.structure.is_some().then(|| line.to_owned())
+}
+
+/// The commands without the shells whose texts are judged by themselves, and whether there is such a shell.
+fn without_shells(
+    commands: &[SimpleCommand],
+    context: Context<'_>,
+    depth: usize,
+    findings: &mut Findings,
+) -> (Vec<SimpleCommand>, bool) {
+    let mut has_shells = false;
+    let plain = commands.iter().map(|command| {
+        let nested = nested::taken_apart(command, context).filter(|_| depth < nested::MAX_DEPTH);
+        let Some(Nested { command, text }) = nested else { return command.clone() };
+        has_shells = true;
+        findings.put_in_front(judge(&text, context.in_shell(Shell::Bash), depth + 1));
+        let reading = known_names::reading(Shell::Bash, &text);
+        let inner = parse_plain(&reading.text).unwrap_or_default();
+        alone::why_not(&inner).into_iter().for_each(|reason| findings.ask(reason));
+        command
+    });
+    (plain.collect(), has_shells)
 }
 
 /// Judges the words of `commands`, in `line`, that are known only when they run.

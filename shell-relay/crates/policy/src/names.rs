@@ -15,7 +15,7 @@ use cohab_shell_syntax::{SimpleCommand, Structure, parse_plain};
 use super::{
     Context,
     caveat::{Caveat, ProgramFault},
-    known_names, options,
+    known_names, nested, options,
     rules::xargs,
     shell_options,
 };
@@ -78,6 +78,9 @@ pub fn why_not_themselves(line: &str, shell: &Snapshot, context: Context<'_>) ->
         .iter()
         .flat_map(|command| command.words.first().into_iter().chain(xargs::programs_run(&command.words)));
     let programs = programs.map(|name| name.text.as_str());
+    // What a shell in the line runs knows no alias and no function.
+    let in_texts = commands.iter().flat_map(|command| nested::programs_run(&command.words));
+    let in_texts = in_texts.filter_map(|name| why_not_the_named(&name, shell, context));
     let mut caveats: Vec<Caveat> = if let Some(structure) = &reading.structure {
         let of_names = programs.filter_map(|name| why_not_the_named(name, shell, context));
         of_names.chain(why_differs(structure, &commands, shell, context)).collect()
@@ -87,6 +90,7 @@ pub fn why_not_themselves(line: &str, shell: &Snapshot, context: Context<'_>) ->
         let of_names = programs.filter_map(|name| why_not_itself(name, shell, context));
         of_words.chain(of_names).chain(shell_options::why_read_otherwise(&commands, shell)).collect()
     };
+    caveats.extend(in_texts);
     let mut seen = HashSet::new();
     caveats.retain(|caveat| seen.insert(caveat.clone()));
     caveats
@@ -308,6 +312,21 @@ mod tests {
         assert!(why("python3 --version", Shell::Bash, "/home/ann/.pyenv/shims:/usr/bin", &[]).is_some());
         let stand_in = why("cargo --version", Shell::Bash, "/usr/bin", &[]);
         assert_eq!(stand_in.as_deref(), Some("`cargo` may run what the project names: /usr/bin/cargo is rustup"));
+    }
+
+    #[test]
+    fn programs_that_a_program_of_the_line_runs_are_looked_up() {
+        for line in [
+            "pwd | xargs ls -l",
+            "find . -exec ls -l {} +",
+            "timeout -k 1 5 ls -l",
+            "sh -c 'ls -l'",
+            "find . -exec sh -c 'ls -l \"$1\"' _ {} +",
+            "pwd | xargs -n1 bash -c 'for f; do ls -l \"$f\"; done'",
+        ] {
+            let told = why(line, Shell::Bash, "/open:/usr/bin", &[]).unwrap_or_default();
+            assert!(told.contains("others can change: /open/ls"), "{line}: {told}");
+        }
     }
 
     #[test]

@@ -5,7 +5,8 @@
 //! - `--(x y=: z[=])` long options: a flag, one with a value (`=:` text, `=#` number, `=@` path), one with an optional value;
 //!   `-(x y=:)` the same with one dash in front;
 //! - operands: `@*` paths, `@?` at most one, `@:*` a path and texts, `:*` texts, `:?` at most one, `#*` numbers, `0` none, `!x` the
-//!   operands that the rule of that name allows.
+//!   operands that the rule of that name allows; `lock` in front: only where the program is locked. Such a program runs code of the
+//!   folder, or its options are too many to list, but what it is told to do is to look.
 //!
 //! Every other word that begins with `-` is not allowed, abbreviations of long options included. In the table of subcommands the
 //! verbs are phrases with commas between; `a/b` in one stands for either word. Options that a program allows alone may also precede
@@ -50,6 +51,8 @@ pub(super) struct Spec {
     /// Long options with one dash.
     words: HashMap<&'static str, Value>,
     has_dash_number: bool,
+    /// It runs unasked only behind the lock.
+    pub needs_lock: bool,
     pub operands: Operands,
 }
 
@@ -257,7 +260,8 @@ fn alternatives(phrase: &str) -> Vec<String> {
 }
 
 fn parse_spec(options: &'static str, operands: &'static str) -> Spec {
-    let operands = match operands {
+    let locked = operands.strip_prefix("lock ");
+    let operands = match locked.unwrap_or(operands) {
         "@*" => Operands::Paths,
         "@?" => Operands::OnePath,
         "@:*" => Operands::PathAndTexts,
@@ -272,8 +276,14 @@ fn parse_spec(options: &'static str, operands: &'static str) -> Spec {
     let group = |text: &'static str| {
         text.trim_end().trim_end_matches(')').split_whitespace().map(long_option).collect::<HashMap<_, _>>()
     };
-    let mut spec =
-        Spec { short: HashMap::new(), long: group(long), words: group(words), has_dash_number: false, operands };
+    let mut spec = Spec {
+        short: HashMap::new(),
+        long: group(long),
+        words: group(words),
+        has_dash_number: false,
+        needs_lock: locked.is_some(),
+        operands,
+    };
     for token in short.split_whitespace().filter_map(|token| token.strip_prefix('-')) {
         add_short(&mut spec, token);
     }

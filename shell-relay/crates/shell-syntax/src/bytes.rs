@@ -54,7 +54,8 @@ pub(super) fn why_not_plain(line: &str) -> Option<&'static str> {
                 (None, Some(_)) => return Some("escapes a character with a backslash"),
                 (Some(_), Some(_)) => {}
             },
-            (Some(_), '!') => return Some("uses `!` outside single quotes"),
+            // No shell looks up its history for `!=`.
+            (Some(_), '!') if next != Some('=') => return Some("uses `!` outside single quotes"),
             (Some(_), _) => {}
             // `find` and `xargs` put names in the place of these signs.
             (None, '{') if is_lone_pair(line, chars.as_str()) => drop(chars.next()),
@@ -73,7 +74,7 @@ pub(super) fn why_not_plain(line: &str) -> Option<&'static str> {
                 return Some("names a file descriptor that no shell has");
             }
             (None, '#') if previous.is_whitespace() || ";|&".contains(previous) => return Some("contains a comment"),
-            (None, '!') if !is_lone_word(previous, next) && !is_unequal(previous, chars.as_str()) => {
+            (None, '!') if !is_lone_word(previous, next) && next != Some('=') => {
                 return Some("uses `!` outside single quotes");
             }
             (None, '|') if next == Some('&') => return Some("uses `|&`"),
@@ -109,11 +110,6 @@ fn why_reserved(text: &str) -> Option<&'static str> {
 
 fn is_lone_word(before: char, after: Option<char>) -> bool {
     before.is_whitespace() && after.is_none_or(char::is_whitespace)
-}
-
-/// Whether the sign is `!=` by itself; `rest` follows the first sign.
-fn is_unequal(before: char, rest: &str) -> bool {
-    rest.strip_prefix('=').is_some_and(|rest| is_lone_word(before, rest.chars().next()))
 }
 
 /// Whether more digits than a descriptor has stand before the sign in front of `rest`, the end of `line`: a parser may fail over them.

@@ -86,7 +86,7 @@ fn no_line_of_harm_succeeds() {
     let before = picture(&bench.home());
     let mut succeeded = Vec::new();
     for line in LINES.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        let output = within(bench.confined(&["bash", "-c", line]), &bench, &outsider);
+        let output = within(bench.confined(&["env", "bash", "-c", line]), &bench, &outsider);
         if output.status.success() {
             succeeded.push(format!("{line}: {output:?}"));
         }
@@ -161,7 +161,7 @@ fn no_secret_is_read() {
         "sort -u .env ~/.netrc",
         "python3 -c 'print(open(\".env\").read())'",
     ] {
-        let output = within(bench.confined(&["bash", "-c", line]), &bench, &outsider);
+        let output = within(bench.confined(&["env", "bash", "-c", line]), &bench, &outsider);
         let text = [output.stdout, output.stderr].concat();
         let text = String::from_utf8_lossy(&text).replace("open secret", "");
         assert!(!text.contains("secret\n"), "{line}: {text}");

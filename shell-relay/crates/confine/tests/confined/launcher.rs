@@ -166,6 +166,21 @@ fn root_reads_the_files_of_others_and_changes_none() {
 }
 
 #[test]
+fn a_program_that_runs_code_in_its_words_gets_no_variable_with_a_key() {
+    if skips() {
+        return;
+    }
+    let bench = Bench::new();
+    let said = |words: &[&str]| {
+        let mut command = bench.confined(words);
+        text(&command.env("DEPLOY_TOKEN", "hunter2").env("LANG", "C.UTF-8").stdin(Stdio::null()).output().unwrap())
+    };
+    assert_eq!(said(&["sh", "-c", "echo ${DEPLOY_TOKEN-none} $LANG"]), "none C.UTF-8");
+    assert_eq!(said(&["timeout", "5", "sh", "-c", "echo ${DEPLOY_TOKEN-none} $LANG"]), "none C.UTF-8");
+    assert_eq!(said(&["printenv", "DEPLOY_TOKEN"]), "hunter2");
+}
+
+#[test]
 fn a_record_explains_a_failure() {
     if skips() {
         return;

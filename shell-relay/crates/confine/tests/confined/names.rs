@@ -411,7 +411,7 @@ fn the_server_outlives_programs_and_what_is_no_request() {
     // Waits by number: `wait -n` may have forgotten one that has ended before it.
     let bash = "for n in 1 2 3 4; do \"$0\" names::asking_once --exact --ignored >/dev/null & all+=\" $!\"; done; for one in $all; do wait $one || exit; done";
     let own = std::env::current_exe().unwrap();
-    let mut command = scene.bench.confined(&["bash", "-c", bash, own.to_str().unwrap()]);
+    let mut command = scene.bench.confined(&["env", "bash", "-c", bash, own.to_str().unwrap()]);
     command.env(VARIABLE, &scene.mediator).env("SERVICE", &scene.service);
     assert!(command.output().unwrap().status.success());
 }

@@ -2,7 +2,7 @@
 
 use cohab_shell_syntax::LooseWord;
 
-use super::super::{findings::Findings, options};
+use super::super::{findings::Findings, inline_code, options};
 
 const SHELLS: &[&str] = &[
     "sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "csh", "tcsh", "mksh", "rbash", "pwsh", "nu", "elvish", "xonsh",
@@ -226,7 +226,7 @@ const SHELL_PATHS: &[&str] = &[
     "sh 0<",
 ];
 
-pub(super) fn is_shell(verb: &str) -> bool {
+pub(crate) fn is_shell(verb: &str) -> bool {
     SHELLS.contains(&verb)
 }
 
@@ -265,8 +265,11 @@ pub(super) fn judge_inline(verb: &str, arguments: &[LooseWord], findings: &mut F
     {
         findings.danger("runs a file that anybody may have written");
     }
+    let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
+    let only_computes = !arguments.iter().any(|word| word.expands) && inline_code::only_computes(verb, &texts);
     if is_interpreter(verb)
         && !is_shell(verb)
+        && !only_computes
         && arguments.iter().any(|word| HARMFUL_CODE.iter().any(|piece| word.text.contains(piece)))
     {
         findings.danger(format!("the code for `{verb}` starts programs, connects, deletes or evaluates"));

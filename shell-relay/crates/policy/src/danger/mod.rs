@@ -12,6 +12,7 @@ mod network;
 mod table;
 mod wrappers;
 
+pub(super) use code::is_shell;
 pub(super) use network::{is_loopback, talks_to_network, tells_network};
 pub(super) use wrappers::is_wrapper;
 
@@ -85,7 +86,7 @@ fn collect_words(words: &[LooseWord], budget: &mut Budget, found: &mut Commands)
 
 /// The reason why a command of this name is asked each time, though it may do no harm.
 pub(super) fn why_never_remembered(verb: &str) -> Option<&'static str> {
-    if code::is_shell(verb) || code::is_interpreter(verb) {
+    if is_shell(verb) || code::is_interpreter(verb) {
         return Some("runs code that it is given");
     }
     if is_wrapper(verb) {
@@ -260,7 +261,7 @@ impl Judge<'_, '_> {
             }
             self.judge_text(&text.text);
         }
-        if !code::is_shell(verb) {
+        if !is_shell(verb) {
             if code::reads_program(verb, arguments) && (around.piped_from.is_some() || around.input.is_some()) {
                 code::judge_fed_interpreter(verb, around.input.as_deref(), self.findings);
             }

@@ -6,7 +6,7 @@ use cohab_shell_syntax::{Computed, ComputedKind, SimpleCommand, Word};
 
 use super::{
     super::{danger, launchable},
-    Place, Refusal, ask, check_hoard,
+    Place, Refusal, ask, check_hoard, code,
     paths::{self, PlainPath},
     xargs,
 };
@@ -20,10 +20,14 @@ pub(crate) fn assess(command: &SimpleCommand, at: usize, computed: &Computed, pl
     let Some((name, words)) = command.words.split_first() else { return ask("runs a command that is not told") };
     let name = name.text.as_str();
     let runs_another = danger::is_wrapper(name)
+        || danger::is_shell(name)
         || (name == "find" && words.iter().any(|word| word.text.starts_with("-exec")))
         || (name == "command" && at == 1);
     if runs_another {
         return ask(format!("`{name}` runs a command on what is not known beforehand"));
+    }
+    if at > 0 && code::is_program(name, words, at - 1) {
+        return ask(format!("`{name}` runs code that is formed by an expansion"));
     }
     let shows_files = launchable::holds(command, at, place.context.shell)
         && xargs::shows_contents(name)

@@ -92,7 +92,10 @@ const PLAIN_KINDS: &[&str] = &[
 
 /// A table of plain kinds. Whole objects hold the values of variables.
 fn assess_get(arguments: &Arguments<'_>, operands: &[&str]) -> Result<(), Refusal> {
-    let is_table = |value: &str| matches!(value, "wide" | "name") || shows_plain_fields(value);
+    let are_open = operands.first().is_some_and(|kinds| kinds.split(',').all(|kind| OPEN_KINDS.contains(&kind)));
+    let is_table = |value: &str| {
+        matches!(value, "wide" | "name") || (are_open && matches!(value, "json" | "yaml")) || shows_plain_fields(value)
+    };
     let mut outputs = arguments.options.iter().filter(|(name, _)| matches!(*name, "o" | "output"));
     if !outputs.all(|(_, value)| value.is_some_and(is_table)) || arguments.has(&["w"]) {
         return ask("`kubectl get` that shows whole objects, or goes on");
@@ -100,6 +103,37 @@ fn assess_get(arguments: &Arguments<'_>, operands: &[&str]) -> Result<(), Refusa
     let is_plain = operands.first().is_some_and(|kinds| kinds.split(',').all(|kind| PLAIN_KINDS.contains(&kind)));
     if is_plain { Ok(()) } else { ask("`kubectl get` of a kind that may hold secrets") }
 }
+
+/// Kinds whose whole objects hold no values of variables, and no private data.
+const OPEN_KINDS: &[&str] = &[
+    "endpoints",
+    "endpointslices",
+    "ep",
+    "ev",
+    "events",
+    "hpa",
+    "ing",
+    "ingress",
+    "ingresses",
+    "namespace",
+    "namespaces",
+    "netpol",
+    "networkpolicies",
+    "no",
+    "node",
+    "nodes",
+    "ns",
+    "pdb",
+    "pv",
+    "pvc",
+    "quota",
+    "resourcequotas",
+    "sc",
+    "service",
+    "services",
+    "storageclass",
+    "svc",
+];
 
 /// Fields that hold a name, a number or a state.
 const PLAIN_FIELDS: &[&str] = &[

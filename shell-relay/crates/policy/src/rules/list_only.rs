@@ -3,8 +3,8 @@
 use cohab_shell_syntax::Word;
 
 use super::{
-    super::{Context, options::Arguments, paths},
-    Refusal, ask, check_hoard, check_path,
+    super::{Context, inline_code, options::Arguments, paths},
+    Refusal, ask, check_hoard, check_literal, check_path,
 };
 
 /// Settings of macOS that hold no secret.
@@ -58,6 +58,13 @@ pub(super) fn assess_needed(wanted: &str, arguments: &Arguments<'_>, context: Co
 /// Allows tables and their columns. Queries may call functions that write and run.
 fn assess_schema(arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
     let [file, command] = &arguments.operands[..] else { return ask("`sqlite3` without a database and one command") };
+    if context.confines("sqlite3")
+        && inline_code::only_asks(&command.text)
+        && !command.text.trim_start().starts_with('.')
+    {
+        check_literal(command)?;
+        return check_path(file, context, paths::read_risk);
+    }
     let mut words = command.text.split_whitespace();
     let lists =
         matches!(words.next(), Some(".tables" | ".schema" | ".indexes" | ".indices" | ".databases" | ".fullschema"));

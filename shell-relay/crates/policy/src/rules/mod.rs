@@ -5,6 +5,7 @@
 mod archives;
 mod awk;
 mod clouds;
+mod code;
 pub(super) mod computed;
 mod deep;
 mod find;
@@ -26,6 +27,7 @@ mod purposes;
 mod search;
 mod sed;
 mod shells;
+mod timeout;
 mod unknown;
 mod version_queries;
 pub(super) mod xargs;
@@ -228,7 +230,8 @@ fn assess_words(name: &str, words: &[Word], place: Place<'_>, has_input: bool) -
     }
     match name {
         "find" => return find::assess(words, place),
-        "xargs" => return xargs::assess_xargs(words, place),
+        "timeout" if place.context.confines(name) => return timeout::assess(words, place, has_input),
+        "xargs" => return xargs::assess_xargs(words, place, has_input),
         "sed" => return sed::assess(words, place.context),
         "awk" | "gawk" | "mawk" => return awk::assess(words, place.context),
         "git" => return git::assess(words, place),
@@ -241,6 +244,9 @@ fn assess_words(name: &str, words: &[Word], place: Place<'_>, has_input: bool) -
             return ask(format!("takes over the whole screen: `{name}`"));
         }
         _ => {}
+    }
+    if let Some(outcome) = code::assess(name, words, place.context) {
+        return outcome;
     }
     match options::subcommand(name, words) {
         Ok(Some((spec, words))) => return option_table::assess(name, spec, words, place.context),

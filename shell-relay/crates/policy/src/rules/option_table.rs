@@ -10,13 +10,17 @@ use super::{
         paths,
     },
     ENDS_OPTIONS, HARMLESS_WITH_ANY_OPTION, LISTERS, MAX_WAIT_SECONDS, Refusal, ask, check_hoard, check_links,
-    check_literal, check_path, check_path_text, jq, list_only, misc_programs, operands, printf, search, split,
+    check_literal, check_path, check_path_text, jq, list_only, misc_programs, operands, printf, purposes, search,
+    split,
 };
 
 pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
+    if spec.needs_lock && !context.confines(name) {
+        return ask(purposes::of_program(name));
+    }
     match spec.operands {
         Operands::Rule("any") => return words.iter().try_for_each(|word| check_echoed(word, context)),
-        Operands::Rule("printf") => return printf::assess(words, context.shell),
+        Operands::Rule("printf") => return printf::assess(words, context),
         Operands::Rule("test") => return misc_programs::assess_test(name, words, context),
         _ => {}
     }
@@ -67,6 +71,8 @@ pub(super) fn assess(name: &str, spec: &Spec, words: &[Word], context: Context<'
             operands.first().map_or(Ok(()), |word| check_path(word, context, risk))
         }
         Operands::OneText if operands.len() > 1 => ask(format!("`{name}` may change something with more operands")),
+        // Names of files as texts: the lock keeps the program from harm, whatever they are.
+        Operands::Texts if context.confines(name) => operands.iter().try_for_each(|word| check_echoed(word, context)),
         Operands::OneText | Operands::Texts => operands.iter().try_for_each(|word| check_literal(word)),
         Operands::Numbers => operands.iter().try_for_each(|word| check_number(word)),
         Operands::Nothing if operands.is_empty() => Ok(()),

@@ -3,7 +3,10 @@
 use cohab_shell_state::shell::Shell;
 use cohab_shell_syntax::Word;
 
-use super::{Refusal, ask, check_literal};
+use super::{
+    super::{Context, paths},
+    Refusal, ask, check_literal, check_path,
+};
 
 /// Letters behind a backslash that stand for one sign in every shell.
 const ESCAPES: &[char] = &['a', 'b', 'e', 'f', 'n', 'r', 't', 'v', '\\', '"', '\''];
@@ -16,9 +19,14 @@ enum Conversion {
     Number,
 }
 
-pub(super) fn assess(words: &[Word], shell: Shell) -> Result<(), Refusal> {
-    words.iter().try_for_each(check_literal)?;
+pub(super) fn assess(words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
+    let shell = context.shell;
     let Some((format, values)) = words.split_first() else { return ask("`printf` without a format") };
+    check_literal(format)?;
+    for value in values.iter().filter(|value| value.has_glob) {
+        // `%b` would make signs for the terminal of a name.
+        if format.text.contains('b') { check_literal(value)? } else { check_path(value, context, paths::list_risk)? }
+    }
     if format.text.starts_with('-') {
         return ask("`printf` with an option may set a variable");
     }

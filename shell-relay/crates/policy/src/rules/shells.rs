@@ -102,11 +102,7 @@ fn assess_print(spec: &Spec, words: &[Word], context: Context<'_>) -> Result<(),
         let format = Word { text: format.to_owned(), ..Word::default() };
         let all: Vec<Word> =
             std::iter::once(format).chain(arguments.operands.iter().map(|word| (*word).clone())).collect();
-        return if formats.next().is_none() {
-            printf::assess(&all, context.shell)
-        } else {
-            ask("`print` with two formats")
-        };
+        return if formats.next().is_none() { printf::assess(&all, context) } else { ask("`print` with two formats") };
     }
     option_table::check_leading_pattern("print", &arguments, context)?;
     arguments.operands.iter().try_for_each(|word| option_table::check_echoed(word, context))

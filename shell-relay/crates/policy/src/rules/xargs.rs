@@ -7,10 +7,11 @@ use cohab_shell_syntax::Word;
 
 use super::{
     super::{
+        danger,
         options::{self, Operands},
         paths::{self, PlainPath},
     },
-    Place, Refusal, ask, check_hoard, check_links, check_literal, check_path, find_words, input, operands,
+    Place, Refusal, ask, check_hoard, check_links, check_literal, check_path, find_words, input, operands, timeout,
 };
 
 pub(super) use feed::{Feed, feed};
@@ -19,6 +20,8 @@ const TAKEN_APART: &str = "names of files with blanks or quotes may be taken apa
 const AVOIDS_LINKS: &str = "; `-type f` leaves links out";
 /// Stands for a found name.
 const PLACEHOLDER: &str = "{}";
+/// A word in the place of one that is not known: a name for most programs, a number for the others.
+const ANY: &str = "1";
 /// Programs that show names, sizes and times of their operands, and have no option that does more.
 const NAMERS: &[&str] = &[
     "ls", "dir", "stat", "wc", "du", "file", "basename", "dirname", "echo", "readlink", "realpath", "test", "[",
@@ -133,17 +136,20 @@ impl Call<'_> {
 }
 
 /// Judges `xargs` with the words behind it.
-pub(super) fn assess_xargs(words: &[Word], place: Place<'_>) -> Result<(), Refusal> {
+pub(super) fn assess_xargs(words: &[Word], place: Place<'_>, has_input: bool) -> Result<(), Refusal> {
     let call = call(words)?;
-    if place.fed_by.is_empty() {
+    let Some((name, operands)) = call.command.split_first() else {
+        return if place.fed_by.is_empty() { ask("`xargs` runs a command on what is not known") } else { Ok(()) };
+    };
+    let is_locked = place.context.confines("xargs") && place.context.confines(&name.text);
+    if place.fed_by.is_empty() && !(is_locked && has_input) {
         return ask("`xargs` runs a command on what is not known");
     }
-    let Some((name, operands)) = call.command.split_first() else { return Ok(()) };
     check_plain_operands(operands)?;
     if call.placeholder.is_some_and(|placeholder| name.text.contains(placeholder)) {
         return ask("`xargs` runs what it reads");
     }
-    if call.placeholder.is_none() && !is_complete(&name.text, operands) {
+    if call.placeholder.is_none() && !is_locked && !is_complete(&name.text, operands) {
         return ask("`xargs` runs a command whose last option lacks its value");
     }
     let end = Word { text: PLACEHOLDER.into(), ..Word::default() };
@@ -156,7 +162,9 @@ pub(super) fn assess_xargs(words: &[Word], place: Place<'_>) -> Result<(), Refus
             let number = Word { text: "1".into(), is_bare: true, ..Word::default() };
             super::assess_words("ps", &with_word(&command[1..], placeholder, &number)?, place, true)
         }
-        Feed::Files { roots, is_exact, is_chosen, has_links } if shows_contents(&name.text) => {
+        Feed::Files { roots, is_exact, is_chosen, has_links }
+            if shows_contents(&name.text) && (!is_locked || options::reads_operands(&name.text)) =>
+        {
             for command in place.fed_by.iter().filter(|command| command.words[0].text == "find") {
                 find_words::check_choice(&command.words[1..], place)?;
             }
@@ -176,6 +184,8 @@ pub(super) fn assess_xargs(words: &[Word], place: Place<'_>) -> Result<(), Refus
                 super::assess_words(&name.text, &with_word(&command[1..], placeholder, word)?, place, true)
             })
         }
+        Feed::Words { .. } => assess_on_anything(name, &command, placeholder, call.placeholder.is_none(), place),
+        _ if is_locked => assess_locked(name, &command[1..], placeholder, place),
         _ => assess_on_anything(name, &command, placeholder, call.placeholder.is_none(), place),
     }
 }
@@ -230,6 +240,22 @@ fn assess_on_anything(
     super::assess_words(&name.text, &with_word(&command[1..], placeholder, &any)?, place, true)
 }
 
+/// Judges a locked command that gets any text: none of it does harm, also as an option, but the files that it names may be secret.
+fn assess_locked(name: &Word, operands: &[Word], placeholder: &str, place: Place<'_>) -> Result<(), Refusal> {
+    if danger::hands_on(&name.text) || !super::is_plain_name(name) {
+        return ask(format!("`xargs` runs `{}` on what is not known", name.text));
+    }
+    if shows_contents(&name.text) && !matches!(name.text.as_str(), "git" | "ps") {
+        let here = PlainPath::from_path(place.context.cwd, place.context);
+        if !paths::is_wide(&here, place.context) {
+            check_hoard(".", false, true, place.context)?;
+        }
+    }
+    let filled: Vec<Word> =
+        operands.iter().map(|word| Word { text: word.text.replace(placeholder, ANY), ..word.clone() }).collect();
+    super::assess_words(&name.text, &filled, place, true)
+}
+
 /// Whether a program only counts or reports kinds, once none of its operands is an option.
 fn takes_end_of_options(name: &str) -> bool {
     !shows_contents(name) && !matches!(name, "test" | "[" | "printf" | "echo")
@@ -245,11 +271,20 @@ pub(crate) fn ends_options(words: &[Word]) -> bool {
     })
 }
 
-/// The programs that `xargs` or `find` runs, for callers that resolve names.
+/// The place of the command in the words behind `xargs`, and the value of `-I`; `None` if an option is not known.
+pub(crate) fn command_of(words: &[Word]) -> Option<(usize, Option<&str>)> {
+    let call = call(words).ok()?;
+    Some((words.len() - call.command.len(), call.placeholder))
+}
+
+/// The programs that `xargs`, `find` or `timeout` runs, for callers that resolve names.
 pub(crate) fn programs_run(words: &[Word]) -> Vec<&Word> {
     match words.split_first() {
         Some((name, words)) if name.text == "xargs" => {
             call(words).ok().and_then(|call| call.command.first()).into_iter().collect()
+        }
+        Some((name, words)) if name.text == "timeout" => {
+            timeout::command_of(words).and_then(<[Word]>::first).into_iter().collect()
         }
         Some((name, words)) if name.text == "find" => {
             words.windows(2).filter(|pair| pair[0].text == "-exec").map(|pair| &pair[1]).collect()
