@@ -80,7 +80,7 @@ impl Language {
 
 /// The words behind an interpreter, taken apart.
 #[derive(Debug, Default)]
-pub(crate) struct Call<'a> {
+pub(crate) struct Invocation<'a> {
     /// The numbers of the words that are programs.
     pub(crate) programs: Vec<usize>,
     /// The libraries that options load.
@@ -91,8 +91,8 @@ pub(crate) struct Call<'a> {
 
 impl Language {
     /// Takes the words behind an interpreter apart; `None` if an option is not known, or there is no program.
-    pub(crate) fn call<'a>(&self, words: &[&'a str]) -> Option<Call<'a>> {
-        let mut call = Call::default();
+    pub(crate) fn call<'a>(&self, words: &[&'a str]) -> Option<Invocation<'a>> {
+        let mut call = Invocation::default();
         let mut at = 0;
         while let Some(word) = words.get(at).filter(|word| word.len() > 1 && word.starts_with('-')) {
             at += 1;

@@ -5,7 +5,7 @@ use cohab_shell_syntax::Word;
 use super::{
     super::{
         Context,
-        inline_code::{Call, Language, texts},
+        inline_code::{Invocation, Language, texts},
         paths,
     },
     Refusal, ask, check_path, check_path_text,
@@ -19,7 +19,12 @@ pub(super) fn assess(name: &str, words: &[Word], context: Context<'_>) -> Option
     Some(assess_call(language, &call, words, context))
 }
 
-fn assess_call(language: &Language, call: &Call<'_>, words: &[Word], context: Context<'_>) -> Result<(), Refusal> {
+fn assess_call(
+    language: &Language,
+    call: &Invocation<'_>,
+    words: &[Word],
+    context: Context<'_>,
+) -> Result<(), Refusal> {
     for library in &call.libraries {
         if !language.has_library(library) {
             return ask(format!("the code for `{}` loads `{library}`", language.name));
