@@ -74,7 +74,8 @@ impl Bash {
         let hint = if profile::is_noted(output) { ", the sandbox may have stopped it" } else { "" };
         let summary = summary + hint;
         let first = outcome.first_run.as_ref();
-        let first = first.map(|why| format!("[lock: first {why}; the user let it run once more, without the lock, as follows]\n"));
+        let first = first
+            .map(|why| format!("[lock: first {why}; the user let it run once more, without the lock, as follows]\n"));
         let status = status_line(outcome, cwd_before, timeout);
         let content = format!("{}{output}{gap}{status}", first.unwrap_or_default());
         ToolOutput { content, summary, is_failure }
