@@ -190,10 +190,12 @@ mod tests {
             duration_ms: 0,
             mode: RunMode::Live,
             state_after: StateAfter::Prompt,
-            first_run: None,
+            first_run: Some(format!("it wanted to write {token}")),
         };
         redactor.result(&mut result);
         assert_eq!(unmarked(&result.output), "<secret:gitlab-token#1>\n");
+        let first_run = result.first_run.as_deref().map(unmarked);
+        assert_eq!(first_run.as_deref(), Some("it wanted to write <secret:gitlab-token#1>"));
         let values: Vec<_> = result.env_delta.set.iter().map(|change| change.value.as_deref()).collect();
         assert_eq!(values, [Some("plain"), None, None]);
         let mut decision = ApprovalDecision::Refused { note: format!("use {token}") };

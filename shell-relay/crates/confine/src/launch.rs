@@ -33,8 +33,6 @@ const FIRST_PERSON: u32 = 1_000;
 const LAST_PERSON: u32 = 60_000;
 /// Largest number of homes: each costs some file accesses at every start.
 const HOMES_MAX: usize = 16;
-/// Programs that run code or programs which their words name: they get no variable that may hold a key.
-const RUNNING_CODE: &[&str] = &["bash", "dash", "find", "node", "nodejs", "perl", "ruby", "sh", "timeout", "xargs"];
 /// Programs that ask the kernel by sockets of the network.
 const ASKING_BY_INTERFACES: &[&str] = &["arp", "ifconfig", "iwconfig", "mii-tool", "nameif", "netstat", "route"];
 
@@ -97,12 +95,33 @@ pub struct Ready {
     pub variables: Vec<(&'static str, OsString)>,
 }
 
+/// What programs get of the environment.
+#[derive(Clone, Copy, Debug)]
+pub struct Inheritance<'a> {
+    /// Variables without keys: a table with rows of `how | names`.
+    pub variables: &'a str,
+    /// Programs that get no others; all that begin with `python` are among them.
+    pub running_code: &'a [&'a str],
+}
+
+impl Inheritance<'_> {
+    fn is_cut_for(&self, program: &OsStr) -> bool {
+        let name = Path::new(program).file_name().and_then(OsStr::to_str);
+        name.is_some_and(|name| self.running_code.contains(&name) || name.starts_with("python"))
+    }
+}
+
 /// Finds the program and restricts this process, which can only become the program then. A shell that runs one line, and a program that
-/// runs code in its words, gets the `variables` of a table with rows of `how | names`.
+/// runs code in its words, inherits no variable that may hold a key.
 ///
 /// # Errors
 /// If there is no such program, or it cannot be confined; then nothing must be started.
-pub fn prepare(request: &Request, places: Places<'_>, variables: &str, support: Support) -> Result<Ready, Failure> {
+pub fn prepare(
+    request: &Request,
+    places: Places<'_>,
+    inheritance: Inheritance<'_>,
+    support: Support,
+) -> Result<Ready, Failure> {
     let Some(name) = request.words.first() else { return Err(not_confined("there is no program")) };
     let file = executable(name)?;
     if !support.can_launch() {
@@ -138,10 +157,15 @@ pub fn prepare(request: &Request, places: Places<'_>, variables: &str, support: 
     }
     let mediator = Mediator::of_environment();
     enforce(&rules, support, mediator.as_ref()).map_err(|error| not_confined(&error.to_string()))?;
-    ready(&file, request, variables, temporary)
+    ready(&file, request, inheritance, temporary)
 }
 
-fn ready(file: &Path, request: &Request, table: &str, temporary: Option<PathBuf>) -> Result<Ready, Failure> {
+fn ready(
+    file: &Path,
+    request: &Request,
+    inheritance: Inheritance<'_>,
+    temporary: Option<PathBuf>,
+) -> Result<Ready, Failure> {
     let text = |word: &OsStr| CString::new(word.as_bytes()).map_err(|error| not_confined(&error.to_string()));
     let (mut variables, mut dropped) = (Vec::new(), Vec::new());
     if request.is_line {
@@ -150,8 +174,8 @@ fn ready(file: &Path, request: &Request, table: &str, temporary: Option<PathBuf>
         line::detach_input().map_err(|error| not_confined(&format!("/dev/null: {error}")))?;
         variables.extend(line::variables(temporary.as_deref()));
     }
-    if request.is_line || runs_code(&request.words[0]) {
-        dropped = line::dropped(table);
+    if request.is_line || inheritance.is_cut_for(&request.words[0]) {
+        dropped = line::dropped(inheritance.variables);
     }
     variables.extend(temporary.map(|folder| ("TMPDIR", folder.into_os_string())));
     // bash passes each program its own path.
@@ -180,11 +204,6 @@ fn executable(name: &OsStr) -> Result<PathBuf, Failure> {
         true => failure(NOT_EXECUTABLE, "Permission denied"),
         false => failure(NOT_FOUND, "command not found"),
     })
-}
-
-fn runs_code(name: &OsStr) -> bool {
-    let name = Path::new(name).file_name().and_then(OsStr::to_str);
-    name.is_some_and(|name| RUNNING_CODE.contains(&name) || name.starts_with("python"))
 }
 
 fn sockets_of(name: &OsStr) -> Sockets {

@@ -13,10 +13,10 @@ use std::{
 };
 
 use cohab_confine::{
-    launch::{self, Failure, Ready, Request},
+    launch::{self, Failure, Inheritance, Ready, Request},
     secrets::Places,
 };
-use cohab_policy_data::{VARIABLES, sensitive_paths as places};
+use cohab_policy_data::{RUNNING_CODE, VARIABLES, sensitive_paths as places};
 
 const PLACES: Places<'_> = Places {
     in_homes: places::SECRET_PLACES,
@@ -24,6 +24,8 @@ const PLACES: Places<'_> = Places {
     names: &[places::SECRET_NAMES, places::SECRET_EXACT_NAMES],
     plain_names: places::PLAIN_NAMES,
 };
+
+const INHERITANCE: Inheritance<'_> = Inheritance { variables: VARIABLES, running_code: RUNNING_CODE };
 
 /// The C runtime calls this.
 #[expect(unsafe_code, reason = "the name that the C runtime calls")]
@@ -41,7 +43,7 @@ fn run(words: impl Iterator<Item = OsString>) -> u8 {
         complain(launch::USAGE);
         return launch::NOT_CONFINED;
     };
-    let failure = match launch::prepare(&request, PLACES, VARIABLES, cohab_confine::claimed()) {
+    let failure = match launch::prepare(&request, PLACES, INHERITANCE, cohab_confine::claimed()) {
         Ok(ready) => {
             let error = become_program(&ready);
             let name = request.words[0].to_string_lossy().into_owned();

@@ -85,12 +85,13 @@ fn find_what_is_not_plain(
             return None;
         }
     };
-    let (plain, has_shells) = without_shells(&commands, context, depth, findings);
-    assess_commands(&plain, context, findings);
+    let without_shells = without_shells(&commands, context, depth, findings);
+    let plain = without_shells.as_deref().unwrap_or(&commands);
+    assess_commands(plain, context, findings);
     if context.files.is_some() && findings.level() == Level::Ask {
         // A rule reports its first objection: a question about a file must not hide the danger that the text alone shows.
         let mut by_text = Findings::default();
-        assess_commands(&plain, context.without_files(), &mut by_text);
+        assess_commands(plain, context.without_files(), &mut by_text);
         findings.add_dangers(by_text);
     }
     if let Some(structure) = &reading.structure {
@@ -109,31 +110,31 @@ fn find_what_is_not_plain(
     {
         findings.ask(reason);
     }
-    if has_shells {
+    if without_shells.is_some() {
         return Some(plain.iter().map(nested::line_of).collect::<Vec<_>>().join("; "));
     }
     reading.structure.is_some().then(|| line.to_owned())
 }
 
-/// The commands without the shells whose texts are judged by themselves, and whether there is such a shell.
+/// The commands without the shells whose texts are judged by themselves; `None` if there is no such shell.
 fn without_shells(
     commands: &[SimpleCommand],
     context: Context<'_>,
     depth: usize,
     findings: &mut Findings,
-) -> (Vec<SimpleCommand>, bool) {
-    let mut has_shells = false;
-    let plain = commands.iter().map(|command| {
-        let nested = nested::taken_apart(command, context).filter(|_| depth < nested::MAX_DEPTH);
-        let Some(Nested { command, text }) = nested else { return command.clone() };
-        has_shells = true;
+) -> Option<Vec<SimpleCommand>> {
+    let shells: Vec<Option<Nested<'_>>> =
+        commands.iter().map(|command| nested::taken_apart(command, context)).collect();
+    if depth == nested::MAX_DEPTH || shells.iter().all(Option::is_none) {
+        return None;
+    }
+    let plain = commands.iter().zip(shells).map(|(command, shell)| {
+        let Some(Nested { command, text }) = shell else { return command.clone() };
         findings.put_in_front(judge(&text, context.in_shell(Shell::Bash), depth + 1));
-        let reading = known_names::reading(Shell::Bash, &text);
-        let inner = parse_plain(&reading.text).unwrap_or_default();
-        alone::why_not(&inner).into_iter().for_each(|reason| findings.ask(reason));
+        alone::why_not(&nested::commands_of(&text)).into_iter().for_each(|reason| findings.ask(reason));
         command
     });
-    (plain.collect(), has_shells)
+    Some(plain.collect())
 }
 
 /// Judges the words of `commands`, in `line`, that are known only when they run.

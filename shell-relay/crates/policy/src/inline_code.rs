@@ -1,7 +1,7 @@
 //! Reads small programs in the words of a line: `python3 -c`, `node -e`, `perl -ne`, `ruby -e`. Pure.
 //!
-//! A program only computes if all that it names is known to read and to compute. No table of words shows all that a program does, so this
-//! alone allows nothing: the rule that asks here wants the lock as well.
+//! A program seems to read if it loads known libraries only and holds no word that is known to act. A list of such words is never
+//! complete, so this alone allows nothing: the rule that asks here wants the lock as well.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -142,7 +142,7 @@ impl Language {
         (takes || is_letter(last)).then_some(takes)
     }
 
-    /// Something that a program may do beside reading and computing; `None` if all its words are known.
+    /// Something that a program may do beside reading and computing; `None` if nothing in it is known to act.
     pub(crate) fn why_it_may_act(&self, program: &str) -> Option<String> {
         let is_odd = program.len() > MAX_PROGRAM_BYTES || !program.is_ascii() || program.contains("\\u");
         if is_odd || (program.contains('`') && self.name != "node") {
@@ -313,8 +313,8 @@ pub(crate) fn only_asks(sql: &str) -> bool {
     !is_set && !names(&lower).iter().any(|(_, name)| CHANGES.contains(name))
 }
 
-/// Whether all programs in the words behind the interpreter `name` are known to read and to compute.
-pub(crate) fn only_computes(name: &str, words: &[&str]) -> bool {
+/// Whether nothing is known to act in the programs in the words behind the interpreter `name`.
+pub(crate) fn seems_to_read(name: &str, words: &[&str]) -> bool {
     let Some(language) = Language::of(name) else { return false };
     language.call(words).is_some_and(|call| {
         call.libraries.iter().all(|library| language.has_library(library))

@@ -2,7 +2,8 @@
 //!
 //! `cohab-shell-syntax` reads the lines; this crate knows what their words do. Allow is a whitelist: of structure (plain commands on
 //! which two parsers agree), of names and options (`options`, a table), of the small languages of some programs (`rules`), and of paths
-//! (`paths`). Everything else is asked. Apart from that, `danger` walks all of the text, nested and broken parts included, and looks for
+//! (`paths`). Everything else is asked. Where a program is locked, more is allowed: a program in words in which nothing is known to act
+//! (`inline_code`), and a shell whose text is judged like a line (`nested`). Apart from that, `danger` walks all of the text, nested and broken parts included, and looks for
 //! known harm; it only ever makes the question louder.
 //!
 //! The parsers read bash. In zsh and fish the same text may mean something else: there a line is allowed only if all three shells read

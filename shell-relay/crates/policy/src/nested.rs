@@ -11,7 +11,7 @@ use cohab_shell_syntax::{SimpleCommand, Word, parse_plain};
 use super::{Context, known_names, rules::xargs};
 
 /// Shells whose text is read by the rules of bash.
-const SHELLS: [&str; 3] = ["bash", "dash", "sh"];
+pub(super) const SHELLS: [&str; 3] = ["bash", "dash", "sh"];
 /// Letters of options that only make a shell end earlier.
 const PLAIN_OPTIONS: &str = "eux";
 /// The stand-in of a shell that gets the names of files: it reads them.
@@ -40,7 +40,8 @@ struct Found<'a> {
     text: &'a Word,
 }
 
-fn find<'a>(words: &'a [Word]) -> Option<Found<'a>> {
+/// The shell with a text in these words, if there is one.
+fn shell_in<'a>(words: &'a [Word]) -> Option<Found<'a>> {
     let (at, placeholder) = match words.first()?.text.as_str() {
         "find" => (words.iter().position(|word| word.text == "-exec")? + 1, Some("{}")),
         "xargs" => {
@@ -56,19 +57,23 @@ fn find<'a>(words: &'a [Word]) -> Option<Found<'a>> {
     is_read.then_some(Found { at, placeholder, text })
 }
 
+/// The commands that a text runs; none if it is not read.
+pub(super) fn commands_of(text: &str) -> Vec<SimpleCommand> {
+    parse_plain(&known_names::reading(Shell::Bash, text).text).unwrap_or_default()
+}
+
 /// The names of the programs in the text of a shell in these words.
 pub(super) fn programs_run(words: &[Word]) -> Vec<String> {
-    let Some(Found { text, .. }) = find(words) else { return Vec::new() };
-    let reading = known_names::reading(Shell::Bash, &with_unknown(&text.text));
-    let commands = parse_plain(&reading.text).unwrap_or_default();
-    commands.into_iter().filter_map(|command| command.words.into_iter().next()).map(|name| name.text).collect()
+    let Some(Found { text, .. }) = shell_in(words) else { return Vec::new() };
+    let commands = commands_of(&with_unknown(&text.text)).into_iter();
+    commands.filter_map(|command| command.words.into_iter().next()).map(|name| name.text).collect()
 }
 
 /// Takes the text out; `None` if the command starts no shell with a text, or nothing would confine it.
 pub(super) fn taken_apart<'a>(command: &'a SimpleCommand, context: Context<'_>) -> Option<Nested<'a>> {
     let words = &command.words;
     let name = words.first().filter(|name| context.confines(&name.text))?;
-    let Found { at, placeholder, text } = find(words)?;
+    let Found { at, placeholder, text } = shell_in(words)?;
     let text = with_unknown(&text.text);
     let is_shell = |word: &Word| word.text == "_" || SHELLS.contains(&word.text.as_str());
     if at == 0 && words[3..].iter().all(is_shell) {

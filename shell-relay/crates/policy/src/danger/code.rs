@@ -265,12 +265,10 @@ pub(super) fn judge_inline(verb: &str, arguments: &[LooseWord], findings: &mut F
     {
         findings.danger("runs a file that anybody may have written");
     }
-    let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
-    let only_computes = !arguments.iter().any(|word| word.expands) && inline_code::only_computes(verb, &texts);
     if is_interpreter(verb)
         && !is_shell(verb)
-        && !only_computes
         && arguments.iter().any(|word| HARMFUL_CODE.iter().any(|piece| word.text.contains(piece)))
+        && !seems_to_read(verb, arguments)
     {
         findings.danger(format!("the code for `{verb}` starts programs, connects, deletes or evaluates"));
     }
@@ -293,6 +291,12 @@ pub(super) fn judge_inline(verb: &str, arguments: &[LooseWord], findings: &mut F
     if !TEXT_ONLY.contains(&verb) && arguments.iter().any(|word| names_shell(&word.text) && !is_only_read(word)) {
         findings.danger(format!("`{verb}` is told to start a shell"));
     }
+}
+
+/// Whether the programs in the arguments are read to their end, and nothing in them is known to act.
+fn seems_to_read(verb: &str, arguments: &[LooseWord]) -> bool {
+    let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
+    !arguments.iter().any(|word| word.expands) && inline_code::seems_to_read(verb, &texts)
 }
 
 /// Whether one of [`SHELL_PATHS`] stands in the text as a whole word.

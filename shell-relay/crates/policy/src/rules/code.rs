@@ -51,7 +51,8 @@ fn assess_call(
 
 /// Whether the word number `at` behind the interpreter `name` is a program.
 pub(super) fn is_program(name: &str, words: &[Word], at: usize) -> bool {
-    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-    let call = Language::of(name).and_then(|language| language.call(&texts));
-    call.is_some_and(|call| call.programs.contains(&at))
+    Language::of(name).is_some_and(|language| {
+        let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+        language.call(&texts).is_some_and(|call| call.programs.contains(&at))
+    })
 }

@@ -6,14 +6,8 @@ use cohab_shell_syntax::{Computed, ComputedKind, SimpleCommand, Word};
 
 use super::{
     super::{danger, launchable},
-    Place, Refusal, ask, check_hoard, code,
-    paths::{self, PlainPath},
-    xargs,
+    Place, Refusal, ask, code, xargs,
 };
-
-/// Programs whose operands are no files, and which have no option that shows a file.
-const NO_FILES: &[&str] =
-    &["apt-cache", "getent", "git", "groups", "id", "numfmt", "pgrep", "pidof", "ps", "seq", "tput", "which"];
 
 /// Judges the word number `at` of a command, which is `computed`.
 pub(crate) fn assess(command: &SimpleCommand, at: usize, computed: &Computed, place: Place<'_>) -> Result<(), Refusal> {
@@ -29,19 +23,12 @@ pub(crate) fn assess(command: &SimpleCommand, at: usize, computed: &Computed, pl
     if at > 0 && code::is_program(name, words, at - 1) {
         return ask(format!("`{name}` runs code that is formed by an expansion"));
     }
-    let shows_files = launchable::holds(command, at, place.context.shell)
-        && xargs::shows_contents(name)
-        && !NO_FILES.contains(&name)
-        && !xargs::HARMLESS_WITH_ANY_OPTION.contains(&name);
+    let shows_files = launchable::holds(command, at, place.context.shell) && xargs::shows_any_file(name);
     // A known word is judged as it is written.
     if !shows_files || computed.kind != ComputedKind::Any || is_value(name, words, at) {
         return Ok(());
     }
-    let here = PlainPath::from_path(place.context.cwd, place.context);
-    if paths::is_wide(&here, place.context) {
-        return Ok(());
-    }
-    check_hoard(".", false, true, place.context)
+    xargs::check_any_file(place.context)
 }
 
 /// Whether a word, with any value, can only be a text or a value of an option to this program.

@@ -19,7 +19,7 @@ pub(super) fn assess(rule: &str, arguments: &Arguments<'_>, operands: &[&str]) -
     }
 }
 
-/// Kinds whose tables show no private values.
+/// Kinds whose tables show no private values, but whose whole objects may.
 const PLAIN_KINDS: &[&str] = &[
     "all",
     "clusterrole",
@@ -45,54 +45,28 @@ const PLAIN_KINDS: &[&str] = &[
     "deployment",
     "deployments",
     "ds",
-    "endpoints",
-    "endpointslices",
-    "ep",
-    "ev",
-    "events",
-    "hpa",
-    "ing",
-    "ingress",
     "ingressclass",
-    "ingresses",
     "job",
     "jobs",
-    "namespace",
-    "namespaces",
-    "netpol",
-    "networkpolicies",
-    "no",
-    "node",
-    "nodes",
-    "ns",
-    "pdb",
     "po",
     "pod",
     "pods",
-    "pv",
-    "pvc",
-    "quota",
     "replicaset",
     "replicasets",
-    "resourcequotas",
     "rolebindings",
     "roles",
     "rs",
     "sa",
-    "sc",
-    "service",
     "serviceaccounts",
-    "services",
     "statefulset",
     "statefulsets",
-    "storageclass",
     "sts",
-    "svc",
 ];
 
 /// A table of plain kinds. Whole objects hold the values of variables.
 fn assess_get(arguments: &Arguments<'_>, operands: &[&str]) -> Result<(), Refusal> {
-    let are_open = operands.first().is_some_and(|kinds| kinds.split(',').all(|kind| OPEN_KINDS.contains(&kind)));
+    let are_all = |known: &dyn Fn(&str) -> bool| operands.first().is_some_and(|kinds| kinds.split(',').all(known));
+    let are_open = are_all(&|kind| OPEN_KINDS.contains(&kind));
     let is_table = |value: &str| {
         matches!(value, "wide" | "name") || (are_open && matches!(value, "json" | "yaml")) || shows_plain_fields(value)
     };
@@ -100,7 +74,7 @@ fn assess_get(arguments: &Arguments<'_>, operands: &[&str]) -> Result<(), Refusa
     if !outputs.all(|(_, value)| value.is_some_and(is_table)) || arguments.has(&["w"]) {
         return ask("`kubectl get` that shows whole objects, or goes on");
     }
-    let is_plain = operands.first().is_some_and(|kinds| kinds.split(',').all(|kind| PLAIN_KINDS.contains(&kind)));
+    let is_plain = are_all(&|kind| OPEN_KINDS.contains(&kind) || PLAIN_KINDS.contains(&kind));
     if is_plain { Ok(()) } else { ask("`kubectl get` of a kind that may hold secrets") }
 }
 

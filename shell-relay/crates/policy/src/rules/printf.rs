@@ -15,6 +15,8 @@ const ESCAPES: &[char] = &['a', 'b', 'e', 'f', 'n', 'r', 't', 'v', '\\', '"', '\
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Conversion {
     Text,
+    /// A text whose backslashes stand for signs, also for those that the terminal obeys.
+    Escapes,
     /// Some shells evaluate the value.
     Number,
 }
@@ -23,21 +25,22 @@ pub(super) fn assess(words: &[Word], context: Context<'_>) -> Result<(), Refusal
     let shell = context.shell;
     let Some((format, values)) = words.split_first() else { return ask("`printf` without a format") };
     check_literal(format)?;
-    for value in values.iter().filter(|value| value.has_glob) {
-        // `%b` would make signs for the terminal of a name.
-        if format.text.contains('b') { check_literal(value)? } else { check_path(value, context, paths::list_risk)? }
-    }
     if format.text.starts_with('-') {
         return ask("`printf` with an option may set a variable");
     }
     let Some(conversions) = conversions(&format.text) else {
         return ask("a format of `printf` that may set a variable, or is not understood");
     };
+    // A pattern stands for any number of values, so each conversion may get a name.
+    let takes_names = !conversions.is_empty() && conversions.iter().all(|conversion| *conversion == Conversion::Text);
+    for value in values.iter().filter(|value| value.has_glob) {
+        if takes_names { check_path(value, context, paths::list_risk)? } else { check_literal(value)? }
+    }
     // The format is used again for values that are left.
     let mut pairs = conversions.iter().cycle().zip(values);
     // zsh evaluates even a name, and what the variable of that name holds; the others no word at all.
     let is_harmless = |text: &str| is_literal_number(text) || (shell != Shell::Zsh && is_word(text));
-    if pairs.all(|(conversion, value)| *conversion == Conversion::Text || is_harmless(&value.text)) {
+    if pairs.all(|(conversion, value)| *conversion != Conversion::Number || is_harmless(&value.text)) {
         Ok(())
     } else {
         ask("`printf` with a number that some shells evaluate")
@@ -65,7 +68,8 @@ fn conversions(format: &str) -> Option<Vec<Conversion>> {
         let behind = behind_width(behind)?;
         let behind = behind.strip_prefix('.').map_or(Some(behind), behind_width)?;
         found.push(match behind.chars().next()? {
-            's' | 'b' | 'q' | 'c' => Conversion::Text,
+            's' | 'q' | 'c' => Conversion::Text,
+            'b' => Conversion::Escapes,
             'd' | 'i' | 'u' | 'o' | 'x' | 'X' | 'f' | 'e' | 'g' => Conversion::Number,
             _ => return None,
         });
@@ -111,13 +115,15 @@ fn is_literal_number(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]
     fn a_format_is_read_to_its_end() {
-        use Conversion::{Number, Text};
+        use Conversion::{Escapes, Number, Text};
         assert_eq!(conversions("%s: %5.2f%%\\n"), Some(vec![Text, Number]));
-        assert_eq!(conversions("\\033[1m%-10s\\x1b[0m %b\\t\\\\x"), Some(vec![Text, Text]));
+        assert_eq!(conversions("\\033[1m%-10s\\x1b[0m %b\\t\\\\x"), Some(vec![Text, Escapes]));
         assert_eq!(conversions("\\033(0\\016\\0331m\\x1B\\7\\xe9%s"), Some(vec![Text]));
         for format in [
             "%n",
@@ -142,6 +148,25 @@ mod tests {
             "%.999999s",
         ] {
             assert_eq!(conversions(format), None, "{format}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_may_stand_only_where_each_conversion_shows_a_name() {
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+            let context = Context::new(Path::new("/home/ann/work/app"), Path::new("/home/ann")).in_shell(shell);
+            let words = |texts: &[&str]| -> Vec<Word> {
+                let word = |text: &&str| Word { text: (*text).into(), has_glob: text.contains('*'), ..Word::default() };
+                texts.iter().map(word).collect()
+            };
+            let is_allowed = |texts: &[&str]| assess(&words(texts), context).is_ok();
+            assert!(is_allowed(&["%s\\n", "*.md"]) && is_allowed(&["%s %q\\n", "a", "src/*"]), "{shell:?}");
+            // The second match would be a number, which zsh evaluates.
+            for texts in
+                [&["%s %d\\n", "*"][..], &["%b\\n", "*"], &["%s%b", "*"], &["%d", "*"], &["x", "*"], &["*", "a"]]
+            {
+                assert!(!is_allowed(texts), "{shell:?} {texts:?}");
+            }
         }
     }
 

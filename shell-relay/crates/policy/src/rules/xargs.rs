@@ -7,7 +7,7 @@ use cohab_shell_syntax::Word;
 
 use super::{
     super::{
-        danger,
+        Context, danger,
         options::{self, Operands},
         paths::{self, PlainPath},
     },
@@ -30,6 +30,10 @@ const NAMERS: &[&str] = &[
 /// Programs that are harmless with any text, also as options.
 pub(super) const HARMLESS_WITH_ANY_OPTION: &[&str] =
     &["ls", "dir", "stat", "basename", "dirname", "echo", "readlink", "realpath"];
+
+/// Programs whose operands are no files, and which have no option that shows a file.
+const NO_FILES: &[&str] =
+    &["apt-cache", "getent", "git", "groups", "id", "numfmt", "pgrep", "pidof", "ps", "seq", "tput", "which"];
 
 /// The words of `find` behind `-exec`, and the other output of `find`.
 pub(super) struct Action<'a> {
@@ -65,6 +69,17 @@ pub(super) fn assess_action(
 /// Whether a command shows the contents of files, and not just their names.
 pub(super) fn shows_contents(name: &str) -> bool {
     !NAMERS.contains(&name) && !input::SUMMERS.contains(&name)
+}
+
+/// Whether a program shows the contents of a file if its words name one.
+pub(super) fn shows_any_file(name: &str) -> bool {
+    shows_contents(name) && !NO_FILES.contains(&name) && !HARMLESS_WITH_ANY_OPTION.contains(&name)
+}
+
+/// Judges a locked program that may show any file: places of secrets are hidden from it, and here none may be secret by its name.
+pub(super) fn check_any_file(context: Context<'_>) -> Result<(), Refusal> {
+    let here = PlainPath::from_path(context.cwd, context);
+    if paths::is_wide(&here, context) { Ok(()) } else { check_hoard(".", false, true, context) }
 }
 
 /// Judges `command` with each of `roots` in the place of `placeholder`.
@@ -245,11 +260,8 @@ fn assess_locked(name: &Word, operands: &[Word], placeholder: &str, place: Place
     if danger::hands_on(&name.text) || !super::is_plain_name(name) {
         return ask(format!("`xargs` runs `{}` on what is not known", name.text));
     }
-    if shows_contents(&name.text) && !matches!(name.text.as_str(), "git" | "ps") {
-        let here = PlainPath::from_path(place.context.cwd, place.context);
-        if !paths::is_wide(&here, place.context) {
-            check_hoard(".", false, true, place.context)?;
-        }
+    if shows_any_file(&name.text) {
+        check_any_file(place.context)?;
     }
     let filled: Vec<Word> =
         operands.iter().map(|word| Word { text: word.text.replace(placeholder, ANY), ..word.clone() }).collect();
