@@ -14,6 +14,7 @@ mod policy;
 mod process;
 mod pty;
 mod relay;
+mod relay_turn;
 mod report;
 mod scrub;
 mod start;
@@ -31,7 +32,7 @@ use std::{
 use report::Report;
 
 const USAGE: &str =
-    "Usage: bench [echo|flood|start|idle|relay|stream|wires|clients|calls|gate|policy|context|store|audit|scrub|confine|all]... [--rounds N]
+    "Usage: bench [echo|flood|start|idle|relay|relay-turn|stream|wires|clients|calls|gate|policy|context|store|audit|scrub|confine|all]... [--rounds N]
               [--fast]
 
   --rounds N   rounds of each measure (default 20; flood takes a fifth of it)
@@ -46,9 +47,9 @@ struct Options {
     is_fast: bool,
 }
 
-const MEASURES: [&str; 16] = [
-    "echo", "flood", "start", "idle", "relay", "stream", "wires", "clients", "calls", "gate", "scrub", "policy",
-    "context", "store", "audit", "confine",
+const MEASURES: [&str; 17] = [
+    "echo", "flood", "start", "idle", "relay", "relay-turn", "stream", "wires", "clients", "calls", "gate", "scrub",
+    "policy", "context", "store", "audit", "confine",
 ];
 
 /// The command line, or nothing if it is wrong or asks for help.
@@ -84,6 +85,7 @@ fn main() -> ExitCode {
             "start" => start::measure(&mut report, options.rounds),
             "idle" => idle::measure(&mut report),
             "relay" => relay::measure(&mut report, options.rounds),
+            "relay-turn" => relay_turn::measure(&mut report, options.rounds),
             "context" => context::measure(&mut report, options.rounds),
             "gate" => gate::measure(&mut report, options.rounds),
             "scrub" => scrub::measure(&mut report, options.rounds),

@@ -48,6 +48,26 @@ pub(crate) fn descriptors(pid: u32) -> f64 {
     fs::read_dir(format!("/proc/{pid}/fd")).map_or(f64::NAN, |entries| entries.count() as f64)
 }
 
+/// The processes that it started and that still run.
+pub(crate) fn children(pid: u32) -> Vec<u32> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let lists = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
+    lists.flat_map(|list| list.split_whitespace().filter_map(|word| word.parse().ok()).collect::<Vec<_>>()).collect()
+}
+
+/// Whether all its threads are traced.
+pub(crate) fn is_traced(pid: u32) -> bool {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let mut tracers = tasks.map(|task| number(&task.path().join("status"), "TracerPid:"));
+    tracers.all(|tracer| tracer > 0.0)
+}
+
+/// Presses Ctrl-C for it.
+pub(crate) fn interrupt(pid: u32) {
+    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    let _ = pid.map(|pid| rustix::process::kill_process(pid, rustix::process::Signal::INT));
+}
+
 /// The first number after `key` at the start of a line; NaN if there is no such line.
 fn number(file: &Path, key: &str) -> f64 {
     let text = fs::read_to_string(file).unwrap_or_default();

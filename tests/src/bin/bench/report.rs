@@ -81,6 +81,11 @@ impl Report {
         self.push(measure, subject, figures, String::new(), Verdict::None);
     }
 
+    /// A figure without a bar.
+    pub(crate) fn figure(&mut self, measure: &'static str, subject: &str, value: f64, unit: &str) {
+        self.push(measure, subject, format!("{value:.3} {unit}"), String::new(), Verdict::None);
+    }
+
     /// A figure that must not exceed its bar.
     pub(crate) fn at_most(&mut self, measure: &'static str, subject: &str, value: f64, bar: f64, unit: &str) {
         let verdict = if value <= bar { Verdict::Kept } else { Verdict::Missed };

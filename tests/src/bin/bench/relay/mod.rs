@@ -6,7 +6,7 @@ mod live;
 mod load;
 mod prompt;
 mod reader;
-mod shells;
+pub(crate) mod shells;
 
 use cohab_e2e::Home;
 
