@@ -145,7 +145,7 @@ impl Writer<'_> {
     /// Adds a call and deletes old ones.
     pub(super) fn call(&self, call: &CallRow) -> Result<(), StoreError> {
         let (at_ms, usage) = (call.at.as_millisecond(), &call.usage);
-        self.transaction.execute("DELETE FROM calls WHERE at_ms < ?1", [at_ms - KEPT_MS])?;
+        self.transaction.prepare_cached("DELETE FROM calls WHERE at_ms < ?1")?.execute([at_ms - KEPT_MS])?;
         let insert = "INSERT INTO calls VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
         let values = params![
             at_ms,
@@ -163,7 +163,7 @@ impl Writer<'_> {
             call.cost_source.map(CostSource::word),
             whole(call.took_ms),
         ];
-        self.transaction.execute(insert, values)?;
+        self.transaction.prepare_cached(insert)?.execute(values)?;
         Ok(())
     }
 
@@ -178,7 +178,7 @@ impl Writer<'_> {
             whole(learned.in_use.map(|window| window.tokens)),
             learned.in_use.map(|window| window.source.word()),
         ];
-        self.transaction.execute(insert, values)?;
+        self.transaction.prepare_cached(insert)?.execute(values)?;
         Ok(())
     }
 }

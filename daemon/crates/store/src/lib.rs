@@ -29,4 +29,4 @@ pub mod spool;
 mod usage;
 pub mod worker;
 
-pub use self::{database::Database, error::StoreError, usage::Store};
+pub use self::{database::Database, error::StoreError, usage::{Store, UsageHold}};

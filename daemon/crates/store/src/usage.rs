@@ -18,11 +18,14 @@ use crate::{
     Database, StoreError,
     daily_spend::{Spent, Today},
     row::{CallRow, ModelKey},
-    worker::Worker,
+    worker::{Hold, Worker},
 };
 
 /// Longest wait of a question for the stored facts, once in the daemon's life.
 const LOAD_WAIT: Duration = Duration::from_millis(200);
+/// How long figures of a turn wait for others. The daemon's sudden end takes them; sums in memory have them at once.
+const GATHERS: Duration = Duration::from_millis(250);
+
 /// The store of one user.
 pub struct Store {
     /// Without a file everything stays in memory.
@@ -31,6 +34,9 @@ pub struct Store {
     today: Arc<Mutex<Today>>,
     is_loaded: watch::Sender<bool>,
 }
+
+/// Keeps the file of a [`Store`] open.
+pub struct UsageHold(#[expect(dead_code, reason = "it lives")] Hold<Job>);
 
 enum Job {
     Load,
@@ -44,7 +50,7 @@ impl Store {
     pub fn at(path: PathBuf) -> Self {
         let (learned, today, is_loaded) = (Arc::default(), Arc::default(), watch::Sender::new(false));
         let (known, spent, loaded) = (Arc::clone(&learned), Arc::clone(&today), is_loaded.clone());
-        let worker = Worker::new(path, "the count of tokens and cost is", move |path| {
+        let worker = Worker::new(path, "the count of tokens and cost is", GATHERS, move |path| {
             let database = Database::create(path);
             if database.is_err() {
                 // No caller waits for a file that cannot be read.
@@ -75,7 +81,10 @@ impl Store {
     pub async fn ready(&self) {
         let mut is_loaded = self.is_loaded.subscribe();
         if !*is_loaded.borrow() {
-            self.enqueue(Job::Load);
+            if let Some(worker) = &self.worker {
+                // Not behind others that may wait.
+                drop(worker.enqueue_acknowledged(Job::Load));
+            }
             let loaded = is_loaded.wait_for(|is_loaded| *is_loaded);
             if timeout(LOAD_WAIT, loaded).await.is_err() {
                 tracing::warn!("the store is slow; continuing without it");
@@ -124,6 +133,12 @@ impl Store {
     #[must_use]
     pub fn take_trouble(&self) -> Option<String> {
         self.worker.as_ref()?.take_trouble()
+    }
+
+    /// Keeps the file open as long as the result lives, for the model calls of a turn.
+    #[must_use]
+    pub fn hold(&self) -> Option<UsageHold> {
+        self.worker.as_ref().map(|worker| UsageHold(worker.hold()))
     }
 
     fn enqueue(&self, job: Job) {

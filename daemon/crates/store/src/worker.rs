@@ -1,4 +1,6 @@
-//! The worker writes on a separate thread, so that no caller waits. The thread lives as long as there are jobs or holds.
+//! The worker writes on a separate thread, so that no caller waits. The thread lives as long as there are jobs or holds. Under a hold it
+//! gathers jobs for a short time, so that one write takes what belongs to one step; a job that a caller waits for is written at once, with
+//! all before it.
 
 use std::{
     path::{Path, PathBuf},
@@ -34,6 +36,8 @@ struct Shared<J> {
     /// The name of lost data, as in "... not kept".
     subject: &'static str,
     open: Opener<J>,
+    /// How long jobs wait for others while there are holders.
+    gathers: Duration,
     state: Mutex<WorkerState<J>>,
     /// There are jobs, or the last holder has gone.
     has_changed: Condvar,
@@ -48,6 +52,8 @@ struct WorkerState<J> {
     /// Whether the thread is running.
     is_working: bool,
     is_writing: bool,
+    /// Whether a caller waits for the jobs so far.
+    is_urgent: bool,
     /// Number of holders, which are about to write more.
     holders: usize,
     has_complained: bool,
@@ -61,7 +67,7 @@ impl<J> WorkerState<J> {
     }
 }
 
-/// Keeps the file open as long as it lives: jobs are then written at once.
+/// Keeps the file open as long as it lives, for a series of jobs.
 pub struct Hold<J>(Arc<Shared<J>>);
 
 impl<J> Drop for Hold<J> {
@@ -72,10 +78,12 @@ impl<J> Drop for Hold<J> {
 }
 
 impl<J: Send + 'static> Worker<J> {
-    /// A worker for this file, which need not exist. Nothing is touched before the first job.
+    /// A worker for this file, which need not exist. Nothing is touched before the first job. While there are holders, jobs wait up to
+    /// `gathers` for others.
     pub fn new(
         path: PathBuf,
         subject: &'static str,
+        gathers: Duration,
         open: impl Fn(&Path) -> Result<Write<J>, StoreError> + Send + Sync + 'static,
     ) -> Self {
         let state = WorkerState {
@@ -83,6 +91,7 @@ impl<J: Send + 'static> Worker<J> {
             waiting: Vec::new(),
             is_working: false,
             is_writing: false,
+            is_urgent: false,
             holders: 0,
             has_complained: false,
             trouble: None,
@@ -91,6 +100,7 @@ impl<J: Send + 'static> Worker<J> {
             path,
             subject,
             open: Box::new(open),
+            gathers,
             state: Mutex::new(state),
             has_changed: Condvar::new(),
             became_idle: Condvar::new(),
@@ -124,9 +134,14 @@ impl<J: Send + 'static> Worker<J> {
             return shared.complain("too much waits for the disk");
         }
         state.jobs.push(job);
+        state.is_urgent |= written.is_some();
         state.waiting.extend(written);
         if state.is_working {
-            return shared.has_changed.notify_all();
+            // The thread knows that there are jobs, and waits for more or writes.
+            if state.is_urgent || state.jobs.len() == 1 || state.jobs.len() == MAX_JOBS / 2 {
+                shared.has_changed.notify_all();
+            }
+            return;
         }
         let worker = Arc::clone(shared);
         let thread = thread::Builder::new().name("store".into()).stack_size(STACK_BYTES);
@@ -161,6 +176,8 @@ impl<J: Send + 'static> Worker<J> {
 impl<J> Worker<J> {
     /// Waits until all is written, a second at most. Blocks.
     pub fn flush(&self) {
+        self.shared.state().is_urgent = true;
+        self.shared.has_changed.notify_all();
         let is_busy = |state: &mut WorkerState<J>| state.is_busy();
         let waited = self.shared.became_idle.wait_timeout_while(self.shared.state(), END_WAIT, is_busy);
         drop(waited);
@@ -217,6 +234,8 @@ impl<J> Shared<J> {
         let mut state = self.state();
         loop {
             if !state.jobs.is_empty() {
+                state = self.gathered(state);
+                state.is_urgent = false;
                 state.is_writing = true;
                 return Some((std::mem::take(&mut state.jobs), std::mem::take(&mut state.waiting)));
             }
@@ -233,6 +252,14 @@ impl<J> Shared<J> {
                 return None;
             }
         }
+    }
+
+    /// Waits for more jobs as long as none is urgent and more are likely.
+    fn gathered<'a>(&'a self, state: MutexGuard<'a, WorkerState<J>>) -> MutexGuard<'a, WorkerState<J>> {
+        let may_wait =
+            |state: &mut WorkerState<J>| !state.is_urgent && state.holders > 0 && state.jobs.len() < MAX_JOBS / 2;
+        let waited = self.has_changed.wait_timeout_while(state, self.gathers, may_wait);
+        waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
     fn write(&self, open: &mut Option<Write<J>>, jobs: &[J]) -> Result<(), StoreError> {
@@ -276,3 +303,7 @@ impl<J> Shared<J> {
 fn told(error: &StoreError) -> String {
     error.remedy().map_or_else(|| error.to_string(), |remedy| format!("{error}; {remedy}"))
 }
+
+#[cfg(test)]
+#[path = "worker_tests.rs"]
+mod tests;

@@ -84,7 +84,7 @@ impl AuxiliaryModel {
             Answered { wire: wire.clone(), model, prices }
         };
         let answered = Box::new(answered);
-        let accounting = Arc::new(Accounting { store, session, turn, answered, sent: Mutex::default() });
+        let accounting = Arc::new(Accounting { store, session, turn, answered, sent: Mutex::default(), hold: None });
         Summarizer { provider, request_tokens, account: accounting.account() }
     }
 }

@@ -299,7 +299,14 @@ impl MiddlewareStack<'_> {
             Answered { wire: provider.info().wire, model, prices }
         };
         let answered = Box::new(answered);
-        Some(Accounting { store: Arc::clone(store), session, turn, answered, sent: Mutex::default() })
+        Some(Accounting {
+            store: Arc::clone(store),
+            session,
+            turn,
+            answered,
+            sent: Mutex::default(),
+            hold: store.hold(),
+        })
     }
 
     /// How much who answers at the moment takes, and what it costs.

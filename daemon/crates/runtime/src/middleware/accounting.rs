@@ -10,7 +10,7 @@ use cohab_agent::{Fact, TurnObserver, completion::Account};
 use cohab_config::model_table::Prices;
 use cohab_model_api::TokenUsage;
 use cohab_store::{
-    Store,
+    Store, UsageHold,
     row::{CallRow, CostSource, ModelKey},
 };
 use jiff::Timestamp;
@@ -27,6 +27,8 @@ pub struct Accounting {
     pub answered: Box<dyn Fn() -> Answered + Send + Sync>,
     /// When the last request was made.
     pub sent: Mutex<Option<Instant>>,
+    /// Keeps the store's file open between the model calls of the turn.
+    pub hold: Option<UsageHold>,
 }
 
 /// The model to account for.

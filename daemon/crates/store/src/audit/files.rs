@@ -122,15 +122,21 @@ impl Places {
         let mut options = options();
         options.read(true).write(true).create(may_make).mode(0o600);
         let Some(file) = existing(&self.head_file(), &options)? else { return Ok(None) };
-        for _ in 0..LOCK_TRIES {
-            match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(Some(file)),
-                Err(rustix::io::Errno::WOULDBLOCK) => thread::sleep(LOCK_PAUSE),
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Err(io::Error::new(io::ErrorKind::WouldBlock, "another program holds it locked"))
+        lock(&file)?;
+        Ok(Some(file))
     }
+}
+
+/// Locks a file exclusively, until it is closed or unlocked.
+pub(super) fn lock(file: &File) -> io::Result<()> {
+    for _ in 0..LOCK_TRIES {
+        match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(()),
+            Err(rustix::io::Errno::WOULDBLOCK) => thread::sleep(LOCK_PAUSE),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::WouldBlock, "another program holds it locked"))
 }
 
 fn number(name: &str) -> Option<u64> {

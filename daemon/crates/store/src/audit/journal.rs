@@ -1,4 +1,5 @@
-//! The journal writes records. Each batch is written under the lock of the head, so that several processes make one chain.
+//! The journal writes records. Each batch is written under the lock of the head, so that several processes make one chain. Between two
+//! batches the journal keeps its files open: as long as no other process has written, nothing has to be read again.
 
 use std::{
     fs::{self, File},
@@ -13,6 +14,7 @@ use super::{
     chain::{Fault, Link, opened},
     files::{Places, existing, options, small},
     head::Head,
+    open_files::OpenFiles,
     pace::Pace,
     record::{Event, Note, Record},
     seal::{Key, Mac, Purpose},
@@ -26,6 +28,8 @@ const MAX_SEGMENTS: usize = 16;
 const SEGMENT_DAYS: i64 = 7;
 /// Seconds of a day.
 const DAY: i64 = 86_400;
+/// Files stay open for this long, so that old ones are found and removed.
+const OPEN_SECONDS: i64 = 3_600;
 /// Largest file that is searched for its last sound record.
 const MAX_READ_BYTES: u64 = 2 * SEGMENT_BYTES;
 
@@ -35,6 +39,8 @@ pub struct Journal {
     segment_bytes: u64,
     max_segments: usize,
     pace: Pace,
+    /// The files of the last batch.
+    open: Option<OpenFiles>,
 }
 
 /// The state of the records, and the fault found in them.
@@ -48,7 +54,7 @@ impl Journal {
     /// A journal in these places.
     #[must_use]
     pub fn at(places: Places) -> Self {
-        Self { places, segment_bytes: SEGMENT_BYTES, max_segments: MAX_SEGMENTS, pace: Pace::default() }
+        Self { places, segment_bytes: SEGMENT_BYTES, max_segments: MAX_SEGMENTS, pace: Pace::default(), open: None }
     }
 
     /// The same with smaller and fewer files.
@@ -69,27 +75,56 @@ impl Journal {
     /// The system's error. No note is added then.
     pub fn append(&mut self, notes: &[Note]) -> io::Result<()> {
         let Some(newest) = notes.last() else { return Ok(()) };
+        if let Some(open) = self.open.take().map(|open| open.locked(&self.places)).transpose()?.flatten()
+            && !self.is_over(&open.head, newest)
+            && newest.at.as_second() - open.opened < OPEN_SECONDS
+        {
+            let open = self.write(open, notes.iter())?;
+            self.write_head(&open.key, &open.head, &open.head_file)?;
+            self.open = Some(open.unlocked()?);
+            return Ok(());
+        }
+        self.append_anew(notes, newest)
+    }
+
+    /// Appends after looking at all files, and removes old ones.
+    fn append_anew(&mut self, notes: &[Note], newest: &Note) -> io::Result<()> {
         self.places.make_folders()?;
         self.pace.step();
         let Some(mut head_file) = self.places.lock(true)? else { return Ok(()) };
         let (key, JournalState { mut head, broken }) = self.find(&mut head_file)?;
-        let is_full = head.bytes >= self.segment_bytes;
-        let is_old = newest.at.as_second() - head.since >= SEGMENT_DAYS.min(i64::from(newest.keep_days)) * DAY;
-        let mut segment = if broken.is_some() || head.segment == 0 || is_full || is_old {
+        let segment = if broken.is_some() || self.is_over(&head, newest) {
             self.begin_segment(&mut head, newest.at)?
         } else {
             options().append(true).open(self.places.segment_file(head.segment))?
         };
         let remark = broken.map(|reason| Note { event: Event::Broken { reason }, ..newest.clone() });
-        let lines = seal(&key, &mut head, remark.iter().chain(notes));
-        let length = segment.metadata()?.len();
-        if let Err(error) = self.pace.write(&mut segment, lines.as_bytes()).and_then(|()| segment.sync_data()) {
+        let open = OpenFiles::new(&self.places, newest.at.as_second(), head_file, key, head, segment);
+        let mut open = self.write(open, remark.iter().chain(notes))?;
+        self.prune(&mut open, newest)?;
+        self.open = Some(open.unlocked()?);
+        Ok(())
+    }
+
+    /// Whether the records after this head begin a new file.
+    fn is_over(&self, head: &Head, newest: &Note) -> bool {
+        let is_full = head.bytes >= self.segment_bytes;
+        let is_old = newest.at.as_second() - head.since >= SEGMENT_DAYS.min(i64::from(newest.keep_days)) * DAY;
+        head.segment == 0 || is_full || is_old
+    }
+
+    /// Writes the lines of these notes. They are on disk when this returns.
+    fn write<'a>(&self, mut open: OpenFiles, notes: impl Iterator<Item = &'a Note>) -> io::Result<OpenFiles> {
+        let lines = seal(&open.key, &mut open.head, notes);
+        let length = open.segment.metadata()?.len();
+        let written = self.pace.write(&mut open.segment, lines.as_bytes());
+        if let Err(error) = written.and_then(|()| open.segment.sync_data()) {
             // An incomplete record must not stay; if this fails too, the next writer finds it.
-            let _ = segment.set_len(length);
+            let _ = open.segment.set_len(length);
             return Err(error);
         }
-        head.bytes = length + lines.len() as u64;
-        self.prune(&key, &mut head, newest, &mut head_file)
+        open.head.bytes = length + lines.len() as u64;
+        Ok(open)
     }
 
     /// Finds the end of the chain. Afterwards there is a key, and a head that it has sealed.
@@ -226,7 +261,8 @@ impl Journal {
 
     /// Writes the head, and removes surplus and old files: the head first, so that an interrupted removal does not look like missing
     /// records.
-    fn prune(&self, key: &Key, head: &mut Head, newest: &Note, head_file: &mut File) -> io::Result<()> {
+    fn prune(&self, open: &mut OpenFiles, newest: &Note) -> io::Result<()> {
+        let OpenFiles { head_file, key, head, .. } = open;
         let mut segments = self.places.segments()?;
         segments.retain(|number| *number <= head.segment);
         let too_many = segments.len().saturating_sub(self.max_segments);

@@ -73,7 +73,11 @@ fn many_writers_make_one_chain() {
     append(&home, &["first"]);
     std::thread::scope(|scope| {
         for _ in 0..4 {
-            scope.spawn(|| (0..10).for_each(|_| append(&home, &["one", "two"])));
+            scope.spawn(|| {
+                // Each keeps its files open.
+                let mut journal = Journal::at(home.places.clone());
+                (0..10).for_each(|_| journal.append(&[note(0, "one"), note(0, "two")]).expect("they are kept"));
+            });
         }
     });
     assert_eq!(numbers(&home), (1..=81).collect::<Vec<u64>>());
@@ -143,13 +147,22 @@ fn what_was_wrong_before_a_record_stays_told_after_it() {
         ),
         (foreign, "00000001.jsonl:4: this record was changed"),
     ] {
-        let home = home();
-        append(&home, &["one", "two", "three"]);
-        harm(&home.places);
-        assert!(!faults(&home).is_empty(), "{expected}");
-        append(&home, &["four"]);
-        append(&home, &["five"]);
-        assert_eq!(faults(&home).first().map(String::as_str), Some(expected), "{:?}", faults(&home));
+        for keeps_files_open in [false, true] {
+            let home = home();
+            let mut open = Journal::at(home.places.clone());
+            let mut append = |subjects: &[&str]| {
+                let notes: Vec<Note> = subjects.iter().map(|subject| note(0, subject)).collect();
+                let mut anew = Journal::at(home.places.clone());
+                let journal = if keeps_files_open { &mut open } else { &mut anew };
+                journal.append(&notes).expect("they are kept");
+            };
+            append(&["one", "two", "three"]);
+            harm(&home.places);
+            assert!(!faults(&home).is_empty(), "{expected}");
+            append(&["four"]);
+            append(&["five"]);
+            assert_eq!(faults(&home).first().map(String::as_str), Some(expected), "{:?}", faults(&home));
+        }
     }
 }
 
@@ -255,6 +268,34 @@ fn a_writer_killed_at_any_step_raises_no_alarm() {
         }
         assert!(kills > 30, "{kills}");
     }
+}
+
+#[test]
+fn a_writer_killed_with_its_files_open_raises_no_alarm() {
+    for steps in 0.. {
+        let home = home();
+        let mut journal = Journal::at(home.places.clone());
+        journal.append(&[note(0, "one")]).expect("kept");
+        let is_killed = is_killed(journal, steps, &["two", "three"]);
+        assert_eq!(alarms(&home), [""; 0], "{steps}");
+        append(&home, &["four"]);
+        assert_eq!(faults(&home), [""; 0], "{steps}");
+        if !is_killed {
+            assert_eq!((numbers(&home), steps > 3), (vec![1, 2, 3, 4], true), "{steps}");
+            break;
+        }
+    }
+}
+
+#[test]
+fn another_writer_is_noticed_between_two_batches() {
+    let home = home();
+    let mut journals = [Journal::at(home.places.clone()), Journal::at(home.places.clone())];
+    for round in 0..6 {
+        journals[round % 2].append(&[note(0, "one")]).expect("kept");
+        journals[round / 3].append(&[note(0, "two")]).expect("kept");
+    }
+    assert_eq!((numbers(&home), faults(&home)), ((1..=12).collect(), vec![]));
 }
 
 #[test]

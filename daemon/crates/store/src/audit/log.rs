@@ -18,6 +18,10 @@ const WRITE_WAIT: Duration = Duration::from_secs(2);
 /// The same after a wait that failed.
 const SHORT_WAIT: Duration = Duration::from_millis(20);
 
+/// How long records wait for others that belong to the same step. What the daemon's sudden end takes is at most this much, and never the
+/// record of an action before it runs.
+const GATHERS: Duration = Duration::from_millis(20);
+
 /// Whether a record is on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
@@ -41,7 +45,7 @@ impl AuditLog {
     #[must_use]
     pub fn at(places: Places) -> Self {
         let folder = places.folder.clone();
-        let worker = Worker::new(folder, "the audit log", move |_| {
+        let worker = Worker::new(folder, "the audit log", GATHERS, move |_| {
             let mut journal = Journal::at(places.clone());
             Ok(Box::new(move |notes| Ok(journal.append(notes)?)))
         });

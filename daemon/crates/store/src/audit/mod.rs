@@ -19,6 +19,7 @@ pub mod follow;
 mod head;
 mod journal;
 mod log;
+mod open_files;
 mod pace;
 mod policy_changes;
 pub mod record;

@@ -1,6 +1,7 @@
 //! The archive is the daemon's access to the session store.
 
 use std::{
+    collections::HashSet,
     path::PathBuf,
     sync::{
         Arc,
@@ -33,6 +34,9 @@ const MAX_CHAIN: usize = 64;
 const MAX_INTERRUPTED: usize = 64;
 /// Longest wait for an entry that must be on disk before its action.
 const WRITE_WAIT: Duration = Duration::from_secs(2);
+/// How long entries wait for others of the same step. What the daemon's sudden end takes is at most this much, and never the intent of
+/// an action; the client still has the result of a command, and is asked for it.
+const GATHERS: Duration = Duration::from_millis(20);
 
 /// Stores sessions without delaying callers, and finds them again. No file is open while nothing is written or read.
 #[derive(Clone)]
@@ -70,7 +74,7 @@ impl Archive {
     pub fn without(path: PathBuf, secrets: Arc<Secrets>) -> Self {
         let is_broken = Arc::new(AtomicBool::new(false));
         let was_found_broken = Arc::clone(&is_broken);
-        let worker = Worker::new(path.clone(), "conversations are", move |path| {
+        let worker = Worker::new(path.clone(), "conversations are", GATHERS, move |path| {
             let was_found_broken = Arc::clone(&was_found_broken);
             let check =
                 move || if was_found_broken.swap(false, Ordering::Relaxed) { Err(StoreError::Broken) } else { Ok(()) };
@@ -83,7 +87,8 @@ impl Archive {
                 if entries.is_empty() {
                     return store.settle();
                 }
-                store.append_each(entries.iter().cloned().map(|entry| secrets.scrubbed(entry)))
+                let last = still_valid(entries).into_iter();
+                store.append_each(last.map(|entry| secrets.scrubbed(entry.clone())))
             }))
         });
         Self { path, worker: Arc::new(worker), is_broken }
@@ -196,6 +201,25 @@ impl Archive {
     pub fn events(&self, key: &str) -> Result<Vec<super::EventRow>, StoreError> {
         Ok(self.read(|store| store.events(key, None))?.unwrap_or_default())
     }
+}
+
+/// The entries without the states of turns and steps that a later entry replaces.
+fn still_valid(entries: &[Entry]) -> Vec<&Entry> {
+    let mut later = HashSet::new();
+    let mut valid: Vec<&Entry> = entries
+        .iter()
+        .rev()
+        .filter(|entry| match entry {
+            Entry::Checkpoint(checkpoint) => later.insert(checkpoint.place()),
+            Entry::SetAside { .. } => {
+                later.clear();
+                true
+            }
+            _ => true,
+        })
+        .collect();
+    valid.reverse();
+    valid
 }
 
 /// Sessions with a newest turn that the end of a daemon interrupted, the newest first; with `wanted` only the one of this name.

@@ -299,6 +299,17 @@ pub enum Checkpoint {
     Step(Step),
 }
 
+impl Checkpoint {
+    /// The session, the turn and the number of the step: what a later state of the same replaces.
+    #[must_use]
+    pub fn place(&self) -> (&str, &str, Option<u32>) {
+        match self {
+            Self::Turn(turn) => (&turn.session, &turn.turn, None),
+            Self::Step(step) => (&step.session, &step.turn, Some(step.number)),
+        }
+    }
+}
+
 /// Stores turns and steps. Unknown names are no errors.
 pub trait CheckpointStore {
     /// Stores all of these in their order, or none; when this returns, a process that dies loses none of them.

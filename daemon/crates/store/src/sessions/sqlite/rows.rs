@@ -9,7 +9,7 @@ use crate::StoreError;
 
 /// Whether there is a session of this name.
 pub(super) fn is_there(transaction: &Transaction<'_>, session: &str) -> Result<bool, StoreError> {
-    let row = transaction.query_row("SELECT 1 FROM sessions WHERE key = ?1", [session], |_| Ok(()));
+    let row = transaction.prepare_cached("SELECT 1 FROM sessions WHERE key = ?1")?.query_row([session], |_| Ok(()));
     Ok(row.optional()?.is_some())
 }
 

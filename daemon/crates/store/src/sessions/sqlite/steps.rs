@@ -98,7 +98,7 @@ fn keep_turn(transaction: &Transaction<'_>, turn: &Turn) -> Result<(), StoreErro
         status.as_str().unwrap_or_default(),
         serde_json::to_string(&payload).unwrap_or_default(),
     ];
-    transaction.prepare(upsert)?.execute(values)?;
+    transaction.prepare_cached(upsert)?.execute(values)?;
     Ok(())
 }
 
@@ -112,7 +112,7 @@ fn keep_step(transaction: &Transaction<'_>, step: &Step) -> Result<(), StoreErro
         error: step.error.as_deref(),
         metadata: &step.metadata,
     });
-    let mut replace = transaction.prepare("INSERT OR REPLACE INTO steps VALUES (?6, ?5, ?4, ?3, ?2, ?1)")?;
+    let mut replace = transaction.prepare_cached("INSERT OR REPLACE INTO steps VALUES (?6, ?5, ?4, ?3, ?2, ?1)")?;
     // SQLite has a copy then, and makes a second one: this avoids a third.
     replace.raw_bind_parameter(1, payload)?;
     replace.raw_bind_parameter(2, step.at.as_millisecond())?;
@@ -219,9 +219,9 @@ pub(super) fn fork(transaction: &Transaction<'_>, session: &str, copy: &str) -> 
         SELECT ?2, turn, started_ms, replace(status, 'running', 'idle'),
             json_replace(payload, '$.state.status', replace(status, 'running', 'idle'))
         FROM turns WHERE session = ?1 ORDER BY place";
-    transaction.execute(turns, [session, copy])?;
+    transaction.prepare_cached(turns)?.execute([session, copy])?;
     let steps = "INSERT INTO steps SELECT ?2, turn, number, id, at_ms, payload FROM steps WHERE session = ?1";
-    transaction.execute(steps, [session, copy])?;
+    transaction.prepare_cached(steps)?.execute([session, copy])?;
     Ok(())
 }
 

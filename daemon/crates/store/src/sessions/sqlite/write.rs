@@ -35,7 +35,7 @@ pub(super) fn append<E: Borrow<Scrubbed<Entry>>>(
             Entry::Tasks { session, tasks } => set_tasks(transaction, session, tasks)?,
             Entry::Title { session, instead_of, title } => {
                 let update = "UPDATE sessions SET title = ?3 WHERE key = ?1 AND title = ?2";
-                transaction.execute(update, params![session, instead_of, title])?;
+                transaction.prepare_cached(update)?.execute(params![session, instead_of, title])?;
             }
             Entry::SetAside { session, under } => set_aside(transaction, session, under)?,
             Entry::Left { session, left } => leave(transaction, session, left)?,
@@ -53,7 +53,7 @@ fn begin_turn(
     let upsert = "INSERT INTO sessions VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, 1, NULL, '{}')
         ON CONFLICT (key) DO UPDATE SET active_ms = ?4, cwd = ?5, model = ?6, turns = turns + 1";
     let id = free_id(transaction, session, at)?;
-    transaction.execute(upsert, params![session, id, title, at.as_millisecond(), cwd, model])?;
+    transaction.prepare_cached(upsert)?.execute(params![session, id, title, at.as_millisecond(), cwd, model])?;
     Ok(())
 }
 
@@ -61,7 +61,7 @@ fn begin_turn(
 fn free_id(transaction: &Transaction<'_>, session: &str, at: Timestamp) -> Result<String, StoreError> {
     let id = id::of_key(session);
     let taken = "SELECT 1 FROM sessions WHERE id = ?1 AND key <> ?2";
-    let is_taken = transaction.query_row(taken, [&id, session], |_| Ok(())).optional()?.is_some();
+    let is_taken = transaction.prepare_cached(taken)?.query_row([&id, session], |_| Ok(())).optional()?.is_some();
     Ok(if is_taken { id::of_key(&format!("{session} {}", at.as_microsecond())) } else { id })
 }
 
@@ -69,7 +69,7 @@ fn set_aside(transaction: &Transaction<'_>, session: &str, under: &str) -> Resul
     if is_there(transaction, under)? {
         return Ok(());
     }
-    transaction.execute("UPDATE sessions SET key = ?2 WHERE key = ?1", [session, under])?;
+    transaction.prepare_cached("UPDATE sessions SET key = ?2 WHERE key = ?1")?.execute([session, under])?;
     for table in PARTS {
         transaction.execute(&format!("UPDATE {table} SET session = ?2 WHERE session = ?1"), [session, under])?;
     }
@@ -88,10 +88,10 @@ fn add_event(
     }
     let payload = payload(event);
     let insert = "INSERT INTO events (session, turn, at_ms, kind, payload) VALUES (?1, ?2, ?3, ?4, ?5)";
-    transaction.execute(insert, params![session, turn, at.as_millisecond(), event.kind(), payload])?;
+    transaction.prepare_cached(insert)?.execute(params![session, turn, at.as_millisecond(), event.kind(), payload])?;
     if let Some(text) = event.searchable() {
         let number = transaction.last_insert_rowid();
-        transaction.execute("INSERT INTO search (rowid, text) VALUES (?1, ?2)", params![number, text])?;
+        transaction.prepare_cached("INSERT INTO search (rowid, text) VALUES (?1, ?2)")?.execute(params![number, text])?;
     }
     Ok(())
 }
@@ -103,7 +103,7 @@ fn converse(transaction: &Transaction<'_>, session: &str, from: usize, messages:
     }
     let position = |index: usize| i64::try_from(from + index).unwrap_or(i64::MAX);
     let end = "SELECT ifnull(max(position) + 1, 0) FROM messages WHERE session = ?1";
-    let end: i64 = transaction.query_row(end, [session], |row| row.get(0))?;
+    let end: i64 = transaction.prepare_cached(end)?.query_row([session], |row| row.get(0))?;
     if end < position(0) {
         return Ok(());
     }
@@ -111,7 +111,7 @@ fn converse(transaction: &Transaction<'_>, session: &str, from: usize, messages:
     let mut same = 0;
     {
         let query = "SELECT payload FROM messages WHERE session = ?1 AND position >= ?2 ORDER BY position";
-        let mut statement = transaction.prepare(query)?;
+        let mut statement = transaction.prepare_cached(query)?;
         let mut rows = statement.query(params![session, position(0)])?;
         while let (Some(row), Some(message)) = (rows.next()?, messages.get(same)) {
             if row.get_ref(0)?.as_bytes().ok() != Some(payload(message).as_bytes()) {
@@ -121,9 +121,9 @@ fn converse(transaction: &Transaction<'_>, session: &str, from: usize, messages:
         }
     }
     let delete = "DELETE FROM messages WHERE session = ?1 AND position >= ?2";
-    transaction.execute(delete, params![session, position(same)])?;
+    transaction.prepare_cached(delete)?.execute(params![session, position(same)])?;
     for (index, message) in messages.iter().enumerate().skip(same) {
-        let mut insert = transaction.prepare("INSERT INTO messages VALUES (?1, ?2, ?3)")?;
+        let mut insert = transaction.prepare_cached("INSERT INTO messages VALUES (?1, ?2, ?3)")?;
         insert.raw_bind_parameter(1, session)?;
         insert.raw_bind_parameter(2, position(index))?;
         // SQLite has a copy then, and makes a second one: this avoids a third.
@@ -137,10 +137,10 @@ fn set_tasks(transaction: &Transaction<'_>, session: &str, tasks: &[Task]) -> Re
     if !is_there(transaction, session)? {
         return Ok(());
     }
-    transaction.execute("DELETE FROM tasks WHERE session = ?1", [session])?;
+    transaction.prepare_cached("DELETE FROM tasks WHERE session = ?1")?.execute([session])?;
     for (position, task) in (0_i64..).zip(tasks) {
         let payload = serde_json::to_string(task).unwrap_or_default();
-        transaction.execute("INSERT INTO tasks VALUES (?1, ?2, ?3)", params![session, position, payload])?;
+        transaction.prepare_cached("INSERT INTO tasks VALUES (?1, ?2, ?3)")?.execute(params![session, position, payload])?;
     }
     Ok(())
 }
@@ -148,7 +148,7 @@ fn set_tasks(transaction: &Transaction<'_>, session: &str, tasks: &[Task]) -> Re
 fn leave(transaction: &Transaction<'_>, session: &str, left: &Left) -> Result<(), StoreError> {
     let environment = serde_json::to_string(&left.environment).unwrap_or_default();
     let update = "UPDATE sessions SET cwd = ?2, environment = ?3 WHERE key = ?1";
-    transaction.execute(update, params![session, left.cwd, environment])?;
+    transaction.prepare_cached(update)?.execute(params![session, left.cwd, environment])?;
     Ok(())
 }
 
@@ -158,7 +158,7 @@ fn enforce(transaction: &Transaction<'_>, current: &str, now: Timestamp, limits:
     let mut has_removed = remove_older(transaction, now.as_millisecond().saturating_sub(age_ms))? > 0;
     while is_beyond(transaction, limits)? {
         let oldest = "SELECT key FROM sessions WHERE key <> ?1 ORDER BY active_ms LIMIT 1";
-        let oldest: Option<String> = transaction.query_row(oldest, [current], |row| row.get(0)).optional()?;
+        let oldest: Option<String> = transaction.prepare_cached(oldest)?.query_row([current], |row| row.get(0)).optional()?;
         let Some(oldest) = oldest else { break };
         has_removed |= remove(transaction, &oldest)?;
     }
@@ -166,7 +166,7 @@ fn enforce(transaction: &Transaction<'_>, current: &str, now: Timestamp, limits:
 }
 
 fn is_beyond(transaction: &Transaction<'_>, limits: &Limits) -> Result<bool, StoreError> {
-    let number = |query: &str| transaction.query_row(query, [], |row| row.get::<_, i64>(0));
+    let number = |query: &str| transaction.prepare_cached(query)?.query_row([], |row| row.get::<_, i64>(0));
     let sessions = number("SELECT count(*) FROM sessions")?;
     let pages = number("PRAGMA page_count")? - number("PRAGMA freelist_count")?;
     let bytes = pages.saturating_mul(number("PRAGMA page_size")?);
@@ -176,7 +176,7 @@ fn is_beyond(transaction: &Transaction<'_>, limits: &Limits) -> Result<bool, Sto
 
 pub(super) fn remove_older(transaction: &Transaction<'_>, before_ms: i64) -> Result<usize, StoreError> {
     let keys = {
-        let mut statement = transaction.prepare("SELECT key FROM sessions WHERE active_ms < ?1")?;
+        let mut statement = transaction.prepare_cached("SELECT key FROM sessions WHERE active_ms < ?1")?;
         let rows = statement.query_map([before_ms], |row| row.get::<_, String>(0))?;
         rows.collect::<Result<Vec<_>, _>>()?
     };
@@ -190,7 +190,7 @@ pub(super) fn remove(transaction: &Transaction<'_>, session: &str) -> Result<boo
     for table in PARTS {
         transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [session])?;
     }
-    Ok(transaction.execute("DELETE FROM sessions WHERE key = ?1", [session])? > 0)
+    Ok(transaction.prepare_cached("DELETE FROM sessions WHERE key = ?1")?.execute([session])? > 0)
 }
 
 pub(super) fn fork(
@@ -204,19 +204,19 @@ pub(super) fn fork(
     }
     let row = "INSERT INTO sessions SELECT ?2, ?3, title, ?4, ?4, cwd, model, turns, id, environment FROM sessions
         WHERE key = ?1";
-    if transaction.execute(row, params![session, copy, id::of_key(copy), at.as_millisecond()])? == 0 {
+    if transaction.prepare_cached(row)?.execute(params![session, copy, id::of_key(copy), at.as_millisecond()])? == 0 {
         return Ok(false);
     }
     let messages = "INSERT INTO messages SELECT ?2, position, payload FROM messages WHERE session = ?1";
-    transaction.execute(messages, [session, copy])?;
+    transaction.prepare_cached(messages)?.execute([session, copy])?;
     let tasks = "INSERT INTO tasks SELECT ?2, position, payload FROM tasks WHERE session = ?1";
-    transaction.execute(tasks, [session, copy])?;
+    transaction.prepare_cached(tasks)?.execute([session, copy])?;
     let events = "INSERT INTO events (session, turn, at_ms, kind, payload, copy_of)
         SELECT ?2, turn, at_ms, kind, payload, number FROM events WHERE session = ?1 ORDER BY number";
-    transaction.execute(events, [session, copy])?;
+    transaction.prepare_cached(events)?.execute([session, copy])?;
     let index = "INSERT INTO search (rowid, text) SELECT events.number, search.text FROM events
         JOIN search ON search.rowid = events.copy_of WHERE events.session = ?1";
-    transaction.execute(index, [copy])?;
+    transaction.prepare_cached(index)?.execute([copy])?;
     steps::fork(transaction, session, copy)?;
     Ok(true)
 }
