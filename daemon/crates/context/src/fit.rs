@@ -2,7 +2,7 @@
 //! ends of long arguments of its older calls; at last long outputs and questions lose their middle. A call is never separated from its
 //! result, no call of the running turn is removed, and the end of the question stays.
 
-use std::sync::Arc;
+use std::{cell::RefCell, collections::HashMap, sync::Arc};
 
 use cohab_model_api::{AssistantMessage, JsonObject, Message, ModelRequest, ToolSpec};
 use cohab_text::{
@@ -21,6 +21,14 @@ const ARGUMENT_HEAD_BYTES: usize = 128;
 const MIN_KEPT_BYTES: usize = 2048;
 /// Most tokens of the mark that replaces a middle.
 const CUT_MARK_TOKENS: u64 = 16;
+/// Messages whose estimates are remembered, on each thread: a question asks for those of the whole conversation several times.
+const MAX_SIZES: usize = 16_384;
+
+thread_local! {
+    /// The estimates of messages, by their digests.
+    static SIZES: RefCell<HashMap<u64, u64>> = RefCell::default();
+}
+
 /// Rounds of cutting, since the kept parts may count more than the average.
 const MAX_CUT_ROUNDS: usize = 4;
 
@@ -142,6 +150,15 @@ fn cut_longest(messages: &mut [Message], mut excess_tokens: u64) {
 /// The estimate of one message.
 #[must_use]
 pub fn message_tokens(message: &Message) -> u64 {
+    SIZES.with_borrow_mut(|sizes| {
+        if sizes.len() >= MAX_SIZES {
+            sizes.clear();
+        }
+        *sizes.entry(message.digest()).or_insert_with(|| estimated(message))
+    })
+}
+
+fn estimated(message: &Message) -> u64 {
     match message {
         Message::User { text } => estimate_tokens(text),
         Message::Assistant(message) => assistant_tokens(message),

@@ -1,6 +1,9 @@
 //! The messages of a conversation, independent of any provider.
 
-use std::sync::Arc;
+use std::{
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    sync::Arc,
+};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -13,7 +16,7 @@ pub const NO_APPROVER: &str = "no client is attached to approve it";
 pub type JsonObject = Map<String, Value>;
 
 /// One message of a conversation, independent of any provider.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
 pub enum Message {
     /// From the user, with the context that was added to it.
     User {
@@ -26,8 +29,18 @@ pub enum Message {
     ToolResults(Vec<ToolResult>),
 }
 
+impl Message {
+    /// A number for its content: the same for equal messages, within one process.
+    #[must_use]
+    pub fn digest(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
 /// The content of one answer of the model.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Hash, Serialize, Deserialize)]
 pub struct AssistantMessage {
     /// Its text.
     pub text: String,
@@ -38,7 +51,7 @@ pub struct AssistantMessage {
 }
 
 /// A provider's own form of an assistant message.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
 pub struct ProviderData {
     /// Name of the wire that produced it, as in `ModelInfo::wire`.
     pub wire: String,
@@ -51,7 +64,7 @@ pub struct ProviderData {
 }
 
 /// A request of the model to use a tool.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
 pub struct ToolCall {
     /// The provider's id, or one made for it; unique in the conversation.
     pub id: String,
@@ -62,7 +75,7 @@ pub struct ToolCall {
 }
 
 /// Arguments that are not a JSON object.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct BrokenArguments {
     /// As received.
     pub raw: String,
@@ -71,7 +84,7 @@ pub struct BrokenArguments {
 }
 
 /// The answer to a tool call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ToolResult {
     /// Id of the call.
     pub call_id: String,

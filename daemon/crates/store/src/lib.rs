@@ -29,4 +29,8 @@ pub mod spool;
 mod usage;
 pub mod worker;
 
-pub use self::{database::Database, error::StoreError, usage::{Store, UsageHold}};
+pub use self::{
+    database::Database,
+    error::StoreError,
+    usage::{Store, UsageHold},
+};

@@ -1,5 +1,10 @@
 //! Checks the arguments of a call against the schema that the model got, so that an error names the field at fault.
 
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
 use cohab_model_api::JsonObject;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Deserialize, de::value::MapDeserializer};
@@ -12,8 +17,20 @@ const RESEMBLANCE: f32 = 0.6;
 /// Longest name that is compared and shown, in characters.
 const NAME_MAX_CHARS: usize = 64;
 
+/// The schemas that were asked for, by the id of their type: each request to a model has all of them.
+static SCHEMAS: Mutex<BTreeMap<String, Arc<Value>>> = Mutex::new(BTreeMap::new());
+
 /// The schema of `T`, a struct, in the plain form that every provider accepts: no references, no `format`, no nullable types.
 pub(super) fn schema<T: JsonSchema>() -> Value {
+    Value::clone(&known::<T>())
+}
+
+fn known<T: JsonSchema>() -> Arc<Value> {
+    let mut schemas = SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner);
+    Arc::clone(schemas.entry(T::schema_id().into_owned()).or_insert_with(|| Arc::new(made::<T>())))
+}
+
+fn made<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.meta_schema = None;
         settings.inline_subschemas = true;
@@ -44,7 +61,7 @@ fn simplify(property: &mut Map<String, Value>) {
 /// # Errors
 /// A sentence for the model that names the argument.
 pub(super) fn parse<'a, T: JsonSchema + Deserialize<'a>>(args: &'a JsonObject) -> Result<T, String> {
-    let schema = schema::<T>();
+    let schema = known::<T>();
     let none = Map::new();
     let properties = schema["properties"].as_object().unwrap_or(&none);
     let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();

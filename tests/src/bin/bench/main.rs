@@ -10,6 +10,7 @@ mod echo;
 mod flood;
 mod gate;
 mod idle;
+mod long;
 mod policy;
 mod process;
 mod pty;
@@ -47,9 +48,9 @@ struct Options {
     is_fast: bool,
 }
 
-const MEASURES: [&str; 17] = [
+const MEASURES: [&str; 18] = [
     "echo", "flood", "start", "idle", "relay", "relay-turn", "stream", "wires", "clients", "calls", "gate", "scrub",
-    "policy", "context", "store", "audit", "confine",
+    "policy", "context", "store", "audit", "confine", "long",
 ];
 
 /// The command line, or nothing if it is wrong or asks for help.
@@ -86,6 +87,7 @@ fn main() -> ExitCode {
             "idle" => idle::measure(&mut report),
             "relay" => relay::measure(&mut report, options.rounds),
             "relay-turn" => relay_turn::measure(&mut report, options.rounds),
+            "long" => long::measure(&mut report),
             "context" => context::measure(&mut report, options.rounds),
             "gate" => gate::measure(&mut report, options.rounds),
             "scrub" => scrub::measure(&mut report, options.rounds),

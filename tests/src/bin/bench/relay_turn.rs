@@ -60,7 +60,9 @@ pub(crate) fn measure(report: &mut Report, rounds: usize) {
         let [time, daemon, client, own] = bars(shell);
         report.samples(MEASURE, &of("call to request"), "ms", &turns.times);
         report.at_most(MEASURE, &of("call to request, p50"), turns.times.p50(), time, "ms");
-        for (who, seconds, bar) in [("daemon", turns.cpu[0], daemon), ("client", turns.cpu[1], client), ("shell", turns.cpu[2], own)] {
+        for (who, seconds, bar) in
+            [("daemon", turns.cpu[0], daemon), ("client", turns.cpu[1], client), ("shell", turns.cpu[2], own)]
+        {
             let ms = seconds * 1_000.0 / (rounds * (WARM_UP + CALLS)) as f64;
             report.at_most(MEASURE, &of(&format!("CPU a command, {who}")), ms, bar, "ms");
         }
@@ -100,7 +102,8 @@ impl Turns {
         // A new prompt for each turn would measure the length of the conversation, too.
         home.write_config("[context]\ncompact_over_messages = 200\n");
         let pty = contestants::cohab().at_prompt(&home);
-        let mut made = Self { _server: server, home, pty, moments, times: Samples::default(), cpu: [0.0; 3], pids: [0; 3] };
+        let mut made =
+            Self { _server: server, home, pty, moments, times: Samples::default(), cpu: [0.0; 3], pids: [0; 3] };
         made.ask();
         let daemon = made.home.daemon_pids().first().map_or(0, |pid| pid.as_raw_nonzero().get().unsigned_abs());
         let client = made.pty.pid();

@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// Most remembered texts of a conversation; with more, all are checked again.
-const MAX_KNOWN: usize = 4_096;
+const MAX_KNOWN: usize = 16_384;
 /// Untrusted blocks that accompany the question, and their names for people.
 const BESIDE: [(&str, &str); 3] = [
     ("shell-history", "what your commands printed"),
@@ -116,6 +116,8 @@ impl Reading {
         let mut unread = Vec::new();
         for (index, message) in messages.iter().enumerate() {
             match message {
+                // To take a message apart costs more than to know it.
+                Message::User { text } if !self.suspicions.is_new(&("user", text)) => {}
                 Message::User { text } => {
                     let parts = BESIDE.iter().filter_map(|(tag, name)| Some((name, query_text::inside(text, tag)?)));
                     let parts = parts.filter(|(_, part)| self.suspicions.is_new(*part));

@@ -9,8 +9,6 @@ mod steps;
 
 use std::{
     collections::BTreeMap,
-    hash::{DefaultHasher, Hasher as _},
-    io,
     path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -76,8 +74,8 @@ struct RecorderState {
     current: String,
     /// Decisions about later calls.
     beforehand: Vec<(Effect, Approval)>,
-    /// Stored messages.
-    saved: usize,
+    /// The stored messages.
+    saved: StoredMessages,
     /// Fingerprint of the last stored message: the message may hold megabytes.
     last_saved: Option<u64>,
     /// Fires when the beginning is on disk.
@@ -86,24 +84,25 @@ struct RecorderState {
     rewrites: u32,
 }
 
-/// Distinguishes messages.
-fn fingerprint(message: &Message) -> u64 {
-    struct Sink(DefaultHasher);
-    impl io::Write for Sink {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.write(bytes);
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut sink = Sink(DefaultHasher::new());
-    // The sink accepts everything, and messages are serializable.
-    let _ = serde_json::to_writer(&mut sink, message);
-    sink.0.finish()
+/// What of a conversation is stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct StoredMessages {
+    /// The number of messages.
+    count: usize,
+    /// A digest of all of them, in their order.
+    digest: u64,
 }
+
+impl StoredMessages {
+    /// The same with these behind.
+    fn and(self, messages: &[Message]) -> Self {
+        let chained = |digest: u64, message: &Message| digest.rotate_left(5).wrapping_mul(CHAIN) ^ message.digest();
+        Self { count: self.count + messages.len(), digest: messages.iter().fold(self.digest, chained) }
+    }
+}
+
+/// An odd number, so that the order of messages counts.
+const CHAIN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl RecorderState {
     fn current(&mut self) -> Option<&mut OpenCall> {
@@ -197,7 +196,17 @@ impl TurnRecorder {
 
     /// The messages at the beginning of the turn, including its question.
     pub fn history(&self, messages: &[Message]) {
-        let entry = self.conversation(0, messages);
+        if !self.is_on() {
+            return;
+        }
+        let has_gap = self.archive.take_gap(&self.opening.session);
+        let stored = self.session.take_stored().filter(|_| !has_gap);
+        let is_same = |stored: &StoredMessages| {
+            messages.get(..stored.count).is_some_and(|before| StoredMessages::default().and(before) == *stored)
+        };
+        let from = stored.filter(is_same).unwrap_or_default();
+        self.state().saved = from;
+        let entry = self.conversation(from, messages);
         self.state().begun = entry.map(|entry| self.archive.keep_telling(entry));
     }
 
@@ -226,12 +235,11 @@ impl TurnRecorder {
         let (saved, is_same) = {
             let mut state = self.state();
             let is_same = std::mem::replace(&mut state.rewrites, rewrites) == rewrites;
-            let last = state.saved.checked_sub(1).and_then(|last| messages.get(last));
-            (state.saved, is_same && last.map(fingerprint) == state.last_saved)
+            let last = state.saved.count.checked_sub(1).and_then(|last| messages.get(last));
+            (state.saved, is_same && last.map(Message::digest) == state.last_saved)
         };
         // The stored part has changed: the store finds out where.
-        let from = if is_same { saved } else { 0 };
-        self.conversation(from, messages.get(from..).unwrap_or_default())
+        self.conversation(if is_same { saved } else { StoredMessages::default() }, messages)
     }
 
     /// Records a compaction: the number of messages left, and the usage of the model. The earlier events stay on record.
@@ -243,14 +251,17 @@ impl TurnRecorder {
         }
     }
 
-    /// The messages to store from here on, if any are to be.
-    fn conversation(&self, from: usize, messages: &[Message]) -> Option<Entry> {
+    /// The entry with the messages behind those that are stored, if there are any, or if nothing is stored.
+    fn conversation(&self, stored: StoredMessages, messages: &[Message]) -> Option<Entry> {
+        let from = stored.count;
+        let new = messages.get(from..).unwrap_or_default();
         let mut state = self.state();
-        let is_wanted = state.is_on && (from == 0 || !messages.is_empty());
+        let is_wanted = state.is_on && (from == 0 || !new.is_empty());
         is_wanted.then(|| {
-            state.saved = from + messages.len();
-            state.last_saved = messages.last().map(fingerprint);
-            Entry::Conversation { session: self.opening.session.clone(), from, messages: messages.to_vec() }
+            state.saved = stored.and(new);
+            state.last_saved = messages.last().map(Message::digest);
+            self.session.set_stored(state.saved);
+            Entry::Conversation { session: self.opening.session.clone(), from, messages: new.to_vec() }
         })
     }
 

@@ -12,6 +12,8 @@ use cohab_text::{cut::tail, sanitize::sanitize};
 use cohab_types::command::{CommandOutcome, MASKED};
 use jiff::Timestamp;
 
+use super::StoredMessages;
+
 /// Variables of which it is known how they were left.
 const MAX_VARIABLES: usize = 64;
 /// Longest value of one, in bytes.
@@ -31,6 +33,7 @@ struct SessionRecordState {
     left: Left,
     is_restored: bool,
     unfinished: Option<Unfinished>,
+    stored: Option<StoredMessages>,
 }
 
 impl SessionRecord {
@@ -73,6 +76,15 @@ impl SessionRecord {
                 environment.insert(change.name.clone(), value.clone());
             }
         }
+    }
+
+    /// What of the conversation is stored, as far as it is known. Unknown from here on.
+    pub(super) fn take_stored(&self) -> Option<StoredMessages> {
+        self.state().stored.take()
+    }
+
+    pub(super) fn set_stored(&self, stored: StoredMessages) {
+        self.state().stored = Some(stored);
     }
 
     /// The state of the shell; `cwd` where none was reported yet.

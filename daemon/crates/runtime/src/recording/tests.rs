@@ -82,7 +82,15 @@ impl Bench {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let archive = Archive::at(folder.path().join("sessions.db"));
-        let session = Arc::<SessionRecord>::default();
+        Self::with(folder, archive, Arc::default())
+    }
+
+    /// The next turn of the same session.
+    fn next(self) -> Self {
+        Self::with(self.folder, self.archive, self.session)
+    }
+
+    fn with(folder: tempfile::TempDir, archive: Archive, session: Arc<SessionRecord>) -> Self {
         let opening = Opening {
             session: "shell:1".into(),
             turn: "t".into(),
@@ -176,6 +184,51 @@ async fn nothing_is_kept_unless_the_settings_say_so() {
     bench.recorder.history(&[Message::User { text: "x".into() }]);
     bench.recorder.end(&Ok(StopReason::Answered), &TokenUsage::default());
     assert!(bench.archive.load("shell:1").expect("it can be read").is_none());
+}
+
+/// A turn of this session that begins with these messages and ends with an answer. Returns the stored conversation.
+fn turn(bench: &Bench, messages: &[&str]) -> Vec<Message> {
+    bench.begin();
+    let mut messages: Vec<Message> = messages.iter().map(|text| Message::User { text: (*text).into() }).collect();
+    bench.recorder.history(&messages);
+    messages.push(Message::Assistant(AssistantMessage { text: "so".into(), ..AssistantMessage::default() }));
+    bench.recorder.step_done(&messages, 0);
+    bench.recorder.end(&Ok(StopReason::Answered), &TokenUsage::default());
+    let stored = bench.archive.load("shell:1").expect("it can be read").map(|stored| stored.conversation);
+    let is_whole = stored.as_ref() == Some(&messages);
+    assert!(is_whole || messages.len() > stored.as_ref().map_or(0, Vec::len), "{stored:?}");
+    stored.unwrap_or_default()
+}
+
+#[tokio::test]
+async fn turns_in_a_row_store_what_is_new_and_what_has_changed_before_it() {
+    let bench = Bench::new();
+    assert_eq!(turn(&bench, &["one"]).len(), 2);
+    let bench = bench.next();
+    // As after a rewind, a summary, and a turn of another daemon: the conversation is stored as it is now.
+    for messages in [&["one", "two"][..], &["other", "two", "three"], &["short"], &["short", "a", "b"], &[]] {
+        let bench =
+            Bench::with(tempfile::tempdir().expect("a folder"), bench.archive.clone(), Arc::clone(&bench.session));
+        assert_eq!(turn(&bench, messages).len(), messages.len() + 1, "{messages:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_that_was_removed_is_stored_again_with_the_next_turn_but_one() {
+    let bench = Bench::new();
+    assert_eq!(turn(&bench, &["one", "two"]).len(), 3);
+    let messages = ["one", "two", "so", "three"];
+    let mut store = SqliteStore::create(&bench.folder.path().join("sessions.db")).expect("it can be opened");
+    cohab_store::sessions::StateStore::remove(&mut store, &["shell:1".to_owned()]).expect("it is removed");
+    let bench = bench.next();
+    let before = bench.session.take_stored();
+    bench.session.set_stored(
+        StoredMessages::default()
+            .and(&messages[..3].iter().map(|text| Message::User { text: (*text).into() }).collect::<Vec<_>>()),
+    );
+    assert_eq!((before.map(|stored| stored.count), turn(&bench, &messages)), (Some(3), vec![]));
+    let bench = bench.next();
+    assert_eq!(turn(&bench, &messages).len(), 5);
 }
 
 #[tokio::test]

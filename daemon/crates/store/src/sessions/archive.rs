@@ -1,10 +1,10 @@
 //! The archive is the daemon's access to the session store.
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeSet, HashSet},
     path::PathBuf,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -45,6 +45,8 @@ pub struct Archive {
     worker: Arc<Worker<Entry>>,
     /// Reading has shown that the file is broken; the next writer handles that.
     is_broken: Arc<AtomicBool>,
+    /// Sessions of which messages were dropped because the ones before them are not stored.
+    gaps: Arc<Mutex<BTreeSet<String>>>,
 }
 
 /// A stored session to continue.
@@ -74,8 +76,10 @@ impl Archive {
     pub fn without(path: PathBuf, secrets: Arc<Secrets>) -> Self {
         let is_broken = Arc::new(AtomicBool::new(false));
         let was_found_broken = Arc::clone(&is_broken);
+        let gaps = Arc::<Mutex<BTreeSet<String>>>::default();
+        let found = Arc::clone(&gaps);
         let worker = Worker::new(path.clone(), "conversations are", GATHERS, move |path| {
-            let was_found_broken = Arc::clone(&was_found_broken);
+            let (was_found_broken, found) = (Arc::clone(&was_found_broken), Arc::clone(&found));
             let check =
                 move || if was_found_broken.swap(false, Ordering::Relaxed) { Err(StoreError::Broken) } else { Ok(()) };
             // Checked before opening, too: that may fail for the same reason.
@@ -88,10 +92,12 @@ impl Archive {
                     return store.settle();
                 }
                 let last = still_valid(entries).into_iter();
-                store.append_each(last.map(|entry| secrets.scrubbed(entry.clone())))
+                let appended = store.append_each(last.map(|entry| secrets.scrubbed(entry.clone())))?;
+                found.lock().unwrap_or_else(PoisonError::into_inner).extend(appended.gaps);
+                Ok(())
             }))
         });
-        Self { path, worker: Arc::new(worker), is_broken }
+        Self { path, worker: Arc::new(worker), is_broken, gaps }
     }
 
     fn read<T>(&self, read: impl FnOnce(SqliteStore) -> Result<T, StoreError>) -> Result<Option<T>, StoreError> {
@@ -122,6 +128,13 @@ impl Archive {
     #[must_use]
     pub fn hold(&self) -> Hold<Entry> {
         self.worker.hold()
+    }
+
+    /// Whether messages of this session were dropped since the last call, because the ones before them are not stored: it was removed,
+    /// say, or the disk was full.
+    #[must_use]
+    pub fn take_gap(&self, session: &str) -> bool {
+        self.gaps.lock().unwrap_or_else(PoisonError::into_inner).remove(session)
     }
 
     /// Waits until all is written, a second at most. Blocks.

@@ -13,6 +13,7 @@ use cohab_model_api::{Message, Scrubbed};
 use jiff::Timestamp;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+pub use self::write::Appended;
 use super::{
     Entry, EventRow, Found, Left, SessionRow, StateStore,
     steps::{Checkpoint, CheckpointStore, Step, StepFacts, Turn},
@@ -144,9 +145,12 @@ impl SqliteStore {
     pub fn append_each<E: Borrow<Scrubbed<Entry>>>(
         &mut self,
         entries: impl Iterator<Item = E>,
-    ) -> Result<(), StoreError> {
-        let has_removed = self.write(|transaction| write::append(transaction, entries))?;
-        if has_removed { self.shrink() } else { Ok(()) }
+    ) -> Result<Appended, StoreError> {
+        let appended = self.write(|transaction| write::append(transaction, entries))?;
+        if appended.has_removed {
+            self.shrink()?;
+        }
+        Ok(appended)
     }
 
     /// Does slow maintenance while no caller waits.
@@ -173,7 +177,7 @@ impl SqliteStore {
 
 impl StateStore for SqliteStore {
     fn append(&mut self, entries: &[Scrubbed<Entry>]) -> Result<(), StoreError> {
-        self.append_each(entries.iter())
+        self.append_each(entries.iter()).map(|_| ())
     }
 
     fn sessions(&self, words: &[String], limit: usize) -> Result<Vec<SessionRow>, StoreError> {

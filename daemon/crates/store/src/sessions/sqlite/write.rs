@@ -17,20 +17,33 @@ use crate::StoreError;
 /// The tables with the parts of a session.
 const PARTS: [&str; 5] = ["events", "messages", "tasks", "turns", "steps"];
 
-/// Stores all entries. Returns whether rows were deleted for them.
+/// What storing entries came to.
+#[derive(Clone, Debug, Default)]
+pub struct Appended {
+    /// Whether rows were deleted for them.
+    pub has_removed: bool,
+    /// Sessions of which messages were dropped because the ones before them are not stored.
+    pub gaps: Vec<String>,
+}
+
+/// Stores all entries.
 pub(super) fn append<E: Borrow<Scrubbed<Entry>>>(
     transaction: &Transaction<'_>,
     entries: impl Iterator<Item = E>,
-) -> Result<bool, StoreError> {
-    let mut has_removed = false;
+) -> Result<Appended, StoreError> {
+    let mut appended = Appended::default();
     for entry in entries {
         match &**entry.borrow() {
             Entry::Turn { session, at, title, cwd, model, limits } => {
                 begin_turn(transaction, session, *at, [title, cwd, model])?;
-                has_removed |= enforce(transaction, session, *at, limits)?;
+                appended.has_removed |= enforce(transaction, session, *at, limits)?;
             }
             Entry::Event { session, turn, at, event } => add_event(transaction, session, turn, *at, event)?,
-            Entry::Conversation { session, from, messages } => converse(transaction, session, *from, messages)?,
+            Entry::Conversation { session, from, messages } => {
+                if !converse(transaction, session, *from, messages)? {
+                    appended.gaps.push(session.clone());
+                }
+            }
             Entry::Checkpoint(checkpoint) => steps::keep(transaction, checkpoint)?,
             Entry::Tasks { session, tasks } => set_tasks(transaction, session, tasks)?,
             Entry::Title { session, instead_of, title } => {
@@ -41,7 +54,7 @@ pub(super) fn append<E: Borrow<Scrubbed<Entry>>>(
             Entry::Left { session, left } => leave(transaction, session, left)?,
         }
     }
-    Ok(has_removed)
+    Ok(appended)
 }
 
 fn begin_turn(
@@ -91,37 +104,35 @@ fn add_event(
     transaction.prepare_cached(insert)?.execute(params![session, turn, at.as_millisecond(), event.kind(), payload])?;
     if let Some(text) = event.searchable() {
         let number = transaction.last_insert_rowid();
-        transaction.prepare_cached("INSERT INTO search (rowid, text) VALUES (?1, ?2)")?.execute(params![number, text])?;
+        transaction
+            .prepare_cached("INSERT INTO search (rowid, text) VALUES (?1, ?2)")?
+            .execute(params![number, text])?;
     }
     Ok(())
 }
 
-/// Writes only new messages: usually all but the last ones are stored.
-fn converse(transaction: &Transaction<'_>, session: &str, from: usize, messages: &[Message]) -> Result<(), StoreError> {
+/// Writes only new messages: usually all but the last ones are stored. False if those before `from` are not.
+fn converse(
+    transaction: &Transaction<'_>,
+    session: &str,
+    from: usize,
+    messages: &[Message],
+) -> Result<bool, StoreError> {
     if !is_there(transaction, session)? {
-        return Ok(());
+        return Ok(from == 0);
     }
     let position = |index: usize| i64::try_from(from + index).unwrap_or(i64::MAX);
     let end = "SELECT ifnull(max(position) + 1, 0) FROM messages WHERE session = ?1";
     let end: i64 = transaction.prepare_cached(end)?.query_row([session], |row| row.get(0))?;
     if end < position(0) {
-        return Ok(());
+        return Ok(false);
     }
-    // One message at a time: one may hold megabytes.
-    let mut same = 0;
-    {
-        let query = "SELECT payload FROM messages WHERE session = ?1 AND position >= ?2 ORDER BY position";
-        let mut statement = transaction.prepare_cached(query)?;
-        let mut rows = statement.query(params![session, position(0)])?;
-        while let (Some(row), Some(message)) = (rows.next()?, messages.get(same)) {
-            if row.get_ref(0)?.as_bytes().ok() != Some(payload(message).as_bytes()) {
-                break;
-            }
-            same += 1;
-        }
+    // Usually there is nothing to compare.
+    let same = if end == position(0) { 0 } else { stored_already(transaction, session, position(0), messages)? };
+    if end > position(same) {
+        let delete = "DELETE FROM messages WHERE session = ?1 AND position >= ?2";
+        transaction.prepare_cached(delete)?.execute(params![session, position(same)])?;
     }
-    let delete = "DELETE FROM messages WHERE session = ?1 AND position >= ?2";
-    transaction.prepare_cached(delete)?.execute(params![session, position(same)])?;
     for (index, message) in messages.iter().enumerate().skip(same) {
         let mut insert = transaction.prepare_cached("INSERT INTO messages VALUES (?1, ?2, ?3)")?;
         insert.raw_bind_parameter(1, session)?;
@@ -130,7 +141,27 @@ fn converse(transaction: &Transaction<'_>, session: &str, from: usize, messages:
         insert.raw_bind_parameter(3, payload(message))?;
         insert.raw_execute()?;
     }
-    Ok(())
+    Ok(true)
+}
+
+/// The number of first messages that are stored as they are, from a position on. One message at a time: one may hold megabytes.
+fn stored_already(
+    transaction: &Transaction<'_>,
+    session: &str,
+    from: i64,
+    messages: &[Message],
+) -> Result<usize, StoreError> {
+    let query = "SELECT payload FROM messages WHERE session = ?1 AND position >= ?2 ORDER BY position";
+    let mut statement = transaction.prepare_cached(query)?;
+    let mut rows = statement.query(params![session, from])?;
+    let mut same = 0;
+    while let (Some(row), Some(message)) = (rows.next()?, messages.get(same)) {
+        if row.get_ref(0)?.as_bytes().ok() != Some(payload(message).as_bytes()) {
+            break;
+        }
+        same += 1;
+    }
+    Ok(same)
 }
 
 fn set_tasks(transaction: &Transaction<'_>, session: &str, tasks: &[Task]) -> Result<(), StoreError> {
@@ -140,7 +171,9 @@ fn set_tasks(transaction: &Transaction<'_>, session: &str, tasks: &[Task]) -> Re
     transaction.prepare_cached("DELETE FROM tasks WHERE session = ?1")?.execute([session])?;
     for (position, task) in (0_i64..).zip(tasks) {
         let payload = serde_json::to_string(task).unwrap_or_default();
-        transaction.prepare_cached("INSERT INTO tasks VALUES (?1, ?2, ?3)")?.execute(params![session, position, payload])?;
+        transaction
+            .prepare_cached("INSERT INTO tasks VALUES (?1, ?2, ?3)")?
+            .execute(params![session, position, payload])?;
     }
     Ok(())
 }
@@ -158,7 +191,8 @@ fn enforce(transaction: &Transaction<'_>, current: &str, now: Timestamp, limits:
     let mut has_removed = remove_older(transaction, now.as_millisecond().saturating_sub(age_ms))? > 0;
     while is_beyond(transaction, limits)? {
         let oldest = "SELECT key FROM sessions WHERE key <> ?1 ORDER BY active_ms LIMIT 1";
-        let oldest: Option<String> = transaction.prepare_cached(oldest)?.query_row([current], |row| row.get(0)).optional()?;
+        let oldest: Option<String> =
+            transaction.prepare_cached(oldest)?.query_row([current], |row| row.get(0)).optional()?;
         let Some(oldest) = oldest else { break };
         has_removed |= remove(transaction, &oldest)?;
     }
