@@ -16,7 +16,7 @@ fn writes(bytes: usize) -> Message {
     let args: JsonObject =
         [("path".to_owned(), "/a".into()), ("content".to_owned(), content.clone().into())].into_iter().collect();
     let json = Value::Object(args.clone());
-    let provider_data = Some(ProviderData { wire: "w".into(), host: "h".into(), model: "m".into(), json });
+    let provider_data = Some(ProviderData { wire: "w".into(), host: "h".into(), model: "m".into(), json: json.into() });
     let tool_calls = vec![ToolCall { id: "1".into(), name: "write".into(), args: Ok(args.into()) }];
     Message::Assistant(AssistantMessage { text: String::new(), tool_calls, provider_data })
 }

@@ -60,7 +60,7 @@ pub struct ProviderData {
     /// Model that produced it.
     pub model: String,
     /// The message.
-    pub json: Value,
+    pub json: Arc<Value>,
 }
 
 /// A request of the model to use a tool.

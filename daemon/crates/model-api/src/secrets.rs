@@ -2,8 +2,9 @@
 
 use std::{
     borrow::Cow,
-    collections::BTreeSet,
+    collections::{BTreeSet, HashSet},
     fmt,
+    hash::{BuildHasher as _, RandomState},
     ops::Deref,
     os::unix::ffi::OsStringExt as _,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -19,6 +20,8 @@ use crate::{AssistantMessage, BrokenArguments, JsonObject, Message, ModelRequest
 
 /// Most known secret values; further ones are found by their form only.
 const MOST_VALUES: usize = 256;
+/// Most texts that are known to be clean.
+const MOST_CLEAN: usize = 16_384;
 
 /// Which way a text goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +85,20 @@ impl Scrub for ModelRequest {
 pub struct Secrets {
     scrubber: Mutex<Scrubber>,
     known: Mutex<BTreeSet<Vec<u8>>>,
+    clean: Mutex<CleanTexts>,
+}
+
+/// Texts in which nothing was found, by a hash: each request holds those of the whole conversation again.
+#[derive(Default)]
+struct CleanTexts {
+    hashes: HashSet<u64>,
+    state: RandomState,
+}
+
+impl CleanTexts {
+    fn hash(&self, is_own: bool, personal: PersonalData, text: &str) -> u64 {
+        self.state.hash_one((is_own, personal, text))
+    }
 }
 
 impl Secrets {
@@ -106,7 +123,12 @@ impl Secrets {
         if known.len() > before {
             let exact = ExactValues::new(known.iter().map(Vec::as_slice));
             self.scrubber().know(Arc::new(exact));
+            self.clean().hashes.clear();
         }
+    }
+
+    fn clean(&self) -> MutexGuard<'_, CleanTexts> {
+        self.clean.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn scrubber(&self) -> MutexGuard<'_, Scrubber> {
@@ -122,12 +144,24 @@ impl Secrets {
     }
 
     fn redacted<'a>(&self, channel: Channel, text: &'a str, personal: PersonalData) -> Cow<'a, str> {
+        let is_own = !matches!(channel, Channel::UserInput | Channel::ToolResult);
+        // Held to the end: what another thread finds meanwhile must not be forgotten.
+        let mut clean = self.clean();
+        let hash = clean.hash(is_own, personal, text);
+        if clean.hashes.contains(&hash) {
+            return Cow::Borrowed(text);
+        }
         let mut scrubber = self.scrubber();
         scrubber.look_for(personal);
-        match channel {
-            Channel::UserInput | Channel::ToolResult => scrubber.text(text),
-            Channel::ToolArguments | Channel::ModelOutput | Channel::MemoryWrite => scrubber.own_text(text),
+        let redacted = if is_own { scrubber.own_text(text) } else { scrubber.text(text) };
+        // A secret that was found may stand in a text that was clean before.
+        if matches!(redacted, Cow::Owned(_)) || clean.hashes.len() >= MOST_CLEAN {
+            clean.hashes.clear();
         }
+        if matches!(redacted, Cow::Borrowed(_)) {
+            clean.hashes.insert(hash);
+        }
+        redacted
     }
 
     /// The same in arguments, which stay shared if they hold no secrets.
@@ -178,6 +212,12 @@ impl Secrets {
     /// All strings in a value by a model that go to a disk.
     pub fn own_value(&self, value: &mut Value) {
         self.redact_value(Channel::ToolArguments, value, PersonalData::default());
+    }
+
+    /// Whether [`Secrets::own_value`] would leave the value as it is.
+    #[must_use]
+    pub fn is_own_value_clean(&self, value: &Value) -> bool {
+        self.is_clean(Channel::ToolArguments, value, PersonalData::default())
     }
 
     /// All texts of a message. Its provider's own form stays: it goes only back to that provider.

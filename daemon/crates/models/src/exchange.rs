@@ -188,7 +188,12 @@ impl Exchange {
 
     fn own_form(&self, json: Value) -> ProviderData {
         let HttpClientState { info, subject, .. } = self.service.as_ref();
-        ProviderData { wire: info.wire.clone(), host: subject.host.clone(), model: info.model.clone(), json }
+        ProviderData {
+            wire: info.wire.clone(),
+            host: subject.host.clone(),
+            model: info.model.clone(),
+            json: Arc::new(json),
+        }
     }
 
     fn with_parts(&mut self, message: Value) -> Value {

@@ -111,7 +111,8 @@ impl Replay {
 
     fn terminal(self, ending: Ending) -> ModelEvent {
         let wire = self.wire.name().to_owned();
-        let own_form = |json| ProviderData { wire, host: HOST.to_owned(), model: String::new(), json };
+        let own_form =
+            |json| ProviderData { wire, host: HOST.to_owned(), model: String::new(), json: std::sync::Arc::new(json) };
         match ending {
             Ending::Stopped(stopped) => {
                 ModelEvent::Stop { class: stopped.class, provider_data: stopped.message.map(own_form) }

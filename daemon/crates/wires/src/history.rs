@@ -92,7 +92,7 @@ pub(crate) fn own_form<'a>(assistant: &'a AssistantMessage, wire: &str, options:
         .provider_data
         .as_ref()
         .filter(|data| data.wire == wire && data.host == options.host && data.model == options.model)
-        .map(|data| &data.json)
+        .map(|data| &*data.json)
 }
 
 /// Converts `name` to the form that services accept: `^[a-zA-Z0-9_-]{1,64}$`. Models invent other names, and history repeats them.
@@ -170,7 +170,7 @@ mod tests {
             [("w", "h", "m", 1), ("other", "h", "m", 0), ("w", "other", "m", 0), ("w", "h", "other", 0)]
         {
             let (wire, host, model) = (wire.to_owned(), host.to_owned(), model.to_owned());
-            let data = ProviderData { wire, host, model, json: serde_json::json!([{}]) };
+            let data = ProviderData { wire, host, model, json: serde_json::json!([{}]).into() };
             let message = AssistantMessage { provider_data: Some(data), ..AssistantMessage::default() };
             assert_eq!(entries(&[Message::Assistant(message)]).len(), count);
         }

@@ -5,7 +5,7 @@ use std::{net::Ipv6Addr, str::FromStr, sync::OnceLock};
 use regex::bytes::{Regex, RegexBuilder};
 
 /// The personal data to take out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PersonalData {
     /// Addresses of electronic mail.
     pub email: bool,

@@ -49,8 +49,24 @@ struct Options {
 }
 
 const MEASURES: [&str; 18] = [
-    "echo", "flood", "start", "idle", "relay", "relay-turn", "stream", "wires", "clients", "calls", "gate", "scrub",
-    "policy", "context", "store", "audit", "confine", "long",
+    "echo",
+    "flood",
+    "start",
+    "idle",
+    "relay",
+    "relay-turn",
+    "stream",
+    "wires",
+    "clients",
+    "calls",
+    "gate",
+    "scrub",
+    "policy",
+    "context",
+    "store",
+    "audit",
+    "confine",
+    "long",
 ];
 
 /// The command line, or nothing if it is wrong or asks for help.

@@ -11,7 +11,8 @@ fn call() -> ToolCall {
 }
 
 fn answer(text: &str, calls: usize, class: StopClass) -> Record {
-    let provider_data = Some(ProviderData { wire: "w".into(), host: "h".into(), model: "m".into(), json: json!({}) });
+    let provider_data =
+        Some(ProviderData { wire: "w".into(), host: "h".into(), model: "m".into(), json: json!({}).into() });
     let message = AssistantMessage { text: text.into(), tool_calls: vec![call(); calls], provider_data };
     Record::Answer { message, class, usage: TokenUsage::default() }
 }

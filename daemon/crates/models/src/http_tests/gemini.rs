@@ -34,7 +34,7 @@ fn question_after_signed_call(bench: &Bench) -> ModelRequest {
             wire: "gemini".to_owned(),
             host: bench.server.address.clone(),
             model: "m".to_owned(),
-            json: json!([part]),
+            json: json!([part]).into(),
         });
     }
     request

@@ -37,8 +37,11 @@ impl Checkpoint {
         let now = Saved { count: messages.len(), rewrites };
         let before = self.saved.lock().unwrap_or_else(PoisonError::into_inner).replace(now);
         // Between rewrites only the last message of before can have changed.
-        let same = before.filter(|saved| saved.rewrites == rewrites && saved.count == conversation.len());
-        let same = same.map_or(0, |saved| saved.count.saturating_sub(1)).min(messages.len());
+        let known = before.filter(|saved| saved.rewrites == rewrites && saved.count == conversation.len());
+        let same = match known {
+            Some(saved) => saved.count.saturating_sub(1).min(messages.len()),
+            None => conversation.iter().zip(messages).take_while(|(saved, message)| saved == message).count(),
+        };
         conversation.truncate(same);
         conversation.extend_from_slice(messages.get(same..).unwrap_or_default());
     }

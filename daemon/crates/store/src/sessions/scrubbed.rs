@@ -34,14 +34,7 @@ impl Scrub for Entry {
 /// The provider's own form of the message is stored only if it holds no secrets: it must not be changed.
 fn scrub_message(message: &mut Message, secrets: &Secrets) {
     if let Message::Assistant(AssistantMessage { provider_data, .. }) = message {
-        let is_harmless = provider_data.as_ref().is_none_or(|data| {
-            let mut json = data.json.clone();
-            secrets.own_value(&mut json);
-            json == data.json
-        });
-        if !is_harmless {
-            *provider_data = None;
-        }
+        provider_data.take_if(|data| !secrets.is_own_value_clean(&data.json));
     }
     secrets.message(message, PersonalData::default());
 }

@@ -174,8 +174,12 @@ mod tests {
             .iter()
             .map(|id| ToolCall { id: (*id).to_owned(), name: "bash".to_owned(), args: Ok(Map::new().into()) })
             .collect();
-        let provider_data =
-            own.map(|json| ProviderData { wire: NAME.to_owned(), host: String::new(), model: "m".to_owned(), json });
+        let provider_data = own.map(|json| ProviderData {
+            wire: NAME.to_owned(),
+            host: String::new(),
+            model: "m".to_owned(),
+            json: json.into(),
+        });
         Message::Assistant(AssistantMessage { text: text.to_owned(), tool_calls, provider_data })
     }
 

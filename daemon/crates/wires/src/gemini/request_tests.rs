@@ -39,8 +39,12 @@ fn user(text: &str) -> Message {
 fn assistant(text: &str, ids: &[&str], own: Option<Value>) -> Message {
     let args = json!({"command": "ls"}).as_object().cloned().expect("an object");
     let call = |id: &&str| ToolCall { id: (*id).to_owned(), name: "bash".to_owned(), args: Ok(args.clone().into()) };
-    let provider_data =
-        own.map(|json| ProviderData { wire: NAME.to_owned(), host: String::new(), model: MODEL.to_owned(), json });
+    let provider_data = own.map(|json| ProviderData {
+        wire: NAME.to_owned(),
+        host: String::new(),
+        model: MODEL.to_owned(),
+        json: json.into(),
+    });
     Message::Assistant(AssistantMessage {
         text: text.to_owned(),
         tool_calls: ids.iter().map(call).collect(),

@@ -30,7 +30,7 @@ fn assistant(args: Result<Map<String, Value>, BrokenArguments>) -> Message {
             wire: NAME.to_owned(),
             host: String::new(),
             model: "m".to_owned(),
-            json: json!({"thinking": "Hm."}),
+            json: json!({"thinking": "Hm."}).into(),
         }),
     })
 }

@@ -34,7 +34,7 @@ fn assistant(json: Option<Value>, args: Result<Map<String, Value>, BrokenArgumen
             wire: NAME.to_owned(),
             host: String::new(),
             model: "m".to_owned(),
-            json,
+            json: json.into(),
         }),
     })
 }
@@ -117,7 +117,7 @@ fn round(ids: &[&str], host: &str) -> [Message; 2] {
         wire: NAME.to_owned(),
         host: host.to_owned(),
         model: "m".to_owned(),
-        json: json!({"role": "assistant", "content": null, "tool_calls": calls}),
+        json: json!({"role": "assistant", "content": null, "tool_calls": calls}).into(),
     };
     let asked =
         AssistantMessage { text: String::new(), tool_calls: ids.iter().map(call).collect(), provider_data: Some(data) };

@@ -48,7 +48,12 @@ fn assistant_of(
     args: Result<Map<String, Value>, BrokenArguments>,
     own: Option<Value>,
 ) -> Message {
-    let data = |json| ProviderData { wire: NAME.to_owned(), host: host.to_owned(), model: model.to_owned(), json };
+    let data = |json| ProviderData {
+        wire: NAME.to_owned(),
+        host: host.to_owned(),
+        model: model.to_owned(),
+        json: std::sync::Arc::new(json),
+    };
     Message::Assistant(AssistantMessage {
         text: "Look.".to_owned(),
         tool_calls: vec![ToolCall { id: "c1".to_owned(), name: "bash".to_owned(), args: args.map(Into::into) }],

@@ -167,7 +167,7 @@ fn a_message_comes_back_as_the_provider_gave_it(store: &mut dyn StateStore) {
                 wire: "w".into(),
                 host: "h".into(),
                 model: "m".into(),
-                json: json!([{"signature": "ab==", "thinking": ""}]),
+                json: json!([{"signature": "ab==", "thinking": ""}]).into(),
             }),
         }),
         Message::ToolResults(vec![ToolResult {

@@ -157,7 +157,7 @@ fn nothing_that_is_kept_holds_a_secret() {
     let archive = Archive::at(file(&folder));
     archive.keep(turn("s", 1, &format!("why is {token} refused?")));
     let json = serde_json::json!({ "content": [{ "text": token }] });
-    let data = ProviderData { wire: "w".into(), host: "h".into(), model: "m".into(), json };
+    let data = ProviderData { wire: "w".into(), host: "h".into(), model: "m".into(), json: json.into() };
     let said = AssistantMessage { text: token.clone(), provider_data: Some(data), ..AssistantMessage::default() };
     let messages = vec![user(&token), Message::Assistant(said)];
     archive.keep(Entry::Conversation { session: "s".into(), from: 0, messages });
