@@ -1,6 +1,12 @@
 //! Measures the cost of an answer: processor time of client and daemon together, bytes for the terminal.
 
-use cohab_e2e::{Answer, Home, ModelServer, Wire, home::PROMPT};
+use std::{
+    io,
+    process::{Command, Stdio},
+};
+
+use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries, home::PROMPT};
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use crate::{
     contestants,
@@ -14,6 +20,8 @@ const MEASURE: &str = "stream";
 /// Chunks at 100 a second.
 const PACED_CHUNKS: usize = 1_000;
 const PACED_CPU_MS: f64 = 60.0;
+/// Processor time of client and daemon together, compared with that of curl for the same stream.
+const OVER_CURL: f64 = 1.8;
 const BYTES_PER_BYTE: f64 = 2.0;
 /// Chunks as fast as they can come, and a quarter of them: how the time grows.
 const FLOOD_CHUNKS: usize = 64_000;
@@ -26,6 +34,13 @@ pub(crate) fn measure(report: &mut Report) {
     let (client, daemon) = (paced.client_s * 1_000.0, paced.daemon_s * 1_000.0);
     report.at_most(MEASURE, "CPU of 1,000 chunks at 100/s, both", client + daemon, PACED_CPU_MS, "ms");
     report.at_most(MEASURE, "  of it the client", client, PACED_CPU_MS, "ms");
+    match curl_cpu_seconds(PACED_CHUNKS) {
+        Some(curl) => {
+            report.figure(MEASURE, "CPU of 1,000 chunks at 100/s, curl", curl * 1_000.0, "ms");
+            report.at_most(MEASURE, "CPU of 1,000 chunks, both beside curl", paced.cpu_s() / curl, OVER_CURL, "x");
+        }
+        None => report.note("curl is not installed: the stream's CPU has nothing to be compared with"),
+    }
     report.at_most(MEASURE, "bytes to the terminal a byte, at 100/s", paced.bytes_per_byte, BYTES_PER_BYTE, "");
     let part = answer(FLOOD_CHUNKS / PART_OF_FLOOD, false);
     let flood = answer(FLOOD_CHUNKS, false);
@@ -72,6 +87,27 @@ fn answer(count: usize, is_paced: bool) -> Cost {
     let daemon_s = cpu_seconds(daemon) - before.1;
     let answer_bytes: usize = (0..count).map(|index| chunk(index).len()).sum();
     Cost { client_s, daemon_s, bytes_per_byte: shown as f64 / answer_bytes as f64 }
+}
+
+/// The processor time that curl uses for the same chunks at the same pace; `None` if it is not installed.
+fn curl_cpu_seconds(count: usize) -> Option<f64> {
+    if !binaries::is_installed("curl") {
+        return None;
+    }
+    let server = ModelServer::respond_with(Wire::OpenAiChat, move |_| Answer::generated(count, chunk).paced(PACE));
+    let question = r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"stream"}]}"#;
+    let mut curl = Command::new("curl")
+        .args(["-sN", "-H", "content-type: application/json", "-d", question])
+        .arg(format!("{}/chat/completions", server.base_url()))
+        .stdout(Stdio::piped())
+        .spawn()
+        .ok()?;
+    io::copy(curl.stdout.as_mut()?, &mut io::sink()).ok()?;
+    // It is read before its figures go with it.
+    let pid = Pid::from_child(&curl);
+    let has_ended = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).is_ok();
+    let seconds = cpu_seconds(curl.id());
+    curl.wait().ok().filter(|status| has_ended && status.success()).map(|_| seconds)
 }
 
 /// Reads until `last` is on the terminal. Returns the number of bytes.
