@@ -24,13 +24,13 @@ const CUT_MARK_TOKENS: u64 = 16;
 /// Messages whose estimates are remembered, on each thread: a question asks for those of the whole conversation several times.
 const MAX_SIZES: usize = 16_384;
 
+/// Rounds of cutting, since the kept parts may count more than the average.
+const MAX_CUT_ROUNDS: usize = 4;
+
 thread_local! {
     /// The estimates of messages, by their digests.
     static SIZES: RefCell<HashMap<u64, u64>> = RefCell::default();
 }
-
-/// Rounds of cutting, since the kept parts may count more than the average.
-const MAX_CUT_ROUNDS: usize = 4;
 
 /// The estimate of a whole request.
 #[must_use]

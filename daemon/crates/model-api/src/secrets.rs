@@ -83,21 +83,40 @@ impl Scrub for ModelRequest {
 /// The known secrets. One for all conversations of the daemon: the same value has the same placeholder in all of them, and on disk.
 #[derive(Default)]
 pub struct Secrets {
-    scrubber: Mutex<Scrubber>,
+    finder: Mutex<Finder>,
     known: Mutex<BTreeSet<Vec<u8>>>,
-    clean: Mutex<CleanTexts>,
 }
 
-/// Texts in which nothing was found, by a hash: each request holds those of the whole conversation again.
+/// Finds secrets, and remembers texts without any: each request holds those of the whole conversation again.
 #[derive(Default)]
-struct CleanTexts {
-    hashes: HashSet<u64>,
+struct Finder {
+    scrubber: Scrubber,
+    /// The hashes of texts in which nothing was found.
+    clean: HashSet<u64>,
     state: RandomState,
 }
 
-impl CleanTexts {
-    fn hash(&self, is_own: bool, personal: PersonalData, text: &str) -> u64 {
-        self.state.hash_one((is_own, personal, text))
+impl Finder {
+    fn know(&mut self, exact: ExactValues) {
+        self.scrubber.know(Arc::new(exact));
+        self.clean.clear();
+    }
+
+    fn redacted<'a>(&mut self, is_own: bool, text: &'a str, personal: PersonalData) -> Cow<'a, str> {
+        let hash = self.state.hash_one((is_own, personal, text));
+        if self.clean.contains(&hash) {
+            return Cow::Borrowed(text);
+        }
+        self.scrubber.look_for(personal);
+        let redacted = if is_own { self.scrubber.own_text(text) } else { self.scrubber.text(text) };
+        // A secret that was found may stand in a text that was clean before.
+        if matches!(redacted, Cow::Owned(_)) || self.clean.len() >= MOST_CLEAN {
+            self.clean.clear();
+        }
+        if matches!(redacted, Cow::Borrowed(_)) {
+            self.clean.insert(hash);
+        }
+        redacted
     }
 }
 
@@ -121,18 +140,12 @@ impl Secrets {
             }
         }
         if known.len() > before {
-            let exact = ExactValues::new(known.iter().map(Vec::as_slice));
-            self.scrubber().know(Arc::new(exact));
-            self.clean().hashes.clear();
+            self.finder().know(ExactValues::new(known.iter().map(Vec::as_slice)));
         }
     }
 
-    fn clean(&self) -> MutexGuard<'_, CleanTexts> {
-        self.clean.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn scrubber(&self) -> MutexGuard<'_, Scrubber> {
-        self.scrubber.lock().unwrap_or_else(PoisonError::into_inner)
+    fn finder(&self) -> MutexGuard<'_, Finder> {
+        self.finder.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Removes secrets, and this personal data, from a text in this direction. A model may name placeholders, others may not.
@@ -144,24 +157,11 @@ impl Secrets {
     }
 
     fn redacted<'a>(&self, channel: Channel, text: &'a str, personal: PersonalData) -> Cow<'a, str> {
-        let is_own = !matches!(channel, Channel::UserInput | Channel::ToolResult);
-        // Held to the end: what another thread finds meanwhile must not be forgotten.
-        let mut clean = self.clean();
-        let hash = clean.hash(is_own, personal, text);
-        if clean.hashes.contains(&hash) {
-            return Cow::Borrowed(text);
-        }
-        let mut scrubber = self.scrubber();
-        scrubber.look_for(personal);
-        let redacted = if is_own { scrubber.own_text(text) } else { scrubber.text(text) };
-        // A secret that was found may stand in a text that was clean before.
-        if matches!(redacted, Cow::Owned(_)) || clean.hashes.len() >= MOST_CLEAN {
-            clean.hashes.clear();
-        }
-        if matches!(redacted, Cow::Borrowed(_)) {
-            clean.hashes.insert(hash);
-        }
-        redacted
+        let is_own = match channel {
+            Channel::UserInput | Channel::ToolResult => false,
+            Channel::ToolArguments | Channel::ModelOutput | Channel::MemoryWrite => true,
+        };
+        self.finder().redacted(is_own, text, personal)
     }
 
     /// The same in arguments, which stay shared if they hold no secrets.

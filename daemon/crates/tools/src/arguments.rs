@@ -25,6 +25,7 @@ pub(super) fn schema<T: JsonSchema>() -> Value {
     Value::clone(&known::<T>())
 }
 
+/// The same, shared.
 fn known<T: JsonSchema>() -> Arc<Value> {
     let mut schemas = SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner);
     Arc::clone(schemas.entry(T::schema_id().into_owned()).or_insert_with(|| Arc::new(made::<T>())))

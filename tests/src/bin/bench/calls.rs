@@ -103,7 +103,7 @@ fn figures(case: &Case) -> io::Result<(f64, f64)> {
     // This starts the daemon.
     let _ = home.run(&["status"]);
     let _ = home.run(&["ask", "warm up"]);
-    let Some(daemon) = home.daemon_pids().first().map(|pid| pid.as_raw_nonzero().get().unsigned_abs()) else {
+    let Some(daemon) = crate::process::daemon_pid(&home) else {
         return Err(io::Error::other("the daemon does not run"));
     };
     let mut client = Client::live(&home, clients::settings(&server))?;

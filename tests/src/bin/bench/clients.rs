@@ -56,7 +56,7 @@ pub(crate) fn measure(report: &mut Report) {
     });
     let home = Home::with_model(&server);
     let _ = home.run(&["ask", "warm up"]);
-    let Some(daemon) = home.daemon_pids().first().map(|pid| pid.as_raw_nonzero().get().unsigned_abs()) else {
+    let Some(daemon) = crate::process::daemon_pid(&home) else {
         return report.unmeasured(MEASURE, COHAB, "the daemon does not run");
     };
     let (before, start) = (cpu_seconds(daemon), Instant::now());

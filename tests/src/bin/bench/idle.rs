@@ -34,7 +34,7 @@ pub(crate) fn measure(report: &mut Report) {
 
 fn figures(report: &mut Report, home: &Home, pty: &Pty, when: &str) {
     thread::sleep(SETTLE);
-    let daemon = home.daemon_pids().first().map(|pid| pid.as_raw_nonzero().get().unsigned_abs());
+    let daemon = crate::process::daemon_pid(home);
     let before = (switches(pty.pid()), daemon.map(switches));
     thread::sleep(WATCHED);
     let after = (switches(pty.pid()), daemon.map(switches));

@@ -45,7 +45,7 @@ pub(crate) fn measure(report: &mut Report) {
         let answered = pty.read_until(&format!("reply-{round}."));
         pty.read_until(PROMPT);
         if daemon == 0 {
-            daemon = home.daemon_pids().first().map_or(0, |pid| pid.as_raw_nonzero().get().unsigned_abs());
+            daemon = crate::process::daemon_pid(&home).unwrap_or(0);
         }
         cpu.push_value((cpu_seconds(daemon) - before) * 1_000.0);
         times.push(answered - enter);

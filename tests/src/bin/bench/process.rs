@@ -2,6 +2,8 @@
 
 use std::{fs, path::Path};
 
+use cohab_e2e::Home;
+
 /// Voluntary context switches of all its threads so far: each is a wait that ended.
 pub(crate) fn switches(pid: u32) -> f64 {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
@@ -48,6 +50,11 @@ pub(crate) fn descriptors(pid: u32) -> f64 {
     fs::read_dir(format!("/proc/{pid}/fd")).map_or(f64::NAN, |entries| entries.count() as f64)
 }
 
+/// The id of the daemon that serves this home, if it runs.
+pub(crate) fn daemon_pid(home: &Home) -> Option<u32> {
+    home.daemon_pids().first().map(|pid| pid.as_raw_nonzero().get().unsigned_abs())
+}
+
 /// The processes that it started and that still run.
 pub(crate) fn children(pid: u32) -> Vec<u32> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
@@ -60,12 +67,6 @@ pub(crate) fn is_traced(pid: u32) -> bool {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let mut tracers = tasks.map(|task| number(&task.path().join("status"), "TracerPid:"));
     tracers.all(|tracer| tracer > 0.0)
-}
-
-/// Presses Ctrl-C for it.
-pub(crate) fn interrupt(pid: u32) {
-    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
-    let _ = pid.map(|pid| rustix::process::kill_process(pid, rustix::process::Signal::INT));
 }
 
 /// The first number after `key` at the start of a line; NaN if there is no such line.

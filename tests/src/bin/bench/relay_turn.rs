@@ -9,8 +9,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries, home::PROMPT};
+use cohab_e2e::{Answer, Home, ModelServer, Request, Wire, binaries, home::PROMPT};
 use cohab_shell_state::shell::Shell;
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
     contestants,
@@ -88,24 +89,24 @@ impl Turns {
         let moments = Arc::new(Mutex::new(Vec::new()));
         let (for_server, mut count) = (Arc::clone(&moments), 0_usize);
         let server = ModelServer::respond_with(Wire::OpenAiChat, move |request| {
-            let answer = match count % (WARM_UP + CALLS + 1) {
-                last if last == WARM_UP + CALLS => Answer::text("all-is-done."),
-                // Each another one: a model that repeats itself is told so.
-                _ => Answer::bash(&format!("echo {count}")),
-            };
+            // The name of the conversation is asked for without tools.
+            let Some(done) = calls_done(request) else { return Answer::text("A name") };
             count += 1;
+            // Each command is another one: a model that repeats itself is told so.
+            let is_done = done == WARM_UP + CALLS;
+            let answer = if is_done { Answer::text("all-is-done.") } else { Answer::bash(&format!("echo {count}")) };
             for_server.lock().expect("no thread panics with it").push((request.received_at, Instant::now()));
             answer
         });
         let home = Home::with_model(&server).env("SHELL", &shell.program.display().to_string());
         shells::furnish(&home);
-        // A new prompt for each turn would measure the length of the conversation, too.
-        home.write_config("[context]\ncompact_over_messages = 200\n");
+        // The length of a conversation is measured by `long`; no model is asked to shorten it.
+        home.write_config("[context]\nstrategy = \"sliding\"\ncompact_over_messages = 200\n");
         let pty = contestants::cohab().at_prompt(&home);
         let mut made =
             Self { _server: server, home, pty, moments, times: Samples::default(), cpu: [0.0; 3], pids: [0; 3] };
         made.ask();
-        let daemon = made.home.daemon_pids().first().map_or(0, |pid| pid.as_raw_nonzero().get().unsigned_abs());
+        let daemon = crate::process::daemon_pid(&made.home).unwrap_or(0);
         let client = made.pty.pid();
         let shell = children(client).into_iter().find(|child| *child != daemon).unwrap_or(0);
         made.pids = [daemon, client, shell];
@@ -158,6 +159,13 @@ impl Turns {
     }
 }
 
+/// The results in a request behind its last question; `None` if it allows no tools.
+fn calls_done(request: &Request) -> Option<usize> {
+    request.body.get("tools")?;
+    let roles = request.body["messages"].as_array()?.iter().rev().filter_map(|message| message["role"].as_str());
+    Some(roles.take_while(|role| *role != "user").filter(|role| *role == "tool").count())
+}
+
 /// strace, attached to all threads of a process.
 struct Strace {
     child: Child,
@@ -195,7 +203,7 @@ impl Strace {
 
     /// Detaches. Returns how often each system call was made.
     fn end(mut self) -> BTreeMap<String, u64> {
-        crate::process::interrupt(self.child.id());
+        let _ = kill_process(Pid::from_child(&self.child), Signal::INT);
         let _ = self.child.wait();
         counts(&std::fs::read_to_string(&self.table).unwrap_or_default())
     }

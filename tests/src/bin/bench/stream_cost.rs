@@ -79,7 +79,7 @@ fn answer(count: usize, is_paced: bool) -> Cost {
     pty.read_until("Ready.");
     pty.read_until(PROMPT);
     let client = pty.pid();
-    let daemon = home.daemon_pids().first().map_or(0, |pid| pid.as_raw_nonzero().get().unsigned_abs());
+    let daemon = crate::process::daemon_pid(&home).unwrap_or(0);
     let before = (cpu_seconds(client), cpu_seconds(daemon));
     pty.send("? stream\r");
     let shown = shown_bytes(&mut pty, &word(count - 1));

@@ -148,7 +148,7 @@ impl MiddlewareStack<'_> {
             stack.change(Arc::new(Escalation::new(fallback.clone(), Arc::clone(&self.parts.sink))));
         }
         stack.observe(Arc::new(ProposedCallRecorder(Arc::clone(recorder))));
-        stack.observe(Arc::new(Checkpoint::of(Arc::clone(&memory.conversation))));
+        stack.observe(Arc::new(Checkpoint(Arc::clone(&memory.conversation))));
         stack.change(Arc::new(self.step_rules()));
         let kept = self.resolved.settings.kept.map(|_| (spool.clone(), session.key().to_string()));
         stack.change(Arc::new(Spooling {

@@ -62,25 +62,20 @@ impl OpenFiles {
     /// The head is locked by another process for too long.
     pub fn locked(self, places: &Places) -> io::Result<Option<Self>> {
         lock(&self.head_file)?;
-        let is_current = self.key_state.is_some()
-            && FileState::of(&places.key_file()) == self.key_state
-            && is_at(&self.head_file, &places.head_file())? == Some(self.head.sealed(&self.key).len() as u64)
-            && is_at(&self.segment, &places.segment_file(self.head.segment))? == Some(self.head.bytes)
-            && self.has_its_head()?;
-        Ok(is_current.then_some(self))
-    }
-
-    fn has_its_head(&self) -> io::Result<bool> {
         let expected = self.head.sealed(&self.key);
         let mut found = vec![0; expected.len()];
-        self.head_file.read_exact_at(&mut found, 0)?;
-        Ok(found == expected.as_bytes())
+        let is_current = self.key_state.is_some()
+            && FileState::of(&places.key_file()) == self.key_state
+            && length_at(&self.segment, &places.segment_file(self.head.segment)) == Some(self.head.bytes)
+            && length_at(&self.head_file, &places.head_file()) == Some(expected.len() as u64)
+            && self.head_file.read_exact_at(&mut found, 0).is_ok()
+            && found == expected.as_bytes();
+        Ok(is_current.then_some(self))
     }
 }
 
-/// The length of the open file if it is the one at this path.
-fn is_at(file: &File, path: &Path) -> io::Result<Option<u64>> {
-    let open = file.metadata()?;
-    let found = fs::symlink_metadata(path).ok();
-    Ok(found.filter(|found| (found.dev(), found.ino()) == (open.dev(), open.ino())).map(|found| found.len()))
+/// The length of the open file, if it is the one at this path.
+fn length_at(file: &File, path: &Path) -> Option<u64> {
+    let (open, found) = (file.metadata().ok()?, fs::symlink_metadata(path).ok()?);
+    ((found.dev(), found.ino()) == (open.dev(), open.ino())).then_some(found.len())
 }

@@ -92,9 +92,13 @@ impl Archive {
                     return store.settle();
                 }
                 let last = still_valid(entries).into_iter();
-                let appended = store.append_each(last.map(|entry| secrets.scrubbed(entry.clone())))?;
-                found.lock().unwrap_or_else(PoisonError::into_inner).extend(appended.gaps);
-                Ok(())
+                let appended = store.append_each(last.map(|entry| secrets.scrubbed(entry.clone())));
+                let gaps = match &appended {
+                    Ok(appended) => appended.gaps.clone(),
+                    Err(_) => entries.iter().filter_map(conversed).map(str::to_owned).collect(),
+                };
+                found.lock().unwrap_or_else(PoisonError::into_inner).extend(gaps);
+                appended.map(|_| ())
             }))
         });
         Self { path, worker: Arc::new(worker), is_broken, gaps }
@@ -213,6 +217,14 @@ impl Archive {
     #[cfg(any(test, feature = "testing"))]
     pub fn events(&self, key: &str) -> Result<Vec<super::EventRow>, StoreError> {
         Ok(self.read(|store| store.events(key, None))?.unwrap_or_default())
+    }
+}
+
+/// The session whose messages an entry stores.
+fn conversed(entry: &Entry) -> Option<&str> {
+    match entry {
+        Entry::Conversation { session, .. } => Some(session),
+        _ => None,
     }
 }
 

@@ -123,7 +123,7 @@ async fn turn(archive: &Archive, round: usize) -> Option<f64> {
     let steps = Steps { recorder: Arc::clone(&recorder), provider: Arc::clone(&provider) as _ };
     stack.change_and_observe(Arc::new(steps));
     stack.observe(Arc::new(ProposedCallRecorder(Arc::clone(&recorder))));
-    stack.observe(Arc::new(Checkpoint::of(Arc::default())));
+    stack.observe(Arc::new(Checkpoint(Arc::default())));
     stack.change(Arc::new(Inbound));
     stack.observe(Arc::new(Spans::new(Arc::clone(&provider) as _, "bench".into())));
     stack.observe(Arc::new(ApprovedCallRecorder { recorder: Arc::clone(&recorder), is_asked: Box::new(|| true) }));

@@ -138,7 +138,7 @@ fn starts(report: &mut Report, home: &Home, path: &Path, rounds: usize) {
 
 fn idle_sessions(report: &mut Report, home: &Home, server: &ModelServer) {
     let _ = home.run(&["ask", "warm up"]);
-    let Some(daemon) = home.daemon_pids().first().map(|pid| pid.as_raw_nonzero().get().unsigned_abs()) else {
+    let Some(daemon) = crate::process::daemon_pid(home) else {
         return report.unmeasured(MEASURE, "an idle session", "the daemon does not run");
     };
     thread::sleep(SETTLE);

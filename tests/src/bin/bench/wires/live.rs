@@ -128,7 +128,7 @@ fn serve(make: impl Fn(usize) -> Answer + Send + 'static) -> ModelServer {
 }
 
 fn daemon_of(home: &Home) -> Option<u32> {
-    home.daemon_pids().first().map(|pid| pid.as_raw_nonzero().get().unsigned_abs())
+    crate::process::daemon_pid(home)
 }
 
 /// Many answers at once: their cost, and whether each client gets its own answer.

@@ -219,9 +219,9 @@ pub(super) fn fork(transaction: &Transaction<'_>, session: &str, copy: &str) -> 
         SELECT ?2, turn, started_ms, replace(status, 'running', 'idle'),
             json_replace(payload, '$.state.status', replace(status, 'running', 'idle'))
         FROM turns WHERE session = ?1 ORDER BY place";
-    transaction.prepare_cached(turns)?.execute([session, copy])?;
+    transaction.execute(turns, [session, copy])?;
     let steps = "INSERT INTO steps SELECT ?2, turn, number, id, at_ms, payload FROM steps WHERE session = ?1";
-    transaction.prepare_cached(steps)?.execute([session, copy])?;
+    transaction.execute(steps, [session, copy])?;
     Ok(())
 }
 

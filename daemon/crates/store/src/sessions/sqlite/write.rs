@@ -82,7 +82,7 @@ fn set_aside(transaction: &Transaction<'_>, session: &str, under: &str) -> Resul
     if is_there(transaction, under)? {
         return Ok(());
     }
-    transaction.prepare_cached("UPDATE sessions SET key = ?2 WHERE key = ?1")?.execute([session, under])?;
+    transaction.execute("UPDATE sessions SET key = ?2 WHERE key = ?1", [session, under])?;
     for table in PARTS {
         transaction.execute(&format!("UPDATE {table} SET session = ?2 WHERE session = ?1"), [session, under])?;
     }
@@ -224,7 +224,7 @@ pub(super) fn remove(transaction: &Transaction<'_>, session: &str) -> Result<boo
     for table in PARTS {
         transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [session])?;
     }
-    Ok(transaction.prepare_cached("DELETE FROM sessions WHERE key = ?1")?.execute([session])? > 0)
+    Ok(transaction.execute("DELETE FROM sessions WHERE key = ?1", [session])? > 0)
 }
 
 pub(super) fn fork(
@@ -238,19 +238,19 @@ pub(super) fn fork(
     }
     let row = "INSERT INTO sessions SELECT ?2, ?3, title, ?4, ?4, cwd, model, turns, id, environment FROM sessions
         WHERE key = ?1";
-    if transaction.prepare_cached(row)?.execute(params![session, copy, id::of_key(copy), at.as_millisecond()])? == 0 {
+    if transaction.execute(row, params![session, copy, id::of_key(copy), at.as_millisecond()])? == 0 {
         return Ok(false);
     }
     let messages = "INSERT INTO messages SELECT ?2, position, payload FROM messages WHERE session = ?1";
-    transaction.prepare_cached(messages)?.execute([session, copy])?;
+    transaction.execute(messages, [session, copy])?;
     let tasks = "INSERT INTO tasks SELECT ?2, position, payload FROM tasks WHERE session = ?1";
-    transaction.prepare_cached(tasks)?.execute([session, copy])?;
+    transaction.execute(tasks, [session, copy])?;
     let events = "INSERT INTO events (session, turn, at_ms, kind, payload, copy_of)
         SELECT ?2, turn, at_ms, kind, payload, number FROM events WHERE session = ?1 ORDER BY number";
-    transaction.prepare_cached(events)?.execute([session, copy])?;
+    transaction.execute(events, [session, copy])?;
     let index = "INSERT INTO search (rowid, text) SELECT events.number, search.text FROM events
         JOIN search ON search.rowid = events.copy_of WHERE events.session = ?1";
-    transaction.prepare_cached(index)?.execute([copy])?;
+    transaction.execute(index, [copy])?;
     steps::fork(transaction, session, copy)?;
     Ok(true)
 }
