@@ -127,6 +127,18 @@ impl Paths {
         self.state_dir.join("sessions.db")
     }
 
+    /// The file of remembered facts.
+    #[must_use]
+    pub fn memory_file(&self) -> PathBuf {
+        self.state_dir.join("memory.db")
+    }
+
+    /// The folder of the key that seals remembered facts, apart from them.
+    #[must_use]
+    pub fn memory_key_dir(&self) -> PathBuf {
+        self.config_dir.join("memory")
+    }
+
     /// The folder of the daemon's log files.
     #[must_use]
     pub fn log_dir(&self) -> PathBuf {

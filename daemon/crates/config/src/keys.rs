@@ -10,7 +10,7 @@ use toml_edit::{Array, Value};
 
 use crate::{
     ApprovalSettings, AuditSettings, BudgetSettings, CacheSettings, ContextSettings, LimitSettings, LogSettings,
-    SandboxSettings, SessionSettings, Settings, TelemetrySettings,
+    MemorySettings, SandboxSettings, SessionSettings, Settings, TelemetrySettings,
     model_roles::{Role, TierSettings},
     model_settings::{ModelSettings, TimeoutSettings},
     profile,
@@ -45,6 +45,7 @@ static SECTIONS: &[&[Key]] = &[
     BudgetSettings::KEYS,
     SessionSettings::KEYS,
     AuditSettings::KEYS,
+    MemorySettings::KEYS,
 ];
 
 /// All settings, in the order in which they are shown.

@@ -83,6 +83,8 @@ section! {
             pub sessions: SessionSettings,
             /// `[audit]`.
             pub audit: AuditSettings,
+            /// `[memory]`.
+            pub memory: MemorySettings,
             /// `[log]`.
             pub log: LogSettings,
             /// `[telemetry]`.
@@ -223,6 +225,16 @@ impl AuditSettings {
     #[must_use]
     pub fn keep_days(self, sessions: SessionSettings) -> Option<u32> {
         self.enabled.unwrap_or(sessions.enabled).then_some(sessions.keep_days)
+    }
+}
+
+section! {
+    /// `[memory]`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct MemorySettings in "memory." {
+        /// Whether a question is given the remembered facts that are relevant to it; `cohab memory off` turns this off
+        enabled: bool = "true", Kind::Flag;
     }
 }
 

@@ -12,6 +12,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("cohab-types", &[]),
     ("cohab-confine", &["cohab-policy-data"]),
     ("cohab-line-classifier", &["cohab-text"]),
+    ("cohab-memory", &["cohab-text"]),
     ("cohab-model-api", &["cohab-secrets"]),
     ("cohab-shell-syntax", &["cohab-shell-state", "cohab-text"]),
     (
@@ -50,6 +51,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
         "cohab-store",
         &[
             "cohab-agent",
+            "cohab-memory",
             "cohab-model-api",
             "cohab-policy",
             "cohab-protocol",
