@@ -177,6 +177,9 @@ commands! {
     /// List open tasks
     #[command(hide = true)]
     Ask "tasks": Tasks;
+    /// List, search, add and forget remembered facts
+    #[command(hide = true)]
+    Ask "memory": Memory;
     /// Write a turn as script, text or recording
     #[command(hide = true)]
     LookBack "export": Export;
@@ -385,7 +388,7 @@ mod tests {
     #[test]
     fn what_is_handed_over_is_a_subcommand_that_takes_any_words() {
         let names: Vec<_> = SUBCOMMANDS.iter().filter_map(|name| handed_over(name)).collect();
-        assert_eq!(names.len(), 19, "{names:?}");
+        assert_eq!(names.len(), 20, "{names:?}");
         for name in names {
             assert!(Cli::try_parse_from(["cohab", name, "set", "model.name", "--json", "x"]).is_ok(), "{name}");
         }

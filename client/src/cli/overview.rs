@@ -3,8 +3,7 @@
 use clap::Command;
 
 /// Keys at the prompt of the shell, each with what it does.
-const KEYS: &[(&str, &str)] =
-    &[("? question", "Ask; Alt-Enter asks any line, Esc stops"), ("? /help", "List what the prompt can do")];
+const KEYS: &[(&str, &str)] = &[("? question", "Ask; Alt-Enter asks any line, Esc stops")];
 
 /// A group of commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +32,7 @@ pub(super) fn template(commands: &Command, grouped: &[(Group, &str)]) -> String 
         about.map(ToString::to_string).unwrap_or_default()
     };
     let row = |name: &str, about: &str| format!("  {name:NAME_COLUMNS$}  {about}\n");
-    let mut text = "{about}\n{usage-heading} {usage}\nAt the prompt of the shell:\n".to_owned();
+    let mut text = "{about}\n{usage-heading} {usage}\nAt the prompt of the shell (? /help lists all):\n".to_owned();
     text.extend(KEYS.iter().map(|(key, about)| row(key, about)));
     for (group, heading) in GROUPS {
         text.push_str(&format!("{heading}:\n"));

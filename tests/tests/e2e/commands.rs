@@ -65,6 +65,7 @@ fn no_text_of_a_help_is_broken_twice() {
         "history",
         "init",
         "man",
+        "memory",
         "models",
         "policy",
         "probe-model",

@@ -29,6 +29,7 @@ mod kill;
 mod lease;
 mod limits;
 mod lock;
+mod memory;
 mod models;
 mod names;
 mod offline;

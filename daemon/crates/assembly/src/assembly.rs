@@ -7,6 +7,7 @@ mod middleware_stack;
 mod model_pool;
 mod model_selection;
 mod provider_chooser;
+mod recollection;
 mod shells;
 
 use std::{

@@ -6,6 +6,7 @@ use std::{
 };
 
 use cohab_agent::tasks::Task;
+use cohab_memory::record::Memory;
 use cohab_text::cut::tail;
 
 use super::git_state::GitState;
@@ -20,6 +21,8 @@ pub const OUTPUT_BYTES: usize = 1024;
 pub const EARLIER: &str = "earlier-conversation";
 /// Tag of the block with the files that a question names.
 pub const ATTACHED: &str = "attached";
+/// Tag of the block with remembered facts.
+pub const MEMORY: &str = "memory";
 /// Tag of the block with what the user adds to a running turn.
 pub const ADDED: &str = "added";
 
@@ -87,6 +90,8 @@ pub struct Query<'a> {
     pub project_identity: Option<&'a str>,
     /// The workspace's skills.
     pub project_skills: Option<&'a str>,
+    /// The remembered facts that are relevant to the question.
+    pub memories: &'a [Memory],
     /// The session's tasks.
     pub tasks: &'a [Task],
     /// Text that was piped in.

@@ -25,7 +25,7 @@
 //! <project-notes>
 //! the repository's notes for assistants; absent if the conversation holds them already
 //! </project-notes>
-//! <project-identity>, <project-skills>, <tasks>, <tone>: as their files in `sections/` say
+//! <project-identity>, <project-skills>, <memory>, <tasks>, <tone>: as their files in `sections/` say
 //! <piped-input>
 //! ...
 //! </piped-input>

@@ -34,6 +34,15 @@ pub fn fact_of(root: &str, text: &str) -> NewMemory {
     NewMemory { scope: Scope::Project(root.into()), ..fact(text) }
 }
 
+/// A stored fact of the user that holds everywhere, stated on 3 November 2026.
+#[must_use]
+pub fn memory(id: u64, text: &str) -> Memory {
+    let NewMemory { text, scope, origin, folder } = fact(text);
+    let stated = at(1_793_664_000);
+    let trust = origin.trust_at_birth();
+    Memory { id: MemoryId(id), text, scope, origin, folder, trust, stated, valid_to: None, superseded_by: None }
+}
+
 /// A moment, in seconds since the epoch.
 #[must_use]
 pub fn at(second: i64) -> Timestamp {

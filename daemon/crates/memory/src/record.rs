@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     str::FromStr,
 };
 
@@ -36,12 +36,15 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Whether the fact holds in this folder. Both paths are absolute and compared by their components.
+    /// Whether the fact holds in this folder. Both paths are absolute and compared by their components; in a folder with `..` in its
+    /// path no fact of a project holds.
     #[must_use]
     pub fn holds_in(&self, folder: &Path) -> bool {
         match self {
             Self::Everywhere => true,
-            Self::Project(root) => folder.starts_with(root),
+            Self::Project(root) => {
+                folder.starts_with(root) && !folder.components().any(|part| part == Component::ParentDir)
+            }
         }
     }
 }
@@ -74,7 +77,7 @@ impl Origin {
         Self::WORDS.iter().find(|(_, known)| *known == word).map(|(origin, _)| *origin)
     }
 
-    /// The trust of a new fact, from 0 to 1, as SAFETY sets it: a user's word counts 0.9; a file may hold words of others.
+    /// The trust of a new fact, from 0 to 1, a user's word counts 0.9; a file may hold words of others.
     #[must_use]
     pub fn trust_at_birth(self) -> f64 {
         match self {
@@ -132,6 +135,7 @@ mod tests {
             ("/home/ann/shop/src", true),
             ("/home/ann/shop2", false),
             ("/home/ann", false),
+            ("/home/ann/shop/../blog", false),
             ("/", false),
         ] {
             assert_eq!(scope.holds_in(Path::new(folder)), holds, "{folder}");

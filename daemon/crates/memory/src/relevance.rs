@@ -52,27 +52,13 @@ fn weight(word: &str, index: usize, found: &Found) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{
-        record::{MemoryId, Origin, Scope},
-        words,
-    };
+    use crate::{conformance, words};
 
     fn memory(id: u64, text: &str) -> Memory {
-        Memory {
-            id: MemoryId(id),
-            text: text.to_owned(),
-            scope: Scope::Everywhere,
-            origin: Origin::Prompt,
-            folder: "/".into(),
-            trust: 0.9,
-            stated: Timestamp::from_second(id.cast_signed()).unwrap(),
-            valid_to: None,
-            superseded_by: None,
-        }
+        Memory { stated: conformance::at(id.cast_signed()), ..conformance::memory(id, text) }
     }
 
     /// What a store with these facts finds, words compared as they are.

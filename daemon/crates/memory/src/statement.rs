@@ -14,9 +14,6 @@ pub enum StatementFault {
     TooLong,
 }
 
-/// What stands in front of a fact: "remember that ...". The longest come first.
-const OPENINGS: [&str; 6] =
-    ["please remember that ", "please remember: ", "please remember ", "remember that ", "remember: ", "remember "];
 /// Words of a fact that concern the project around the current folder.
 const HERE: [&str; 9] = [
     "this project",
@@ -29,28 +26,6 @@ const HERE: [&str; 9] = [
     "this package",
     "this workspace",
 ];
-/// What makes a question out of "remember ...": it asks whether the assistant remembers.
-const ASKING: [&str; 9] = ["when ", "what ", "where ", "who ", "why ", "how ", "which ", "whether ", "if "];
-
-/// The fact that a question states in so many words, as in "remember that staging is on host blue". `None` for anything else, also for
-/// "remember to ..." and "remember what ...".
-///
-/// ```
-/// use cohab_memory::statement::stated;
-/// assert_eq!(stated("Remember that staging is on host blue"), Some("staging is on host blue"));
-/// assert_eq!(stated("remember what I did yesterday?"), None);
-/// ```
-#[must_use]
-pub fn stated(question: &str) -> Option<&str> {
-    let question = question.trim();
-    let begins_with =
-        |text: &str, opening: &str| text.get(..opening.len()).is_some_and(|start| start.eq_ignore_ascii_case(opening));
-    let opening = OPENINGS.into_iter().find(|opening| begins_with(question, opening))?;
-    let fact = question.get(opening.len()..)?.trim();
-    let asks =
-        fact.ends_with('?') || begins_with(fact, "to ") || ASKING.into_iter().any(|word| begins_with(fact, word));
-    (!asks && fact.contains(char::is_whitespace)).then_some(fact)
-}
 
 /// Whether a fact concerns the project around the current folder: "this project is tested with `cargo nextest`".
 #[must_use]
@@ -80,26 +55,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fact_is_what_is_stated_in_so_many_words() {
-        for (question, fact) in [
-            ("remember that staging is on host blue", Some("staging is on host blue")),
-            ("Please remember: the NAS is nas.lan", Some("the NAS is nas.lan")),
-            ("remember I prefer ripgrep over grep", Some("I prefer ripgrep over grep")),
-            ("remember that", None),
-            ("remember", None),
-            ("remember me", None),
-            ("remember to call the plumber", None),
-            ("remember what I did yesterday", None),
-            ("remember that file from yesterday?", None),
-            ("do you remember that staging is on blue", None),
-            ("rememberthat staging is on blue", None),
-            ("", None),
-        ] {
-            assert_eq!(stated(question), fact, "{question}");
-        }
-    }
-
-    #[test]
     fn a_fact_about_the_project_is_recognized_by_its_words() {
         assert!(is_about_this_project("This project is tested with cargo nextest"));
         assert!(is_about_this_project("the default branch of this repo is trunk"));
@@ -121,7 +76,7 @@ mod tests {
                 prop_assert!(!line.chars().any(char::is_control));
                 prop_assert_eq!(clean(&line), Ok(line.clone()));
             }
-            let _ = (stated(&text), is_about_this_project(&text));
+            let _ = is_about_this_project(&text);
         }
     }
 }

@@ -1,10 +1,14 @@
 //! The port of the server to what answers.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use async_trait::async_trait;
 use cohab_agent::{Agent, TurnError, port::EventSink};
 use cohab_context::{compaction::Shortened, report::Fixed, workspace::Surroundings};
+use cohab_memory::record::Memory;
 use cohab_model_api::{Message, ModelInfo, TokenUsage};
 use cohab_protocol::{ApprovalMode, TurnId};
 use cohab_runtime::{middleware::uncertain_calls::UncertainCalls, recording::TurnRecorder};
@@ -49,6 +53,12 @@ pub trait Assembler: Send + Sync {
 
     /// What lies around this folder; nothing if that is not known soon.
     async fn surroundings(&self, cwd: PathBuf) -> Arc<Surroundings>;
+
+    /// The remembered facts that are relevant to this question in this folder, the most relevant first; none if they cannot be read
+    /// soon.
+    async fn remembered(&self, _question: &str, _folder: &Path) -> Vec<Memory> {
+        Vec::new()
+    }
 
     /// What has gone wrong with what is kept of model calls since this was asked last, as a sentence for the user.
     fn store_trouble(&self) -> Option<String>;

@@ -24,6 +24,7 @@ pub mod listener;
 mod memory;
 mod question_prompt;
 mod recap;
+mod recollection;
 mod requests;
 mod resume;
 pub mod session;

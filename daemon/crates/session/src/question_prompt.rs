@@ -7,6 +7,7 @@ use cohab_context::{
     query::{Query, Runtime},
     workspace::Surroundings,
 };
+use cohab_memory::record::Memory;
 use cohab_model_api::Message;
 use cohab_protocol::{MAX_PIPED_INPUT_BYTES, UserQuery};
 use cohab_text::cut::cut_middle;
@@ -25,18 +26,20 @@ pub struct Asked<'a> {
     pub piped_input: Option<&'a str>,
     /// The tasks of the conversation.
     pub tasks: Vec<Task>,
+    /// The remembered facts for the question.
+    pub memories: Vec<Memory>,
 }
 
 impl<'a> Asked<'a> {
     /// The question of a client.
-    pub fn by(query: &'a UserQuery, tasks: Vec<Task>) -> Self {
+    pub fn by(query: &'a UserQuery, tasks: Vec<Task>, memories: Vec<Memory>) -> Self {
         let piped_input = query.piped_input.as_deref();
-        Self { text: &query.text, cwd: query.cwd.to_path_buf(), columns: query.columns, piped_input, tasks }
+        Self { text: &query.text, cwd: query.cwd.to_path_buf(), columns: query.columns, piped_input, tasks, memories }
     }
 
     /// A question without words, to see its context.
     pub fn nothing(cwd: PathBuf, tasks: Vec<Task>) -> Self {
-        Self { text: "", cwd, columns: 0, piped_input: None, tasks }
+        Self { text: "", cwd, columns: 0, piped_input: None, tasks, memories: Vec::new() }
     }
 }
 
@@ -58,6 +61,7 @@ pub fn question(
         project_notes: surroundings.project_notes.as_deref(),
         project_identity: surroundings.project_identity.as_deref(),
         project_skills: project_skills.as_deref(),
+        memories: &asked.memories,
         tasks: &asked.tasks,
         piped_input: piped_input.as_deref(),
         question: asked.text,

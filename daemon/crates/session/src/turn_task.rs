@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Daemon, TurnMemory, TurnParts, attachments, convert,
     question_prompt::{self, Asked},
-    resume,
+    recollection, resume,
     session::Session,
     sink::SessionSink,
     turn_recovery,
@@ -177,7 +177,8 @@ async fn answer(
             scene.state(unfinished, history, sink.as_ref()).await
         }
         (Ask::Query(query), None) => {
-            let asked = Asked::by(query, memory.tasks.tasks());
+            let remembered = recollection::remembered(daemon, query, &history, sink.as_ref()).await;
+            let asked = Asked::by(query, memory.tasks.tasks(), remembered);
             let text = question_prompt::question(daemon, session, &surroundings, &history, &asked);
             TurnState::new(history, text)
         }

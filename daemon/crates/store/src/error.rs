@@ -25,6 +25,9 @@ pub enum StoreError {
     /// A later release has changed it.
     #[error("a later release of cohab wrote it (version {0})")]
     TooNew(usize),
+    /// As many facts are remembered as may be.
+    #[error("it holds {0} facts, which is the limit")]
+    Full(u64),
 }
 
 impl StoreError {
@@ -36,7 +39,7 @@ impl StoreError {
                 matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
             }
             Self::Broken => true,
-            Self::Io(_) | Self::Irregular | Self::Foreign | Self::TooNew(_) => false,
+            Self::Io(_) | Self::Irregular | Self::Foreign | Self::TooNew(_) | Self::Full(_) => false,
         }
     }
 
@@ -56,6 +59,7 @@ impl StoreError {
             Self::TooNew(_) => return Some("use that release, or move the file away, and the daemon starts a new one"),
             Self::Irregular | Self::Foreign => return Some(AWAY),
             Self::Broken => return Some(BROKEN),
+            Self::Full(_) => return Some("forget some with `cohab memory forget`"),
             Self::Io(error) => {
                 return match error.kind() {
                     io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Some(OURS),

@@ -54,15 +54,21 @@ fn open(path: &Path, form: &Form) -> Result<Connection, StoreError> {
 /// Configures an open connection and migrates its file to this release's form.
 pub(super) fn prepare(connection: &mut Connection, form: &Form) -> Result<(), StoreError> {
     connection.busy_timeout(BUSY_WAIT)?;
-    let since = Instant::now();
     // SQLite does not wait by itself where two processes initialize the same new file.
-    while let Err(error) = set_up(connection, form) {
+    while_busy(|| set_up(connection, form))?;
+    migrate(connection, form.migrations)
+}
+
+/// Tries again as long as another process has the file, where SQLite does not wait by itself.
+pub(super) fn while_busy(mut attempt: impl FnMut() -> Result<(), StoreError>) -> Result<(), StoreError> {
+    let since = Instant::now();
+    while let Err(error) = attempt() {
         if !error.is_busy() || since.elapsed() >= BUSY_WAIT {
             return Err(error);
         }
         thread::sleep(BUSY_PAUSE);
     }
-    migrate(connection, form.migrations)
+    Ok(())
 }
 
 fn set_up(connection: &Connection, form: &Form) -> Result<(), StoreError> {

@@ -5,6 +5,7 @@
 //!   conformance suite; [`sessions::SqliteStore`] implements both in a file, and [`sessions::Archive`] is the daemon's way to it.
 //! - [`Store`]: what model calls took, by [`row::CallRow`], and what answers taught about models. [`daily_spend`] sums up a day.
 //! - [`spool`]: long outputs, a folder for each session. [`backups`]: what files held before a tool changed them.
+//! - [`memory`]: what the user asked cohab to remember, with a sealed journal of its changes.
 //! - [`audit`]: what the assistant did and who agreed, in a chain of sealed lines.
 //! - [`worker::Worker`]: the thread that writes a file. It lives as long as there is something to write.
 //! - [`health`]: whether the files can be read, for `cohab doctor`. A broken file is moved aside and what can be read of it is kept.
@@ -22,8 +23,12 @@ mod error;
 mod file;
 mod form;
 pub mod health;
+mod key_folder;
+pub mod memory;
+mod pace;
 mod recovery;
 pub mod row;
+mod seal;
 pub mod sessions;
 pub mod spool;
 mod usage;

@@ -60,7 +60,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
             "cohab-text",
         ],
     ),
-    ("cohab-context", &["cohab-agent", "cohab-model-api", "cohab-system", "cohab-text"]),
+    ("cohab-context", &["cohab-agent", "cohab-memory", "cohab-model-api", "cohab-system", "cohab-text"]),
     (
         "cohab-tools",
         &[
@@ -114,6 +114,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
             "cohab-agent",
             "cohab-context",
             "cohab-guard",
+            "cohab-memory",
             "cohab-model-api",
             "cohab-protocol",
             "cohab-runtime",
@@ -132,6 +133,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
             "cohab-config",
             "cohab-context",
             "cohab-guard",
+            "cohab-memory",
             "cohab-model-api",
             "cohab-models",
             "cohab-offline",
@@ -157,6 +159,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
             "cohab-config",
             "cohab-context",
             "cohab-guard",
+            "cohab-memory",
             "cohab-model-api",
             "cohab-models",
             "cohab-protocol",

@@ -45,6 +45,16 @@ const WHOLE_SESSION: &str = "session";
 const COMPACTING: (&str, &str) =
     ("shortening the conversation · Ctrl-C stops", "Shortening the conversation. Ctrl-C stops it.");
 
+/// The arguments of `cohab memory forget`. Numbers are those of facts; anything else is words of the fact.
+fn forget_arguments(words: &str) -> Vec<String> {
+    let at_prompt = "--at-prompt".to_owned();
+    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    if words.split_whitespace().all(is_number) {
+        return [at_prompt].into_iter().chain(words.split_whitespace().map(str::to_owned)).collect();
+    }
+    vec![at_prompt, format!("--query={words}")]
+}
+
 impl App {
     /// Whether a question is a command to the assistant itself, which then begins.
     pub(super) fn take_slash(&mut self, question: &str, now: Instant, effects: &mut Vec<Effect>) -> bool {
@@ -129,6 +139,14 @@ impl App {
             CommandKind::Insert => self.insert(command, words, effects),
             CommandKind::Keys => self.screen.above.extend(key_table::lines(width, output_style)),
             CommandKind::Sessions => return self.run_program(&format!("sessions {words}"), &[], effects),
+            CommandKind::Remember if words.is_empty() => self.say(say::misused(&prefix, command)),
+            CommandKind::Remember => {
+                let text = ["--at-prompt", "--", words].map(str::to_owned);
+                return self.run_program("memory add", &text, effects);
+            }
+            CommandKind::Memory => return self.run_program("memory list", &[], effects),
+            CommandKind::Forget if words.is_empty() => self.say(say::misused(&prefix, command)),
+            CommandKind::Forget => return self.run_program("memory forget", &forget_arguments(words), effects),
             CommandKind::Doctor => return self.run_program("doctor", &[], effects),
             CommandKind::Diff if words.is_empty() => return self.run_program("diff", &self.of_session(), effects),
             CommandKind::Diff if words == WHOLE_SESSION => {

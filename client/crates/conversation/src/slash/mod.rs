@@ -5,6 +5,7 @@ pub mod completion;
 mod nearest;
 pub mod own_output;
 pub(crate) mod say;
+mod stated;
 
 /// What a command does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +36,12 @@ pub(crate) enum CommandKind {
     Sessions,
     /// Shows or changes what may run unasked.
     Approve,
+    /// Remembers a fact.
+    Remember,
+    /// Lists the remembered facts.
+    Memory,
+    /// Deletes remembered facts.
+    Forget,
     /// Shows what the conversation took.
     Cost,
     /// Shows what the model is sent.
@@ -65,7 +72,7 @@ pub(crate) struct SlashCommand {
 }
 
 /// All of them, in the order of the help.
-pub(crate) const COMMANDS: [SlashCommand; 20] = [
+pub(crate) const COMMANDS: [SlashCommand; 23] = [
     command("help", "", "list these commands", CommandKind::Help),
     command("keys", "", "list the keys", CommandKind::Keys),
     command("model", "[NAME|TIER]", "show or change the model", CommandKind::Model),
@@ -79,6 +86,9 @@ pub(crate) const COMMANDS: [SlashCommand; 20] = [
     command("resume", "", "continue a held or interrupted answer", CommandKind::Resume),
     command("compact", "", "shorten the conversation", CommandKind::Compact),
     command("sessions", "[WORDS]", "list or search conversations", CommandKind::Sessions),
+    command("remember", "TEXT", "remember a fact", CommandKind::Remember),
+    command("memory", "", "list the remembered facts", CommandKind::Memory),
+    command("forget", "WORDS", "delete the facts with these words", CommandKind::Forget),
     command("approve", "[ask|read-only|auto|all]", "show or change what runs unasked", CommandKind::Approve),
     command("cost", "", "show tokens and cost so far", CommandKind::Cost),
     command("context", "", "show what the model is sent", CommandKind::Context),
@@ -109,10 +119,14 @@ pub(crate) enum Parsed<'a> {
 }
 
 /// Looks what a question is. Only one lower-case word right behind the slash counts, and only if it is a command or nearly one, or
-/// stands alone.
+/// stands alone. "remember that ..." is `/remember` in other words, so that it needs no model.
 #[must_use]
 pub(crate) fn parse(question: &str) -> Parsed<'_> {
-    let Some(rest) = question.strip_prefix('/') else { return Parsed::Question };
+    let Some(rest) = question.strip_prefix('/') else {
+        let remember = COMMANDS.iter().find(|command| command.kind == CommandKind::Remember);
+        let stated = remember.zip(stated::stated(question));
+        return stated.map_or(Parsed::Question, |(command, fact)| Parsed::Command(command, fact));
+    };
     let (word, words) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     if word.is_empty() || !word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-') {
         return Parsed::Question;
@@ -145,6 +159,17 @@ mod tests {
     }
 
     #[test]
+    fn a_stated_fact_is_the_command_that_remembers_it() {
+        for question in ["/remember staging is on  \"blue\"", "remember that staging is on  \"blue\""] {
+            assert!(
+                matches!(parse(question), Parsed::Command(command, "staging is on  \"blue\"") if command.name == "remember"),
+                "{question}"
+            );
+        }
+        assert_eq!(parse("remember what I did"), Parsed::Question);
+    }
+
+    #[test]
     fn a_slip_finds_the_command_that_was_meant() {
         for (typed, meant) in [
             ("/modle", "model"),
@@ -158,6 +183,10 @@ mod tests {
             ("/clear", "new"),
             ("/usage", "cost"),
             ("/mode", "model"),
+            ("/remeber x is y", "remember"),
+            ("/mem", "memory"),
+            ("/memories", "memory"),
+            ("/forgot x", "forget"),
         ] {
             let found = match parse(typed) {
                 Parsed::Unknown(_, Some(command)) => command.name,

@@ -3,13 +3,15 @@
 use super::{COMMANDS, SlashCommand};
 
 /// Words that other assistants and habit know, and the command that does it here.
-const OTHER_NAMES: [(&str, &str); 15] = [
+const OTHER_NAMES: [(&str, &str); 17] = [
     ("approvals", "approve"),
     ("check", "doctor"),
     ("clear", "new"),
     ("commands", "help"),
     ("compress", "compact"),
+    ("facts", "memory"),
     ("history", "sessions"),
+    ("memories", "memory"),
     ("models", "model"),
     ("permissions", "approve"),
     ("profile", "model"),

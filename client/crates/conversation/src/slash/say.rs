@@ -11,6 +11,13 @@ use ratatui::{
 use super::{COMMANDS, CommandKind, SlashCommand};
 use crate::{session_override::ModelWish, ui::status};
 
+/// Commands that share a row of the help with the one before them, and the meaning of both in at most 40 columns: all rows fit a small
+/// screen.
+const SHARED_ROWS: [(CommandKind, &str); 3] = [
+    (CommandKind::Resume, "hold or continue the answer"),
+    (CommandKind::Forget, "list the facts, delete those with WORDS"),
+    (CommandKind::Insert, "copy a code block, put it on the prompt"),
+];
 /// Below this width a command and its meaning stand in two rows.
 const TWO_COLUMNS_WIDTH: usize = 60;
 /// Longest bar next to a part of the context, in columns.
@@ -43,11 +50,20 @@ pub(crate) fn usage(prefix: &str, command: &SlashCommand) -> String {
 /// All commands but the one that was typed to see them, and the kinds of questions.
 #[must_use]
 pub(crate) fn help(prefix: &str, width: usize, output_style: OutputStyle) -> Vec<Line<'static>> {
-    let others = COMMANDS.iter().filter(|command| command.kind != CommandKind::Help);
-    let entries = others.map(|command| (usage(prefix, command), command.meaning));
-    let entries: Vec<(String, &str)> = entries.collect();
-    let longest = entries.iter().map(|(usage, _)| usage.chars().count()).max().unwrap_or(0);
     let is_table = output_style == OutputStyle::Rich && width >= TWO_COLUMNS_WIDTH;
+    let mut entries: Vec<(String, &str)> = Vec::new();
+    for command in COMMANDS.iter().filter(|command| command.kind != CommandKind::Help) {
+        let usage = usage(prefix, command);
+        let shared = SHARED_ROWS.iter().find(|(kind, _)| is_table && *kind == command.kind);
+        match (shared, entries.last_mut()) {
+            (Some((_, meaning)), Some(row)) => {
+                let second = usage.strip_prefix(prefix).unwrap_or(&usage).trim_start();
+                *row = (format!("{}, {second}", row.0), meaning);
+            }
+            _ => entries.push((usage, command.meaning)),
+        }
+    }
+    let longest = entries.iter().map(|(usage, _)| usage.chars().count()).max().unwrap_or(0);
     let entry = |(usage, meaning): &(String, &str)| match (output_style, is_table) {
         (OutputStyle::Accessible, _) => plain(&format!("{usage}: {meaning}"), width),
         (_, true) => vec![Line::from(vec![

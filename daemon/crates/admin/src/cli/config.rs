@@ -113,7 +113,14 @@ fn get(path: &Path, name: &str, with_origin: bool, output: &mut dyn Write) -> Re
     Ok(())
 }
 
-fn set(path: &Path, name: &str, value: &str, input: &mut dyn BufRead, output: &mut dyn Write) -> Result<(), Failure> {
+/// Changes a value in the settings file.
+pub(super) fn set(
+    path: &Path,
+    name: &str,
+    value: &str,
+    input: &mut dyn BufRead,
+    output: &mut dyn Write,
+) -> Result<(), Failure> {
     let key = known(name)?;
     let text = if value == "-" {
         let mut text = String::new();

@@ -2,6 +2,10 @@
 
 use clap::CommandFactory as _;
 use cohab_agent::tasks::{Status, Task};
+use cohab_memory::{
+    record::{NewMemory, Origin, Scope},
+    store::MemoryStore as _,
+};
 use cohab_model_api::TokenUsage;
 use cohab_store::{
     Store,
@@ -9,6 +13,7 @@ use cohab_store::{
         Journal, Places,
         record::{Answer, Consent, Deed, Event as Audited, Note},
     },
+    memory::SqliteMemory,
     row::{CallRow, ModelKey},
     sessions::{
         Entry, KeepAll as _,
@@ -38,6 +43,11 @@ const READING: &[&[&str]] = &[
     &["trace", "--output", "1"],
     &["tasks"],
     &["tasks", "--json"],
+    &["memory"],
+    &["memory", "--json"],
+    &["memory", "search", "found"],
+    &["memory", "why", "1"],
+    &["memory", "export"],
     &["usage", "--since", "2026-01-01", "--by", "model"],
     &["usage", "--since", "2026-01-01", "--by", "session"],
     &["usage", "--since", "2026-01-01", "--by", "model", "--json"],
@@ -103,6 +113,7 @@ fn home(evil: &str) -> Home {
     });
     drop(store);
     audited(&home, &text());
+    remembered(&home, &text());
     std::fs::create_dir_all(&home.paths.config_dir).expect("a folder");
     // Escaped as TOML wants it.
     let key = serde_json::to_string(&text()).expect("text").replace('\x7f', "\\u007f");
@@ -141,6 +152,15 @@ fn stored_steps(evil: &str) -> [Checkpoint; 2] {
         metadata: Metadata { tool: Some(text()), title: text(), summary: text(), ..Metadata::default() },
     };
     [Checkpoint::Turn(turn), Checkpoint::Step(step)]
+}
+
+/// A fact with this text.
+fn remembered(home: &Home, evil: &str) {
+    let paths = &home.paths;
+    let mut store = SqliteMemory::create(&paths.memory_file(), &paths.memory_key_dir()).expect("made");
+    let (scope, origin) = (Scope::Everywhere, Origin::Import);
+    let new = NewMemory { text: evil.to_owned(), scope, origin, folder: evil.into() };
+    store.remember(&new, at(0)).expect("kept");
 }
 
 /// One record of each kind.

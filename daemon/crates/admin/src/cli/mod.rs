@@ -89,6 +89,7 @@ commands! {
     resume: Resume(resume::ResumeArgs);
     context: Context(context::ContextArgs);
     tasks: Tasks(tasks::TasksArgs);
+    memory: Memory(memory::MemoryArgs);
     export: Export(export::ExportArgs);
     trust: Trust(trust::TrustArgs);
     definitions: Definitions(definitions::DefinitionsArgs);

@@ -23,6 +23,7 @@ use cohab_context::{
     trust::TrustedFolders,
     workspace::Surroundings,
 };
+use cohab_memory::record::Memory;
 use cohab_model_api::{Message, TokenUsage};
 use cohab_models::{resolution::Choice, scrubbed::WithheldProvider};
 use cohab_runtime::{
@@ -46,6 +47,7 @@ use super::{
     Assembly,
     middleware_stack::MiddlewareStack,
     model_selection::{Answering, check_name, introduced},
+    recollection,
     shells::OwnShells,
 };
 
@@ -106,6 +108,12 @@ impl Assembler for Assembly {
         let looking = tokio::task::spawn_blocking(move || Surroundings::read(&cwd, &home, &settings, &trust));
         let found = timeout(LOOK_WAIT, looking).await.ok().and_then(Result::ok);
         found.map(Arc::new).unwrap_or_default()
+    }
+
+    async fn remembered(&self, question: &str, folder: &Path) -> Vec<Memory> {
+        let (paths, question, folder) = (self.paths.clone(), question.to_owned(), folder.to_owned());
+        let looking = tokio::task::spawn_blocking(move || recollection::relevant(&paths, &question, &folder));
+        timeout(LOOK_WAIT, looking).await.ok().and_then(Result::ok).unwrap_or_default()
     }
 
     async fn assemble(&self, parts: TurnParts) -> Result<Agent, TurnError> {

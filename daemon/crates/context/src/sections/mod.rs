@@ -6,6 +6,7 @@
 mod answers;
 mod environment;
 mod identity;
+pub mod memory;
 mod own_identity;
 mod piped_input;
 mod project_identity;
@@ -22,7 +23,7 @@ mod tools;
 pub use tasks::text as tasks_text;
 
 use super::{
-    query::{ADDED, ATTACHED, EARLIER, Query},
+    query::{ADDED, ATTACHED, EARLIER, MEMORY, Query},
     skills::Skill,
 };
 
@@ -65,6 +66,7 @@ pub const SECTIONS: &[Section] = &[
     asked("project notes", "project-notes", project_notes::text),
     asked("project identity", "project-identity", project_identity::text),
     asked("project skills", "project-skills", project_skills::text),
+    asked("memory", MEMORY, memory::text),
     asked("tasks", "tasks", |query| tasks_text(query.tasks)),
     asked("tone", "tone", |query| tone::text(query.question)),
     asked("piped input", "piped-input", piped_input::text),

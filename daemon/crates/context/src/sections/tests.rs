@@ -60,6 +60,7 @@ fn whole(question: &str) -> String {
         project_notes: Some("Use tabs."),
         project_identity: Some("Be brief."),
         project_skills: Some("- `deploy`: How it is deployed\n"),
+        memories: &[cohab_memory::conformance::memory(1, "staging is on host blue")],
         tasks: &tasks,
         piped_input: Some("a log"),
         question,

@@ -1,9 +1,7 @@
 //! The chain checks that each record follows the one before it. Pure.
 
-use super::{
-    record::{Event, Record},
-    seal::{Key, Mac, Purpose},
-};
+use super::record::{Event, Record};
+use crate::seal::{Key, Mac, Purpose};
 
 /// A fault of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,10 +5,9 @@ use std::{
     io::{self, Read, Seek, SeekFrom},
 };
 
-use super::{
-    chain::opened,
-    files::{Places, existing, options},
-    record::Record,
+use super::{chain::opened, files::Places, record::Record};
+use crate::{
+    key_folder::{existing, options},
     seal::Key,
 };
 
@@ -51,7 +50,7 @@ impl Follower {
     /// # Errors
     /// The system's error when a file cannot be read.
     pub fn news(&mut self) -> io::Result<Vec<News>> {
-        let Some(key) = self.places.existing_key()? else { return Ok(Vec::new()) };
+        let Some(key) = self.places.keys().existing_key()? else { return Ok(Vec::new()) };
         let mut news = self.rest(&key)?;
         // A newer file is begun only after the last write to the one before it.
         if let Some(next) = self.places.segments()?.into_iter().find(|number| *number > self.segment) {

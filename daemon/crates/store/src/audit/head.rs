@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::seal::{Key, Mac, Purpose};
+use crate::seal::{Key, Mac, Purpose, first_line};
 
 /// The state of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,17 +36,12 @@ impl Head {
 
     /// `None` if any byte was changed. Text behind the first line is the end of a longer head that a dying process overwrote.
     pub fn opened(key: &Key, text: &[u8]) -> Option<Self> {
-        let (body, _) = key.opened(Purpose::Head, line(text)?)?;
+        let (body, _) = key.opened(Purpose::Head, first_line(text)?)?;
         serde_json::from_str(&body).ok()
     }
 
     /// Whether a head, with any seal, says that there are records.
     pub fn counts_records(text: &[u8]) -> bool {
-        line(text).and_then(|line| serde_json::from_slice::<Self>(line).ok()).is_some_and(|head| head.count > 0)
+        first_line(text).and_then(|line| serde_json::from_slice::<Self>(line).ok()).is_some_and(|head| head.count > 0)
     }
-}
-
-/// The first line, which must be whole.
-fn line(text: &[u8]) -> Option<&[u8]> {
-    text.iter().position(|byte| *byte == b'\n').map(|end| &text[..end])
 }

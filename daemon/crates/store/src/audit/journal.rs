@@ -4,7 +4,7 @@
 use std::{
     fs::{self, File},
     io::{self, Read, Seek, SeekFrom},
-    os::unix::fs::{FileExt, OpenOptionsExt},
+    os::unix::fs::OpenOptionsExt,
     time::{Duration, SystemTime},
 };
 
@@ -12,11 +12,14 @@ use jiff::Timestamp;
 
 use super::{
     chain::{Fault, Link, opened},
-    files::{Places, existing, options, small},
+    files::Places,
     head::Head,
     open_files::OpenFiles,
-    pace::Pace,
     record::{Event, Note, Record},
+};
+use crate::{
+    key_folder::{existing, options, replace, small},
+    pace::Pace,
     seal::{Key, Mac, Purpose},
 };
 
@@ -91,7 +94,7 @@ impl Journal {
     fn append_anew(&mut self, notes: &[Note], newest: &Note) -> io::Result<()> {
         self.places.make_folders()?;
         self.pace.step();
-        let Some(mut head_file) = self.places.lock(true)? else { return Ok(()) };
+        let Some(mut head_file) = self.places.keys().lock(true)? else { return Ok(()) };
         let (key, JournalState { mut head, broken }) = self.find(&mut head_file)?;
         let segment = if broken.is_some() || self.is_over(&head, newest) {
             self.begin_segment(&mut head, newest.at)?
@@ -132,9 +135,9 @@ impl Journal {
         let text = small(head_file)?;
         let segments = self.places.segments()?;
         let has_records = || !segments.iter().all(|number| self.places.is_empty(*number));
-        let Some(key) = self.places.existing_key()? else {
+        let Some(key) = self.places.keys().existing_key()? else {
             let is_begin = !Head::counts_records(&text) && !has_records();
-            let key = self.places.make_key(&self.pace, |key| {
+            let key = self.places.keys().make_key(&self.pace, |key| {
                 self.write_head(key, &Head::empty(), head_file)?;
                 self.pace.step();
                 head_file.sync_all()
@@ -252,11 +255,7 @@ impl Journal {
 
     /// Replaces the head in the file.
     fn write_head(&self, key: &Key, head: &Head, file: &File) -> io::Result<()> {
-        let text = head.sealed(key);
-        self.pace.step();
-        file.write_all_at(text.as_bytes(), 0)?;
-        self.pace.step();
-        file.set_len(text.len() as u64)
+        replace(file, &head.sealed(key), &self.pace)
     }
 
     /// Writes the head, and removes surplus and old files: the head first, so that an interrupted removal does not look like missing

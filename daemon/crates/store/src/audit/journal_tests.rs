@@ -5,12 +5,12 @@ use std::{
 
 use super::{
     super::{
-        pace::Killed,
         record::Answer,
         verify::{self, verify},
     },
     *,
 };
+use crate::pace::Killed;
 
 pub(crate) struct Home {
     _folder: tempfile::TempDir,

@@ -20,10 +20,8 @@ mod head;
 mod journal;
 mod log;
 mod open_files;
-mod pace;
 mod policy_changes;
 pub mod record;
-mod seal;
 pub mod verify;
 
 pub use self::{

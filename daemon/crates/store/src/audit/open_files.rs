@@ -9,11 +9,8 @@ use std::{
 
 use rustix::fs::{FlockOperation, flock};
 
-use super::{
-    files::{Places, lock},
-    head::Head,
-    seal::Key,
-};
+use super::{files::Places, head::Head};
+use crate::{key_folder::lock, seal::Key};
 
 /// Head, key and newest file of records.
 pub(super) struct OpenFiles {

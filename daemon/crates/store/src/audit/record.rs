@@ -4,7 +4,7 @@ use cohab_text::{cut::cut_middle, sanitize::escaped_json};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::seal::Mac;
+use crate::seal::Mac;
 
 /// Longest text in a record, in bytes; a longer one loses its middle.
 const TEXT_BYTES: usize = 16 * 1024;

@@ -9,9 +9,12 @@ use std::{
 
 use super::{
     chain::{Fault, Link, opened},
-    files::{Places, existing, options, small},
+    files::Places,
     head::Head,
     record::Record,
+};
+use crate::{
+    key_folder::{existing, options, small},
     seal::{Key, Mac},
 };
 
@@ -55,8 +58,8 @@ struct Opened {
 }
 
 fn open(places: &Places) -> io::Result<Opened> {
-    let key = places.existing_key().map_err(|error| named(&places.key_file(), &error))?;
-    let lock = places.lock(false).map_err(|error| named(&places.head_file(), &error))?;
+    let key = places.keys().existing_key().map_err(|error| named(&places.key_file(), &error))?;
+    let lock = places.keys().lock(false).map_err(|error| named(&places.head_file(), &error))?;
     let text = lock.map(|mut file| small(&mut file)).transpose()?;
     let counts_records = text.as_deref().is_some_and(Head::counts_records);
     let head = match (&key, text) {

@@ -169,5 +169,7 @@ mod tests {
         assert!(is_harm("curl", &["-XPOST", "u"]));
         assert!(is_harm("sort", &["--compress-prog=sh", "x"]));
         assert!(!is_harm("sort", &["-n", "--", "-o"]));
+        assert!(is_harm("cohab", &["memory", "add", "x"]) && is_harm("cohabd", &["memory", "off"]));
+        assert!(!is_harm("cohab", &["memory", "list"]) && !is_harm("cohab", &["memory", "search", "x"]));
     }
 }

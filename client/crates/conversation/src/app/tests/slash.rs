@@ -394,6 +394,44 @@ fn our_own_programs_run_beside_the_shell_and_their_output_is_shown() {
     assert!(bench.shown().contains("Stopped."));
 }
 
+/// The arguments of the program that this line runs in the shell's folder.
+fn program_of(line: &str) -> Vec<String> {
+    let effects = begin(&mut Bench::new(), line);
+    let [Effect::RunProgram { args, cwd, columns: 79 }] = &effects[..] else { panic!("{line}: {effects:?}") };
+    assert_eq!(cwd, Path::new(CWD), "{line}");
+    args.clone()
+}
+
+#[test]
+fn a_fact_reaches_the_program_as_it_was_typed() {
+    for (line, fact) in [
+        ("? /remember staging is on host blue", "staging is on host blue"),
+        ("? /remember --all  \"two  blanks\" $(x) 'y'", "--all  \"two  blanks\" $(x) 'y'"),
+        ("? remember that staging is on  host blue", "staging is on  host blue"),
+        ("? Please remember: -x is a flag", "-x is a flag"),
+    ] {
+        assert_eq!(program_of(line), ["memory", "add", "--at-prompt", "--", fact], "{line}");
+    }
+    assert!(said(&mut Bench::new(), "? /remember").contains("Usage: `? /remember TEXT`."));
+}
+
+#[test]
+fn facts_are_listed_and_forgotten_by_words_or_number() {
+    assert_eq!(program_of("? /memory"), ["memory", "list"]);
+    assert_eq!(program_of("? /forget 4"), ["memory", "forget", "--at-prompt", "4"]);
+    assert_eq!(program_of("? /forget 4  17"), ["memory", "forget", "--at-prompt", "4", "17"]);
+    assert_eq!(program_of("? /forget -4 'x y'"), ["memory", "forget", "--at-prompt", "--query=-4 'x y'"]);
+    assert_eq!(program_of("? /forget port 80"), ["memory", "forget", "--at-prompt", "--query=port 80"]);
+    assert!(said(&mut Bench::new(), "? /forget").contains("Usage: `? /forget WORDS`."));
+}
+
+#[test]
+fn a_question_about_memory_is_sent_to_the_model() {
+    let mut bench = Bench::connected();
+    let effects = bench.enter("? remember what I did yesterday");
+    assert!(matches!(&effects[1], Effect::Send(ClientMessage::UserQuery(_))), "{effects:?}");
+}
+
 #[test]
 fn a_notice_of_the_daemon_meanwhile_does_not_matter() {
     let mut bench = Bench::connected();

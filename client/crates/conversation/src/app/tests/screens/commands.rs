@@ -208,6 +208,23 @@ fn programs_of_our_own_and_requests_that_fail() {
             let text = "a3f9  2 hours ago  ~/src  why is it big, and what can go without harm\n";
             stage.printed("? /sessions", text, ProgramEnding::Exited(0));
         }),
+        ("a fact is remembered", |stage| {
+            let text = "Remembered (4): staging is on host blue · in ~/shop\n`cohab memory forget 4` deletes it.\n";
+            stage.printed("? remember that staging is on host blue", text, ProgramEnding::Exited(0));
+        }),
+        ("a secret is not remembered", |stage| {
+            let text = "error: not remembered: the text holds a secret\nHint: remember where the secret is kept, not the secret itself\n";
+            stage.printed("? /remember the key is KEY", text, ProgramEnding::Exited(1));
+        }),
+        ("the facts", |stage| {
+            let text = "4  staging is on host blue · in ~/shop · 2 days ago\n3  I prefer ripgrep to search files · 2026-03-01\n";
+            stage.printed("? /memory", text, ProgramEnding::Exited(0));
+        }),
+        ("several facts could be meant", |stage| {
+            let text = "4  staging is on host blue\n3  production is on host red\nerror: 2 facts have these words; none was deleted\n\
+                Hint: `? /forget 4` deletes one by its number\n";
+            stage.printed("? /forget host", text, ProgramEnding::Exited(1));
+        }),
         ("it printed nothing", |stage| stage.printed("? /sessions x", "", ProgramEnding::Exited(0))),
         ("it failed in silence", |stage| stage.printed("? /doctor", "", ProgramEnding::Exited(3))),
         ("it took too long", |stage| stage.printed("? /doctor", "ok    terminal", ProgramEnding::Ended)),

@@ -1,4 +1,4 @@
-//! Seals: HMAC-SHA-256 over the bytes of a line. Pure.
+//! Seals: HMAC-SHA-256 over the bytes of a line or of a row. Pure.
 
 use std::fmt;
 
@@ -27,6 +27,22 @@ pub struct Mac([u8; MAC_BYTES]);
 pub(super) enum Purpose {
     Record,
     Head,
+    MemoryRow,
+    MemoryEntry,
+    MemoryHead,
+}
+
+impl Purpose {
+    /// Stands before what is sealed.
+    fn label(self) -> &'static [u8] {
+        match self {
+            Self::Record => b"record\n",
+            Self::Head => b"head\n",
+            Self::MemoryRow => b"memory row\n",
+            Self::MemoryEntry => b"memory entry\n",
+            Self::MemoryHead => b"memory head\n",
+        }
+    }
 }
 
 impl Key {
@@ -34,13 +50,11 @@ impl Key {
         Self(hmac::Key::new(hmac::HMAC_SHA256, bytes))
     }
 
-    fn mac(&self, purpose: Purpose, body: &str) -> Mac {
+    /// The seal of these bytes.
+    pub fn mac(&self, purpose: Purpose, body: &[u8]) -> Mac {
         let mut context = hmac::Context::with_key(&self.0);
-        context.update(match purpose {
-            Purpose::Record => b"record\n",
-            Purpose::Head => b"head\n",
-        });
-        context.update(body.as_bytes());
+        context.update(purpose.label());
+        context.update(body);
         let mut mac = Mac::default();
         for (to, from) in mac.0.iter_mut().zip(context.sign().as_ref()) {
             *to = *from;
@@ -50,7 +64,7 @@ impl Key {
 
     /// `body`, a JSON object, as a line with its seal, and the seal.
     pub fn sealed(&self, purpose: Purpose, body: &str) -> (String, Mac) {
-        let mac = self.mac(purpose, body);
+        let mac = self.mac(purpose, body.as_bytes());
         let open = body.strip_suffix('}').unwrap_or(body);
         (format!("{open}{BEFORE}{mac}{BEHIND}\n"), mac)
     }
@@ -61,9 +75,19 @@ impl Key {
         let rest = line.strip_suffix(BEHIND)?;
         let (rest, digits) = rest.split_at_checked(rest.len().checked_sub(2 * MAC_BYTES)?)?;
         let body = format!("{}}}", rest.strip_suffix(BEFORE)?);
-        let mac = self.mac(purpose, &body);
+        let mac = self.mac(purpose, body.as_bytes());
         // Compared as written: digits of another case are another byte.
         (mac.to_string() == digits).then_some((body, mac))
+    }
+}
+
+impl Mac {
+    pub fn of_bytes(bytes: [u8; MAC_BYTES]) -> Self {
+        Self(bytes)
+    }
+
+    pub fn bytes(self) -> [u8; MAC_BYTES] {
+        self.0
     }
 }
 
@@ -71,6 +95,11 @@ impl fmt::Display for Mac {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
+}
+
+/// The first line of a file, which must be whole.
+pub(super) fn first_line(text: &[u8]) -> Option<&[u8]> {
+    text.iter().position(|byte| *byte == b'\n').and_then(|end| text.get(..end))
 }
 
 /// Bytes written as pairs of lower-case hexadecimal digits; `None` for anything else.

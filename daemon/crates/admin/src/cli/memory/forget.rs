@@ -1,0 +1,94 @@
+//! Deletes facts, by their numbers or by their words.
+
+use std::io::Write;
+
+use cohab_memory::{
+    record::{Memory, MemoryId},
+    store::MemoryStore as _,
+};
+use cohab_store::memory::SqliteMemory;
+
+use super::{super::Failure, Caller, ForgetArgs, NOTHING, add::named, list, store};
+
+pub(super) fn forget(args: &ForgetArgs, caller: &mut Caller<'_>, output: &mut dyn Write) -> Result<(), Failure> {
+    let Some(mut store) = store::open(caller.paths)? else {
+        return match args.ids.first() {
+            Some(id) => Err(store::unknown(*id)),
+            None => Ok(writeln!(output, "{NOTHING}")?),
+        };
+    };
+    let memories = match &args.query {
+        None => named_by(&args.ids, &store, caller)?,
+        Some(query) => {
+            let (hits, words) = store::found(&store, query, args.all, caller)?;
+            let has_all = hits.into_iter().filter(|hit| hit.words.len() == words.len());
+            let memories: Vec<Memory> = has_all.map(|hit| hit.memory).collect();
+            if memories.is_empty() {
+                return Ok(writeln!(output, "{}", list::none_has(query, "all words of", args.all))?);
+            }
+            if memories.len() > 1 && !args.yes {
+                agree(&memories, args, caller, output)?;
+            }
+            memories
+        }
+    };
+    delete(&memories, &mut store, caller, output)
+}
+
+/// The facts with these numbers: all of them, or none.
+fn named_by(ids: &[MemoryId], store: &SqliteMemory, caller: &Caller<'_>) -> Result<Vec<Memory>, Failure> {
+    let mut ids = ids.to_vec();
+    ids.sort_unstable();
+    ids.dedup();
+    let one = |id: MemoryId| store.get(id).map_err(store::unusable(caller.paths))?.ok_or_else(|| store::unknown(id));
+    ids.into_iter().map(one).collect()
+}
+
+fn agree(
+    memories: &[Memory],
+    args: &ForgetArgs,
+    caller: &mut Caller<'_>,
+    output: &mut dyn Write,
+) -> Result<(), Failure> {
+    output.write_all(list::table(memories, caller).as_bytes())?;
+    let (count, id) = (memories.len(), memories.first().map_or(MemoryId(0), |memory| memory.id));
+    if !caller.is_terminal {
+        let hint = if args.at_prompt {
+            format!("`? /forget {id}` deletes one by its number")
+        } else {
+            format!("`cohab memory forget {id}` deletes one by its number, `--yes` all of them")
+        };
+        return Err(Failure::Other(format!("{count} facts have these words; none was deleted"), Some(hint)));
+    }
+    write!(output, "Delete these {count} facts? [y/N] ")?;
+    output.flush()?;
+    let mut answer = String::new();
+    caller.input.read_line(&mut answer)?;
+    if matches!(answer.trim(), "y" | "Y" | "yes") {
+        return Ok(());
+    }
+    writeln!(output, "Nothing was deleted. `cohab memory forget {id}` deletes one by its number.")?;
+    Err(Failure::Told)
+}
+
+fn delete(
+    memories: &[Memory],
+    store: &mut SqliteMemory,
+    caller: &Caller<'_>,
+    output: &mut dyn Write,
+) -> Result<(), Failure> {
+    let ids: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
+    let deleted = store.forget(&ids).map_err(store::unusable(caller.paths))?;
+    for memory in memories {
+        writeln!(output, "Deleted {}", named(memory, caller))?;
+    }
+    let facts = if memories.len() == 1 { "fact" } else { "facts" };
+    let others = deleted.saturating_sub(memories.len() as u64);
+    let versions = match others {
+        0 => String::new(),
+        1 => " and 1 other version".to_owned(),
+        count => format!(" and {count} other versions"),
+    };
+    let note = "Conversations that were given a deleted fact, and backups of memory.db, still hold it.";
+    Ok(writeln!(output, "Deleted {} {facts}{versions}. {note}", memories.len())?)
+}

@@ -1,0 +1,112 @@
+//! Writes facts as lines of JSON and reads them again. A line has `text`, `scope` (`everywhere`, or the root of a project) and `stated`.
+
+use std::{
+    fs::File,
+    io::{Read, Write},
+    path::{Path, PathBuf},
+};
+
+use cohab_memory::{
+    record::{NewMemory, Origin, Scope},
+    store::{MemoryStore as _, Remembered},
+};
+use cohab_model_api::Secrets;
+use cohab_text::sanitize::{escaped_json, one_line};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{super::Failure, Caller, list, store};
+
+/// Largest file that is read, in bytes.
+const MAX_FILE_BYTES: u64 = 10_000_000;
+/// Longest line, in bytes.
+const MAX_LINE_BYTES: usize = 64 * 1024;
+
+pub(super) fn export(caller: &Caller<'_>, output: &mut dyn Write) -> Result<(), Failure> {
+    let Some(store) = store::open(caller.paths)? else { return Ok(()) };
+    // The oldest first, so that an import numbers them alike.
+    for memory in store.list(None).map_err(store::unusable(caller.paths))?.iter().rev() {
+        let (scope, stated) = (list::scope_json(&memory.scope), memory.stated.to_string());
+        let value = json!({"text": memory.text, "scope": scope, "stated": stated});
+        writeln!(output, "{}", escaped_json(&value.to_string()))?;
+    }
+    Ok(())
+}
+
+pub(super) fn import(file: &Path, caller: &Caller<'_>, output: &mut dyn Write) -> Result<(), Failure> {
+    let name = one_line(&file.to_string_lossy(), usize::MAX);
+    let nothing = |message: String, hint: Option<String>| {
+        Failure::Other(format!("{name}: {message}; nothing was imported"), hint)
+    };
+    let bytes = read(&caller.folder.join(file)).map_err(|message| nothing(message, None))?;
+    let secrets = Secrets::of_this_process();
+    let mut facts = Vec::new();
+    for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+        if !line.trim_ascii().is_empty() {
+            let fact = fact_in(line, &secrets, caller);
+            facts.push(fact.map_err(|(fault, hint)| nothing(format!("line {}: {fault}", index + 1), hint))?);
+        }
+    }
+    if facts.is_empty() {
+        return Ok(writeln!(output, "{name} holds no facts.")?);
+    }
+    let mut store = store::create(caller.paths)?;
+    let (mut new, mut known) = (0_usize, 0_usize);
+    for (fact, stated) in &facts {
+        match store.remember(fact, *stated) {
+            Ok(Remembered::New(_)) => new += 1,
+            Ok(Remembered::Known(_)) => known += 1,
+            Err(error) => {
+                let Failure::Other(message, hint) = store::unusable(caller.paths)(error) else {
+                    return Err(Failure::Told);
+                };
+                return Err(Failure::Other(format!("{message}; {new} of {} facts were imported", facts.len()), hint));
+            }
+        }
+    }
+    let facts = if new == 1 { "fact" } else { "facts" };
+    let were = if known == 1 { "was" } else { "were" };
+    Ok(writeln!(output, "Imported {new} new {facts}; {known} {were} known already.")?)
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, String> {
+    let opened = File::open(file).map_err(|error| format!("it cannot be opened: {error}"))?;
+    let mut bytes = Vec::new();
+    let read = opened.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes);
+    read.map_err(|error| format!("it cannot be read: {error}"))?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(format!("it is larger than {} MB", MAX_FILE_BYTES / 1_000_000));
+    }
+    Ok(bytes)
+}
+
+/// A fault of a line, and the remedy.
+type LineFault = (String, Option<String>);
+
+/// The fact in a line, and the time at which it was stated.
+fn fact_in(line: &[u8], secrets: &Secrets, caller: &Caller<'_>) -> Result<(NewMemory, Timestamp), LineFault> {
+    let fault = |message: &str| (message.to_owned(), None);
+    if line.len() > MAX_LINE_BYTES {
+        return Err(fault("it is longer than 64 KiB"));
+    }
+    let value: Value = serde_json::from_slice(line).map_err(|error| (format!("it is not JSON: {error}"), None))?;
+    let text = value["text"].as_str().ok_or_else(|| fault("it has no `text`"))?;
+    let text = store::storable(text, secrets).map_err(|(fault, hint)| (fault, Some(hint)))?;
+    let scope = match &value["scope"] {
+        Value::Null => Scope::Everywhere,
+        Value::String(word) if word == list::EVERYWHERE => Scope::Everywhere,
+        Value::String(root) if root.starts_with('/') => Scope::Project(PathBuf::from(root)),
+        _ => return Err(fault("its `scope` is neither \"everywhere\" nor an absolute path")),
+    };
+    let now = caller.now.timestamp();
+    let stated = match &value["stated"] {
+        Value::Null => now,
+        Value::String(time) => {
+            time.parse().map_err(|_| fault("its `stated` is not a time such as 2026-03-01T14:05:00Z"))?
+        }
+        _ => return Err(fault("its `stated` is not a time such as 2026-03-01T14:05:00Z")),
+    };
+    let fact = NewMemory { text, scope, origin: Origin::Import, folder: caller.folder.clone() };
+    // No fact is from the future.
+    Ok((fact, stated.min(now)))
+}

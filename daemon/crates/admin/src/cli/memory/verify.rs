@@ -1,0 +1,39 @@
+//! Reports the faults of the store of facts.
+
+use std::io::Write;
+
+use cohab_memory::store::{MemoryFault, MemoryStore as _};
+
+use super::{super::Failure, Caller, NOTHING, store};
+
+pub(super) fn audit(caller: &Caller<'_>, output: &mut dyn Write) -> Result<(), Failure> {
+    let Some(store) = store::open(caller.paths)? else { return Ok(writeln!(output, "{NOTHING}")?) };
+    let unusable = store::unusable(caller.paths);
+    let faults = store.faults().map_err(&unusable)?;
+    if faults.is_empty() {
+        let (count, is) = match store.list(None).map_err(&unusable)?.len() {
+            1 => ("1 fact".to_owned(), "was"),
+            count => (format!("{count} facts"), "were"),
+        };
+        return Ok(writeln!(output, "{count} {is} checked, no fault was found.")?);
+    }
+    for fault in &faults {
+        writeln!(output, "{}", sentence(fault, caller))?;
+    }
+    let count = if faults.len() == 1 { "1 fault".to_owned() } else { format!("{} faults", faults.len()) };
+    let hint = "`cohab memory show ID` shows a fact, `cohab memory forget ID` deletes one that you did not state";
+    Err(Failure::Other(format!("the facts have {count}"), Some(hint.to_owned())))
+}
+
+fn sentence(fault: &MemoryFault, caller: &Caller<'_>) -> String {
+    match fault {
+        MemoryFault::Changed(id) => format!("Fact {id} was changed by another program."),
+        MemoryFault::Missing(id) => format!("Fact {id} is missing: another program deleted it."),
+        MemoryFault::Journal(entry) => {
+            format!("The journal of changes is incomplete or was changed, from entry {entry} on.")
+        }
+        MemoryFault::NoKey => {
+            format!("There is no key to check the facts with in {}.", caller.paths.memory_key_dir().display())
+        }
+    }
+}

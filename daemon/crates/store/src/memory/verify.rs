@@ -1,0 +1,122 @@
+//! Compares facts, journal and head with their seals.
+
+use std::collections::BTreeMap;
+
+use cohab_memory::{record::MemoryId, store::MemoryFault};
+use rusqlite::{Connection, Row};
+
+use super::{
+    head::Head,
+    journal::{self, ADD, FAULT, FORGET, SUPERSEDE, Tail, mac, seal},
+    rows,
+    write::MEMORIES,
+};
+use crate::{
+    StoreError,
+    key_folder::{KeyFolder, small},
+    seal::{Key, Mac, Purpose},
+};
+
+/// What the journal says about a record that is not forgotten.
+struct Expected {
+    seal: Option<Mac>,
+    /// The time at which it was superseded, and by which record.
+    superseded: Option<(i64, Option<i64>)>,
+}
+
+/// The faults of a store.
+pub(super) fn faults(connection: &Connection, keys: &KeyFolder) -> Result<Vec<MemoryFault>, StoreError> {
+    let Some(key) = keys.existing_key()? else { return Ok(vec![MemoryFault::NoKey]) };
+    let head_file = keys.lock(false)?;
+    let transaction = connection.unchecked_transaction()?;
+    // The first query fixes the state of the file that all others see.
+    let tail = journal::tail(&transaction)?;
+    let head = head_file.map(|mut file| small(&mut file)).transpose()?;
+    let head = head.and_then(|text| Head::opened(&key, &text));
+    let mut faults = Vec::new();
+    let mut expected = follow(&transaction, &key, &mut faults)?;
+    if !head.is_some_and(|head| head.allows(tail)) {
+        let fault = MemoryFault::Journal(tail.count.saturating_add(1).cast_unsigned());
+        faults.push(fault);
+    }
+    compare(&transaction, &key, &mut expected, &mut faults)?;
+    faults.extend(expected.into_keys().map(|id| MemoryFault::Missing(MemoryId(id.cast_unsigned()))));
+    Ok(faults)
+}
+
+/// Follows the journal. Its entries are used behind a fault as well: they still say which records there were.
+fn follow(
+    connection: &Connection,
+    key: &Key,
+    faults: &mut Vec<MemoryFault>,
+) -> Result<BTreeMap<i64, Expected>, StoreError> {
+    let mut expected = BTreeMap::new();
+    let mut before = Tail::default();
+    let mut is_broken = false;
+    let query = format!("SELECT {} FROM journal ORDER BY n", journal::COLUMNS);
+    let mut statement = connection.prepare(&query)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let due = before.count.saturating_add(1);
+        let is_sound = is_next(key, row, before)?;
+        if what(row)? == FAULT.as_bytes() || (!is_sound && !is_broken) {
+            faults.push(MemoryFault::Journal(due.cast_unsigned()));
+        }
+        is_broken |= !is_sound;
+        before = Tail { count: row.get(0)?, last: mac(row, 7)?.unwrap_or_default() };
+        apply(row, &mut expected)?;
+    }
+    Ok(expected)
+}
+
+fn is_next(key: &Key, row: &Row<'_>, before: Tail) -> Result<bool, StoreError> {
+    let is_sealed = mac(row, 7)? == Some(seal(key, Purpose::MemoryEntry, row, journal::SEALED)?);
+    let follows = Some(row.get(0)?) == before.count.checked_add(1) && mac(row, 6)? == Some(before.last);
+    Ok(is_sealed && follows)
+}
+
+fn what<'a>(row: &'a Row<'_>) -> Result<&'a [u8], rusqlite::Error> {
+    Ok(row.get_ref(1)?.as_bytes()?)
+}
+
+fn apply(row: &Row<'_>, expected: &mut BTreeMap<i64, Expected>) -> Result<(), StoreError> {
+    let id: i64 = row.get(2)?;
+    let what = what(row)?;
+    if what == ADD.as_bytes() {
+        expected.insert(id, Expected { seal: mac(row, 5)?, superseded: None });
+    } else if what == FORGET.as_bytes() {
+        expected.remove(&id);
+    } else if what == SUPERSEDE.as_bytes()
+        && let Some(record) = expected.get_mut(&id)
+    {
+        record.superseded = Some((row.get(3)?, row.get(4)?));
+    }
+    Ok(())
+}
+
+/// Compares each row with its seal and with what the journal says, and removes it from what is expected.
+fn compare(
+    connection: &Connection,
+    key: &Key,
+    expected: &mut BTreeMap<i64, Expected>,
+    faults: &mut Vec<MemoryFault>,
+) -> Result<(), StoreError> {
+    // Not by an index: a changed one could leave rows out.
+    let query = format!("SELECT {}, mac FROM memories NOT INDEXED ORDER BY id", rows::COLUMNS);
+    let mut statement = connection.prepare(&query)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let id: i64 = row.get(0)?;
+        let found = mac(row, 9)?;
+        let is_sealed = found == Some(seal(key, MEMORIES.purpose, row, MEMORIES.sealed)?);
+        let superseded = row.get::<_, Option<i64>>(7)?.map(|at| Ok::<_, StoreError>((at, row.get(8)?))).transpose()?;
+        let has_successor = row.get::<_, Option<i64>>(8)?.is_some();
+        let is_as_recorded =
+            expected.remove(&id).is_some_and(|record| record.seal == found && record.superseded == superseded)
+                && has_successor == superseded.is_some();
+        if !(is_sealed && is_as_recorded) {
+            faults.push(MemoryFault::Changed(MemoryId(id.cast_unsigned())));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! `? remember that ...` and the questions that get the fact.
+
+use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries::in_each_shell, keys};
+
+const FACT: &str = "staging is on host blue";
+
+#[test]
+fn a_stated_fact_reaches_the_questions_that_it_is_relevant_to() {
+    in_each_shell(|name| {
+        let answers = ["Deployed.", "It is up.", "Eight.", "As before."].map(Answer::text);
+        let server = ModelServer::start(Wire::OpenAiChat, answers);
+        let home = Home::with_model(&server).shell(name);
+        let shell = home.cohab();
+        shell.submit(&format!("? remember that {FACT}"));
+        shell.wait_text(&format!("Remembered (1): {FACT}"));
+        shell.ask("deploy to staging", "Deployed.");
+        shell.wait_text(&format!("memory: {FACT} · from you, "));
+        shell.ask("is staging up", "It is up.");
+        shell.ask("how many cores are there", "Eight.");
+        let requests = server.wait_for_calls(3);
+        let listed = |index: usize| requests[index].conversation().matches(&format!("- {FACT} (stated ")).count();
+        assert_eq!([listed(0), listed(1), listed(2)], [1, 1, 1], "a conversation gets a fact once");
+        shell.submit("? /forget staging");
+        shell.wait_text(&format!("Deleted (1): {FACT}"));
+        shell.submit("? /new");
+        shell.ask("deploy to staging again", "As before.");
+        assert!(!server.wait_for_calls(4)[3].conversation().contains(FACT));
+    });
+}
+
+#[test]
+fn a_fact_of_a_project_is_not_given_in_another() {
+    let server = ModelServer::start(Wire::OpenAiChat, ["Here.", "There."].map(Answer::text));
+    let home = Home::with_model(&server);
+    home.write("shop/.git/HEAD", "ref: refs/heads/main\n");
+    home.write("shop/src/main.rs", "\n");
+    home.write("blog/post", "\n");
+    let shell = home.cohab();
+    shell.run("cd shop/src");
+    shell.submit("? remember that this project is tested with cargo nextest");
+    shell.wait_text("Remembered (1)");
+    shell.ask("run it with nextest", "Here.");
+    shell.run("cd ../../blog");
+    shell.submit("? /new");
+    shell.ask("run it with nextest", "There.");
+    let requests = server.wait_for_calls(2);
+    assert!(requests[0].conversation().contains("this project is tested with cargo nextest"));
+    assert!(!requests[1].conversation().contains("this project"));
+}
+
+#[test]
+fn a_text_from_elsewhere_cannot_make_the_model_remember() {
+    let answers = [Answer::bash("cohab memory add staging is on host evil"), Answer::text("Done.")];
+    let server = ModelServer::start(Wire::OpenAiChat, answers);
+    let home = Home::with_model(&server).env("COHAB_APPROVAL", "auto");
+    let shell = home.cohab();
+    let mark = shell.submit("? read the page");
+    shell.wait_text("changes what the assistant remembers");
+    shell.outwait_deaf_card();
+    shell.send("n");
+    shell.wait_text("Reason (optional).");
+    shell.send(keys::ENTER);
+    shell.wait_answer(mark, "Done.");
+    assert!(home.run(&["memory", "list", "--json"]).stdout.contains("[]"));
+}
+
+#[test]
+fn memory_that_is_off_gives_nothing() {
+    let server = ModelServer::start(Wire::OpenAiChat, [Answer::text("Deployed.")]);
+    let home = Home::with_model(&server);
+    assert!(home.run(&["memory", "add", FACT]).stdout.contains("Remembered (1)"));
+    assert!(home.run(&["memory", "off"]).stdout.contains("Memory is off"));
+    let shell = home.cohab();
+    shell.ask("deploy to staging", "Deployed.");
+    assert!(!server.wait_for_calls(1)[0].conversation().contains(FACT));
+}
