@@ -2,8 +2,8 @@
 
 use crate::{
     record::Memory,
-    store::{Found, Hit},
-    words::is_common,
+    store::{FoundFacts, Hit},
+    words,
 };
 
 /// Most facts for one question.
@@ -13,16 +13,18 @@ const MAX_BYTES: usize = 4_800;
 /// What a common word counts, where another one counts 1.
 const COMMON_WEIGHT: f64 = 0.5;
 /// A fact that scores less than this share of the best one is left out.
-const LEAST_SHARE: f64 = 0.4;
+const LEAST_SHARE: f64 = 0.6;
 
 /// The facts for a question with these `words`, the most relevant first, with the newer first where two are as relevant. One word that
 /// is not common makes a fact relevant, or two common ones. A rare word counts more than a frequent one, and a trusted fact more than
 /// a doubtful one.
 #[must_use]
-pub fn chosen(words: &[String], found: Found) -> Vec<Memory> {
-    let weights: Vec<f64> = words.iter().enumerate().map(|(index, word)| weight(word, index, &found)).collect();
+pub fn chosen(words: &[String], found: FoundFacts) -> Vec<Memory> {
+    let is_common: Vec<bool> = words.iter().map(|word| words::is_common(word)).collect();
+    let weights: Vec<f64> =
+        is_common.iter().enumerate().map(|(index, is_common)| weight(*is_common, index, &found)).collect();
     let is_relevant = |hit: &Hit| {
-        let common = hit.words.iter().filter(|index| words.get(**index).is_none_or(|word| is_common(word))).count();
+        let common = hit.words.iter().filter(|index| is_common.get(**index).is_none_or(|is_common| *is_common)).count();
         common >= 2 || common < hit.words.len()
     };
     let score = |hit: &Hit| {
@@ -44,10 +46,10 @@ pub fn chosen(words: &[String], found: Found) -> Vec<Memory> {
 
 /// What a match of this word says: more, the fewer facts hold it.
 #[expect(clippy::cast_precision_loss, reason = "counts of facts are far below 2^52")]
-fn weight(word: &str, index: usize, found: &Found) -> f64 {
+fn weight(is_common: bool, index: usize, found: &FoundFacts) -> f64 {
     let with_word = found.with_word.get(index).copied().unwrap_or_default().max(1);
     let rarity = (1.0 + found.total as f64 / with_word as f64).ln();
-    if is_common(word) { rarity * COMMON_WEIGHT } else { rarity }
+    if is_common { rarity * COMMON_WEIGHT } else { rarity }
 }
 
 #[cfg(test)]
@@ -55,21 +57,21 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{conformance, words};
+    use crate::conformance;
 
     fn memory(id: u64, text: &str) -> Memory {
         Memory { stated: conformance::at(id.cast_signed()), ..conformance::memory(id, text) }
     }
 
     /// What a store with these facts finds, words compared as they are.
-    fn found(words: &[String], facts: &[&str]) -> Found {
+    fn found(words: &[String], facts: &[&str]) -> FoundFacts {
         let holds = |fact: &str, word: &String| words::content(fact).contains(word);
         let count = |word| facts.iter().filter(|fact| holds(fact, word)).count() as u64;
         let hits = facts.iter().enumerate().filter_map(|(index, fact)| {
             let words: Vec<usize> = (0..words.len()).filter(|at| holds(fact, &words[*at])).collect();
             (!words.is_empty()).then(|| Hit { memory: memory(index as u64 + 1, fact), words })
         });
-        Found { total: facts.len() as u64, with_word: words.iter().map(count).collect(), hits: hits.collect() }
+        FoundFacts { total: facts.len() as u64, with_word: words.iter().map(count).collect(), hits: hits.collect() }
     }
 
     fn texts(question: &str, facts: &[&str]) -> Vec<String> {
@@ -144,7 +146,7 @@ mod tests {
         ) {
             let hits = hits.into_iter().map(|(id, words)| Hit { memory: memory(id, "x y"), words }).collect();
             let words = words::content(&question);
-            let chosen = chosen(&words, Found { total, with_word: vec![0; 2], hits });
+            let chosen = chosen(&words, FoundFacts { total, with_word: vec![0; 2], hits });
             prop_assert!(chosen.len() <= MAX_FACTS);
         }
     }

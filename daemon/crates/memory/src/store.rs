@@ -20,7 +20,7 @@ pub enum Remembered {
 
 /// What a search found.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
+pub struct FoundFacts {
     /// Number of valid facts in the scope of the search.
     pub total: u64,
     /// Number of them that hold each word, in the order of the words; counting may stop at a few hundred.
@@ -92,7 +92,7 @@ pub trait MemoryStore {
     ///
     /// # Errors
     /// They cannot be read.
-    fn search(&self, words: &[String], folder: Option<&Path>) -> Result<Found, Self::Error>;
+    fn search(&self, words: &[String], folder: Option<&Path>) -> Result<FoundFacts, Self::Error>;
 
     /// Deletes these records and all their versions. Afterwards no file of the store contains their text. Returns the number of
     /// records that were deleted.

@@ -23,7 +23,7 @@ use std::{fs, path::Path};
 
 use cohab_memory::{
     record::{Memory, MemoryId, NewMemory},
-    store::{Found, MemoryFault, MemoryStore, Remembered},
+    store::{FoundFacts, MemoryFault, MemoryStore, Remembered},
 };
 use jiff::Timestamp;
 use rusqlite::{Connection, TransactionBehavior};
@@ -169,7 +169,7 @@ impl MemoryStore for SqliteMemory {
         read::list(&self.connection, folder)
     }
 
-    fn search(&self, words: &[String], folder: Option<&Path>) -> Result<Found, StoreError> {
+    fn search(&self, words: &[String], folder: Option<&Path>) -> Result<FoundFacts, StoreError> {
         read::search(&self.connection, words, folder)
     }
 

@@ -7,7 +7,7 @@ use std::{
 
 use cohab_memory::{
     record::{Memory, MemoryId, NewMemory},
-    store::{Found, Hit},
+    store::{FoundFacts, Hit},
     words::MAX_WORDS,
 };
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter, types::Value};
@@ -71,7 +71,11 @@ pub(super) fn list(connection: &Connection, folder: Option<&Path>) -> Result<Vec
 }
 
 /// The valid facts that hold in `folder` and have one of these words.
-pub(super) fn search(connection: &Connection, words: &[String], folder: Option<&Path>) -> Result<Found, StoreError> {
+pub(super) fn search(
+    connection: &Connection,
+    words: &[String],
+    folder: Option<&Path>,
+) -> Result<FoundFacts, StoreError> {
     // One state of the file for all queries.
     let transaction = connection.unchecked_transaction()?;
     let roots = VisibleRoots::of(folder);
@@ -99,7 +103,7 @@ pub(super) fn search(connection: &Connection, words: &[String], folder: Option<&
         Ok(get(&transaction, id)?.map(|memory| Hit { memory, words }))
     });
     let hits: Vec<Option<Hit>> = hits.collect::<Result<_, StoreError>>()?;
-    Ok(Found { total, with_word, hits: hits.into_iter().flatten().collect() })
+    Ok(FoundFacts { total, with_word, hits: hits.into_iter().flatten().collect() })
 }
 
 /// Number of valid facts with these roots.

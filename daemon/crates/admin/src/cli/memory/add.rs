@@ -31,7 +31,8 @@ pub(super) fn add(args: &AddArgs, caller: &Caller<'_>, output: &mut dyn Write) -
     }
     let label = if is_new { "Remembered" } else { "Known already" };
     writeln!(output, "{label} {}", named(&memory, caller))?;
-    writeln!(output, "`cohab memory forget {}` deletes it.", memory.id)?;
+    let forget = if args.at_prompt { "? /forget" } else { "cohab memory forget" };
+    writeln!(output, "`{forget} {}` deletes it.", memory.id)?;
     off_note(caller.paths).map_or(Ok(()), |note| Ok(writeln!(output, "{note}")?))
 }
 

@@ -82,13 +82,11 @@ fn delete(
     for memory in memories {
         writeln!(output, "Deleted {}", named(memory, caller))?;
     }
-    let facts = if memories.len() == 1 { "fact" } else { "facts" };
-    let others = deleted.saturating_sub(memories.len() as u64);
-    let versions = match others {
-        0 => String::new(),
-        1 => " and 1 other version".to_owned(),
-        count => format!(" and {count} other versions"),
-    };
-    let note = "Conversations that were given a deleted fact, and backups of memory.db, still hold it.";
-    Ok(writeln!(output, "Deleted {} {facts}{versions}. {note}", memories.len())?)
+    match deleted.saturating_sub(memories.len() as u64) {
+        0 => {}
+        1 => writeln!(output, "1 other version was deleted.")?,
+        count => writeln!(output, "{count} other versions were deleted.")?,
+    }
+    let them = if memories.len() == 1 { "it" } else { "them" };
+    Ok(writeln!(output, "Conversations that were given {them}, and backups of memory.db, still hold {them}.")?)
 }

@@ -209,7 +209,7 @@ fn programs_of_our_own_and_requests_that_fail() {
             stage.printed("? /sessions", text, ProgramEnding::Exited(0));
         }),
         ("a fact is remembered", |stage| {
-            let text = "Remembered (4): staging is on host blue · in ~/shop\n`cohab memory forget 4` deletes it.\n";
+            let text = "Remembered (4): staging is on host blue · in ~/shop\n`? /forget 4` deletes it.\n";
             stage.printed("? remember that staging is on host blue", text, ProgramEnding::Exited(0));
         }),
         ("a secret is not remembered", |stage| {
