@@ -1,4 +1,4 @@
-//! Checks that the files of conversations and usage are readable, of this release and sound. `cohabd stores` looks.
+//! Checks that the files of conversations, usage and remembered facts are readable, of this release and sound. `cohabd stores` looks.
 
 use std::{io, path::Path, process::Output};
 
@@ -48,7 +48,11 @@ fn judge(told: io::Result<Output>) -> Vec<Finding> {
 }
 
 fn of(store: &Store) -> Finding {
-    let id = if store.name == "usage" { "usage-store" } else { "sessions-store" };
+    let id = match store.name.as_str() {
+        "usage" => "usage-store",
+        "memory" => "memory-store",
+        _ => "sessions-store",
+    };
     let path = shown(Path::new(&store.path));
     if let Some(message) = &store.message {
         let found = finding(id, FindingVerdict::Fail, one_line(&format!("{path}: {message}"), MESSAGE_MAX_COLUMNS));

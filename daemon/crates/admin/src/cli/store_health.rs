@@ -8,7 +8,7 @@ use std::{io::Write, process::ExitCode};
 
 use clap::Args;
 use cohab_protocol::Paths;
-use cohab_store::{Database, StoreError, health::Health, sessions::SqliteStore};
+use cohab_store::{Database, StoreError, health::Health, memory::SqliteMemory, sessions::SqliteStore};
 use serde_json::{Value, json};
 
 use super::Failure;
@@ -21,9 +21,16 @@ pub struct StoresArgs {}
 /// Runs it.
 pub fn run(_: &StoresArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
     let (sessions, usage) = (paths.sessions_file(), paths.usage_file());
-    let told =
-        [told("sessions", &sessions, SqliteStore::health(&sessions)), told("usage", &usage, Database::health(&usage))];
-    let written = writeln!(output, "{}", Value::from(told.to_vec())).map_err(Failure::from);
+    let mut stores = vec![
+        told("sessions", &sessions, SqliteStore::health(&sessions)),
+        told("usage", &usage, Database::health(&usage)),
+    ];
+    let memory = paths.memory_file();
+    // Many users state no facts.
+    if memory.exists() {
+        stores.push(told("memory", &memory, SqliteMemory::health(&memory)));
+    }
+    let written = writeln!(output, "{}", Value::from(stores)).map_err(Failure::from);
     super::finish(written, output, errors)
 }
 
@@ -66,6 +73,10 @@ mod tests {
         assert!(told[0]["bytes"].as_u64().is_some_and(|bytes| bytes > 4_096), "{told:?}");
         assert_eq!(told[1]["is_there"], false);
         assert!(!home.paths.usage_file().exists());
+        assert_eq!(told.len(), 2);
+        SqliteMemory::create(&home.paths.memory_file(), &home.paths.memory_key_dir()).expect("it is made");
+        let told = shown(&home);
+        assert_eq!((&told[2]["name"], &told[2]["is_checked"]), (&json!("memory"), &json!(true)));
     }
 
     #[test]
