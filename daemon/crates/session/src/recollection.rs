@@ -55,8 +55,11 @@ mod tests {
         let imported = Memory { origin: Origin::Import, ..memory(2, "tea at four") };
         let told = |memories: &[Memory], year| notice(memories, date(year, 12, 1), &TimeZone::UTC);
         assert_eq!(told(&[], 2026), None);
-        assert_eq!(told(&[stated.clone()], 2026).unwrap(), "memory: staging is on blue · from you, 3 Nov");
-        assert_eq!(told(&[stated.clone()], 2027).unwrap(), "memory: staging is on blue · from you, 3 Nov 2026");
+        assert_eq!(told(std::slice::from_ref(&stated), 2026).unwrap(), "memory: staging is on blue · from you, 3 Nov");
+        assert_eq!(
+            told(std::slice::from_ref(&stated), 2027).unwrap(),
+            "memory: staging is on blue · from you, 3 Nov 2026"
+        );
         let both = told(&[imported, stated], 2026).unwrap();
         assert_eq!(both, "memory: tea at four · imported, 3 Nov · 1 more");
     }
