@@ -4,6 +4,7 @@
 //!   was valid. A changed fact is a new record; the old one stays as its history until it is forgotten.
 //! - [`store::MemoryStore`] is the contract of a store. [`conformance`] holds the tests that every implementation has to pass.
 //! - [`statement`] reads what a user states: one line of clean text, and the scope that its words name.
+//! - [`past`] is about what was done: commands that ran, and questions with their answers.
 //! - [`relevance`] chooses the facts that a question is given. [`words`] are what both sides are compared by.
 //!
 //! Invariants: nothing is remembered that the user did not state; a fact of one project is never found from another; trust is set at
@@ -13,6 +14,7 @@
 
 #[cfg(any(test, feature = "testing"))]
 pub mod conformance;
+pub mod past;
 pub mod record;
 pub mod relevance;
 pub mod statement;

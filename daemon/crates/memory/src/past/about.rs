@@ -1,0 +1,131 @@
+//! What a command does, in the terms by which people ask for it. Pure.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::LazyLock,
+};
+
+use super::terms;
+use crate::words;
+
+/// Most words of a line that are looked at.
+const MAX_WORDS: usize = 64;
+/// Programs that run the one behind them.
+const PREFIXES: [&str; 9] = ["sudo", "doas", "env", "time", "nice", "nohup", "command", "exec", "xargs"];
+
+/// The terms by command, option or word. A word of any command has a `*` in front.
+static ABOUT: LazyLock<HashMap<String, Vec<String>>> = LazyLock::new(|| {
+    let mut about = HashMap::<String, Vec<String>>::new();
+    for table in [include_str!("about.table"), include_str!("counted.table")] {
+        for (key, words) in table.lines().filter_map(|row| row.split_once(" : ")) {
+            let words = words.split_whitespace().flat_map(terms::of);
+            about.entry(entry(key)).or_default().extend(words);
+        }
+    }
+    about
+});
+
+/// A key as it is looked up: a word of any command by its stem.
+fn entry(key: &str) -> String {
+    match key.strip_prefix('*').map(terms::of).as_deref() {
+        Some([term]) => format!("*{term}"),
+        _ => key.to_owned(),
+    }
+}
+
+/// The terms of what a line does; none that are in the line itself.
+///
+/// ```
+/// let about = cohab_memory::past::about::of("sudo chmod -R g+w uploads");
+/// assert!(about.contains("permiss") && !about.contains("upload"));
+/// ```
+#[must_use]
+pub fn of(line: &str) -> BTreeSet<&'static str> {
+    let own = terms::of(line);
+    let mut about = BTreeSet::new();
+    let mut add = |key: &str| about.extend(ABOUT.get(key).into_iter().flatten().map(String::as_str));
+    for term in &own {
+        add(&format!("*{term}"));
+    }
+    let mut left = MAX_WORDS;
+    for command in line.split(['|', ';', '&', '\n', '(', ')', '`', '{', '}']) {
+        let words: Vec<&str> =
+            command.split_whitespace().map(|word| word.trim_matches(['"', '\''])).take(left).collect();
+        left -= words.len();
+        let is_before = |word: &&&str| PREFIXES.contains(*word) || word.contains('=') || word.starts_with('-');
+        let words: Vec<&str> = words.iter().skip_while(is_before).copied().collect();
+        let Some((program, rest)) = words.split_first() else { continue };
+        let program = program.rsplit('/').next().unwrap_or_default();
+        add(program);
+        let is_option = |word: &&&str| word.starts_with(['-', '+']);
+        let mut plain = rest.iter().filter(|word| !is_option(word));
+        let subcommand = plain.next().map(|word| format!("{program} {word}"));
+        subcommand.iter().for_each(|key| add(key));
+        subcommand.iter().zip(plain.next()).for_each(|(key, word)| add(&format!("{key} {word}")));
+        for option in rest.iter().filter(is_option).flat_map(|word| options(word)) {
+            add(&format!("{program} {option}"));
+            subcommand.iter().for_each(|key| add(&format!("{key} {option}")));
+        }
+    }
+    for term in &own {
+        about.remove(term.as_str());
+    }
+    about
+}
+
+/// Whether this is the name of a program that the tables know.
+#[must_use]
+pub fn is_program(word: &str) -> bool {
+    ABOUT.contains_key(word) && !words::is_common(word) && !words::content(word).is_empty()
+}
+
+/// The options of a word: `--long` of `--long=value`; `-x` and `-z` of `-xz`, and the word itself.
+fn options(word: &str) -> Vec<String> {
+    let name = word.split('=').next().unwrap_or_default();
+    let mut options = vec![name.to_owned()];
+    let letters = name.strip_prefix('-').filter(|letters| !letters.starts_with('-') && letters.len() < 8);
+    options.extend(
+        letters.into_iter().flat_map(str::chars).map(|letter| format!("-{letter}")).filter(|option| option != name),
+    );
+    options
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_line_is_about_what_its_commands_and_options_do() {
+        let has = |line: &str, term: &str| of(line).contains(term);
+        assert!(has("ffmpeg -i trailer.mov out.mp4", "video"));
+        assert!(has("cat a | sudo -n /usr/sbin/useradd ann", "user"));
+        assert!(has("git reset --soft HEAD~3", "undo"));
+        assert!(!has("echo xffmpeg", "video"));
+        assert_eq!(of(""), BTreeSet::new());
+    }
+
+    #[test]
+    fn options_are_read_one_by_one() {
+        assert_eq!(options("-xzf"), ["-xzf", "-x", "-z", "-f"]);
+        assert_eq!(options("--delete=1"), ["--delete"]);
+        assert_eq!(options("-"), ["-"]);
+    }
+
+    #[test]
+    fn every_row_of_the_tables_has_words() {
+        for row in include_str!("about.table").lines().chain(include_str!("counted.table").lines()) {
+            let is_row = row.split_once(" : ").is_some_and(|(key, words)| !key.is_empty() && !words.trim().is_empty());
+            assert!(is_row || row.starts_with('#'), "{row}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_line_is_about_known_terms(line in "(?s).{0,300}") {
+            let own = terms::of(&line);
+            prop_assert!(of(&line).iter().all(|term| !own.contains(&(*term).to_owned())));
+        }
+    }
+}

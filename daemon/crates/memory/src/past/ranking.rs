@@ -1,0 +1,312 @@
+//! Orders what a search found, the most relevant first. Pure.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    ops::Bound,
+};
+
+use jiff::Timestamp;
+
+use super::{
+    about,
+    record::{PastItem, PastTurn},
+    store::{PastFound, PastQuery, WordGroup},
+    terms,
+};
+
+/// How soon more occurrences of a term stop to count (BM25).
+const SATURATION: f64 = 1.2;
+/// How much a long text counts less (BM25).
+const LENGTH_SHARE: f64 = 0.6;
+/// What a term counts in place of a mistyped one, where the word itself counts 1.
+const OTHER_WEIGHT: f64 = 0.8;
+/// What a term of what the command does counts, where a word of the line itself counts 1.
+const ABOUT_WEIGHT: f64 = 0.6;
+/// What a term of the folder counts, where a word of the line itself counts 1.
+const PLACE_WEIGHT: f64 = 0.6;
+/// What the best neighbour in the conversation adds to a turn.
+const NEIGHBOUR_SHARE: f64 = 0.3;
+/// What the newest counts more than the oldest.
+const RECENCY: f64 = 0.15;
+/// Days after which the newest has lost most of it.
+const RECENCY_DAYS: f64 = 60.0;
+/// What a line that failed counts, where another one counts 1, if the question does not ask for failures.
+const FAILED_WEIGHT: f64 = 0.8;
+/// What a turn counts that had read text of strangers.
+const DOUBTFUL_WEIGHT: f64 = 0.7;
+/// Trust below which a turn is doubtful.
+const DOUBTFUL: f64 = 0.5;
+
+/// Something that was done, with its score: higher is more relevant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranked {
+    /// What was done.
+    pub item: PastItem,
+    /// Its score; comparable within one search only.
+    pub score: f64,
+}
+
+/// The `limit` most relevant hits, the best first; of hits as relevant as each other the newer first. Without groups, the newest first.
+#[must_use]
+pub fn ranked(query: &PastQuery, found: PastFound, now: Timestamp, limit: usize) -> Vec<Ranked> {
+    let scores = scores(query, &found, now);
+    let mut ranked: Vec<Ranked> =
+        found.hits.into_iter().zip(scores).map(|(item, score)| Ranked { item, score }).collect();
+    sort(&mut ranked);
+    ranked.truncate(limit);
+    ranked
+}
+
+/// The best first; those as good as each other, the newer first.
+pub(super) fn sort(ranked: &mut [Ranked]) {
+    ranked.sort_by(|a, b| {
+        let newer = b.item.at().cmp(&a.item.at()).then_with(|| b.item.id().cmp(&a.item.id()));
+        b.score.total_cmp(&a.score).then(newer)
+    });
+}
+
+fn scores(query: &PastQuery, found: &PastFound, now: Timestamp) -> Vec<f64> {
+    if query.groups.is_empty() {
+        return vec![0.0; found.hits.len()];
+    }
+    let weights = Weights::of(&query.groups, found);
+    let texts: Vec<Text> = found.hits.iter().map(Text::of).collect();
+    let lengths: usize = texts.iter().map(|text| text.length).sum();
+    let mean = as_f64(lengths).max(1.0) / as_f64(texts.len()).max(1.0);
+    let mut scores: Vec<f64> = texts.iter().map(|text| weights.score(text, mean)).collect();
+    add_neighbours(&mut scores, found, |text| weights.score(text, mean));
+    for (score, item) in scores.iter_mut().zip(&found.hits) {
+        *score *= circumstances(item, query, now);
+    }
+    scores
+}
+
+/// What speaks for an item beside its words.
+fn circumstances(item: &PastItem, query: &PastQuery, now: Timestamp) -> f64 {
+    let days = item.at().map(|at| as_f64_seconds(now, at) / 86_400.0);
+    let recency = days.map_or(0.0, |days| RECENCY * (-days.max(0.0) / RECENCY_DAYS).exp());
+    let doubt = match item {
+        PastItem::Line(line)
+            if query.has_succeeded != Some(false) && line.last.exit_code.is_some_and(|code| code != 0) =>
+        {
+            FAILED_WEIGHT
+        }
+        PastItem::Turn(turn) if turn.turn.trust < DOUBTFUL => DOUBTFUL_WEIGHT,
+        _ => 1.0,
+    };
+    (1.0 + recency) * doubt
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+fn as_f64(count: usize) -> f64 {
+    count as f64
+}
+
+#[expect(clippy::cast_precision_loss, reason = "seconds of some centuries are far below 2^52")]
+fn as_f64_seconds(now: Timestamp, at: Timestamp) -> f64 {
+    now.as_second().saturating_sub(at.as_second()) as f64
+}
+
+/// A record as terms, with how often each occurs.
+struct Text {
+    counts: HashMap<String, usize>,
+    length: usize,
+    /// The terms of what its commands do.
+    about: BTreeSet<&'static str>,
+    /// The terms of its folder.
+    place: BTreeSet<String>,
+}
+
+impl Text {
+    fn of(item: &PastItem) -> Self {
+        let (terms, about, folder) = match item {
+            PastItem::Line(line) => {
+                (terms::of(&line.last.line), about::of(&line.last.line), line.last.folder.as_deref())
+            }
+            PastItem::Turn(turn) => {
+                let commands = turn.turn.commands.iter();
+                let about = commands.flat_map(|command| about::of(&command.line)).collect();
+                (Self::of_turn(turn), about, Some(turn.turn.folder.as_path()))
+            }
+        };
+        let place = folder.map(terms::of_folder).unwrap_or_default().into_iter().collect();
+        let length = terms.len();
+        let mut counts = HashMap::new();
+        terms.into_iter().for_each(|term| *counts.entry(term).or_default() += 1);
+        Self { counts, length, about, place }
+    }
+
+    fn of_turn(turn: &PastTurn) -> Vec<String> {
+        let turn = &turn.turn;
+        let commands: Vec<&str> = turn.commands.iter().map(|command| command.line.as_str()).collect();
+        terms::of(&format!("{} {} {}", turn.question, turn.answer, commands.join(" ")))
+    }
+}
+
+/// How much each term says: more, the fewer records have it.
+struct Weights {
+    /// For each group its terms with their weights.
+    groups: Vec<Vec<(String, f64)>>,
+}
+
+impl Weights {
+    fn of(groups: &[WordGroup], found: &PastFound) -> Self {
+        let total = found.total;
+        let groups = groups.iter().enumerate().map(|(index, group)| {
+            let weight = |count: u64| rarity(total, count);
+            let (with_term, with_others) = found.with_term.get(index).cloned().unwrap_or_default();
+            let others = group.others.iter().enumerate().map(|(at, other)| {
+                let count = with_others.get(at).copied().unwrap_or_default();
+                (other.clone(), OTHER_WEIGHT * weight(count))
+            });
+            std::iter::once((group.term.clone(), weight(with_term))).chain(others).collect()
+        });
+        Self { groups: groups.collect() }
+    }
+
+    fn score(&self, text: &Text, mean_length: f64) -> f64 {
+        let length = 1.0 - LENGTH_SHARE + LENGTH_SHARE * as_f64(text.length) / mean_length;
+        let of_group = |terms: &Vec<(String, f64)>| {
+            let of_term = |(term, weight): &(String, f64)| {
+                let count = as_f64(text.counts.get(term).copied().unwrap_or_default());
+                if count == 0.0 {
+                    let is_about = text.about.contains(term.as_str());
+                    let share = if is_about {
+                        ABOUT_WEIGHT
+                    } else if text.place.contains(term) {
+                        PLACE_WEIGHT
+                    } else {
+                        0.0
+                    };
+                    return weight * share;
+                }
+                weight * count * (SATURATION + 1.0) / (count + SATURATION * length)
+            };
+            terms.iter().map(of_term).fold(0.0, f64::max)
+        };
+        self.groups.iter().map(of_group).sum()
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+fn rarity(total: u64, count: u64) -> f64 {
+    let (total, count) = (total.max(count) as f64, count as f64);
+    (1.0 + (total - count + 0.5) / (count + 0.5)).ln()
+}
+
+/// Adds to each turn a share of its best neighbour: an answer is found by the words of the question before it.
+fn add_neighbours(scores: &mut [f64], found: &PastFound, score: impl Fn(&Text) -> f64) {
+    let mut turns = BTreeMap::new();
+    let of_hits = found.hits.iter().zip(scores.iter().copied());
+    let of_neighbours = found.neighbours.iter().map(|item| (item, score(&Text::of(item))));
+    turns.extend(of_hits.chain(of_neighbours).filter_map(|(item, score)| Some((place(item)?, score))));
+    for (score, item) in scores.iter_mut().zip(&found.hits) {
+        let Some(place) = place(item) else { continue };
+        let before = turns.range(..place).next_back();
+        let after = turns.range((Bound::Excluded(place), Bound::Unbounded)).next();
+        let of_session = [before, after].into_iter().flatten().filter(|((session, _), _)| *session == place.0);
+        *score += NEIGHBOUR_SHARE * of_session.map(|(_, score)| *score).fold(0.0, f64::max);
+    }
+}
+
+/// Where a turn is: its session, and its number in it.
+fn place(item: &PastItem) -> Option<(&str, u64)> {
+    match item {
+        PastItem::Turn(turn) => Some((turn.turn.session.as_str(), turn.id)),
+        PastItem::Line(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::past::{
+        recall::groups,
+        record::{NewRun, NewTurn, PastLine, RunSource},
+    };
+
+    fn line(id: u64, line: &str) -> PastItem {
+        let at = Timestamp::from_second(id.cast_signed()).ok();
+        let (folder, duration, output_tail) = (None, None, String::new());
+        let last = NewRun {
+            line: line.into(),
+            at,
+            folder,
+            exit_code: Some(0),
+            duration,
+            output_tail,
+            source: RunSource::Shell,
+        };
+        PastItem::Line(PastLine { id, last, runs: 1 })
+    }
+
+    fn turn(id: u64, session: &str, question: &str) -> PastItem {
+        let turn = NewTurn {
+            turn: id.to_string(),
+            session: session.into(),
+            at: Timestamp::from_second(id.cast_signed()).unwrap(),
+            folder: "/".into(),
+            question: question.into(),
+            answer: String::new(),
+            commands: Vec::new(),
+            trust: 0.7,
+        };
+        PastItem::Turn(PastTurn { id, turn })
+    }
+
+    fn query(words: &str) -> PastQuery {
+        PastQuery { groups: groups(words), ..PastQuery::default() }
+    }
+
+    /// What a store with these records finds.
+    fn found(query: &PastQuery, items: Vec<PastItem>) -> PastFound {
+        let texts: Vec<Text> = items.iter().map(Text::of).collect();
+        let count = |term: &String| texts.iter().filter(|text| text.counts.contains_key(term)).count() as u64;
+        let with_term =
+            query.groups.iter().map(|group| (count(&group.term), group.others.iter().map(count).collect())).collect();
+        PastFound { total: items.len() as u64, with_term, hits: items, neighbours: Vec::new() }
+    }
+
+    fn best(words: &str, items: Vec<PastItem>) -> Vec<String> {
+        let query = query(words);
+        let ranked = ranked(&query, found(&query, items), Timestamp::from_second(9_000_000).unwrap(), 3);
+        ranked.into_iter().map(|ranked| ranked.item.id().to_string()).collect()
+    }
+
+    #[test]
+    fn the_word_itself_counts_more_than_another_with_its_meaning() {
+        let items = vec![line(1, "ffmpeg -i a.mov b.mp4"), line(2, "convert-video a b"), line(3, "ls")];
+        assert_eq!(best("convert the video", items), ["c2", "c1", "c3"]);
+    }
+
+    #[test]
+    fn more_words_and_rarer_ones_come_first() {
+        let items = vec![line(1, "git status"), line(2, "git rebase main"), line(3, "git push"), line(4, "make")];
+        assert_eq!(best("git rebase", items)[0], "c2");
+    }
+
+    #[test]
+    fn what_failed_and_what_strangers_wrote_comes_behind() {
+        let mut failed = line(1, "mount /dev/sdb1 /mnt");
+        let PastItem::Line(inner) = &mut failed else { panic!() };
+        inner.last.exit_code = Some(32);
+        assert_eq!(best("mount", vec![failed, line(2, "mount /dev/sdb1 /mnt")]), ["c2", "c1"]);
+        let mut doubtful = turn(1, "s", "how to mount a disk");
+        let PastItem::Turn(inner) = &mut doubtful else { panic!() };
+        inner.turn.trust = 0.3;
+        assert_eq!(best("mount", vec![doubtful, turn(2, "s2", "how to mount a disk")]), ["t2", "t1"]);
+    }
+
+    #[test]
+    fn an_answer_is_found_by_the_question_before_it() {
+        let items =
+            vec![turn(1, "a", "nginx on staging"), turn(2, "a", "it is the blue one"), turn(3, "b", "it is old")];
+        assert_eq!(best("nginx", items)[..2], ["t1", "t2"]);
+    }
+
+    #[test]
+    fn without_words_the_newest_comes_first() {
+        let items = vec![line(1, "a"), line(3, "c"), line(2, "b")];
+        assert_eq!(best("", items), ["c3", "c2", "c1"]);
+    }
+}
