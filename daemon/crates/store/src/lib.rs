@@ -6,6 +6,8 @@
 //! - [`Store`]: what model calls took, by [`row::CallRow`], and what answers taught about models. [`daily_spend`] sums up a day.
 //! - [`spool`]: long outputs, a folder for each session. [`backups`]: what files held before a tool changed them.
 //! - [`memory`]: what the user asked cohab to remember, with a sealed journal of its changes.
+//! - [`past`]: which commands ran and what the assistant was asked, with an index of their words.
+//! - [`atuin`]: reads the history database of atuin, to import it.
 //! - [`audit`]: what the assistant did and who agreed, in a chain of sealed lines.
 //! - [`worker::Worker`]: the thread that writes a file. It lives as long as there is something to write.
 //! - [`health`]: whether the files can be read, for `cohab doctor`. A broken file is moved aside and what can be read of it is kept.
@@ -15,6 +17,7 @@
 //!
 //! This crate runs nothing, asks no model and decides about no consent. SQLite is not named outside of it.
 
+pub mod atuin;
 pub mod audit;
 pub mod backups;
 pub mod daily_spend;
@@ -26,6 +29,7 @@ pub mod health;
 mod key_folder;
 pub mod memory;
 mod pace;
+pub mod past;
 mod recovery;
 pub mod row;
 mod seal;

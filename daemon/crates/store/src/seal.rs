@@ -30,6 +30,8 @@ pub(super) enum Purpose {
     MemoryRow,
     MemoryEntry,
     MemoryHead,
+    PastRun,
+    PastTurn,
 }
 
 impl Purpose {
@@ -41,6 +43,8 @@ impl Purpose {
             Self::MemoryRow => b"memory row\n",
             Self::MemoryEntry => b"memory entry\n",
             Self::MemoryHead => b"memory head\n",
+            Self::PastRun => b"past run\n",
+            Self::PastTurn => b"past turn\n",
         }
     }
 }

@@ -36,7 +36,13 @@ use crate::{
     key_folder::KeyFolder,
     pace::Pace,
     recovery,
+    seal::Key,
 };
+
+/// The key in this folder, made with its head if there is none.
+pub(crate) fn seal_key(keys: &KeyFolder) -> std::io::Result<Key> {
+    Ok(LockedHead::lock(keys, &Pace::default())?.key)
+}
 
 /// An open store of facts.
 pub struct SqliteMemory {

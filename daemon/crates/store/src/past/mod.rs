@@ -1,0 +1,212 @@
+//! What was done before, in an SQLite file: commands that ran, and questions with their answers.
+//!
+//! - [`SqlitePast`] implements [`PastStore`], and [`PastLog`] is the daemon's way to write into it without waiting.
+//! - A line is stored once, with a row for each of its runs. An index finds lines and turns by their words.
+//! - Each row of a run or turn is sealed with the key of the remembered facts, over all fields, with the text of its line and the path of
+//!   its folder. [`PastStore::changed`] compares the rows with their seals. There is no chain of them: a row that someone else deleted is
+//!   not noticed, and neither is a change of the index.
+//!
+//! Invariants: the index holds exactly the terms of the rows and of what their commands do; conditions of a search are applied before
+//! anything is cut off; after [`PastStore::forget`] no file contains the text or a term of it. A power failure may lose the last seconds,
+//! never more.
+//!
+//! This module ranks nothing and does not read the time that a question names.
+
+mod delete;
+mod filter;
+mod index;
+mod log;
+mod read;
+mod rows;
+mod schema;
+mod search;
+mod verify;
+mod write;
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use cohab_memory::past::{
+    record::{NewRun, NewTurn, PastId, PastItem},
+    store::{Added, PastCounts, PastFound, PastQuery, PastSelection, PastStore},
+};
+use rusqlite::{Connection, Transaction, TransactionBehavior, config::DbConfig};
+
+pub use self::log::{PastEntry, PastHold, PastLog, prepared};
+use self::{delete::Limits, schema::FORM, write::Additions};
+use crate::{
+    StoreError, file,
+    form::beside,
+    health::{self, Health},
+    key_folder::KeyFolder,
+    memory::seal_key,
+    recovery,
+    seal::Key,
+};
+
+/// Number of writes after which the log next to the file is moved into it while no caller waits.
+const WRITES_TO_SETTLE: usize = 64;
+
+/// An open store of what was done.
+pub struct SqlitePast {
+    connection: Connection,
+    keys: KeyFolder,
+    limits: Limits,
+    /// Writes since the log was last moved.
+    unsettled: usize,
+}
+
+impl SqlitePast {
+    /// Opens the file and the key in `key_dir`, and makes what is missing. A file that SQLite cannot open is moved aside; what can be
+    /// read of it is taken over.
+    ///
+    /// # Errors
+    /// They cannot be opened, read or changed.
+    pub fn create(file: &Path, key_dir: &Path) -> Result<Self, StoreError> {
+        let connection = match file::create(file, &FORM) {
+            Err(error) if error.is_corruption() => {
+                recovery::move_aside(file)?;
+                file::create(file, &FORM)?
+            }
+            created => created?,
+        };
+        let store = Self::of(connection, key_dir)?;
+        store.key()?;
+        Ok(store)
+    }
+
+    /// Opens an existing file. `None` if it does not exist. The key is read once it is needed.
+    ///
+    /// # Errors
+    /// The file cannot be opened, read or changed.
+    pub fn open_existing(file: &Path, key_dir: &Path) -> Result<Option<Self>, StoreError> {
+        file::open_existing(file, &FORM)?.map(|connection| Self::of(connection, key_dir)).transpose()
+    }
+
+    /// The health of the file at this path. `None` if it does not exist. Changes nothing in it.
+    ///
+    /// # Errors
+    /// The reason why it cannot be used.
+    pub fn health(path: &Path) -> Result<Option<Health>, StoreError> {
+        health::look(path, FORM.migrations.len())
+    }
+
+    /// Does slow maintenance while no caller waits.
+    ///
+    /// # Errors
+    /// The file cannot be written. Stored records stay.
+    pub fn settle(&mut self) -> Result<(), StoreError> {
+        if self.unsettled >= WRITES_TO_SETTLE {
+            self.unsettled = 0;
+            self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+        }
+        Ok(())
+    }
+
+    fn of(connection: Connection, key_dir: &Path) -> Result<Self, StoreError> {
+        // Otherwise SQLite plans a statement again for each value of a range.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+        connection.set_prepared_statement_cache_capacity(64);
+        Ok(Self { connection, keys: KeyFolder::at(key_dir), limits: Limits::default(), unsettled: 0 })
+    }
+
+    /// The key, made if there is none.
+    fn key(&self) -> Result<Key, StoreError> {
+        match self.keys.existing_key()? {
+            Some(key) => Ok(key),
+            None => Ok(seal_key(&self.keys)?),
+        }
+    }
+
+    /// Commits everything that `write` changes, or nothing.
+    fn write<T>(&mut self, write: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let result = write(&transaction)?;
+        transaction.commit()?;
+        self.unsettled += 1;
+        Ok(result)
+    }
+
+    /// Moves the log into the file and cuts it to nothing.
+    fn empty_log(&self) -> Result<(), StoreError> {
+        let is_busy: bool = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+        let busy = || rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY), None);
+        if is_busy { Err(busy().into()) } else { Ok(()) }
+    }
+
+    /// Removes what deleted rows leave in the files: SQLite keeps copies of moved rows in unused parts of its pages, and earlier pages in
+    /// its log.
+    fn scrub(&self) -> Result<(), StoreError> {
+        file::while_busy(|| Ok(self.connection.execute_batch("VACUUM")?))?;
+        // SQLite does not wait for the checkpoint of another process.
+        file::while_busy(|| self.empty_log())?;
+        let Some(path) = self.connection.path().map(Path::new) else { return Ok(()) };
+        let kept = beside(path, recovery::KEPT);
+        for broken in [kept.clone(), beside(&kept, "-wal"), beside(&kept, "-shm")] {
+            match fs::remove_file(broken) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl PastStore for SqlitePast {
+    type Error = StoreError;
+
+    fn add(&mut self, runs: &[NewRun], turns: &[NewTurn]) -> Result<Added, StoreError> {
+        let (key, limits) = (self.key()?, self.limits);
+        self.write(|transaction| {
+            let mut additions = Additions::begin(transaction, &key)?;
+            runs.iter().try_for_each(|run| additions.run(run))?;
+            turns.iter().try_for_each(|turn| additions.turn(turn))?;
+            let added = additions.end()?;
+            delete::prune(transaction, limits)?;
+            Ok(added)
+        })
+    }
+
+    fn search(&self, query: &PastQuery) -> Result<PastFound, StoreError> {
+        search::search(&self.connection, query)
+    }
+
+    fn get(&self, id: PastId) -> Result<Option<PastItem>, StoreError> {
+        read::get(&self.connection, id)
+    }
+
+    fn slips(&self, term: &str) -> Result<Vec<String>, StoreError> {
+        index::slips(&self.connection, term)
+    }
+
+    fn folders(&self) -> Result<Vec<PathBuf>, StoreError> {
+        read::folders(&self.connection)
+    }
+
+    fn forget(&mut self, what: &PastSelection) -> Result<u64, StoreError> {
+        let forgotten = self.write(|transaction| {
+            let forgotten = delete::forget(transaction, what)?;
+            index::purge(transaction)?;
+            Ok(forgotten)
+        })?;
+        // Also without a deleted row: an earlier call may have failed at this.
+        self.scrub()?;
+        Ok(forgotten)
+    }
+
+    fn counts(&self) -> Result<PastCounts, StoreError> {
+        read::counts(&self.connection)
+    }
+
+    fn changed(&self) -> Result<Vec<PastId>, StoreError> {
+        match self.keys.existing_key()? {
+            Some(key) => verify::changed(&self.connection, &key),
+            None => Err(io::Error::new(io::ErrorKind::NotFound, "the key of its seals is missing").into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
