@@ -177,7 +177,7 @@ commands! {
     /// List open tasks
     #[command(hide = true)]
     Ask "tasks": Tasks;
-    /// List, search, add and forget remembered facts
+    /// Remember facts, and find what was done
     #[command(hide = true)]
     Ask "memory": Memory;
     /// Write a turn as script, text or recording

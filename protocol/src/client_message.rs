@@ -266,6 +266,10 @@ pub struct ShellEvent {
     pub output_tail: String,
     /// Bytes the command wrote.
     pub output_bytes: u64,
+    /// Folder in which it began.
+    pub ran_in: WirePath,
+    /// Time at which it ended, in milliseconds since 1970.
+    pub ended_ms: u64,
 }
 
 /// A request about sessions or the daemon.

@@ -127,6 +127,12 @@ impl Paths {
         self.state_dir.join("sessions.db")
     }
 
+    /// The file of what was done: commands that ran, and questions with their answers.
+    #[must_use]
+    pub fn past_file(&self) -> PathBuf {
+        self.state_dir.join("past.db")
+    }
+
     /// The file of remembered facts.
     #[must_use]
     pub fn memory_file(&self) -> PathBuf {

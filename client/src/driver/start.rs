@@ -1,6 +1,10 @@
 //! What the driver gets, and how its work ends.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use cohab_conversation::{app::Options, approval::ApprovalEnvironment};
 use cohab_daemon_link::config::Config;
@@ -61,6 +65,8 @@ impl Start {
             footer: client.footer,
             own_program: std::env::current_exe().unwrap_or_else(|_| "cohab".into()),
             fresh_turn_id: TurnId::fresh,
+            wall_clock_ms,
+            keeps_commands: self.config.keeps_commands,
             highlighter,
         }
     }
@@ -75,4 +81,9 @@ pub enum ShellOutcome {
     Killed(u8),
     /// No shell ever got to its prompt; the terminal is as it was. The caller opens a plain one.
     NotStarted(String),
+}
+
+fn wall_clock_ms() -> u64 {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX)
 }

@@ -55,9 +55,11 @@ pub fn client_message() -> impl Strategy<Value = ClientMessage> {
         (approval_id(), decision()).prop_map(|(approval_id, decision)| {
             ClientMessage::ApprovalReply(ApprovalReply { approval_id, decision })
         }),
-        (option::of(text()), any::<i32>(), path(), any::<u64>(), text(), any::<u64>()).prop_map(
-            |(line, exit_code, cwd, duration_ms, output_tail, output_bytes)| {
-                ClientMessage::ShellEvent(ShellEvent { line, exit_code, cwd, duration_ms, output_tail, output_bytes })
+        (option::of(text()), any::<i32>(), path(), any::<u64>(), text(), any::<u64>(), path(), any::<u64>()).prop_map(
+            |(line, exit_code, cwd, duration_ms, output_tail, output_bytes, ran_in, ended_ms)| {
+                let event =
+                    ShellEvent { line, exit_code, cwd, duration_ms, output_tail, output_bytes, ran_in, ended_ms };
+                ClientMessage::ShellEvent(event)
             }
         ),
         (any::<u64>(), action()).prop_map(|(id, action)| {

@@ -168,6 +168,8 @@ pub fn client_messages() -> Vec<ClientMessage> {
             duration_ms: 9,
             output_tail: "failed".into(),
             output_bytes: 6,
+            ran_in: path("/src"),
+            ended_ms: 1_700_000_000_000,
         }),
         ClientMessage::SessionRequest(SessionRequest { request_id: RequestId(1), action: SessionAction::Status }),
         ClientMessage::Shutdown,

@@ -316,9 +316,9 @@ impl App {
                 self.attention.last_end = ProgramStatus::Idle;
                 self.note_failure(&command, effects);
                 self.take_up_picked(&command, effects);
-                self.shell.cwd.clone_from(&command.cwd);
+                let ran_in = std::mem::replace(&mut self.shell.cwd, command.cwd.clone());
                 if !self.take_up_typed_ahead(&command, effects) {
-                    let event = shell_event(command);
+                    let event = shell_event(command, &ran_in, (self.options.wall_clock_ms)());
                     self.keep_shell_event(event, effects);
                 }
             }

@@ -131,6 +131,8 @@ mod tests {
             duration_ms: 0,
             output_tail: format!("b3BlbiBzZXNhbWU= a long editor {token} <secret:x#1>"),
             output_bytes: 0,
+            ran_in: std::path::Path::new("/").into(),
+            ended_ms: 0,
         };
         redactor.shell_event(&mut event);
         assert_eq!(unmarked(&event.line.expect("a line")), "psql '<secret:value#1>' <secret:gitlab-token#2>");
@@ -149,6 +151,8 @@ mod tests {
             duration_ms: 0,
             output_tail: format!("DB_PASSWORD={chosen}\nDATABASE_URL=mysql://root:{chosen}@db/x\n"),
             output_bytes: 0,
+            ran_in: std::path::Path::new("/").into(),
+            ended_ms: 0,
         };
         redactor.shell_event(&mut event);
         assert_eq!(unmarked(&event.line.expect("a line")), "export DB_PASSWORD=<secret:secret#1>");

@@ -15,8 +15,16 @@ struct File {
     client: ClientSettings,
     approval: Approval,
     sandbox: Sandbox,
+    memory: Memory,
     model: Model,
     profiles: BTreeMap<String, Model>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Memory {
+    enabled: Option<bool>,
+    shell_history: bool,
 }
 
 #[derive(Default, Deserialize)]
@@ -70,6 +78,8 @@ pub struct Config {
     pub key_variables: Vec<String>,
     /// Names of the profiles.
     pub profiles: Vec<String>,
+    /// Whether the user's commands are kept: `memory.shell_history`, unless memory is off.
+    pub keeps_commands: bool,
     /// Why the file was not used, if it was not.
     pub complaint: Option<String>,
 }
@@ -106,6 +116,7 @@ fn parse(text: &str) -> Result<Config, toml::de::Error> {
         approval_mode: file.approval.mode,
         confined: file.approval.confined.and_then(|word| word.parse().ok()).unwrap_or_default(),
         sandbox_profile: file.sandbox.profile,
+        keeps_commands: file.memory.shell_history && file.memory.enabled.unwrap_or(true),
         model,
         key_variables: models.filter_map(|model| model.api_key_env).collect(),
         profiles,

@@ -21,11 +21,12 @@ impl App {
         effects.push(Effect::Connect);
     }
 
-    /// No daemon runs. A mere prompt needs none; one is started for what was asked meanwhile.
+    /// No daemon runs. A mere prompt needs none; one is started for what was asked meanwhile, and for commands that are to be kept.
     pub(super) fn on_daemon_absent(&mut self, effects: &mut Vec<Effect>) {
         self.connection.link = LinkState::Down;
         self.connection.cancelled_turn = None;
-        if self.activity.turn().is_some_and(|turn| !turn.was_sent() && !turn.is_over()) {
+        let has_commands = self.options.keeps_commands && !self.connection.shell_events.is_empty();
+        if has_commands || self.activity.turn().is_some_and(|turn| !turn.was_sent() && !turn.is_over()) {
             self.connect(effects);
         }
         self.send_held_request(effects);

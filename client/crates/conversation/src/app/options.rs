@@ -54,6 +54,10 @@ pub struct Options {
     pub own_program: PathBuf,
     /// Makes ids of turns; a counter in tests.
     pub fresh_turn_id: fn() -> TurnId,
+    /// The time in milliseconds since 1970; a constant in tests.
+    pub wall_clock_ms: fn() -> u64,
+    /// Whether the user's commands are kept, so that a daemon is needed for them.
+    pub keeps_commands: bool,
     /// Colours code; absent where there are no colours.
     pub highlighter: Option<Highlighter>,
 }

@@ -308,6 +308,8 @@ impl App {
             duration_ms: 0,
             output_tail: told.to_owned(),
             output_bytes: u64::try_from(told.len()).unwrap_or(u64::MAX),
+            ran_in: self.shell.cwd.as_path().into(),
+            ended_ms: (self.options.wall_clock_ms)(),
         };
         self.keep_shell_event(event, effects);
     }

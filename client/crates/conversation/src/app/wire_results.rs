@@ -105,8 +105,8 @@ fn holds_password(value: &str) -> bool {
     authorities.filter_map(|authority| authority.rsplit_once('@')).any(|(user, _)| user.contains(':'))
 }
 
-/// What the daemon learns about a command of the user.
-pub(super) fn shell_event(command: UserCommand) -> ShellEvent {
+/// What the daemon learns about a command of the user that began in this folder, and ended at this time in milliseconds since 1970.
+pub(super) fn shell_event(command: UserCommand, ran_in: &Path, ended_ms: u64) -> ShellEvent {
     ShellEvent {
         line: command.line,
         exit_code: command.status,
@@ -114,6 +114,8 @@ pub(super) fn shell_event(command: UserCommand) -> ShellEvent {
         duration_ms: milliseconds(command.duration),
         output_tail: command.output_tail,
         output_bytes: command.output_bytes,
+        ran_in: ran_in.into(),
+        ended_ms,
     }
 }
 

@@ -48,6 +48,8 @@ impl Bench {
             footer: true,
             own_program: "/opt/a b/cohab".into(),
             fresh_turn_id: || TURN,
+            wall_clock_ms: || 1_700_000_000_000,
+            keeps_commands: false,
             highlighter: None,
         };
         Self { app: App::new(options, CWD.into(), 80, 24), now: a_moment() }
