@@ -109,6 +109,8 @@ async fn what_the_user_runs_while_a_turn_works_is_told_with_the_next_result_and_
             duration_ms: 5,
             output_tail: "no rule\n".into(),
             output_bytes: 8,
+            ran_in: std::path::Path::new(cwd).into(),
+            ended_ms: 0,
         })
     };
     client.send(event("before", "/")).await;

@@ -33,6 +33,7 @@ mod memory;
 mod models;
 mod names;
 mod offline;
+mod past;
 mod pickers;
 mod private;
 mod probe;

@@ -6,6 +6,7 @@ mod auxiliary_models;
 mod middleware_stack;
 mod model_pool;
 mod model_selection;
+mod past;
 mod provider_chooser;
 mod recollection;
 mod shells;
@@ -150,6 +151,7 @@ pub struct Assembly {
     audit: AuditLog,
     policy_seen: Arc<PolicySeen>,
     spotlight: spotlight::Keys,
+    past: past::Past,
     temporary: Arc<TemporaryFolder>,
     /// Servers that the user declined, since the daemon runs.
     declined: Mutex<BTreeSet<(String, String)>>,
@@ -193,6 +195,7 @@ impl Assembly {
         let audit = AuditLog::at(Places::of(&paths));
         Self {
             temporary: Arc::new(TemporaryFolder::new(&paths)),
+            past: past::Past::new(&paths, Arc::clone(&parts.secrets)),
             paths,
             parts,
             kept: Mutex::default(),

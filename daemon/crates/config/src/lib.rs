@@ -233,8 +233,13 @@ section! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
     pub struct MemorySettings in "memory." {
-        /// Whether a question is given the remembered facts that are relevant to it; `cohab memory off` turns this off
+        /// Whether a question is given the remembered facts that are relevant to it, and what the assistant did is kept to be found again;
+        /// `cohab memory off` turns this off
         enabled: bool = "true", Kind::Flag;
+        /// Whether the commands that you run yourself in a cohab shell are kept to be found again
+        shell_history: bool = "false", Kind::Flag;
+        /// Whether the end of their output is kept with them
+        outputs: bool = "false", Kind::Flag;
     }
 }
 

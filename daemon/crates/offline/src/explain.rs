@@ -1,5 +1,7 @@
 //! Explains how a question is understood: the intents, the values of their slots, the confidence and the first command.
 
+use cohab_memory::past::SEARCH_TOOL;
+
 use super::{
     context::Question,
     matching::Meant,
@@ -15,7 +17,7 @@ const MOST: usize = 3;
 #[must_use]
 pub fn explain(text: &str) -> String {
     let question = Question::parse(text);
-    let run = || Run::new(&question, &[], vec!["bash", "write"]);
+    let run = || Run::new(&question, &[], vec!["bash", "write", SEARCH_TOOL]);
     let table = |verdict: &str, request: &Request| {
         format!("{verdict} {}: {}\n", request.explanation(), first_action(next(request.follow(&mut run()))))
     };
@@ -28,6 +30,7 @@ pub fn explain(text: &str) -> String {
             meant.iter().map(line).collect()
         }
         Understood::Table(request) => table("table", &request),
+        Understood::Past => format!("past: {}\n", first_action(next(run().search_past(text)))),
         Understood::Unsure(requests) if requests.is_empty() => "nothing\n".to_owned(),
         Understood::Unsure(requests) => requests.iter().take(MOST).map(|request| table("maybe", request)).collect(),
     }

@@ -32,14 +32,14 @@ fn continued(text: &str, own: &Understood, last: impl FnOnce() -> Understood) ->
     let is_value = matches!(&tokens[..], [value] if value.is_name);
     let is_own = match own {
         Understood::Table(request) => !request.lacks_value() || !points_back(text),
-        Understood::Patterns(_) => true,
+        Understood::Patterns(_) | Understood::Past => true,
         Understood::Unsure(_) => false,
     };
     if is_own && place.is_none() && repeated.is_none() && !is_value {
         return None;
     }
     match (last(), own, repeated) {
-        (Understood::Patterns(_), ..) => None,
+        (Understood::Patterns(_) | Understood::Past, ..) => None,
         (Understood::Unsure(mut requests), ..) => {
             place.filter(|place| *place < requests.len()).map(|place| requests.swap_remove(place))
         }

@@ -116,6 +116,7 @@ fn decide(request: &ModelRequest) -> Next {
             follow(&meant, &mut run.about(subject))
         }
         Understood::Table(request) => next(request.follow(&mut run)),
+        Understood::Past => next(run.search_past(text)),
         Understood::Unsure(requests) => Next::Answer(fallback::not_understood(text, &requests)),
     }
 }

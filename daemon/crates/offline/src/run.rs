@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use cohab_memory::past::SEARCH_TOOL;
 use cohab_model_api::{JsonObject, NO_APPROVER, ToolResult};
 use cohab_types::refusal::UserRefusal;
 use serde_json::{Value, json};
@@ -192,6 +193,19 @@ impl<'a> Run<'a> {
             return Err(Halt::Over("I may not write files here.".to_owned()));
         }
         self.call("write", json!({ "path": path, "content": content }), path).map(|_| ())
+    }
+
+    /// Searches what was done before, and answers with what was found.
+    pub(super) fn search_past(&mut self, question: &str) -> Step {
+        if !self.has_tool(SEARCH_TOOL) && self.exchanges.is_empty() {
+            return Err(Halt::Over(
+                "Memory is off: what was done is not kept. `cohab memory on` turns it on.".to_owned(),
+            ));
+        }
+        let result = self.call(SEARCH_TOOL, json!({ "queries": [question] }), question)?;
+        let has_command = result.content.contains("```");
+        let hint = if has_command { "`? /insert` puts the last of these commands on the prompt." } else { "" };
+        Ok(Reply::new(format!("{}\n\n{hint}", result.content.trim_end())))
     }
 
     fn has_tool(&self, name: &str) -> bool {

@@ -1,6 +1,8 @@
 //! Decides how a question is understood: by the patterns in code, or by the tables of intents. Both read it; a pattern counts where the
 //! tables think first of the same.
 
+use cohab_memory::past::recall::is_about_past;
+
 use super::{
     agreement::{agree, is_alone},
     matching::{self, Meant},
@@ -17,20 +19,33 @@ const MIDDLE: usize = 6;
 /// The same for what no table does, and for several requests in one.
 const LONG: usize = 9;
 
+/// Patterns that look at the past where it is kept: the last lines of this shell, changed files, what is stashed or installed.
+const OF_PAST: [&str; 7] = [
+    "failures.history",
+    "failures.explain",
+    "files.changed",
+    "files.find",
+    "git.file-history",
+    "git.stashes",
+    "packages.where",
+];
+
 /// A question, understood.
 pub(super) enum Understood {
     /// By patterns: one intent for each clause.
     Patterns(Vec<Meant>),
     /// By the tables.
     Table(Request),
+    /// It asks what was done before.
+    Past,
     /// Not surely: what it may mean, the most probable first.
     Unsure(Vec<Request>),
 }
 
 /// Understands a question.
 pub(super) fn understand(text: &str) -> Understood {
-    let meant = matching::understand(text);
     let mut requests = table::understand(text);
+    let meant = matching::understand(text);
     let is_agreed = |request: &Request| meant.iter().any(|clause| agree(clause.intent.name, request.name()));
     // Only plans in code know what an earlier answer was about.
     if !meant.is_empty() && is_follow_up(text) {
@@ -46,7 +61,11 @@ pub(super) fn understand(text: &str) -> Understood {
         Some(0) => words <= MIDDLE || requests[0].is_supportive(),
         Some(_) | None => words <= SHORT,
     };
+    let is_of_past = meant.iter().all(|clause| OF_PAST.contains(&clause.intent.name)) && !meant.is_empty();
+    let is_kept_elsewhere =
+        requests.first().is_some_and(|first| first.is_sure() && first.tells_past()) || is_of_past && is_supported;
     match (is_table, meant.is_empty() || !is_supported) {
+        _ if is_about_past(text) && !is_kept_elsewhere => Understood::Past,
         (true, _) => Understood::Table(requests.swap_remove(0)),
         (false, true) => Understood::Unsure(requests),
         (false, false) => Understood::Patterns(meant),

@@ -7,7 +7,7 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_agent::{Agent, TurnError, port::EventSink};
-use cohab_context::{compaction::Shortened, report::Fixed, workspace::Surroundings};
+use cohab_context::{compaction::Shortened, query::PastCommand, report::Fixed, workspace::Surroundings};
 use cohab_memory::record::Memory;
 use cohab_model_api::{Message, ModelInfo, TokenUsage};
 use cohab_protocol::{ApprovalMode, TurnId};
@@ -60,8 +60,22 @@ pub trait Assembler: Send + Sync {
         Vec::new()
     }
 
+    /// Keeps a command of the user, if the settings say so. Never waits.
+    fn command_ran(&self, _ran: &RanCommand) {}
+
     /// What has gone wrong with what is kept of model calls since this was asked last, as a sentence for the user.
     fn store_trouble(&self) -> Option<String>;
+}
+
+/// A command of the user that ended.
+#[derive(Clone, Debug)]
+pub struct RanCommand {
+    /// The command.
+    pub command: PastCommand,
+    /// The folder in which it began.
+    pub ran_in: PathBuf,
+    /// The time at which it ended, in milliseconds since 1970.
+    pub ended_ms: u64,
 }
 
 /// Who would answer.

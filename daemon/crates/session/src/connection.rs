@@ -237,7 +237,11 @@ impl Connection {
                     tracing::debug!(approval = %reply.approval_id, "a reply to no open question");
                 }
             }
-            ClientMessage::ShellEvent(event) => session.command_ran(event),
+            ClientMessage::ShellEvent(event) => {
+                if let Some(ran) = session.command_ran(event) {
+                    self.daemon.assembler.command_ran(&ran);
+                }
+            }
             ClientMessage::PauseTurn { turn_id, is_paused } => session.pause_turn(turn_id, is_paused),
             ClientMessage::ExtendTurn(addition) => session.extend_turn(addition),
             ClientMessage::Hello(_) | ClientMessage::SessionRequest(_) | ClientMessage::Shutdown => {}

@@ -35,7 +35,7 @@ mod turn_recovery;
 mod turn_task;
 
 pub use self::{
-    assembler::{Assembler, Facts, Introduction, TurnParts},
+    assembler::{Assembler, Facts, Introduction, RanCommand, TurnParts},
     daemon::Daemon,
     memory::{PRIVATE_QUESTION, TurnMemory},
 };

@@ -39,9 +39,10 @@ use environment::KnownEnvironment;
 pub use pending::CallProgress;
 use pending::{Grant, PendingCall, is_moot};
 use reported_files::Named;
-use user_activity::RecentCommands;
+use user_activity::{RecentCommands, runs_cohab};
 
 use super::{
+    assembler::RanCommand,
     convert,
     lease::Lease,
     timeline::{Resumed, Timeline},
@@ -245,16 +246,22 @@ impl Session {
         self.lock().history.all()
     }
 
-    /// Notes a command of the user.
-    pub fn command_ran(&self, event: ShellEvent) {
+    /// Notes a command of the user. Returns it to be kept; `None` for one of cohab itself, which prints what is kept, and for one that
+    /// is cut.
+    pub fn command_ran(&self, event: ShellEvent) -> Option<RanCommand> {
         let mut state = self.lock();
         state.cwd = event.cwd.to_path_buf();
+        let (ran_in, ended_ms) = (event.ran_in.to_path_buf(), event.ended_ms);
+        let bytes = event.line.as_ref().map_or(0, String::len);
         let command = convert::past_command(event);
         self.record.command_ran(&command);
         if state.turn.is_some() {
             state.unreported.push(command.clone());
         }
-        state.history.push(command);
+        state.history.push(command.clone());
+        let is_own = command.line.as_deref().is_some_and(runs_cohab);
+        let is_cut = command.line.as_ref().is_some_and(|line| line.len() < bytes);
+        (!is_own && !is_cut).then_some(RanCommand { command, ran_in, ended_ms })
     }
 
     // --- the client ---------------------------------------------------------------------------------------------------

@@ -187,7 +187,7 @@ async fn answer(
     recorder.history(state.messages());
     attach(&agent, &mut state, sink.as_ref()).await;
     let result = agent.run_turn(&mut state, sink.as_ref(), cancel).await;
-    recorder.end(&result, &state.usage());
+    recorder.end(&result, &state.usage(), memory.consents.taint().trust_tenths());
     let usage = convert::usage(state.usage(), state.is_cost_partial());
     memory.keep(state.into_messages());
     (result, usage)

@@ -1,12 +1,14 @@
 //! The tools of a session: those that all sessions have, and those that belong to one.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use cohab_agent::{port::Tool, runner::CommandRunner, tasks::TaskBoard};
 use cohab_context::workspace::Surroundings;
 
 use crate::{
-    ToolOptions, bash_unconfined, skill, todo_read,
+    ToolOptions, bash_unconfined,
+    memory_search::{self, SearchPast},
+    skill, todo_read,
     todo_write::{self, KeepTasks},
 };
 
@@ -24,6 +26,12 @@ pub fn registry(options: &ToolOptions) -> Vec<Arc<dyn Tool>> {
 pub fn unconfined(tools: &[Arc<dyn Tool>], runner: Arc<dyn CommandRunner>) -> Option<Arc<dyn Tool>> {
     let bash = tools.iter().find(|tool| tool.spec().name == "bash")?;
     Some(Arc::new(bash_unconfined::BashUnconfined::new(Arc::clone(bash), runner)))
+}
+
+/// The tool that searches what was done, with paths below `home` shortened.
+#[must_use]
+pub fn memory_search(search: SearchPast, home: PathBuf) -> Arc<dyn Tool> {
+    Arc::new(memory_search::MemorySearch::new(search, home))
 }
 
 /// Tools that belong to one session and its question.

@@ -20,7 +20,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
         &["cohab-policy-data", "cohab-secrets", "cohab-shell-state", "cohab-shell-syntax", "cohab-text", "cohab-types"],
     ),
     ("cohab-agent", &["cohab-model-api", "cohab-policy", "cohab-text", "cohab-types"]),
-    ("cohab-offline", &["cohab-model-api", "cohab-shell-state", "cohab-types"]),
+    ("cohab-offline", &["cohab-memory", "cohab-model-api", "cohab-shell-state", "cohab-types"]),
     ("cohab-policy-io", &["cohab-policy", "cohab-shell-state", "cohab-shell-syntax", "cohab-text"]),
     (
         "cohab-shell-relay",
@@ -66,6 +66,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
         &[
             "cohab-agent",
             "cohab-context",
+            "cohab-memory",
             "cohab-model-api",
             "cohab-policy",
             "cohab-sandbox",
@@ -97,6 +98,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
             "cohab-context",
             "cohab-guard",
             "cohab-impact",
+            "cohab-memory",
             "cohab-model-api",
             "cohab-policy",
             "cohab-policy-io",

@@ -1,6 +1,6 @@
 //! `cohab history` lists the assistant's commands. At a terminal the user picks one, which is put on the prompt.
 
-mod pick;
+pub(super) mod pick;
 
 use std::{io::Write, path::Path, process::ExitCode};
 

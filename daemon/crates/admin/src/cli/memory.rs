@@ -1,9 +1,15 @@
-//! `cohab memory` lists, searches, adds, replaces and deletes remembered facts. Which facts a question is given is decided elsewhere.
+//! `cohab memory` lists, searches, adds, replaces and deletes remembered facts, and finds what was done. Which facts a question is given is
+//! decided elsewhere.
 
 mod add;
 mod forget;
+mod forget_past;
+mod import_history;
+mod jsonl;
 mod list;
+mod past;
 mod show;
+mod stats;
 mod store;
 mod transfer;
 mod verify;
@@ -16,7 +22,10 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-use cohab_memory::record::MemoryId;
+use cohab_memory::{
+    past::record::{PastId, RunSource},
+    record::MemoryId,
+};
 use cohab_protocol::Paths;
 use jiff::Zoned;
 
@@ -27,13 +36,14 @@ const ENABLED: &str = "memory.enabled";
 /// Printed where no fact is stored.
 const NOTHING: &str = "Nothing is remembered yet. `? remember that ...` adds a fact.";
 
-/// List, search, add and forget remembered facts
+/// Remember facts, and find what was done
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "cohab remembers only what you state: `? remember that staging is on host blue`, or `cohab memory add`. A question is \
         given the few facts that are relevant to it. They are stored in memory.db on this machine only; a fact of a \
-        project is never used in another one. `cohab memory off` stops giving them to questions."
+        project is never used in another one. What the assistant did for you is kept in past.db, and your own commands, too, once \
+        `memory.shell_history` is on: `cohab memory past` finds them. `cohab memory off` stops both."
 )]
 pub struct MemoryArgs {
     /// What to do; without it, list.
@@ -69,6 +79,8 @@ pub enum MemoryCommand {
         #[command(flatten)]
         filter: FactFilter,
     },
+    /// Find commands that ran, and questions with what came of them
+    Past(past::PastArgs),
     /// Show where a fact holds and where it came from
     Show(OneFact),
     /// Show a fact with all its versions
@@ -83,20 +95,22 @@ pub enum MemoryCommand {
         #[arg(required = true, value_name = "TEXT")]
         text: Vec<String>,
     },
-    /// Delete facts with all their versions
+    /// Delete facts with all their versions, or what was done
     Forget(ForgetArgs),
-    /// Check all facts against their seals
+    /// Check all facts, and what was done, against their seals
     Audit,
     /// Print all facts as lines of JSON
     Export,
-    /// Remember the facts in a file that `export` wrote
-    Import {
-        /// File with lines of JSON
-        file: PathBuf,
-    },
-    /// Give questions the facts that are relevant to them
+    /// Remember the facts in a file that `export` wrote, or import the history of a shell
+    Import(ImportArgs),
+    /// Count what is remembered and kept
+    Stats(stats::StatsArgs),
+    /// Answer requests in a store of its own, for benchmarks: lines of JSON in and out
+    #[command(hide = true)]
+    Jsonl,
+    /// Give questions the facts that are relevant to them, and keep what the assistant does
     On,
-    /// Give questions no facts; the facts are kept
+    /// Give questions no facts and keep nothing new; what is there stays
     Off,
 }
 
@@ -133,13 +147,56 @@ pub struct AddArgs {
     pub at_prompt: bool,
 }
 
-/// Which facts to delete.
+/// What to import.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub struct ImportArgs {
+    /// File with lines of JSON; with --history, a history file in place of the usual one
+    #[arg(required_unless_present = "history")]
+    pub file: Option<PathBuf>,
+    /// Import the commands in the history of bash, zsh, fish or atuin
+    #[arg(long, value_name = "SHELL", value_parser = import_history::source)]
+    pub history: Option<RunSource>,
+    /// Do not ask
+    #[arg(long, requires = "history")]
+    pub yes: bool,
+}
+
+/// The number of a fact, or the id of something that was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnyId {
+    /// A fact: `3`.
+    Fact(MemoryId),
+    /// Something that was done: `c12`, `t3`.
+    Past(PastId),
+}
+
+impl std::str::FromStr for AnyId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.parse() {
+            Ok(id) => Ok(Self::Fact(id)),
+            Err(_) => text.parse().map(Self::Past).map_err(|_| format!("`{text}` is no id, such as 3, c12 or t3")),
+        }
+    }
+}
+
+/// What to delete.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(group = clap::ArgGroup::new("which").required(true).multiple(false))]
 pub struct ForgetArgs {
-    /// Numbers of the facts
+    /// Numbers of facts, or ids of what was done
     #[arg(value_name = "ID", group = "which")]
-    pub ids: Vec<MemoryId>,
+    pub ids: Vec<AnyId>,
+    /// Delete the commands of one source: shell, bash, zsh, fish, atuin
+    #[arg(long, value_name = "SOURCE", group = "which", value_parser = forget_past::source)]
+    pub source: Option<RunSource>,
+    /// Delete the commands and questions before this time: a date, `last year`, `3 months ago`
+    #[arg(long, value_name = "WHEN", group = "which")]
+    pub before: Option<String>,
+    /// Delete all commands and questions that are kept; facts stay
+    #[arg(long, group = "which")]
+    pub past: bool,
     /// Delete the facts with all of these words; asks if several
     #[arg(long, value_name = "WORDS", group = "which", allow_hyphen_values = true)]
     pub query: Option<String>,
@@ -185,6 +242,12 @@ pub fn run(args: &MemoryArgs, paths: &Paths, output: &mut dyn Write, errors: &mu
 }
 
 fn run_by(args: &MemoryArgs, caller: &mut Caller<'_>, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
+    if let Some(MemoryCommand::Past(args)) = &args.command {
+        return match past::past(args, caller, output) {
+            Ok(Some(status)) => status,
+            result => super::finish(result.map(|_| ()), output, errors),
+        };
+    }
     let list = MemoryCommand::List(args.list.clone());
     let result = match args.command.as_ref().unwrap_or(&list) {
         MemoryCommand::List(filter) => list::list(filter, caller, output),
@@ -196,7 +259,14 @@ fn run_by(args: &MemoryArgs, caller: &mut Caller<'_>, output: &mut dyn Write, er
         MemoryCommand::Forget(args) => forget::forget(args, caller, output),
         MemoryCommand::Audit => verify::audit(caller, output),
         MemoryCommand::Export => transfer::export(caller, output),
-        MemoryCommand::Import { file } => transfer::import(file, caller, output),
+        MemoryCommand::Import(args) => match (args.history, &args.file) {
+            (Some(source), file) => import_history::import(source, file.as_deref(), args.yes, caller, output),
+            (None, Some(file)) => transfer::import(file, caller, output),
+            (None, None) => Ok(()),
+        },
+        MemoryCommand::Past(_) => Ok(()),
+        MemoryCommand::Jsonl => jsonl::run(caller, output),
+        MemoryCommand::Stats(args) => stats::stats(args, caller, output),
         MemoryCommand::On => turn(true, caller.paths, output),
         MemoryCommand::Off => turn(false, caller.paths, output),
     };
@@ -208,9 +278,9 @@ fn turn(on: bool, paths: &Paths, output: &mut dyn Write) -> Result<(), Failure> 
     let value = if on { "true" } else { "false" };
     config::set(&paths.config_file(), ENABLED, value, &mut io::empty(), &mut io::sink())?;
     let told = if on {
-        "Memory is on: a question is given the facts that are relevant to it."
+        "Memory is on: a question is given the facts that are relevant to it, and what I do for you is kept."
     } else {
-        "Memory is off: questions are given no facts. The facts are kept; `cohab memory on` turns it on."
+        "Memory is off: questions are given no facts, and nothing new is kept. What is there stays; `cohab memory on` turns it on."
     };
     Ok(writeln!(output, "{told}")?)
 }

@@ -11,6 +11,8 @@ use crate::cli::{
     testing::{Home, at},
 };
 
+#[path = "memory/past_tests.rs"]
+mod past;
 #[path = "memory/transfer_tests.rs"]
 mod transfer;
 
@@ -40,8 +42,7 @@ impl Desk {
     fn run_in(&self, folder: &str, args: &[&str], typed: Option<&str>) -> Ran {
         let command = Cli::try_parse_from(["cohabd", "memory"].iter().chain(args)).expect("understood").command;
         let Some(Command::Memory(args)) = command else { panic!("another command") };
-        let days =
-            if matches!(args.command, Some(MemoryCommand::Add(_) | MemoryCommand::Import { .. })) { 0 } else { 2 };
+        let days = if matches!(args.command, Some(MemoryCommand::Add(_) | MemoryCommand::Import(_))) { 0 } else { 2 };
         let mut lines = typed.unwrap_or_default().as_bytes();
         let mut caller = Caller {
             paths: &self.home.paths,

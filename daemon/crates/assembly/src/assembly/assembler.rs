@@ -35,7 +35,8 @@ use cohab_runtime::{
     recording::RecordingRunner,
 };
 use cohab_session::{
-    Assembler, Introduction, TurnParts, approver::SessionApprover, session::Session, shell::fallback::LiveOrIsolated,
+    Assembler, Introduction, RanCommand, TurnParts, approver::SessionApprover, session::Session,
+    shell::fallback::LiveOrIsolated,
 };
 use cohab_shell_state::shell::Shell;
 use cohab_text::tokens::estimate_tokens;
@@ -90,8 +91,9 @@ impl Assembler for Assembly {
         let learned = self.parts.store.learned(&model);
         let window = sources.decide(learned.window_tokens);
         let capacity = Capacity { window, max_output_tokens, factor: learned.factor };
-        let own = session_tools(&Arc::default(), surroundings, Box::new(|_| ()));
-        let tools = resolved.settings.tools.iter().chain(&own).map(|tool| spec_tokens(&tool.spec())).sum();
+        let own =
+            session_tools(&Arc::default(), surroundings, Box::new(|_| ())).into_iter().chain(self.memory_search());
+        let tools = resolved.settings.tools.iter().cloned().chain(own).map(|tool| spec_tokens(&tool.spec())).sum();
         let capacity = (!provider.info().is_offline).then_some(capacity);
         let system = system_sections(&surroundings.standing);
         let system = system.iter().map(|(name, text)| (*name, estimate_tokens(text))).collect();
@@ -116,6 +118,10 @@ impl Assembler for Assembly {
         timeout(LOOK_WAIT, looking).await.ok().and_then(Result::ok).unwrap_or_default()
     }
 
+    fn command_ran(&self, ran: &RanCommand) {
+        self.past.ran(ran);
+    }
+
     async fn assemble(&self, parts: TurnParts) -> Result<Agent, TurnError> {
         let session = Arc::clone(&parts.session);
         let mut resolved = self.resolve(&session.variables()).await?;
@@ -136,6 +142,7 @@ impl Assembler for Assembly {
         let provider = WithheldProvider::around(provider, &self.withheld(move || here.cwd()));
         let settings = &resolved.settings;
         recorder.begin(settings.kept, &provider.info());
+        self.past.log().into_iter().for_each(|past| recorder.store_episode_in(past));
         let (mut unconfined, mut reach): (Option<Arc<dyn Tool>>, _) = (None, None);
         let runner: Arc<dyn CommandRunner> = match session.live_shell() {
             Some(_) => {
@@ -160,7 +167,7 @@ impl Assembler for Assembly {
         };
         let recorder = Arc::clone(&parts.recorder);
         let keep = Box::new(move |tasks: &[Task]| recorder.tasks(tasks));
-        let own = session_tools(&parts.memory.tasks, &parts.surroundings, keep);
+        let own = session_tools(&parts.memory.tasks, &parts.surroundings, keep).into_iter().chain(self.memory_search());
         let tools: BTreeMap<_, _> =
             settings.tools.iter().cloned().chain(own).chain(unconfined).map(|tool| (tool.spec().name, tool)).collect();
         let system = system_prompt(&parts.surroundings.standing);

@@ -16,6 +16,8 @@ mod values;
 mod vectors;
 mod words;
 
+use cohab_memory::past::recall::is_about_past;
+
 use self::{
     align::Values,
     file::{INTENTS, TableIntent},
@@ -104,6 +106,11 @@ impl Request {
     /// Whether it is probable enough to speak for a pattern that means the same.
     pub(super) fn is_supportive(&self) -> bool {
         self.probability >= SUPPORTIVE
+    }
+
+    /// Whether people ask for it in the past: "what did I install lately".
+    pub(super) fn tells_past(&self) -> bool {
+        self.intent.says.iter().any(|say| is_about_past(say))
     }
 
     /// The name of the intent.

@@ -104,6 +104,7 @@ fn names(question: &str) -> String {
     match understand(question) {
         Understood::Patterns(meant) => meant.iter().map(|meant| meant.intent.name).collect::<Vec<_>>().join("+"),
         Understood::Table(request) => request.name().to_owned(),
+        Understood::Past => "past".to_owned(),
         Understood::Unsure(_) => String::new(),
     }
 }

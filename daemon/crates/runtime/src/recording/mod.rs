@@ -1,6 +1,7 @@
 //! Recording stores the events of a turn: observers and wrappers around the agent's sink and runner take notes. Only a step with effects
 //! waits for it, and nothing is stored before the settings of the turn allow it. It decides nothing about the turn.
 
+pub mod episode;
 pub mod hooks;
 mod ports;
 mod session;
@@ -14,10 +15,13 @@ use std::{
     time::Duration,
 };
 
-use cohab_store::sessions::{
-    Archive, Entry, Limits, TITLE_MAX_CHARS,
-    event::{Approval, Call, CallResult, Event, OUTPUT_TAIL_BYTES, TEXT_BYTES},
-    written,
+use cohab_store::{
+    past::{PastEntry, PastLog},
+    sessions::{
+        Archive, Entry, Limits, TITLE_MAX_CHARS,
+        event::{Approval, Call, CallResult, Event, OUTPUT_TAIL_BYTES, TEXT_BYTES},
+        written,
+    },
 };
 use cohab_text::sanitize::{one_line, sanitize, sanitize_prose};
 use cohab_types::command::{CommandOutcome, Mode};
@@ -82,6 +86,8 @@ struct RecorderState {
     begun: Option<oneshot::Receiver<bool>>,
     /// Rewrites of the conversation at that point.
     rewrites: u32,
+    /// Where the turn is stored as something that was done, with what came of it so far.
+    episode: Option<(Arc<PastLog>, Timestamp, episode::Episode)>,
 }
 
 /// What of a conversation is stored.
@@ -144,8 +150,16 @@ impl TurnRecorder {
         self.keep_at(Timestamp::now(), event);
     }
 
+    /// The turn, unless it is private, is stored there as something that was done.
+    pub fn store_episode_in(&self, past: Arc<PastLog>) {
+        self.state().episode = Some((past, Timestamp::now(), episode::Episode::default()));
+    }
+
     fn keep_at(&self, at: Timestamp, event: Event) {
         if self.is_on() {
+            if let Some((_, _, episode)) = &mut self.state().episode {
+                episode.note(&event);
+            }
             let Opening { session, turn, .. } = &self.opening;
             self.archive.keep(Entry::Event { session: session.clone(), turn: turn.clone(), at, event });
         }
@@ -343,8 +357,8 @@ impl TurnRecorder {
         }
     }
 
-    /// The turn is over.
-    pub fn end(&self, result: &Result<StopReason, TurnError>, usage: &TokenUsage) {
+    /// The turn is over. `trust_tenths` is the trust of its conversation.
+    pub fn end(&self, result: &Result<StopReason, TurnError>, usage: &TokenUsage, trust_tenths: u8) {
         self.flush();
         if let Err(error) = result {
             self.keep(Event::Error { message: sanitize(&error.to_string()) });
@@ -353,6 +367,13 @@ impl TurnRecorder {
         self.keep(Event::Usage { sent_tokens: usage.sent(), received_tokens, cost_microusd });
         self.keep(Event::Ended { reason: end_word(result).to_owned() });
         self.keep_left();
+        let is_on = self.is_on();
+        let episode = self.state().episode.take();
+        if let Some((past, at, episode)) = episode.filter(|_| is_on) {
+            let question = sanitize_prose(&self.opening.question);
+            let turn = episode.finish(&self.opening, &question, at, trust_tenths);
+            turn.into_iter().for_each(|turn| past.keep(PastEntry::Turn(turn)));
+        }
     }
 
     fn keep_left(&self) {

@@ -182,7 +182,7 @@ async fn nothing_is_kept_unless_the_settings_say_so() {
         .begin(None, &ModelInfo { wire: "w".into(), model: "m".into(), origin: String::new(), is_offline: false });
     bench.call(None, None, true).await;
     bench.recorder.history(&[Message::User { text: "x".into() }]);
-    bench.recorder.end(&Ok(StopReason::Answered), &TokenUsage::default());
+    bench.recorder.end(&Ok(StopReason::Answered), &TokenUsage::default(), 10);
     assert!(bench.archive.load("shell:1").expect("it can be read").is_none());
 }
 
@@ -193,7 +193,7 @@ fn turn(bench: &Bench, messages: &[&str]) -> Vec<Message> {
     bench.recorder.history(&messages);
     messages.push(Message::Assistant(AssistantMessage { text: "so".into(), ..AssistantMessage::default() }));
     bench.recorder.step_done(&messages, 0);
-    bench.recorder.end(&Ok(StopReason::Answered), &TokenUsage::default());
+    bench.recorder.end(&Ok(StopReason::Answered), &TokenUsage::default(), 10);
     let stored = bench.archive.load("shell:1").expect("it can be read").map(|stored| stored.conversation);
     let is_whole = stored.as_ref() == Some(&messages);
     assert!(is_whole || messages.len() > stored.as_ref().map_or(0, Vec::len), "{stored:?}");
@@ -319,7 +319,7 @@ async fn output_is_kept_clean_and_by_its_end_and_the_shell_as_it_was_left() {
     bench.call(None, None, true).await;
     // Known before the turn ends: the daemon may end first.
     let left = bench.archive.load("shell:1").expect("it can be read").expect("it is there").left;
-    bench.recorder.end(&Ok(StopReason::Answered), &TokenUsage::default());
+    bench.recorder.end(&Ok(StopReason::Answered), &TokenUsage::default(), 10);
     let events = bench.events();
     let Some(Event::Result(result)) = events.iter().find(|event| matches!(event, Event::Result(_))) else {
         panic!("{events:?}")
@@ -376,7 +376,7 @@ async fn what_the_model_says_is_kept_by_the_step_and_void_text_is_not() {
     ] {
         sink.emit(event).await;
     }
-    bench.recorder.end(&Err(TurnError::Internal), &TokenUsage::default());
+    bench.recorder.end(&Err(TurnError::Internal), &TokenUsage::default(), 10);
     let said: Vec<Event> = bench.events().into_iter().skip(1).take(4).collect();
     let answer = |text: &str| Event::Answer { text: text.into() };
     let error = Event::Error { message: TurnError::Internal.to_string() };

@@ -40,7 +40,7 @@ fn changes_something(line: &str) -> bool {
 }
 
 /// Whether one of the commands of a line is `cohab`, also behind `sudo` or in a folder.
-fn runs_cohab(line: &str) -> bool {
+pub(super) fn runs_cohab(line: &str) -> bool {
     let name = |word: &str| word.rsplit('/').next().unwrap_or_default().to_owned();
     let is_before = |word: &&str| matches!(*word, "sudo" | "command" | "exec" | "time") || word.contains('=');
     line.split([';', '|', '&', '\n', '(', '{'])
@@ -68,6 +68,8 @@ mod tests {
                 duration_ms: 0,
                 output_tail: String::new(),
                 output_bytes: 0,
+                ran_in: Path::new("/srv").into(),
+                ended_ms: 0,
             });
         };
         let told = || session.history().into_iter().filter_map(|command| command.line).collect::<Vec<_>>();

@@ -61,7 +61,7 @@ pub(super) fn run(
 }
 
 /// The output for a command. One of several lines is printed only: at a prompt each line would need to be entered.
-fn report(command: &str, is_inside: bool) -> String {
+pub(in crate::cli) fn report(command: &str, is_inside: bool) -> String {
     let clean = sanitize(command.trim_end());
     if is_inside && clean == command.trim_end() && !clean.contains('\n') {
         picked_line::report(&clean)

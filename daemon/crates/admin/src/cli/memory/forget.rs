@@ -3,22 +3,44 @@
 use std::io::Write;
 
 use cohab_memory::{
+    past::store::PastSelection,
     record::{Memory, MemoryId},
     store::MemoryStore as _,
 };
 use cohab_store::memory::SqliteMemory;
 
-use super::{super::Failure, Caller, ForgetArgs, NOTHING, add::named, list, store};
+use super::{super::Failure, AnyId, Caller, ForgetArgs, NOTHING, add::named, forget_past, list, store};
 
 pub(super) fn forget(args: &ForgetArgs, caller: &mut Caller<'_>, output: &mut dyn Write) -> Result<(), Failure> {
+    let selected = match (args.source, &args.before) {
+        (Some(source), _) => Some(PastSelection::Source(source)),
+        (None, Some(when)) => Some(forget_past::before(when, caller)?),
+        (None, None) => args.past.then_some(PastSelection::All),
+    };
+    if let Some(selected) = selected {
+        return forget_past::forget(&selected, args.yes, caller, output);
+    }
+    let (mut facts, mut done) = (Vec::new(), Vec::new());
+    for id in &args.ids {
+        match id {
+            AnyId::Fact(id) => facts.push(*id),
+            AnyId::Past(id) => done.push(*id),
+        }
+    }
+    if !done.is_empty() {
+        forget_past::forget_ids(&done, caller, output)?;
+        if facts.is_empty() {
+            return Ok(());
+        }
+    }
     let Some(mut store) = store::open(caller.paths)? else {
-        return match args.ids.first() {
+        return match facts.first() {
             Some(id) => Err(store::unknown(*id)),
             None => Ok(writeln!(output, "{NOTHING}")?),
         };
     };
     let memories = match &args.query {
-        None => named_by(&args.ids, &store, caller)?,
+        None => named_by(&facts, &store, caller)?,
         Some(query) => {
             let (hits, words) = store::found(&store, query, args.all, caller)?;
             let has_all = hits.into_iter().filter(|hit| hit.words.len() == words.len());

@@ -2,11 +2,33 @@
 
 use std::io::Write;
 
-use cohab_memory::store::{MemoryFault, MemoryStore as _};
+use cohab_memory::{
+    past::store::PastStore as _,
+    store::{MemoryFault, MemoryStore as _},
+};
 
-use super::{super::Failure, Caller, NOTHING, store};
+use super::{super::Failure, Caller, NOTHING, past, store};
 
 pub(super) fn audit(caller: &Caller<'_>, output: &mut dyn Write) -> Result<(), Failure> {
+    let of_past = audit_past(caller, output);
+    audit_facts(caller, output).and(of_past)
+}
+
+/// Checks what was done, if anything is kept.
+fn audit_past(caller: &Caller<'_>, output: &mut dyn Write) -> Result<(), Failure> {
+    let Some(store) = past::open(caller.paths)? else { return Ok(()) };
+    let changed = store.changed().map_err(past::unusable(caller.paths))?;
+    if changed.is_empty() {
+        return Ok(writeln!(output, "What was done was checked, no fault was found.")?);
+    }
+    for id in &changed {
+        writeln!(output, "{id} was changed by another program.")?;
+    }
+    let hint = "`cohab memory forget ID` deletes one".to_owned();
+    Err(Failure::Other(format!("{} records of what was done were changed", changed.len()), Some(hint)))
+}
+
+fn audit_facts(caller: &Caller<'_>, output: &mut dyn Write) -> Result<(), Failure> {
     let Some(store) = store::open(caller.paths)? else { return Ok(writeln!(output, "{NOTHING}")?) };
     let unusable = store::unusable(caller.paths);
     let faults = store.faults().map_err(&unusable)?;

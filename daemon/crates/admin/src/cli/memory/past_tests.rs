@@ -1,0 +1,122 @@
+use serde_json::json;
+
+use super::*;
+
+const HISTORY: &str =
+    "#1700000000\nffmpeg -i trailer.mov trailer.mp4\n#1700000100\nchmod -R g+w uploads\n#1700000200\n token=x\n";
+
+impl Desk {
+    fn with_history() -> Self {
+        let desk = Self::new();
+        fs::write(desk.root.join("history"), HISTORY).expect("written");
+        let (output, errors, is_done) = desk.run(&["import", "--history", "bash", "history", "--yes"]);
+        assert!(is_done, "{errors}");
+        assert!(
+            output.starts_with("Imported 2 commands from ~/history. Left out: 1 beginning with a blank."),
+            "{output}"
+        );
+        desk
+    }
+
+    fn found(&self, args: &[&str]) -> Vec<Value> {
+        let printed = self.run(&[&["past", "--json"], args].concat()).0;
+        let value: Value = serde_json::from_str(&printed).expect("JSON");
+        value["found"].as_array().expect("a list").clone()
+    }
+}
+
+#[test]
+fn an_import_asks_first() {
+    let desk = Desk::new();
+    fs::write(desk.root.join("history"), HISTORY).expect("written");
+    let args = ["import", "--history", "bash", "history"];
+    let (output, _, is_done) = desk.run_in("", &args, Some("n\n"));
+    assert!(is_done && output.ends_with("Import them? [y/N] Nothing was imported.\n"), "{output}");
+    assert!(output.starts_with("~/history has 2 commands, from 2023-11-14 to 2023-11-14."), "{output}");
+    let (_, errors, is_done) = desk.run(&args);
+    assert!(!is_done && errors.contains("Nothing was imported") && errors.contains("--yes"), "{errors}");
+    assert!(desk.run_in("", &args, Some("y\n")).0.contains("Imported 2 commands"));
+    assert!(desk.run(&["import", "--history", "bash", "history", "--yes"]).0.contains("2 were known already"));
+}
+
+#[test]
+fn a_history_that_is_no_file_is_refused() {
+    let desk = Desk::new();
+    let (_, errors, is_done) = desk.run(&["import", "--history", "zsh", "shop"]);
+    assert!(!is_done && errors.contains("nothing was imported"), "{errors}");
+    let (_, errors, is_done) = desk.run(&["import", "--history", "atuin", "none.db"]);
+    assert!(!is_done && errors.contains("nothing was imported"), "{errors}");
+    assert!(Cli::try_parse_from(["cohabd", "memory", "import", "--history", "tcsh"]).is_err());
+}
+
+#[test]
+fn what_was_done_is_listed_by_its_meaning() {
+    let desk = Desk::with_history();
+    let (output, ..) = desk.run(&["past", "which command fixed the permissions"]);
+    assert_eq!(output, "c2  $ chmod -R g+w uploads\n    14 Nov 2023, from bash\n");
+    assert_eq!(desk.found(&["video"])[0]["line"], "ffmpeg -i trailer.mov trailer.mp4");
+    assert_eq!(desk.found(&["--since", "2024-01-01"]), Vec::<Value>::new());
+    assert_eq!(desk.found(&["-n", "1"]).len(), 1);
+    assert_eq!(desk.run(&["past", "zebra"]).0, "Nothing like that was found.\n");
+    let (_, errors, is_done) = desk.run(&["past", "--since", "whenever"]);
+    assert!(!is_done && errors.contains("is not a time that I know"), "{errors}");
+}
+
+#[test]
+fn without_anything_kept_the_way_to_it_is_named() {
+    let desk = Desk::new();
+    assert!(desk.run(&["past", "x"]).0.contains("memory.shell_history"));
+    assert_eq!(desk.found(&["x"]), Vec::<Value>::new());
+    assert_eq!(desk.run(&["forget", "--past", "--yes"]).0, "Nothing is kept.\n");
+    assert!(!desk.home.paths.past_file().exists());
+}
+
+#[test]
+fn records_are_forgotten_by_id_time_and_source() {
+    let desk = Desk::with_history();
+    let (_, errors, is_done) = desk.run(&["forget", "c9"]);
+    assert!(!is_done && errors.contains("there is no c9"), "{errors}");
+    assert!(desk.run(&["forget", "c1"]).0.starts_with("1 record was deleted."));
+    assert_eq!(desk.found(&[]).len(), 1);
+    let (_, errors, is_done) = desk.run(&["forget", "--source", "bash"]);
+    assert!(!is_done && errors.contains("nothing was deleted"), "{errors}");
+    let (output, ..) = desk.run_in("", &["forget", "--before", "2026-01-01"], Some("y\n"));
+    assert!(output.contains("Delete all commands and questions before 2026-01-01 00:00?"), "{output}");
+    assert_eq!(desk.found(&[]).len(), 0);
+}
+
+#[test]
+fn what_is_kept_is_counted_and_checked() {
+    let desk = Desk::with_history();
+    desk.add("staging is on blue");
+    let counted: Value = serde_json::from_str(&desk.run(&["stats", "--json"]).0).expect("JSON");
+    assert_eq!((&counted["facts"], &counted["lines"], &counted["commands"]["bash"]), (&json!(1), &json!(2), &json!(2)));
+    assert!(desk.run(&["stats"]).0.contains("commands   2, 2 different (bash 2)"));
+    assert!(desk.run(&["list"]).0.contains("2 commands and 0 questions are kept"));
+    let (output, ..) = desk.run(&["audit"]);
+    assert_eq!(output, "What was done was checked, no fault was found.\n1 fact was checked, no fault was found.\n");
+}
+
+#[test]
+fn requests_of_benchmarks_are_answered_in_a_store_of_their_own() {
+    let desk = Desk::new();
+    let requests = [
+        r#"{"op":"add","id":7,"text":"We met in Lisbon","time":"2024-05-01T10:00:00","speaker":"Ann","session":1}"#,
+        r#"{"op":"add","id":"b","text":"make test","time":1700000000,"kind":"command"}"#,
+        r#"{"op":"search","query":"Where did Ann meet? lisbon","k":3}"#,
+        r#"{"op":"forget","id":7}"#,
+        r#"{"op":"search","query":"lisbon","k":3}"#,
+        r#"{"op":"stats"}"#,
+        "no json",
+        r#"{"op":"add","id":"c","text":"x","time":"soon"}"#,
+        r#"{"op":"reset"}"#,
+    ];
+    let (output, ..) = desk.run_in("", &["jsonl"], Some(&requests.join("\n")));
+    let answers: Vec<Value> = output.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(answers.len(), requests.len());
+    assert_eq!(answers[2]["hits"][0]["id"], json!(7));
+    assert_eq!((&answers[3], &answers[4]["hits"]), (&json!({"ok": true}), &json!([])));
+    assert_eq!(answers[5]["items"], json!(1));
+    assert!(answers[6]["error"].is_string() && answers[7]["error"].is_string());
+    assert!(!desk.home.paths.past_file().exists());
+}

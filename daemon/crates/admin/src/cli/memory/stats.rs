@@ -1,0 +1,57 @@
+//! `cohab memory stats` counts what is remembered and kept.
+
+use std::io::Write;
+
+use clap::Args;
+use cohab_memory::{past::store::PastStore as _, store::MemoryStore as _};
+use serde_json::{Map, Value, json};
+
+use super::{super::Failure, Caller, past, store};
+
+/// How it is printed.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub struct StatsArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub(super) fn stats(args: &StatsArgs, caller: &Caller<'_>, output: &mut dyn Write) -> Result<(), Failure> {
+    let facts = match store::open(caller.paths)? {
+        Some(store) => store.list(None).map_err(store::unusable(caller.paths))?.len(),
+        None => 0,
+    };
+    let counts = match past::open(caller.paths)? {
+        Some(store) => store.counts().map_err(past::unusable(caller.paths))?,
+        None => Default::default(),
+    };
+    let size = |path: std::path::PathBuf| path.metadata().map_or(0, |file| file.len());
+    let bytes = size(caller.paths.memory_file()) + size(caller.paths.past_file());
+    if args.json {
+        let runs: Map<String, Value> =
+            counts.runs.iter().map(|(source, runs)| (source.word().to_owned(), json!(runs))).collect();
+        let value = json!({
+            "facts": facts,
+            "commands": runs,
+            "lines": counts.lines,
+            "questions": counts.turns,
+            "since": counts.since.map(|since| since.to_string()),
+            "bytes": bytes,
+        });
+        return Ok(writeln!(output, "{value}")?);
+    }
+    writeln!(output, "facts      {facts}")?;
+    writeln!(output, "questions  {}", counts.turns)?;
+    let runs: u64 = counts.runs.iter().map(|(_, runs)| runs).sum();
+    let sources: Vec<String> = counts.runs.iter().map(|(source, runs)| format!("{} {runs}", source.word())).collect();
+    let sources = if sources.is_empty() {
+        String::new()
+    } else {
+        format!(", {} different ({})", counts.lines, sources.join(", "))
+    };
+    writeln!(output, "commands   {runs}{sources}")?;
+    if let Some(since) = counts.since {
+        writeln!(output, "since      {}", since.to_zoned(caller.now.time_zone().clone()).date())?;
+    }
+    Ok(writeln!(output, "on disk    {} kB", bytes.div_ceil(1_000))?)
+}

@@ -1,0 +1,184 @@
+//! `memory_search` finds what was done before: commands that ran, and questions with their answers.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use async_trait::async_trait;
+use cohab_agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
+use cohab_memory::past::{
+    describe,
+    ranking::Ranked,
+    record::{PastItem, PastTurn},
+    search::{PastLookup, Recalled},
+};
+use cohab_model_api::{JsonObject, ToolSpec};
+use jiff::Zoned;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{arguments, blocking, render};
+
+const DESCRIPTION: &str = "Finds what the user or you did before in this user's terminals: commands with time, folder and outcome, and \
+    earlier questions with their answers. Use it when the user asks about the past, such as \"which command did I use\".";
+/// Most questions of one call.
+const MAX_QUESTIONS: usize = 4;
+/// Most hits of one question.
+const MAX_HITS: usize = 8;
+/// Hits with less than this share of the best score are left out.
+const LEAST_SHARE: f64 = 0.4;
+/// Longest answer of an earlier turn, in characters.
+const ANSWER_CHARS: usize = 300;
+/// Trust below which the text of a turn is left out: strangers may have written it.
+const LEAST_TRUST: f64 = 0.5;
+
+/// The answer where nothing is kept yet.
+const NOTHING_KEPT: &str = "Nothing is kept yet. What I do for you is kept from now on. Your own commands are, too, once \
+    `cohab config set memory.shell_history true` is set, and `cohab memory import --history bash` reads the history of a shell.";
+
+/// Searches what was done. Blocks. `Ok(None)` if nothing is kept yet.
+pub type SearchPast = Arc<dyn Fn(&PastLookup, &Zoned) -> Result<Option<Recalled>, String> + Send + Sync>;
+
+pub(super) struct MemorySearch {
+    search: SearchPast,
+    home: PathBuf,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct MemorySearchArguments {
+    /// Questions or words; several for different wordings. A time in one counts: "nginx last week".
+    queries: Vec<String>,
+    /// Only in the current folder and below.
+    #[serde(default)]
+    here: bool,
+}
+
+impl MemorySearch {
+    /// Folders below `home` are shown with `~`.
+    pub(super) fn new(search: SearchPast, home: PathBuf) -> Self {
+        Self { search, home }
+    }
+
+    fn parse(args: &JsonObject) -> Result<MemorySearchArguments, String> {
+        let parsed: MemorySearchArguments = arguments::parse(args)?;
+        match parsed.queries.len() {
+            1..=MAX_QUESTIONS => Ok(parsed),
+            _ => Err(format!("`queries` must have 1 to {MAX_QUESTIONS} texts")),
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for MemorySearch {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: cohab_memory::past::SEARCH_TOOL.into(),
+            description: DESCRIPTION.into(),
+            parameters: arguments::schema::<MemorySearchArguments>(),
+        }
+    }
+
+    fn intent(&self, args: &JsonObject, _: &Path) -> Result<Intent, String> {
+        let queries = Self::parse(args)?.queries;
+        Ok(Intent { title: render::one_line(&queries.join("; "), render::TITLE_MAX_CHARS), effect: Effect::Internal })
+    }
+
+    async fn call(&self, args: &JsonObject, context: &ToolContext<'_>) -> Result<ToolOutput, String> {
+        let MemorySearchArguments { queries, here } = Self::parse(args)?;
+        let folder = here.then(|| context.runner.cwd());
+        let (search, home, now) = (Arc::clone(&self.search), self.home.clone(), Zoned::now());
+        blocking::reading(context.cancel, move |_| {
+            let mut told = FoundText { home: &home, now: &now, text: String::new(), items: Vec::new() };
+            for question in queries {
+                let wanted = PastLookup {
+                    question,
+                    folder: folder.clone(),
+                    limit: MAX_HITS,
+                    least_share: LEAST_SHARE,
+                    ..PastLookup::default()
+                };
+                match search(&wanted, &now)? {
+                    Some(recalled) => told.add(&recalled),
+                    None => return Ok(output(NOTHING_KEPT.to_owned(), 0)),
+                }
+            }
+            let count = told.items.len();
+            Ok(output(if count == 0 { "Nothing was found.".to_owned() } else { told.text }, count))
+        })
+        .await
+    }
+}
+
+fn output(content: String, found: usize) -> ToolOutput {
+    ToolOutput { content, summary: format!("{found} found"), is_failure: false }
+}
+
+/// The text of what was found.
+struct FoundText<'a> {
+    home: &'a Path,
+    now: &'a Zoned,
+    text: String,
+    /// What it names already.
+    items: Vec<cohab_memory::past::record::PastId>,
+}
+
+impl FoundText<'_> {
+    fn add(&mut self, recalled: &Recalled) {
+        if recalled.is_of_another_time && self.items.is_empty() {
+            self.text.push_str("Nothing was found in that time. At other times:\n\n");
+        }
+        for Ranked { item, .. } in &recalled.ranked {
+            if self.items.contains(&item.id()) {
+                continue;
+            }
+            self.items.push(item.id());
+            let when = describe::circumstances(item, self.now, self.home);
+            match item {
+                PastItem::Line(line) => {
+                    self.text.push_str(&format!("{when}:\n\n{}", block(&line.last.line)));
+                    if !line.last.output_tail.is_empty() {
+                        let output = render::one_line(line.last.output_tail.trim(), ANSWER_CHARS);
+                        self.text.push_str(&format!("It printed: {output}\n\n"));
+                    }
+                }
+                PastItem::Turn(turn) => self.add_turn(turn, &when),
+            }
+        }
+    }
+
+    fn add_turn(&mut self, turn: &PastTurn, when: &str) {
+        let turn = &turn.turn;
+        let question = render::one_line(&turn.question, render::TITLE_MAX_CHARS);
+        self.text.push_str(&format!("{when}, asked: {question}\n\n"));
+        if turn.trust < LEAST_TRUST {
+            let left_out = "What came of it is left out: it had read text from outside. `cohab sessions` has it.\n\n";
+            self.text.push_str(left_out);
+            return;
+        }
+        for command in &turn.commands {
+            self.text.push_str(&block(&command.line));
+            match command.exit_code {
+                Some(0) => {}
+                Some(code) => self.text.push_str(&format!("It ended with exit {code}.\n\n")),
+                None => self.text.push_str("It did not end.\n\n"),
+            }
+        }
+        let answer = render::one_line(&turn.answer, ANSWER_CHARS);
+        if !answer.is_empty() {
+            self.text.push_str(&format!("Answer: {answer}\n\n"));
+        }
+    }
+}
+
+/// A command as a block of code, with a fence that is longer than any in it.
+fn block(line: &str) -> String {
+    let longest = line.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}sh\n{line}\n{fence}\n\n")
+}
+
+#[cfg(test)]
+#[path = "memory_search_tests.rs"]
+mod tests;

@@ -1,0 +1,78 @@
+use std::time::Duration;
+
+use cohab_memory::past::record::{NewRun, NewTurn, PastLine, RunSource, TurnCommand};
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::{super::testing, *};
+
+fn line(id: u64, line: &str) -> Ranked {
+    let last = NewRun {
+        line: line.into(),
+        at: Timestamp::from_second(1_000_000).ok(),
+        folder: Some("/home/ann/media".into()),
+        exit_code: Some(0),
+        duration: Some(Duration::from_secs(1)),
+        output_tail: "frame 7\n".into(),
+        source: RunSource::Shell,
+    };
+    Ranked { item: PastItem::Line(PastLine { id, last, runs: 2 }), score: 1.0 }
+}
+
+fn turn(id: u64, trust: f64) -> Ranked {
+    let commands = vec![
+        TurnCommand { line: "nginx -t".into(), exit_code: Some(1) },
+        TurnCommand { line: "echo '```'".into(), exit_code: Some(0) },
+    ];
+    let turn = NewTurn {
+        turn: id.to_string(),
+        session: "s".into(),
+        at: Timestamp::from_second(1_000_000).unwrap(),
+        folder: "/srv".into(),
+        question: "why does nginx fail\nand when".into(),
+        answer: "A brace is missing.".into(),
+        commands,
+        trust,
+    };
+    Ranked { item: PastItem::Turn(PastTurn { id, turn }), score: 1.0 }
+}
+
+fn tool(found: Option<Recalled>) -> MemorySearch {
+    MemorySearch::new(Arc::new(move |_, _| Ok(found.clone())), "/home/ann".into())
+}
+
+async fn asked(found: Option<Recalled>) -> ToolOutput {
+    testing::run(&tool(found), Path::new("/srv"), &json!({"queries": ["nginx", "video"]})).await.unwrap()
+}
+
+#[tokio::test]
+async fn what_was_found_is_told_once_with_its_commands() {
+    let ranked = vec![line(1, "ffmpeg -i a.mov b.mp4"), turn(2, 0.7)];
+    let output = asked(Some(Recalled { ranked, is_of_another_time: false })).await;
+    assert_eq!(output.summary, "2 found");
+    let expected = "12 Jan 1970, in ~/media, worked, 2 times:\n\n```sh\nffmpeg -i a.mov b.mp4\n```\n\nIt printed: frame 7\n\n\
+        12 Jan 1970, in /srv, asked: why does nginx fail (+1 line)\n\n```sh\nnginx -t\n```\n\nIt ended with exit 1.\n\n\
+        ````sh\necho '```'\n````\n\nAnswer: A brace is missing.\n\n";
+    assert_eq!(output.content, expected);
+}
+
+#[tokio::test]
+async fn what_strangers_may_have_written_is_left_out() {
+    let output = asked(Some(Recalled { ranked: vec![turn(2, 0.3)], is_of_another_time: true })).await.content;
+    assert!(output.starts_with("Nothing was found in that time.") && output.contains("why does nginx"), "{output}");
+    assert!(!output.contains("brace") && !output.contains("nginx -t"), "{output}");
+}
+
+#[tokio::test]
+async fn nothing_is_said_to_be_nothing() {
+    assert_eq!(asked(Some(Recalled::default())).await.content, "Nothing was found.");
+    assert!(asked(None).await.content.contains("memory.shell_history"));
+}
+
+#[tokio::test]
+async fn queries_are_few() {
+    for queries in [json!([]), json!(["a", "b", "c", "d", "e"])] {
+        let error = testing::run(&tool(None), Path::new("/"), &json!({"queries": queries})).await.unwrap_err();
+        assert!(error.contains("1 to 4"), "{error}");
+    }
+}
