@@ -1,7 +1,7 @@
 //! Decides how a question is understood: by the patterns in code, or by the tables of intents. Both read it; a pattern counts where the
 //! tables think first of the same.
 
-use cohab_memory::past::recall::is_about_past;
+use cohab_memory::past::about_past::is_about_past;
 
 use super::{
     agreement::{agree, is_alone},

@@ -7,14 +7,17 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_agent::{Agent, TurnError, port::EventSink};
-use cohab_context::{compaction::Shortened, query::PastCommand, report::Fixed, workspace::Surroundings};
+use cohab_context::{compaction::Shortened, report::Fixed, workspace::Surroundings};
 use cohab_memory::record::Memory;
 use cohab_model_api::{Message, ModelInfo, TokenUsage};
 use cohab_protocol::{ApprovalMode, TurnId};
 use cohab_runtime::{middleware::uncertain_calls::UncertainCalls, recording::TurnRecorder};
 use cohab_types::environment::Variables;
 
-use crate::{memory::TurnMemory, session::Session};
+use crate::{
+    memory::TurnMemory,
+    session::{RanCommand, Session},
+};
 
 /// Puts together what a turn works with. The server knows no provider, tool or setting.
 #[async_trait]
@@ -65,17 +68,6 @@ pub trait Assembler: Send + Sync {
 
     /// What has gone wrong with what is kept of model calls since this was asked last, as a sentence for the user.
     fn store_trouble(&self) -> Option<String>;
-}
-
-/// A command of the user that ended.
-#[derive(Clone, Debug)]
-pub struct RanCommand {
-    /// The command.
-    pub command: PastCommand,
-    /// The folder in which it began.
-    pub ran_in: PathBuf,
-    /// The time at which it ended, in milliseconds since 1970.
-    pub ended_ms: u64,
 }
 
 /// Who would answer.

@@ -35,7 +35,8 @@ mod turn_recovery;
 mod turn_task;
 
 pub use self::{
-    assembler::{Assembler, Facts, Introduction, RanCommand, TurnParts},
+    assembler::{Assembler, Facts, Introduction, TurnParts},
     daemon::Daemon,
     memory::{PRIVATE_QUESTION, TurnMemory},
+    session::RanCommand,
 };

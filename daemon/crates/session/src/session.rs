@@ -39,10 +39,10 @@ use environment::KnownEnvironment;
 pub use pending::CallProgress;
 use pending::{Grant, PendingCall, is_moot};
 use reported_files::Named;
+pub use user_activity::RanCommand;
 use user_activity::{RecentCommands, runs_cohab};
 
 use super::{
-    assembler::RanCommand,
     convert,
     lease::Lease,
     timeline::{Resumed, Timeline},

@@ -8,9 +8,9 @@ use std::{
 use async_trait::async_trait;
 use cohab_agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
 use cohab_memory::past::{
-    describe,
+    HOW_KEPT, describe,
     ranking::Ranked,
-    record::{PastItem, PastTurn},
+    record::{PastId, PastItem, PastTurn},
     search::{PastLookup, Recalled},
 };
 use cohab_model_api::{JsonObject, ToolSpec};
@@ -32,10 +32,6 @@ const LEAST_SHARE: f64 = 0.4;
 const ANSWER_CHARS: usize = 300;
 /// Trust below which the text of a turn is left out: strangers may have written it.
 const LEAST_TRUST: f64 = 0.5;
-
-/// The answer where nothing is kept yet.
-const NOTHING_KEPT: &str = "Nothing is kept yet. What I do for you is kept from now on. Your own commands are, too, once \
-    `cohab config set memory.shell_history true` is set, and `cohab memory import --history bash` reads the history of a shell.";
 
 /// Searches what was done. Blocks. `Ok(None)` if nothing is kept yet.
 pub type SearchPast = Arc<dyn Fn(&PastLookup, &Zoned) -> Result<Option<Recalled>, String> + Send + Sync>;
@@ -90,7 +86,8 @@ impl Tool for MemorySearch {
         let folder = here.then(|| context.runner.cwd());
         let (search, home, now) = (Arc::clone(&self.search), self.home.clone(), Zoned::now());
         blocking::reading(context.cancel, move |_| {
-            let mut told = FoundText { home: &home, now: &now, text: String::new(), items: Vec::new() };
+            let (text, items) = (String::new(), Vec::new());
+            let mut told = FoundText { home: &home, now: &now, text, items, lacks_commands: false };
             for question in queries {
                 let wanted = PastLookup {
                     question,
@@ -101,18 +98,13 @@ impl Tool for MemorySearch {
                 };
                 match search(&wanted, &now)? {
                     Some(recalled) => told.add(&recalled),
-                    None => return Ok(output(NOTHING_KEPT.to_owned(), 0)),
+                    None => told.lacks_commands = true,
                 }
             }
-            let count = told.items.len();
-            Ok(output(if count == 0 { "Nothing was found.".to_owned() } else { told.text }, count))
+            Ok(told.output())
         })
         .await
     }
-}
-
-fn output(content: String, found: usize) -> ToolOutput {
-    ToolOutput { content, summary: format!("{found} found"), is_failure: false }
 }
 
 /// The text of what was found.
@@ -121,11 +113,24 @@ struct FoundText<'a> {
     now: &'a Zoned,
     text: String,
     /// What it names already.
-    items: Vec<cohab_memory::past::record::PastId>,
+    items: Vec<PastId>,
+    /// Nothing is kept of the user's own commands.
+    lacks_commands: bool,
 }
 
 impl FoundText<'_> {
+    fn output(self) -> ToolOutput {
+        let summary = format!("{} found", self.items.len());
+        let content = match (self.items.is_empty(), self.lacks_commands) {
+            (false, _) => self.text,
+            (true, false) => "Nothing was found.".to_owned(),
+            (true, true) => format!("Nothing was found. {HOW_KEPT}"),
+        };
+        ToolOutput { content, summary, is_failure: false }
+    }
+
     fn add(&mut self, recalled: &Recalled) {
+        self.lacks_commands |= recalled.lacks_commands;
         if recalled.is_of_another_time && self.items.is_empty() {
             self.text.push_str("Nothing was found in that time. At other times:\n\n");
         }

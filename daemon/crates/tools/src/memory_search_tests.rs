@@ -48,7 +48,7 @@ async fn asked(found: Option<Recalled>) -> ToolOutput {
 #[tokio::test]
 async fn what_was_found_is_told_once_with_its_commands() {
     let ranked = vec![line(1, "ffmpeg -i a.mov b.mp4"), turn(2, 0.7)];
-    let output = asked(Some(Recalled { ranked, is_of_another_time: false })).await;
+    let output = asked(Some(Recalled { ranked, ..Recalled::default() })).await;
     assert_eq!(output.summary, "2 found");
     let expected = "12 Jan 1970, in ~/media, worked, 2 times:\n\n```sh\nffmpeg -i a.mov b.mp4\n```\n\nIt printed: frame 7\n\n\
         12 Jan 1970, in /srv, asked: why does nginx fail (+1 line)\n\n```sh\nnginx -t\n```\n\nIt ended with exit 1.\n\n\
@@ -58,7 +58,9 @@ async fn what_was_found_is_told_once_with_its_commands() {
 
 #[tokio::test]
 async fn what_strangers_may_have_written_is_left_out() {
-    let output = asked(Some(Recalled { ranked: vec![turn(2, 0.3)], is_of_another_time: true })).await.content;
+    let output = asked(Some(Recalled { ranked: vec![turn(2, 0.3)], is_of_another_time: true, ..Recalled::default() }))
+        .await
+        .content;
     assert!(output.starts_with("Nothing was found in that time.") && output.contains("why does nginx"), "{output}");
     assert!(!output.contains("brace") && !output.contains("nginx -t"), "{output}");
 }

@@ -51,6 +51,7 @@ fn of(store: &Store) -> Finding {
     let id = match store.name.as_str() {
         "usage" => "usage-store",
         "memory" => "memory-store",
+        "past" => "past-store",
         _ => "sessions-store",
     };
     let path = shown(Path::new(&store.path));

@@ -8,7 +8,7 @@ use std::{io::Write, process::ExitCode};
 
 use clap::Args;
 use cohab_protocol::Paths;
-use cohab_store::{Database, StoreError, health::Health, memory::SqliteMemory, sessions::SqliteStore};
+use cohab_store::{Database, StoreError, health::Health, memory::SqliteMemory, past::SqlitePast, sessions::SqliteStore};
 use serde_json::{Value, json};
 
 use super::Failure;
@@ -25,10 +25,13 @@ pub fn run(_: &StoresArgs, paths: &Paths, output: &mut dyn Write, errors: &mut d
         told("sessions", &sessions, SqliteStore::health(&sessions)),
         told("usage", &usage, Database::health(&usage)),
     ];
-    let memory = paths.memory_file();
-    // Many users state no facts.
+    let (memory, past) = (paths.memory_file(), paths.past_file());
+    // Many users state no facts, and memory may be off.
     if memory.exists() {
         stores.push(told("memory", &memory, SqliteMemory::health(&memory)));
+    }
+    if past.exists() {
+        stores.push(told("past", &past, SqlitePast::health(&past)));
     }
     let written = writeln!(output, "{}", Value::from(stores)).map_err(Failure::from);
     super::finish(written, output, errors)
@@ -77,6 +80,9 @@ mod tests {
         SqliteMemory::create(&home.paths.memory_file(), &home.paths.memory_key_dir()).expect("it is made");
         let told = shown(&home);
         assert_eq!((&told[2]["name"], &told[2]["is_checked"]), (&json!("memory"), &json!(true)));
+        SqlitePast::create(&home.paths.past_file(), &home.paths.memory_key_dir()).expect("it is made");
+        let told = shown(&home);
+        assert_eq!((&told[3]["name"], &told[3]["is_checked"]), (&json!("past"), &json!(true)));
     }
 
     #[test]

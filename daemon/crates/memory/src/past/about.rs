@@ -25,6 +25,17 @@ static ABOUT: LazyLock<HashMap<String, Vec<String>>> = LazyLock::new(|| {
     about
 });
 
+/// A number that changes with the tables: what was indexed by other ones is to be indexed again.
+#[must_use]
+pub fn version() -> u32 {
+    static VERSION: LazyLock<u32> = LazyLock::new(|| {
+        let tables = [include_bytes!("about.table").as_slice(), include_bytes!("counted.table").as_slice()];
+        // FNV-1a.
+        tables.into_iter().flatten().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
+    });
+    *VERSION
+}
+
 /// A key as it is looked up: a word of any command by its stem.
 fn entry(key: &str) -> String {
     match key.strip_prefix('*').map(terms::of).as_deref() {

@@ -42,6 +42,8 @@ pub struct Recalled {
     pub ranked: Vec<Ranked>,
     /// Nothing was found in the time of the question: these are of other times.
     pub is_of_another_time: bool,
+    /// Nothing was found, and the store has no command of the user at all.
+    pub lacks_commands: bool,
 }
 
 /// Searches the store. A time, a folder and an outcome that the question names speak for a hit; they exclude none, since people err
@@ -80,7 +82,8 @@ pub fn search<S: PastStore>(store: &S, lookup: &PastLookup, now: &Zoned) -> Resu
     let ranked = hits.ranked(lookup);
     let is_of_another_time =
         wishes.iter().any(|wish| matches!(wish, Wish::Period(_))) && !is_in_time && !ranked.is_empty();
-    Ok(Recalled { ranked, is_of_another_time })
+    let lacks_commands = ranked.is_empty() && store.counts()?.lines == 0;
+    Ok(Recalled { ranked, is_of_another_time, lacks_commands })
 }
 
 /// Something that speaks for a hit.

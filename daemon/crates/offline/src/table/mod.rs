@@ -16,7 +16,7 @@ mod values;
 mod vectors;
 mod words;
 
-use cohab_memory::past::recall::is_about_past;
+use cohab_memory::past::about_past::is_about_past;
 
 use self::{
     align::Values,

@@ -1,6 +1,6 @@
 //! Collects the user's commands for the model.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, path::PathBuf};
 
 use cohab_context::query::{MAX_HISTORY_EVENTS, PastCommand};
 
@@ -8,6 +8,17 @@ use cohab_context::query::{MAX_HISTORY_EVENTS, PastCommand};
 const COHAB: &str = "cohab";
 /// Its commands that change the shell or files: the model must not build on what was before.
 const CHANGING: &[&[&str]] = &[&["undo"], &["resume"], &["sessions", "resume"], &["sessions", "fork"]];
+
+/// A command of the user that ended.
+#[derive(Clone, Debug)]
+pub struct RanCommand {
+    /// The command.
+    pub command: PastCommand,
+    /// The folder in which it began.
+    pub ran_in: PathBuf,
+    /// The time at which it ended, in milliseconds since 1970.
+    pub ended_ms: u64,
+}
 
 /// The newest commands, without those of cohab itself: they print other conversations.
 #[derive(Default)]

@@ -11,7 +11,7 @@ use rusqlite::{OptionalExtension, Params, Transaction, params};
 use super::{
     index,
     rows::{milliseconds_from, source_code},
-    schema::{TALLY_DOCS, TALLY_LINES, TALLY_TURNS},
+    tally::{TALLY_DOCS, TALLY_LINES, TALLY_TURNS},
 };
 use crate::StoreError;
 

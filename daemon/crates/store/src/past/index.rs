@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::{
     rows::commands_of,
-    schema::{TALLY_DOCS, TALLY_LINES, TALLY_TURNS},
+    tally::{TALLY_DOCS, TALLY_LINES, TALLY_TURNS, TALLY_WORDS},
 };
 use crate::StoreError;
 
@@ -293,6 +293,13 @@ pub(super) fn clear(transaction: &Transaction<'_>) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Whether the entries were made by other tables of words than those of this release.
+pub(super) fn is_outdated(connection: &Connection) -> Result<bool, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT rows FROM tally WHERE what = ?1")?;
+    let version: Option<i64> = statement.query_row([TALLY_WORDS], |row| row.get(0)).optional()?;
+    Ok(version != Some(i64::from(about::version())))
+}
+
 /// Indexes all lines and turns again.
 pub(super) fn rebuild(transaction: &Transaction<'_>) -> Result<(), StoreError> {
     clear(transaction)?;
@@ -306,5 +313,8 @@ pub(super) fn rebuild(transaction: &Transaction<'_>) -> Result<(), StoreError> {
     entries.into_iter().try_for_each(|(span, line)| refresh_line(transaction, span, line))?;
     let mut statement = transaction.prepare("SELECT id FROM turns ORDER BY at_ms, id")?;
     let turns: Vec<i64> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    turns.into_iter().try_for_each(|turn| refresh_turn(transaction, turn))
+    turns.into_iter().try_for_each(|turn| refresh_turn(transaction, turn))?;
+    let version = params![TALLY_WORDS, i64::from(about::version())];
+    transaction.execute("INSERT OR REPLACE INTO tally VALUES (?1, ?2)", version)?;
+    Ok(())
 }

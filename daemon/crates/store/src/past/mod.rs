@@ -20,6 +20,7 @@ mod read;
 mod rows;
 mod schema;
 mod search;
+mod tally;
 mod verify;
 mod write;
 
@@ -72,8 +73,11 @@ impl SqlitePast {
             }
             created => created?,
         };
-        let store = Self::of(connection, key_dir)?;
+        let mut store = Self::of(connection, key_dir)?;
         store.key()?;
+        if index::is_outdated(&store.connection)? {
+            store.write(index::rebuild)?;
+        }
         Ok(store)
     }
 

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, named_params, params};
 use super::{
     filter::Conditions,
     rows::{self, RUN_COLUMNS, TURN_COLUMNS, source_of},
-    schema::{TALLY_LINES, TALLY_TURNS},
+    tally::{TALLY_LINES, TALLY_TURNS},
 };
 use crate::StoreError;
 

@@ -8,11 +8,6 @@ use crate::{StoreError, form::Form};
 /// Largest file, in pages of 4 KiB: 2 GiB. The limits of runs and turns are lower.
 const MAX_PAGES: u32 = 524_288;
 
-/// The keys of `tally` next to the codes of the sources. The triggers have the same numbers.
-pub(super) const TALLY_LINES: i64 = 100;
-pub(super) const TALLY_TURNS: i64 = 101;
-pub(super) const TALLY_DOCS: i64 = 102;
-
 /// The migrations from each version to the next. Append only.
 ///
 /// Paths are bytes. `lines.hash` finds a line by its text. Times and durations are in milliseconds. `tally` counts rows, because counting a

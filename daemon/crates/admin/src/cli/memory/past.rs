@@ -5,7 +5,7 @@ use std::{io::Write, process::ExitCode};
 
 use clap::Args;
 use cohab_memory::past::{
-    describe, period,
+    HOW_KEPT, describe, period,
     ranking::Ranked,
     record::{PastItem, PastTurn},
     search::{PastLookup, Recalled, search},
@@ -25,9 +25,6 @@ use crate::prompt::{
     picker::{self, Picker},
 };
 
-/// Printed where nothing is kept.
-const NOTHING: &str = "Nothing is kept yet. Your own commands are once `cohab config set memory.shell_history true` is set; \
-    `cohab memory import --history bash` reads those of a shell.";
 /// Hits with less than this share of the best score are not listed.
 const LEAST_SHARE: f64 = 0.3;
 /// Most rows of the picker.
@@ -84,7 +81,8 @@ pub(super) fn past(args: &PastArgs, caller: &Caller<'_>, output: &mut dyn Write)
     let is_picked = !args.plain && !args.json && !prompt::is_unpaged() && caller.is_terminal;
     let number = if is_picked { args.number.max(MAX_PICKED) } else { args.number };
     let Some(store) = open(caller.paths)? else {
-        let nothing = if args.json { json!({"found": []}).to_string() } else { NOTHING.to_owned() };
+        let nothing =
+            if args.json { json!({"found": []}).to_string() } else { format!("Nothing is kept yet. {HOW_KEPT}") };
         writeln!(output, "{nothing}")?;
         return Ok(None);
     };
@@ -133,7 +131,8 @@ pub(super) fn unknown_time(text: &str) -> Failure {
 fn list(recalled: &Recalled, args: &PastArgs, caller: &Caller<'_>) -> String {
     if recalled.ranked.is_empty() {
         let what = if args.words.is_empty() { "Nothing" } else { "Nothing like that" };
-        return format!("{what} was found.\n");
+        let hint = if recalled.lacks_commands { format!(" {HOW_KEPT}") } else { String::new() };
+        return format!("{what} was found.{hint}\n");
     }
     let mut text = String::new();
     if recalled.is_of_another_time {

@@ -13,7 +13,7 @@ use std::{
 };
 
 use super::{
-    RawRun, SkipReason,
+    entry::{RawRun, SkipReason},
     lines::{FileLine, JoinedLines, LineReader},
 };
 

@@ -12,7 +12,10 @@
 
 use std::io::{self, BufRead};
 
-use super::{RawRun, SkipReason, lines::LineReader};
+use super::{
+    entry::{RawRun, SkipReason},
+    lines::LineReader,
+};
 
 /// The state of a reader.
 #[derive(Debug, Default)]

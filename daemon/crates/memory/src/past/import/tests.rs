@@ -1,10 +1,14 @@
 //! Tests of all formats.
 
-use std::io::{BufReader, Read};
+use std::{
+    io::{BufReader, Read},
+    time::Duration,
+};
 
 use proptest::prelude::*;
 
-use super::*;
+use super::{entry::EARLIEST_SECOND, *};
+use crate::past::record::MAX_LINE_BYTES;
 
 /// The formats.
 const FORMATS: [RunSource; 3] = [RunSource::Bash, RunSource::Zsh, RunSource::Fish];

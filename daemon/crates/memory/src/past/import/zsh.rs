@@ -11,9 +11,8 @@ use std::{
 };
 
 use super::{
-    RawRun, SkipReason,
+    entry::{RawRun, SkipReason, plausible_duration},
     lines::{JoinedLines, LineReader},
-    plausible_duration,
 };
 
 /// The byte before a metafied one.
