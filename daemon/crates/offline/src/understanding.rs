@@ -20,10 +20,11 @@ const MIDDLE: usize = 6;
 const LONG: usize = 9;
 
 /// Patterns that look at the past where it is kept: the last lines of this shell, changed files, what is stashed or installed.
-const OF_PAST: [&str; 7] = [
+const OF_PAST: [&str; 8] = [
     "failures.history",
     "failures.explain",
     "files.changed",
+    "files.details",
     "files.find",
     "git.file-history",
     "git.stashes",

@@ -32,6 +32,7 @@ pub(super) enum Purpose {
     MemoryHead,
     PastRun,
     PastTurn,
+    Rejected,
 }
 
 impl Purpose {
@@ -45,6 +46,7 @@ impl Purpose {
             Self::MemoryHead => b"memory head\n",
             Self::PastRun => b"past run\n",
             Self::PastTurn => b"past turn\n",
+            Self::Rejected => b"rejected\n",
         }
     }
 }

@@ -45,11 +45,14 @@ const WHOLE_SESSION: &str = "session";
 const COMPACTING: (&str, &str) =
     ("shortening the conversation · Ctrl-C stops", "Shortening the conversation. Ctrl-C stops it.");
 
-/// The arguments of `cohab memory forget`. Numbers are those of facts; anything else is words of the fact.
+/// The arguments of `cohab memory forget`. Numbers are those of facts, `c12` and `t3` what was done; anything else is words of the fact.
 fn forget_arguments(words: &str) -> Vec<String> {
     let at_prompt = "--at-prompt".to_owned();
-    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
-    if words.split_whitespace().all(is_number) {
+    let is_id = |word: &str| {
+        let digits = word.strip_prefix(['c', 't']).unwrap_or(word);
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    if words.split_whitespace().all(is_id) {
         return [at_prompt].into_iter().chain(words.split_whitespace().map(str::to_owned)).collect();
     }
     vec![at_prompt, format!("--query={words}")]

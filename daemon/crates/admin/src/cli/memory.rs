@@ -5,6 +5,7 @@ mod add;
 mod forget;
 mod forget_past;
 mod import_history;
+mod inbox;
 mod jsonl;
 mod list;
 mod past;
@@ -29,6 +30,7 @@ use cohab_memory::{
 use cohab_protocol::Paths;
 use jiff::Zoned;
 
+use self::inbox::Decision;
 use super::{Failure, config, record};
 
 /// The setting that `on` and `off` change.
@@ -103,6 +105,12 @@ pub enum MemoryCommand {
     Export,
     /// Remember the facts in a file that `export` wrote, or import the history of a shell
     Import(ImportArgs),
+    /// List facts that the commands of this project speak for
+    Inbox(inbox::InboxArgs),
+    /// Make proposals of the inbox facts
+    Accept(inbox::ProposalArgs),
+    /// Never propose these again
+    Reject(inbox::ProposalArgs),
     /// Count what is remembered and kept
     Stats(stats::StatsArgs),
     /// Answer requests in a store of its own, for benchmarks: lines of JSON in and out
@@ -266,6 +274,9 @@ fn run_by(args: &MemoryArgs, caller: &mut Caller<'_>, output: &mut dyn Write, er
         },
         MemoryCommand::Past(_) => Ok(()),
         MemoryCommand::Jsonl => jsonl::run(caller, output),
+        MemoryCommand::Inbox(args) => inbox::inbox(args, caller, output),
+        MemoryCommand::Accept(args) => inbox::decide(args, Decision::Accept, caller, output),
+        MemoryCommand::Reject(args) => inbox::decide(args, Decision::Reject, caller, output),
         MemoryCommand::Stats(args) => stats::stats(args, caller, output),
         MemoryCommand::On => turn(true, caller.paths, output),
         MemoryCommand::Off => turn(false, caller.paths, output),

@@ -14,6 +14,7 @@
 mod head;
 mod journal;
 mod read;
+mod rejected;
 mod rows;
 mod schema;
 mod verify;

@@ -12,7 +12,9 @@ const MAX_PAGES: u32 = 262_144;
 ///
 /// `memories.root` is the root of the project, or empty for a fact that holds everywhere. Paths are bytes. `journal.id` is the changed
 /// record and `journal.other` the one that supersedes it. `valid_facts` counts by root: counting 100,000 rows takes milliseconds.
-const MIGRATIONS: &[&str] = &["
+/// `rejected` has seals of proposals, not their texts.
+const MIGRATIONS: &[&str] = &[
+    "
     CREATE TABLE memories (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         text TEXT NOT NULL,
@@ -55,7 +57,11 @@ const MIGRATIONS: &[&str] = &["
     END;
     CREATE VIRTUAL TABLE memory_search USING fts5 (root, text, tokenize = 'porter unicode61 remove_diacritics 2');
     INSERT INTO memory_search (memory_search, rank) VALUES ('secure-delete', 1);
-"];
+",
+    "
+    CREATE TABLE rejected (mac BLOB NOT NULL PRIMARY KEY) STRICT, WITHOUT ROWID;
+",
+];
 
 /// Removed rows are overwritten.
 pub(super) const FORM: Form = Form {

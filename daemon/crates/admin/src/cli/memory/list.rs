@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{
     super::{Failure, record},
-    Caller, FactFilter, NOTHING, off_note, past, store,
+    Caller, FactFilter, NOTHING, inbox, off_note, past, store,
 };
 
 /// The scope of a fact that holds in every folder, as JSON.
@@ -32,7 +32,9 @@ pub(super) fn list(filter: &FactFilter, caller: &Caller<'_>, output: &mut dyn Wr
         let (facts, hold) = if elsewhere == 1 { ("fact", "holds") } else { ("facts", "hold") };
         text += &format!("{elsewhere} {facts} {hold} in other projects: `cohab memory list --all` lists all.\n");
     }
-    for note in [past::kept(caller)?, off_note(caller.paths).map(str::to_owned)].into_iter().flatten() {
+    for note in
+        [past::kept(caller)?, inbox::note(caller)?, off_note(caller.paths).map(str::to_owned)].into_iter().flatten()
+    {
         text += &format!("{note}\n");
     }
     Ok(output.write_all(text.as_bytes())?)

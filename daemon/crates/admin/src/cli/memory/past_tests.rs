@@ -1,3 +1,9 @@
+use cohab_memory::past::{
+    record::{NewRun, RunSource},
+    store::PastStore as _,
+};
+use cohab_store::past::SqlitePast;
+use jiff::ToSpan as _;
 use serde_json::json;
 
 use super::*;
@@ -95,6 +101,36 @@ fn what_is_kept_is_counted_and_checked() {
     assert!(desk.run(&["list"]).0.contains("2 commands and 0 questions are kept"));
     let (output, ..) = desk.run(&["audit"]);
     assert_eq!(output, "What was done was checked, no fault was found.\n1 fact was checked, no fault was found.\n");
+}
+
+#[test]
+fn habits_of_a_project_are_proposed_until_the_user_decides() {
+    let desk = Desk::new();
+    let at = at(0);
+    let run = |line: &str, minute: i64| NewRun {
+        line: line.into(),
+        at: at.checked_add(minute.minutes()).ok(),
+        folder: Some(desk.root.join("shop/src").canonicalize().expect("a folder")),
+        exit_code: Some(0),
+        duration: None,
+        output_tail: String::new(),
+        source: RunSource::Shell,
+    };
+    let runs: Vec<_> = (0..3).flat_map(|minute| [run("cargo nextest run", minute), run("make", minute)]).collect();
+    let paths = &desk.home.paths;
+    let mut store = SqlitePast::create(&paths.past_file(), &paths.memory_key_dir()).expect("made");
+    store.add(&runs, &[]).expect("added");
+    let inbox = || desk.run_in("shop", &["inbox"], None).0;
+    assert!(inbox().starts_with("1  this project is tested with `cargo nextest run` · it went well 3 times\n2  "));
+    assert_eq!(desk.run_in("blog", &["inbox"], None).0, "Nothing is proposed for this project.\n");
+    assert!(desk.run_in("shop", &["list"], None).0.contains("2 facts are proposed for this project"));
+    let (_, errors, is_done) = desk.run_in("shop", &["accept", "3"], None);
+    assert!(!is_done && errors.contains("there is no proposal 3"), "{errors}");
+    assert_eq!(desk.run_in("shop", &["reject", "2"], None).0, "Rejected: this project is built with `make`\n");
+    let accepted = desk.run_in("shop", &["accept"], None).0;
+    assert_eq!(accepted, "Remembered: this project is tested with `cargo nextest run`\n");
+    assert_eq!(inbox(), "Nothing is proposed for this project.\n");
+    assert_eq!(desk.facts(), ["this project is tested with `cargo nextest run`"]);
 }
 
 #[test]

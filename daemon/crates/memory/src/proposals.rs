@@ -1,0 +1,94 @@
+//! Proposes facts about a project from the commands that went well in it. Pure.
+//!
+//! A proposal is no fact: it is given to no question before the user accepts it.
+
+use std::collections::BTreeMap;
+
+/// A command counts as a habit from so many runs on.
+pub const LEAST_RUNS: u64 = 3;
+/// Longest command of a proposal, in bytes: a longer one is no habit.
+const MAX_LINE_BYTES: usize = 120;
+
+/// A fact that commands speak for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    /// The fact: "this project is tested with `cargo nextest run`".
+    pub text: String,
+    /// The command.
+    pub line: String,
+    /// How often it went well.
+    pub runs: u64,
+}
+
+/// The proposals for a project in which these lines went well so often, one for each kind of work at most.
+///
+/// ```
+/// let proposals = cohab_memory::proposals::of([("cargo nextest run", 7), ("ls", 90)]);
+/// assert_eq!(proposals[0].text, "this project is tested with `cargo nextest run`");
+/// ```
+#[must_use]
+pub fn of<'a>(lines: impl IntoIterator<Item = (&'a str, u64)>) -> Vec<Proposal> {
+    let mut runs = BTreeMap::<&str, u64>::new();
+    for (line, count) in lines {
+        *runs.entry(line.trim()).or_default() += count;
+    }
+    let rows = include_str!("proposals.table").lines().filter(|row| !row.starts_with('#'));
+    let best = rows.filter_map(|row| {
+        let (what, commands) = row.split_once(" : ")?;
+        let commands: Vec<&str> = commands.split(", ").collect();
+        let fitting = runs.iter().filter(|(line, count)| **count >= LEAST_RUNS && is_one_of(line, &commands));
+        // Of lines as frequent as each other the shorter one says more in general.
+        let (line, count) = fitting.max_by_key(|(line, count)| (**count, usize::MAX - line.len()))?;
+        let text = format!("this project is {what} with `{line}`");
+        Some(Proposal { text, line: (*line).to_owned(), runs: *count })
+    });
+    best.collect()
+}
+
+/// Whether a line is one of these commands, with any arguments. A line of several commands is none.
+fn is_one_of(line: &str, commands: &[&str]) -> bool {
+    let is_plain = line.len() <= MAX_LINE_BYTES && !line.contains(['|', ';', '&', '\n', '`', '<', '>', '$']);
+    let begins =
+        |command: &&str| line.strip_prefix(*command).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+    is_plain && commands.iter().any(begins)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(lines: &[(&str, u64)]) -> Vec<String> {
+        of(lines.iter().copied()).into_iter().map(|proposal| proposal.text).collect()
+    }
+
+    #[test]
+    fn the_most_frequent_command_of_each_kind_is_proposed() {
+        let lines = [("cargo test", 3), ("cargo nextest run -p shop", 9), ("make", 4), ("git status", 90)];
+        assert_eq!(
+            texts(&lines),
+            ["this project is tested with `cargo nextest run -p shop`", "this project is built with `make`"]
+        );
+    }
+
+    #[test]
+    fn rare_commands_and_lines_of_several_propose_nothing() {
+        let lines = [
+            ("cargo test", 2),
+            ("cargo testing", 9),
+            ("cargo test | tee log", 9),
+            ("rm -rf / ; make test", 9),
+            ("", 9),
+        ];
+        assert_eq!(texts(&lines), Vec::<String>::new());
+        assert_eq!(texts(&[("pytest", 2), ("pytest ", 1)]), ["this project is tested with `pytest`"]);
+    }
+
+    #[test]
+    fn a_command_is_of_one_kind_only() {
+        let mut seen = std::collections::BTreeSet::new();
+        for row in include_str!("proposals.table").lines().filter(|row| !row.starts_with('#')) {
+            let (_, commands) = row.split_once(" : ").unwrap();
+            assert!(commands.split(", ").all(|command| seen.insert(command)), "{row}");
+        }
+    }
+}
