@@ -204,7 +204,7 @@ impl<'a> Run<'a> {
         }
         let result = self.call(SEARCH_TOOL, json!({ "queries": [question] }), question)?;
         let has_command = result.content.contains("```");
-        let hint = if has_command { "`? /insert` puts the last of these commands on the prompt." } else { "" };
+        let hint = if has_command { "`? /insert 1` puts the first of these commands on your prompt." } else { "" };
         Ok(Reply::new(format!("{}\n\n{hint}", result.content.trim_end())))
     }
 

@@ -8,7 +8,9 @@ use std::{io::Write, process::ExitCode};
 
 use clap::Args;
 use cohab_protocol::Paths;
-use cohab_store::{Database, StoreError, health::Health, memory::SqliteMemory, past::SqlitePast, sessions::SqliteStore};
+use cohab_store::{
+    Database, StoreError, health::Health, memory::SqliteMemory, past::SqlitePast, sessions::SqliteStore,
+};
 use serde_json::{Value, json};
 
 use super::Failure;
