@@ -30,7 +30,6 @@ use cohab_memory::{
 use cohab_protocol::Paths;
 use jiff::Zoned;
 
-use self::inbox::Decision;
 use super::{Failure, config, record};
 
 /// The setting that `on` and `off` change.
@@ -275,8 +274,8 @@ fn run_by(args: &MemoryArgs, caller: &mut Caller<'_>, output: &mut dyn Write, er
         MemoryCommand::Past(_) => Ok(()),
         MemoryCommand::Jsonl => jsonl::run(caller, output),
         MemoryCommand::Inbox(args) => inbox::inbox(args, caller, output),
-        MemoryCommand::Accept(args) => inbox::decide(args, Decision::Accept, caller, output),
-        MemoryCommand::Reject(args) => inbox::decide(args, Decision::Reject, caller, output),
+        MemoryCommand::Accept(args) => inbox::accept(args, caller, output),
+        MemoryCommand::Reject(args) => inbox::reject(args, caller, output),
         MemoryCommand::Stats(args) => stats::stats(args, caller, output),
         MemoryCommand::On => turn(true, caller.paths, output),
         MemoryCommand::Off => turn(false, caller.paths, output),

@@ -10,11 +10,11 @@ macro_rules! parts {
     ($($part:ident $name:literal;)+) => {
         /// The part of a word in a question.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub(super) enum Part {
+        pub(super) enum WordPart {
             $($part),+
         }
 
-        const NAMES: &[(Part, &str)] = &[$((Part::$part, $name)),+];
+        const NAMES: &[(WordPart, &str)] = &[$((WordPart::$part, $name)),+];
     };
 }
 
@@ -45,7 +45,7 @@ parts! {
     HabitualAct "habitual_act";
 }
 
-static WORDS: LazyLock<HashMap<Part, HashSet<&str>>> = LazyLock::new(|| {
+static WORDS: LazyLock<HashMap<WordPart, HashSet<&str>>> = LazyLock::new(|| {
     let rows = include_str!("phrases.table").lines().filter_map(|row| row.split_once(" : "));
     let rows = rows.filter_map(|(name, words)| {
         let (part, _) = NAMES.iter().find(|(_, known)| *known == name)?;
@@ -55,7 +55,7 @@ static WORDS: LazyLock<HashMap<Part, HashSet<&str>>> = LazyLock::new(|| {
 });
 
 /// Whether a word in lower case can have this part.
-pub(super) fn is(part: Part, word: &str) -> bool {
+pub(super) fn is(part: WordPart, word: &str) -> bool {
     WORDS.get(&part).is_some_and(|words| words.contains(word))
 }
 
@@ -68,6 +68,6 @@ mod tests {
         let rows = include_str!("phrases.table").lines().filter(|row| !row.starts_with('#'));
         let names: Vec<&str> = rows.filter_map(|row| Some(row.split_once(" : ")?.0)).collect();
         assert_eq!(names, NAMES.iter().map(|(_, name)| *name).collect::<Vec<_>>());
-        assert!(is(Part::Subject, "command") && !is(Part::Subject, "nginx"));
+        assert!(is(WordPart::Subject, "command") && !is(WordPart::Subject, "nginx"));
     }
 }

@@ -6,7 +6,7 @@ use jiff::Zoned;
 
 use super::{
     period,
-    phrases::{Part, is},
+    phrases::{WordPart, is},
     store::{PastQuery, WordGroup},
     terms,
 };
@@ -57,7 +57,7 @@ pub fn groups(text: &str) -> Vec<WordGroup> {
 /// Whether the question wants only what went well, or only what failed.
 fn outcome(text: &str) -> Option<bool> {
     let has = |part| text.split_whitespace().map(period::plain).any(|word| is(part, &word));
-    match (has(Part::Succeeded), has(Part::Failed)) {
+    match (has(WordPart::Succeeded), has(WordPart::Failed)) {
         (true, false) => Some(true),
         (false, true) => Some(false),
         _ => None,

@@ -14,6 +14,7 @@ use cohab_memory::{
     record::{NewMemory, Origin, Scope},
     store::MemoryStore as _,
 };
+use cohab_store::{StoreError, memory::SqliteMemory};
 use cohab_text::sanitize::{escaped_json, one_line};
 use jiff::ToSpan as _;
 use serde_json::{Value, json};
@@ -37,13 +38,6 @@ pub struct ProposalArgs {
     /// Numbers of the inbox; without them, all
     #[arg(value_name = "N")]
     pub numbers: Vec<usize>,
-}
-
-/// What the user says about proposals.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Decision {
-    Accept,
-    Reject,
 }
 
 pub(super) fn inbox(args: &InboxArgs, caller: &Caller<'_>, output: &mut dyn Write) -> Result<(), Failure> {
@@ -71,39 +65,41 @@ pub(super) fn note(caller: &Caller<'_>) -> Result<Option<String>, Failure> {
     Ok(Some(format!("{proposals} for this project: `cohab memory inbox` lists them.")))
 }
 
-pub(super) fn decide(
+/// Makes these proposals facts.
+pub(super) fn accept(args: &ProposalArgs, caller: &Caller<'_>, output: &mut dyn Write) -> Result<(), Failure> {
+    decide(args, caller, output, |facts, text| {
+        let (text, scope, folder) = (text.to_owned(), scope(caller), caller.folder.clone());
+        // By accepting it, the user states it.
+        let new = NewMemory { text, scope, origin: Origin::CommandLine, folder };
+        facts.remember(&new, caller.now.timestamp()).map(|_| "Remembered")
+    })
+}
+
+/// Never proposes these again.
+pub(super) fn reject(args: &ProposalArgs, caller: &Caller<'_>, output: &mut dyn Write) -> Result<(), Failure> {
+    decide(args, caller, output, |facts, text| facts.reject(text, &scope(caller)).map(|()| "Rejected"))
+}
+
+fn decide(
     args: &ProposalArgs,
-    decision: Decision,
     caller: &Caller<'_>,
     output: &mut dyn Write,
+    mut decision: impl FnMut(&mut SqliteMemory, &str) -> Result<&'static str, StoreError>,
 ) -> Result<(), Failure> {
     let waiting = waiting(caller)?;
     if let Some(number) = args.numbers.iter().find(|number| **number == 0 || **number > waiting.len()) {
         let hint = "`cohab memory inbox` lists the proposals".to_owned();
         return Err(Failure::Other(format!("there is no proposal {number}"), Some(hint)));
     }
-    let chosen =
-        waiting.iter().enumerate().filter(|(at, _)| args.numbers.is_empty() || args.numbers.contains(&(at + 1)));
-    let chosen: Vec<&Proposal> = chosen.map(|(_, proposal)| proposal).collect();
-    if chosen.is_empty() {
+    if waiting.is_empty() {
         return Ok(writeln!(output, "Nothing is proposed for this project.")?);
     }
-    let (mut facts, scope, unusable) = (store::create(caller.paths)?, scope(caller), store::unusable(caller.paths));
-    for Proposal { text, .. } in chosen {
-        let told = match decision {
-            Decision::Accept => {
-                // By accepting it, the user states it.
-                let origin = Origin::CommandLine;
-                let new = NewMemory { text: text.clone(), scope: scope.clone(), origin, folder: caller.folder.clone() };
-                facts.remember(&new, caller.now.timestamp()).map_err(&unusable)?;
-                "Remembered"
-            }
-            Decision::Reject => {
-                facts.reject(text, &scope).map_err(&unusable)?;
-                "Rejected"
-            }
-        };
-        writeln!(output, "{told}: {}", one_line(text, usize::MAX))?;
+    let mut facts = store::create(caller.paths)?;
+    for (at, Proposal { text, .. }) in waiting.iter().enumerate() {
+        if args.numbers.is_empty() || args.numbers.contains(&(at + 1)) {
+            let done = decision(&mut facts, text).map_err(store::unusable(caller.paths))?;
+            writeln!(output, "{done}: {}", one_line(text, usize::MAX))?;
+        }
     }
     Ok(())
 }
