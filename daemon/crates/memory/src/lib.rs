@@ -2,7 +2,7 @@
 //!
 //! - [`record::Memory`] is one remembered fact: its text, where it holds, where it came from, how far it is trusted, and until when it
 //!   was valid. A changed fact is a new record; the old one stays as its history until it is forgotten.
-//! - [`store::MemoryStore`] is the contract of a store. [`conformance`] holds the tests that every implementation has to pass.
+//! - [`store::MemoryStore`] is the contract of a store. `conformance` holds the tests that every implementation has to pass.
 //! - [`statement`] reads what a user states: one line of clean text, and the scope that its words name.
 //! - [`past`] is about what was done: commands that ran, and questions with their answers.
 //! - [`proposals`] are facts that commands speak for, until the user accepts or rejects them.
