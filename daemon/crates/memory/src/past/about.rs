@@ -54,9 +54,37 @@ fn entry(key: &str) -> String {
 pub fn of(line: &str) -> BTreeSet<&'static str> {
     let own = terms::of(line);
     let mut about = BTreeSet::new();
-    let mut add = |key: &str| about.extend(ABOUT.get(key).into_iter().flatten().map(String::as_str));
+    visit(line, &own, &mut |term| {
+        about.insert(term);
+    });
     for term in &own {
-        add(&format!("*{term}"));
+        about.remove(term.as_str());
+    }
+    about
+}
+
+/// Those of these terms that say what a line does; `own` are the terms of the line.
+#[must_use]
+pub fn among(line: &str, own: &[String], wanted: &BTreeSet<&str>) -> BTreeSet<&'static str> {
+    let mut found = BTreeSet::new();
+    visit(line, own, &mut |term| {
+        if wanted.contains(term) {
+            found.insert(term);
+        }
+    });
+    found
+}
+
+/// Calls `take` with each term of what a line does, some of them several times.
+fn visit(line: &str, own: &[String], take: &mut dyn FnMut(&'static str)) {
+    let mut key = String::new();
+    let mut look = |parts: &[&str]| {
+        key.clear();
+        parts.iter().for_each(|part| key.push_str(part));
+        ABOUT.get(key.as_str()).into_iter().flatten().for_each(|term| take(term));
+    };
+    for term in own {
+        look(&["*", term]);
     }
     let mut left = MAX_WORDS;
     for command in line.split(['|', ';', '&', '\n', '(', ')', '`', '{', '}']) {
@@ -67,21 +95,17 @@ pub fn of(line: &str) -> BTreeSet<&'static str> {
         let words: Vec<&str> = words.iter().skip_while(is_before).copied().collect();
         let Some((program, rest)) = words.split_first() else { continue };
         let program = program.rsplit('/').next().unwrap_or_default();
-        add(program);
+        look(&[program]);
         let is_option = |word: &&&str| word.starts_with(['-', '+']);
         let mut plain = rest.iter().filter(|word| !is_option(word));
-        let subcommand = plain.next().map(|word| format!("{program} {word}"));
-        subcommand.iter().for_each(|key| add(key));
-        subcommand.iter().zip(plain.next()).for_each(|(key, word)| add(&format!("{key} {word}")));
+        let (subcommand, next) = (plain.next(), plain.next());
+        subcommand.iter().for_each(|word| look(&[program, " ", word]));
+        subcommand.iter().zip(next).for_each(|(word, next)| look(&[program, " ", word, " ", next]));
         for option in rest.iter().filter(is_option).flat_map(|word| options(word)) {
-            add(&format!("{program} {option}"));
-            subcommand.iter().for_each(|key| add(&format!("{key} {option}")));
+            look(&[program, " ", &option]);
+            subcommand.iter().for_each(|word| look(&[program, " ", word, " ", &option]));
         }
     }
-    for term in &own {
-        about.remove(term.as_str());
-    }
-    about
 }
 
 /// Whether this is the name of a program that the tables know.

@@ -70,11 +70,12 @@ fn scores(query: &PastQuery, found: &PastFound, now: Timestamp) -> Vec<f64> {
         return vec![0.0; found.hits.len()];
     }
     let weights = Weights::of(&query.groups, found);
-    let texts: Vec<Text> = found.hits.iter().map(Text::of).collect();
+    let wanted = weights.terms();
+    let texts: Vec<Text> = found.hits.iter().map(|item| Text::of(item, &wanted)).collect();
     let lengths: usize = texts.iter().map(|text| text.length).sum();
     let mean = as_f64(lengths).max(1.0) / as_f64(texts.len()).max(1.0);
     let mut scores: Vec<f64> = texts.iter().map(|text| weights.score(text, mean)).collect();
-    add_neighbours(&mut scores, found, |text| weights.score(text, mean));
+    add_neighbours(&mut scores, found, |item| weights.score(&Text::of(item, &wanted), mean));
     for (score, item) in scores.iter_mut().zip(&found.hits) {
         *score *= circumstances(item, query, now);
     }
@@ -118,14 +119,17 @@ struct Text {
 }
 
 impl Text {
-    fn of(item: &PastItem) -> Self {
+    /// Of what its commands do, only the wanted terms count.
+    fn of(item: &PastItem, wanted: &BTreeSet<&str>) -> Self {
         let (terms, about, folder) = match item {
             PastItem::Line(line) => {
-                (terms::of(&line.last.line), about::of(&line.last.line), line.last.folder.as_deref())
+                let terms = terms::of(&line.last.line);
+                let about = about::among(&line.last.line, &terms, wanted);
+                (terms, about, line.last.folder.as_deref())
             }
             PastItem::Turn(turn) => {
-                let commands = turn.turn.commands.iter();
-                let about = commands.flat_map(|command| about::of(&command.line)).collect();
+                let about_of = |line: &str| about::among(line, &terms::of(line), wanted);
+                let about = turn.turn.commands.iter().flat_map(|command| about_of(&command.line)).collect();
                 (Self::of_turn(turn), about, Some(turn.turn.folder.as_path()))
             }
         };
@@ -164,6 +168,11 @@ impl Weights {
         Self { groups: groups.collect() }
     }
 
+    /// All terms.
+    fn terms(&self) -> BTreeSet<&str> {
+        self.groups.iter().flatten().map(|(term, _)| term.as_str()).collect()
+    }
+
     fn score(&self, text: &Text, mean_length: f64) -> f64 {
         let length = 1.0 - LENGTH_SHARE + LENGTH_SHARE * as_f64(text.length) / mean_length;
         let of_group = |terms: &Vec<(String, f64)>| {
@@ -195,10 +204,10 @@ fn rarity(total: u64, count: u64) -> f64 {
 }
 
 /// Adds to each turn a share of its best neighbour: an answer is found by the words of the question before it.
-fn add_neighbours(scores: &mut [f64], found: &PastFound, score: impl Fn(&Text) -> f64) {
+fn add_neighbours(scores: &mut [f64], found: &PastFound, score: impl Fn(&PastItem) -> f64) {
     let mut turns = BTreeMap::new();
     let of_hits = found.hits.iter().zip(scores.iter().copied());
-    let of_neighbours = found.neighbours.iter().map(|item| (item, score(&Text::of(item))));
+    let of_neighbours = found.neighbours.iter().map(|item| (item, score(item)));
     turns.extend(of_hits.chain(of_neighbours).filter_map(|(item, score)| Some((place(item)?, score))));
     for (score, item) in scores.iter_mut().zip(&found.hits) {
         let Some(place) = place(item) else { continue };
@@ -260,7 +269,7 @@ mod tests {
 
     /// What a store with these records finds.
     fn found(query: &PastQuery, items: Vec<PastItem>) -> PastFound {
-        let texts: Vec<Text> = items.iter().map(Text::of).collect();
+        let texts: Vec<Text> = items.iter().map(|item| Text::of(item, &BTreeSet::new())).collect();
         let count = |term: &String| texts.iter().filter(|text| text.counts.contains_key(term)).count() as u64;
         let with_term =
             query.groups.iter().map(|group| (count(&group.term), group.others.iter().map(count).collect())).collect();
