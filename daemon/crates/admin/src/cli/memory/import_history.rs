@@ -77,7 +77,8 @@ pub(super) fn import(
         })?;
     let Added { new, known } = writer.added;
     let again = if known == 0 { String::new() } else { format!(", {known} were known already") };
-    writeln!(output, "Imported {new} commands from {name}{again}.{}", skipped(&counts, writer.secret))?;
+    let commands = if new == 1 { "command" } else { "commands" };
+    writeln!(output, "Imported {new} {commands} from {name}{again}.{}", skipped(&counts, writer.secret))?;
     Ok(writeln!(
         output,
         "`cohab memory past WORDS` finds them; `cohab memory forget --source {}` deletes them.",

@@ -32,12 +32,20 @@ pub(super) fn list(filter: &FactFilter, caller: &Caller<'_>, output: &mut dyn Wr
         let (facts, hold) = if elsewhere == 1 { ("fact", "holds") } else { ("facts", "hold") };
         text += &format!("{elsewhere} {facts} {hold} in other projects: `cohab memory list --all` lists all.\n");
     }
-    for note in
-        [past::kept(caller)?, inbox::note(caller)?, off_note(caller.paths).map(str::to_owned)].into_iter().flatten()
-    {
+    for note in [of_past(caller), off_note(caller.paths).map(str::to_owned)].into_iter().flatten() {
         text += &format!("{note}\n");
     }
     Ok(output.write_all(text.as_bytes())?)
+}
+
+/// How much is kept of what was done, and what it proposes. Facts are listed whatever became of that file.
+fn of_past(caller: &Caller<'_>) -> Option<String> {
+    let notes = past::kept(caller).and_then(|kept| Ok([kept, inbox::note(caller)?]));
+    match notes {
+        Ok(notes) => Some(notes.into_iter().flatten().collect::<Vec<_>>().join("\n")).filter(|notes| !notes.is_empty()),
+        Err(Failure::Other(message, _)) => Some(format!("What was done cannot be listed: {message}.")),
+        Err(_) => None,
+    }
 }
 
 pub(super) fn search(

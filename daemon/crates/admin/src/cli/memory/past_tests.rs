@@ -104,6 +104,18 @@ fn what_is_kept_is_counted_and_checked() {
 }
 
 #[test]
+fn a_broken_file_of_what_was_done_does_not_hide_the_facts() {
+    let desk = Desk::new();
+    desk.add("staging is on blue");
+    fs::write(desk.home.paths.past_file(), "no database, whatever it is called").expect("written");
+    let (output, _, is_done) = desk.run(&["list"]);
+    assert!(is_done && output.contains("staging is on blue"), "{output}");
+    assert!(output.contains("What was done cannot be listed: "), "{output}");
+    let (_, errors, is_done) = desk.run(&["past", "x"]);
+    assert!(!is_done && errors.contains("cannot be used"), "{errors}");
+}
+
+#[test]
 fn habits_of_a_project_are_proposed_until_the_user_decides() {
     let desk = Desk::new();
     let at = at(0);
