@@ -52,7 +52,7 @@ pub(super) fn inbox(args: &InboxArgs, caller: &Caller<'_>, output: &mut dyn Writ
     for (at, Proposal { text, runs, .. }) in waiting.iter().enumerate() {
         writeln!(output, "{}  {} · it went well {runs} times", at + 1, one_line(text, usize::MAX))?;
     }
-    Ok(writeln!(output, "`cohab memory accept N` makes one a fact, `cohab memory reject N` never proposes it again.")?)
+    Ok(writeln!(output, "`cohab memory accept N` makes one a fact, `reject N` drops it for good.")?)
 }
 
 /// How many proposals wait, as a sentence; `None` if none do.
