@@ -2,6 +2,7 @@
 
 use std::{
     fs::{self, DirBuilder, OpenOptions, Permissions},
+    io,
     os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
     path::Path,
     thread,
@@ -10,7 +11,11 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use super::{error::StoreError, form::Form, recovery};
+use super::{
+    error::StoreError,
+    form::{Form, beside},
+    recovery,
+};
 
 /// Longest wait for another process that writes, or that repairs after a killed one: a busy disk takes seconds for it. A caller that
 /// must not wait has a separate limit.
@@ -90,6 +95,33 @@ fn is_new(connection: &Connection) -> Result<bool, StoreError> {
         (0, _) => Err(StoreError::Foreign),
         _ => Ok(false),
     }
+}
+
+/// Moves the log into the file and cuts it to nothing.
+pub(super) fn empty_log(connection: &Connection) -> Result<(), StoreError> {
+    let is_busy: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    let busy = || rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY), None);
+    if is_busy { Err(busy().into()) } else { Ok(()) }
+}
+
+/// Removes what deleted rows leave in the files: SQLite keeps copies of moved rows in unused parts of its pages, and earlier pages in its
+/// log. A broken file that was kept next to this one goes, too.
+///
+/// # Errors
+/// Something of it may be left.
+pub(super) fn purge(connection: &Connection) -> Result<(), StoreError> {
+    while_busy(|| Ok(connection.execute_batch("VACUUM")?))?;
+    // SQLite does not wait for the checkpoint of another process.
+    while_busy(|| empty_log(connection))?;
+    let Some(path) = connection.path().map(Path::new) else { return Ok(()) };
+    let kept = beside(path, recovery::KEPT);
+    for broken in [kept.clone(), beside(&kept, "-wal"), beside(&kept, "-shm")] {
+        match fs::remove_file(broken) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn version(connection: &Connection) -> Result<i64, rusqlite::Error> {

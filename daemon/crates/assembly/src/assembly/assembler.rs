@@ -58,7 +58,7 @@ const LOOK_WAIT: Duration = Duration::from_millis(300);
 #[async_trait]
 impl Assembler for Assembly {
     fn store_trouble(&self) -> Option<String> {
-        self.parts.store.take_trouble()
+        self.parts.store.take_trouble().or_else(|| self.past.take_trouble())
     }
 
     async fn introduce(&self, variables: &Variables) -> Result<Introduction, TurnError> {

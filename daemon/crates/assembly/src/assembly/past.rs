@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cohab_agent::port::Tool;
 use cohab_config::MemorySettings;
 use cohab_memory::past::{
-    record::{MAX_LINE_BYTES, MAX_OUTPUT_BYTES, NewRun, RunSource},
+    record::{NewRun, RunSource},
     search::{PastLookup, Recalled, search},
 };
 use cohab_model_api::Secrets;
@@ -16,7 +16,7 @@ use cohab_store::{
     StoreError,
     past::{PastEntry, PastLog, SqlitePast},
 };
-use cohab_text::{cut::tail, sanitize::sanitize};
+use cohab_text::sanitize::sanitize;
 use cohab_tools::SearchPast;
 use jiff::{Timestamp, Zoned};
 
@@ -53,8 +53,7 @@ impl Past {
         let Some(line) = command.line.as_deref().filter(|line| !line.starts_with([' ', '\t'])) else { return };
         let line = line.trim_end();
         // Half a command is none, and one whose secret the client has taken out is none either.
-        let is_whole = line.len() <= MAX_LINE_BYTES && sanitize(line) == line;
-        if line.is_empty() || !is_whole || holds_placeholder(line) {
+        if line.is_empty() || sanitize(line) != line || holds_placeholder(line) {
             return;
         }
         let output = if settings.outputs { sanitize(&command.output_tail) } else { String::new() };
@@ -64,9 +63,14 @@ impl Past {
             folder: Some(ran_in.clone()),
             exit_code: Some(command.exit_code),
             duration: Some(command.duration),
-            output_tail: tail(output.trim_end(), MAX_OUTPUT_BYTES).to_owned(),
+            output_tail: output.trim_end().to_owned(),
             source: RunSource::Shell,
         }));
+    }
+
+    /// What went wrong with the file since the last call, as a sentence for the user.
+    pub fn take_trouble(&self) -> Option<String> {
+        self.log.take_trouble()
     }
 
     /// The search of the tool; `None` if memory is off.

@@ -2,7 +2,7 @@
 //!
 //! - [`record::NewRun`] is a command that the user ran, [`record::NewTurn`] a question to the assistant with what came of it.
 //! - [`store::PastStore`] is the contract of a store; `conformance` holds its tests.
-//! - [`about_past`] tells questions about the past from others, and [`recall::Recall`] reads one: which words, which time. [`period`] reads
+//! - [`about_past`] tells questions about the past from others, and [`recall`] reads one: which words, which time. [`period`] reads
 //!   the time, [`place`] the folder, [`about`] says what a command does, in the words of people.
 //! - [`search`] answers such a question from a store, and [`describe`] says when and where something was done.
 //! - [`import`] reads the history files of bash, zsh and fish.

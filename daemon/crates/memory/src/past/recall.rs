@@ -16,29 +16,21 @@ use crate::words::{self, MAX_WORDS};
 static FRAME: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     include_str!("frame.table").lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace).collect()
 });
-/// What a question about the past asks for.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Recall {
-    /// The search.
-    pub query: PastQuery,
-}
 
-impl Recall {
-    /// Reads a question, seen from `now`. Every text is one; [`is_about_past`](super::about_past::is_about_past) says whether it is about the past.
-    #[must_use]
-    pub fn of(question: &str, now: &Zoned) -> Self {
-        let found = period::find(question, now);
-        let all: Vec<&str> = question.split_whitespace().collect();
-        let (period, rest) = match found {
-            Some((period, range)) => {
-                let kept = all.iter().enumerate().filter(|(at, _)| !range.contains(at)).map(|(_, word)| *word);
-                (Some(period), kept.collect::<Vec<_>>().join(" "))
-            }
-            None => (None, question.to_owned()),
-        };
-        let query = PastQuery { groups: groups(&rest), period, folder: None, has_succeeded: outcome(&rest) };
-        Self { query }
-    }
+/// The search that a question asks for, seen from `now`. Every text asks for one; whether it is about the past is decided by
+/// [`is_about_past`](super::about_past::is_about_past).
+#[must_use]
+pub fn query(question: &str, now: &Zoned) -> PastQuery {
+    let found = period::find(question, now);
+    let all: Vec<&str> = question.split_whitespace().collect();
+    let (period, rest) = match found {
+        Some((period, range)) => {
+            let kept = all.iter().enumerate().filter(|(at, _)| !range.contains(at)).map(|(_, word)| *word);
+            (Some(period), kept.collect::<Vec<_>>().join(" "))
+        }
+        None => (None, question.to_owned()),
+    };
+    PastQuery { groups: groups(&rest), period, folder: None, has_succeeded: outcome(&rest) }
 }
 
 /// The groups of a text: each word that says something.
@@ -72,7 +64,7 @@ mod tests {
     use super::*;
 
     fn recall(question: &str) -> PastQuery {
-        Recall::of(question, &date(2026, 11, 28).at(18, 0, 0, 0).to_zoned(TimeZone::UTC).unwrap()).query
+        query(question, &date(2026, 11, 28).at(18, 0, 0, 0).to_zoned(TimeZone::UTC).unwrap())
     }
 
     fn terms_of(question: &str) -> Vec<String> {

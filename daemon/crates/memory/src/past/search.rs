@@ -8,7 +8,7 @@ use super::{
     period::Period,
     place,
     ranking::{Ranked, ranked, sort},
-    recall::Recall,
+    recall,
     record::PastId,
     store::{PastQuery, PastStore},
 };
@@ -52,7 +52,7 @@ pub struct Recalled {
 /// # Errors
 /// The store cannot be read.
 pub fn search<S: PastStore>(store: &S, lookup: &PastLookup, now: &Zoned) -> Result<Recalled, S::Error> {
-    let PastQuery { mut groups, period, has_succeeded, .. } = Recall::of(&lookup.question, now).query;
+    let PastQuery { mut groups, period, has_succeeded, .. } = recall::query(&lookup.question, now);
     for group in &mut groups {
         group.others = store.slips(&group.term)?;
     }

@@ -56,7 +56,8 @@ pub struct PastQuery {
 pub struct PastFound {
     /// Number of stored lines and turns.
     pub total: u64,
-    /// For each group the number of lines and turns with its term, and those with each of the others; may be too low, at least 0.
+    /// For each group the number of lines and turns with its term, and those with each of the others; of
+    /// frequent terms it is an estimate, at most `total`.
     pub with_term: Vec<(u64, Vec<u64>)>,
     /// At most [`MAX_HITS`]. Those with the rarest groups and with most groups are among them; without groups the newest. In any order.
     pub hits: Vec<PastItem>,

@@ -20,7 +20,7 @@ mod schema;
 mod verify;
 mod write;
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use cohab_memory::{
     record::{Memory, MemoryId, NewMemory},
@@ -32,7 +32,6 @@ use rusqlite::{Connection, TransactionBehavior};
 use self::{head::LockedHead, schema::FORM, write::Change};
 use crate::{
     StoreError, file,
-    form::beside,
     health::{self, Health},
     key_folder::KeyFolder,
     pace::Pace,
@@ -118,30 +117,6 @@ impl SqliteMemory {
         }
         Ok(result)
     }
-
-    /// Moves the log into the file and cuts it to nothing.
-    fn empty_log(&self) -> Result<(), StoreError> {
-        let is_busy: bool = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
-        let busy = || rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY), None);
-        if is_busy { Err(busy().into()) } else { Ok(()) }
-    }
-
-    /// Removes what deleted rows leave in the files: SQLite keeps copies of moved rows in unused parts of its pages, and earlier pages in
-    /// its log.
-    fn scrub(&self) -> Result<(), StoreError> {
-        file::while_busy(|| Ok(self.connection.execute_batch("VACUUM")?))?;
-        // SQLite does not wait for the checkpoint of another process.
-        file::while_busy(|| self.empty_log())?;
-        let Some(path) = self.connection.path().map(Path::new) else { return Ok(()) };
-        let kept = beside(path, recovery::KEPT);
-        for broken in [kept.clone(), beside(&kept, "-wal"), beside(&kept, "-shm")] {
-            match fs::remove_file(broken) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
-                _ => {}
-            }
-        }
-        Ok(())
-    }
 }
 
 impl MemoryStore for SqliteMemory {
@@ -183,7 +158,7 @@ impl MemoryStore for SqliteMemory {
     fn forget(&mut self, ids: &[MemoryId]) -> Result<u64, StoreError> {
         let forgotten = self.write(|change| change.forget(ids, Timestamp::now()))?;
         // Also without a deleted row: an earlier call may have failed at this.
-        self.scrub()?;
+        file::purge(&self.connection)?;
         Ok(forgotten)
     }
 

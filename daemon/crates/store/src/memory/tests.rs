@@ -12,6 +12,7 @@ use cohab_memory::{
 use tempfile::TempDir;
 
 use super::*;
+use crate::form::beside;
 
 mod measured;
 mod seals;

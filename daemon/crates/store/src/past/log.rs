@@ -10,7 +10,7 @@ use cohab_model_api::{Scrub, Secrets};
 use cohab_text::cut::{head, tail};
 
 use super::SqlitePast;
-use crate::worker::{Hold, Worker};
+use crate::worker::Worker;
 
 /// How long entries wait for others. The daemon's sudden end takes them.
 const GATHERS: Duration = Duration::from_millis(250);
@@ -28,9 +28,6 @@ pub enum PastEntry {
 pub struct PastLog {
     worker: Worker<PastEntry>,
 }
-
-/// Keeps the file of a [`PastLog`] open.
-pub struct PastHold(#[expect(dead_code, reason = "it lives")] Hold<PastEntry>);
 
 impl PastLog {
     /// A log in this file with the key in `key_dir`; neither need exist. Nothing is touched before the first entry.
@@ -59,12 +56,6 @@ impl PastLog {
     /// Queues an entry. Never waits.
     pub fn keep(&self, entry: PastEntry) {
         self.worker.enqueue(entry);
-    }
-
-    /// Keeps the file open as long as the result lives, for a series of entries.
-    #[must_use]
-    pub fn hold(&self) -> PastHold {
-        PastHold(self.worker.hold())
     }
 
     /// Waits until all is written, a second at most. Blocks.

@@ -25,7 +25,7 @@ mod verify;
 mod write;
 
 use std::{
-    fs, io,
+    io,
     path::{Path, PathBuf},
 };
 
@@ -35,11 +35,10 @@ use cohab_memory::past::{
 };
 use rusqlite::{Connection, Transaction, TransactionBehavior, config::DbConfig};
 
-pub use self::log::{PastEntry, PastHold, PastLog, prepared};
+pub use self::log::{PastEntry, PastLog, prepared};
 use self::{delete::Limits, schema::FORM, write::Additions};
 use crate::{
     StoreError, file,
-    form::beside,
     health::{self, Health},
     key_folder::KeyFolder,
     memory::seal_key,
@@ -132,30 +131,6 @@ impl SqlitePast {
         self.unsettled += 1;
         Ok(result)
     }
-
-    /// Moves the log into the file and cuts it to nothing.
-    fn empty_log(&self) -> Result<(), StoreError> {
-        let is_busy: bool = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
-        let busy = || rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY), None);
-        if is_busy { Err(busy().into()) } else { Ok(()) }
-    }
-
-    /// Removes what deleted rows leave in the files: SQLite keeps copies of moved rows in unused parts of its pages, and earlier pages in
-    /// its log.
-    fn scrub(&self) -> Result<(), StoreError> {
-        file::while_busy(|| Ok(self.connection.execute_batch("VACUUM")?))?;
-        // SQLite does not wait for the checkpoint of another process.
-        file::while_busy(|| self.empty_log())?;
-        let Some(path) = self.connection.path().map(Path::new) else { return Ok(()) };
-        let kept = beside(path, recovery::KEPT);
-        for broken in [kept.clone(), beside(&kept, "-wal"), beside(&kept, "-shm")] {
-            match fs::remove_file(broken) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-                _ => {}
-            }
-        }
-        Ok(())
-    }
 }
 
 impl PastStore for SqlitePast {
@@ -196,7 +171,7 @@ impl PastStore for SqlitePast {
             Ok(forgotten)
         })?;
         // Also without a deleted row: an earlier call may have failed at this.
-        self.scrub()?;
+        file::purge(&self.connection)?;
         Ok(forgotten)
     }
 

@@ -1,6 +1,7 @@
 use std::{
     cell::Cell,
     ffi::OsString,
+    fs,
     os::unix::{ffi::OsStringExt, fs::PermissionsExt},
     path::PathBuf,
     time::Duration,
@@ -16,6 +17,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
+use crate::form::beside;
 
 mod forgetting;
 mod kept_log;

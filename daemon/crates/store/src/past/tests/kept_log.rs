@@ -20,13 +20,11 @@ fn what_is_kept_is_found_in_the_file() {
     let bench = Bench::new();
     let log = log(&bench);
     assert!(!bench.file().exists());
-    let hold = log.hold();
     for n in 0..50 {
         log.keep(PastEntry::Run(run(&format!("echo {n}"), n)));
     }
     log.keep(PastEntry::Turn(turn("why?", 60)));
     log.flush();
-    drop(hold);
     let counts = bench.open().counts().unwrap();
     assert_eq!((counts.lines, counts.turns, log.take_trouble()), (50, 1, None));
 }

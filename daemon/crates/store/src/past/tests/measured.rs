@@ -183,7 +183,7 @@ fn measure(runs: i64, turns: i64) {
     let bench = Bench::new();
     let mut store = bench.open();
     let filled = fill(&mut store, runs, 0);
-    store.empty_log().unwrap();
+    file::empty_log(&store.connection).unwrap();
     let bytes = fs::metadata(bench.file()).unwrap().len();
     let counts = store.counts().unwrap();
     let (_, entries) = index::totals(&store.connection).unwrap();

@@ -81,7 +81,7 @@ fn each_flipped_byte_of_a_value_is_found() {
     let folder = Some("/srv/qqfolder".into());
     let output_tail = "qqoutput".to_owned();
     add(&mut store, &[NewRun { folder, output_tail, ..run("qqline", 1) }], &[turn("qqquestion", 2)]);
-    store.empty_log().unwrap();
+    file::empty_log(&store.connection).unwrap();
     drop(store);
     let bytes = fs::read(bench.file()).unwrap();
     let line = vec![PastId::Line(1)];
