@@ -23,6 +23,8 @@ pub const EARLIER: &str = "earlier-conversation";
 pub const ATTACHED: &str = "attached";
 /// Tag of the block with remembered facts.
 pub const MEMORY: &str = "memory";
+/// Tag of the block with remembered texts that strangers may have written.
+pub const DOUBTFUL_MEMORY: &str = "doubtful-memory";
 /// Tag of the block with what the user adds to a running turn.
 pub const ADDED: &str = "added";
 

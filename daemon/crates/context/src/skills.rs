@@ -30,7 +30,7 @@ const MAX_DESCRIPTION_COLUMNS: usize = 300;
 /// Longest text that is read on demand, in bytes.
 pub const MAX_TEXT_BYTES: usize = 48 * 1024;
 /// The file of a skill.
-const FILE: &str = "SKILL.md";
+pub const SKILL_FILE: &str = "SKILL.md";
 
 /// A skill by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ pub fn list(folder: &Path, project: Option<&Path>, skipped: &mut Vec<Skipped>) -
     let mut paths: Vec<PathBuf> = entries.flatten().take(MAX_ENTRIES).map(|entry| entry.path()).collect();
     paths.sort();
     let mut skills: Vec<Skill> = Vec::new();
-    for path in paths.into_iter().map(|path| path.join(FILE)) {
+    for path in paths.into_iter().map(|path| path.join(SKILL_FILE)) {
         let reason = match text_file::read(&path, bounds, HEAD_BYTES) {
             Ok(None) => continue,
             Ok(Some(_)) if skills.len() == MAX_SKILLS => format!("there are already {MAX_SKILLS} skills before it"),
@@ -99,13 +99,19 @@ pub fn list(folder: &Path, project: Option<&Path>, skipped: &mut Vec<Skipped>) -
     skills
 }
 
+/// Whether a skill may have this name: up to 64 letters, digits, `-` and `_`.
+#[must_use]
+pub fn is_name(name: &str) -> bool {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    !name.is_empty() && name.len() <= MAX_NAME_CHARS && name.chars().all(is_of_name)
+}
+
 /// Name and description of a skill; without a name in the text, the folder's name.
 fn named(text: &str, path: &Path) -> Result<(String, String), &'static str> {
     let (head, _) = front_matter(text).ok_or("does not begin with `---`, name, description and `---`")?;
     let folder = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     let name = field(head, "name").or(folder).unwrap_or_default();
-    let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    if name.is_empty() || name.len() > MAX_NAME_CHARS || !name.chars().all(is_of_name) {
+    if !is_name(&name) {
         return Err("its name is not made of up to 64 letters, digits, `-` and `_`");
     }
     let description = one_line(&field(head, "description").unwrap_or_default(), MAX_DESCRIPTION_COLUMNS);

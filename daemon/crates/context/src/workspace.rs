@@ -16,7 +16,7 @@ use super::{
 use crate::trust::TrustedFolders;
 
 /// Folder of the user's skills, in the settings folder.
-const OWN_SKILLS: &str = "skills";
+pub const OWN_SKILLS: &str = "skills";
 /// Folder of a project's skills.
 const PROJECT_SKILLS: &str = ".cohab/skills";
 /// Most folders above the working directory that are searched.

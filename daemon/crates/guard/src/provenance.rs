@@ -183,6 +183,9 @@ impl UserPlaces {
         if query_text::inside(text, "piped-input").is_some() {
             labels.push(Label::new(Origin::External, "what was piped in"));
         }
+        if query_text::inside(text, query::DOUBTFUL_MEMORY).is_some() {
+            labels.push(Label::new(Origin::External, "a doubtful memory"));
+        }
         let cwd = query_text::inside(text, "environment").and_then(|lines| lines.lines().next()?.strip_prefix("cwd: "));
         let cwd = cwd.map_or(self.workspace.as_path(), Path::new);
         labels.extend(attached_paths(text).map(|given| self.of_file(&self.absolute(given, cwd), given)));
@@ -302,6 +305,13 @@ mod tests {
         for file in ["../../../bob/x", "~/Downloads/x", "/tmp/x"] {
             assert_eq!(attached(file).iter().find(|label| label.is_foreign()).unwrap().source, format!("`{file}`"));
         }
+    }
+
+    #[test]
+    fn a_memory_that_strangers_may_have_written_counts_as_theirs() {
+        let with = |tag: &str| asked(&format!("<{tag}>\n- x\n</{tag}>\n<question>\nq\n</question>"));
+        assert!(!with("memory").iter().any(Label::is_foreign));
+        assert!(with("doubtful-memory").iter().any(Label::is_foreign));
     }
 
     #[test]

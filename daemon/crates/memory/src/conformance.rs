@@ -7,7 +7,7 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::{
-    record::{Memory, MemoryId, NewMemory, Origin, Scope},
+    record::{Memory, MemoryId, NewMemory, Origin, Scope, Source},
     store::{MemoryStore, Remembered},
 };
 
@@ -18,6 +18,8 @@ pub fn all<S: MemoryStore>(empty: impl Fn() -> S) {
     a_newer_record_supersedes_and_keeps_the_history(&mut empty());
     a_fact_of_a_project_is_not_seen_from_another(&mut empty());
     a_forgotten_fact_is_gone_with_its_versions(&mut empty());
+    a_source_is_revoked_with_all_that_came_of_it(&mut empty());
+    trust_is_never_higher_than_its_origin_allows(&mut empty());
     hostile_texts_and_words_are_data(&mut empty());
     an_untouched_store_has_no_faults(&mut empty());
 }
@@ -25,7 +27,7 @@ pub fn all<S: MemoryStore>(empty: impl Fn() -> S) {
 /// A fact of the user that holds everywhere.
 #[must_use]
 pub fn fact(text: &str) -> NewMemory {
-    NewMemory { text: text.to_owned(), scope: Scope::Everywhere, origin: Origin::Prompt, folder: "/home/ann".into() }
+    NewMemory::stated(text.to_owned(), Scope::Everywhere, Origin::Prompt, "/home/ann".into())
 }
 
 /// A fact that holds below `root`.
@@ -37,10 +39,20 @@ pub fn fact_of(root: &str, text: &str) -> NewMemory {
 /// A stored fact of the user that holds everywhere, stated on 3 November 2026.
 #[must_use]
 pub fn memory(id: u64, text: &str) -> Memory {
-    let NewMemory { text, scope, origin, folder } = fact(text);
-    let stated = at(1_793_664_000);
-    let trust = origin.trust_at_birth();
-    Memory { id: MemoryId(id), text, scope, origin, folder, trust, stated, valid_to: None, superseded_by: None }
+    let NewMemory { text, scope, origin, folder, trust, sources } = fact(text);
+    Memory {
+        id: MemoryId(id),
+        text,
+        scope,
+        origin,
+        folder,
+        trust,
+        stated: at(1_793_664_000),
+        valid_to: None,
+        superseded_by: None,
+        sources,
+        is_sound: true,
+    }
 }
 
 /// A moment, in seconds since the epoch.
@@ -145,6 +157,35 @@ fn a_forgotten_fact_is_gone_with_its_versions<S: MemoryStore>(store: &mut S) {
     assert_eq!(store.list(None).unwrap(), [other]);
     assert_eq!(store.forget(&[new.id]).unwrap(), 0);
     assert_eq!(store.faults().unwrap(), [], "what was forgotten is not missing");
+}
+
+fn a_source_is_revoked_with_all_that_came_of_it<S: MemoryStore>(store: &mut S) {
+    let from = |text: &str, sources: &[Source]| NewMemory {
+        origin: Origin::Accepted,
+        sources: sources.to_vec(),
+        ..fact(text)
+    };
+    let turn = Source::Turn("7".into());
+    let first = add(store, &from("blue runs the shop", &[Source::Commands, turn.clone()]), 1);
+    let derived = add(store, &from("blue is down on Mondays", &[Source::Fact(first.id)]), 2);
+    let edited = store.replace(derived.id, &fact("blue is down on Sundays"), at(3)).unwrap().unwrap();
+    let last = add(store, &from("ring Bo on Sundays", &[Source::Fact(edited.id)]), 4);
+    // A cycle of sources ends.
+    add(store, &from("unrelated", &[Source::Turn("77".into()), Source::Fact(MemoryId(999))]), 5);
+    assert_eq!(store.get(first.id).unwrap().unwrap().sources, [Source::Commands, turn.clone()]);
+    let all = store.derived_from(&turn).unwrap();
+    assert_eq!(all, [first.id, derived.id, edited.id, last.id]);
+    assert_eq!(store.derived_from(&Source::Fact(derived.id)).unwrap(), [last.id]);
+    assert_eq!(store.derived_from(&Source::Turn("%".into())).unwrap(), []);
+    store.forget(&all).unwrap();
+    assert_eq!(texts(&store.list(None).unwrap()), ["unrelated"]);
+}
+
+fn trust_is_never_higher_than_its_origin_allows<S: MemoryStore>(store: &mut S) {
+    let of = |text: &str, origin: Origin, trust: f64| NewMemory { origin, trust, ..fact(text) };
+    assert_eq!(add(store, &of("a proposal of a stranger", Origin::Accepted, 0.3), 1).trust, 0.3);
+    assert_eq!(add(store, &of("imported", Origin::Import, 0.9), 2).trust, 0.6);
+    assert_eq!(add(store, &of("not a number", Origin::Prompt, f64::NAN), 3).trust, 0.0);
 }
 
 fn hostile_texts_and_words_are_data<S: MemoryStore>(store: &mut S) {

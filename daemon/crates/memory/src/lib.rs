@@ -5,7 +5,8 @@
 //! - [`store::MemoryStore`] is the contract of a store. `conformance` holds the tests that every implementation has to pass.
 //! - [`statement`] reads what a user states: one line of clean text, and the scope that its words name.
 //! - [`past`] is about what was done: commands that ran, and questions with their answers.
-//! - [`proposals`] are facts that commands speak for, until the user accepts or rejects them.
+//! - [`inbox`] holds what is proposed, until the user accepts or rejects it. [`proposals`] are facts that commands speak for;
+//!   [`consolidation`] reads them off what was done.
 //! - [`relevance`] chooses the facts that a question is given. [`words`] are what both sides are compared by.
 //!
 //! Invariants: nothing is remembered that the user did not state; a fact of one project is never found from another; trust is set at
@@ -15,6 +16,8 @@
 
 #[cfg(any(test, feature = "testing"))]
 pub mod conformance;
+pub mod consolidation;
+pub mod inbox;
 pub mod past;
 pub mod proposals;
 pub mod record;

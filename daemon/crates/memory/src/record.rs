@@ -58,12 +58,18 @@ pub enum Origin {
     CommandLine,
     /// A file of facts that the user imported.
     Import,
+    /// A proposal that the user accepted.
+    Accepted,
 }
 
 impl Origin {
     /// All of them, with their word in a store.
-    const WORDS: [(Self, &'static str); 3] =
-        [(Self::Prompt, "prompt"), (Self::CommandLine, "command-line"), (Self::Import, "import")];
+    const WORDS: [(Self, &'static str); 4] = [
+        (Self::Prompt, "prompt"),
+        (Self::CommandLine, "command-line"),
+        (Self::Import, "import"),
+        (Self::Accepted, "accepted"),
+    ];
 
     /// Its word in a store.
     #[must_use]
@@ -81,14 +87,62 @@ impl Origin {
     #[must_use]
     pub fn trust_at_birth(self) -> f64 {
         match self {
-            Self::Prompt | Self::CommandLine => 0.9,
+            Self::Prompt | Self::CommandLine | Self::Accepted => 0.9,
             Self::Import => 0.6,
         }
     }
 }
 
+/// Trust below which a text may have been written by strangers: it reaches a model only with that note.
+pub const LEAST_TRUST: f64 = 0.5;
+
+/// What a record comes from besides the words of the user. Its text form is what `cohab memory why` shows.
+///
+/// ```
+/// use cohab_memory::record::{MemoryId, Source};
+/// assert_eq!("fact:12".parse(), Ok(Source::Fact(MemoryId(12))));
+/// assert_eq!(Source::Turn("a1".into()).to_string(), "turn:a1");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// A turn of the assistant, by its id.
+    Turn(String),
+    /// A file that was imported, by its path.
+    File(String),
+    /// Another fact.
+    Fact(MemoryId),
+    /// The commands that ran in a project.
+    Commands,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Turn(id) => write!(f, "turn:{id}"),
+            Self::File(path) => write!(f, "file:{path}"),
+            Self::Fact(id) => write!(f, "fact:{id}"),
+            Self::Commands => f.write_str("commands"),
+        }
+    }
+}
+
+impl FromStr for Source {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let unknown = || format!("`{text}` is no source, such as turn:ID, file:PATH, fact:ID or commands");
+        match text.split_once(':') {
+            Some(("turn", id)) if !id.is_empty() => Ok(Self::Turn(id.to_owned())),
+            Some(("file", path)) if !path.is_empty() => Ok(Self::File(path.to_owned())),
+            Some(("fact", id)) => id.parse().map(Self::Fact).map_err(|_| unknown()),
+            None if text == "commands" => Ok(Self::Commands),
+            _ => Err(unknown()),
+        }
+    }
+}
+
 /// A fact to be remembered.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct NewMemory {
     /// One line of clean text, as [`statement::clean`](crate::statement::clean) returns it.
     pub text: String,
@@ -98,6 +152,18 @@ pub struct NewMemory {
     pub origin: Origin,
     /// The folder in which it was stated.
     pub folder: PathBuf,
+    /// From 0 to 1, at most [`Origin::trust_at_birth`].
+    pub trust: f64,
+    /// What it was derived from; empty if the user stated it.
+    pub sources: Vec<Source>,
+}
+
+impl NewMemory {
+    /// A fact that was derived from nothing.
+    #[must_use]
+    pub fn stated(text: String, scope: Scope, origin: Origin, folder: PathBuf) -> Self {
+        Self { text, scope, origin, folder, trust: origin.trust_at_birth(), sources: Vec::new() }
+    }
 }
 
 /// A remembered fact.
@@ -121,6 +187,10 @@ pub struct Memory {
     pub valid_to: Option<Timestamp>,
     /// The record that took its place.
     pub superseded_by: Option<MemoryId>,
+    /// What it was derived from; empty if the user stated it.
+    pub sources: Vec<Source>,
+    /// Whether it is as this program wrote it. One that another program changed is in quarantine: it is listed, but given to no question.
+    pub is_sound: bool,
 }
 
 #[cfg(test)]
@@ -149,5 +219,21 @@ mod tests {
             assert_eq!((Origin::of_word(word), origin.word()), (Some(origin), word));
         }
         assert_eq!(Origin::of_word("model"), None);
+    }
+
+    #[test]
+    fn a_source_is_read_as_it_is_written() {
+        let all = [
+            Source::Turn("018f-2".into()),
+            Source::File("/a b/c:d.jsonl".into()),
+            Source::Fact(MemoryId(3)),
+            Source::Commands,
+        ];
+        for source in all {
+            assert_eq!(source.to_string().parse(), Ok(source));
+        }
+        for text in ["", "turn:", "file:", "fact:x", "fact:", "commands:", "web:x"] {
+            assert!(text.parse::<Source>().is_err(), "{text}");
+        }
     }
 }

@@ -31,7 +31,7 @@ pub fn chosen(words: &[String], found: FoundFacts) -> Vec<Memory> {
         let words: f64 = hit.words.iter().filter_map(|index| weights.get(*index)).sum();
         words * hit.memory.trust
     };
-    let relevant = found.hits.into_iter().filter(is_relevant);
+    let relevant = found.hits.into_iter().filter(|hit| hit.memory.is_sound && is_relevant(hit));
     let mut scored: Vec<(f64, Memory)> = relevant.map(|hit| (score(&hit), hit.memory)).collect();
     scored
         .sort_by(|(a, one), (b, other)| b.total_cmp(a).then(other.stated.cmp(&one.stated)).then(other.id.cmp(&one.id)));
@@ -121,6 +121,15 @@ mod tests {
         let words = words::content("where is staging");
         let mut both = found(&words, &["staging is on host evil", "staging is on host blue"]);
         both.hits[0].memory.trust = 0.3;
+        let chosen: Vec<String> = chosen(&words, both).into_iter().map(|memory| memory.text).collect();
+        assert_eq!(chosen, ["staging is on host blue"]);
+    }
+
+    #[test]
+    fn a_fact_in_quarantine_is_not_given() {
+        let words = words::content("where is staging");
+        let mut both = found(&words, &["staging is on host evil", "staging is on host blue"]);
+        both.hits[0].memory.is_sound = false;
         let chosen: Vec<String> = chosen(&words, both).into_iter().map(|memory| memory.text).collect();
         assert_eq!(chosen, ["staging is on host blue"]);
     }

@@ -4,7 +4,10 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use crate::record::{Memory, MemoryId, NewMemory};
+use crate::{
+    inbox::ProposalId,
+    record::{Memory, MemoryId, NewMemory, Source},
+};
 
 /// Most facts that a store holds, their history included.
 pub const MAX_MEMORIES: u64 = 100_000;
@@ -43,6 +46,8 @@ pub struct Hit {
 pub enum MemoryFault {
     /// The seal of this record is not that of its content.
     Changed(MemoryId),
+    /// The seal of this proposal is not that of its content.
+    Proposal(ProposalId),
     /// Records are missing: their seals are in the journal, but not the rows.
     Missing(MemoryId),
     /// The journal of changes is cut or was changed, from this entry on, counted from 1.
@@ -88,11 +93,17 @@ pub trait MemoryStore {
     fn list(&self, folder: Option<&Path>) -> Result<Vec<Memory>, Self::Error>;
 
     /// The valid facts that hold in `folder`, or anywhere with `None`, and have one of these words in any form: `tests` finds `test`.
-    /// A word is data, with any characters in it.
+    /// A word is data, with any characters in it. Facts in quarantine are among them, and marked.
     ///
     /// # Errors
     /// They cannot be read.
     fn search(&self, words: &[String], folder: Option<&Path>) -> Result<FoundFacts, Self::Error>;
+
+    /// The records that come from this source, directly or by way of other facts, with all their versions; ascending.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    fn derived_from(&self, source: &Source) -> Result<Vec<MemoryId>, Self::Error>;
 
     /// Deletes these records and all their versions. Afterwards no file of the store contains their text. Returns the number of
     /// records that were deleted.

@@ -37,6 +37,7 @@ fn notice(memories: &[Memory], today: Date, time_zone: &TimeZone) -> Option<Stri
     let source = match first.origin {
         Origin::Prompt | Origin::CommandLine => "from you",
         Origin::Import => "imported",
+        Origin::Accepted => "accepted by you",
     };
     let more = if rest.is_empty() { String::new() } else { format!(" · {} more", rest.len()) };
     Some(format!("memory: {} · {source}, {day}{more}", one_line(&first.text, FACT_COLUMNS)))

@@ -33,6 +33,7 @@ pub(super) enum Purpose {
     PastRun,
     PastTurn,
     Rejected,
+    Proposal,
 }
 
 impl Purpose {
@@ -47,6 +48,7 @@ impl Purpose {
             Self::PastRun => b"past run\n",
             Self::PastTurn => b"past turn\n",
             Self::Rejected => b"rejected\n",
+            Self::Proposal => b"proposal\n",
         }
     }
 }

@@ -159,7 +159,7 @@ fn remembered(home: &Home, evil: &str) {
     let paths = &home.paths;
     let mut store = SqliteMemory::create(&paths.memory_file(), &paths.memory_key_dir()).expect("made");
     let (scope, origin) = (Scope::Everywhere, Origin::Import);
-    let new = NewMemory { text: evil.to_owned(), scope, origin, folder: evil.into() };
+    let new = NewMemory::stated(evil.to_owned(), scope, origin, evil.into());
     store.remember(&new, at(0)).expect("kept");
 }
 

@@ -25,7 +25,7 @@ use std::{
 use clap::{Args, Subcommand};
 use cohab_memory::{
     past::record::{PastId, RunSource},
-    record::MemoryId,
+    record::{MemoryId, Source},
 };
 use cohab_protocol::Paths;
 use jiff::Zoned;
@@ -104,9 +104,9 @@ pub enum MemoryCommand {
     Export,
     /// Remember the facts in a file that `export` wrote, or import the history of a shell
     Import(ImportArgs),
-    /// List facts that the commands of this project speak for
+    /// List what is proposed to be remembered
     Inbox(inbox::InboxArgs),
-    /// Make proposals of the inbox facts
+    /// Take proposals of the inbox over
     Accept(inbox::ProposalArgs),
     /// Never propose these again
     Reject(inbox::ProposalArgs),
@@ -188,6 +188,23 @@ impl std::str::FromStr for AnyId {
     }
 }
 
+/// A source of commands or of facts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AnySource {
+    /// Of commands: `bash`.
+    Runs(RunSource),
+    /// Of facts: `turn:ID`, `file:PATH`.
+    Facts(Source),
+}
+
+impl std::str::FromStr for AnySource {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        RunSource::of_word(text).map(Self::Runs).map_or_else(|| text.parse().map(Self::Facts), Ok)
+    }
+}
+
 /// What to delete.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(group = clap::ArgGroup::new("which").required(true).multiple(false))]
@@ -195,9 +212,9 @@ pub struct ForgetArgs {
     /// Numbers of facts, or ids of what was done
     #[arg(value_name = "ID", group = "which")]
     pub ids: Vec<AnyId>,
-    /// Delete the commands of one source: shell, bash, zsh, fish, atuin
-    #[arg(long, value_name = "SOURCE", group = "which", value_parser = forget_past::source)]
-    pub source: Option<RunSource>,
+    /// Delete what comes from a source: commands of shell, bash, zsh, fish or atuin; facts of a source that `why` names
+    #[arg(long, value_name = "SOURCE", group = "which")]
+    pub source: Option<AnySource>,
     /// Delete the commands and questions before this time: a date, `last year`, `3 months ago`
     #[arg(long, value_name = "WHEN", group = "which")]
     pub before: Option<String>,

@@ -1,6 +1,11 @@
 use std::{fs, path::Path};
 
 use clap::Parser;
+use cohab_memory::{
+    inbox::{Inbox as _, NewProposal, Proposed},
+    record::{NewMemory, Origin, Scope},
+    store::MemoryStore as _,
+};
 use cohab_store::memory::SqliteMemory;
 use cohab_text::{sanitize::sanitize, terminal_attack_fixtures::HOSTILE};
 use serde_json::Value;
@@ -11,6 +16,8 @@ use crate::cli::{
     testing::{Home, at},
 };
 
+#[path = "memory/inbox_tests.rs"]
+mod inbox_tests;
 #[path = "memory/past_tests.rs"]
 mod past;
 #[path = "memory/transfer_tests.rs"]
@@ -68,6 +75,11 @@ impl Desk {
         let listed: Value = serde_json::from_str(&self.run(&["list", "--all", "--json"]).0).expect("JSON");
         let texts = listed["facts"].as_array().expect("a list").iter();
         texts.map(|fact| fact["text"].as_str().expect("text").to_owned()).collect()
+    }
+
+    fn facts_store(&self) -> SqliteMemory {
+        let paths = &self.home.paths;
+        SqliteMemory::create(&paths.memory_file(), &paths.memory_key_dir()).expect("made")
     }
 
     fn file(&self, text: &str) -> String {
@@ -199,7 +211,7 @@ fn several_facts_are_forgotten_only_by_a_yes() {
     desk.add("production is on host red");
     let rows = "2  production is on host red · 2 days ago\n1  staging is on host blue · 2 days ago\n";
     let (told, errors, is_done) = desk.run(&["forget", "--query", "host"]);
-    let refused = "error: 2 facts have these words; none was deleted\nHint: ";
+    let refused = "error: 2 facts have these words; nothing was deleted\nHint: ";
     assert_eq!((told.as_str(), is_done), (rows, false));
     assert_eq!(errors, format!("{refused}`cohab memory forget 2` deletes one by its number, `--yes` all of them\n"));
     let errors = desk.run(&["forget", "--at-prompt", "--query=host"]).1;
@@ -260,15 +272,20 @@ fn hostile_facts_reach_the_output_clean() {
     let desk = Desk::new();
     let evil: Vec<&str> = HOSTILE.iter().map(|row| row.bytes).collect();
     let text = format!("found it {} there", evil.join(" "));
-    let new = cohab_memory::record::NewMemory {
-        text: text.clone(),
-        scope: cohab_memory::record::Scope::Everywhere,
-        origin: cohab_memory::record::Origin::Import,
-        folder: Path::new(&text).into(),
+    let mut store = desk.facts_store();
+    let fact = |text: &str| NewMemory {
+        sources: vec![Source::File(text.to_owned())],
+        ..NewMemory::stated(text.to_owned(), Scope::Everywhere, Origin::Import, Path::new(text).into())
     };
-    let paths = &desk.home.paths;
-    let mut store = SqliteMemory::create(&paths.memory_file(), &paths.memory_key_dir()).expect("made");
-    cohab_memory::store::MemoryStore::remember(&mut store, &new, at(0)).expect("kept");
+    store.remember(&fact(&text), at(0)).expect("kept");
+    let skill = Proposed::Procedure { name: text.clone(), text: text.clone() };
+    for what in [Proposed::Fact { text: format!("{text}!") }, skill] {
+        let evidence = text.clone();
+        let sources = fact(&text).sources;
+        let folder = Path::new(&text).into();
+        let new = NewProposal { what, scope: Scope::Everywhere, trust: 0.3, sources, evidence, folder };
+        store.propose(&new, at(0)).expect("kept");
+    }
     drop(store);
     for args in [
         &["list"][..],
@@ -279,6 +296,12 @@ fn hostile_facts_reach_the_output_clean() {
         &["why", "1"],
         &["why", "1", "--json"],
         &["export"],
+        &["inbox"],
+        &["inbox", "--json"],
+        &["inbox", "1"],
+        &["inbox", "2"],
+        &["reject", "2"],
+        &["reject", "1"],
         &["forget", "1"],
     ] {
         let (told, errors, _) = desk.run(args);

@@ -23,7 +23,7 @@ mod tools;
 pub use tasks::text as tasks_text;
 
 use super::{
-    query::{ADDED, ATTACHED, EARLIER, MEMORY, Query},
+    query::{ADDED, ATTACHED, DOUBTFUL_MEMORY, EARLIER, MEMORY, Query},
     skills::Skill,
 };
 
@@ -67,6 +67,7 @@ pub const SECTIONS: &[Section] = &[
     asked("project identity", "project-identity", project_identity::text),
     asked("project skills", "project-skills", project_skills::text),
     asked("memory", MEMORY, memory::text),
+    asked("doubtful memory", DOUBTFUL_MEMORY, memory::doubtful_text),
     asked("tasks", "tasks", |query| tasks_text(query.tasks)),
     asked("tone", "tone", |query| tone::text(query.question)),
     asked("piped input", "piped-input", piped_input::text),

@@ -71,17 +71,25 @@ pub(super) struct Sealed {
     pub table: &'static str,
     pub number: &'static str,
     pub columns: &'static str,
-    pub sealed: usize,
+    /// How many columns of this row are sealed.
+    pub sealed_columns: fn(&Row<'_>) -> Result<usize, rusqlite::Error>,
 }
 
-const JOURNAL: Sealed =
-    Sealed { purpose: Purpose::MemoryEntry, table: "journal", number: "n", columns: COLUMNS, sealed: SEALED };
+const JOURNAL: Sealed = Sealed {
+    purpose: Purpose::MemoryEntry,
+    table: "journal",
+    number: "n",
+    columns: COLUMNS,
+    sealed_columns: |_| Ok(SEALED),
+};
 
 /// Seals a row that was just written, as it is stored.
 pub(super) fn seal_row(transaction: &Transaction<'_>, key: &Key, of: &Sealed, number: i64) -> Result<Mac, StoreError> {
     let Sealed { table, number: name, columns, .. } = of;
     let query = format!("SELECT {columns} FROM {table} WHERE {name} = ?1");
-    let mac = transaction.prepare_cached(&query)?.query_row([number], |row| seal(key, of.purpose, row, of.sealed))?;
+    let mac = transaction
+        .prepare_cached(&query)?
+        .query_row([number], |row| seal(key, of.purpose, row, (of.sealed_columns)(row)?))?;
     let update = format!("UPDATE {table} SET mac = ?2 WHERE {name} = ?1");
     transaction.prepare_cached(&update)?.execute(params![number, mac.bytes()])?;
     Ok(mac)

@@ -12,18 +12,18 @@
 //! This module decides nothing about relevance and does not check whether a text may be remembered.
 
 mod head;
+mod inbox;
 mod journal;
 mod read;
-mod rejected;
 mod rows;
 mod schema;
 mod verify;
 mod write;
 
-use std::path::Path;
+use std::{cell::OnceCell, path::Path};
 
 use cohab_memory::{
-    record::{Memory, MemoryId, NewMemory},
+    record::{Memory, MemoryId, NewMemory, Source},
     store::{FoundFacts, MemoryFault, MemoryStore, Remembered},
 };
 use jiff::Timestamp;
@@ -48,6 +48,8 @@ pub(crate) fn seal_key(keys: &KeyFolder) -> std::io::Result<Key> {
 pub struct SqliteMemory {
     connection: Connection,
     keys: KeyFolder,
+    /// The key, once it was read.
+    key: OnceCell<Option<Key>>,
     pace: Pace,
 }
 
@@ -89,7 +91,18 @@ impl SqliteMemory {
     fn of(connection: Connection, key_dir: &Path) -> Result<Self, StoreError> {
         // The head must not be ahead of the disk after a power failure.
         connection.pragma_update(None, "synchronous", "FULL")?;
-        Ok(Self { connection, keys: KeyFolder::at(key_dir), pace: Pace::default() })
+        Ok(Self { connection, keys: KeyFolder::at(key_dir), key: OnceCell::new(), pace: Pace::default() })
+    }
+
+    /// The file for reading, with the key if it can be read.
+    fn sealed(&self) -> read::Sealed<'_> {
+        let read = || {
+            self.keys.existing_key().unwrap_or_else(|error| {
+                tracing::warn!(%error, "the key of the remembered facts cannot be read");
+                None
+            })
+        };
+        read::Sealed { connection: &self.connection, key: self.key.get_or_init(read).as_ref() }
     }
 
     /// Commits everything that `write` changes, or nothing. The head allows the old and the new end of the journal before the commit,
@@ -123,7 +136,7 @@ impl MemoryStore for SqliteMemory {
     type Error = StoreError;
 
     fn remember(&mut self, new: &NewMemory, now: Timestamp) -> Result<Remembered, StoreError> {
-        self.write(|change| match read::known(change.transaction(), new)? {
+        self.write(|change| match read::known(change.sealed(), new)? {
             Some(known) => Ok(Remembered::Known(known)),
             None => change.add(new, now).map(Remembered::New),
         })
@@ -131,7 +144,7 @@ impl MemoryStore for SqliteMemory {
 
     fn replace(&mut self, old: MemoryId, new: &NewMemory, now: Timestamp) -> Result<Option<Memory>, StoreError> {
         self.write(|change| {
-            let valid = read::get(change.transaction(), old)?.filter(|memory| memory.valid_to.is_none());
+            let valid = read::get(change.sealed(), old)?.filter(|memory| memory.valid_to.is_none());
             let Some(valid) = valid else { return Ok(None) };
             let memory = change.add(new, now)?;
             change.supersede(valid.id, memory.id, now)?;
@@ -140,19 +153,23 @@ impl MemoryStore for SqliteMemory {
     }
 
     fn get(&self, id: MemoryId) -> Result<Option<Memory>, StoreError> {
-        read::get(&self.connection, id)
+        read::get(self.sealed(), id)
     }
 
     fn versions(&self, id: MemoryId) -> Result<Vec<Memory>, StoreError> {
-        read::versions(&self.connection, id)
+        read::versions(self.sealed(), id)
     }
 
     fn list(&self, folder: Option<&Path>) -> Result<Vec<Memory>, StoreError> {
-        read::list(&self.connection, folder)
+        read::list(self.sealed(), folder)
     }
 
     fn search(&self, words: &[String], folder: Option<&Path>) -> Result<FoundFacts, StoreError> {
-        read::search(&self.connection, words, folder)
+        read::search(self.sealed(), words, folder)
+    }
+
+    fn derived_from(&self, source: &Source) -> Result<Vec<MemoryId>, StoreError> {
+        read::derived_from(self.sealed(), source)
     }
 
     fn forget(&mut self, ids: &[MemoryId]) -> Result<u64, StoreError> {

@@ -6,25 +6,49 @@ use std::{
 };
 
 use cohab_memory::{
-    record::{Memory, MemoryId, NewMemory},
+    record::{Memory, MemoryId, NewMemory, Source},
     store::{FoundFacts, Hit},
     words::MAX_WORDS,
 };
-use rusqlite::{Connection, OptionalExtension, params, params_from_iter, types::Value};
+use rusqlite::{Connection, Params, params, params_from_iter, types::Value};
 
-use super::rows::{COLUMNS, VisibleRoots, folded, memory, number, root};
-use crate::StoreError;
+use super::{
+    rows::{COLUMNS, VisibleRoots, folded, memory, number, root},
+    verify,
+};
+use crate::{StoreError, seal::Key};
 
 /// Counting the facts with one word stops here; the newest are counted first.
 const MAX_WITH_WORD: usize = 256;
 /// Most facts that a search returns. Those with its rarest words come first.
 const MAX_HITS: usize = 256;
 
+/// A file with the key of its seals. Without one no fact is sound.
+#[derive(Clone, Copy)]
+pub(super) struct Sealed<'a> {
+    pub connection: &'a Connection,
+    pub key: Option<&'a Key>,
+}
+
+impl Sealed<'_> {
+    /// The facts that fulfil this condition, in this order.
+    fn facts(&self, condition: &str, values: impl Params) -> Result<Vec<Memory>, StoreError> {
+        let query = format!("SELECT {COLUMNS}, mac FROM memories WHERE {condition}");
+        let mut statement = self.connection.prepare_cached(&query)?;
+        let mut rows = statement.query(values)?;
+        let mut facts = Vec::new();
+        while let Some(row) = rows.next()? {
+            let is_sound = self.key.is_some_and(|key| verify::is_sound(self.connection, key, row).unwrap_or(false));
+            facts.push(Memory { is_sound, ..memory(row)? });
+        }
+        Ok(facts)
+    }
+}
+
 /// The record of this number.
-pub(super) fn get(connection: &Connection, id: MemoryId) -> Result<Option<Memory>, StoreError> {
+pub(super) fn get(of: Sealed<'_>, id: MemoryId) -> Result<Option<Memory>, StoreError> {
     let Some(id) = number(id) else { return Ok(None) };
-    let query = format!("SELECT {COLUMNS} FROM memories WHERE id = ?1");
-    Ok(connection.prepare_cached(&query)?.query_row([id], memory).optional()?)
+    Ok(of.facts("id = ?1", [id])?.pop())
 }
 
 /// Number of records, the superseded ones included.
@@ -34,21 +58,20 @@ pub(super) fn records(connection: &Connection) -> Result<u64, StoreError> {
 }
 
 /// The valid fact with this text and scope.
-pub(super) fn known(connection: &Connection, new: &NewMemory) -> Result<Option<Memory>, StoreError> {
-    let query = format!("SELECT {COLUMNS} FROM memories WHERE valid_to_ms IS NULL AND root = ?1 AND text = ?2");
-    let mut statement = connection.prepare_cached(&query)?;
-    Ok(statement.query_row(params![root(&new.scope), new.text], memory).optional()?)
+pub(super) fn known(of: Sealed<'_>, new: &NewMemory) -> Result<Option<Memory>, StoreError> {
+    let facts = of.facts("valid_to_ms IS NULL AND root = ?1 AND text = ?2", params![root(&new.scope), new.text])?;
+    Ok(facts.into_iter().find(|fact| fact.is_sound))
 }
 
 /// All versions of a fact, oldest first.
-pub(super) fn versions(connection: &Connection, id: MemoryId) -> Result<Vec<Memory>, StoreError> {
-    let mut before = connection.prepare_cached("SELECT id FROM memories WHERE superseded_by = ?1")?;
+pub(super) fn versions(of: Sealed<'_>, id: MemoryId) -> Result<Vec<Memory>, StoreError> {
+    let mut before = of.connection.prepare_cached("SELECT id FROM memories WHERE superseded_by = ?1")?;
     let mut found = BTreeMap::new();
     // A damaged file may have a cycle: no record is visited twice.
     let mut visited = BTreeSet::from([id]);
     let mut next = vec![id];
     while let Some(id) = next.pop() {
-        let Some(version) = get(connection, id)? else { continue };
+        let Some(version) = get(of, id)? else { continue };
         let earlier = before.query_map([number(id)], |row| row.get::<_, i64>(0))?;
         let earlier: Vec<i64> = earlier.collect::<Result<_, _>>()?;
         let linked = earlier.into_iter().map(|id| MemoryId(id.cast_unsigned())).chain(version.superseded_by);
@@ -59,25 +82,36 @@ pub(super) fn versions(connection: &Connection, id: MemoryId) -> Result<Vec<Memo
 }
 
 /// The valid facts that hold in `folder`, newest first.
-pub(super) fn list(connection: &Connection, folder: Option<&Path>) -> Result<Vec<Memory>, StoreError> {
+pub(super) fn list(of: Sealed<'_>, folder: Option<&Path>) -> Result<Vec<Memory>, StoreError> {
     let roots = VisibleRoots::of(folder);
-    let query = format!(
-        "SELECT {COLUMNS} FROM memories WHERE valid_to_ms IS NULL AND {} ORDER BY stated_ms DESC, id DESC",
-        roots.condition("memories")
-    );
-    let mut statement = connection.prepare_cached(&query)?;
-    let facts = statement.query_map(params_from_iter(roots.values()), memory)?;
-    Ok(facts.collect::<Result<_, _>>()?)
+    let condition = format!("valid_to_ms IS NULL AND {} ORDER BY stated_ms DESC, id DESC", roots.condition("memories"));
+    of.facts(&condition, params_from_iter(roots.values()))
+}
+
+/// The records that come from this source, directly or by way of other facts, with their versions; ascending.
+pub(super) fn derived_from(of: Sealed<'_>, source: &Source) -> Result<Vec<MemoryId>, StoreError> {
+    let derived = of.facts("sources IS NOT NULL", [])?;
+    let mut found = BTreeSet::new();
+    let mut next = vec![source.clone()];
+    if let Source::Fact(id) = source {
+        next.extend(versions(of, *id)?.into_iter().map(|version| Source::Fact(version.id)));
+    }
+    while let Some(source) = next.pop() {
+        for fact in derived.iter().filter(|fact| fact.sources.contains(&source)) {
+            for version in versions(of, fact.id)? {
+                if found.insert(version.id) {
+                    next.push(Source::Fact(version.id));
+                }
+            }
+        }
+    }
+    Ok(found.into_iter().collect())
 }
 
 /// The valid facts that hold in `folder` and have one of these words.
-pub(super) fn search(
-    connection: &Connection,
-    words: &[String],
-    folder: Option<&Path>,
-) -> Result<FoundFacts, StoreError> {
+pub(super) fn search(of: Sealed<'_>, words: &[String], folder: Option<&Path>) -> Result<FoundFacts, StoreError> {
     // One state of the file for all queries.
-    let transaction = connection.unchecked_transaction()?;
+    let transaction = of.connection.unchecked_transaction()?;
     let roots = VisibleRoots::of(folder);
     let total = count(&transaction, &roots)?;
     let mut with_word = vec![0; words.len()];
@@ -100,7 +134,7 @@ pub(super) fn search(
     }
     let hits = hits.into_iter().map(|(id, mut words)| {
         words.sort_unstable();
-        Ok(get(&transaction, id)?.map(|memory| Hit { memory, words }))
+        Ok(get(of, id)?.map(|memory| Hit { memory, words }))
     });
     let hits: Vec<Option<Hit>> = hits.collect::<Result<_, StoreError>>()?;
     Ok(FoundFacts { total, with_word, hits: hits.into_iter().flatten().collect() })

@@ -6,13 +6,19 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use cohab_memory::record::{Memory, MemoryId, Origin, Scope};
+use cohab_memory::record::{Memory, MemoryId, Origin, Scope, Source};
 use jiff::Timestamp;
-use rusqlite::{Row, types::Value};
+use rusqlite::{
+    Row,
+    types::{Value, ValueRef},
+};
 
-/// The columns that [`memory`] reads. The first [`SEALED`] never change and are sealed.
-pub(super) const COLUMNS: &str = "id, text, root, origin, folder, trust, stated_ms, valid_to_ms, superseded_by";
-pub(super) const SEALED: usize = 7;
+/// The columns that [`memory`] reads. The first of them never change and are sealed ([`sealed_columns`]).
+pub(super) const COLUMNS: &str =
+    "id, text, root, origin, folder, trust, stated_ms, sources, valid_to_ms, superseded_by";
+/// Number of sealed columns; the last of them are the sources.
+const SEALED: usize = 8;
+const SOURCES: usize = SEALED - 1;
 
 /// Most folders above the folder of a query that can be the root of a project.
 const MAX_ROOTS: usize = 128;
@@ -24,14 +30,39 @@ pub(super) fn memory(row: &Row<'_>) -> Result<Memory, rusqlite::Error> {
     Ok(Memory {
         id: MemoryId(row.get::<_, i64>(0)?.cast_unsigned()),
         text: lossy(row, 1)?,
-        scope: if root.as_os_str().is_empty() { Scope::Everywhere } else { Scope::Project(root) },
+        scope: scope(root),
         origin: Origin::of_word(&origin).unwrap_or(Origin::Import),
         folder: path(row, 4)?,
         trust: row.get::<_, f64>(5)?.clamp(0.0, 1.0),
         stated: moment(row.get(6)?),
-        valid_to: row.get::<_, Option<i64>>(7)?.map(moment),
-        superseded_by: row.get::<_, Option<i64>>(8)?.map(|id| MemoryId(id.cast_unsigned())),
+        valid_to: row.get::<_, Option<i64>>(8)?.map(moment),
+        superseded_by: row.get::<_, Option<i64>>(9)?.map(|id| MemoryId(id.cast_unsigned())),
+        sources: sources(row, SOURCES)?,
+        // Only the seals show it.
+        is_sound: false,
     })
+}
+
+/// The scope of a root as it is stored.
+pub(super) fn scope(root: PathBuf) -> Scope {
+    if root.as_os_str().is_empty() { Scope::Everywhere } else { Scope::Project(root) }
+}
+
+/// How many columns of this row are sealed: rows of older files have no column of sources.
+pub(super) fn sealed_columns(row: &Row<'_>) -> Result<usize, rusqlite::Error> {
+    Ok(if row.get_ref(SOURCES)? == ValueRef::Null { SOURCES } else { SEALED })
+}
+
+/// Sources as they are stored; `None` without any.
+pub(super) fn sources_text(sources: &[Source]) -> Option<String> {
+    let lines: Vec<String> = sources.iter().map(|source| source.to_string().replace('\n', " ")).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// The sources in a column; what is none is left out.
+pub(super) fn sources(row: &Row<'_>, column: usize) -> Result<Vec<Source>, rusqlite::Error> {
+    let text = row.get_ref(column)?.as_bytes_or_null()?.map(String::from_utf8_lossy).unwrap_or_default();
+    Ok(text.lines().filter_map(|line| line.parse().ok()).collect())
 }
 
 /// A number of a record as SQLite has it; `None` for one that no record has.
@@ -107,7 +138,7 @@ fn normal(path: &Path) -> PathBuf {
     path.components().collect()
 }
 
-fn path(row: &Row<'_>, column: usize) -> Result<PathBuf, rusqlite::Error> {
+pub(super) fn path(row: &Row<'_>, column: usize) -> Result<PathBuf, rusqlite::Error> {
     Ok(OsStr::from_bytes(row.get_ref(column)?.as_blob()?).into())
 }
 
@@ -115,6 +146,6 @@ fn lossy(row: &Row<'_>, column: usize) -> Result<String, rusqlite::Error> {
     Ok(String::from_utf8_lossy(row.get_ref(column)?.as_bytes()?).into_owned())
 }
 
-fn moment(ms: i64) -> Timestamp {
+pub(super) fn moment(ms: i64) -> Timestamp {
     Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH)
 }

@@ -12,7 +12,8 @@ const MAX_PAGES: u32 = 262_144;
 ///
 /// `memories.root` is the root of the project, or empty for a fact that holds everywhere. Paths are bytes. `journal.id` is the changed
 /// record and `journal.other` the one that supersedes it. `valid_facts` counts by root: counting 100,000 rows takes milliseconds.
-/// `rejected` has seals of proposals, not their texts.
+/// `rejected` has seals of proposals, not their texts. `memories.sources` has a source a line. `proposals.body` is JSON.
+/// `inbox_notice` has one row at most: the time of the last line about the inbox, and the newest proposal at that time.
 const MIGRATIONS: &[&str] = &[
     "
     CREATE TABLE memories (
@@ -60,6 +61,24 @@ const MIGRATIONS: &[&str] = &[
 ",
     "
     CREATE TABLE rejected (mac BLOB NOT NULL PRIMARY KEY) STRICT, WITHOUT ROWID;
+",
+    "
+    ALTER TABLE memories ADD COLUMN sources TEXT;
+    CREATE INDEX journal_by_record ON journal (id);
+    CREATE TABLE proposals (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        key TEXT NOT NULL,
+        body TEXT NOT NULL,
+        root BLOB NOT NULL,
+        folder BLOB NOT NULL,
+        trust REAL NOT NULL,
+        sources TEXT,
+        evidence TEXT NOT NULL,
+        at_ms INTEGER NOT NULL,
+        mac BLOB NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX proposals_once ON proposals (root, key);
+    CREATE TABLE inbox_notice (at_ms INTEGER NOT NULL, proposal INTEGER NOT NULL) STRICT;
 ",
 ];
 

@@ -18,39 +18,39 @@ mod measured;
 mod seals;
 
 /// Places of a store.
-struct Bench {
+pub(super) struct Bench {
     folder: TempDir,
 }
 
 impl Bench {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self { folder: tempfile::tempdir().expect("a folder") }
     }
 
-    fn file(&self) -> PathBuf {
+    pub fn file(&self) -> PathBuf {
         self.folder.path().join("state/memory.db")
     }
 
-    fn keys(&self) -> PathBuf {
+    pub fn keys(&self) -> PathBuf {
         self.folder.path().join("config/memory")
     }
 
-    fn open(&self) -> SqliteMemory {
+    pub fn open(&self) -> SqliteMemory {
         SqliteMemory::create(&self.file(), &self.keys()).expect("it is made")
     }
 
-    fn faults(&self) -> Vec<MemoryFault> {
+    pub fn faults(&self) -> Vec<MemoryFault> {
         let store = SqliteMemory::open_existing(&self.file(), &self.keys()).expect("it can be opened");
         store.expect("it is there").faults().expect("it can be checked")
     }
 
     /// Changes the file as another program could.
-    fn tamper(&self, sql: &str) {
+    pub fn tamper(&self, sql: &str) {
         Connection::open(self.file()).expect("it can be opened").execute_batch(sql).expect(sql);
     }
 
     /// Whether a file of the store has these bytes, in any case.
-    fn contains(&self, token: &str) -> bool {
+    pub fn contains(&self, token: &str) -> bool {
         let files = ["state", "config/memory"].map(|name| fs::read_dir(self.folder.path().join(name)).expect("listed"));
         files.into_iter().flatten().any(|file| {
             let bytes = fs::read(file.expect("a file").path()).expect("it can be read").to_ascii_lowercase();

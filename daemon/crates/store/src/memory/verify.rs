@@ -7,6 +7,7 @@ use rusqlite::{Connection, Row};
 
 use super::{
     head::Head,
+    inbox,
     journal::{self, ADD, FAULT, FORGET, SUPERSEDE, Tail, mac, seal},
     rows,
     write::MEMORIES,
@@ -22,6 +23,23 @@ struct Expected {
     seal: Option<Mac>,
     /// The time at which it was superseded, and by which record.
     superseded: Option<(i64, Option<i64>)>,
+}
+
+/// Whether a row of [`rows::COLUMNS`] and its seal is as the journal's entries about it say, and these are sealed. What the order of all entries
+/// shows, such as a missing one, only [`faults`] finds.
+pub(super) fn is_sound(connection: &Connection, key: &Key, row: &Row<'_>) -> Result<bool, StoreError> {
+    let id: i64 = row.get(0)?;
+    let query = format!("SELECT {} FROM journal WHERE id = ?1 ORDER BY n", journal::COLUMNS);
+    let mut statement = connection.prepare_cached(&query)?;
+    let mut entries = statement.query([id])?;
+    let mut expected = BTreeMap::new();
+    while let Some(entry) = entries.next()? {
+        if !is_entry_sealed(key, entry)? {
+            return Ok(false);
+        }
+        apply(entry, &mut expected)?;
+    }
+    is_as_recorded(key, row, expected.remove(&id).as_ref())
 }
 
 /// The faults of a store.
@@ -40,6 +58,7 @@ pub(super) fn faults(connection: &Connection, keys: &KeyFolder) -> Result<Vec<Me
         faults.push(fault);
     }
     compare(&transaction, &key, &mut expected, &mut faults)?;
+    faults.extend(inbox::changed(&transaction, &key)?.into_iter().map(MemoryFault::Proposal));
     faults.extend(expected.into_keys().map(|id| MemoryFault::Missing(MemoryId(id.cast_unsigned()))));
     Ok(faults)
 }
@@ -70,9 +89,12 @@ fn follow(
 }
 
 fn is_next(key: &Key, row: &Row<'_>, before: Tail) -> Result<bool, StoreError> {
-    let is_sealed = mac(row, 7)? == Some(seal(key, Purpose::MemoryEntry, row, journal::SEALED)?);
     let follows = Some(row.get(0)?) == before.count.checked_add(1) && mac(row, 6)? == Some(before.last);
-    Ok(is_sealed && follows)
+    Ok(is_entry_sealed(key, row)? && follows)
+}
+
+fn is_entry_sealed(key: &Key, row: &Row<'_>) -> Result<bool, StoreError> {
+    Ok(mac(row, 7)? == Some(seal(key, Purpose::MemoryEntry, row, journal::SEALED)?))
 }
 
 fn what<'a>(row: &'a Row<'_>) -> Result<&'a [u8], rusqlite::Error> {
@@ -107,16 +129,19 @@ fn compare(
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let id: i64 = row.get(0)?;
-        let found = mac(row, 9)?;
-        let is_sealed = found == Some(seal(key, MEMORIES.purpose, row, MEMORIES.sealed)?);
-        let superseded = row.get::<_, Option<i64>>(7)?.map(|at| Ok::<_, StoreError>((at, row.get(8)?))).transpose()?;
-        let has_successor = row.get::<_, Option<i64>>(8)?.is_some();
-        let is_as_recorded =
-            expected.remove(&id).is_some_and(|record| record.seal == found && record.superseded == superseded)
-                && has_successor == superseded.is_some();
-        if !(is_sealed && is_as_recorded) {
+        if !is_as_recorded(key, row, expected.remove(&id).as_ref())? {
             faults.push(MemoryFault::Changed(MemoryId(id.cast_unsigned())));
         }
     }
     Ok(())
+}
+
+/// Whether a row has its seal, and is what the journal says about it.
+fn is_as_recorded(key: &Key, row: &Row<'_>, expected: Option<&Expected>) -> Result<bool, StoreError> {
+    let found = mac(row, 10)?;
+    let is_sealed = found == Some(seal(key, MEMORIES.purpose, row, rows::sealed_columns(row)?)?);
+    let superseded = row.get::<_, Option<i64>>(8)?.map(|at| Ok::<_, StoreError>((at, row.get(9)?))).transpose()?;
+    let has_successor = row.get::<_, Option<i64>>(9)?.is_some();
+    let is_as_recorded = expected.is_some_and(|record| record.seal == found && record.superseded == superseded);
+    Ok(is_sealed && is_as_recorded && has_successor == superseded.is_some())
 }

@@ -26,7 +26,7 @@ pub(super) const MEMORIES: Sealed = Sealed {
     table: "memories",
     number: "id",
     columns: rows::COLUMNS,
-    sealed: rows::SEALED,
+    sealed_columns: rows::sealed_columns,
 };
 
 /// A write that is not committed yet.
@@ -44,8 +44,9 @@ impl<'a> Change<'a> {
         Self { transaction, key, tail, records: None }
     }
 
-    pub fn transaction(&self) -> &Transaction<'a> {
-        self.transaction
+    /// The file for reading.
+    pub fn sealed(&self) -> read::Sealed<'a> {
+        read::Sealed { connection: self.transaction, key: Some(self.key) }
     }
 
     /// The end of the journal after the changes so far.
@@ -70,16 +71,19 @@ impl<'a> Change<'a> {
         }
         self.records = Some(records + 1);
         let at_ms = now.as_millisecond();
-        let insert = "INSERT INTO memories (text, root, origin, folder, trust, stated_ms, mac)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, x'')";
-        let (folder, origin) = (new.folder.as_os_str().as_bytes(), new.origin);
-        let values = params![new.text, root(&new.scope), origin.word(), folder, origin.trust_at_birth(), at_ms];
+        let insert = "INSERT INTO memories (text, root, origin, folder, trust, stated_ms, sources, mac)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, x'')";
+        let (folder, origin) = (new.folder.as_os_str().as_bytes(), new.origin.word());
+        // What is no number is not trusted.
+        let trust = if new.trust.is_nan() { 0.0 } else { new.trust.clamp(0.0, new.origin.trust_at_birth()) };
+        let sources = rows::sources_text(&new.sources);
+        let values = params![new.text, root(&new.scope), origin, folder, trust, at_ms, sources];
         let id = self.transaction.prepare_cached(insert)?.insert(values)?;
         index(self.transaction, id, &root(&new.scope), &new.text)?;
         let row_mac = Some(journal::seal_row(self.transaction, self.key, &MEMORIES, id)?);
         self.append(&Entry { what: ADD, id, at_ms, other: None, row_mac })?;
         // What was sealed is what is stored: a trigger that another program left in the file could have changed it.
-        let stored = read::get(self.transaction, MemoryId(id.cast_unsigned()))?;
+        let stored = read::get(self.sealed(), MemoryId(id.cast_unsigned()))?;
         stored.filter(|stored| is_same(stored, new)).ok_or(StoreError::Broken)
     }
 
@@ -100,7 +104,7 @@ impl<'a> Change<'a> {
         let mut all = BTreeSet::new();
         for id in ids {
             if !all.contains(id) {
-                all.extend(read::versions(self.transaction, *id)?.into_iter().map(|version| version.id));
+                all.extend(read::versions(self.sealed(), *id)?.into_iter().map(|version| version.id));
             }
         }
         for id in all.iter().copied().filter_map(number) {
@@ -130,5 +134,6 @@ impl<'a> Change<'a> {
 }
 
 fn is_same(stored: &Memory, new: &NewMemory) -> bool {
-    (&stored.text, &stored.scope, stored.origin, &stored.folder) == (&new.text, &new.scope, new.origin, &new.folder)
+    let of_stored = (&stored.text, &stored.scope, stored.origin, &stored.folder);
+    stored.is_sound && of_stored == (&new.text, &new.scope, new.origin, &new.folder)
 }

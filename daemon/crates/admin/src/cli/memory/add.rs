@@ -19,7 +19,7 @@ pub(super) fn add(args: &AddArgs, caller: &Caller<'_>, output: &mut dyn Write) -
     let is_of_project = args.project || !args.everywhere && statement::is_about_this_project(&text);
     let scope = if is_of_project { Scope::Project(root_of(&caller.folder, &caller.home)) } else { Scope::Everywhere };
     let origin = if args.at_prompt { Origin::Prompt } else { Origin::CommandLine };
-    let new = NewMemory { text, scope, origin, folder: caller.folder.clone() };
+    let new = NewMemory::stated(text, scope, origin, caller.folder.clone());
     let remembered = store::create(caller.paths)?.remember(&new, caller.now.timestamp());
     let (memory, is_new) = match remembered.map_err(store::unusable(caller.paths))? {
         Remembered::New(memory) => (memory, true),
@@ -47,7 +47,7 @@ pub(super) fn edit(id: MemoryId, text: &str, caller: &Caller<'_>, output: &mut d
         return Ok(writeln!(output, "Unchanged {}", named(&old, caller))?);
     }
     let (scope, folder) = (old.scope, caller.folder.clone());
-    let new = NewMemory { text, scope, origin: Origin::CommandLine, folder };
+    let new = NewMemory::stated(text, scope, Origin::CommandLine, folder);
     let replaced = store.replace(id, &new, caller.now.timestamp()).map_err(store::unusable(caller.paths))?;
     let Some(memory) = replaced else { return Err(store::unknown(id)) };
     writeln!(output, "Remembered {}", named(&memory, caller))?;

@@ -3,17 +3,20 @@
 use std::io::Write;
 
 use cohab_memory::{
+    inbox::{Inbox as _, ProposalId, Waiting},
     past::store::PastSelection,
-    record::{Memory, MemoryId},
+    record::{Memory, MemoryId, Source},
     store::MemoryStore as _,
 };
 use cohab_store::memory::SqliteMemory;
+use cohab_text::sanitize::one_line;
 
-use super::{super::Failure, AnyId, Caller, ForgetArgs, NOTHING, add::named, forget_past, list, store};
+use super::{super::Failure, AnyId, AnySource, Caller, ForgetArgs, NOTHING, add::named, forget_past, list, store};
 
 pub(super) fn forget(args: &ForgetArgs, caller: &mut Caller<'_>, output: &mut dyn Write) -> Result<(), Failure> {
-    let selected = match (args.source, &args.before) {
-        (Some(source), _) => Some(PastSelection::Source(source)),
+    let selected = match (&args.source, &args.before) {
+        (Some(AnySource::Facts(source)), _) => return revoke(source, args, caller, output),
+        (Some(AnySource::Runs(source)), _) => Some(PastSelection::Source(*source)),
         (None, Some(when)) => Some(forget_past::before(when, caller)?),
         (None, None) => args.past.then_some(PastSelection::All),
     };
@@ -49,7 +52,7 @@ pub(super) fn forget(args: &ForgetArgs, caller: &mut Caller<'_>, output: &mut dy
                 return Ok(writeln!(output, "{}", list::none_has(query, "all words of", args.all))?);
             }
             if memories.len() > 1 && !args.yes {
-                agree(&memories, args, caller, output)?;
+                agree(&memories, &format!("{} facts have these words", memories.len()), args, caller, output)?;
             }
             memories
         }
@@ -66,8 +69,41 @@ fn named_by(ids: &[MemoryId], store: &SqliteMemory, caller: &Caller<'_>) -> Resu
     ids.into_iter().map(one).collect()
 }
 
+/// Deletes all facts and proposals that come from this source, directly or by way of other facts.
+fn revoke(source: &Source, args: &ForgetArgs, caller: &mut Caller<'_>, output: &mut dyn Write) -> Result<(), Failure> {
+    let Some(mut store) = store::open(caller.paths)? else { return Ok(writeln!(output, "{NOTHING}")?) };
+    let unusable = store::unusable(caller.paths);
+    let ids = store.derived_from(source).map_err(&unusable)?;
+    let proposals = store.waiting(None).map_err(&unusable)?;
+    let from_it = |one: &&Waiting| {
+        let is_derived = |other: &Source| matches!(other, Source::Fact(id) if ids.contains(id));
+        one.new.sources.iter().any(|other| other == source || is_derived(other))
+    };
+    let proposals: Vec<ProposalId> = proposals.iter().filter(from_it).map(|one| one.id).collect();
+    if ids.is_empty() && proposals.is_empty() {
+        let source = one_line(&source.to_string(), usize::MAX);
+        return Ok(writeln!(output, "Nothing comes from {source}.")?);
+    }
+    // The newest version stands for all of a fact.
+    let mut memories = named_by(&ids, &store, caller)?;
+    memories.retain(|memory| memory.superseded_by.is_none_or(|newer| !ids.contains(&newer)));
+    if !args.yes && !memories.is_empty() {
+        let count =
+            if memories.len() == 1 { "1 fact comes".to_owned() } else { format!("{} facts come", memories.len()) };
+        agree(&memories, &format!("{count} from there"), args, caller, output)?;
+    }
+    store.withdraw(&proposals).map_err(&unusable)?;
+    match proposals.len() {
+        0 => {}
+        1 => writeln!(output, "1 proposal was deleted.")?,
+        count => writeln!(output, "{count} proposals were deleted.")?,
+    }
+    if memories.is_empty() { Ok(()) } else { delete(&memories, &mut store, caller, output) }
+}
+
 fn agree(
     memories: &[Memory],
+    which: &str,
     args: &ForgetArgs,
     caller: &mut Caller<'_>,
     output: &mut dyn Write,
@@ -80,9 +116,10 @@ fn agree(
         } else {
             format!("`cohab memory forget {id}` deletes one by its number, `--yes` all of them")
         };
-        return Err(Failure::Other(format!("{count} facts have these words; none was deleted"), Some(hint)));
+        return Err(Failure::Other(format!("{which}; nothing was deleted"), Some(hint)));
     }
-    write!(output, "Delete these {count} facts? [y/N] ")?;
+    let these = if count == 1 { "this fact".to_owned() } else { format!("these {count} facts") };
+    write!(output, "Delete {these}? [y/N] ")?;
     output.flush()?;
     let mut answer = String::new();
     caller.input.read_line(&mut answer)?;

@@ -60,14 +60,6 @@ pub(super) fn before(when: &str, caller: &Caller<'_>) -> Result<PastSelection, F
     Ok(PastSelection::Before { at, timeless: false })
 }
 
-/// The word of a source.
-pub(super) fn source(word: &str) -> Result<RunSource, String> {
-    RunSource::of_word(word).ok_or_else(|| {
-        let words: Vec<&str> = RunSource::WORDS.iter().map(|(_, word)| *word).collect();
-        format!("the sources are {}", words.join(", "))
-    })
-}
-
 fn described(what: &PastSelection, caller: &Caller<'_>) -> String {
     match what {
         PastSelection::Ids(ids) => format!("{} records", ids.len()),

@@ -1,32 +1,38 @@
-//! `cohab memory inbox` lists facts that the commands of this project speak for; the user accepts or rejects them.
+//! `cohab memory inbox` lists what the assistant proposes to remember; the user accepts or rejects it.
 
-use std::io::Write;
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+};
 
 use clap::Args;
-use cohab_context::workspace::root_of;
+use cohab_context::{
+    skills::{self, SKILL_FILE},
+    workspace::{OWN_SKILLS, root_of},
+};
 use cohab_memory::{
-    past::{
-        period::Period,
-        record::PastItem,
-        store::{PastQuery, PastStore as _},
-    },
-    proposals::{self, Proposal},
-    record::{NewMemory, Origin, Scope},
+    consolidation,
+    inbox::{Inbox as _, NewProposal, ProposalId, Proposed, Waiting},
     store::MemoryStore as _,
 };
-use cohab_store::{StoreError, memory::SqliteMemory};
-use cohab_text::sanitize::{escaped_json, one_line};
-use jiff::ToSpan as _;
+use cohab_store::memory::SqliteMemory;
+use cohab_text::sanitize::{escaped_json, one_line, sanitize};
 use serde_json::{Value, json};
 
-use super::{super::Failure, Caller, past, store};
+use super::{
+    super::{Failure, record},
+    Caller, list, past, store,
+};
 
-/// Days of commands that are looked at.
-const DAYS: i64 = 60;
+const EMPTY: &str = "Nothing is proposed here.";
 
-/// How it is printed.
+/// What is listed, and how.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct InboxArgs {
+    /// Number of a proposal: show all of it
+    #[arg(value_name = "N")]
+    pub id: Option<ProposalId>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -35,107 +41,195 @@ pub struct InboxArgs {
 /// Which proposals.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct ProposalArgs {
-    /// Numbers of the inbox; without them, all
+    /// Numbers of the inbox; without them, all but those that strangers may have written
     #[arg(value_name = "N")]
-    pub numbers: Vec<usize>,
+    pub ids: Vec<ProposalId>,
 }
 
 pub(super) fn inbox(args: &InboxArgs, caller: &Caller<'_>, output: &mut dyn Write) -> Result<(), Failure> {
-    let waiting = waiting(caller)?;
+    look(caller)?;
+    let mut waiting = waiting(caller)?;
+    if let Some(id) = args.id {
+        waiting.retain(|one| one.id == id);
+        let one = waiting.first().ok_or_else(|| unknown(id))?;
+        if !args.json {
+            return Ok(output.write_all(whole(one, caller).as_bytes())?);
+        }
+    }
     if args.json {
-        let rows: Vec<Value> = waiting.iter().enumerate().map(|(at, proposal)| as_json(at + 1, proposal)).collect();
+        let rows: Vec<Value> = waiting.iter().map(as_json).collect();
         return Ok(writeln!(output, "{}", escaped_json(&json!({"proposals": rows}).to_string()))?);
     }
     if waiting.is_empty() {
-        return Ok(writeln!(output, "Nothing is proposed for this project.")?);
+        return Ok(writeln!(output, "{EMPTY}")?);
     }
-    for (at, Proposal { text, runs, .. }) in waiting.iter().enumerate() {
-        writeln!(output, "{}  {} · it went well {runs} times", at + 1, one_line(text, usize::MAX))?;
+    let digits = waiting.last().map_or(1, |one| one.id.to_string().len());
+    let mut text = String::new();
+    for one in &waiting {
+        let head = format!("{:>digits$}  ", one.id.0);
+        let indent = " ".repeat(head.len());
+        record::paragraph((&head, &indent), &described(&one.new), caller.columns, &mut text);
     }
-    Ok(writeln!(output, "`cohab memory accept N` makes one a fact, `reject N` drops it for good.")?)
+    text.push_str("`cohab memory accept N` takes one over, `reject N` drops it for good.\n");
+    Ok(output.write_all(text.as_bytes())?)
 }
 
 /// How many proposals wait, as a sentence; `None` if none do.
 pub(super) fn note(caller: &Caller<'_>) -> Result<Option<String>, Failure> {
-    let proposals = match waiting(caller)?.len() {
-        0 => return Ok(None),
-        1 => "1 fact is proposed".to_owned(),
-        count => format!("{count} facts are proposed"),
-    };
-    Ok(Some(format!("{proposals} for this project: `cohab memory inbox` lists them.")))
+    let count = waiting(caller)?.len();
+    let wait = if count == 1 { "1 proposal waits".to_owned() } else { format!("{count} proposals wait") };
+    Ok((count > 0).then(|| format!("{wait}: `cohab memory inbox` lists them.")))
 }
 
-/// Makes these proposals facts.
+/// Takes these proposals over.
 pub(super) fn accept(args: &ProposalArgs, caller: &Caller<'_>, output: &mut dyn Write) -> Result<(), Failure> {
-    decide(args, caller, output, |facts, text| {
-        let (text, scope, folder) = (text.to_owned(), scope(caller), caller.folder.clone());
-        // By accepting it, the user states it.
-        let new = NewMemory { text, scope, origin: Origin::CommandLine, folder };
-        facts.remember(&new, caller.now.timestamp()).map(|_| "Remembered")
-    })
+    let (mut facts, chosen) = chosen(args, caller)?;
+    for one in &chosen {
+        let done = match &one.new.what {
+            Proposed::Fact { .. } => {
+                let fact = one.new.accepted_fact();
+                let remembered = fact.map(|fact| facts.remember(&fact, caller.now.timestamp())).transpose();
+                remembered.map_err(store::unusable(caller.paths))?;
+                format!("Remembered: {}", title(&one.new.what))
+            }
+            Proposed::Procedure { name, text } => {
+                let file = write_skill(&caller.paths.config_dir, name, text)?;
+                format!("Wrote {}", record::folder(&file.to_string_lossy(), &caller.home))
+            }
+        };
+        facts.withdraw(&[one.id]).map_err(store::unusable(caller.paths))?;
+        writeln!(output, "{done}")?;
+    }
+    report_none(&chosen, caller, output)
 }
 
 /// Never proposes these again.
 pub(super) fn reject(args: &ProposalArgs, caller: &Caller<'_>, output: &mut dyn Write) -> Result<(), Failure> {
-    decide(args, caller, output, |facts, text| facts.reject(text, &scope(caller)).map(|()| "Rejected"))
+    let (mut facts, chosen) = chosen(args, caller)?;
+    for one in &chosen {
+        facts.reject(one).map_err(store::unusable(caller.paths))?;
+        writeln!(output, "Rejected: {}", title(&one.new.what))?;
+    }
+    report_none(&chosen, caller, output)
 }
 
-fn decide(
-    args: &ProposalArgs,
-    caller: &Caller<'_>,
-    output: &mut dyn Write,
-    mut decision: impl FnMut(&mut SqliteMemory, &str) -> Result<&'static str, StoreError>,
-) -> Result<(), Failure> {
-    let waiting = waiting(caller)?;
-    if let Some(number) = args.numbers.iter().find(|number| **number == 0 || **number > waiting.len()) {
-        let hint = "`cohab memory inbox` lists the proposals".to_owned();
-        return Err(Failure::Other(format!("there is no proposal {number}"), Some(hint)));
-    }
-    if waiting.is_empty() {
-        return Ok(writeln!(output, "Nothing is proposed for this project.")?);
-    }
-    let mut facts = store::create(caller.paths)?;
-    for (at, Proposal { text, .. }) in waiting.iter().enumerate() {
-        if args.numbers.is_empty() || args.numbers.contains(&(at + 1)) {
-            let done = decision(&mut facts, text).map_err(store::unusable(caller.paths))?;
-            writeln!(output, "{done}: {}", one_line(text, usize::MAX))?;
+fn report_none(chosen: &[Waiting], caller: &Caller<'_>, output: &mut dyn Write) -> Result<(), Failure> {
+    match (chosen.is_empty(), waiting(caller)?.len()) {
+        (true, 0) => writeln!(output, "{EMPTY}")?,
+        (true, _) => {
+            let hint = "name one by its number, once you have read it: `cohab memory inbox`".to_owned();
+            return Err(Failure::Other("strangers may have written what waits".to_owned(), Some(hint)));
         }
+        (false, _) => {}
     }
     Ok(())
 }
 
-fn scope(caller: &Caller<'_>) -> Scope {
-    Scope::Project(root_of(&caller.folder, &caller.home))
-}
-
-/// The proposals for the project around the current folder that are neither facts nor rejected.
-fn waiting(caller: &Caller<'_>) -> Result<Vec<Proposal>, Failure> {
-    let Some(done) = past::open(caller.paths)? else { return Ok(Vec::new()) };
-    let root = root_of(&caller.folder, &caller.home);
-    let from = caller.now.checked_sub(DAYS.days()).ok().map(|from| from.timestamp());
-    let period = Some(Period { from, until: None });
-    let query = PastQuery { period, folder: Some(root), has_succeeded: Some(true), ..PastQuery::default() };
-    let found = done.search(&query).map_err(past::unusable(caller.paths))?;
-    let lines = found.hits.iter().flat_map(|item| match item {
-        PastItem::Line(line) => vec![(line.last.line.as_str(), line.runs)],
-        PastItem::Turn(turn) => turn.turn.commands.iter().map(|command| (command.line.as_str(), 1)).collect(),
-    });
-    let mut proposals = proposals::of(lines);
-    if let Some(facts) = store::open(caller.paths)? {
-        let unusable = store::unusable(caller.paths);
-        let known = facts.list(Some(&caller.folder)).map_err(&unusable)?;
-        proposals.retain(|proposal| known.iter().all(|fact| fact.text != proposal.text));
-        let mut left = Vec::new();
-        for proposal in proposals {
-            if !facts.is_rejected(&proposal.text, &scope(caller)).map_err(&unusable)? {
-                left.push(proposal);
-            }
-        }
-        proposals = left;
+/// The store, and the proposals with these numbers: all of them, or none.
+fn chosen(args: &ProposalArgs, caller: &Caller<'_>) -> Result<(SqliteMemory, Vec<Waiting>), Failure> {
+    look(caller)?;
+    let mut waiting = waiting(caller)?;
+    if let Some(id) = args.ids.iter().find(|id| waiting.iter().all(|one| one.id != **id)) {
+        return Err(unknown(*id));
     }
-    Ok(proposals)
+    waiting.retain(|one| if args.ids.is_empty() { !one.new.is_doubtful() } else { args.ids.contains(&one.id) });
+    Ok((store::create(caller.paths)?, waiting))
 }
 
-fn as_json(number: usize, proposal: &Proposal) -> Value {
-    json!({"number": number, "text": proposal.text, "line": proposal.line, "runs": proposal.runs})
+fn unknown(id: ProposalId) -> Failure {
+    let hint = "`cohab memory inbox` lists the proposals".to_owned();
+    Failure::Other(format!("there is no proposal {id}"), Some(hint))
+}
+
+/// Puts into the inbox what the commands of the project speak for.
+fn look(caller: &Caller<'_>) -> Result<(), Failure> {
+    let Some(done) = past::open(caller.paths)? else { return Ok(()) };
+    let root = root_of(&caller.folder, &caller.home);
+    let found = consolidation::proposals(&done, &root, &caller.now).map_err(past::unusable(caller.paths))?;
+    if found.is_empty() {
+        return Ok(());
+    }
+    let mut facts = store::create(caller.paths)?;
+    for proposal in &found {
+        facts.propose(proposal, caller.now.timestamp()).map_err(store::unusable(caller.paths))?;
+    }
+    Ok(())
+}
+
+/// The proposals that hold in the current folder.
+fn waiting(caller: &Caller<'_>) -> Result<Vec<Waiting>, Failure> {
+    let facts = store::open(caller.paths)?;
+    let waiting = facts.map(|facts| facts.waiting(Some(&caller.folder))).transpose();
+    Ok(waiting.map_err(store::unusable(caller.paths))?.unwrap_or_default())
+}
+
+/// Writes a skill of the user's own, unless one of this name is there.
+fn write_skill(config_dir: &Path, name: &str, text: &str) -> Result<PathBuf, Failure> {
+    if !skills::is_name(name) {
+        let hint = "`cohab memory reject N` drops it".to_owned();
+        return Err(Failure::Other("a skill cannot have this name".to_owned(), Some(hint)));
+    }
+    let folder = config_dir.join(OWN_SKILLS).join(name);
+    let file = folder.join(SKILL_FILE);
+    let written = fs::create_dir_all(&folder)
+        .and_then(|()| fs::File::create_new(&file))
+        .and_then(|mut opened| opened.write_all(text.as_bytes()));
+    match written {
+        Ok(()) => Ok(file),
+        Err(error) => {
+            let hint = format!("read the proposal with `cohab memory inbox`, or move {} away", folder.display());
+            Err(Failure::Other(format!("{} cannot be written: {error}", file.display()), Some(hint)))
+        }
+    }
+}
+
+/// What is proposed, in one line.
+fn title(what: &Proposed) -> String {
+    match what {
+        Proposed::Fact { text } => one_line(text, usize::MAX),
+        Proposed::Procedure { name, .. } => format!("skill {}", one_line(name, usize::MAX)),
+    }
+}
+
+/// A proposal with what speaks for it, in one line.
+fn described(new: &NewProposal) -> String {
+    let mut parts = vec![title(&new.what), one_line(&new.evidence, usize::MAX)];
+    if new.is_doubtful() {
+        parts.push("strangers may have written it".to_owned());
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join(" · ")
+}
+
+/// All of a proposal.
+fn whole(one: &Waiting, caller: &Caller<'_>) -> String {
+    let head = format!("{}  ", one.id);
+    let indent = " ".repeat(head.len());
+    let mut text = String::new();
+    record::paragraph((&head, &indent), &described(&one.new), caller.columns, &mut text);
+    let from: Vec<String> = one.new.sources.iter().map(|source| one_line(&source.to_string(), usize::MAX)).collect();
+    let since = record::time::clock(one.at, caller.now.time_zone());
+    let rows =
+        [format!("proposed {since}"), format!("from {}", from.join(", ")), format!("trust {:.1} of 1", one.new.trust)];
+    for row in rows.iter().filter(|row| *row != "from ") {
+        record::paragraph((&indent, &indent), row, caller.columns, &mut text);
+    }
+    if let Proposed::Procedure { text: skill, .. } = &one.new.what {
+        text.push('\n');
+        text.push_str(&sanitize(skill));
+    }
+    text
+}
+
+fn as_json(one: &Waiting) -> Value {
+    let Waiting { id, new, at } = one;
+    json!({
+        "id": id.0,
+        "proposed": new.what,
+        "scope": list::scope_json(&new.scope),
+        "trust": new.trust,
+        "sources": new.sources.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "evidence": new.evidence,
+        "at": at.to_string(),
+    })
 }

@@ -16,6 +16,8 @@ use super::{
 
 /// The scope of a fact that holds in every folder, as JSON.
 pub(super) const EVERYWHERE: &str = "everywhere";
+/// Stands behind a fact in quarantine.
+pub(super) const CHANGED: &str = "not used: another program changed it";
 
 pub(super) fn list(filter: &FactFilter, caller: &Caller<'_>, output: &mut dyn Write) -> Result<(), Failure> {
     let unusable = store::unusable(caller.paths);
@@ -81,7 +83,8 @@ pub(super) fn table(memories: &[Memory], caller: &Caller<'_>) -> String {
     let mut text = String::new();
     for memory in memories {
         let when = record::time::ago(memory.stated, caller.now.timestamp(), caller.now.time_zone());
-        let parts = [store::text(memory), store::place(&memory.scope, caller), when];
+        let is_out = if memory.is_sound { "" } else { CHANGED };
+        let parts = [store::text(memory), store::place(&memory.scope, caller), when, is_out.to_owned()];
         let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         let head = format!("{:>digits$}  ", memory.id.0);
         let indent = " ".repeat(head.len());
@@ -112,6 +115,8 @@ pub(super) fn as_json(memory: &Memory) -> Value {
         "origin": memory.origin.word(),
         "folder": memory.folder.to_string_lossy(),
         "trust": memory.trust,
+        "sources": memory.sources.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "is_sound": memory.is_sound,
         "stated": memory.stated.to_string(),
         "valid_to": memory.valid_to.map(|time| time.to_string()),
         "superseded_by": memory.superseded_by.map(|id| id.0),

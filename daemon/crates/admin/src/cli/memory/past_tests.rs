@@ -134,14 +134,14 @@ fn habits_of_a_project_are_proposed_until_the_user_decides() {
     store.add(&runs, &[]).expect("added");
     let inbox = || desk.run_in("shop", &["inbox"], None).0;
     assert!(inbox().starts_with("1  this project is tested with `cargo nextest run` · it went well 3 times\n2  "));
-    assert_eq!(desk.run_in("blog", &["inbox"], None).0, "Nothing is proposed for this project.\n");
-    assert!(desk.run_in("shop", &["list"], None).0.contains("2 facts are proposed for this project"));
+    assert_eq!(desk.run_in("blog", &["inbox"], None).0, "Nothing is proposed here.\n");
+    assert!(desk.run_in("shop", &["list"], None).0.contains("2 proposals wait: `cohab memory inbox` lists them."));
     let (_, errors, is_done) = desk.run_in("shop", &["accept", "3"], None);
     assert!(!is_done && errors.contains("there is no proposal 3"), "{errors}");
     assert_eq!(desk.run_in("shop", &["reject", "2"], None).0, "Rejected: this project is built with `make`\n");
     let accepted = desk.run_in("shop", &["accept"], None).0;
     assert_eq!(accepted, "Remembered: this project is tested with `cargo nextest run`\n");
-    assert_eq!(inbox(), "Nothing is proposed for this project.\n");
+    assert_eq!(inbox(), "Nothing is proposed here.\n");
     assert_eq!(desk.facts(), ["this project is tested with `cargo nextest run`"]);
 }
 

@@ -6,7 +6,7 @@ use cohab_memory::{
     record::{Memory, Origin, Scope},
     store::MemoryStore as _,
 };
-use cohab_text::sanitize::escaped_json;
+use cohab_text::sanitize::{escaped_json, one_line};
 use serde_json::{Value, json};
 
 use super::{
@@ -53,14 +53,24 @@ fn described(memory: &Memory, caller: &Caller<'_>) -> String {
         Origin::Prompt => "from you, at the prompt",
         Origin::CommandLine => "from you, with `cohab memory`",
         Origin::Import => "from a file that you imported",
+        Origin::Accepted => "proposed, and accepted by you",
     };
     let folder = record::folder(&memory.folder.to_string_lossy(), &caller.home);
     let from = format!("{from} in {folder}, {}", clock(memory.stated, caller));
     let trust = format!("trust {:.1} of 1", memory.trust);
-    for row in [Some(holds), Some(from), Some(trust), replaced(memory, caller)].into_iter().flatten() {
+    let changed = (!memory.is_sound).then(|| list::CHANGED.to_owned());
+    for row in
+        [Some(holds), Some(from), derived(memory), Some(trust), replaced(memory, caller), changed].into_iter().flatten()
+    {
         record::paragraph((&indent, &indent), &row, caller.columns, &mut text);
     }
     text
+}
+
+/// What it was derived from.
+fn derived(memory: &Memory) -> Option<String> {
+    let sources: Vec<String> = memory.sources.iter().map(|source| one_line(&source.to_string(), usize::MAX)).collect();
+    (!sources.is_empty()).then(|| format!("derived from {}", sources.join(", ")))
 }
 
 /// When a newer version took its place.

@@ -7,7 +7,7 @@ use std::{
 };
 
 use cohab_memory::{
-    record::{NewMemory, Origin, Scope},
+    record::{NewMemory, Origin, Scope, Source},
     store::{MemoryStore as _, Remembered},
 };
 use cohab_model_api::Secrets;
@@ -38,13 +38,16 @@ pub(super) fn import(file: &Path, caller: &Caller<'_>, output: &mut dyn Write) -
     let nothing = |message: String, hint: Option<String>| {
         Failure::Other(format!("{name}: {message}; nothing was imported"), hint)
     };
-    let bytes = read(&caller.folder.join(file)).map_err(|message| nothing(message, None))?;
+    let path = caller.folder.join(file);
+    let bytes = read(&path).map_err(|message| nothing(message, None))?;
+    let path = one_line(&path.to_string_lossy(), usize::MAX);
     let secrets = Secrets::of_this_process();
     let mut facts = Vec::new();
     for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
         if !line.trim_ascii().is_empty() {
             let fact = fact_in(line, &secrets, caller);
-            facts.push(fact.map_err(|(fault, hint)| nothing(format!("line {}: {fault}", index + 1), hint))?);
+            let (fact, stated) = fact.map_err(|(fault, hint)| nothing(format!("line {}: {fault}", index + 1), hint))?;
+            facts.push((NewMemory { sources: vec![Source::File(path.clone())], ..fact }, stated));
         }
     }
     if facts.is_empty() {
@@ -106,7 +109,7 @@ fn fact_in(line: &[u8], secrets: &Secrets, caller: &Caller<'_>) -> Result<(NewMe
         }
         _ => return Err(fault("its `stated` is not a time such as 2026-03-01T14:05:00Z")),
     };
-    let fact = NewMemory { text, scope, origin: Origin::Import, folder: caller.folder.clone() };
+    let fact = NewMemory::stated(text, scope, Origin::Import, caller.folder.clone());
     // No fact is from the future.
     Ok((fact, stated.min(now)))
 }

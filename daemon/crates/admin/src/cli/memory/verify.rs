@@ -50,6 +50,7 @@ fn audit_facts(caller: &Caller<'_>, output: &mut dyn Write) -> Result<(), Failur
 fn sentence(fault: &MemoryFault, caller: &Caller<'_>) -> String {
     match fault {
         MemoryFault::Changed(id) => format!("Fact {id} was changed by another program."),
+        MemoryFault::Proposal(id) => format!("Proposal {id} was changed by another program."),
         MemoryFault::Missing(id) => format!("Fact {id} is missing: another program deleted it."),
         MemoryFault::Journal(entry) => {
             format!("The journal of changes is incomplete or was changed, from entry {entry} on.")

@@ -13,6 +13,8 @@ fn each_changed_field_of_a_row_is_found() {
         "folder = x'2f'",
         "trust = 1.0",
         "stated_ms = stated_ms + 1",
+        "sources = 'turn:7'",
+        "sources = ''",
         "valid_to_ms = 7",
         "superseded_by = 3",
         "valid_to_ms = 7, superseded_by = 3",
@@ -25,18 +27,20 @@ fn each_changed_field_of_a_row_is_found() {
         bench.tamper(&format!("UPDATE memories SET {change} WHERE id = 1"));
         assert_eq!(bench.faults(), [MemoryFault::Changed(MemoryId(1))], "{change}");
         assert!(bench.open().list(None).is_ok(), "{change}");
+        assert!(!bench.open().get(MemoryId(1)).unwrap().unwrap().is_sound, "{change}");
     }
     for change in ["valid_to_ms = NULL, superseded_by = NULL", "valid_to_ms = 1", "superseded_by = 1"] {
         let bench = Bench::new();
         drop(filled(&bench));
         bench.tamper(&format!("UPDATE memories SET {change} WHERE id = 2"));
         assert_eq!(bench.faults(), [MemoryFault::Changed(MemoryId(2))], "{change}");
+        assert!(!bench.open().get(MemoryId(2)).unwrap().unwrap().is_sound, "{change}");
     }
 }
 
 #[test]
 fn a_changed_number_an_added_and_a_deleted_row_are_found() {
-    let copy = "INSERT INTO memories SELECT 9, text, root, origin, folder, trust, stated_ms, NULL, NULL, mac
+    let copy = "INSERT INTO memories SELECT 9, text, root, origin, folder, trust, stated_ms, NULL, NULL, mac, sources
         FROM memories WHERE id = 1";
     let [first, ninth] = [MemoryId(1), MemoryId(9)];
     let (changed, missing) = (MemoryFault::Changed(ninth), MemoryFault::Missing(first));
@@ -50,6 +54,45 @@ fn a_changed_number_an_added_and_a_deleted_row_are_found() {
         bench.tamper(sql);
         assert_eq!(bench.faults(), faults, "{sql}");
     }
+}
+
+#[test]
+fn a_row_of_another_program_is_in_quarantine_wherever_it_is_read() {
+    let bench = Bench::new();
+    let mut store = filled(&bench);
+    let forgotten =
+        "INSERT INTO memories SELECT 4, text, root, origin, folder, trust, stated_ms, NULL, NULL, mac, sources
+        FROM memories WHERE id = 1";
+    bench.tamper(forgotten);
+    bench.tamper("UPDATE memories SET valid_to_ms = NULL, superseded_by = NULL WHERE id = 2");
+    bench.tamper("INSERT INTO memory_search (rowid, root, text) VALUES (2, 'r0', 'tea is at four')");
+    let sound = |memory: &Memory| (memory.id.0, memory.is_sound);
+    let mut listed: Vec<_> = store.list(None).unwrap().iter().map(sound).collect();
+    listed.sort_unstable();
+    assert_eq!(listed, [(1, true), (2, false), (3, true), (4, false)]);
+    let found = store.search(&["tea".to_owned()], None).unwrap();
+    assert_eq!(found.hits.iter().map(|hit| sound(&hit.memory)).collect::<Vec<_>>(), [(2, false), (3, true)]);
+    // Stating it again does not give the changed row back its place.
+    let again = added(&mut store, "tea is at four", 9);
+    assert!(store.get(again).unwrap().unwrap().is_sound && again != MemoryId(2));
+    // Without the key nothing is sound.
+    fs::remove_file(bench.keys().join("key")).unwrap();
+    let store = SqliteMemory::open_existing(&bench.file(), &bench.keys()).unwrap().unwrap();
+    assert!(store.list(None).unwrap().iter().all(|memory| !memory.is_sound));
+}
+
+#[test]
+fn rows_of_the_form_before_sources_keep_their_seals() {
+    let bench = Bench::new();
+    drop(filled(&bench));
+    let head = fs::read(bench.keys().join("head")).unwrap();
+    bench.tamper(
+        "DROP INDEX journal_by_record; DROP TABLE proposals; DROP TABLE inbox_notice;
+        ALTER TABLE memories DROP COLUMN sources; PRAGMA user_version = 2;",
+    );
+    assert_eq!(bench.faults(), []);
+    assert!(bench.open().list(None).unwrap().iter().all(|memory| memory.is_sound && memory.sources.is_empty()));
+    assert_eq!(fs::read(bench.keys().join("head")).unwrap(), head);
 }
 
 #[test]

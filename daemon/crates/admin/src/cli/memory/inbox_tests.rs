@@ -1,0 +1,106 @@
+use super::*;
+
+/// A proposal for every folder, from turn `7`.
+fn proposal(what: Proposed, trust: f64) -> NewProposal {
+    NewProposal {
+        what,
+        scope: Scope::Everywhere,
+        trust,
+        sources: vec![Source::Turn("7".into())],
+        evidence: "seen 4 times".into(),
+        folder: "/".into(),
+    }
+}
+
+fn fact(text: &str) -> Proposed {
+    Proposed::Fact { text: text.into() }
+}
+
+impl Desk {
+    fn proposing(proposals: &[NewProposal]) -> Self {
+        let desk = Self::new();
+        let mut store = desk.facts_store();
+        for new in proposals {
+            store.propose(new, at(0)).expect("stored").expect("new");
+        }
+        desk
+    }
+}
+
+#[test]
+fn what_strangers_may_have_written_is_accepted_by_its_number_only_and_stays_doubtful() {
+    let desk = Desk::proposing(&[proposal(fact("the shop runs on blue"), 0.7), proposal(fact("run x.sh first"), 0.3)]);
+    let listed =
+        "1  the shop runs on blue · seen 4 times\n2  run x.sh first · seen 4 times · strangers may have written it\n";
+    assert!(desk.run(&["inbox"]).0.starts_with(listed));
+    assert_eq!(desk.run(&["accept"]).0, "Remembered: the shop runs on blue\n");
+    let (_, errors, is_done) = desk.run(&["accept"]);
+    assert!(!is_done && errors.contains("strangers may have written what waits"), "{errors}");
+    assert!(desk.run(&["accept", "2"]).2);
+    let trust = |id: &str| {
+        serde_json::from_str::<Value>(&desk.run(&["show", id, "--json"]).0).unwrap()["fact"]["trust"].clone()
+    };
+    assert_eq!((trust("1"), trust("2")), (0.9.into(), 0.3.into()));
+    assert!(desk.run(&["why", "2"]).0.contains("derived from turn:7"));
+    assert_eq!(desk.run(&["accept"]).0, "Nothing is proposed here.\n");
+}
+
+#[test]
+fn an_accepted_procedure_is_a_skill_of_the_user() {
+    let text = "---\nname: release\ndescription: How a release is made\n---\n1. `git tag {version}`\n";
+    let skill = proposal(Proposed::Procedure { name: "release".into(), text: text.into() }, 0.6);
+    let desk = Desk::proposing(std::slice::from_ref(&skill));
+    assert!(desk.run(&["inbox"]).0.starts_with("1  skill release · seen 4 times\n"));
+    assert!(desk.run(&["inbox", "1"]).0.ends_with(text));
+    assert!(desk.run(&["accept", "1"]).0.starts_with("Wrote "));
+    let file = desk.home.paths.config_dir.join("skills/release/SKILL.md");
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    // A skill that is there is never overwritten.
+    fs::write(&file, "mine").unwrap();
+    desk.facts_store().propose(&skill, at(1)).unwrap().unwrap();
+    let (_, errors, is_done) = desk.run(&["accept", "2"]);
+    assert!(!is_done && errors.contains("cannot be written"), "{errors}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+    assert!(desk.run(&["inbox"]).0.starts_with("2  skill release"));
+}
+
+#[test]
+fn a_skill_is_never_written_elsewhere() {
+    let skill = |name: &str| proposal(Proposed::Procedure { name: name.into(), text: "x".into() }, 0.6);
+    let desk = Desk::proposing(&[skill("../../../bin/ls"), skill("/etc/x"), skill("")]);
+    for id in ["1", "2", "3"] {
+        let (_, errors, is_done) = desk.run(&["accept", id]);
+        assert!(!is_done && errors.contains("a skill cannot have this name"), "{errors}");
+    }
+    assert!(!desk.home.paths.config_dir.join("skills").exists());
+}
+
+#[test]
+fn a_source_is_revoked_with_what_came_of_it_and_with_what_waits() {
+    let desk = Desk::proposing(&[proposal(fact("the shop runs on blue"), 0.7), proposal(fact("blue is slow"), 0.7)]);
+    desk.add("tea is at four");
+    desk.run(&["accept", "1"]);
+    desk.run(&["edit", "2", "the shop runs on green"]);
+    let source = ["forget", "--source", "turn:7"];
+    let (output, errors, is_done) = desk.run(&source);
+    assert!(
+        !is_done && output.contains("the shop runs on green") && errors.contains("1 fact comes from there"),
+        "{errors}"
+    );
+    let (output, ..) = desk.run_in("", &source, Some("y\n"));
+    assert!(output.contains("Delete this fact? [y/N] 1 proposal was deleted.\nDeleted (3)"), "{output}");
+    assert_eq!(desk.facts(), ["tea is at four"]);
+    assert_eq!(desk.run(&source).0, "Nothing comes from turn:7.\n");
+    assert_eq!(desk.run(&["inbox"]).0, "Nothing is proposed here.\n");
+    assert!(Cli::try_parse_from(["cohabd", "memory", "forget", "--source", "tcsh"]).is_err());
+}
+
+#[test]
+fn a_changed_fact_is_marked_in_lists() {
+    let desk = Desk::new();
+    desk.add("staging is on blue");
+    // As if the row were another program's.
+    fs::write(desk.home.paths.memory_key_dir().join("key"), "00".repeat(32) + "\n").unwrap();
+    assert!(desk.run(&["list"]).0.contains("staging is on blue · 2 days ago · not used: another program changed it\n"));
+    assert!(desk.run(&["show", "1"]).0.contains("not used: another program changed it"));
+}
