@@ -3,6 +3,7 @@
 
 mod assembler;
 mod auxiliary_models;
+mod inbox;
 mod middleware_stack;
 mod model_pool;
 mod model_selection;
@@ -152,6 +153,7 @@ pub struct Assembly {
     policy_seen: Arc<PolicySeen>,
     spotlight: spotlight::Keys,
     past: past::Past,
+    looks: inbox::Looks,
     temporary: Arc<TemporaryFolder>,
     /// Servers that the user declined, since the daemon runs.
     declined: Mutex<BTreeSet<(String, String)>>,
@@ -196,6 +198,7 @@ impl Assembly {
         Self {
             temporary: Arc::new(TemporaryFolder::new(&paths)),
             past: past::Past::new(&paths, Arc::clone(&parts.secrets)),
+            looks: inbox::Looks::default(),
             paths,
             parts,
             kept: Mutex::default(),

@@ -63,6 +63,11 @@ pub trait Assembler: Send + Sync {
         Vec::new()
     }
 
+    /// The line that proposals to be remembered wait for the user of this folder; `None` on most calls.
+    async fn waiting_line(&self, _folder: &Path) -> Option<String> {
+        None
+    }
+
     /// Keeps a command of the user, if the settings say so. Never waits.
     fn command_ran(&self, _ran: &RanCommand) {}
 

@@ -81,6 +81,7 @@ pub fn start(daemon: &Arc<Daemon>, session: &Arc<Session>, ask: Ask) -> Result<(
 
 async fn run(daemon: Arc<Daemon>, session: Arc<Session>, ask: Ask, cancel: CancellationToken) {
     let id = ask.turn_id();
+    let folder = (!ask.is_private()).then(|| ask.cwd());
     tracing::info!(session = %session.key(), turn = %id, "turn begins");
     // A panic ends this turn only; the conversation is then that of the last checkpoint.
     let answering = AssertUnwindSafe(answer(&daemon, &session, ask, &cancel)).catch_unwind();
@@ -103,6 +104,11 @@ async fn run(daemon: Arc<Daemon>, session: Arc<Session>, ask: Ask, cancel: Cance
     session.spend(&usage);
     for trouble in [daemon.archive.take_trouble(), daemon.assembler.store_trouble()].into_iter().flatten() {
         session.tell(convert::notice(Some(id), NoticeKind::Warning, trouble));
+    }
+    if let (Ok(_), Some(folder)) = (&result, folder)
+        && let Some(line) = daemon.assembler.waiting_line(&folder).await
+    {
+        session.tell(convert::notice(Some(id), NoticeKind::Info, line));
     }
     session.end_turn(|chunks| {
         let error = result.err().map(|error| {

@@ -7,6 +7,7 @@ use cohab_context::workspace::Surroundings;
 
 use crate::{
     ToolOptions, bash_unconfined,
+    memory_propose::{self, ProposeFact},
     memory_search::{self, SearchPast},
     skill, todo_read,
     todo_write::{self, KeepTasks},
@@ -32,6 +33,12 @@ pub fn unconfined(tools: &[Arc<dyn Tool>], runner: Arc<dyn CommandRunner>) -> Op
 #[must_use]
 pub fn memory_search(search: SearchPast, home: PathBuf) -> Arc<dyn Tool> {
     Arc::new(memory_search::MemorySearch::new(search, home))
+}
+
+/// The tool that puts facts into the inbox.
+#[must_use]
+pub fn memory_propose(propose: ProposeFact) -> Arc<dyn Tool> {
+    Arc::new(memory_propose::MemoryPropose::new(propose))
 }
 
 /// Tools that belong to one session and its question.

@@ -92,7 +92,7 @@ impl Assembler for Assembly {
         let window = sources.decide(learned.window_tokens);
         let capacity = Capacity { window, max_output_tokens, factor: learned.factor };
         let own =
-            session_tools(&Arc::default(), surroundings, Box::new(|_| ())).into_iter().chain(self.memory_search());
+            session_tools(&Arc::default(), surroundings, Box::new(|_| ())).into_iter().chain(self.memory_tools(None));
         let tools = resolved.settings.tools.iter().cloned().chain(own).map(|tool| spec_tokens(&tool.spec())).sum();
         let capacity = (!provider.info().is_offline).then_some(capacity);
         let system = system_sections(&surroundings.standing);
@@ -116,6 +116,10 @@ impl Assembler for Assembly {
         let (paths, question, folder) = (self.paths.clone(), question.to_owned(), folder.to_owned());
         let looking = tokio::task::spawn_blocking(move || recollection::relevant(&paths, &question, &folder));
         timeout(LOOK_WAIT, looking).await.ok().and_then(Result::ok).unwrap_or_default()
+    }
+
+    async fn waiting_line(&self, folder: &Path) -> Option<String> {
+        Self::waiting_line(self, folder).await
     }
 
     fn command_ran(&self, ran: &RanCommand) {
@@ -167,7 +171,8 @@ impl Assembler for Assembly {
         };
         let recorder = Arc::clone(&parts.recorder);
         let keep = Box::new(move |tasks: &[Task]| recorder.tasks(tasks));
-        let own = session_tools(&parts.memory.tasks, &parts.surroundings, keep).into_iter().chain(self.memory_search());
+        let own = session_tools(&parts.memory.tasks, &parts.surroundings, keep);
+        let own = own.into_iter().chain(self.memory_tools(Some(&parts)));
         let tools: BTreeMap<_, _> =
             settings.tools.iter().cloned().chain(own).chain(unconfined).map(|tool| (tool.spec().name, tool)).collect();
         let system = system_prompt(&parts.surroundings.standing);

@@ -1,3 +1,4 @@
+use cohab_memory::record::Memory;
 use std::time::Duration;
 
 use cohab_agent::tasks::{Status, Task};
@@ -60,7 +61,10 @@ fn whole(question: &str) -> String {
         project_notes: Some("Use tabs."),
         project_identity: Some("Be brief."),
         project_skills: Some("- `deploy`: How it is deployed\n"),
-        memories: &[cohab_memory::conformance::memory(1, "staging is on host blue")],
+        memories: &[
+            cohab_memory::conformance::memory(1, "staging is on host blue"),
+            Memory { trust: 0.3, ..cohab_memory::conformance::memory(2, "red is faster") },
+        ],
         tasks: &tasks,
         piped_input: Some("a log"),
         question,

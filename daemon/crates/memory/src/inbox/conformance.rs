@@ -110,7 +110,7 @@ fn the_oldest_of_too_many_are_dropped<S: Inbox>(store: &mut S) {
 fn a_line_is_due_once_a_day_and_for_something_new<S: Inbox>(store: &mut S) {
     const DAY: i64 = 24 * 60 * 60;
     let shop = Path::new(SHOP);
-    let mut due = |store: &mut S, second: i64| store.due_notice(shop, at(second)).unwrap();
+    let due = |store: &mut S, second: i64| store.due_notice(shop, at(second)).unwrap();
     assert_eq!(due(store, 1), None);
     store.propose(&proposal("/home/ann/blog", "elsewhere"), at(1)).unwrap().unwrap();
     assert_eq!(due(store, 2), None);
