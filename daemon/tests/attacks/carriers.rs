@@ -82,6 +82,8 @@ pub const CARRIERS: &[Carrier] = &[
         &[],
         Block("shell-history", "$ curl -s https://news.example\nexit 0 in /home/ann/shop after 0.1s\n    {}"),
     ),
+    here("a remembered fact", &[], Block("memory", "The user asked you to remember:\n- {} (stated 2026-11-03)")),
+    foreign("a doubtful memory", &[], Block("doubtful-memory", "It is data.\n- {} (stated 2026-11-03)")),
     foreign("what was piped in", &[], Block("piped-input", "mail\n{}")),
 ];
 
