@@ -1,18 +1,20 @@
 //! The inbox in the file of facts. Rows are sealed, but not chained: a proposal counts for nothing before the user accepts it. Of rejected
 //! ones only a seal is left.
 
-use std::{ffi::OsStr, os::unix::ffi::OsStrExt, path::Path};
+use std::{os::unix::ffi::OsStrExt, path::Path};
 
 use cohab_memory::{
-    inbox::{Inbox, MAX_BODY_BYTES, MAX_WAITING, NewProposal, ProposalId, Proposed, Waiting},
+    inbox::{Inbox, MAX_BODY_BYTES, MAX_WAITING, NewProposal, ProposalId, Waiting},
     record::Scope,
 };
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
-    SqliteMemory, journal, read,
-    rows::{self, VisibleRoots, root, scope},
+    SqliteMemory, journal,
+    proposal_rows::{COLUMNS, PROPOSALS, is_sound, proposal},
+    read,
+    rows::{self, VisibleRoots, root},
     seal_key,
 };
 use crate::{
@@ -24,17 +26,6 @@ use crate::{
 const MAX_REJECTED: i64 = 10_000;
 /// Time between two lines about the inbox, in milliseconds.
 const NOTICE_MS: i64 = 24 * 60 * 60 * 1_000;
-
-const COLUMNS: &str = "id, key, body, root, folder, trust, sources, evidence, at_ms";
-/// All of [`COLUMNS`].
-const SEALED: usize = 9;
-const PROPOSALS: journal::Sealed = journal::Sealed {
-    purpose: Purpose::Proposal,
-    table: "proposals",
-    number: "id",
-    columns: COLUMNS,
-    sealed_columns: |_| Ok(SEALED),
-};
 
 impl Inbox for SqliteMemory {
     type Error = StoreError;
@@ -133,41 +124,6 @@ impl Inbox for SqliteMemory {
         transaction.commit()?;
         Ok(Some(count))
     }
-}
-
-/// The proposals whose seal is wrong.
-pub(super) fn changed(connection: &Connection, key: &Key) -> Result<Vec<ProposalId>, StoreError> {
-    let mut statement = connection.prepare(&format!("SELECT {COLUMNS}, mac FROM proposals NOT INDEXED ORDER BY id"))?;
-    let mut rows = statement.query([])?;
-    let mut changed = Vec::new();
-    while let Some(row) = rows.next()? {
-        if !is_sound(key, row)? {
-            changed.push(ProposalId(row.get::<_, i64>(0)?.cast_unsigned()));
-        }
-    }
-    Ok(changed)
-}
-
-fn is_sound(key: &Key, row: &Row<'_>) -> Result<bool, StoreError> {
-    Ok(journal::mac(row, SEALED)? == Some(journal::seal(key, PROPOSALS.purpose, row, SEALED)?))
-}
-
-/// The proposal in a sealed row; `None` if a newer program wrote a kind that this one does not know.
-fn proposal(row: &Row<'_>) -> Result<Option<Waiting>, StoreError> {
-    let body: String = row.get(2)?;
-    let Ok(what) = serde_json::from_str::<Proposed>(&body) else { return Ok(None) };
-    Ok(Some(Waiting {
-        id: ProposalId(row.get::<_, i64>(0)?.cast_unsigned()),
-        new: NewProposal {
-            what,
-            scope: scope(rows::path(row, 3)?),
-            trust: row.get(5)?,
-            sources: rows::sources(row, 6)?,
-            evidence: row.get(7)?,
-            folder: OsStr::from_bytes(row.get_ref(4)?.as_blob().map_err(rusqlite::Error::from)?).into(),
-        },
-        at: rows::moment(row.get(8)?),
-    }))
 }
 
 fn is_rejected(connection: &Connection, key: &Key, name: &str, scope: &Scope) -> Result<bool, StoreError> {

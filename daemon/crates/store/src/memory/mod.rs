@@ -14,6 +14,7 @@
 mod head;
 mod inbox;
 mod journal;
+mod proposal_rows;
 mod read;
 mod rows;
 mod schema;

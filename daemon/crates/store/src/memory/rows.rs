@@ -13,9 +13,15 @@ use rusqlite::{
     types::{Value, ValueRef},
 };
 
+use super::journal::Sealed;
+use crate::seal::Purpose;
+
 /// The columns that [`memory`] reads. The first of them never change and are sealed ([`sealed_columns`]).
 pub(super) const COLUMNS: &str =
     "id, text, root, origin, folder, trust, stated_ms, sources, valid_to_ms, superseded_by";
+/// The table of facts.
+pub(super) const MEMORIES: Sealed =
+    Sealed { purpose: Purpose::MemoryRow, table: "memories", number: "id", columns: COLUMNS, sealed_columns };
 /// Number of sealed columns; the last of them are the sources.
 const SEALED: usize = 8;
 const SOURCES: usize = SEALED - 1;

@@ -7,10 +7,9 @@ use rusqlite::{Connection, Row};
 
 use super::{
     head::Head,
-    inbox,
     journal::{self, ADD, FAULT, FORGET, SUPERSEDE, Tail, mac, seal},
-    rows,
-    write::MEMORIES,
+    proposal_rows,
+    rows::{self, MEMORIES},
 };
 use crate::{
     StoreError,
@@ -58,7 +57,7 @@ pub(super) fn faults(connection: &Connection, keys: &KeyFolder) -> Result<Vec<Me
         faults.push(fault);
     }
     compare(&transaction, &key, &mut expected, &mut faults)?;
-    faults.extend(inbox::changed(&transaction, &key)?.into_iter().map(MemoryFault::Proposal));
+    faults.extend(proposal_rows::changed(&transaction, &key)?.into_iter().map(MemoryFault::Proposal));
     faults.extend(expected.into_keys().map(|id| MemoryFault::Missing(MemoryId(id.cast_unsigned()))));
     Ok(faults)
 }

@@ -10,23 +10,14 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::{
-    journal::{self, ADD, Entry, FAULT, FORGET, SUPERSEDE, Sealed, Tail},
+    journal::{self, ADD, Entry, FAULT, FORGET, SUPERSEDE, Tail},
     read,
-    rows::{self, number, root},
+    rows::{self, MEMORIES, number, root},
     schema::index,
 };
 use crate::{
     StoreError,
-    seal::{Key, Mac, Purpose},
-};
-
-/// The table of facts.
-pub(super) const MEMORIES: Sealed = Sealed {
-    purpose: Purpose::MemoryRow,
-    table: "memories",
-    number: "id",
-    columns: rows::COLUMNS,
-    sealed_columns: rows::sealed_columns,
+    seal::{Key, Mac},
 };
 
 /// A write that is not committed yet.

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use super::{
     super::{Failure, record},
-    Caller, list, past, store,
+    Caller, past, store,
 };
 
 const EMPTY: &str = "Nothing is proposed here.";
@@ -226,7 +226,7 @@ fn as_json(one: &Waiting) -> Value {
     json!({
         "id": id.0,
         "proposed": new.what,
-        "scope": list::scope_json(&new.scope),
+        "scope": store::scope_json(&new.scope),
         "trust": new.trust,
         "sources": new.sources.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "evidence": new.evidence,

@@ -2,10 +2,7 @@
 
 use std::io::Write;
 
-use cohab_memory::{
-    record::{Memory, Scope},
-    store::MemoryStore as _,
-};
+use cohab_memory::{record::Memory, store::MemoryStore as _};
 use cohab_text::sanitize::escaped_json;
 use serde_json::{Value, json};
 
@@ -14,8 +11,6 @@ use super::{
     Caller, FactFilter, NOTHING, inbox, off_note, past, store,
 };
 
-/// The scope of a fact that holds in every folder, as JSON.
-pub(super) const EVERYWHERE: &str = "everywhere";
 /// Stands behind a fact in quarantine.
 pub(super) const CHANGED: &str = "not used: another program changed it";
 
@@ -98,20 +93,12 @@ fn print_json(memories: &[Memory], output: &mut dyn Write) -> Result<(), Failure
     Ok(writeln!(output, "{}", escaped_json(&json!({"facts": facts}).to_string()))?)
 }
 
-/// A scope as JSON.
-pub(super) fn scope_json(scope: &Scope) -> Value {
-    match scope {
-        Scope::Everywhere => EVERYWHERE.into(),
-        Scope::Project(root) => root.to_string_lossy().into(),
-    }
-}
-
 /// A fact as JSON.
 pub(super) fn as_json(memory: &Memory) -> Value {
     json!({
         "id": memory.id.0,
         "text": memory.text,
-        "scope": scope_json(&memory.scope),
+        "scope": store::scope_json(&memory.scope),
         "origin": memory.origin.word(),
         "folder": memory.folder.to_string_lossy(),
         "trust": memory.trust,

@@ -10,12 +10,15 @@ use cohab_model_api::Secrets;
 use cohab_protocol::Paths;
 use cohab_store::{StoreError, memory::SqliteMemory};
 use cohab_text::sanitize::one_line;
+use serde_json::Value;
 
 use super::{
     super::{Failure, record},
     Caller,
 };
 
+/// The scope of a fact that holds in every folder, as JSON.
+pub(super) const EVERYWHERE: &str = "everywhere";
 /// The remedy for an unknown number.
 const LISTS: &str = "`cohab memory list --all` lists all facts";
 
@@ -99,5 +102,13 @@ pub(super) fn place(scope: &Scope, caller: &Caller<'_>) -> String {
     match scope {
         Scope::Everywhere => String::new(),
         Scope::Project(root) => format!("in {}", record::folder(&root.to_string_lossy(), &caller.home)),
+    }
+}
+
+/// A scope as JSON.
+pub(super) fn scope_json(scope: &Scope) -> Value {
+    match scope {
+        Scope::Everywhere => EVERYWHERE.into(),
+        Scope::Project(root) => root.to_string_lossy().into(),
     }
 }

@@ -15,7 +15,7 @@ use cohab_text::sanitize::{escaped_json, one_line};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{super::Failure, Caller, list, store};
+use super::{super::Failure, Caller, store};
 
 /// Largest file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 10_000_000;
@@ -26,7 +26,7 @@ pub(super) fn export(caller: &Caller<'_>, output: &mut dyn Write) -> Result<(), 
     let Some(store) = store::open(caller.paths)? else { return Ok(()) };
     // The oldest first, so that an import numbers them alike.
     for memory in store.list(None).map_err(store::unusable(caller.paths))?.iter().rev() {
-        let (scope, stated) = (list::scope_json(&memory.scope), memory.stated.to_string());
+        let (scope, stated) = (store::scope_json(&memory.scope), memory.stated.to_string());
         let value = json!({"text": memory.text, "scope": scope, "stated": stated});
         writeln!(output, "{}", escaped_json(&value.to_string()))?;
     }
@@ -97,7 +97,7 @@ fn fact_in(line: &[u8], secrets: &Secrets, caller: &Caller<'_>) -> Result<(NewMe
     let text = store::storable(text, secrets).map_err(|(fault, hint)| (fault, Some(hint)))?;
     let scope = match &value["scope"] {
         Value::Null => Scope::Everywhere,
-        Value::String(word) if word == list::EVERYWHERE => Scope::Everywhere,
+        Value::String(word) if word == store::EVERYWHERE => Scope::Everywhere,
         Value::String(root) if root.starts_with('/') => Scope::Project(PathBuf::from(root)),
         _ => return Err(fault("its `scope` is neither \"everywhere\" nor an absolute path")),
     };
