@@ -7,6 +7,7 @@
 //! - [`past`] is about what was done: commands that ran, and questions with their answers.
 //! - [`inbox`] holds what is proposed, until the user accepts or rejects it. [`proposals`] are facts that commands speak for;
 //!   [`consolidation`] reads them off what was done.
+//! - [`blocks`] are named texts that every question is given.
 //! - [`relevance`] chooses the facts that a question is given. [`words`] are what both sides are compared by.
 //!
 //! Invariants: nothing is remembered that the user did not state; a fact of one project is never found from another; trust is set at
@@ -14,6 +15,7 @@
 //!
 //! This crate opens no file, asks no model and reads no clock.
 
+pub mod blocks;
 #[cfg(any(test, feature = "testing"))]
 pub mod conformance;
 pub mod consolidation;

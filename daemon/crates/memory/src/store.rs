@@ -50,6 +50,15 @@ pub enum MemoryFault {
     Proposal(ProposalId),
     /// Records are missing: their seals are in the journal, but not the rows.
     Missing(MemoryId),
+    /// The seal of this version of a block is not that of its content.
+    ChangedBlock {
+        /// The label as it is stored; it may be what was changed.
+        label: String,
+        /// Number of the version.
+        version: u64,
+    },
+    /// This version of a block is missing: its seal is in the journal, but not the row.
+    MissingBlock(u64),
     /// The journal of changes is cut or was changed, from this entry on, counted from 1.
     Journal(u64),
     /// There is no key to check with.

@@ -34,6 +34,7 @@ pub(super) enum Purpose {
     PastTurn,
     Rejected,
     Proposal,
+    BlockVersion,
 }
 
 impl Purpose {
@@ -49,6 +50,7 @@ impl Purpose {
             Self::PastTurn => b"past turn\n",
             Self::Rejected => b"rejected\n",
             Self::Proposal => b"proposal\n",
+            Self::BlockVersion => b"block version\n",
         }
     }
 }

@@ -15,6 +15,10 @@ pub(super) const ADD: &str = "add";
 pub(super) const SUPERSEDE: &str = "supersede";
 /// A record was deleted.
 pub(super) const FORGET: &str = "forget";
+/// A version of a block was added.
+pub(super) const ADD_BLOCK: &str = "add block";
+/// A version of a block was deleted.
+pub(super) const FORGET_BLOCK: &str = "forget block";
 /// The writer found that the head does not belong to the journal.
 pub(super) const FAULT: &str = "fault";
 
@@ -116,8 +120,8 @@ pub(super) fn seal(key: &Key, purpose: Purpose, row: &Row<'_>, columns: usize) -
     Ok(key.mac(purpose, &bytes))
 }
 
-/// The seal in a column; `None` if it is missing or has another length.
+/// The seal in a column; `None` if it is missing or has another length or type.
 pub(super) fn mac(row: &Row<'_>, column: usize) -> Result<Option<Mac>, rusqlite::Error> {
-    let bytes = row.get_ref(column)?.as_blob_or_null()?;
-    Ok(bytes.and_then(|bytes| bytes.try_into().ok()).map(Mac::of_bytes))
+    let ValueRef::Blob(bytes) = row.get_ref(column)? else { return Ok(None) };
+    Ok(bytes.try_into().ok().map(Mac::of_bytes))
 }

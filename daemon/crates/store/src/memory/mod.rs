@@ -1,6 +1,7 @@
-//! Remembered facts in an SQLite file, with a sealed journal of their changes.
+//! Remembered facts and memory blocks in an SQLite file, with a sealed journal of their changes.
 //!
-//! - [`SqliteMemory`] implements [`MemoryStore`]. A search index holds the valid facts.
+//! - [`SqliteMemory`] implements [`MemoryStore`] and [`BlockStore`](cohab_memory::blocks::store::BlockStore). A search index holds the
+//!   valid facts.
 //! - Each row is sealed with a key over all fields that never change. Each change is an entry of the journal, which is chained by its
 //!   seals and holds no text. The key and the head (how many entries there are, and the last seal) are kept apart from the file.
 //! - [`MemoryStore::faults`] compares rows, journal and head.
@@ -11,6 +12,8 @@
 //!
 //! This module decides nothing about relevance and does not check whether a text may be remembered.
 
+mod block_rows;
+mod blocks;
 mod head;
 mod inbox;
 mod journal;

@@ -144,14 +144,17 @@ fn normal(path: &Path) -> PathBuf {
     path.components().collect()
 }
 
+/// A path in a column, with any bytes.
 pub(super) fn path(row: &Row<'_>, column: usize) -> Result<PathBuf, rusqlite::Error> {
     Ok(OsStr::from_bytes(row.get_ref(column)?.as_blob()?).into())
 }
 
-fn lossy(row: &Row<'_>, column: usize) -> Result<String, rusqlite::Error> {
+/// A text in a column; what is not UTF-8 is replaced.
+pub(super) fn lossy(row: &Row<'_>, column: usize) -> Result<String, rusqlite::Error> {
     Ok(String::from_utf8_lossy(row.get_ref(column)?.as_bytes()?).into_owned())
 }
 
+/// A stored time; one that no calendar has is the epoch.
 pub(super) fn moment(ms: i64) -> Timestamp {
     Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH)
 }

@@ -1,4 +1,4 @@
-//! The tables of remembered facts.
+//! The tables of remembered facts and memory blocks.
 
 use rusqlite::{Transaction, params};
 
@@ -14,6 +14,7 @@ const MAX_PAGES: u32 = 262_144;
 /// record and `journal.other` the one that supersedes it. `valid_facts` counts by root: counting 100,000 rows takes milliseconds.
 /// `rejected` has seals of proposals, not their texts. `memories.sources` has a source a line. `proposals.body` is JSON.
 /// `inbox_notice` has one row at most: the time of the last line about the inbox, and the newest proposal at that time.
+/// `block_versions` has a row for each version of a block.
 const MIGRATIONS: &[&str] = &[
     "
     CREATE TABLE memories (
@@ -80,6 +81,21 @@ const MIGRATIONS: &[&str] = &[
     CREATE UNIQUE INDEX proposals_once ON proposals (root, key);
     CREATE TABLE inbox_notice (at_ms INTEGER NOT NULL, proposal INTEGER NOT NULL) STRICT;
 ",
+    "
+    CREATE TABLE block_versions (
+        n INTEGER PRIMARY KEY AUTOINCREMENT,
+        label TEXT NOT NULL,
+        root BLOB NOT NULL,
+        description TEXT NOT NULL,
+        max_chars INTEGER NOT NULL,
+        template TEXT NOT NULL,
+        value TEXT NOT NULL,
+        deed TEXT NOT NULL,
+        at_ms INTEGER NOT NULL,
+        mac BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX block_versions_of ON block_versions (root, label, n);
+",
 ];
 
 /// Removed rows are overwritten.
@@ -105,7 +121,12 @@ fn mend(transaction: &Transaction<'_>) -> Result<(), StoreError> {
         INSERT INTO valid_facts SELECT root, count(*) FROM memories WHERE valid_to_ms IS NULL GROUP BY root;
         DELETE FROM sqlite_sequence WHERE name = 'memories';
         INSERT INTO sqlite_sequence (name, seq) SELECT 'memories', max(
-            coalesce((SELECT max(id) FROM memories), 0), coalesce((SELECT max(id) FROM journal), 0));",
+            coalesce((SELECT max(id) FROM memories), 0),
+            coalesce((SELECT max(id) FROM journal WHERE what NOT LIKE '% block'), 0));
+        DELETE FROM sqlite_sequence WHERE name = 'block_versions';
+        INSERT INTO sqlite_sequence (name, seq) SELECT 'block_versions', max(
+            coalesce((SELECT max(n) FROM block_versions), 0),
+            coalesce((SELECT max(id) FROM journal WHERE what LIKE '% block'), 0));",
     )?;
     Ok(())
 }

@@ -14,6 +14,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::form::beside;
 
+mod blocks;
 mod measured;
 mod seals;
 

@@ -1,4 +1,4 @@
-//! Compares facts, journal and head with their seals.
+//! Compares facts, memory blocks, journal and head with their seals.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,9 @@ use cohab_memory::{record::MemoryId, store::MemoryFault};
 use rusqlite::{Connection, Row};
 
 use super::{
+    block_rows::{BLOCK_SEALED, BLOCK_VERSIONS},
     head::Head,
-    journal::{self, ADD, FAULT, FORGET, SUPERSEDE, Tail, mac, seal},
+    journal::{self, ADD, ADD_BLOCK, FAULT, FORGET, FORGET_BLOCK, SUPERSEDE, Tail, mac, seal},
     proposal_rows,
     rows::{self, MEMORIES},
 };
@@ -16,6 +17,14 @@ use crate::{
     key_folder::{KeyFolder, small},
     seal::{Key, Mac, Purpose},
 };
+
+/// What the journal says about what is not forgotten.
+#[derive(Default)]
+struct Recorded {
+    facts: BTreeMap<i64, Expected>,
+    /// The seals of versions of blocks.
+    blocks: BTreeMap<i64, Option<Mac>>,
+}
 
 /// What the journal says about a record that is not forgotten.
 struct Expected {
@@ -31,14 +40,14 @@ pub(super) fn is_sound(connection: &Connection, key: &Key, row: &Row<'_>) -> Res
     let query = format!("SELECT {} FROM journal WHERE id = ?1 ORDER BY n", journal::COLUMNS);
     let mut statement = connection.prepare_cached(&query)?;
     let mut entries = statement.query([id])?;
-    let mut expected = BTreeMap::new();
+    let mut recorded = Recorded::default();
     while let Some(entry) = entries.next()? {
         if !is_entry_sealed(key, entry)? {
             return Ok(false);
         }
-        apply(entry, &mut expected)?;
+        apply(entry, &mut recorded)?;
     }
-    is_as_recorded(key, row, expected.remove(&id).as_ref())
+    is_as_recorded(key, row, recorded.facts.get(&id))
 }
 
 /// The faults of a store.
@@ -51,24 +60,22 @@ pub(super) fn faults(connection: &Connection, keys: &KeyFolder) -> Result<Vec<Me
     let head = head_file.map(|mut file| small(&mut file)).transpose()?;
     let head = head.and_then(|text| Head::opened(&key, &text));
     let mut faults = Vec::new();
-    let mut expected = follow(&transaction, &key, &mut faults)?;
+    let Recorded { facts: mut expected, mut blocks } = follow(&transaction, &key, &mut faults)?;
     if !head.is_some_and(|head| head.allows(tail)) {
         let fault = MemoryFault::Journal(tail.count.saturating_add(1).cast_unsigned());
         faults.push(fault);
     }
     compare(&transaction, &key, &mut expected, &mut faults)?;
     faults.extend(proposal_rows::changed(&transaction, &key)?.into_iter().map(MemoryFault::Proposal));
+    compare_blocks(&transaction, &key, &mut blocks, &mut faults)?;
     faults.extend(expected.into_keys().map(|id| MemoryFault::Missing(MemoryId(id.cast_unsigned()))));
+    faults.extend(blocks.into_keys().map(|number| MemoryFault::MissingBlock(number.cast_unsigned())));
     Ok(faults)
 }
 
 /// Follows the journal. Its entries are used behind a fault as well: they still say which records there were.
-fn follow(
-    connection: &Connection,
-    key: &Key,
-    faults: &mut Vec<MemoryFault>,
-) -> Result<BTreeMap<i64, Expected>, StoreError> {
-    let mut expected = BTreeMap::new();
+fn follow(connection: &Connection, key: &Key, faults: &mut Vec<MemoryFault>) -> Result<Recorded, StoreError> {
+    let mut recorded = Recorded::default();
     let mut before = Tail::default();
     let mut is_broken = false;
     let query = format!("SELECT {} FROM journal ORDER BY n", journal::COLUMNS);
@@ -82,9 +89,9 @@ fn follow(
         }
         is_broken |= !is_sound;
         before = Tail { count: row.get(0)?, last: mac(row, 7)?.unwrap_or_default() };
-        apply(row, &mut expected)?;
+        apply(row, &mut recorded)?;
     }
-    Ok(expected)
+    Ok(recorded)
 }
 
 fn is_next(key: &Key, row: &Row<'_>, before: Tail) -> Result<bool, StoreError> {
@@ -100,7 +107,7 @@ fn what<'a>(row: &'a Row<'_>) -> Result<&'a [u8], rusqlite::Error> {
     Ok(row.get_ref(1)?.as_bytes()?)
 }
 
-fn apply(row: &Row<'_>, expected: &mut BTreeMap<i64, Expected>) -> Result<(), StoreError> {
+fn apply(row: &Row<'_>, Recorded { facts: expected, blocks }: &mut Recorded) -> Result<(), StoreError> {
     let id: i64 = row.get(2)?;
     let what = what(row)?;
     if what == ADD.as_bytes() {
@@ -111,6 +118,10 @@ fn apply(row: &Row<'_>, expected: &mut BTreeMap<i64, Expected>) -> Result<(), St
         && let Some(record) = expected.get_mut(&id)
     {
         record.superseded = Some((row.get(3)?, row.get(4)?));
+    } else if what == ADD_BLOCK.as_bytes() {
+        blocks.insert(id, mac(row, 5)?);
+    } else if what == FORGET_BLOCK.as_bytes() {
+        blocks.remove(&id);
     }
     Ok(())
 }
@@ -143,4 +154,27 @@ fn is_as_recorded(key: &Key, row: &Row<'_>, expected: Option<&Expected>) -> Resu
     let has_successor = row.get::<_, Option<i64>>(9)?.is_some();
     let is_as_recorded = expected.is_some_and(|record| record.seal == found && record.superseded == superseded);
     Ok(is_sealed && is_as_recorded && has_successor == superseded.is_some())
+}
+
+/// Compares each version of a block with its seal and with that of the journal, and removes it from what is expected.
+fn compare_blocks(
+    connection: &Connection,
+    key: &Key,
+    expected: &mut BTreeMap<i64, Option<Mac>>,
+    faults: &mut Vec<MemoryFault>,
+) -> Result<(), StoreError> {
+    let query = format!("SELECT {}, mac FROM block_versions NOT INDEXED ORDER BY n", BLOCK_VERSIONS.columns);
+    let mut statement = connection.prepare(&query)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let number: i64 = row.get(0)?;
+        let found = mac(row, BLOCK_SEALED)?;
+        let is_sealed = found == Some(seal(key, BLOCK_VERSIONS.purpose, row, BLOCK_SEALED)?);
+        let is_as_recorded = expected.remove(&number).is_some_and(|recorded| recorded == found);
+        if !(is_sealed && is_as_recorded) {
+            let (label, version) = (rows::lossy(row, 1).unwrap_or_default(), number.cast_unsigned());
+            faults.push(MemoryFault::ChangedBlock { label, version });
+        }
+    }
+    Ok(())
 }

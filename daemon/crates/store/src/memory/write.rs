@@ -71,7 +71,7 @@ impl<'a> Change<'a> {
         let values = params![new.text, root(&new.scope), origin, folder, trust, at_ms, sources];
         let id = self.transaction.prepare_cached(insert)?.insert(values)?;
         index(self.transaction, id, &root(&new.scope), &new.text)?;
-        let row_mac = Some(journal::seal_row(self.transaction, self.key, &MEMORIES, id)?);
+        let row_mac = Some(self.seal(&MEMORIES, id)?);
         self.append(&Entry { what: ADD, id, at_ms, other: None, row_mac })?;
         // What was sealed is what is stored: a trigger that another program left in the file could have changed it.
         let stored = read::get(self.sealed(), MemoryId(id.cast_unsigned()))?;
@@ -85,7 +85,7 @@ impl<'a> Change<'a> {
         let update = "UPDATE memories SET valid_to_ms = ?2, superseded_by = ?3 WHERE id = ?1";
         self.transaction.prepare_cached(update)?.execute(params![id, at_ms, other])?;
         self.transaction.prepare_cached("DELETE FROM memory_search WHERE rowid = ?1")?.execute([id])?;
-        let row_mac = self.seal_of(id)?;
+        let row_mac = self.seal_of(&MEMORIES, id)?;
         self.append(&Entry { what: SUPERSEDE, id, at_ms, other, row_mac })
     }
 
@@ -99,7 +99,7 @@ impl<'a> Change<'a> {
             }
         }
         for id in all.iter().copied().filter_map(number) {
-            let row_mac = self.seal_of(id)?;
+            let row_mac = self.seal_of(&MEMORIES, id)?;
             self.transaction.prepare_cached("DELETE FROM memory_search WHERE rowid = ?1")?.execute([id])?;
             self.transaction.prepare_cached("DELETE FROM memories WHERE id = ?1")?.execute([id])?;
             self.append(&Entry { what: FORGET, id, at_ms, other: None, row_mac })?;
@@ -112,13 +112,20 @@ impl<'a> Change<'a> {
         Ok(all.len() as u64)
     }
 
-    fn seal_of(&self, id: i64) -> Result<Option<Mac>, StoreError> {
-        let query = "SELECT mac FROM memories WHERE id = ?1";
-        let found = self.transaction.prepare_cached(query)?.query_row([id], |row| journal::mac(row, 0)).optional()?;
+    /// Seals a row that was just written.
+    pub fn seal(&self, of: &Sealed, id: i64) -> Result<Mac, StoreError> {
+        journal::seal_row(self.transaction, self.key, of, id)
+    }
+
+    /// The stored seal of a row.
+    pub fn seal_of(&self, of: &Sealed, id: i64) -> Result<Option<Mac>, StoreError> {
+        let query = format!("SELECT mac FROM {} WHERE {} = ?1", of.table, of.number);
+        let found = self.transaction.prepare_cached(&query)?.query_row([id], |row| journal::mac(row, 0)).optional()?;
         Ok(found.flatten())
     }
 
-    fn append(&mut self, entry: &Entry<'_>) -> Result<(), StoreError> {
+    /// Appends to the journal.
+    pub fn append(&mut self, entry: &Entry<'_>) -> Result<(), StoreError> {
         self.tail = journal::append(self.transaction, self.key, self.tail, entry)?;
         Ok(())
     }

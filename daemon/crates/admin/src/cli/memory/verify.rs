@@ -7,7 +7,10 @@ use cohab_memory::{
     store::{MemoryFault, MemoryStore as _},
 };
 
-use super::{super::Failure, Caller, NOTHING, past, store};
+use super::{
+    super::{Failure, record},
+    Caller, NOTHING, past, store,
+};
 
 pub(super) fn audit(caller: &Caller<'_>, output: &mut dyn Write) -> Result<(), Failure> {
     let of_past = audit_past(caller, output);
@@ -52,6 +55,12 @@ fn sentence(fault: &MemoryFault, caller: &Caller<'_>) -> String {
         MemoryFault::Changed(id) => format!("Fact {id} was changed by another program."),
         MemoryFault::Proposal(id) => format!("Proposal {id} was changed by another program."),
         MemoryFault::Missing(id) => format!("Fact {id} is missing: another program deleted it."),
+        MemoryFault::ChangedBlock { label, .. } => {
+            format!("A version of the block {} was changed by another program.", record::visible(label))
+        }
+        MemoryFault::MissingBlock(version) => {
+            format!("Version {version} of a block is missing: another program deleted it.")
+        }
         MemoryFault::Journal(entry) => {
             format!("The journal of changes is incomplete or was changed, from entry {entry} on.")
         }
