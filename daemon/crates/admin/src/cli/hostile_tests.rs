@@ -3,6 +3,11 @@
 use clap::CommandFactory as _;
 use cohab_agent::tasks::{Status, Task};
 use cohab_memory::{
+    blocks::{
+        conformance::block,
+        record::{Block, BlockDeed},
+        store::BlockStore as _,
+    },
     record::{NewMemory, Origin, Scope},
     store::MemoryStore as _,
 };
@@ -47,6 +52,9 @@ const READING: &[&[&str]] = &[
     &["memory", "--json"],
     &["memory", "search", "found"],
     &["memory", "why", "1"],
+    &["memory", "blocks"],
+    &["memory", "blocks", "show", "evil"],
+    &["memory", "blocks", "history", "evil"],
     &["memory", "export"],
     &["usage", "--since", "2026-01-01", "--by", "model"],
     &["usage", "--since", "2026-01-01", "--by", "session"],
@@ -154,13 +162,15 @@ fn stored_steps(evil: &str) -> [Checkpoint; 2] {
     [Checkpoint::Turn(turn), Checkpoint::Step(step)]
 }
 
-/// A fact with this text.
+/// A fact and a block with this text.
 fn remembered(home: &Home, evil: &str) {
     let paths = &home.paths;
     let mut store = SqliteMemory::create(&paths.memory_file(), &paths.memory_key_dir()).expect("made");
     let (scope, origin) = (Scope::Everywhere, Origin::Import);
     let new = NewMemory::stated(evil.to_owned(), scope, origin, evil.into());
     store.remember(&new, at(0)).expect("kept");
+    let block = Block { description: evil.to_owned(), ..block("evil", evil) };
+    store.write_block(&block, BlockDeed::Set, at(0)).expect("kept");
 }
 
 /// One record of each kind.

@@ -1,7 +1,8 @@
-//! `cohab memory` lists, searches, adds, replaces and deletes remembered facts, and finds what was done. Which facts a question is given is
+//! `cohab memory` lists, searches, adds, replaces and deletes remembered facts, keeps memory blocks, and finds what was done. Which facts a question is given is
 //! decided elsewhere.
 
 mod add;
+mod blocks;
 mod forget;
 mod forget_past;
 mod import_history;
@@ -98,11 +99,11 @@ pub enum MemoryCommand {
     },
     /// Delete facts with all their versions, or what was done
     Forget(ForgetArgs),
-    /// Check all facts, and what was done, against their seals
+    /// Check all facts and blocks, and what was done, against their seals
     Audit,
-    /// Print all facts as lines of JSON
+    /// Print all facts and blocks as lines of JSON
     Export,
-    /// Remember the facts in a file that `export` wrote, or import the history of a shell
+    /// Remember the facts and blocks in a file that `export` wrote, or import the history of a shell
     Import(ImportArgs),
     /// List what is proposed to be remembered
     Inbox(inbox::InboxArgs),
@@ -110,6 +111,8 @@ pub enum MemoryCommand {
     Accept(inbox::ProposalArgs),
     /// Never propose these again
     Reject(inbox::ProposalArgs),
+    /// Show and change blocks: texts that every question is given
+    Blocks(blocks::BlocksArgs),
     /// Count what is remembered and kept
     Stats(stats::StatsArgs),
     /// Answer requests in a store of its own, for benchmarks: lines of JSON in and out
@@ -293,6 +296,7 @@ fn run_by(args: &MemoryArgs, caller: &mut Caller<'_>, output: &mut dyn Write, er
         MemoryCommand::Inbox(args) => inbox::inbox(args, caller, output),
         MemoryCommand::Accept(args) => inbox::accept(args, caller, output),
         MemoryCommand::Reject(args) => inbox::reject(args, caller, output),
+        MemoryCommand::Blocks(args) => blocks::blocks(args, caller, output),
         MemoryCommand::Stats(args) => stats::stats(args, caller, output),
         MemoryCommand::On => turn(true, caller.paths, output),
         MemoryCommand::Off => turn(false, caller.paths, output),

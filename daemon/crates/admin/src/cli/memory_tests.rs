@@ -16,6 +16,8 @@ use crate::cli::{
     testing::{Home, at},
 };
 
+#[path = "memory/blocks_tests.rs"]
+mod blocks;
 #[path = "memory/inbox_tests.rs"]
 mod inbox_tests;
 #[path = "memory/past_tests.rs"]

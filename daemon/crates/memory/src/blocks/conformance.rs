@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::{
     change::{BlockChange, BlockFault},
-    operations::{self, ChangeError, Changed, RollbackTarget, change, create, roll_back},
+    operations::{self, ChangeError, Changed, RollbackTarget, change, create, import, roll_back},
     record::{Block, BlockDeed, BlockKey, BlockLabel, USUAL_CHARS},
     store::{BlockStore, MAX_VERSIONS},
 };
@@ -28,6 +28,7 @@ pub fn all<S: BlockStore>(empty: impl Fn() -> S) {
     a_version_of_an_older_text_is_not_written(&mut empty());
     a_refused_change_stores_nothing(&mut empty());
     a_new_block_satisfies_its_constraints(&mut empty());
+    an_imported_block_is_made_or_changed(&mut empty());
     a_forgotten_block_is_gone_with_its_versions(&mut empty());
     hostile_texts_are_data(&mut empty());
 }
@@ -247,6 +248,29 @@ fn a_new_block_satisfies_its_constraints<S: BlockStore>(store: &mut S) {
     create(store, &large("more", 2_000), &|_| false, at(7)).ok().unwrap();
     create(store, &of_project(SHOP, large("large", 8_000)), &|_| false, at(8)).ok().unwrap();
     assert_eq!(store.blocks(None).unwrap().len(), 4);
+}
+
+fn an_imported_block_is_made_or_changed<S: BlockStore>(store: &mut S) {
+    let mut imported = |block: &Block, second: i64| import(store, block, &|text| text.contains("sesame"), at(second));
+    let notes = Block { template: "begin".to_owned(), max_chars: 20, ..block("notes", "one\n") };
+    let Ok(Changed::Written(made)) = imported(&notes, 1) else { panic!("it is made") };
+    assert_eq!(made, Block { value: "one".to_owned(), version: made.version, ..notes });
+    assert!(matches!(imported(&block("notes", "one"), 2), Ok(Changed::Unchanged(_))));
+    let newer = Block { value: "two".to_owned(), ..made.clone() };
+    assert!(matches!(imported(&block("notes", "two"), 3), Ok(Changed::Written(block)) if block == Block {
+        version: block.version, ..newer.clone()
+    }));
+    let long = BlockFault::TooLong { chars: 21, max_chars: 20 };
+    assert_eq!(refused(imported(&block("notes", &"x".repeat(21)), 4)), long, "its limit stays");
+    assert_eq!(refused(imported(&block("other", "open sesame"), 4)), BlockFault::Secret);
+    let elsewhere = of_project(SHOP, block("persona", "be brief"));
+    assert_eq!(refused(imported(&elsewhere, 4)), BlockFault::Exists(label("persona")), "it holds everywhere only");
+    let project = of_project(SHOP, block("project", "the shop"));
+    assert!(matches!(imported(&project, 5), Ok(Changed::Written(_))));
+    assert_eq!(value(store, "project", SHOP), "the shop");
+    let deeds: Vec<BlockDeed> =
+        store.block_versions(&made.key).unwrap().iter().map(|block| block.version.unwrap().deed).collect();
+    assert_eq!(deeds, [BlockDeed::Import, BlockDeed::Import]);
 }
 
 fn a_forgotten_block_is_gone_with_its_versions<S: BlockStore>(store: &mut S) {

@@ -140,7 +140,7 @@ fn rewritten<S: BlockStore>(
     Err(ChangeError::Contended)
 }
 
-/// Makes a new block. Its text is its template; `new.value` and `new.version` do not count.
+/// Makes a new block, whose text is its template.
 ///
 /// # Errors
 /// There is one with its label and scope, it breaks a constraint, or the store failed.
@@ -150,37 +150,78 @@ pub fn create<S: BlockStore>(
     has_secret: &dyn Fn(&str) -> bool,
     now: Timestamp,
 ) -> Result<Block, ChangeError<S::Error>> {
-    let new = constrained(new, has_secret)?;
-    let root = match &new.key.scope {
-        Scope::Everywhere => Path::new(""),
-        Scope::Project(root) => root,
-    };
-    let same_scope = visible(store.blocks(Some(root)).map_err(ChangeError::Store)?, root).into_iter();
-    let same_scope: Vec<Block> = same_scope.filter(|block| block.key.scope == new.key.scope).collect();
-    let label = &new.key.label;
-    if record::delivered_labels().any(|(known, _)| known == label)
-        || same_scope.iter().any(|block| block.key.label == *label)
-    {
-        return Err(BlockFault::Exists(label.clone()).into());
-    }
-    let together: usize = same_scope.iter().map(|block| block.max_chars).sum();
-    if together.saturating_add(new.max_chars) > MAX_CHARS_OF_SCOPE {
-        return Err(BlockFault::LimitsTogether(MAX_CHARS_OF_SCOPE).into());
-    }
-    check_room(store, &new)?;
+    let new = constrained(&Block { value: new.template.clone(), ..new.clone() }, has_secret)?;
+    check_new(store, &new)?;
     let written = store.write_block(&new, BlockDeed::New, now).map_err(ChangeError::Store)?;
-    Ok(written.ok_or_else(|| BlockFault::Exists(label.clone()))?)
+    Ok(written.ok_or(BlockFault::Exists(new.key.label))?)
 }
 
-/// A new block whose texts and limit satisfy the constraints.
-fn constrained(new: &Block, has_secret: &dyn Fn(&str) -> bool) -> Result<Block, BlockFault> {
+/// Stores a block of a file: of one that exists only the text is taken.
+///
+/// # Errors
+/// It breaks a constraint, or the store failed.
+pub fn import<S: BlockStore>(
+    store: &mut S,
+    block: &Block,
+    has_secret: &dyn Fn(&str) -> bool,
+    now: Timestamp,
+) -> Result<Changed, ChangeError<S::Error>> {
+    let new = constrained(block, has_secret)?;
+    let written = match same_scope(store, &new.key.scope)?.into_iter().find(|known| known.key == new.key) {
+        Some(known) => {
+            let value = change::checked(new.value, known.max_chars, has_secret)?;
+            if value == known.value {
+                return Ok(Changed::Unchanged(known));
+            }
+            check_room(store, &known)?;
+            store.write_block(&Block { value, ..known }, BlockDeed::Import, now)
+        }
+        None => {
+            check_new(store, &new)?;
+            store.write_block(&new, BlockDeed::Import, now)
+        }
+    };
+    written.map_err(ChangeError::Store)?.map(Changed::Written).ok_or(ChangeError::Contended)
+}
+
+/// A block that was not written yet, with clean texts.
+///
+/// # Errors
+/// It breaks a constraint.
+pub fn constrained(new: &Block, has_secret: &dyn Fn(&str) -> bool) -> Result<Block, BlockFault> {
     if !(1..=record::MAX_CHARS).contains(&new.max_chars) {
         return Err(BlockFault::Limit(record::MAX_CHARS));
     }
     let description = change::clean_description(&new.description)?;
     let description = change::checked(description, change::MAX_DESCRIPTION_CHARS, has_secret)?;
     let template = change::checked(change::clean(&new.template), new.max_chars, has_secret)?;
-    Ok(Block { description, value: template.clone(), template, version: None, ..new.clone() })
+    let value = change::checked(change::clean(&new.value), new.max_chars, has_secret)?;
+    Ok(Block { description, template, value, version: None, ..new.clone() })
+}
+
+/// The blocks with this scope, the delivered ones included.
+fn same_scope<S: BlockStore>(store: &S, scope: &Scope) -> Result<Vec<Block>, ChangeError<S::Error>> {
+    let root = match scope {
+        Scope::Everywhere => Path::new(""),
+        Scope::Project(root) => root,
+    };
+    let blocks = visible(store.blocks(Some(root)).map_err(ChangeError::Store)?, root).into_iter();
+    Ok(blocks.filter(|block| block.key.scope == *scope).collect())
+}
+
+/// Checks whether a block can be made next to those that exist.
+fn check_new<S: BlockStore>(store: &S, new: &Block) -> Result<(), ChangeError<S::Error>> {
+    let (others, label) = (same_scope(store, &new.key.scope)?, &new.key.label);
+    if record::delivered_labels().any(|(known, _)| known == label)
+        || others.iter().any(|block| block.key.label == *label)
+    {
+        return Err(BlockFault::Exists(label.clone()).into());
+    }
+    let together: usize = others.iter().map(|block| block.max_chars).sum();
+    if together.saturating_add(new.max_chars) > MAX_CHARS_OF_SCOPE {
+        return Err(BlockFault::LimitsTogether(MAX_CHARS_OF_SCOPE).into());
+    }
+    check_room(store, new)
 }
 
 fn check_room<S: BlockStore>(store: &S, block: &Block) -> Result<(), ChangeError<S::Error>> {

@@ -122,6 +122,11 @@ fn since_period(since: &str, caller: &Caller<'_>) -> Result<period::Period, Fail
     found.map(|(period, _)| period).ok_or_else(|| unknown_time(since))
 }
 
+/// The first moment since a time that a user names.
+pub(super) fn since(since: &str, caller: &Caller<'_>) -> Result<jiff::Timestamp, Failure> {
+    since_period(since, caller)?.from.ok_or_else(|| unknown_time(since))
+}
+
 /// The failure for a time that cannot be read.
 pub(super) fn unknown_time(text: &str) -> Failure {
     let hint = "use a date such as 2026-03-14, or words such as monday, last month, 3 days ago";

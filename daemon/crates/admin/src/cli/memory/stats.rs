@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::Args;
-use cohab_memory::{past::store::PastStore as _, store::MemoryStore as _};
+use cohab_memory::{blocks::store::BlockStore as _, past::store::PastStore as _, store::MemoryStore as _};
 use serde_json::{Map, Value, json};
 
 use super::{super::Failure, Caller, past, store};
@@ -17,10 +17,12 @@ pub struct StatsArgs {
 }
 
 pub(super) fn stats(args: &StatsArgs, caller: &Caller<'_>, output: &mut dyn Write) -> Result<(), Failure> {
-    let facts = match store::open(caller.paths)? {
-        Some(store) => store.list(None).map_err(store::unusable(caller.paths))?.len(),
-        None => 0,
+    let unusable = store::unusable(caller.paths);
+    let (facts, blocks) = match store::open(caller.paths)? {
+        Some(store) => (store.list(None).map_err(&unusable)?.len(), store.blocks(None).map_err(&unusable)?),
+        None => (0, Vec::new()),
     };
+    let blocks = blocks.iter().filter(|block| !block.value.is_empty()).count();
     let counts = match past::open(caller.paths)? {
         Some(store) => store.counts().map_err(past::unusable(caller.paths))?,
         None => Default::default(),
@@ -32,6 +34,7 @@ pub(super) fn stats(args: &StatsArgs, caller: &Caller<'_>, output: &mut dyn Writ
             counts.runs.iter().map(|(source, runs)| (source.word().to_owned(), json!(runs))).collect();
         let value = json!({
             "facts": facts,
+            "blocks": blocks,
             "commands": runs,
             "lines": counts.lines,
             "questions": counts.turns,
@@ -41,6 +44,7 @@ pub(super) fn stats(args: &StatsArgs, caller: &Caller<'_>, output: &mut dyn Writ
         return Ok(writeln!(output, "{value}")?);
     }
     writeln!(output, "facts      {facts}")?;
+    writeln!(output, "blocks     {blocks}")?;
     writeln!(output, "questions  {}", counts.turns)?;
     let runs: u64 = counts.runs.iter().map(|(_, runs)| runs).sum();
     let sources: Vec<String> = counts.runs.iter().map(|(source, runs)| format!("{} {runs}", source.word())).collect();

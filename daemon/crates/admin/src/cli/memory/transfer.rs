@@ -1,4 +1,5 @@
-//! Writes facts as lines of JSON and reads them again. A line has `text`, `scope` (`everywhere`, or the root of a project) and `stated`.
+//! Writes facts and blocks as lines of JSON and reads them again. A fact has `text`, `scope` (`everywhere`, or the root of a project) and
+//! `stated`; a block has `kind`.
 
 use std::{
     fs::File,
@@ -7,15 +8,17 @@ use std::{
 };
 
 use cohab_memory::{
+    blocks::record::Block,
     record::{NewMemory, Origin, Scope, Source},
     store::{MemoryStore as _, Remembered},
 };
 use cohab_model_api::Secrets;
+use cohab_store::memory::SqliteMemory;
 use cohab_text::sanitize::{escaped_json, one_line};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{super::Failure, Caller, store};
+use super::{super::Failure, Caller, blocks::transfer, store};
 
 /// Largest file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 10_000_000;
@@ -30,6 +33,9 @@ pub(super) fn export(caller: &Caller<'_>, output: &mut dyn Write) -> Result<(), 
         let value = json!({"text": memory.text, "scope": scope, "stated": stated});
         writeln!(output, "{}", escaped_json(&value.to_string()))?;
     }
+    for value in transfer::exported(&store, caller)? {
+        writeln!(output, "{}", escaped_json(&value.to_string()))?;
+    }
     Ok(())
 }
 
@@ -42,34 +48,76 @@ pub(super) fn import(file: &Path, caller: &Caller<'_>, output: &mut dyn Write) -
     let bytes = read(&path).map_err(|message| nothing(message, None))?;
     let path = one_line(&path.to_string_lossy(), usize::MAX);
     let secrets = Secrets::of_this_process();
-    let mut facts = Vec::new();
+    let (mut facts, mut blocks) = (Vec::new(), Vec::new());
     for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
         if !line.trim_ascii().is_empty() {
-            let fact = fact_in(line, &secrets, caller);
-            let (fact, stated) = fact.map_err(|(fault, hint)| nothing(format!("line {}: {fault}", index + 1), hint))?;
-            facts.push((NewMemory { sources: vec![Source::File(path.clone())], ..fact }, stated));
+            let read = line_of(line, &secrets, caller);
+            match read.map_err(|(fault, hint)| nothing(format!("line {}: {fault}", index + 1), hint))? {
+                ImportedLine::Fact(fact, stated) => {
+                    facts.push((NewMemory { sources: vec![Source::File(path.clone())], ..fact }, stated));
+                }
+                ImportedLine::Block(block) => blocks.push(block),
+            }
         }
     }
-    if facts.is_empty() {
-        return Ok(writeln!(output, "{name} holds no facts.")?);
+    if facts.is_empty() && blocks.is_empty() {
+        return Ok(writeln!(output, "{name} holds no facts and no blocks.")?);
     }
     let mut store = store::create(caller.paths)?;
+    if !facts.is_empty() {
+        import_facts(&facts, &mut store, caller, output)?;
+    }
+    if !blocks.is_empty() {
+        import_blocks(&blocks, &mut store, caller, output)?;
+    }
+    Ok(())
+}
+
+fn import_facts(
+    facts: &[(NewMemory, Timestamp)],
+    store: &mut SqliteMemory,
+    caller: &Caller<'_>,
+    output: &mut dyn Write,
+) -> Result<(), Failure> {
     let (mut new, mut known) = (0_usize, 0_usize);
-    for (fact, stated) in &facts {
+    for (fact, stated) in facts {
         match store.remember(fact, *stated) {
             Ok(Remembered::New(_)) => new += 1,
             Ok(Remembered::Known(_)) => known += 1,
             Err(error) => {
-                let Failure::Other(message, hint) = store::unusable(caller.paths)(error) else {
-                    return Err(Failure::Told);
-                };
-                return Err(Failure::Other(format!("{message}; {new} of {} facts were imported", facts.len()), hint));
+                let done = format!("{new} of {} facts were imported", facts.len());
+                return Err(incomplete(store::unusable(caller.paths)(error), &done));
             }
         }
     }
     let facts = if new == 1 { "fact" } else { "facts" };
     let were = if known == 1 { "was" } else { "were" };
     Ok(writeln!(output, "Imported {new} new {facts}; {known} {were} known already.")?)
+}
+
+fn import_blocks(
+    blocks: &[Block],
+    store: &mut SqliteMemory,
+    caller: &Caller<'_>,
+    output: &mut dyn Write,
+) -> Result<(), Failure> {
+    let mut new = 0_usize;
+    for block in blocks {
+        let is_new = transfer::import(block, store, caller);
+        let done = || format!("{new} of {} blocks were imported", blocks.len());
+        new += usize::from(is_new.map_err(|failure| incomplete(failure, &done()))?);
+    }
+    let known = blocks.len() - new;
+    let (noun, were) = (if new == 1 { "block" } else { "blocks" }, if known == 1 { "was" } else { "were" });
+    Ok(writeln!(output, "Imported {new} {noun}; {known} {were} known already.")?)
+}
+
+/// A failure in the middle of an import.
+fn incomplete(failure: Failure, done: &str) -> Failure {
+    match failure {
+        Failure::Other(message, hint) => Failure::Other(format!("{message}; {done}"), hint),
+        other => other,
+    }
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, String> {
@@ -86,21 +134,30 @@ fn read(file: &Path) -> Result<Vec<u8>, String> {
 /// A fault of a line, and the remedy.
 type LineFault = (String, Option<String>);
 
-/// The fact in a line, and the time at which it was stated.
-fn fact_in(line: &[u8], secrets: &Secrets, caller: &Caller<'_>) -> Result<(NewMemory, Timestamp), LineFault> {
+/// What a line holds.
+enum ImportedLine {
+    /// A fact, and the time at which it was stated.
+    Fact(NewMemory, Timestamp),
+    Block(Block),
+}
+
+fn line_of(line: &[u8], secrets: &Secrets, caller: &Caller<'_>) -> Result<ImportedLine, LineFault> {
     let fault = |message: &str| (message.to_owned(), None);
     if line.len() > MAX_LINE_BYTES {
         return Err(fault("it is longer than 64 KiB"));
     }
     let value: Value = serde_json::from_slice(line).map_err(|error| (format!("it is not JSON: {error}"), None))?;
-    let text = value["text"].as_str().ok_or_else(|| fault("it has no `text`"))?;
-    let text = store::storable(text, secrets).map_err(|(fault, hint)| (fault, Some(hint)))?;
     let scope = match &value["scope"] {
         Value::Null => Scope::Everywhere,
         Value::String(word) if word == store::EVERYWHERE => Scope::Everywhere,
         Value::String(root) if root.starts_with('/') => Scope::Project(PathBuf::from(root)),
         _ => return Err(fault("its `scope` is neither \"everywhere\" nor an absolute path")),
     };
+    if value["kind"] == transfer::KIND {
+        return transfer::read(&value, scope).map(ImportedLine::Block);
+    }
+    let text = value["text"].as_str().ok_or_else(|| fault("it has no `text`"))?;
+    let text = store::storable(text, secrets).map_err(|(fault, hint)| (fault, Some(hint)))?;
     let now = caller.now.timestamp();
     let stated = match &value["stated"] {
         Value::Null => now,
@@ -111,5 +168,5 @@ fn fact_in(line: &[u8], secrets: &Secrets, caller: &Caller<'_>) -> Result<(NewMe
     };
     let fact = NewMemory::stated(text, scope, Origin::Import, caller.folder.clone());
     // No fact is from the future.
-    Ok((fact, stated.min(now)))
+    Ok(ImportedLine::Fact(fact, stated.min(now)))
 }

@@ -39,6 +39,6 @@ fn of_a_file_with_a_wrong_line_nothing_is_stored() {
     let errors = desk.run(&["import", &desk.file(&"\n".repeat(10_000_001))]).1;
     assert_eq!(errors, "error: facts.jsonl: it is larger than 10 MB; nothing was imported\n");
     assert!(desk.run(&["import", "missing"]).1.starts_with("error: missing: it cannot be opened: "));
-    assert_eq!(desk.run(&["import", &desk.file("\n")]).0, "facts.jsonl holds no facts.\n");
+    assert_eq!(desk.run(&["import", &desk.file("\n")]).0, "facts.jsonl holds no facts and no blocks.\n");
     assert!(!desk.home.paths.memory_file().exists());
 }

@@ -1,8 +1,9 @@
-//! Reports the faults of the store of facts.
+//! Reports the faults of the stores of facts and blocks, and of what was done.
 
 use std::io::Write;
 
 use cohab_memory::{
+    blocks::store::BlockStore as _,
     past::store::PastStore as _,
     store::{MemoryFault, MemoryStore as _},
 };
@@ -40,14 +41,28 @@ fn audit_facts(caller: &Caller<'_>, output: &mut dyn Write) -> Result<(), Failur
             1 => ("1 fact".to_owned(), "was"),
             count => (format!("{count} facts"), "were"),
         };
-        return Ok(writeln!(output, "{count} {is} checked, no fault was found.")?);
+        writeln!(output, "{count} {is} checked, no fault was found.")?;
+        return match store.blocks(None).map_err(&unusable)?.len() {
+            0 => Ok(()),
+            1 => Ok(writeln!(output, "1 block was checked with its versions, no fault was found.")?),
+            blocks => Ok(writeln!(output, "{blocks} blocks were checked with their versions, no fault was found.")?),
+        };
     }
     for fault in &faults {
         writeln!(output, "{}", sentence(fault, caller))?;
     }
     let count = if faults.len() == 1 { "1 fault".to_owned() } else { format!("{} faults", faults.len()) };
-    let hint = "`cohab memory show ID` shows a fact, `cohab memory forget ID` deletes one that you did not state";
-    Err(Failure::Other(format!("the facts have {count}"), Some(hint.to_owned())))
+    let is_of_block =
+        |fault: &MemoryFault| matches!(fault, MemoryFault::ChangedBlock { .. } | MemoryFault::MissingBlock(_));
+    let (what, hint) = if faults.iter().any(is_of_block) {
+        (
+            "blocks",
+            "`cohab memory blocks history LABEL` lists the versions of a block, `cohab memory blocks rm LABEL` deletes it",
+        )
+    } else {
+        ("facts", "`cohab memory show ID` shows a fact, `cohab memory forget ID` deletes one that you did not state")
+    };
+    Err(Failure::Other(format!("the {what} have {count}"), Some(hint.to_owned())))
 }
 
 fn sentence(fault: &MemoryFault, caller: &Caller<'_>) -> String {
