@@ -3,7 +3,8 @@
 //! - [`registry`] makes the tools that every session has, [`session_tools`] those that belong to one session and its question,
 //!   [`unconfined`] the tool that runs commands without the sandbox. [`ToolOptions`] is what they need to know of their user.
 //! - Commands (`bash`), files (`read`, `write`, `edit`), search (`glob`, `grep`), tasks (`todo_read`, `todo_write`), skills (`skill`),
-//!   what was done before (`memory_search`), facts to be remembered (`memory_propose`).
+//!   what was done before (`memory_search`), facts to be remembered
+//!   (`memory_propose`), changes of memory blocks (`memory_append`, `memory_replace`).
 //!
 //! Arguments are typed structs; their schema is what the model sees and what every call is checked against. A failure is text for the
 //! model that says what to do instead.
@@ -45,6 +46,7 @@ mod bash_unconfined;
 mod blocking;
 mod change;
 mod matches;
+mod memory_edit;
 mod memory_propose;
 mod memory_search;
 mod options;
@@ -59,9 +61,10 @@ mod toolset;
 mod walk;
 
 pub use self::{
+    memory_edit::ProposeEdit,
     memory_propose::{ProposeFact, ProposedFact},
     memory_search::SearchPast,
     options::ToolOptions,
     todo_write::KeepTasks,
-    toolset::{memory_propose, memory_search, registry, session_tools, unconfined},
+    toolset::{memory_edits, memory_propose, memory_search, registry, session_tools, unconfined},
 };

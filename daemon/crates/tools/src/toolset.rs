@@ -7,6 +7,7 @@ use cohab_context::workspace::Surroundings;
 
 use crate::{
     ToolOptions, bash_unconfined,
+    memory_edit::{self, ProposeEdit},
     memory_propose::{self, ProposeFact},
     memory_search::{self, SearchPast},
     skill, todo_read,
@@ -39,6 +40,12 @@ pub fn memory_search(search: SearchPast, home: PathBuf) -> Arc<dyn Tool> {
 #[must_use]
 pub fn memory_propose(propose: ProposeFact) -> Arc<dyn Tool> {
     Arc::new(memory_propose::MemoryPropose::new(propose))
+}
+
+/// The tools that propose changes of memory blocks.
+#[must_use]
+pub fn memory_edits(propose: &ProposeEdit) -> [Arc<dyn Tool>; 2] {
+    memory_edit::tools(propose)
 }
 
 /// Tools that belong to one session and its question.

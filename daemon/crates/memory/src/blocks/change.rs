@@ -94,6 +94,18 @@ impl BlockChange {
         }
     }
 
+    /// The change with clean texts. A part to replace keeps the blanks around it.
+    #[must_use]
+    pub fn cleaned(self) -> Self {
+        match self {
+            Self::Append { text } => Self::Append { text: clean(&text) },
+            Self::Prepend { text } => Self::Prepend { text: clean(&text) },
+            Self::Replace { old, new } => Self::Replace { old: sanitize(&old), new: sanitize(&new) },
+            Self::Set { text } => Self::Set { text: clean(&text) },
+            Self::Clear => Self::Clear,
+        }
+    }
+
     /// The text of this block after the change. `has_secret` says whether a text holds a secret.
     ///
     /// # Errors

@@ -109,6 +109,9 @@ proptest! {
         let block = Block { max_chars: 200, ..block("notes", &value) };
         prop_assert_eq!(clean(&value), value);
         for change in [append(&text), prepend(&text), set(&text), replace(&old, &text)] {
+            let cleaned = change.clone().cleaned();
+            prop_assert_eq!(cleaned.clone().cleaned(), cleaned.clone());
+            prop_assert_eq!(cleaned.applied(&block, &|_| false), change.applied(&block, &|_| false));
             if let Ok(changed) = change.applied(&block, &|_| false) {
                 prop_assert!(!changed.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')));
                 prop_assert!(changed.chars().count() <= 200);
