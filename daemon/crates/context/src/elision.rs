@@ -13,7 +13,7 @@ use cohab_text::tokens::estimate_tokens;
 use super::{
     fit::message_tokens,
     query::EARLIER,
-    query_text::{PROJECT_TAGS, inside, running_question, text_of, with_block},
+    query_text::{LASTING_TAGS, inside, running_question, text_of, with_block},
     short_result,
 };
 
@@ -109,7 +109,7 @@ impl Gap {
             return kept;
         }
         let is_told = |tag| newest(&kept, tag).is_some();
-        let words = PROJECT_TAGS.into_iter().filter(|tag| !is_told(tag));
+        let words = LASTING_TAGS.into_iter().filter(|tag| !is_told(tag));
         let carried: Vec<_> = words.filter_map(|tag| Some((tag, newest(&dropped, tag)?))).collect();
         if let Some(Message::User { text }) = kept.get_mut(host) {
             for (tag, words) in carried {
@@ -161,9 +161,9 @@ impl<'a> Choice<'a> {
         let sizes: Vec<u64> = messages.iter().map(message_tokens).collect();
         let mut keep = vec![false; messages.len()];
         keep[question..].fill(true);
-        // The project's texts that later messages repeat are dropped as well.
+        // The lasting texts that later messages repeat are dropped as well.
         let is_told_here = |tag: &str| newest(&messages[question..=question], tag).is_some();
-        let elsewhere = PROJECT_TAGS.into_iter().filter(|tag| !is_told_here(tag));
+        let elsewhere = LASTING_TAGS.into_iter().filter(|tag| !is_told_here(tag));
         let words_tokens: u64 = elsewhere.filter_map(|tag| newest(messages, tag)).map(estimate_tokens).sum();
         let most = target.tokens * MOST_PERCENT / 100;
         let short_tokens: u64 = messages[question + 1..].iter().map(short_tokens).sum();

@@ -21,6 +21,8 @@ pub const OUTPUT_BYTES: usize = 1024;
 pub const EARLIER: &str = "earlier-conversation";
 /// Tag of the block with the files that a question names.
 pub const ATTACHED: &str = "attached";
+/// Tag of the section with memory blocks.
+pub const MEMORY_BLOCKS: &str = "memory-blocks";
 /// Tag of the block with remembered facts.
 pub const MEMORY: &str = "memory";
 /// Tag of the block with remembered texts that strangers may have written.
@@ -92,6 +94,8 @@ pub struct Query<'a> {
     pub project_identity: Option<&'a str>,
     /// The workspace's skills.
     pub project_skills: Option<&'a str>,
+    /// The user's memory blocks, as [`sections::memory_blocks`](crate::sections::memory_blocks) writes them.
+    pub memory_blocks: Option<&'a str>,
     /// The remembered facts that are relevant to the question.
     pub memories: &'a [Memory],
     /// The session's tasks.

@@ -25,7 +25,7 @@
 //! <project-notes>
 //! the repository's notes for assistants; absent if the conversation holds them already
 //! </project-notes>
-//! <project-identity>, <project-skills>, <memory>, <tasks>, <tone>: as their files in `sections/` say
+//! <project-identity>, <project-skills>, <memory-blocks>, <memory>, <tasks>, <tone>: as their files in `sections/` say
 //! <piped-input>
 //! ...
 //! </piped-input>
@@ -42,13 +42,16 @@ use cohab_model_api::Message;
 use cohab_text::sanitize::{hidden_chars, note_of_hidden, sanitize};
 use regex::Regex;
 
-use super::{query::Query, sections};
+use super::{
+    query::{MEMORY_BLOCKS, Query},
+    sections,
+};
 
 /// Tag of the user's words.
 const QUESTION: &str = "question";
 
-/// Tags of the project's texts: each holds until a later one replaces it.
-pub const PROJECT_TAGS: [&str; 3] = ["project-notes", "project-identity", "project-skills"];
+/// Tags of lasting texts, which are the project's and the memory blocks: each holds until a later one replaces it.
+pub const LASTING_TAGS: [&str; 4] = ["project-notes", "project-identity", "project-skills", MEMORY_BLOCKS];
 
 static TAGS: LazyLock<Regex> = LazyLock::new(|| tags_pattern(""));
 static ESCAPED_TAGS: LazyLock<Regex> = LazyLock::new(|| tags_pattern(r"\\"));
@@ -72,10 +75,11 @@ impl Query<'_> {
         text
     }
 
-    /// Leaves out the project's texts that the conversation already holds as the last ones of their kind. So providers' caches hold.
+    /// Leaves out the lasting texts that the conversation already holds as the last ones of their kind. So providers' caches hold.
     pub fn forget_told(&mut self, conversation: &[Message]) {
-        let words = [&mut self.project_notes, &mut self.project_identity, &mut self.project_skills];
-        for (tag, text) in PROJECT_TAGS.into_iter().zip(words) {
+        let words =
+            [&mut self.project_notes, &mut self.project_identity, &mut self.project_skills, &mut self.memory_blocks];
+        for (tag, text) in LASTING_TAGS.into_iter().zip(words) {
             let Some(content) = *text else { continue };
             let (mut block_text, open) = (String::new(), format!("<{tag}>\n"));
             block(&mut block_text, tag, content);

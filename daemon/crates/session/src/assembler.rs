@@ -8,7 +8,7 @@ use std::{
 use async_trait::async_trait;
 use cohab_agent::{Agent, TurnError, port::EventSink};
 use cohab_context::{compaction::Shortened, report::Fixed, workspace::Surroundings};
-use cohab_memory::record::Memory;
+use cohab_memory::{blocks::record::Block, record::Memory};
 use cohab_model_api::{Message, ModelInfo, TokenUsage};
 use cohab_protocol::{ApprovalMode, TurnId};
 use cohab_runtime::{middleware::uncertain_calls::UncertainCalls, recording::TurnRecorder};
@@ -65,6 +65,11 @@ pub trait Assembler: Send + Sync {
 
     /// The line that proposals to be remembered wait for the user of this folder; `None` on most calls.
     async fn waiting_line(&self, _folder: &Path) -> Option<String> {
+        None
+    }
+
+    /// The memory blocks that hold in this folder; `None` if memory is off, or they cannot be read soon.
+    async fn memory_blocks(&self, _folder: &Path) -> Option<Vec<Block>> {
         None
     }
 

@@ -12,7 +12,7 @@ use cohab_model_api::Message;
 use cohab_protocol::{MAX_PIPED_INPUT_BYTES, UserQuery};
 use cohab_text::cut::cut_middle;
 
-use super::{Daemon, session::Session};
+use super::{Daemon, recollection, session::Session};
 
 /// The question and its circumstances.
 pub struct Asked<'a> {
@@ -43,8 +43,8 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Builds the text, on top of a conversation.
-pub fn question(
+/// Builds the text, with the memory blocks as they are now, on top of a conversation.
+pub async fn question(
     daemon: &Daemon,
     session: &Session,
     surroundings: &Surroundings,
@@ -54,6 +54,7 @@ pub fn question(
     let piped_input = asked.piped_input.map(|text| cut_middle(text, MAX_PIPED_INPUT_BYTES));
     let history = session.history();
     let project_skills = surroundings.told_skills();
+    let memory_blocks = recollection::memory_blocks(daemon, &asked.cwd, conversation).await;
     let mut query = Query {
         environment: surroundings.environment(asked.cwd.clone(), session.live_shell(), asked.columns),
         runtime: Some(Runtime::now(session.key().to_string(), daemon.channels())),
@@ -61,6 +62,7 @@ pub fn question(
         project_notes: surroundings.project_notes.as_deref(),
         project_identity: surroundings.project_identity.as_deref(),
         project_skills: project_skills.as_deref(),
+        memory_blocks: memory_blocks.as_deref(),
         memories: &asked.memories,
         tasks: &asked.tasks,
         piped_input: piped_input.as_deref(),

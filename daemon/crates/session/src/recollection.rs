@@ -1,7 +1,9 @@
-//! Looks up the remembered facts for a question, and tells the user which they are.
+//! Looks up the remembered facts and the memory blocks for a question, and names the facts to the user.
+
+use std::path::Path;
 
 use cohab_agent::port::{EventSink, TurnEvent};
-use cohab_context::sections::memory::not_listed;
+use cohab_context::sections::{memory::not_listed, memory_blocks};
 use cohab_memory::record::{Memory, Origin};
 use cohab_model_api::Message;
 use cohab_protocol::UserQuery;
@@ -26,6 +28,12 @@ pub async fn remembered(
         sink.emit(TurnEvent::Notice(notice)).await;
     }
     memories
+}
+
+/// The section with the memory blocks of this folder, on top of a conversation.
+pub async fn memory_blocks(daemon: &Daemon, folder: &Path, conversation: &[Message]) -> Option<String> {
+    let blocks = daemon.assembler.memory_blocks(folder).await?;
+    memory_blocks::text(&blocks, conversation)
 }
 
 /// One line, for example `memory: staging is on host blue · from you, 3 Nov`; with the year if it is not that of `today`. `None` without

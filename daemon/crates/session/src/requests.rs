@@ -110,7 +110,7 @@ async fn context(daemon: &Daemon, session: &Session, id: RequestId) -> Result<Co
     let fixed = daemon.assembler.outlook(&session.variables(), &surroundings).await.map_err(failed)?;
     let mut messages = session.conversation().lock().unwrap_or_else(PoisonError::into_inner).clone();
     let asked = Asked::nothing(session.cwd(), session.tasks().tasks());
-    let next = question_prompt::question(daemon, session, &surroundings, &messages, &asked);
+    let next = question_prompt::question(daemon, session, &surroundings, &messages, &asked).await;
     messages.push(Message::User { text: next });
     let rows = rows(&fixed, &messages);
     let room = analysis(&fixed, &rows).map(convert::context_room);

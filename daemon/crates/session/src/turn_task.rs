@@ -185,7 +185,7 @@ async fn answer(
         (Ask::Query(query), None) => {
             let remembered = recollection::remembered(daemon, query, &history, sink.as_ref()).await;
             let asked = Asked::by(query, memory.tasks.tasks(), remembered);
-            let text = question_prompt::question(daemon, session, &surroundings, &history, &asked);
+            let text = question_prompt::question(daemon, session, &surroundings, &history, &asked).await;
             TurnState::new(history, text)
         }
         (Ask::Resume(_), None) => return (Err(nothing_to_resume(daemon).await), Usage::default()),

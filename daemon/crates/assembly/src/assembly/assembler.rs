@@ -23,7 +23,7 @@ use cohab_context::{
     trust::TrustedFolders,
     workspace::Surroundings,
 };
-use cohab_memory::record::Memory;
+use cohab_memory::{blocks::record::Block, record::Memory};
 use cohab_model_api::{Message, TokenUsage};
 use cohab_models::{resolution::Choice, scrubbed::WithheldProvider};
 use cohab_runtime::{
@@ -120,6 +120,12 @@ impl Assembler for Assembly {
 
     async fn waiting_line(&self, folder: &Path) -> Option<String> {
         Self::waiting_line(self, folder).await
+    }
+
+    async fn memory_blocks(&self, folder: &Path) -> Option<Vec<Block>> {
+        let (paths, home, folder) = (self.paths.clone(), self.parts.home.clone(), folder.to_owned());
+        let looking = tokio::task::spawn_blocking(move || recollection::blocks(&paths, &folder, &home));
+        timeout(LOOK_WAIT, looking).await.ok().and_then(Result::ok).flatten()
     }
 
     fn command_ran(&self, ran: &RanCommand) {

@@ -7,6 +7,7 @@ mod answers;
 mod environment;
 mod identity;
 pub mod memory;
+pub mod memory_blocks;
 mod own_identity;
 mod piped_input;
 mod project_identity;
@@ -23,7 +24,7 @@ mod tools;
 pub use tasks::text as tasks_text;
 
 use super::{
-    query::{ADDED, ATTACHED, DOUBTFUL_MEMORY, EARLIER, MEMORY, Query},
+    query::{ADDED, ATTACHED, DOUBTFUL_MEMORY, EARLIER, MEMORY, MEMORY_BLOCKS, Query},
     skills::Skill,
 };
 
@@ -66,6 +67,7 @@ pub const SECTIONS: &[Section] = &[
     asked("project notes", "project-notes", project_notes::text),
     asked("project identity", "project-identity", project_identity::text),
     asked("project skills", "project-skills", project_skills::text),
+    asked("memory blocks", MEMORY_BLOCKS, |query| query.memory_blocks.unwrap_or_default().to_owned()),
     asked("memory", MEMORY, memory::text),
     asked("doubtful memory", DOUBTFUL_MEMORY, memory::doubtful_text),
     asked("tasks", "tasks", |query| tasks_text(query.tasks)),

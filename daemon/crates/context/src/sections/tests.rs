@@ -61,6 +61,7 @@ fn whole(question: &str) -> String {
         project_notes: Some("Use tabs."),
         project_identity: Some("Be brief."),
         project_skills: Some("- `deploy`: How it is deployed\n"),
+        memory_blocks: Some("human (10 of 2,000 characters):\n    uses fish\n"),
         memories: &[
             cohab_memory::conformance::memory(1, "staging is on host blue"),
             Memory { trust: 0.3, ..cohab_memory::conformance::memory(2, "red is faster") },

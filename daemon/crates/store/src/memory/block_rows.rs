@@ -56,11 +56,13 @@ fn read(connection: &Connection, condition: &str, values: impl Params) -> Result
 
 /// The newest versions of the blocks that hold everywhere or have this root; of all with `None`.
 pub(super) fn newest(connection: &Connection, of_root: Option<&Path>) -> Result<Vec<Block>, StoreError> {
-    let condition =
-        "n IN (SELECT max(n) FROM block_versions WHERE ?1 IS NULL OR root IN (x'', ?1) GROUP BY root, label)
-        ORDER BY label, root";
-    let of_root = of_root.map(|path| root(&Scope::Project(path.to_owned())));
-    read(connection, condition, [of_root])
+    let newest = |condition: &str| {
+        format!("n IN (SELECT max(n) FROM block_versions WHERE {condition} GROUP BY root, label) ORDER BY label, root")
+    };
+    match of_root {
+        Some(of_root) => read(connection, &newest("root IN (x'', ?1)"), [root(&Scope::Project(of_root.to_owned()))]),
+        None => read(connection, &newest("TRUE"), []),
+    }
 }
 
 /// The versions of a block, newest first.

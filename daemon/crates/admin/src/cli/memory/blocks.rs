@@ -10,9 +10,11 @@ pub(super) mod transfer;
 use std::io::Write;
 
 use clap::{Args, Subcommand};
-use cohab_memory::blocks::record::{BlockLabel, MAX_CHARS, USUAL_CHARS};
+use cohab_memory::blocks::{
+    change::BlockChange,
+    record::{BlockLabel, MAX_CHARS, USUAL_CHARS},
+};
 
-use self::change::TextChange;
 use super::{super::Failure, Caller};
 
 /// Which block, or all.
@@ -133,9 +135,9 @@ pub(super) fn blocks(args: &BlocksArgs, caller: &mut Caller<'_>, output: &mut dy
         Some(BlocksCommand::Show(one)) => list::show(one, caller, output),
         Some(BlocksCommand::History(one)) => list::history(one, caller, output),
         Some(BlocksCommand::New(new)) => make::new(new, caller, output),
-        Some(BlocksCommand::Set(args)) => change::text(TextChange::Set, args, caller, output),
-        Some(BlocksCommand::Append(args)) => change::text(TextChange::Append, args, caller, output),
-        Some(BlocksCommand::Prepend(args)) => change::text(TextChange::Prepend, args, caller, output),
+        Some(BlocksCommand::Set(args)) => change::text(|text| BlockChange::Set { text }, args, caller, output),
+        Some(BlocksCommand::Append(args)) => change::text(|text| BlockChange::Append { text }, args, caller, output),
+        Some(BlocksCommand::Prepend(args)) => change::text(|text| BlockChange::Prepend { text }, args, caller, output),
         Some(BlocksCommand::Replace { label, old, new }) => change::replace(label, (old, new), caller, output),
         Some(BlocksCommand::Clear { label, history: false }) => change::clear(label, caller, output),
         Some(BlocksCommand::Clear { label, history: true }) => make::clear_with_history(label, caller, output),

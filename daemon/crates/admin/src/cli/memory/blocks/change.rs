@@ -18,27 +18,14 @@ use super::{
 /// Most bytes of the standard input that are read: any block has fewer characters.
 const MAX_INPUT_BYTES: u64 = 1_000_000;
 
-/// What happens with a text.
-#[derive(Clone, Copy)]
-pub(super) enum TextChange {
-    Set,
-    Append,
-    Prepend,
-}
-
 pub(super) fn text(
-    kind: TextChange,
+    change: impl FnOnce(String) -> BlockChange,
     args: &BlockTextArgs,
     caller: &mut Caller<'_>,
     output: &mut dyn Write,
 ) -> Result<(), Failure> {
     let text = if args.text == ["-"] { input(caller)? } else { args.text.join(" ") };
-    let change = match kind {
-        TextChange::Set => BlockChange::Set { text },
-        TextChange::Append => BlockChange::Append { text },
-        TextChange::Prepend => BlockChange::Prepend { text },
-    };
-    apply(&args.label, &change, caller, output)
+    apply(&args.label, &change(text), caller, output)
 }
 
 pub(super) fn replace(
