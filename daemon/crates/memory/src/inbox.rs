@@ -14,6 +14,7 @@ use std::{
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::blocks::change::BlockEdit;
 use crate::record::{LEAST_TRUST, NewMemory, Origin, Scope, Source};
 
 /// Most proposals that wait; beyond, the oldest ones are deleted.
@@ -55,16 +56,19 @@ pub enum Proposed {
         /// The text of its `SKILL.md`.
         text: String,
     },
+    /// A change of a memory block.
+    Block(BlockEdit),
 }
 
 impl Proposed {
-    /// What makes two proposals for one scope the same: the text of a fact, the name of a procedure.
+    /// What makes two proposals for one scope the same: the text of a fact, the name of a procedure, the whole change of a block.
     #[must_use]
     pub fn key(&self) -> String {
         match self {
             // A fact has no line end.
             Self::Fact { text } => text.clone(),
             Self::Procedure { name, .. } => format!("procedure\n{name}"),
+            Self::Block(edit) => format!("block\n{edit:?}"),
         }
     }
 }

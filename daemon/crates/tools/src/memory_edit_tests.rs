@@ -11,7 +11,7 @@ type Proposed = Arc<Mutex<Vec<BlockEdit>>>;
 fn desk() -> ([Arc<dyn Tool>; 2], Proposed) {
     let proposed = Proposed::default();
     let inbox = Arc::clone(&proposed);
-    let propose: ProposeEdit = Arc::new(move |edit| {
+    let propose: ProposeEdit = Arc::new(move |edit, _| {
         if edit.label.as_str() == "full" {
             return Err("the inbox is full".to_owned());
         }

@@ -11,15 +11,20 @@ use cohab_agent::port::Tool;
 use cohab_context::workspace::root_of;
 use cohab_guard::taint::Taint;
 use cohab_memory::{
+    blocks::{
+        change::{BlockEdit, BlockFault},
+        operations,
+        store::BlockStore as _,
+    },
     consolidation,
     inbox::{Inbox as _, NewProposal, Proposed},
-    record::{Scope, Source},
+    record::{LEAST_TRUST, Scope, Source},
 };
 use cohab_model_api::Secrets;
 use cohab_protocol::Paths;
 use cohab_session::TurnParts;
 use cohab_store::{StoreError, memory::SqliteMemory, past::SqlitePast};
-use cohab_tools::{ProposeFact, ProposedFact};
+use cohab_tools::{ProposeEdit, ProposeFact, ProposedFact};
 use jiff::{Timestamp, Zoned, civil::Date};
 use tokio::{
     sync::oneshot,
@@ -30,6 +35,8 @@ use super::Assembly;
 
 /// Trust of what a model wrote, at most.
 const MODEL_TRUST: f64 = 0.7;
+/// What speaks for a proposal of the model.
+const BY_ASSISTANT: &str = "proposed by the assistant";
 /// Time between two looks at the inbox for a project.
 const LOOK_PAUSE: Duration = Duration::from_secs(10 * 60);
 /// The end of a turn waits at most this long for the line.
@@ -61,12 +68,27 @@ impl Assembly {
     /// The tools of the memory, unless it is off. In a private turn nothing is proposed.
     pub(super) fn memory_tools(&self, parts: Option<&TurnParts>) -> Vec<Arc<dyn Tool>> {
         let Some(search) = self.memory_search() else { return Vec::new() };
-        let propose: Option<ProposeFact> = match parts {
-            None => Some(Arc::new(|_, _| Ok(false))),
-            Some(parts) if parts.memory.is_private => None,
-            Some(parts) => Some(self.proposing(parts)),
+        let (fact, edit): (ProposeFact, ProposeEdit) = match parts {
+            None => (Arc::new(|_, _| Ok(false)), Arc::new(|_, _| Ok(()))),
+            Some(parts) if parts.memory.is_private => return vec![search],
+            Some(parts) => (self.proposing(parts), self.proposing_edits(parts)),
         };
-        [search].into_iter().chain(propose.map(cohab_tools::memory_propose)).collect()
+        [search, cohab_tools::memory_propose(fact)].into_iter().chain(cohab_tools::memory_edits(&edit)).collect()
+    }
+
+    fn proposing_edits(&self, parts: &TurnParts) -> ProposeEdit {
+        let (paths, home) = (self.paths.clone(), self.parts.home.clone());
+        let (secrets, taint) = (Arc::clone(&self.parts.secrets), parts.memory.consents.taint().clone());
+        let source = Source::Turn(parts.turn_id.to_string());
+        Arc::new(move |edit, folder| {
+            let trust = trust(&taint);
+            // A block has no trust of its own, and is in every question.
+            if trust < LEAST_TRUST {
+                return Err("this conversation has read text of strangers: nothing of it goes into a block".to_owned());
+            }
+            let has_secret = |text: &str| holds_secret(text, &secrets);
+            propose_edit(&paths, edit, &root_of(folder, &home), (trust, &source), &has_secret)
+        })
     }
 
     fn proposing(&self, parts: &TurnParts) -> ProposeFact {
@@ -75,7 +97,7 @@ impl Assembly {
         let source = Source::Turn(parts.turn_id.to_string());
         Arc::new(move |fact, folder| {
             let new = proposal(fact, folder, &home, &taint, source.clone());
-            if holds_secret(&new, &secrets) {
+            if holds_secret(&new.what.key(), &secrets) {
                 return Err("the text holds a secret: propose where it is kept, not the secret itself".to_owned());
             }
             let stored = SqliteMemory::create(&paths.memory_file(), &paths.memory_key_dir())
@@ -114,16 +136,56 @@ fn proposal(fact: ProposedFact, folder: &Path, home: &Path, taint: &Taint, sourc
     NewProposal {
         what: Proposed::Fact { text: fact.text },
         scope,
-        trust: MODEL_TRUST.min(f64::from(taint.trust_tenths()) / 10.0),
+        trust: trust(taint),
         sources: vec![source],
-        evidence: "proposed by the assistant".to_owned(),
+        evidence: BY_ASSISTANT.to_owned(),
         folder: folder.to_owned(),
     }
 }
 
-fn holds_secret(new: &NewProposal, secrets: &Secrets) -> bool {
-    let text = new.what.key();
-    let mut scrubbed = text.clone();
+/// The trust of what the model writes in a conversation.
+fn trust(taint: &Taint) -> f64 {
+    MODEL_TRUST.min(f64::from(taint.trust_tenths()) / 10.0)
+}
+
+/// Puts a change of a block into the inbox, if the block allows it as it is now. Blocks.
+fn propose_edit(
+    paths: &Paths,
+    edit: BlockEdit,
+    root: &Path,
+    (trust, source): (f64, &Source),
+    has_secret: &dyn Fn(&str) -> bool,
+) -> Result<(), String> {
+    let unusable = |error: StoreError| format!("the inbox cannot be written: {error}");
+    let mut store = SqliteMemory::create(&paths.memory_file(), &paths.memory_key_dir()).map_err(unusable)?;
+    let stored = store.blocks(Some(root)).map_err(unusable)?;
+    let block = operations::named(&edit.label, stored, root).map_err(|fault| refusal(&fault))?;
+    edit.change.applied(&block, has_secret).map_err(|fault| refusal(&fault))?;
+    let new = NewProposal {
+        what: Proposed::Block(edit),
+        scope: block.key.scope,
+        trust,
+        sources: vec![source.clone()],
+        evidence: BY_ASSISTANT.to_owned(),
+        folder: root.to_owned(),
+    };
+    store.propose(&new, Timestamp::now()).map(|_| ()).map_err(unusable)
+}
+
+/// A fault as text for the model.
+fn refusal(fault: &BlockFault) -> String {
+    match fault {
+        BlockFault::Unknown(label) => format!("there is no block `{label}`"),
+        BlockFault::NotFound => "`old` is not in the block".to_owned(),
+        BlockFault::NotUnique => "`old` is in the block more than once: give more of the text around it".to_owned(),
+        BlockFault::TooLong { chars, max_chars } => format!("the block would have {chars} of {max_chars} characters"),
+        BlockFault::Secret => "the text would hold a secret: write where it is kept, not the secret itself".to_owned(),
+        _ => "the block cannot be changed like this".to_owned(),
+    }
+}
+
+fn holds_secret(text: &str, secrets: &Secrets) -> bool {
+    let mut scrubbed = text.to_owned();
     secrets.text(&mut scrubbed);
     scrubbed != text
 }
@@ -147,6 +209,7 @@ fn consolidate(paths: &Paths, root: &Path, now: &Zoned) -> Result<(), StoreError
 
 #[cfg(test)]
 mod tests {
+    use cohab_memory::blocks::change::BlockChange;
     use jiff::civil::date;
 
     use super::*;
@@ -164,6 +227,30 @@ mod tests {
     }
 
     #[test]
+    fn a_change_of_a_block_is_proposed_only_if_the_block_allows_it() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().canonicalize().unwrap();
+        let paths = Paths::new(|name| (name == "COHAB_HOME").then(|| root.clone()), 0);
+        let edit = |label: &str, change: BlockChange| BlockEdit { label: label.parse().unwrap(), change };
+        let append = |text: &str| BlockChange::Append { text: text.into() };
+        let source = Source::Turn("7".into());
+        let propose = |edit| propose_edit(&paths, edit, &root, (0.7, &source), &|text| text.contains("hunter2"));
+        propose(edit("project", append("tests run with make"))).unwrap();
+        for (edit, error) in [
+            (edit("nobody", append("x")), "there is no block `nobody`"),
+            (edit("human", append(&"x".repeat(9_000))), "the block would have 9000 of 2000 characters"),
+            (edit("human", append("password hunter2")), "the text would hold a secret"),
+            (edit("human", BlockChange::Replace { old: "x".into(), new: "y".into() }), "`old` is not in the block"),
+        ] {
+            let refused = propose(edit).unwrap_err();
+            assert!(refused.starts_with(error), "{refused}");
+        }
+        let store = SqliteMemory::open_existing(&paths.memory_file(), &paths.memory_key_dir()).unwrap().unwrap();
+        let waiting = store.waiting(None).unwrap();
+        assert_eq!((waiting.len(), &waiting[0].new.scope), (1, &Scope::Project(root.clone())));
+    }
+
+    #[test]
     fn a_proposal_is_worth_as_much_as_the_conversation() {
         let fact = || ProposedFact { text: "staging is on blue".into(), is_of_project: true };
         let (taint, source) = (Taint::default(), Source::Turn("7".into()));
@@ -175,8 +262,8 @@ mod tests {
         let secret = ProposedFact { text: "the token is ghp_Aa1Bb2Cc3Dd4Ee5Ff6Gg7Hh8Ii9Jj0Kk1Ll2".into(), ..fact() };
         let new = proposal(secret, Path::new("/"), Path::new("/home/ann"), &taint, source.clone());
         assert!(
-            holds_secret(&new, &Secrets::of_this_process())
-                && !holds_secret(&made(&taint), &Secrets::of_this_process())
+            holds_secret(&new.what.key(), &Secrets::of_this_process())
+                && !holds_secret(&made(&taint).what.key(), &Secrets::of_this_process())
         );
     }
 }

@@ -34,7 +34,10 @@ pub(super) fn blocks(paths: &Paths, folder: &Path, home: &Path) -> Option<Vec<Bl
     let stored = SqliteMemory::open_existing(&paths.memory_file(), &paths.memory_key_dir())
         .and_then(|store| store.map_or(Ok(Vec::new()), |store| store.blocks(Some(&root))));
     match stored {
-        Ok(stored) => Some(operations::visible(stored, &root)),
+        Ok(mut stored) => {
+            stored.retain(Block::is_sound);
+            Some(operations::visible(stored, &root))
+        }
         Err(error) => {
             tracing::warn!(%error, "memory blocks cannot be read");
             None

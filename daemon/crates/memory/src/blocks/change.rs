@@ -1,5 +1,7 @@
 //! Changes the text of a block, within its constraints. Pure.
 
+use std::fmt;
+
 use cohab_text::sanitize::{one_line, sanitize};
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +49,27 @@ pub struct BlockEdit {
     pub change: BlockChange,
 }
 
+/// The change in one line.
+///
+/// ```
+/// use cohab_memory::blocks::change::{BlockChange, BlockEdit};
+/// let edit = BlockEdit { label: "human".parse().unwrap(), change: BlockChange::Append { text: "uses fish".into() } };
+/// assert_eq!(edit.to_string(), "block human: add \"uses fish\"");
+/// ```
+impl fmt::Display for BlockEdit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "block {}: ", self.label)?;
+        match &self.change {
+            BlockChange::Append { text } => write!(f, "add \"{text}\""),
+            BlockChange::Prepend { text } => write!(f, "add \"{text}\" at the beginning"),
+            BlockChange::Replace { old, new } if new.is_empty() => write!(f, "delete \"{old}\""),
+            BlockChange::Replace { old, new } => write!(f, "\"{new}\" in place of \"{old}\""),
+            BlockChange::Set { text } => write!(f, "\"{text}\""),
+            BlockChange::Clear => f.write_str("clear"),
+        }
+    }
+}
+
 /// Why a block is not changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BlockFault {
@@ -65,6 +88,8 @@ pub enum BlockFault {
     NotFound,
     /// The part to replace is in the text more than once.
     NotUnique,
+    /// Another program changed the text that this would build on.
+    NotSound,
     /// No block has this label here.
     Unknown(BlockLabel),
     /// A block with this label and scope exists.

@@ -89,7 +89,13 @@ pub fn change<S: BlockStore>(
     has_secret: &dyn Fn(&str) -> bool,
     now: Timestamp,
 ) -> Result<Changed, ChangeError<S::Error>> {
-    let changed = |_: &S, block: &Block| Ok(change.applied(block, has_secret)?);
+    let changed = |_: &S, block: &Block| {
+        let builds_on_it = !matches!(change, BlockChange::Set { .. } | BlockChange::Clear);
+        if builds_on_it && !block.is_sound() {
+            return Err(BlockFault::NotSound.into());
+        }
+        Ok(change.applied(block, has_secret)?)
+    };
     rewritten(store, (label, root), changed, change.deed(), now)
 }
 
@@ -112,7 +118,7 @@ pub fn roll_back<S: BlockStore>(
                 versions.iter().find(is_that_old).ok_or(BlockFault::NotThatOld)?
             }
         };
-        Ok(earlier.value.clone())
+        if earlier.is_sound() { Ok(earlier.value.clone()) } else { Err(BlockFault::NotSound.into()) }
     };
     rewritten(store, (label, root), restored, BlockDeed::Rollback, now)
 }

@@ -142,6 +142,8 @@ pub struct BlockVersion {
     pub at: Timestamp,
     /// What made it.
     pub deed: BlockDeed,
+    /// Whether it is as this program wrote it. One that another program changed is listed, but given to no question.
+    pub is_sound: bool,
 }
 
 /// A block with its text, as of one version.
@@ -162,6 +164,12 @@ pub struct Block {
 }
 
 impl Block {
+    /// Whether its text is as this program wrote it.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.version.is_none_or(|version| version.is_sound)
+    }
+
     /// Number of characters of the text.
     #[must_use]
     pub fn chars(&self) -> usize {

@@ -9,10 +9,14 @@ use cohab_memory::{
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use super::{
-    journal::Sealed,
+    journal::{Sealed, mac, seal},
+    read,
     rows::{lossy, moment, path, root},
 };
-use crate::{StoreError, seal::Purpose};
+use crate::{
+    StoreError,
+    seal::{Key, Purpose},
+};
 
 /// The columns that [`block`] reads; all are sealed.
 const COLUMNS: &str = "n, label, root, description, max_chars, template, value, deed, at_ms";
@@ -29,7 +33,7 @@ pub(super) const BLOCK_VERSIONS: Sealed = Sealed {
 
 /// The version in a row of [`COLUMNS`]; `None` if its label is damaged. Other damaged values are replaced by usual ones; verification
 /// names the row.
-fn block(row: &Row<'_>) -> Result<Option<Block>, rusqlite::Error> {
+fn block(row: &Row<'_>, is_sound: bool) -> Result<Option<Block>, rusqlite::Error> {
     let Ok(label) = lossy(row, 1)?.parse() else { return Ok(None) };
     let root = path(row, 2)?;
     let scope = if root.as_os_str().is_empty() { Scope::Everywhere } else { Scope::Project(root) };
@@ -43,37 +47,43 @@ fn block(row: &Row<'_>) -> Result<Option<Block>, rusqlite::Error> {
             number: row.get::<_, i64>(0)?.cast_unsigned(),
             at: moment(row.get(8)?),
             deed: BlockDeed::of_word(&lossy(row, 7)?).unwrap_or(BlockDeed::Import),
+            is_sound,
         }),
     }))
 }
 
-fn read(connection: &Connection, condition: &str, values: impl Params) -> Result<Vec<Block>, StoreError> {
-    let query = format!("SELECT {COLUMNS} FROM block_versions WHERE {condition}");
-    let mut statement = connection.prepare_cached(&query)?;
-    let blocks: Vec<Option<Block>> = statement.query_map(values, block)?.collect::<Result<_, _>>()?;
+fn read(of: read::Sealed<'_>, condition: &str, values: impl Params) -> Result<Vec<Block>, StoreError> {
+    let query = format!("SELECT {COLUMNS}, mac FROM block_versions WHERE {condition}");
+    let mut statement = of.connection.prepare_cached(&query)?;
+    let is_sealed = |row: &Row<'_>, key: &Key| {
+        let found = mac(row, BLOCK_SEALED)?;
+        Ok::<_, rusqlite::Error>(found == Some(seal(key, BLOCK_VERSIONS.purpose, row, BLOCK_SEALED)?))
+    };
+    let blocks = statement.query_map(values, |row| block(row, of.key.map_or(Ok(false), |key| is_sealed(row, key))?))?;
+    let blocks: Vec<Option<Block>> = blocks.collect::<Result<_, _>>()?;
     Ok(blocks.into_iter().flatten().collect())
 }
 
 /// The newest versions of the blocks that hold everywhere or have this root; of all with `None`.
-pub(super) fn newest(connection: &Connection, of_root: Option<&Path>) -> Result<Vec<Block>, StoreError> {
+pub(super) fn newest(of: read::Sealed<'_>, of_root: Option<&Path>) -> Result<Vec<Block>, StoreError> {
     let newest = |condition: &str| {
         format!("n IN (SELECT max(n) FROM block_versions WHERE {condition} GROUP BY root, label) ORDER BY label, root")
     };
     match of_root {
-        Some(of_root) => read(connection, &newest("root IN (x'', ?1)"), [root(&Scope::Project(of_root.to_owned()))]),
-        None => read(connection, &newest("TRUE"), []),
+        Some(of_root) => read(of, &newest("root IN (x'', ?1)"), [root(&Scope::Project(of_root.to_owned()))]),
+        None => read(of, &newest("TRUE"), []),
     }
 }
 
 /// The versions of a block, newest first.
-pub(super) fn versions(connection: &Connection, key: &BlockKey) -> Result<Vec<Block>, StoreError> {
+pub(super) fn versions(of: read::Sealed<'_>, key: &BlockKey) -> Result<Vec<Block>, StoreError> {
     let key = params![root(&key.scope), key.label.as_str()];
-    read(connection, "root = ?1 AND label = ?2 ORDER BY n DESC", key)
+    read(of, "root = ?1 AND label = ?2 ORDER BY n DESC", key)
 }
 
 /// The version with this number.
-pub(super) fn version(connection: &Connection, number: i64) -> Result<Option<Block>, StoreError> {
-    Ok(read(connection, "n = ?1", [number])?.pop())
+pub(super) fn version(of: read::Sealed<'_>, number: i64) -> Result<Option<Block>, StoreError> {
+    Ok(read(of, "n = ?1", [number])?.pop())
 }
 
 /// The numbers of the versions of a block, newest first, without the first `skipped`.

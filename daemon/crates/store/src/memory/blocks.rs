@@ -22,11 +22,11 @@ impl BlockStore for SqliteMemory {
     type Error = StoreError;
 
     fn blocks(&self, root: Option<&Path>) -> Result<Vec<Block>, StoreError> {
-        block_rows::newest(&self.connection, root)
+        block_rows::newest(self.sealed(), root)
     }
 
     fn block_versions(&self, key: &BlockKey) -> Result<Vec<Block>, StoreError> {
-        block_rows::versions(&self.connection, key)
+        block_rows::versions(self.sealed(), key)
     }
 
     fn write_block(&mut self, block: &Block, deed: BlockDeed, now: Timestamp) -> Result<Option<Block>, StoreError> {
@@ -65,8 +65,8 @@ fn add(change: &mut Change<'_>, block: &Block, deed: BlockDeed, now: Timestamp) 
     let row_mac = Some(change.seal(&BLOCK_VERSIONS, id)?);
     change.append(&Entry { what: ADD_BLOCK, id, at_ms, other: None, row_mac })?;
     // What was sealed is what is stored: a trigger that another program left in the file could have changed it.
-    let stored = block_rows::version(change.transaction(), id)?;
-    let is_same = |stored: &Block| *stored == Block { version: stored.version, ..block.clone() };
+    let stored = block_rows::version(change.sealed(), id)?;
+    let is_same = |stored: &Block| stored.is_sound() && *stored == Block { version: stored.version, ..block.clone() };
     stored.filter(is_same).ok_or(StoreError::Broken)
 }
 

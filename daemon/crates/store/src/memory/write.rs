@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::{
-    journal::{self, ADD, Entry, FAULT, FORGET, SUPERSEDE, Tail},
+    journal::{self, ADD, Entry, FAULT, FORGET, SUPERSEDE, Sealed, Tail},
     read,
     rows::{self, MEMORIES, number, root},
     schema::index,
@@ -33,6 +33,10 @@ impl<'a> Change<'a> {
     /// A change of a file whose journal ends here.
     pub fn begin(transaction: &'a Transaction<'a>, key: &'a Key, tail: Tail) -> Self {
         Self { transaction, key, tail, records: None }
+    }
+
+    pub fn transaction(&self) -> &Transaction<'a> {
+        self.transaction
     }
 
     /// The file for reading.

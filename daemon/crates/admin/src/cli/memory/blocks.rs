@@ -1,6 +1,6 @@
 //! `cohab memory blocks` shows and changes memory blocks: named texts that every question is given.
 
-mod change;
+pub(super) mod change;
 mod fault;
 mod list;
 mod make;

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use super::{
     super::{Failure, record},
-    Caller, past, store,
+    Caller, blocks, past, store,
 };
 
 const EMPTY: &str = "Nothing is proposed here.";
@@ -92,6 +92,7 @@ pub(super) fn accept(args: &ProposalArgs, caller: &Caller<'_>, output: &mut dyn 
                 remembered.map_err(store::unusable(caller.paths))?;
                 format!("Remembered: {}", title(&one.new.what))
             }
+            Proposed::Block(edit) => blocks::change::accept(edit, &one.new.scope, &mut facts, caller)?,
             Proposed::Procedure { name, text } => {
                 let file = write_skill(&caller.paths.config_dir, name, text)?;
                 format!("Wrote {}", record::folder(&file.to_string_lossy(), &caller.home))
@@ -188,6 +189,7 @@ fn title(what: &Proposed) -> String {
     match what {
         Proposed::Fact { text } => one_line(text, usize::MAX),
         Proposed::Procedure { name, .. } => format!("skill {}", one_line(name, usize::MAX)),
+        Proposed::Block(edit) => one_line(&edit.to_string(), usize::MAX),
     }
 }
 

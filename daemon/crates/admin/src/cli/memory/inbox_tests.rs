@@ -1,3 +1,5 @@
+use cohab_memory::blocks::change::{BlockChange, BlockEdit};
+
 use super::*;
 
 /// A proposal for every folder, from turn `7`.
@@ -62,6 +64,24 @@ fn an_accepted_procedure_is_a_skill_of_the_user() {
     assert!(!is_done && errors.contains("cannot be written"), "{errors}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
     assert!(desk.run(&["inbox"]).0.starts_with("2  skill release"));
+}
+
+#[test]
+fn an_accepted_change_of_a_block_is_made_and_a_stale_one_is_refused() {
+    let edit =
+        |change: BlockChange| proposal(Proposed::Block(BlockEdit { label: "human".parse().unwrap(), change }), 0.7);
+    let desk = Desk::proposing(&[
+        edit(BlockChange::Append { text: "uses fish".into() }),
+        edit(BlockChange::Replace { old: "uses bash".into(), new: "uses zsh".into() }),
+    ]);
+    let listed =
+        "1  block human: add \"uses fish\" · seen 4 times\n2  block human: \"uses zsh\" in place of \"uses bash\" · ";
+    assert!(desk.run(&["inbox"]).0.starts_with(listed));
+    assert_eq!(desk.run(&["accept", "1"]).0, "human has 9 of 2,000 characters now.\n");
+    assert!(desk.run(&["blocks", "show", "human"]).0.ends_with("\nuses fish\n"));
+    let (_, errors, is_done) = desk.run(&["accept", "2"]);
+    assert!(!is_done && errors.contains("human does not contain that text"), "{errors}");
+    assert!(desk.run(&["inbox"]).0.starts_with("2  "));
 }
 
 #[test]

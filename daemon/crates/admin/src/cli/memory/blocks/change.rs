@@ -2,11 +2,14 @@
 
 use std::io::{Read as _, Write};
 
-use cohab_memory::blocks::{
-    change::BlockChange,
-    operations::{self, Changed, RollbackTarget},
-    record::BlockLabel,
-    store::BlockStore as _,
+use cohab_memory::{
+    blocks::{
+        change::{BlockChange, BlockEdit},
+        operations::{self, Changed, RollbackTarget},
+        record::BlockLabel,
+        store::BlockStore as _,
+    },
+    record::Scope,
 };
 use cohab_store::memory::SqliteMemory;
 
@@ -52,6 +55,25 @@ pub(super) fn roll_back(args: &RollbackArgs, caller: &Caller<'_>, output: &mut d
     let mut store = store::create(caller.paths)?;
     let restored = operations::roll_back(&mut store, (label, &stored::root(caller)), target, caller.now.timestamp());
     report(&restored.map_err(|error| fault::failure(error, label, caller))?, &store, caller, output)
+}
+
+/// Makes the change that was proposed, and says what became of it.
+pub(in super::super) fn accept(
+    edit: &BlockEdit,
+    scope: &Scope,
+    store: &mut SqliteMemory,
+    caller: &Caller<'_>,
+) -> Result<String, Failure> {
+    let root = match scope {
+        Scope::Project(root) => root.clone(),
+        Scope::Everywhere => stored::root(caller),
+    };
+    let BlockEdit { label, change } = edit;
+    let now = caller.now.timestamp();
+    let changed = operations::change(store, (label, &root), change, &stored::secret_finder(), now);
+    let (Changed::Written(block) | Changed::Unchanged(block)) =
+        changed.map_err(|error| fault::failure(error, label, caller))?;
+    Ok(format!("{label} has {} now.", block.fill_level()))
 }
 
 fn apply(label: &BlockLabel, change: &BlockChange, caller: &Caller<'_>, output: &mut dyn Write) -> Result<(), Failure> {

@@ -44,6 +44,10 @@ pub(super) fn sentence(fault: &BlockFault, label: &BlockLabel) -> (String, Strin
         BlockFault::NotUnique => {
             (format!("{label} contains that text more than once"), "name more of the text around it".to_owned())
         }
+        BlockFault::NotSound => (
+            format!("another program changed {label}"),
+            format!("`cohab memory blocks show {label}` shows it, `set` replaces its text"),
+        ),
         BlockFault::Unknown(label) => (
             format!("there is no block {label}"),
             format!("`cohab memory blocks` lists them, `cohab memory blocks new {label}` makes it"),

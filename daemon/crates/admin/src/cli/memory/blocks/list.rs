@@ -10,8 +10,8 @@ use super::{
     super::{
         super::{Failure, record},
         Caller,
-        list::scope_json,
-        store,
+        list::CHANGED,
+        store::{self, scope_json},
     },
     OneBlock, stored,
 };
@@ -34,6 +34,7 @@ pub(super) fn list(is_json: bool, caller: &Caller<'_>, output: &mut dyn Write) -
         };
         // An empty block of a project says nothing about its folder yet.
         let place = if block.version.is_some() { place } else { String::new() };
+        let about = if block.is_sound() { about } else { CHANGED };
         row(&format!("{:width$}  ", block.key.label.as_str()), &[&level, &place, about], caller, output)?;
     }
     if blocks.iter().all(|block| block.value.is_empty()) {
@@ -55,7 +56,8 @@ pub(super) fn show(one: &OneBlock, caller: &Caller<'_>, output: &mut dyn Write) 
     let changed = block.version.map(|version| {
         format!("changed {}", record::time::ago(version.at, caller.now.timestamp(), caller.now.time_zone()))
     });
-    let facts = [block.fill_level(), place].into_iter().chain(changed).collect::<Vec<_>>().join(" · ");
+    let is_out = (!block.is_sound()).then(|| CHANGED.to_owned());
+    let facts = [block.fill_level(), place].into_iter().chain(changed).chain(is_out).collect::<Vec<_>>().join(" · ");
     let mut text = String::new();
     let head = format!("{}  ", block.key.label);
     let indent = " ".repeat(head.len());

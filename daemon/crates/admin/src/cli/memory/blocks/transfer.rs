@@ -13,7 +13,11 @@ use cohab_store::memory::SqliteMemory;
 use serde_json::{Value, json};
 
 use super::{
-    super::{super::Failure, Caller, list::scope_json, store},
+    super::{
+        super::Failure,
+        Caller,
+        store::{self, scope_json},
+    },
     fault, stored,
 };
 
