@@ -14,8 +14,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     elision::counted,
-    query::{EARLIER, Environment, Query},
-    query_text::{inside, parts, words},
+    query::{EARLIER, Environment, MEMORY_BLOCKS, Query},
+    query_text::{inside, parts, with_block, words},
 };
 
 const GOOD: &str =
@@ -148,6 +148,16 @@ async fn sliding_keeps_the_first_question_with_its_answer_and_what_the_project_s
     let tags: Vec<&str> = parts(text(&truncated[0])).into_iter().map(|(tag, _)| tag).collect();
     assert_eq!(tags, ["environment", "project-notes", "question"]);
     assert_eq!(inside(text(&truncated[0]), "project-notes"), Some("use tabs"));
+}
+
+#[tokio::test]
+async fn memory_blocks_stay_known_when_their_question_goes() {
+    let mut messages = conversation(&[vec![1_000], vec![1_000], vec![1_000], vec![10], vec![10]], false);
+    let asked = with_block(text(&messages[0]), MEMORY_BLOCKS, "human:\n    uses fish");
+    messages[0] = Message::User { text: asked };
+    let truncated = Truncate.shorten(&messages, TARGET).await.messages;
+    assert_eq!(words(text(&truncated[0])), "question 1");
+    assert_eq!(inside(text(&truncated[0]), MEMORY_BLOCKS), Some("human:\n    uses fish"));
 }
 
 #[tokio::test]
