@@ -146,7 +146,7 @@ fn blocks_reach_a_conversation_once_and_when_they_change() {
     let shell = home.cohab();
     shell.ask("count the files", "One.");
     shell.ask("and the folders", "Two.");
-    home.run(&["memory", "blocks", "append", "persona", "be kind"]);
+    assert!(home.run(&["memory", "blocks", "append", "persona", "be kind"]).stdout.contains("persona has 24 of"));
     shell.ask("and the links", "Three.");
     let mark = shell.submit("?! count the users");
     shell.wait_answer(mark, "Four.");
