@@ -87,7 +87,7 @@ fn rows_of_the_form_before_sources_keep_their_seals() {
     drop(filled(&bench));
     let head = fs::read(bench.keys().join("head")).unwrap();
     bench.tamper(
-        "DROP INDEX journal_by_record; DROP TABLE proposals; DROP TABLE inbox_notice; DROP TABLE block_versions; DROP TABLE block_versions;
+        "DROP INDEX journal_by_record; DROP TABLE proposals; DROP TABLE inbox_notice; DROP TABLE block_versions;
         ALTER TABLE memories DROP COLUMN sources; PRAGMA user_version = 2;",
     );
     assert_eq!(bench.faults(), []);
