@@ -4,6 +4,7 @@
 //!   was valid. A changed fact is a new record; the old one stays as its history until it is forgotten.
 //! - [`store::MemoryStore`] is the contract of a store. `conformance` holds the tests that every implementation has to pass.
 //! - [`statement`] reads what a user states: one line of clean text, and the scope that its words name.
+//! - [`knowledge`] is about documents that the user named, and passages in them.
 //! - [`past`] is about what was done: commands that ran, and questions with their answers.
 //! - [`inbox`] holds what is proposed, until the user accepts or rejects it. [`proposals`] are facts that commands speak for;
 //!   [`consolidation`] reads them off what was done.
@@ -20,6 +21,7 @@ pub mod blocks;
 pub mod conformance;
 pub mod consolidation;
 pub mod inbox;
+pub mod knowledge;
 pub mod past;
 pub mod proposals;
 pub mod record;

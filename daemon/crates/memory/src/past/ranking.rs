@@ -69,11 +69,10 @@ fn scores(query: &PastQuery, found: &PastFound, now: Timestamp) -> Vec<f64> {
     if query.groups.is_empty() {
         return vec![0.0; found.hits.len()];
     }
-    let weights = Weights::of(&query.groups, found);
+    let weights = Weights::of(&query.groups, found.total, &found.with_term);
     let wanted = weights.terms();
     let texts: Vec<Text> = found.hits.iter().map(|item| Text::of(item, &wanted)).collect();
-    let lengths: usize = texts.iter().map(|text| text.length).sum();
-    let mean = as_f64(lengths).max(1.0) / as_f64(texts.len()).max(1.0);
+    let mean = mean_length(&texts);
     let mut scores: Vec<f64> = texts.iter().map(|text| weights.score(text, mean)).collect();
     add_neighbours(&mut scores, found, |item| weights.score(&Text::of(item, &wanted), mean));
     for (score, item) in scores.iter_mut().zip(&found.hits) {
@@ -108,8 +107,14 @@ fn as_f64_seconds(now: Timestamp, at: Timestamp) -> f64 {
     now.as_second().saturating_sub(at.as_second()) as f64
 }
 
+/// The mean length of these, which is 1 at least.
+pub(crate) fn mean_length(texts: &[Text]) -> f64 {
+    let lengths: usize = texts.iter().map(|text| text.length).sum();
+    as_f64(lengths).max(1.0) / as_f64(texts.len()).max(1.0)
+}
+
 /// A record as terms, with how often each occurs.
-struct Text {
+pub(crate) struct Text {
     counts: HashMap<String, usize>,
     length: usize,
     /// The terms of what its commands do.
@@ -133,7 +138,12 @@ impl Text {
                 (Self::of_turn(turn), about, Some(turn.turn.folder.as_path()))
             }
         };
-        let place = folder.map(terms::of_folder).unwrap_or_default().into_iter().collect();
+        Self::new(terms, about, folder.map(terms::of_folder).unwrap_or_default())
+    }
+
+    /// Of terms, those of what its commands do, and those of where it is.
+    pub(crate) fn new(terms: Vec<String>, about: BTreeSet<&'static str>, place: Vec<String>) -> Self {
+        let place = place.into_iter().collect();
         let length = terms.len();
         let mut counts = HashMap::new();
         terms.into_iter().for_each(|term| *counts.entry(term).or_default() += 1);
@@ -148,17 +158,17 @@ impl Text {
 }
 
 /// How much each term says: more, the fewer records have it.
-struct Weights {
+pub(crate) struct Weights {
     /// For each group its terms with their weights.
     groups: Vec<Vec<(String, f64)>>,
 }
 
 impl Weights {
-    fn of(groups: &[WordGroup], found: &PastFound) -> Self {
-        let total = found.total;
+    /// Of these groups, in a store with `total` records; `with_term` is [`PastFound::with_term`].
+    pub(crate) fn of(groups: &[WordGroup], total: u64, with_term: &[(u64, Vec<u64>)]) -> Self {
         let groups = groups.iter().enumerate().map(|(index, group)| {
             let weight = |count: u64| rarity(total, count);
-            let (with_term, with_others) = found.with_term.get(index).cloned().unwrap_or_default();
+            let (with_term, with_others) = with_term.get(index).cloned().unwrap_or_default();
             let others = group.others.iter().enumerate().map(|(at, other)| {
                 let count = with_others.get(at).copied().unwrap_or_default();
                 (other.clone(), OTHER_WEIGHT * weight(count))
@@ -169,11 +179,11 @@ impl Weights {
     }
 
     /// All terms.
-    fn terms(&self) -> BTreeSet<&str> {
+    pub(crate) fn terms(&self) -> BTreeSet<&str> {
         self.groups.iter().flatten().map(|(term, _)| term.as_str()).collect()
     }
 
-    fn score(&self, text: &Text, mean_length: f64) -> f64 {
+    pub(crate) fn score(&self, text: &Text, mean_length: f64) -> f64 {
         let length = 1.0 - LENGTH_SHARE + LENGTH_SHARE * as_f64(text.length) / mean_length;
         let of_group = |terms: &Vec<(String, f64)>| {
             let of_term = |(term, weight): &(String, f64)| {
