@@ -133,6 +133,12 @@ impl Paths {
         self.state_dir.join("past.db")
     }
 
+    /// The file of the user's documents that were learned.
+    #[must_use]
+    pub fn knowledge_file(&self) -> PathBuf {
+        self.state_dir.join("knowledge.db")
+    }
+
     /// The file of remembered facts.
     #[must_use]
     pub fn memory_file(&self) -> PathBuf {

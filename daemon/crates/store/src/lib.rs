@@ -7,6 +7,7 @@
 //! - [`spool`]: long outputs, a folder for each session. [`backups`]: what files held before a tool changed them.
 //! - [`memory`]: what the user asked cohab to remember, with a sealed journal of its changes.
 //! - [`past`]: which commands ran and what the assistant was asked, with an index of their words.
+//! - [`knowledge`]: documents that the user named, cut into passages, with an index of their words.
 //! - [`atuin`]: reads the history database of atuin, to import it.
 //! - [`audit`]: what the assistant did and who agreed, in a chain of sealed lines.
 //! - [`worker::Worker`]: the thread that writes a file. It lives as long as there is something to write.
@@ -27,6 +28,7 @@ mod file;
 mod form;
 pub mod health;
 mod key_folder;
+pub mod knowledge;
 pub mod memory;
 mod pace;
 pub mod past;

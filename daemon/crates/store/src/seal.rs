@@ -35,6 +35,9 @@ pub(super) enum Purpose {
     Rejected,
     Proposal,
     BlockVersion,
+    LearnedPlace,
+    LearnedFile,
+    Passage,
 }
 
 impl Purpose {
@@ -51,6 +54,9 @@ impl Purpose {
             Self::Rejected => b"rejected\n",
             Self::Proposal => b"proposal\n",
             Self::BlockVersion => b"block version\n",
+            Self::LearnedPlace => b"learned place\n",
+            Self::LearnedFile => b"learned file\n",
+            Self::Passage => b"passage\n",
         }
     }
 }

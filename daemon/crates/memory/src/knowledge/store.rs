@@ -19,7 +19,7 @@ pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
 /// Most hits of a search.
 pub const MAX_HITS: usize = 128;
 /// Most stored terms in place of one that is not stored.
-pub const MAX_ALTERNATIVES: usize = 8;
+pub const MAX_ALTERNATIVES: usize = 32;
 
 /// What a search found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

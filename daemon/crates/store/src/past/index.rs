@@ -27,7 +27,7 @@ const ID_MASK: i64 = (1 << ID_BITS) - 1;
 const TURN_BIT: i64 = 1 << 52;
 
 /// Begins a mark, and is in no term.
-const MARK: char = '§';
+pub(crate) const MARK: char = '§';
 /// The mark of an entry that does not have all marks of its runs.
 const PARTLY_MARKED: &str = "§partly";
 
@@ -75,7 +75,7 @@ pub(super) fn has_room(id: i64) -> bool {
 }
 
 /// Whether a term can be in the index: others would be split or changed by its tokenizer.
-pub(super) fn is_indexable(term: &str) -> bool {
+pub(crate) fn is_indexable(term: &str) -> bool {
     let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || !(c.is_ascii() || c == MARK);
     !term.is_empty() && term.chars().all(is_part)
 }
@@ -270,7 +270,7 @@ pub(super) fn slips(connection: &Connection, term: &str) -> Result<Vec<String>, 
 }
 
 /// A term as a query of the index in which no character has a meaning.
-pub(super) fn phrase(term: &str) -> String {
+pub(crate) fn phrase(term: &str) -> String {
     format!("\"{term}\"")
 }
 
@@ -281,7 +281,7 @@ pub(super) fn has_any(connection: &Connection, words: &str) -> Result<bool, Stor
 }
 
 /// Merges all parts of the index into one, without what was deleted.
-pub(super) fn purge(transaction: &Transaction<'_>) -> Result<(), StoreError> {
+pub(crate) fn purge(transaction: &Transaction<'_>) -> Result<(), StoreError> {
     transaction.execute("INSERT INTO search (search) VALUES ('optimize')", [])?;
     Ok(())
 }

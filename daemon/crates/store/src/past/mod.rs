@@ -14,12 +14,12 @@
 
 mod delete;
 mod filter;
-mod index;
+pub(crate) mod index;
 mod log;
 mod read;
-mod rows;
+pub(crate) mod rows;
 mod schema;
-mod search;
+pub(crate) mod search;
 mod tally;
 mod verify;
 mod write;

@@ -45,7 +45,7 @@ pub(super) fn source_of(code: i64) -> Option<RunSource> {
 }
 
 /// The seal over these values, of whatever type they are. Each has its type and length before it, so that no two rows have the same bytes.
-pub(super) fn seal<'a>(
+pub(crate) fn seal<'a>(
     key: &Key,
     purpose: Purpose,
     values: impl IntoIterator<Item = ValueRef<'a>>,
@@ -70,7 +70,7 @@ pub(super) fn seal<'a>(
 }
 
 /// Whether the seal in the column behind the sealed ones is that of the row.
-pub(super) fn is_sealed(key: &Key, purpose: Purpose, row: &Row<'_>, columns: usize) -> Result<bool, StoreError> {
+pub(crate) fn is_sealed(key: &Key, purpose: Purpose, row: &Row<'_>, columns: usize) -> Result<bool, StoreError> {
     let values: Vec<_> = (0..columns).map(|column| row.get_ref(column)).collect::<Result<_, _>>()?;
     Ok(matches!(row.get_ref(columns)?, ValueRef::Blob(found) if found == seal(key, purpose, values)))
 }
@@ -132,12 +132,12 @@ pub(super) fn line_hash(text: &str) -> i64 {
 }
 
 /// A path as it is stored: without `.` and doubled slashes, because paths are compared as bytes.
-pub(super) fn path_bytes(path: &Path) -> Vec<u8> {
+pub(crate) fn path_bytes(path: &Path) -> Vec<u8> {
     path.components().collect::<PathBuf>().into_os_string().into_vec()
 }
 
 /// A time as it is stored: its millisecond.
-pub(super) fn milliseconds(at: Timestamp) -> i64 {
+pub(crate) fn milliseconds(at: Timestamp) -> i64 {
     at.as_nanosecond().div_euclid(1_000_000) as i64
 }
 
@@ -147,7 +147,7 @@ pub(super) fn milliseconds_from(at: Timestamp) -> i64 {
 }
 
 /// The stored time.
-pub(super) fn moment(ms: i64) -> Timestamp {
+pub(crate) fn moment(ms: i64) -> Timestamp {
     Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 

@@ -29,13 +29,13 @@ const MAX_TURNS_WITH_WORDS: usize = 128;
 const FEW_RUNS: i64 = 4_096;
 
 /// A group that is in the index.
-struct IndexedGroup {
+pub(crate) struct IndexedGroup {
     /// Its terms as a query of the index.
     query: String,
     /// Number of records with it, at most.
     records: u64,
     /// How much a record with it is worth: more, the rarer it is.
-    rarity: f64,
+    pub(crate) rarity: f64,
 }
 
 /// A line or turn that satisfies the conditions.
@@ -93,7 +93,7 @@ fn counts(connection: &Connection, group: &WordGroup, totals: (i64, i64)) -> Res
 
 impl IndexedGroup {
     /// The terms of a group that are in the index; `None` if there are none.
-    fn of(group: &WordGroup, counts: &(u64, Vec<u64>), total: i64) -> Option<Self> {
+    pub(crate) fn of(group: &WordGroup, counts: &(u64, Vec<u64>), total: i64) -> Option<Self> {
         let terms = std::iter::once(&group.term).chain(&group.others);
         let counts = std::iter::once(&counts.0).chain(&counts.1);
         let (mut query, mut records) = (Vec::new(), 0);
@@ -107,7 +107,7 @@ impl IndexedGroup {
 }
 
 /// Sets of groups as queries of the index, the most valuable first.
-fn stages(connection: &Connection, wanted: &[IndexedGroup]) -> Result<Vec<String>, StoreError> {
+pub(crate) fn stages(connection: &Connection, wanted: &[IndexedGroup]) -> Result<Vec<String>, StoreError> {
     let query =
         |set: &[&IndexedGroup]| set.iter().map(|wanted| wanted.query.as_str()).collect::<Vec<_>>().join(" AND ");
     let worth = |set: &[&IndexedGroup]| set.iter().map(|wanted| wanted.rarity).sum::<f64>();
