@@ -3,6 +3,7 @@
 
 mod assembler;
 mod auxiliary_models;
+mod documents;
 mod inbox;
 mod middleware_stack;
 mod model_pool;
@@ -153,6 +154,7 @@ pub struct Assembly {
     policy_seen: Arc<PolicySeen>,
     spotlight: spotlight::Keys,
     past: past::Past,
+    documents: documents::Documents,
     looks: inbox::Looks,
     temporary: Arc<TemporaryFolder>,
     /// Servers that the user declined, since the daemon runs.
@@ -198,6 +200,7 @@ impl Assembly {
         Self {
             temporary: Arc::new(TemporaryFolder::new(&paths)),
             past: past::Past::new(&paths, Arc::clone(&parts.secrets)),
+            documents: documents::Documents::new(&paths, Arc::clone(&parts.secrets)),
             looks: inbox::Looks::default(),
             paths,
             parts,

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use cohab_agent::{PlannedCall, port::Effect, state::NOTE_MARK};
 use cohab_context::{attachments::attached_paths, query, query_text};
+use cohab_memory::knowledge::quote;
 use cohab_model_api::{Message, ToolCall, ToolResult};
 use cohab_policy::{Context, Files, brought_nothing, is_foreign_file, outside_source};
 use cohab_shell_state::shell::Shell;
@@ -150,8 +151,14 @@ impl UserPlaces {
             (Some(_), _) if result.is_error => Label::new(Origin::Tool, &call.name),
             (Some(line), _) => self.of_run(line, &self.workspace, Printed::of_result(&result.content)),
             (None, Some(given)) => self.of_file(&self.absolute(given, &self.workspace), given),
-            (None, None) => Label::new(Origin::Tool, &call.name),
+            (None, None) => self.of_quotes(&call.name, &result.content),
         }
+    }
+
+    /// The label of a result of a tool of ours: that of the least trusted document that it quotes, if it quotes any.
+    pub(super) fn of_quotes(&self, tool: &str, content: &str) -> Label {
+        let labels = quote::files(content).map(|file| self.of_file(file, &file.to_string_lossy()));
+        labels.min_by_key(|label| label.origin.trust_tenths()).unwrap_or_else(|| Label::new(Origin::Tool, tool))
     }
 
     /// The labels of one user message: of the user's commands, of piped text, of the question.
@@ -289,6 +296,19 @@ mod tests {
             assert_eq!(after("read", &json!({"path": path})).origin, Origin::File, "{path}: the user's own");
         }
         assert_eq!(after("todo_read", &json!({})).origin, Origin::Tool);
+    }
+
+    #[test]
+    fn a_quoted_document_is_worth_what_its_file_is() {
+        let label = |files: &[&str]| {
+            let quotes: Vec<String> =
+                files.iter().map(|file| format!("{}\n\nx\n", quote::source(file, 3, "A"))).collect();
+            place().of_quotes("memory_search", &quotes.concat())
+        };
+        assert_eq!(label(&[]).origin, Origin::Tool);
+        assert_eq!(label(&["/home/ann/shop/docs/a.md", "/home/ann/notes"]).origin, Origin::File);
+        let foreign = label(&["/home/ann/shop/docs/a.md", "/home/ann/Downloads/b.md"]);
+        assert_eq!((foreign.origin, foreign.source.as_str()), (Origin::External, "`/home/ann/Downloads/b.md`"));
     }
 
     #[test]

@@ -183,6 +183,9 @@ impl ExecutionTaint {
             (_, StepResult::Refused) | (None, StepResult::Cancelled) => None,
             // A tool may quote a file in the error of a call that it cannot run.
             (None, _) => return,
+            (Some(Running { label, command: None }), _) if label.origin == Origin::Tool => {
+                Some(self.place.of_quotes(&call.name, &result.content))
+            }
             (Some(Running { label, command: None }), _) => Some(label),
             (Some(Running { command: Some((line, cwd)), .. }), _) => {
                 Some(self.place.of_run(&line, &cwd, Printed::of_result(&result.content)))

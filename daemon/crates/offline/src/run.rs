@@ -202,7 +202,7 @@ impl<'a> Run<'a> {
                 "Memory is off: what was done is not kept. `cohab memory on` turns it on.".to_owned(),
             ));
         }
-        let result = self.call(SEARCH_TOOL, json!({ "queries": [question] }), question)?;
+        let result = self.call(SEARCH_TOOL, json!({ "queries": [question], "kinds": ["done"] }), question)?;
         let has_command = result.content.contains("```");
         let hint = if has_command { "`? /insert 1` puts the first of these commands on your prompt." } else { "" };
         Ok(Reply::new(format!("{}\n\n{hint}", result.content.trim_end())))

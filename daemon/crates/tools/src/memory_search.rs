@@ -1,4 +1,4 @@
-//! `memory_search` finds what was done before: commands that ran, and questions with their answers.
+//! `memory_search` finds what was done before, commands that ran and questions with their answers, and passages in the user's documents.
 
 use std::{
     path::{Path, PathBuf},
@@ -7,11 +7,17 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
-use cohab_memory::past::{
-    HOW_KEPT, describe,
-    ranking::Ranked,
-    record::{PastId, PastItem, PastTurn},
-    search::{PastLookup, Recalled},
+use cohab_memory::{
+    knowledge::{
+        quote,
+        search::{KnowledgeLookup, RankedPassage},
+    },
+    past::{
+        HOW_KEPT, describe,
+        ranking::Ranked,
+        record::{PastId, PastItem, PastTurn},
+        search::{PastLookup, Recalled},
+    },
 };
 use cohab_model_api::{JsonObject, ToolSpec};
 use jiff::Zoned;
@@ -21,11 +27,14 @@ use serde::Deserialize;
 use super::{arguments, blocking, render};
 
 const DESCRIPTION: &str = "Finds what the user or you did before in this user's terminals: commands with time, folder and outcome, and \
-    earlier questions with their answers. Use it when the user asks about the past, such as \"which command did I use\".";
+    earlier questions with their answers. Use it when the user asks about the past, such as \"which command did I use\". Also finds \
+    passages in documents that the user gave cohab to learn.";
 /// Most questions of one call.
 const MAX_QUESTIONS: usize = 4;
 /// Most hits of one question.
 const MAX_HITS: usize = 8;
+/// Most passages of one question.
+const MAX_PASSAGES: usize = 4;
 /// Hits with less than this share of the best score are left out.
 const LEAST_SHARE: f64 = 0.4;
 /// Longest answer of an earlier turn, in characters.
@@ -36,9 +45,23 @@ const LEAST_TRUST: f64 = 0.5;
 /// Searches what was done. Blocks. `Ok(None)` if nothing is kept yet.
 pub type SearchPast = Arc<dyn Fn(&PastLookup, &Zoned) -> Result<Option<Recalled>, String> + Send + Sync>;
 
+/// Searches the user's documents. Blocks. Nothing is found if nothing was learned.
+pub type SearchDocuments = Arc<dyn Fn(&KnowledgeLookup) -> Result<Vec<RankedPassage>, String> + Send + Sync>;
+
 pub(super) struct MemorySearch {
     search: SearchPast,
+    documents: SearchDocuments,
     home: PathBuf,
+}
+
+/// What is searched.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum SearchedKind {
+    /// Commands that ran, and earlier questions.
+    Done,
+    /// Documents that the user gave cohab to learn.
+    Knowledge,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -49,12 +72,15 @@ struct MemorySearchArguments {
     /// Only in the current folder and below.
     #[serde(default)]
     here: bool,
+    /// What to search; without it, everything.
+    #[serde(default)]
+    kinds: Vec<SearchedKind>,
 }
 
 impl MemorySearch {
     /// Folders below `home` are shown with `~`.
-    pub(super) fn new(search: SearchPast, home: PathBuf) -> Self {
-        Self { search, home }
+    pub(super) fn new(search: SearchPast, documents: SearchDocuments, home: PathBuf) -> Self {
+        Self { search, documents, home }
     }
 
     fn parse(args: &JsonObject) -> Result<MemorySearchArguments, String> {
@@ -82,13 +108,23 @@ impl Tool for MemorySearch {
     }
 
     async fn call(&self, args: &JsonObject, context: &ToolContext<'_>) -> Result<ToolOutput, String> {
-        let MemorySearchArguments { queries, here } = Self::parse(args)?;
-        let folder = here.then(|| context.runner.cwd());
-        let (search, home, now) = (Arc::clone(&self.search), self.home.clone(), Zoned::now());
+        let MemorySearchArguments { queries, here, kinds } = Self::parse(args)?;
+        let wants = move |kind| kinds.is_empty() || kinds.contains(&kind);
+        let cwd = context.runner.cwd();
+        let folder = here.then(|| cwd.clone());
+        let (search, documents) = (Arc::clone(&self.search), Arc::clone(&self.documents));
+        let (home, now) = (self.home.clone(), Zoned::now());
         blocking::reading(context.cancel, move |_| {
-            let (text, items) = (String::new(), Vec::new());
-            let mut told = FoundText { home: &home, now: &now, text, items, lacks_commands: false };
-            for question in queries {
+            let (text, items, passages) = (String::new(), Vec::new(), Vec::new());
+            let mut told = FoundText { home: &home, now: &now, text, items, passages, lacks_commands: false };
+            if wants(SearchedKind::Knowledge) {
+                for question in &queries {
+                    let (question, folder) = (question.clone(), Some(cwd.clone()));
+                    let wanted = KnowledgeLookup { question, folder, limit: MAX_PASSAGES, least_share: LEAST_SHARE };
+                    told.passages.extend(documents(&wanted)?);
+                }
+            }
+            for question in queries.into_iter().filter(|_| wants(SearchedKind::Done)) {
                 let wanted = PastLookup {
                     question,
                     folder: folder.clone(),
@@ -114,19 +150,35 @@ struct FoundText<'a> {
     text: String,
     /// What it names already.
     items: Vec<PastId>,
+    /// Passages that were found; one may be there several times.
+    passages: Vec<RankedPassage>,
     /// Nothing is kept of the user's own commands.
     lacks_commands: bool,
 }
 
 impl FoundText<'_> {
-    fn output(self) -> ToolOutput {
-        let summary = format!("{} found", self.items.len());
-        let content = match (self.items.is_empty(), self.lacks_commands) {
+    fn output(mut self) -> ToolOutput {
+        let found = self.items.len() + self.add_passages();
+        let summary = format!("{found} found");
+        let content = match (found == 0, self.lacks_commands) {
             (false, _) => self.text,
             (true, false) => "Nothing was found.".to_owned(),
             (true, true) => format!("Nothing was found. {HOW_KEPT}"),
         };
         ToolOutput { content, summary, is_failure: false }
+    }
+
+    /// Adds the passages, each once; returns how many there are.
+    fn add_passages(&mut self) -> usize {
+        let mut sources: Vec<String> = Vec::new();
+        for RankedPassage { file, passage, .. } in std::mem::take(&mut self.passages) {
+            let source = quote::source(&file.to_string_lossy(), passage.line, &passage.headings);
+            if !sources.contains(&source) {
+                self.text.push_str(&format!("{source}\n\n{}", block("", &passage.text)));
+                sources.push(source);
+            }
+        }
+        sources.len()
     }
 
     fn add(&mut self, recalled: &Recalled) {
@@ -142,7 +194,7 @@ impl FoundText<'_> {
             let when = describe::circumstances(item, self.now, self.home);
             match item {
                 PastItem::Line(line) => {
-                    self.text.push_str(&format!("{when}:\n\n{}", block(&line.last.line)));
+                    self.text.push_str(&format!("{when}:\n\n{}", block("sh", &line.last.line)));
                     if !line.last.output_tail.is_empty() {
                         let output = render::one_line(line.last.output_tail.trim(), ANSWER_CHARS);
                         self.text.push_str(&format!("It printed: {output}\n\n"));
@@ -163,7 +215,7 @@ impl FoundText<'_> {
             return;
         }
         for command in &turn.commands {
-            self.text.push_str(&block(&command.line));
+            self.text.push_str(&block("sh", &command.line));
             match command.exit_code {
                 Some(0) => {}
                 Some(code) => self.text.push_str(&format!("It ended with exit {code}.\n\n")),
@@ -177,11 +229,11 @@ impl FoundText<'_> {
     }
 }
 
-/// A command as a block of code, with a fence that is longer than any in it.
-fn block(line: &str) -> String {
-    let longest = line.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+/// A text as a block of code in this language, with a fence that is longer than any in it.
+fn block(language: &str, text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
-    format!("{fence}sh\n{line}\n{fence}\n\n")
+    format!("{fence}{language}\n{text}\n{fence}\n\n")
 }
 
 #[cfg(test)]

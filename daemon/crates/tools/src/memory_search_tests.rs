@@ -1,6 +1,9 @@
 use std::time::Duration;
 
-use cohab_memory::past::record::{NewRun, NewTurn, PastLine, RunSource, TurnCommand};
+use cohab_memory::{
+    knowledge::record::Passage,
+    past::record::{NewRun, NewTurn, PastLine, RunSource, TurnCommand},
+};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -38,7 +41,20 @@ fn turn(id: u64, trust: f64) -> Ranked {
 }
 
 fn tool(found: Option<Recalled>) -> MemorySearch {
-    MemorySearch::new(Arc::new(move |_, _| Ok(found.clone())), "/home/ann".into())
+    tool_with(found, Vec::new())
+}
+
+fn tool_with(found: Option<Recalled>, passages: Vec<RankedPassage>) -> MemorySearch {
+    let documents: SearchDocuments = Arc::new(move |wanted| {
+        assert_eq!(wanted.folder.as_deref(), Some(Path::new("/srv")), "a project's documents stay in it");
+        Ok(passages.clone())
+    });
+    MemorySearch::new(Arc::new(move |_, _| Ok(found.clone())), documents, "/home/ann".into())
+}
+
+fn passage(file: &str, text: &str) -> RankedPassage {
+    let passage = Passage { line: 12, headings: "Deploying".into(), text: text.into() };
+    RankedPassage { file: file.into(), line: 13, score: 1.0, passage }
 }
 
 async fn asked(found: Option<Recalled>) -> ToolOutput {
@@ -69,6 +85,24 @@ async fn what_strangers_may_have_written_is_left_out() {
 async fn nothing_is_said_to_be_nothing() {
     assert_eq!(asked(Some(Recalled::default())).await.content, "Nothing was found.");
     assert!(asked(None).await.content.contains("memory.shell_history"));
+}
+
+#[tokio::test]
+async fn passages_come_once_behind_their_source() {
+    let passages = vec![passage("/home/ann/docs/a.md", "Pull the lever.\n```\nmake\n```"), passage("/tmp/b", "x")];
+    let recalled = Recalled { ranked: vec![line(1, "make")], ..Recalled::default() };
+    let tool = tool_with(Some(recalled), passages);
+    let ask = async |kinds: serde_json::Value| {
+        let arguments = json!({"queries": ["lever", "levers"], "kinds": kinds});
+        testing::run(&tool, Path::new("/srv"), &arguments).await
+    };
+    let output = ask(json!(["knowledge"])).await.unwrap();
+    let expected = "From document /home/ann/docs/a.md:12, under \"Deploying\":\n\n````\nPull the lever.\n```\nmake\n```\n````\n\n\
+        From document /tmp/b:12, under \"Deploying\":\n\n```\nx\n```\n\n";
+    assert_eq!((output.content.as_str(), output.summary.as_str()), (expected, "2 found"));
+    assert_eq!(ask(json!([])).await.unwrap().summary, "3 found");
+    assert_eq!(ask(json!(["done"])).await.unwrap().summary, "1 found");
+    assert!(ask(json!(["everything"])).await.is_err());
 }
 
 #[tokio::test]

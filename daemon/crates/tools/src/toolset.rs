@@ -9,7 +9,7 @@ use crate::{
     ToolOptions, bash_unconfined,
     memory_edit::{self, ProposeEdit},
     memory_propose::{self, ProposeFact},
-    memory_search::{self, SearchPast},
+    memory_search::{self, SearchDocuments, SearchPast},
     skill, todo_read,
     todo_write::{self, KeepTasks},
 };
@@ -30,10 +30,10 @@ pub fn unconfined(tools: &[Arc<dyn Tool>], runner: Arc<dyn CommandRunner>) -> Op
     Some(Arc::new(bash_unconfined::BashUnconfined::new(Arc::clone(bash), runner)))
 }
 
-/// The tool that searches what was done, with paths below `home` shortened.
+/// The tool that searches what was done and the user's documents, with paths below `home` shortened.
 #[must_use]
-pub fn memory_search(search: SearchPast, home: PathBuf) -> Arc<dyn Tool> {
-    Arc::new(memory_search::MemorySearch::new(search, home))
+pub fn memory_search(search: SearchPast, documents: SearchDocuments, home: PathBuf) -> Arc<dyn Tool> {
+    Arc::new(memory_search::MemorySearch::new(search, documents, home))
 }
 
 /// The tool that puts facts into the inbox.

@@ -46,6 +46,8 @@ const ALWAYS: &[&str] = &[
 ];
 /// With these words the programs print text that others may have written.
 const WITH_WORDS: &[(&str, &[&str])] = &[
+    ("cohab", &["learned"]),
+    ("cohabd", &["learned"]),
     ("docker", CONTAINERS),
     ("docker-compose", CONTAINERS),
     ("flyctl", &["logs"]),

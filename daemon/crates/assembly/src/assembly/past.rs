@@ -100,9 +100,10 @@ impl Past {
 }
 
 impl Assembly {
-    /// The tool that searches what was done, unless memory is off.
+    /// The tool that searches what was done and the user's documents, unless memory is off.
     pub(super) fn memory_search(&self) -> Option<Arc<dyn Tool>> {
-        Some(cohab_tools::memory_search(self.past.searching()?, self.parts.home.clone()))
+        let home = &self.parts.home;
+        Some(cohab_tools::memory_search(self.past.searching()?, self.documents.searching(home), home.clone()))
     }
 }
 
