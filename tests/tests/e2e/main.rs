@@ -26,6 +26,7 @@ mod init;
 mod install;
 mod keys;
 mod kill;
+mod learned;
 mod lease;
 mod limits;
 mod lock;

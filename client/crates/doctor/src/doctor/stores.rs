@@ -52,6 +52,7 @@ fn of(store: &Store) -> Finding {
         "usage" => "usage-store",
         "memory" => "memory-store",
         "past" => "past-store",
+        "knowledge" => "knowledge-store",
         _ => "sessions-store",
     };
     let path = shown(Path::new(&store.path));

@@ -1,13 +1,16 @@
-//! `cohab memory` lists, searches, adds, replaces and deletes remembered facts, keeps memory blocks, and finds what was done. Which facts a question is given is
-//! decided elsewhere.
+//! `cohab memory` lists, searches, adds, replaces and deletes remembered facts, keeps memory blocks, finds what was done, and learns the
+//! user's documents. Which facts a question is given is decided elsewhere.
 
 mod add;
 mod blocks;
+mod documents;
 mod forget;
 mod forget_past;
 mod import_history;
 mod inbox;
 mod jsonl;
+mod learn;
+mod learned;
 mod list;
 mod past;
 mod show;
@@ -38,14 +41,15 @@ const ENABLED: &str = "memory.enabled";
 /// Printed where no fact is stored.
 const NOTHING: &str = "Nothing is remembered yet. `? remember that ...` adds a fact.";
 
-/// Remember facts, and find what was done
+/// Remember facts, find what was done, and search your documents
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "cohab remembers only what you state: `? remember that staging is on host blue`, or `cohab memory add`. A question is \
         given the few facts that are relevant to it. They are stored in memory.db on this machine only; a fact of a \
         project is never used in another one. What the assistant did for you is kept in past.db, and your own commands, too, once \
-        `memory.shell_history` is on: `cohab memory past` finds them. `cohab memory off` stops both."
+        `memory.shell_history` is on: `cohab memory past` finds them. `cohab memory off` stops both. `cohab memory learn docs/` reads \
+        documents of yours, to be searched."
 )]
 pub struct MemoryArgs {
     /// What to do; without it, list.
@@ -83,6 +87,12 @@ pub enum MemoryCommand {
     },
     /// Find commands that ran, and questions with what came of them
     Past(past::PastArgs),
+    /// Read folders and files, so that passages in them are found
+    Learn(learn::LearnArgs),
+    /// Find passages in what was learned, or list it
+    Learned(learned::LearnedArgs),
+    /// Delete what was learned from a folder or file
+    Unlearn(learn::UnlearnArgs),
     /// Show where a fact holds and where it came from
     Show(OneFact),
     /// Show a fact with all its versions
@@ -99,7 +109,7 @@ pub enum MemoryCommand {
     },
     /// Delete facts with all their versions, or what was done
     Forget(ForgetArgs),
-    /// Check all facts and blocks, and what was done, against their seals
+    /// Check facts, blocks, what was done and what was learned against their seals
     Audit,
     /// Print all facts and blocks as lines of JSON
     Export,
@@ -279,6 +289,9 @@ fn run_by(args: &MemoryArgs, caller: &mut Caller<'_>, output: &mut dyn Write, er
     let result = match args.command.as_ref().unwrap_or(&list) {
         MemoryCommand::List(filter) => list::list(filter, caller, output),
         MemoryCommand::Search { words, filter } => list::search(&words.join(" "), filter, caller, output),
+        MemoryCommand::Learn(args) => learn::learn(args, caller, output),
+        MemoryCommand::Learned(args) => learned::learned(args, caller, output),
+        MemoryCommand::Unlearn(args) => learn::unlearn(args, caller, output),
         MemoryCommand::Show(one) => show::show(one, caller, output),
         MemoryCommand::Why(one) => show::why(one, caller, output),
         MemoryCommand::Add(args) => add::add(args, caller, output),

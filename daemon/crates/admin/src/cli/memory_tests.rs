@@ -20,6 +20,8 @@ use crate::cli::{
 mod blocks;
 #[path = "memory/inbox_tests.rs"]
 mod inbox_tests;
+#[path = "memory/learn_tests.rs"]
+mod learn;
 #[path = "memory/past_tests.rs"]
 mod past;
 #[path = "memory/transfer_tests.rs"]

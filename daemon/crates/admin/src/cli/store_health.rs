@@ -9,7 +9,8 @@ use std::{io::Write, process::ExitCode};
 use clap::Args;
 use cohab_protocol::Paths;
 use cohab_store::{
-    Database, StoreError, health::Health, memory::SqliteMemory, past::SqlitePast, sessions::SqliteStore,
+    Database, StoreError, health::Health, knowledge::SqliteKnowledge, memory::SqliteMemory, past::SqlitePast,
+    sessions::SqliteStore,
 };
 use serde_json::{Value, json};
 
@@ -34,6 +35,10 @@ pub fn run(_: &StoresArgs, paths: &Paths, output: &mut dyn Write, errors: &mut d
     }
     if past.exists() {
         stores.push(told("past", &past, SqlitePast::health(&past)));
+    }
+    let knowledge = paths.knowledge_file();
+    if knowledge.exists() {
+        stores.push(told("knowledge", &knowledge, SqliteKnowledge::health(&knowledge)));
     }
     let written = writeln!(output, "{}", Value::from(stores)).map_err(Failure::from);
     super::finish(written, output, errors)
@@ -85,6 +90,9 @@ mod tests {
         SqlitePast::create(&home.paths.past_file(), &home.paths.memory_key_dir()).expect("it is made");
         let told = shown(&home);
         assert_eq!((&told[3]["name"], &told[3]["is_checked"]), (&json!("past"), &json!(true)));
+        SqliteKnowledge::create(&home.paths.knowledge_file(), &home.paths.memory_key_dir()).expect("it is made");
+        let told = shown(&home);
+        assert_eq!((&told[4]["name"], &told[4]["is_checked"]), (&json!("knowledge"), &json!(true)));
     }
 
     #[test]

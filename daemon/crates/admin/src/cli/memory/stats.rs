@@ -1,12 +1,15 @@
-//! `cohab memory stats` counts what is remembered and kept.
+//! `cohab memory stats` counts what is remembered, kept and learned.
 
 use std::io::Write;
 
 use clap::Args;
-use cohab_memory::{blocks::store::BlockStore as _, past::store::PastStore as _, store::MemoryStore as _};
+use cohab_memory::{
+    blocks::store::BlockStore as _, knowledge::store::KnowledgeStore as _, past::store::PastStore as _,
+    store::MemoryStore as _,
+};
 use serde_json::{Map, Value, json};
 
-use super::{super::Failure, Caller, past, store};
+use super::{super::Failure, Caller, documents, past, store};
 
 /// How it is printed.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
@@ -28,7 +31,14 @@ pub(super) fn stats(args: &StatsArgs, caller: &Caller<'_>, output: &mut dyn Writ
         None => Default::default(),
     };
     let size = |path: std::path::PathBuf| path.metadata().map_or(0, |file| file.len());
-    let bytes = size(caller.paths.memory_file()) + size(caller.paths.past_file());
+    let files = [caller.paths.memory_file(), caller.paths.past_file(), caller.paths.knowledge_file()];
+    let bytes: u64 = files.into_iter().map(size).sum();
+    let places = match documents::open(caller.paths)? {
+        Some(store) => store.places().map_err(documents::unusable(caller.paths))?,
+        None => Vec::new(),
+    };
+    let learned: u64 = places.iter().map(|summary| summary.files).sum();
+    let passages: u64 = places.iter().map(|summary| summary.passages).sum();
     if args.json {
         let runs: Map<String, Value> =
             counts.runs.iter().map(|(source, runs)| (source.word().to_owned(), json!(runs))).collect();
@@ -38,6 +48,9 @@ pub(super) fn stats(args: &StatsArgs, caller: &Caller<'_>, output: &mut dyn Writ
             "commands": runs,
             "lines": counts.lines,
             "questions": counts.turns,
+            "places": places.len(),
+            "documents": learned,
+            "passages": passages,
             "since": counts.since.map(|since| since.to_string()),
             "bytes": bytes,
         });
@@ -54,6 +67,7 @@ pub(super) fn stats(args: &StatsArgs, caller: &Caller<'_>, output: &mut dyn Writ
         format!(", {} different ({})", counts.lines, sources.join(", "))
     };
     writeln!(output, "commands   {runs}{sources}")?;
+    writeln!(output, "documents  {learned}, {passages} passages")?;
     if let Some(since) = counts.since {
         writeln!(output, "since      {}", since.to_zoned(caller.now.time_zone().clone()).date())?;
     }

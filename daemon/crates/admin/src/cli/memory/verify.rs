@@ -4,18 +4,34 @@ use std::io::Write;
 
 use cohab_memory::{
     blocks::store::BlockStore as _,
+    knowledge::store::KnowledgeStore as _,
     past::store::PastStore as _,
     store::{MemoryFault, MemoryStore as _},
 };
 
 use super::{
     super::{Failure, record},
-    Caller, NOTHING, past, store,
+    Caller, NOTHING, documents, past, store,
 };
 
 pub(super) fn audit(caller: &Caller<'_>, output: &mut dyn Write) -> Result<(), Failure> {
+    let of_documents = audit_documents(caller, output);
     let of_past = audit_past(caller, output);
-    audit_facts(caller, output).and(of_past)
+    audit_facts(caller, output).and(of_past).and(of_documents)
+}
+
+/// Checks what was learned, if anything was.
+fn audit_documents(caller: &Caller<'_>, output: &mut dyn Write) -> Result<(), Failure> {
+    let Some(store) = documents::open(caller.paths)? else { return Ok(()) };
+    let changed = store.changed().map_err(documents::unusable(caller.paths))?;
+    if changed.is_empty() {
+        return Ok(writeln!(output, "What was learned was checked, no fault was found.")?);
+    }
+    for path in &changed {
+        writeln!(output, "What was learned of {} was changed by another program.", documents::shown(path, caller))?;
+    }
+    let hint = "`cohab memory unlearn PATH` deletes what was learned; `learn PATH` reads it again".to_owned();
+    Err(Failure::Other(format!("{} records of what was learned were changed", changed.len()), Some(hint)))
 }
 
 /// Checks what was done, if anything is kept.
