@@ -68,8 +68,10 @@ fn heading(before: &str, line: &str, after: &str) -> Option<(usize, String)> {
 struct Splitter<'a> {
     text: &'a str,
     passages: Vec<Passage>,
-    /// The headings above, by level.
+    /// The headings above the next line, by level.
     headings: Vec<(usize, String)>,
+    /// Those of them that all sections of the passage have.
+    above: Vec<(usize, String)>,
     /// Begin, end of the last block, and end of the passage; all are offsets.
     start: usize,
     block: usize,
@@ -85,9 +87,16 @@ impl Splitter<'_> {
         if self.end - self.start >= SECTION_BYTES {
             self.cut(self.end, self.next_line);
         }
-        // A short section stays in the passage that has begun, under the headings of the later one.
         self.headings.retain(|(above, _)| *above < level);
         self.headings.push((level, text.to_owned()));
+        if self.text.get(self.start..self.end).is_some_and(|text| text.trim().is_empty()) {
+            self.above.clone_from(&self.headings);
+        } else {
+            // A short section is followed by another one in the same passage.
+            let is_common = |(one, other): &(&(usize, String), &(usize, String))| one == other;
+            let common = self.above.iter().zip(&self.headings).take_while(is_common).count();
+            self.above.truncate(common);
+        }
     }
 
     fn line(&mut self, line: &str) {
@@ -130,13 +139,14 @@ impl Splitter<'_> {
         let kept = kept.trim_end();
         if !kept.is_empty() {
             let skipped_lines = blank.bytes().filter(|byte| *byte == b'\n').count() as u64;
-            let headings: Vec<&str> = self.headings.iter().map(|(_, text)| text.as_str()).collect();
+            let headings: Vec<&str> = self.above.iter().map(|(_, text)| text.as_str()).collect();
             self.passages.push(Passage {
                 line: self.start_line + skipped_lines + 1,
                 headings: headings.join(" > "),
                 text: kept.to_owned(),
             });
         }
+        self.above.clone_from(&self.headings);
         (self.start, self.start_line) = (at, line);
         (self.block, self.block_line) = (self.block.max(at), self.block_line.max(line));
     }
@@ -160,7 +170,7 @@ mod tests {
             format!("# Deploying\n\nIntro.\n\n## Staging\n{long}\n\n## Production\n\n```\n# no heading\n{long}\n```\n");
         let found = split("docs/deploy.md", &text);
         let places: Vec<(u64, &str)> = found.iter().map(|(line, headings, _)| (*line, headings.as_str())).collect();
-        assert_eq!(places, [(1, "Deploying > Staging"), (8, "Deploying > Production")]);
+        assert_eq!(places, [(1, "Deploying"), (8, "Deploying > Production")]);
         assert!(found[0].2.starts_with("# Deploying\n\nIntro.") && found[1].2.contains("# no heading"));
     }
 

@@ -18,7 +18,7 @@ use cohab_store::knowledge::SqliteKnowledge;
 use cohab_tools::{LearnFault, LearnReport};
 
 use super::{
-    super::Failure,
+    super::{Failure, record},
     Caller,
     documents::{count, open, reading, shown, unusable},
     learned,
@@ -124,16 +124,18 @@ fn place(
 fn told(summary: &PlaceSummary, report: &LearnReport, root: &Path, caller: &Caller<'_>) -> String {
     let name = shown(&summary.place.root, caller);
     let mut text = String::new();
+    let mut add = |words: &str| record::paragraph(("", ""), words, caller.columns, &mut text);
     if *root != summary.place.root {
-        text += &format!("{} is part of {name}, which was read again.\n", shown(root, caller));
+        add(&format!("{} is part of {name}, which was read again.", shown(root, caller)));
     }
     let (files, passages) = (count(summary.files, "file"), count(summary.passages, "passage"));
-    text += &format!("Learned {name}: {files}, {passages}.{}\n", left_out(summary, report));
+    add(&format!("Learned {name}: {files}, {passages}.{}", left_out(summary, report)));
     let from = match &summary.place.scope {
         Scope::Everywhere => "from every folder".to_owned(),
         Scope::Project(project) => format!("in {}", shown(project, caller)),
     };
-    text + &format!("`cohab memory learned WORDS` finds them {from}; `cohab memory unlearn` deletes them.\n")
+    add(&format!("`cohab memory learned WORDS` finds them {from}."));
+    text
 }
 
 /// The files that were left out, as a sentence.
@@ -168,9 +170,12 @@ pub(super) fn unlearn(args: &UnlearnArgs, caller: &Caller<'_>, output: &mut dyn 
     }
     // The seals' key is not needed to delete.
     let files = store.unlearn(&root).map_err(&unusable)?.ok_or_else(unknown)?;
-    writeln!(output, "Unlearned {}: {} deleted.", shown(&root, caller), count(files, "file"))?;
-    Ok(writeln!(
-        output,
-        "The files themselves stay. Conversations that quoted them, and backups of knowledge.db, still hold it."
-    )?)
+    let mut text = String::new();
+    let told = format!(
+        "Unlearned {}: {} deleted from the store. Conversations that quoted them, and backups of knowledge.db, still hold them.",
+        shown(&root, caller),
+        count(files, "file")
+    );
+    record::paragraph(("", ""), &told, caller.columns, &mut text);
+    Ok(output.write_all(text.as_bytes())?)
 }

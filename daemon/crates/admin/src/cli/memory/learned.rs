@@ -76,8 +76,9 @@ pub(super) fn learned(args: &LearnedArgs, caller: &Caller<'_>, output: &mut dyn 
     let mut text = String::new();
     found.iter().for_each(|found| add(found, caller, &mut text));
     if found.is_empty() {
-        let others = if args.all { "" } else { " With --all, what was learned in other projects is searched, too." };
-        text = format!("No passage has a word of \"{}\".{others}\n", record::visible(&lookup.question));
+        let others = if args.all { "" } else { " --all searches what was learned in other projects, too." };
+        let told = format!("No passage has a word of \"{}\".{others}", record::visible(&lookup.question));
+        record::paragraph(("", ""), &told, caller.columns, &mut text);
     }
     Ok(output.write_all(text.as_bytes())?)
 }
