@@ -23,6 +23,7 @@ pub mod fit;
 pub mod git_state;
 pub mod identity_files;
 pub mod outline;
+pub mod project_files;
 pub mod project_notes;
 pub mod query;
 pub mod query_text;

@@ -1,5 +1,7 @@
 use std::os::unix::fs::symlink;
 
+use cohab_memory::{past::record::Deed, procedures::drafts, record::Source};
+use jiff::{Timestamp, tz::TimeZone};
 use proptest::prelude::*;
 
 use super::*;
@@ -35,6 +37,36 @@ fn skills_are_told_by_name_and_description_and_read_without_their_head() {
     let skills = list(&root.join("skills"), None, &mut Vec::new());
     assert_eq!(skills[1].text().unwrap(), "Tag it.");
     assert!(of_project(&skills).unwrap().contains("not the user") && of_project(&[]).is_none());
+}
+
+#[test]
+fn a_learned_procedure_is_a_skill_whose_steps_wait_for_their_trigger() {
+    let deed = |day: i64, line: &str| Deed {
+        line: line.to_owned(),
+        at: Timestamp::from_second(day * 86_400).unwrap(),
+        folder: "/srv/shop".into(),
+        exit_code: Some(0),
+        session: None,
+        source: Source::Commands,
+        trust: 0.9,
+    };
+    let day = |day| [deed(day, "make assets"), deed(day, "echo `date` >> log"), deed(day, "make deploy")];
+    let deeds: Vec<Deed> = (1..4).flat_map(day).collect();
+    let drafts = drafts(&deeds, Path::new("/srv/shop"), &TimeZone::UTC, &|_| true);
+    let (_folder, root) = project();
+    write(&root, &drafts[0].name, drafts[0].skill());
+    let (lines, skipped) = listed(&root);
+    assert_eq!(
+        lines,
+        "- `shop-deploy`: In the project shop, use it when asked to deploy, roll out, put it into production. Its steps are `make \
+         assets`, `` echo `date` >> log ``, `make deploy`\n"
+    );
+    assert_eq!(skipped, Vec::<String>::new());
+    let text = list(&root.join("skills"), None, &mut Vec::new())[0].text().unwrap();
+    assert!(
+        text.contains("only when the user asks to deploy") && text.ends_with("3. `make deploy`: exit status 0"),
+        "{text}"
+    );
 }
 
 #[test]

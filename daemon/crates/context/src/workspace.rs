@@ -10,13 +10,19 @@ use super::{
     identity_files, project_notes,
     query::{Environment, Runtime},
     sections::SystemContext,
-    skills::{self, Skill},
+    skills::{self, SKILL_FILE, Skill},
     text_file::{self, Bounds, Skipped},
 };
 use crate::trust::TrustedFolders;
 
 /// Folder of the user's skills, in the settings folder.
 pub const OWN_SKILLS: &str = "skills";
+
+/// Whether the user has a skill in a folder of this name, below the folder of the settings. Blocks.
+#[must_use]
+pub fn has_own_skill(settings: &Path, name: &str) -> bool {
+    settings.join(OWN_SKILLS).join(name).join(SKILL_FILE).exists()
+}
 /// Folder of a project's skills.
 const PROJECT_SKILLS: &str = ".cohab/skills";
 /// Most folders above the working directory that are searched.

@@ -6,9 +6,9 @@
 //! - [`statement`] reads what a user states: one line of clean text, and the scope that its words name.
 //! - [`knowledge`] is about documents that the user named, and passages in them.
 //! - [`past`] is about what was done: commands that ran, and questions with their answers.
-//! - [`inbox`] holds what is proposed, until the user accepts or rejects it. [`proposals`] are facts that commands speak for;
-//!   [`consolidation`] reads them off what was done.
 //! - [`blocks`] are named texts that every question is given.
+//! - [`inbox`] holds what is proposed, until the user accepts or rejects it. [`proposals`] are facts that commands speak for,
+//!   and [`procedures`] drafts of what was done several times; [`consolidation`] reads them off what was done.
 //! - [`relevance`] chooses the facts that a question is given. [`words`] are what both sides are compared by.
 //!
 //! Invariants: nothing is remembered that the user did not state; a fact of one project is never found from another; trust is set at
@@ -23,6 +23,7 @@ pub mod consolidation;
 pub mod inbox;
 pub mod knowledge;
 pub mod past;
+pub mod procedures;
 pub mod proposals;
 pub mod record;
 pub mod relevance;

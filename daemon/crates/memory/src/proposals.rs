@@ -1,6 +1,8 @@
-//! Proposes facts about a project from the commands that went well in it. Pure.
+//! Proposes facts about a project from the commands that went well in it, and from its files. Pure.
 //!
 //! A proposal is no fact: it is given to no question before the user accepts it.
+
+mod named;
 
 use std::collections::BTreeMap;
 
@@ -8,19 +10,31 @@ use std::collections::BTreeMap;
 pub const LEAST_RUNS: u64 = 3;
 /// Longest command of a proposal, in bytes: a longer one is no habit.
 const MAX_LINE_BYTES: usize = 120;
+/// Longest name in a proposal, in bytes.
+const MAX_NAME_BYTES: usize = 64;
+/// Most names of which one row of the tables is proposed.
+const MAX_NAMES: usize = 3;
 
-/// A fact that commands speak for.
+/// A fact that commands or a file speak for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
     /// The fact: "this project is tested with `cargo nextest run`".
     pub text: String,
-    /// The command.
+    /// The command, or the file.
     pub line: String,
-    /// How often it went well.
+    /// How often the commands went well; 0 if a file says it.
     pub runs: u64,
 }
 
-/// The proposals for a project in which these lines went well so often, one for each kind of work at most.
+impl Proposal {
+    /// Why it is proposed, for people.
+    #[must_use]
+    pub fn evidence(&self) -> String {
+        if self.runs == 0 { format!("`{}` says so", self.line) } else { format!("it went well {} times", self.runs) }
+    }
+}
+
+/// The proposals for a project in which these lines went well so often, one for each kind of work at most, and what they name.
 ///
 /// ```
 /// let proposals = cohab_memory::proposals::of([("cargo nextest run", 7), ("ls", 90)]);
@@ -42,15 +56,40 @@ pub fn of<'a>(lines: impl IntoIterator<Item = (&'a str, u64)>) -> Vec<Proposal> 
         let text = format!("this project is {what} with `{line}`");
         Some(Proposal { text, line: (*line).to_owned(), runs: *count })
     });
-    best.collect()
+    best.chain(named::of_commands(&runs)).collect()
+}
+
+/// The same, and what the files of the project say. `read` returns the beginning of a file in its root, if there is one. Where a file says
+/// it, other names from commands count no more.
+///
+/// ```
+/// let files = |name: &str| (name == "pnpm-lock.yaml").then(String::new);
+/// let proposals = cohab_memory::proposals::with_files([("npm install", 4)], files);
+/// assert_eq!(proposals[0].text, "the packages of this project are managed with `pnpm`");
+/// assert_eq!(proposals.len(), 1);
+/// ```
+#[must_use]
+pub fn with_files<'a>(
+    lines: impl IntoIterator<Item = (&'a str, u64)>,
+    read: impl FnMut(&str) -> Option<String>,
+) -> Vec<Proposal> {
+    let files = named::of_files(read);
+    let subject = |proposal: &Proposal| proposal.text.split_once('`').map(|(subject, _)| subject.to_owned());
+    let mut proposals = of(lines);
+    proposals.retain(|proposal| files.iter().all(|file| subject(file) != subject(proposal)));
+    files.into_iter().chain(proposals).collect()
 }
 
 /// Whether a line is one of these commands, with any arguments. A line of several commands is none.
 fn is_one_of(line: &str, commands: &[&str]) -> bool {
-    let is_plain = line.len() <= MAX_LINE_BYTES && !line.contains(['|', ';', '&', '\n', '`', '<', '>', '$']);
     let begins =
         |command: &&str| line.strip_prefix(*command).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
-    is_plain && commands.iter().any(begins)
+    is_single(line) && commands.iter().any(begins)
+}
+
+/// Whether a line is one command, and short.
+fn is_single(line: &str) -> bool {
+    line.len() <= MAX_LINE_BYTES && !line.contains(['|', ';', '&', '\n', '`', '<', '>', '$'])
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("cohab-types", &[]),
     ("cohab-confine", &["cohab-policy-data"]),
     ("cohab-line-classifier", &["cohab-text"]),
-    ("cohab-memory", &["cohab-text"]),
+    ("cohab-memory", &["cohab-secrets", "cohab-text"]),
     ("cohab-model-api", &["cohab-secrets"]),
     ("cohab-shell-syntax", &["cohab-shell-state", "cohab-text"]),
     (

@@ -8,7 +8,10 @@ use std::{
 };
 
 use cohab_agent::port::Tool;
-use cohab_context::workspace::root_of;
+use cohab_context::{
+    project_files,
+    workspace::{has_own_skill, root_of},
+};
 use cohab_guard::taint::Taint;
 use cohab_memory::{
     blocks::{
@@ -199,7 +202,11 @@ fn waiting(paths: &Paths, folder: &Path, now: Timestamp) -> Result<Option<usize>
 /// Puts into the inbox what the commands of a project speak for. Blocks.
 fn consolidate(paths: &Paths, root: &Path, now: &Zoned) -> Result<(), StoreError> {
     let Some(past) = SqlitePast::open_existing(&paths.past_file(), &paths.memory_key_dir())? else { return Ok(()) };
-    let found = consolidation::proposals(&past, root, now)?;
+    let found = consolidation::proposals(&past, root, now, project_files::reader(root))?;
+    // A procedure that the user accepted is a skill.
+    let is_new =
+        |what: &Proposed| !matches!(what, Proposed::Procedure { name, .. } if has_own_skill(&paths.config_dir, name));
+    let found: Vec<NewProposal> = found.into_iter().filter(|proposal| is_new(&proposal.what)).collect();
     if found.is_empty() {
         return Ok(());
     }

@@ -114,6 +114,11 @@ pub fn is_program(word: &str) -> bool {
     ABOUT.contains_key(word) && !words::is_common(word) && !words::content(word).is_empty()
 }
 
+/// Whether the tables know this command: `git`, `git tag`, `docker compose up`.
+pub(crate) fn has_entry(command: &str) -> bool {
+    ABOUT.contains_key(command)
+}
+
 /// The options of a word: `--long` of `--long=value`; `-x` and `-z` of `-xz`, and the word itself.
 fn options(word: &str) -> Vec<String> {
     let name = word.split('=').next().unwrap_or_default();

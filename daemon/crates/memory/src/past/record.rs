@@ -4,6 +4,8 @@ use std::{fmt, path::PathBuf, str::FromStr, time::Duration};
 
 use jiff::Timestamp;
 
+use crate::record::Source;
+
 /// Longest stored line of a command, in bytes. A longer line is not stored: half a command is none.
 pub const MAX_LINE_BYTES: usize = 8 * 1024;
 /// Longest stored question and answer, in bytes; a longer one loses its end.
@@ -103,6 +105,25 @@ pub struct NewTurn {
     /// The commands that were called, in their order, at most [`MAX_TURN_COMMANDS`].
     pub commands: Vec<TurnCommand>,
     /// From 0 to 1: 0.7, or at most 0.3 if the turn had read text of strangers.
+    pub trust: f64,
+}
+
+/// One command that was run, by the user or by the assistant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Deed {
+    /// The line.
+    pub line: String,
+    /// The time at which it began; of the assistant's commands, the time of the question.
+    pub at: Timestamp,
+    /// The folder in which it ran, or in which the question was asked.
+    pub folder: PathBuf,
+    /// Its exit status, if known.
+    pub exit_code: Option<i32>,
+    /// The assistant's session; `None` if the user ran it.
+    pub session: Option<String>,
+    /// The assistant's turn, or the commands of the user.
+    pub source: Source,
+    /// From 0 to 1: as of the turn; 0.9 if the user ran it in a cohab shell, 0.6 if it was imported.
     pub trust: f64,
 }
 

@@ -1,12 +1,12 @@
 //! The contract of a store of what was done. Pure.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
 use super::{
     period::Period,
-    record::{NewRun, NewTurn, PastId, PastItem, RunSource},
+    record::{Deed, NewRun, NewTurn, PastId, PastItem, PastTurn, RunSource},
 };
 
 /// Most runs that a store holds; beyond, the oldest are deleted.
@@ -131,6 +131,25 @@ pub trait PastStore {
     /// # Errors
     /// They cannot be read.
     fn folders(&self) -> Result<Vec<PathBuf>, Self::Error>;
+
+    /// The commands that succeeded in this folder and below since a time, one by one: the newest `limit` runs of the user and the commands
+    /// of the newest `limit` turns, in any order of the two, each the oldest first. Runs without a time are left out.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    fn deeds(&self, folder: &Path, since: Timestamp, limit: usize) -> Result<Vec<Deed>, Self::Error>;
+
+    /// The turns that no consolidation has looked at, since a time: the oldest `limit`, the oldest first.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    fn unconsolidated(&self, since: Timestamp, limit: usize) -> Result<Vec<PastTurn>, Self::Error>;
+
+    /// The turns up to this number have been looked at. A lower number than before changes nothing.
+    ///
+    /// # Errors
+    /// That cannot be written.
+    fn set_consolidated(&mut self, turn: u64) -> Result<(), Self::Error>;
 
     /// Deletes. Afterwards no file of the store contains the text. Returns the number of runs and turns that were deleted.
     ///

@@ -12,6 +12,7 @@
 //!
 //! This module ranks nothing and does not read the time that a question names.
 
+mod deeds;
 mod delete;
 mod filter;
 pub(crate) mod index;
@@ -30,9 +31,10 @@ use std::{
 };
 
 use cohab_memory::past::{
-    record::{NewRun, NewTurn, PastId, PastItem},
+    record::{Deed, NewRun, NewTurn, PastId, PastItem, PastTurn},
     store::{Added, PastCounts, PastFound, PastQuery, PastSelection, PastStore},
 };
+use jiff::Timestamp;
 use rusqlite::{Connection, Transaction, TransactionBehavior, config::DbConfig};
 
 pub use self::log::{PastEntry, PastLog, prepared};
@@ -162,6 +164,18 @@ impl PastStore for SqlitePast {
 
     fn folders(&self) -> Result<Vec<PathBuf>, StoreError> {
         read::folders(&self.connection)
+    }
+
+    fn deeds(&self, folder: &Path, since: Timestamp, limit: usize) -> Result<Vec<Deed>, StoreError> {
+        deeds::deeds(&self.connection, &deeds::since(folder, since), limit)
+    }
+
+    fn unconsolidated(&self, since: Timestamp, limit: usize) -> Result<Vec<PastTurn>, StoreError> {
+        deeds::unconsolidated(&self.connection, since, limit)
+    }
+
+    fn set_consolidated(&mut self, turn: u64) -> Result<(), StoreError> {
+        self.write(|transaction| deeds::set_consolidated(transaction, turn))
     }
 
     fn forget(&mut self, what: &PastSelection) -> Result<u64, StoreError> {

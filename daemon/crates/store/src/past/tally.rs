@@ -8,3 +8,5 @@ pub(super) const TALLY_TURNS: i64 = 101;
 pub(super) const TALLY_DOCS: i64 = 102;
 /// Not a count: the version of the tables of words by which the entries were made.
 pub(super) const TALLY_WORDS: i64 = 103;
+/// Not a count: the number of the last turn that a consolidation has looked at.
+pub(super) const TALLY_CONSOLIDATED: i64 = 104;

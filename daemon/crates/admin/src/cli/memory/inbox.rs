@@ -8,8 +8,9 @@ use std::{
 
 use clap::Args;
 use cohab_context::{
+    project_files,
     skills::{self, SKILL_FILE},
-    workspace::{OWN_SKILLS, root_of},
+    workspace::{OWN_SKILLS, has_own_skill, root_of},
 };
 use cohab_memory::{
     consolidation,
@@ -146,7 +147,12 @@ fn unknown(id: ProposalId) -> Failure {
 fn look(caller: &Caller<'_>) -> Result<(), Failure> {
     let Some(done) = past::open(caller.paths)? else { return Ok(()) };
     let root = root_of(&caller.folder, &caller.home);
-    let found = consolidation::proposals(&done, &root, &caller.now).map_err(past::unusable(caller.paths))?;
+    let found = consolidation::proposals(&done, &root, &caller.now, project_files::reader(&root))
+        .map_err(past::unusable(caller.paths))?;
+    // A procedure that the user accepted is a skill.
+    let settings = &caller.paths.config_dir;
+    let is_new = |what: &Proposed| !matches!(what, Proposed::Procedure { name, .. } if has_own_skill(settings, name));
+    let found: Vec<NewProposal> = found.into_iter().filter(|proposal| is_new(&proposal.what)).collect();
     if found.is_empty() {
         return Ok(());
     }

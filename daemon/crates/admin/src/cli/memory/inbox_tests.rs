@@ -1,4 +1,12 @@
-use cohab_memory::blocks::change::{BlockChange, BlockEdit};
+use cohab_memory::{
+    blocks::change::{BlockChange, BlockEdit},
+    past::{
+        record::{NewRun, RunSource},
+        store::PastStore as _,
+    },
+};
+use cohab_store::past::SqlitePast;
+use jiff::ToSpan as _;
 
 use super::*;
 
@@ -123,4 +131,36 @@ fn a_changed_fact_is_marked_in_lists() {
     fs::write(desk.home.paths.memory_key_dir().join("key"), "00".repeat(32) + "\n").unwrap();
     assert!(desk.run(&["list"]).0.contains("staging is on blue · 2 days ago · not used: another program changed it\n"));
     assert!(desk.run(&["show", "1"]).0.contains("not used: another program changed it"));
+}
+
+#[test]
+fn what_was_done_several_times_is_a_skill_once_it_is_accepted() {
+    let desk = Desk::new();
+    let run = |day: i64, line: &str| NewRun {
+        line: line.into(),
+        at: at(0).checked_sub((24 * day).hours()).ok(),
+        folder: Some(desk.root.join("shop").canonicalize().expect("a folder")),
+        exit_code: Some(0),
+        duration: None,
+        output_tail: String::new(),
+        source: RunSource::Shell,
+    };
+    let runs: Vec<_> =
+        (0..3).flat_map(|day| [run(day, &format!("git tag v1.{day}")), run(day, "git push --tags")]).collect();
+    let paths = &desk.home.paths;
+    SqlitePast::create(&paths.past_file(), &paths.memory_key_dir()).expect("made").add(&runs, &[]).expect("added");
+    fs::write(desk.root.join("shop/pnpm-lock.yaml"), "lockfileVersion: 9").expect("written");
+    let listed = desk.run_in("shop", &["inbox"], None).0;
+    let first = "1  the packages of this project are managed with `pnpm` · `pnpm-lock.yaml` says so\n2  skill shop-release · \
+                 seen 3 times, last on ";
+    assert!(listed.starts_with(first), "{listed}");
+    assert!(desk.run_in("shop", &["inbox", "2"], None).0.contains("1. `git tag {version}`: exit status 0\n"));
+    assert!(desk.run_in("shop", &["accept", "2"], None).0.starts_with("Wrote "));
+    let text = fs::read_to_string(paths.config_dir.join("skills/shop-release/SKILL.md")).expect("a skill");
+    assert!(
+        text.starts_with("---\nname: shop-release\ndescription: In the project shop, use it when asked to"),
+        "{text}"
+    );
+    let (listed, ..) = desk.run_in("shop", &["inbox"], None);
+    assert!(!listed.contains("shop-release"), "{listed}");
 }
