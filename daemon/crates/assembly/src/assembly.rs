@@ -3,6 +3,7 @@
 
 mod assembler;
 mod auxiliary_models;
+mod consolidation;
 mod documents;
 mod inbox;
 mod middleware_stack;
@@ -156,6 +157,8 @@ pub struct Assembly {
     past: past::Past,
     documents: documents::Documents,
     looks: inbox::Looks,
+    /// Held while a model reads finished turns.
+    consolidating: tokio::sync::Mutex<()>,
     temporary: Arc<TemporaryFolder>,
     /// Servers that the user declined, since the daemon runs.
     declined: Mutex<BTreeSet<(String, String)>>,
@@ -202,6 +205,7 @@ impl Assembly {
             past: past::Past::new(&paths, Arc::clone(&parts.secrets)),
             documents: documents::Documents::new(&paths, Arc::clone(&parts.secrets)),
             looks: inbox::Looks::default(),
+            consolidating: tokio::sync::Mutex::default(),
             paths,
             parts,
             kept: Mutex::default(),

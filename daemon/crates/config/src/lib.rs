@@ -5,12 +5,13 @@
 //! - [`keys::KEYS`] lists the keys of all sections. An unknown key is an error: a misspelt limit is no limit.
 //! - [`chosen_profile`] puts `[profiles.NAME]` in the place of `[model]`; [`model_settings`] and [`model_roles`] choose models for tasks,
 //!   [`model_table`] holds facts about models.
-//! - [`budget`], [`step_rules`], [`strategy`] are types that the settings and the agent's middleware share.
+//! - [`budget`], [`consolidate`], [`step_rules`], [`strategy`] are types that the settings and the agent's middleware share.
 //!
 //! Keys of `[client]` are declared in [`cohab_types::client_settings`], checked here and read by the client.
 
 pub mod budget;
 pub mod chosen_profile;
+pub mod consolidate;
 mod error;
 mod file;
 pub mod keys;
@@ -40,6 +41,7 @@ pub use self::{
 };
 
 use crate::{
+    consolidate::Consolidate,
     model_roles::{RoleSettings, TierSettings},
     model_settings::ModelSettings,
     step_rules::Rules,
@@ -240,6 +242,10 @@ section! {
         shell_history: bool = "false", Kind::Flag;
         /// Whether the end of their output is kept with them
         outputs: bool = "false", Kind::Flag;
+        /// Who proposes what is worth remembering: nobody, rules alone, or also a model, which reads finished conversations again
+        consolidate: Consolidate = "rules", Kind::Word(Consolidate::WORDS), "from_text";
+        /// Hours that the model looks back for conversations which it has not read yet
+        look_back_hours: u32 = "24", Kind::Integer(1, 8_760);
     }
 }
 

@@ -1,4 +1,7 @@
-//! Reads off what was done in a project what may be worth remembering, by rules alone. Pure, except for what the store and `read` read.
+//! Reads off what was done in a project what may be worth remembering, by rules alone; [`episodes`] is for the pass of a model.
+//! Pure, except for what the store and `read` read.
+
+pub mod episodes;
 
 use std::path::Path;
 

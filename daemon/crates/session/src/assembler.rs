@@ -73,6 +73,9 @@ pub trait Assembler: Send + Sync {
         None
     }
 
+    /// A turn that was not private is over, and no other one runs. Nobody waits for what is done here; the daemon's end stops it.
+    async fn turn_ended(&self, _session: &Session) {}
+
     /// Keeps a command of the user, if the settings say so. Never waits.
     fn command_ran(&self, _ran: &RanCommand) {}
 

@@ -81,7 +81,8 @@ pub fn start(daemon: &Arc<Daemon>, session: &Arc<Session>, ask: Ask) -> Result<(
 
 async fn run(daemon: Arc<Daemon>, session: Arc<Session>, ask: Ask, cancel: CancellationToken) {
     let id = ask.turn_id();
-    let folder = (!ask.is_private()).then(|| ask.cwd());
+    let is_private = ask.is_private();
+    let folder = (!is_private).then(|| ask.cwd());
     tracing::info!(session = %session.key(), turn = %id, "turn begins");
     // A panic ends this turn only; the conversation is then that of the last checkpoint.
     let answering = AssertUnwindSafe(answer(&daemon, &session, ask, &cancel)).catch_unwind();
@@ -120,6 +121,13 @@ async fn run(daemon: Arc<Daemon>, session: Arc<Session>, ask: Ask, cancel: Cance
         error.into_iter().chain([DaemonMessage::TurnEnded(ended)]).collect()
     });
     memory::give_back();
+    // This one is the last.
+    if !is_private && daemon.turns.len() == 1 {
+        tokio::select! {
+            () = daemon.assembler.turn_ended(&session) => memory::give_back(),
+            () = daemon.shutdown.cancelled() => {}
+        }
+    }
 }
 
 async fn answer(

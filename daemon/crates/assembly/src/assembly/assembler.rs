@@ -128,6 +128,10 @@ impl Assembler for Assembly {
         timeout(LOOK_WAIT, looking).await.ok().and_then(Result::ok).flatten()
     }
 
+    async fn turn_ended(&self, session: &Session) {
+        self.consolidate(session).await;
+    }
+
     fn command_ran(&self, ran: &RanCommand) {
         self.past.ran(ran);
     }

@@ -33,10 +33,11 @@ const SHORT_TOKENS: u64 = 2_000;
 
 /// Who sums conversations up.
 pub(super) struct Summarizer {
-    provider: Arc<dyn ModelProvider>,
+    pub provider: Arc<dyn ModelProvider>,
     /// Most tokens of a request to it, by the estimate.
-    request_tokens: u64,
-    account: Account,
+    pub request_tokens: u64,
+    /// Records its usage.
+    pub account: Account,
 }
 
 impl Summarizer {

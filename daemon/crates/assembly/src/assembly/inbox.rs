@@ -8,6 +8,7 @@ use std::{
 };
 
 use cohab_agent::port::Tool;
+use cohab_config::consolidate::Consolidate;
 use cohab_context::{
     project_files,
     workspace::{has_own_skill, root_of},
@@ -116,7 +117,8 @@ impl Assembly {
         let (paths, now) = (self.paths.clone(), Zoned::now());
         let folder = folder.to_owned();
         let root = root_of(&folder, &self.parts.home);
-        let reads_commands = self.looks.due(&root, Instant::now(), now.date())?;
+        let is_wanted = self.past.settings().consolidate != Consolidate::Off;
+        let reads_commands = self.looks.due(&root, Instant::now(), now.date())? && is_wanted;
         let (send, line) = oneshot::channel();
         tokio::task::spawn_blocking(move || {
             let count = waiting(&paths, &folder, now.timestamp());
@@ -187,7 +189,7 @@ fn refusal(fault: &BlockFault) -> String {
     }
 }
 
-fn holds_secret(text: &str, secrets: &Secrets) -> bool {
+pub(super) fn holds_secret(text: &str, secrets: &Secrets) -> bool {
     let mut scrubbed = text.to_owned();
     secrets.text(&mut scrubbed);
     scrubbed != text

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cohab_agent::port::Tool;
-use cohab_config::MemorySettings;
+use cohab_config::{MemorySettings, consolidate::Consolidate};
 use cohab_memory::past::{
     record::{NewRun, RunSource},
     search::{PastLookup, Recalled, search},
@@ -84,13 +84,19 @@ impl Past {
     }
 
     /// The settings as they are now; everything off if they are wrong.
-    fn settings(&self) -> MemorySettings {
+    pub fn settings(&self) -> MemorySettings {
         let now = [stamp(&self.paths.config_file()), None];
         let mut known = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
         match known.as_ref() {
             Some((seen, settings)) if *seen == now => *settings,
             _ => {
-                let off = MemorySettings { enabled: false, shell_history: false, outputs: false };
+                let off = MemorySettings {
+                    enabled: false,
+                    shell_history: false,
+                    outputs: false,
+                    consolidate: Consolidate::Off,
+                    look_back_hours: 1,
+                };
                 let settings = cohab_config::load(&self.paths).map_or(off, |settings| settings.memory);
                 *known = Some((now, settings));
                 settings

@@ -62,11 +62,23 @@ impl CommandRunner for NoShell {
 
 /// An assembly whose settings file holds nothing but the model's name.
 fn assembly(folder: &Path) -> (Assembly, Arc<Counting>, PathBuf) {
-    let paths = Paths::new(|name| (name == "COHAB_HOME").then(|| folder.to_owned()), 0);
+    let paths = paths(folder);
     let chooser = Arc::new(Counting::default());
     let file = paths.config_file();
+    let parts = parts(Arc::clone(&chooser) as _, Store::in_memory());
+    (Assembly::new(paths, parts), chooser, file)
+}
+
+/// Places in this folder.
+pub(super) fn paths(folder: &Path) -> Paths {
+    let paths = Paths::new(|name| (name == "COHAB_HOME").then(|| folder.to_owned()), 0);
     fs::create_dir_all(&paths.config_dir).unwrap();
-    let parts = Parts {
+    paths
+}
+
+/// The parts of an assembly; the model's name is the text of the settings file.
+pub(super) fn parts(chooser: Arc<dyn ProviderChooser>, store: Store) -> Parts {
+    Parts {
         load_settings: Box::new(|paths, _| {
             let name = fs::read_to_string(paths.config_file()).ok();
             Ok(TurnSettings {
@@ -85,14 +97,13 @@ fn assembly(folder: &Path) -> (Assembly, Arc<Counting>, PathBuf) {
                 jobs: Jobs::default(),
             })
         }),
-        chooser: Arc::clone(&chooser) as _,
+        chooser,
         isolated_shell: Arc::new(|_, _, _| Arc::new(NoShell)),
         policy: |_, _| Verdict::new(cohab_policy::Level::Ask, Vec::new()),
         home: "/".into(),
-        store: Arc::new(Store::in_memory()),
+        store: Arc::new(store),
         secrets: Arc::default(),
-    };
-    (Assembly::new(paths, parts), chooser, file)
+    }
 }
 
 fn variables(model: &str) -> Variables {

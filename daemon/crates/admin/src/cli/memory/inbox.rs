@@ -7,6 +7,7 @@ use std::{
 };
 
 use clap::Args;
+use cohab_config::{Settings, consolidate::Consolidate};
 use cohab_context::{
     project_files,
     skills::{self, SKILL_FILE},
@@ -143,8 +144,12 @@ fn unknown(id: ProposalId) -> Failure {
     Failure::Other(format!("there is no proposal {id}"), Some(hint))
 }
 
-/// Puts into the inbox what the commands of the project speak for.
+/// Puts into the inbox what the commands of the project speak for, unless that is off.
 fn look(caller: &Caller<'_>) -> Result<(), Failure> {
+    let is_off = |settings: Settings| settings.memory.consolidate == Consolidate::Off;
+    if cohab_config::load(caller.paths).is_ok_and(is_off) {
+        return Ok(());
+    }
     let Some(done) = past::open(caller.paths)? else { return Ok(()) };
     let root = root_of(&caller.folder, &caller.home);
     let found = consolidation::proposals(&done, &root, &caller.now, project_files::reader(&root))

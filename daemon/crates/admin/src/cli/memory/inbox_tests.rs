@@ -150,6 +150,9 @@ fn what_was_done_several_times_is_a_skill_once_it_is_accepted() {
     let paths = &desk.home.paths;
     SqlitePast::create(&paths.past_file(), &paths.memory_key_dir()).expect("made").add(&runs, &[]).expect("added");
     fs::write(desk.root.join("shop/pnpm-lock.yaml"), "lockfileVersion: 9").expect("written");
+    fs::write(paths.config_file(), "memory.consolidate = 'off'").expect("written");
+    assert_eq!(desk.run_in("shop", &["inbox"], None).0, "Nothing is proposed here.\n");
+    fs::remove_file(paths.config_file()).expect("removed");
     let listed = desk.run_in("shop", &["inbox"], None).0;
     let first = "1  the packages of this project are managed with `pnpm` · `pnpm-lock.yaml` says so\n2  skill shop-release · \
                  seen 3 times, last on ";
