@@ -94,8 +94,7 @@ impl NewProposal {
     /// Whether strangers may have written it.
     #[must_use]
     pub fn is_doubtful(&self) -> bool {
-        // Also if it is no number.
-        !(self.trust >= LEAST_TRUST)
+        self.trust.is_nan() || self.trust < LEAST_TRUST
     }
 
     /// The fact that it becomes when the user accepts it; `None` if it proposes no fact. The user's word raises its trust, unless strangers

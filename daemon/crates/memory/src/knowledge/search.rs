@@ -11,7 +11,8 @@ use super::{
     terms,
 };
 use crate::past::{
-    ranking::{Text, Weights, mean_length},
+    ranking::{Weights, mean_length},
+    reading::Reading,
     recall,
     store::WordGroup,
 };
@@ -64,13 +65,12 @@ pub fn search<S: KnowledgeStore>(store: &S, lookup: &KnowledgeLookup) -> Result<
 
 /// The best first; of passages as good as each other those of the shorter path, and the earlier in a file.
 fn ranked(groups: &[WordGroup], found: KnowledgeFound) -> Vec<RankedPassage> {
-    let weights = Weights::of(groups, found.total, &found.with_term);
-    let wanted = weights.terms();
-    let texts: Vec<Text> = found.hits.iter().map(text).collect();
-    let mean = mean_length(&texts);
-    let scored = found.hits.into_iter().zip(&texts).map(|(FoundPassage { file, passage }, text)| {
+    let (wanted, weights) = Weights::of(groups, found.total, &found.with_term);
+    let readings: Vec<Reading> = found.hits.iter().map(|passage| read(passage, &wanted)).collect();
+    let mean = mean_length(&readings);
+    let scored = found.hits.into_iter().zip(&readings).map(|(FoundPassage { file, passage }, reading)| {
         let line = passage.line + best_line(&passage.text, &wanted);
-        RankedPassage { file, line, score: weights.score(text, mean), passage }
+        RankedPassage { file, line, score: weights.score(reading, mean), passage }
     });
     let mut ranked: Vec<RankedPassage> = scored.collect();
     let place = |one: &RankedPassage| (one.file.as_os_str().len(), one.file.clone(), one.passage.line);
@@ -78,18 +78,18 @@ fn ranked(groups: &[WordGroup], found: KnowledgeFound) -> Vec<RankedPassage> {
     ranked
 }
 
-/// The terms of a passage; those of its headings and of its file's names are where it is.
-fn text(found: &FoundPassage) -> Text {
+/// The wanted terms in a passage; those of its headings and of its file's name are where it is.
+fn read(found: &FoundPassage, wanted: &[&str]) -> Reading {
     let mut place = terms::of(&found.passage.headings);
     place.extend(found.file.file_name().map(|name| terms::of_path(Path::new(name))).unwrap_or_default());
-    Text::new(terms::of(&found.passage.text), BTreeSet::new(), place)
+    Reading::of(wanted, &terms::of(&found.passage.text), &place)
 }
 
 /// The line of a text with most of these terms, from 0; the first of several.
-fn best_line(text: &str, wanted: &BTreeSet<&str>) -> u64 {
+fn best_line(text: &str, wanted: &[&str]) -> u64 {
     let count = |line: &str| {
         let terms: BTreeSet<String> =
-            terms::of(line).into_iter().filter(|term| wanted.contains(term.as_str())).collect();
+            terms::of(line).into_iter().filter(|term| wanted.contains(&term.as_str())).collect();
         terms.len()
     };
     let best = text.split('\n').map(count).zip(0..).max_by_key(|(count, index): &(usize, u64)| (*count, !*index));

@@ -44,6 +44,20 @@ fn entry(key: &str) -> String {
     }
 }
 
+/// The keys of each term.
+static KEYS: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
+    let mut keys = HashMap::<&str, Vec<&str>>::new();
+    for (key, terms) in &*ABOUT {
+        terms.iter().for_each(|term| keys.entry(term).or_default().push(key));
+    }
+    keys
+});
+
+/// The keys with this term among theirs.
+pub(super) fn keys(term: &str) -> &'static [&'static str] {
+    KEYS.get(term).map_or(&[], Vec::as_slice)
+}
+
 /// The terms of what a line does; none that are in the line itself.
 ///
 /// ```
@@ -54,38 +68,17 @@ fn entry(key: &str) -> String {
 pub fn of(line: &str) -> BTreeSet<&'static str> {
     let own = terms::of(line);
     let mut about = BTreeSet::new();
-    visit(line, &own, &mut |term| {
-        about.insert(term);
-    });
+    let mut look = |key: &str| about.extend(ABOUT.get(key).into_iter().flatten().map(String::as_str));
+    own.iter().for_each(|term| look(&format!("*{term}")));
+    visit_keys(line, &|_| true, &mut look);
     for term in &own {
         about.remove(term.as_str());
     }
     about
 }
 
-/// Those of these terms that say what a line does; `own` are the terms of the line.
-#[must_use]
-pub fn among(line: &str, own: &[String], wanted: &BTreeSet<&str>) -> BTreeSet<&'static str> {
-    let mut found = BTreeSet::new();
-    visit(line, own, &mut |term| {
-        if wanted.contains(term) {
-            found.insert(term);
-        }
-    });
-    found
-}
-
-/// Calls `take` with each term of what a line does, some of them several times.
-fn visit(line: &str, own: &[String], take: &mut dyn FnMut(&'static str)) {
-    let mut key = String::new();
-    let mut look = |parts: &[&str]| {
-        key.clear();
-        parts.iter().for_each(|part| key.push_str(part));
-        ABOUT.get(key.as_str()).into_iter().flatten().for_each(|term| take(term));
-    };
-    for term in own {
-        look(&["*", term]);
-    }
+/// Calls `look` with each key of a line, without those of single words. Commands whose program is not `known` are left out.
+pub(super) fn visit_keys(line: &str, known: &dyn Fn(&str) -> bool, look: &mut dyn FnMut(&str)) {
     let mut left = MAX_WORDS;
     for command in line.split(['|', ';', '&', '\n', '(', ')', '`', '{', '}']) {
         let words: Vec<&str> =
@@ -95,15 +88,18 @@ fn visit(line: &str, own: &[String], take: &mut dyn FnMut(&'static str)) {
         let words: Vec<&str> = words.iter().skip_while(is_before).copied().collect();
         let Some((program, rest)) = words.split_first() else { continue };
         let program = program.rsplit('/').next().unwrap_or_default();
-        look(&[program]);
+        if !known(program) {
+            continue;
+        }
+        look(program);
         let is_option = |word: &&&str| word.starts_with(['-', '+']);
         let mut plain = rest.iter().filter(|word| !is_option(word));
         let (subcommand, next) = (plain.next(), plain.next());
-        subcommand.iter().for_each(|word| look(&[program, " ", word]));
-        subcommand.iter().zip(next).for_each(|(word, next)| look(&[program, " ", word, " ", next]));
+        subcommand.iter().for_each(|word| look(&format!("{program} {word}")));
+        subcommand.iter().zip(next).for_each(|(word, next)| look(&format!("{program} {word} {next}")));
         for option in rest.iter().filter(is_option).flat_map(|word| options(word)) {
-            look(&[program, " ", &option]);
-            subcommand.iter().for_each(|word| look(&[program, " ", word, " ", &option]));
+            look(&format!("{program} {option}"));
+            subcommand.iter().for_each(|word| look(&format!("{program} {word} {option}")));
         }
     }
 }

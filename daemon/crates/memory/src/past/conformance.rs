@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use super::{
     period::Period,
     record::{Deed, NewRun, NewTurn, PastId, PastItem, RunSource, TurnCommand},
-    store::{Added, MAX_HITS, PastFound, PastQuery, PastSelection, PastStore, WordGroup},
+    store::{Added, MAX_HITS, PastFound, PastQuery, PastSelection, PastStore, Wish, WordGroup},
     terms,
 };
 use crate::record::Source;
@@ -26,6 +26,7 @@ pub fn all<S: PastStore>(empty: impl Fn() -> S) {
     the_rarest_and_the_most_groups_are_among_the_hits(&mut empty());
     a_line_of_last_week_is_found_among_many(&mut empty());
     each_condition_chooses_the_newest_run(&mut empty());
+    what_is_wished_for_is_found_among_many(&mut empty());
     without_words_the_newest_are_found(&mut empty());
     the_turns_around_a_hit_are_neighbours(&mut empty());
     ids_are_forgotten(&mut empty());
@@ -277,6 +278,32 @@ fn each_condition_chooses_the_newest_run<S: PastStore>(store: &mut S) {
     assert_eq!(last(PastQuery { folder: Some("/srv/sho".into()), ..query.clone() }), (None, 0));
     assert_eq!(last(PastQuery { has_succeeded: Some(true), ..query.clone() }), (Some(at(10)), 2));
     assert_eq!(last(PastQuery { has_succeeded: Some(false), ..query }), (Some(at(30)), 2));
+}
+
+fn what_is_wished_for_is_found_among_many<S: PastStore>(store: &mut S) {
+    let mut runs: Vec<_> = (0..2_000).map(|n| run(&format!("git show {n}"), n + 1_000)).collect();
+    // Runs that have one wish, and one with both.
+    runs.push(run("git gc", 5));
+    runs.push(NewRun { folder: Some("/srv/shop".into()), ..run("git am", 900) });
+    runs.extend([NewRun { folder: Some("/srv/shop".into()), ..run("git show 7", 6) }, run("git show 7", 7)]);
+    store.add(&runs, &[]).unwrap();
+    let wishes = vec![
+        Wish::Period(Period { from: Some(at(0)), until: Some(at(100)) }),
+        Wish::Folder("/srv/shop".into()),
+        Wish::Outcome(false),
+    ];
+    for query in [words("git"), PastQuery::default()] {
+        let found = store.search(&PastQuery { wishes: wishes.clone(), ..query }).unwrap().hits;
+        assert!(found.len() >= MAX_HITS / 2, "a wish excludes nothing");
+        let run_of = |line: &str| {
+            let hit = found.iter().find(|hit| text(hit) == line)?;
+            Some((hit.at()?, hit.folder()?.to_owned()))
+        };
+        assert_eq!(run_of("git gc"), Some((at(5), "/home/ann".into())));
+        assert_eq!(run_of("git am"), Some((at(900), "/srv/shop".into())));
+        assert_eq!(run_of("git show 7"), Some((at(6), "/srv/shop".into())), "the newest with most wishes");
+        assert!(run_of("git show 1999").is_some());
+    }
 }
 
 fn without_words_the_newest_are_found<S: PastStore>(store: &mut S) {

@@ -21,6 +21,7 @@ pub mod period;
 mod phrases;
 pub mod place;
 pub mod ranking;
+pub(crate) mod reading;
 pub mod recall;
 pub mod record;
 pub mod search;

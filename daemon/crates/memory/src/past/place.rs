@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{store::WordGroup, terms};
+use super::{reading::Reader, store::WordGroup, terms};
 use crate::words;
 
 /// A folder counts if the question has this share of the terms of its name.
@@ -12,12 +12,13 @@ const LEAST_SHARE: f64 = 0.5;
 /// question has most; of those the shortest. `None` if it names none.
 #[must_use]
 pub fn named(groups: &[WordGroup], folders: &[PathBuf]) -> Option<PathBuf> {
-    let has = |term: &String| groups.iter().any(|group| group.term == *term);
+    let wanted: Vec<&str> = groups.iter().map(|group| group.term.as_str()).collect();
+    let reader = Reader::of(&wanted);
     let of = |folder: &Path| {
-        let name = terms::of(&folder.file_name()?.to_string_lossy());
-        let telling = name.iter().any(|term| has(term) && !words::is_common(term));
-        let share = as_f64(name.iter().filter(|term| has(term)).count()) / as_f64(name.len());
-        let whole = terms::of_folder(folder).iter().filter(|term| has(term)).count();
+        let (found, words) = reader.terms_of(&folder.file_name()?.to_string_lossy());
+        let telling = found.iter().any(|term| !words::is_common(wanted[*term]));
+        let share = as_f64(found.len()) / as_f64(words);
+        let whole: usize = terms::names(folder).map(|name| reader.terms_of(&name).0.len()).sum();
         (telling && share >= LEAST_SHARE).then_some((share, whole))
     };
     let scored = folders.iter().filter_map(|folder| Some((of(folder)?, folder)));

@@ -1,17 +1,13 @@
 //! Orders what a search found, the most relevant first. Pure.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    ops::Bound,
-};
+use std::{collections::BTreeMap, ops::Bound};
 
 use jiff::Timestamp;
 
 use super::{
-    about,
-    record::{PastItem, PastTurn},
-    store::{PastFound, PastQuery, WordGroup},
-    terms,
+    reading::{Reader, Reading, TermReading},
+    record::PastItem,
+    store::{PastFound, PastQuery, Wish, WordGroup},
 };
 
 /// How soon more occurrences of a term stop to count (BM25).
@@ -57,8 +53,7 @@ pub fn ranked(query: &PastQuery, found: PastFound, now: Timestamp, limit: usize)
     ranked
 }
 
-/// The best first; those as good as each other, the newer first.
-pub(super) fn sort(ranked: &mut [Ranked]) {
+fn sort(ranked: &mut [Ranked]) {
     ranked.sort_by(|a, b| {
         let newer = b.item.at().cmp(&a.item.at()).then_with(|| b.item.id().cmp(&a.item.id()));
         b.score.total_cmp(&a.score).then(newer)
@@ -66,31 +61,29 @@ pub(super) fn sort(ranked: &mut [Ranked]) {
 }
 
 fn scores(query: &PastQuery, found: &PastFound, now: Timestamp) -> Vec<f64> {
+    let wished = |item: &PastItem| query.wishes.iter().filter(|wish| wish.is_of(item)).map(Wish::weight).product();
     if query.groups.is_empty() {
-        return vec![0.0; found.hits.len()];
+        return found.hits.iter().map(wished).collect();
     }
-    let weights = Weights::of(&query.groups, found.total, &found.with_term);
-    let wanted = weights.terms();
-    let texts: Vec<Text> = found.hits.iter().map(|item| Text::of(item, &wanted)).collect();
-    let mean = mean_length(&texts);
-    let mut scores: Vec<f64> = texts.iter().map(|text| weights.score(text, mean)).collect();
-    add_neighbours(&mut scores, found, |item| weights.score(&Text::of(item, &wanted), mean));
+    let (wanted, weights) = Weights::of(&query.groups, found.total, &found.with_term);
+    let reader = Reader::of(&wanted);
+    let readings: Vec<Reading> = found.hits.iter().map(|item| reader.read(item)).collect();
+    let mean = mean_length(&readings);
+    let mut scores: Vec<f64> = readings.iter().map(|reading| weights.score(reading, mean)).collect();
+    add_neighbours(&mut scores, found, |item| weights.score(&reader.read(item), mean));
     for (score, item) in scores.iter_mut().zip(&found.hits) {
-        *score *= circumstances(item, query, now);
+        *score *= circumstances(item, query, now) * wished(item);
     }
     scores
 }
 
-/// What speaks for an item beside its words.
+/// What speaks for an item beside its words and the wishes.
 fn circumstances(item: &PastItem, query: &PastQuery, now: Timestamp) -> f64 {
     let days = item.at().map(|at| as_f64_seconds(now, at) / 86_400.0);
     let recency = days.map_or(0.0, |days| RECENCY * (-days.max(0.0) / RECENCY_DAYS).exp());
+    let wants_failures = query.has_succeeded == Some(false) || query.wishes.contains(&Wish::Outcome(false));
     let doubt = match item {
-        PastItem::Line(line)
-            if query.has_succeeded != Some(false) && line.last.exit_code.is_some_and(|code| code != 0) =>
-        {
-            FAILED_WEIGHT
-        }
+        PastItem::Line(line) if !wants_failures && line.last.exit_code.is_some_and(|code| code != 0) => FAILED_WEIGHT,
         PastItem::Turn(turn) if turn.turn.trust < DOUBTFUL => DOUBTFUL_WEIGHT,
         _ => 1.0,
     };
@@ -108,102 +101,54 @@ fn as_f64_seconds(now: Timestamp, at: Timestamp) -> f64 {
 }
 
 /// The mean length of these, which is 1 at least.
-pub(crate) fn mean_length(texts: &[Text]) -> f64 {
-    let lengths: usize = texts.iter().map(|text| text.length).sum();
-    as_f64(lengths).max(1.0) / as_f64(texts.len()).max(1.0)
-}
-
-/// A record as terms, with how often each occurs.
-pub(crate) struct Text {
-    counts: HashMap<String, usize>,
-    length: usize,
-    /// The terms of what its commands do.
-    about: BTreeSet<&'static str>,
-    /// The terms of its folder.
-    place: BTreeSet<String>,
-}
-
-impl Text {
-    /// Of what its commands do, only the wanted terms count.
-    fn of(item: &PastItem, wanted: &BTreeSet<&str>) -> Self {
-        let (terms, about, folder) = match item {
-            PastItem::Line(line) => {
-                let terms = terms::of(&line.last.line);
-                let about = about::among(&line.last.line, &terms, wanted);
-                (terms, about, line.last.folder.as_deref())
-            }
-            PastItem::Turn(turn) => {
-                let about_of = |line: &str| about::among(line, &terms::of(line), wanted);
-                let about = turn.turn.commands.iter().flat_map(|command| about_of(&command.line)).collect();
-                (Self::of_turn(turn), about, Some(turn.turn.folder.as_path()))
-            }
-        };
-        Self::new(terms, about, folder.map(terms::of_folder).unwrap_or_default())
-    }
-
-    /// Of terms, those of what its commands do, and those of where it is.
-    pub(crate) fn new(terms: Vec<String>, about: BTreeSet<&'static str>, place: Vec<String>) -> Self {
-        let place = place.into_iter().collect();
-        let length = terms.len();
-        let mut counts = HashMap::new();
-        terms.into_iter().for_each(|term| *counts.entry(term).or_default() += 1);
-        Self { counts, length, about, place }
-    }
-
-    fn of_turn(turn: &PastTurn) -> Vec<String> {
-        let turn = &turn.turn;
-        let commands: Vec<&str> = turn.commands.iter().map(|command| command.line.as_str()).collect();
-        terms::of(&format!("{} {} {}", turn.question, turn.answer, commands.join(" ")))
-    }
+pub(crate) fn mean_length(readings: &[Reading]) -> f64 {
+    let lengths: usize = readings.iter().map(|reading| reading.length).sum();
+    as_f64(lengths).max(1.0) / as_f64(readings.len()).max(1.0)
 }
 
 /// How much each term says: more, the fewer records have it.
 pub(crate) struct Weights {
-    /// For each group its terms with their weights.
-    groups: Vec<Vec<(String, f64)>>,
+    /// For each group its terms by their numbers, with their weights.
+    groups: Vec<Vec<(usize, f64)>>,
 }
 
 impl Weights {
-    /// Of these groups, in a store with `total` records; `with_term` is [`PastFound::with_term`].
-    pub(crate) fn of(groups: &[WordGroup], total: u64, with_term: &[(u64, Vec<u64>)]) -> Self {
-        let groups = groups.iter().enumerate().map(|(index, group)| {
-            let weight = |count: u64| rarity(total, count);
-            let (with_term, with_others) = with_term.get(index).cloned().unwrap_or_default();
-            let others = group.others.iter().enumerate().map(|(at, other)| {
-                let count = with_others.get(at).copied().unwrap_or_default();
-                (other.clone(), OTHER_WEIGHT * weight(count))
-            });
-            std::iter::once((group.term.clone(), weight(with_term))).chain(others).collect()
-        });
-        Self { groups: groups.collect() }
-    }
-
-    /// All terms.
-    pub(crate) fn terms(&self) -> BTreeSet<&str> {
-        self.groups.iter().flatten().map(|(term, _)| term.as_str()).collect()
-    }
-
-    pub(crate) fn score(&self, text: &Text, mean_length: f64) -> f64 {
-        let length = 1.0 - LENGTH_SHARE + LENGTH_SHARE * as_f64(text.length) / mean_length;
-        let of_group = |terms: &Vec<(String, f64)>| {
-            let of_term = |(term, weight): &(String, f64)| {
-                let count = as_f64(text.counts.get(term).copied().unwrap_or_default());
-                if count == 0.0 {
-                    let is_about = text.about.contains(term.as_str());
-                    let share = if is_about {
-                        ABOUT_WEIGHT
-                    } else if text.place.contains(term) {
-                        PLACE_WEIGHT
-                    } else {
-                        0.0
-                    };
-                    return weight * share;
-                }
-                weight * count * (SATURATION + 1.0) / (count + SATURATION * length)
-            };
-            terms.iter().map(of_term).fold(0.0, f64::max)
+    /// All terms of these groups, and their weights in a store with `total` records; `with_term` is [`PastFound::with_term`].
+    pub(crate) fn of<'a>(groups: &'a [WordGroup], total: u64, with_term: &[(u64, Vec<u64>)]) -> (Vec<&'a str>, Self) {
+        let mut wanted = Vec::new();
+        let mut number = |term: &'a str| {
+            wanted.iter().position(|known| *known == term).unwrap_or_else(|| {
+                wanted.push(term);
+                wanted.len() - 1
+            })
         };
-        self.groups.iter().map(of_group).sum()
+        let mut weighed = Vec::new();
+        for (index, group) in groups.iter().enumerate() {
+            let (with_term, with_others) = with_term.get(index).cloned().unwrap_or_default();
+            let mut terms = vec![(number(&group.term), rarity(total, with_term))];
+            for (at, other) in group.others.iter().enumerate() {
+                let count = with_others.get(at).copied().unwrap_or_default();
+                terms.push((number(other), OTHER_WEIGHT * rarity(total, count)));
+            }
+            weighed.push(terms);
+        }
+        (wanted, Self { groups: weighed })
+    }
+
+    pub(crate) fn score(&self, reading: &Reading, mean_length: f64) -> f64 {
+        let length = 1.0 - LENGTH_SHARE + LENGTH_SHARE * as_f64(reading.length) / mean_length;
+        let of_term = |(number, weight): &(usize, f64)| {
+            let term = reading.terms[*number];
+            let count = as_f64(term.count);
+            let share = match term {
+                TermReading { count: 1.., .. } => count * (SATURATION + 1.0) / (count + SATURATION * length),
+                TermReading { is_about: true, .. } => ABOUT_WEIGHT,
+                TermReading { is_place: true, .. } => PLACE_WEIGHT,
+                _ => 0.0,
+            };
+            weight * share
+        };
+        self.groups.iter().map(|terms| terms.iter().map(of_term).fold(0.0, f64::max)).sum()
     }
 }
 
@@ -240,8 +185,9 @@ fn place(item: &PastItem) -> Option<(&str, u64)> {
 mod tests {
     use super::*;
     use crate::past::{
+        period::Period,
         recall::groups,
-        record::{NewRun, NewTurn, PastLine, RunSource},
+        record::{NewRun, NewTurn, PastLine, PastTurn, RunSource},
     };
 
     fn line(id: u64, line: &str) -> PastItem {
@@ -279,8 +225,8 @@ mod tests {
 
     /// What a store with these records finds.
     fn found(query: &PastQuery, items: Vec<PastItem>) -> PastFound {
-        let texts: Vec<Text> = items.iter().map(|item| Text::of(item, &BTreeSet::new())).collect();
-        let count = |term: &String| texts.iter().filter(|text| text.counts.contains_key(term)).count() as u64;
+        let has = |item: &PastItem, term: &String| Reader::of(&[term.as_str()]).read(item).terms[0].count > 0;
+        let count = |term: &String| items.iter().filter(|item| has(item, term)).count() as u64;
         let with_term =
             query.groups.iter().map(|group| (count(&group.term), group.others.iter().map(count).collect())).collect();
         PastFound { total: items.len() as u64, with_term, hits: items, neighbours: Vec::new() }
@@ -327,5 +273,20 @@ mod tests {
     fn without_words_the_newest_comes_first() {
         let items = vec![line(1, "a"), line(3, "c"), line(2, "b")];
         assert_eq!(best("", items), ["c3", "c2", "c1"]);
+    }
+
+    #[test]
+    fn a_wish_speaks_for_a_hit_and_excludes_none() {
+        let items = || vec![line(1, "make a"), line(3, "make c"), line(2, "make b")];
+        let until = Timestamp::from_second(2).unwrap();
+        let wishes = vec![Wish::Period(Period { from: None, until: Some(until) })];
+        for words in ["make", ""] {
+            let query = PastQuery { wishes: wishes.clone(), ..query(words) };
+            let ranked = ranked(&query, found(&query, items()), Timestamp::from_second(9_000_000).unwrap(), 3);
+            assert_eq!(
+                ranked.iter().map(|ranked| ranked.item.id().to_string()).collect::<Vec<_>>(),
+                ["c1", "c3", "c2"]
+            );
+        }
     }
 }

@@ -30,7 +30,7 @@ pub fn query(question: &str, now: &Zoned) -> PastQuery {
         }
         None => (None, question.to_owned()),
     };
-    PastQuery { groups: groups(&rest), period, folder: None, has_succeeded: outcome(&rest) }
+    PastQuery { groups: groups(&rest), period, has_succeeded: outcome(&rest), ..PastQuery::default() }
 }
 
 /// The groups of a text: each word that says something.

@@ -1,6 +1,11 @@
 //! The records of what was done. Pure.
 
-use std::{fmt, path::PathBuf, str::FromStr, time::Duration};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    str::FromStr,
+    time::Duration,
+};
 
 use jiff::Timestamp;
 
@@ -203,6 +208,15 @@ impl PastItem {
         match self {
             Self::Line(line) => line.last.at,
             Self::Turn(turn) => Some(turn.turn.at),
+        }
+    }
+
+    /// Its folder, if known.
+    #[must_use]
+    pub fn folder(&self) -> Option<&Path> {
+        match self {
+            Self::Line(line) => line.last.folder.as_deref(),
+            Self::Turn(turn) => Some(&turn.turn.folder),
         }
     }
 }

@@ -1,22 +1,16 @@
 //! Answers a question about the past from a store. Pure but for the store.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::path::PathBuf;
 
 use jiff::Zoned;
 
 use super::{
     period::Period,
     place,
-    ranking::{Ranked, ranked, sort},
+    ranking::{Ranked, ranked},
     recall,
-    record::PastId,
-    store::{PastQuery, PastStore},
+    store::{PastQuery, PastStore, Wish},
 };
-
-/// What speaks for a hit, and how much: one with it counts so many times as one without.
-const IN_TIME: f64 = 2.0;
-const IN_PLACE: f64 = 1.25;
-const WITH_OUTCOME: f64 = 1.4;
 
 /// What is looked for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -57,83 +51,27 @@ pub fn search<S: PastStore>(store: &S, lookup: &PastLookup, now: &Zoned) -> Resu
         group.others = store.slips(&group.term)?;
     }
     let folder = if lookup.folder.is_none() { place::named(&groups, &store.folders()?) } else { None };
-    let (folder_of_lookup, has_words) = (lookup.folder.clone(), !groups.is_empty());
-    let base =
-        PastQuery { groups, period: lookup.period, folder: folder_of_lookup, has_succeeded: lookup.has_succeeded };
+    let period = period.filter(|_| lookup.period.is_none());
+    // Without words only the time says what is meant.
+    let (fixed, wished) = if groups.is_empty() { (period, None) } else { (None, period) };
     let wishes = [
-        period.filter(|_| base.period.is_none()).map(Wish::Period),
+        wished.map(Wish::Period),
         folder.map(Wish::Folder),
-        has_succeeded.filter(|_| base.has_succeeded.is_none()).map(Wish::Outcome),
+        has_succeeded.filter(|_| lookup.has_succeeded.is_none()).map(Wish::Outcome),
     ];
-    let wishes: Vec<Wish> = wishes.into_iter().flatten().collect();
-    let (mut hits, mut is_in_time) = (Hits::default(), false);
-    for set in 0..1_usize << wishes.len() {
-        let chosen = || wishes.iter().enumerate().filter(|(bit, _)| set >> bit & 1 == 1).map(|(_, wish)| wish);
-        let has_period = chosen().any(|wish| matches!(wish, Wish::Period(_)));
-        // Without words only the time says what is meant.
-        if !has_words && !has_period && wishes.iter().any(|wish| matches!(wish, Wish::Period(_))) {
-            continue;
-        }
-        let query = chosen().fold(base.clone(), |query, wish| wish.of(query));
-        let found = ranked(&query, store.search(&query)?, now.timestamp(), lookup.limit);
-        is_in_time |= has_period && !found.is_empty();
-        hits.add(found, chosen().map(Wish::weight).product());
-    }
-    let ranked = hits.ranked(lookup);
-    let is_of_another_time =
-        wishes.iter().any(|wish| matches!(wish, Wish::Period(_))) && !is_in_time && !ranked.is_empty();
+    let query = PastQuery {
+        groups,
+        period: lookup.period.or(fixed),
+        folder: lookup.folder.clone(),
+        has_succeeded: lookup.has_succeeded,
+        wishes: wishes.into_iter().flatten().collect(),
+    };
+    let found = store.search(&query)?;
+    let is_in_time = |period: Period| found.hits.iter().any(|item| Wish::Period(period).is_of(item));
+    let is_of_another_time = !found.hits.is_empty() && wished.is_some_and(|period| !is_in_time(period));
+    let mut ranked = ranked(&query, found, now.timestamp(), lookup.limit);
+    let least = ranked.first().map_or(0.0, |best| best.score * lookup.least_share);
+    ranked.retain(|ranked| ranked.score >= least);
     let lacks_commands = ranked.is_empty() && store.counts()?.lines == 0;
     Ok(Recalled { ranked, is_of_another_time, lacks_commands })
-}
-
-/// Something that speaks for a hit.
-enum Wish {
-    Period(Period),
-    Folder(PathBuf),
-    Outcome(bool),
-}
-
-impl Wish {
-    /// The query for hits that have it.
-    fn of(&self, query: PastQuery) -> PastQuery {
-        match self {
-            Self::Period(period) => PastQuery { period: Some(*period), ..query },
-            Self::Folder(folder) => PastQuery { folder: Some(folder.clone()), ..query },
-            Self::Outcome(has_succeeded) => PastQuery { has_succeeded: Some(*has_succeeded), ..query },
-        }
-    }
-
-    fn weight(&self) -> f64 {
-        match self {
-            Self::Period(_) => IN_TIME,
-            Self::Folder(_) => IN_PLACE,
-            Self::Outcome(_) => WITH_OUTCOME,
-        }
-    }
-}
-
-/// The hits of several searches, each record once with its best score.
-#[derive(Default)]
-struct Hits(BTreeMap<PastId, Ranked>);
-
-impl Hits {
-    fn add(&mut self, ranked: Vec<Ranked>, weight: f64) {
-        for Ranked { item, score } in ranked {
-            let score = score * weight;
-            let is_better = self.0.get(&item.id()).is_none_or(|known| known.score < score);
-            if is_better {
-                self.0.insert(item.id(), Ranked { item, score });
-            }
-        }
-    }
-
-    /// The best first; those as good as each other, the newer first.
-    fn ranked(self, lookup: &PastLookup) -> Vec<Ranked> {
-        let mut ranked: Vec<Ranked> = self.0.into_values().collect();
-        sort(&mut ranked);
-        ranked.truncate(lookup.limit);
-        let least = ranked.first().map_or(0.0, |best| best.score * lookup.least_share);
-        ranked.retain(|ranked| ranked.score >= least);
-        ranked
-    }
 }

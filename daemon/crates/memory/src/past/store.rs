@@ -49,6 +49,71 @@ pub struct PastQuery {
     pub folder: Option<PathBuf>,
     /// Whether it succeeded. Only runs; a turn succeeds if all of its commands did.
     pub has_succeeded: Option<bool>,
+    /// What speaks for a hit, and excludes none.
+    pub wishes: Vec<Wish>,
+}
+
+impl PastQuery {
+    /// The query with each set of its wishes as conditions and with the weight of the set, the most valuable first.
+    #[must_use]
+    pub fn narrowed(&self) -> Vec<(f64, Self)> {
+        let plain = Self { wishes: Vec::new(), ..self.clone() };
+        let mut sets = vec![(1.0, plain)];
+        for wish in &self.wishes {
+            let with: Vec<_> = sets.iter().map(|(weight, query)| (weight * wish.weight(), wish.of(query))).collect();
+            sets.extend(with);
+        }
+        sets.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        sets
+    }
+}
+
+/// Something that speaks for a hit.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wish {
+    /// It was done in this time.
+    Period(Period),
+    /// It was done in this folder, or one below it.
+    Folder(PathBuf),
+    /// It succeeded, or failed.
+    Outcome(bool),
+}
+
+impl Wish {
+    /// How often a hit with it counts, where one without it counts once.
+    #[must_use]
+    pub fn weight(&self) -> f64 {
+        match self {
+            Self::Period(_) => 2.0,
+            Self::Folder(_) => 1.25,
+            Self::Outcome(_) => 1.4,
+        }
+    }
+
+    /// Whether a hit has it.
+    #[must_use]
+    pub fn is_of(&self, item: &PastItem) -> bool {
+        match (self, item) {
+            (Self::Period(period), _) => item.at().is_some_and(|at| period.holds(at)),
+            (Self::Folder(folder), _) => item.folder().is_some_and(|of_item| of_item.starts_with(folder)),
+            (Self::Outcome(wanted), PastItem::Line(line)) => {
+                line.last.exit_code.is_some_and(|code| (code == 0) == *wanted)
+            }
+            (Self::Outcome(wanted), PastItem::Turn(turn)) => {
+                turn.turn.commands.iter().all(|command| command.exit_code == Some(0)) == *wanted
+            }
+        }
+    }
+
+    /// The query for hits that have it.
+    fn of(&self, query: &PastQuery) -> PastQuery {
+        let query = query.clone();
+        match self {
+            Self::Period(period) => PastQuery { period: Some(*period), ..query },
+            Self::Folder(folder) => PastQuery { folder: Some(folder.clone()), ..query },
+            Self::Outcome(has_succeeded) => PastQuery { has_succeeded: Some(*has_succeeded), ..query },
+        }
+    }
 }
 
 /// What a search found.
@@ -59,7 +124,8 @@ pub struct PastFound {
     /// For each group the number of lines and turns with its term, and those with each of the others; of
     /// frequent terms it is an estimate, at most `total`.
     pub with_term: Vec<(u64, Vec<u64>)>,
-    /// At most [`MAX_HITS`]. Those with the rarest groups and with most groups are among them; without groups the newest. In any order.
+    /// At most [`MAX_HITS`]. Those with the rarest groups, with most groups and with most wishes are among them; without groups the newest
+    /// and those with most wishes. A line has the newest of its runs with the most valuable set of wishes. In any order.
     pub hits: Vec<PastItem>,
     /// The turns before and after those among the hits in the same session, if they are no hits themselves.
     pub neighbours: Vec<PastItem>,

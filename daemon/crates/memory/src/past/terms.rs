@@ -1,6 +1,6 @@
 //! Splits text into the terms by which questions and records are compared. Pure.
 
-use std::{ffi::OsStr, path::Path};
+use std::{borrow::Cow, path::Path};
 
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
@@ -21,31 +21,47 @@ pub const MAX_TERMS: usize = 2_000;
 /// ```
 #[must_use]
 pub fn of(text: &str) -> Vec<String> {
-    let stemmer = Stemmer::create(Algorithm::English);
+    let stemmer = stemmer();
     let mut terms = Vec::new();
-    for word in text.split(|c: char| !c.is_alphanumeric() && c != '_') {
-        if word.is_empty() || word.len() > MAX_TERM_BYTES {
-            continue;
+    visit(text, &mut |word| {
+        if terms.len() < MAX_TERMS {
+            terms.push(stemmer.stem(word).into_owned());
         }
-        let word = plain(word);
-        let mut add = |word: &str| {
-            if !word.is_empty() && terms.len() < MAX_TERMS {
-                terms.push(stemmer.stem(word).into_owned());
-            }
-        };
-        add(word.trim_matches('_'));
-        if word.trim_matches('_').contains('_') {
-            word.split('_').for_each(&mut add);
-        }
-    }
+    });
     terms
 }
 
 /// The terms of the names at the end of a folder's path.
 #[must_use]
 pub fn of_folder(path: &Path) -> Vec<String> {
-    let names: Vec<&OsStr> = path.iter().rev().take(MAX_NAMES).collect();
-    names.into_iter().flat_map(|name| of(&name.to_string_lossy())).collect()
+    names(path).flat_map(|name| of(&name)).collect()
+}
+
+/// The names at the end of a folder's path.
+pub(super) fn names(path: &Path) -> impl Iterator<Item = Cow<'_, str>> {
+    path.iter().rev().take(MAX_NAMES).map(|name| name.to_string_lossy())
+}
+
+/// What makes terms of words.
+pub(super) fn stemmer() -> Stemmer {
+    Stemmer::create(Algorithm::English)
+}
+
+/// Calls `take` with each word of a text before its stem is taken.
+pub(super) fn visit(text: &str, take: &mut dyn FnMut(&str)) {
+    for word in text.split(|c: char| !c.is_alphanumeric() && c != '_') {
+        if word.is_empty() || word.len() > MAX_TERM_BYTES {
+            continue;
+        }
+        let word = plain(word);
+        let name = word.trim_matches('_');
+        if !name.is_empty() {
+            take(name);
+        }
+        if name.contains('_') {
+            name.split('_').filter(|part| !part.is_empty()).for_each(&mut *take);
+        }
+    }
 }
 
 /// Whether one term is the other with a slip of the fingers: a letter too many, too few, wrong, or two swapped. Terms of fewer than five
@@ -62,9 +78,12 @@ pub fn is_slip(term: &str, other: &str) -> bool {
 }
 
 /// A word in lower case without accents.
-fn plain(word: &str) -> String {
+fn plain(word: &str) -> Cow<'_, str> {
+    if word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_') {
+        return Cow::Borrowed(word);
+    }
     let word = word.to_lowercase().replace('ß', "ss");
-    if word.is_ascii() { word } else { word.nfd().filter(|c| !is_combining_mark(*c)).collect() }
+    Cow::Owned(if word.is_ascii() { word } else { word.nfd().filter(|c| !is_combining_mark(*c)).collect() })
 }
 
 #[cfg(test)]

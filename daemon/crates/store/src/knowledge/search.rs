@@ -16,7 +16,7 @@ use crate::{
     StoreError,
     past::{
         index::{is_indexable, phrase},
-        search::{IndexedGroup, stages},
+        search::{IndexedGroup, queries},
     },
 };
 
@@ -42,7 +42,7 @@ pub(super) fn search(
     let marks = marks(&transaction, folder)?;
     if !marks.is_empty() {
         let mut statement = transaction.prepare_cached("SELECT rowid FROM search WHERE search MATCH ?1")?;
-        for words in stages(&transaction, &wanted)? {
+        for words in queries(&transaction, &wanted)? {
             let mut rows = statement.query([format!("({words}) AND ({})", marks.join(" OR "))])?;
             while found.len() < MAX_HITS
                 && let Some(row) = rows.next()?

@@ -6,12 +6,12 @@ use cohab_memory::past::{
     record::PastId,
     store::{MAX_RUNS, MAX_TURNS, PastSelection},
 };
-use rusqlite::{OptionalExtension, Params, Transaction, params};
+use rusqlite::{Params, Transaction};
 
 use super::{
-    index,
+    index::{self, Terms},
     rows::{milliseconds_from, source_code},
-    tally::{TALLY_DOCS, TALLY_LINES, TALLY_TURNS},
+    tally::{TALLY_LINES, TALLY_TURNS},
 };
 use crate::StoreError;
 
@@ -40,6 +40,8 @@ struct Deletion<'a> {
     /// Numbers of entries of turns.
     turns: Vec<i64>,
     folders: BTreeSet<i64>,
+    /// The terms of what was deleted.
+    terms: Terms,
 }
 
 /// Deletes the selected runs and turns; returns how many there were. The bytes may remain in the files.
@@ -105,7 +107,8 @@ pub(super) fn prune(transaction: &Transaction<'_>, limits: Limits) -> Result<(),
 
 impl<'a> Deletion<'a> {
     fn of(transaction: &'a Transaction<'a>) -> Self {
-        Self { transaction, deleted: 0, lines: BTreeSet::new(), turns: Vec::new(), folders: BTreeSet::new() }
+        let (lines, turns, folders, terms) = (BTreeSet::new(), Vec::new(), BTreeSet::new(), Terms::new());
+        Self { transaction, deleted: 0, lines, turns, folders, terms }
     }
 
     fn runs(&mut self, condition: &str, values: impl Params) -> Result<(), StoreError> {
@@ -121,12 +124,14 @@ impl<'a> Deletion<'a> {
     }
 
     fn turns(&mut self, condition: &str, values: impl Params) -> Result<(), StoreError> {
-        let delete = format!("DELETE FROM turns WHERE {condition} RETURNING id, at_ms, folder");
+        let delete =
+            format!("DELETE FROM turns WHERE {condition} RETURNING id, at_ms, folder, question, answer, commands");
         let mut statement = self.transaction.prepare_cached(&delete)?;
         let mut rows = statement.query(values)?;
         while let Some(row) = rows.next()? {
             self.turns.push(index::turn_entry(row.get(1)?, row.get(0)?));
             self.folders.insert(row.get(2)?);
+            self.terms.extend(index::turn_terms(row, [3, 4, 5])?);
             self.deleted += 1;
         }
         Ok(())
@@ -134,29 +139,40 @@ impl<'a> Deletion<'a> {
 
     /// Deletes what belongs to the rows alone: entries of the index, lines without runs, folders without a name. Returns the number of
     /// deleted runs and turns.
-    fn end(self) -> Result<u64, StoreError> {
+    fn end(mut self) -> Result<u64, StoreError> {
         let transaction = self.transaction;
-        let mut lines = transaction
-            .prepare_cached("DELETE FROM lines WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE line = ?1)")?;
+        let mut lines = transaction.prepare_cached(
+            "DELETE FROM lines WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE line = ?1) RETURNING text",
+        )?;
         for (_, line) in &self.lines {
-            lines.execute([line])?;
+            let mut rows = lines.query([line])?;
+            while let Some(row) = rows.next()? {
+                let text = row.get_ref(0)?.as_bytes().map_err(rusqlite::Error::from)?;
+                self.terms.extend(index::command_terms(&String::from_utf8_lossy(text)));
+            }
         }
         let mut folders = transaction.prepare_cached(
             "DELETE FROM folders WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE folder = ?1)
-                AND NOT EXISTS (SELECT 1 FROM turns WHERE folder = ?1)",
+                AND NOT EXISTS (SELECT 1 FROM turns WHERE folder = ?1) RETURNING path",
         )?;
-        for folder in self.folders {
-            folders.execute([folder])?;
+        for folder in &self.folders {
+            let mut rows = folders.query([folder])?;
+            while let Some(row) = rows.next()? {
+                let path = row.get_ref(0)?.as_bytes_or_null().map_err(rusqlite::Error::from)?;
+                self.terms.extend(index::folder_terms(path));
+            }
         }
-        let query = "SELECT rows FROM tally WHERE what = ?1";
-        let entries = transaction.prepare_cached(query)?.query_row(params![TALLY_DOCS], |row| row.get(0)).optional()?;
-        let entries: i64 = entries.unwrap_or(0);
+        let entries = index::totals(transaction)?.entries();
         let gone = (self.lines.len() + self.turns.len()) as i64;
         if entries > MANY_ENTRIES && gone > entries / 2 {
             index::rebuild(transaction)?;
         } else {
-            self.lines.into_iter().try_for_each(|(span, line)| index::refresh_line(transaction, span, line))?;
+            let mut known = Terms::new();
+            self.lines
+                .into_iter()
+                .try_for_each(|(span, line)| index::refresh_line(transaction, span, line, &mut known))?;
             self.turns.into_iter().try_for_each(|turn| index::remove(transaction, turn))?;
+            index::unlist(transaction, &self.terms)?;
         }
         Ok(self.deleted)
     }

@@ -5,14 +5,14 @@
 //! number of an entry begins with its span: the newest come first without any sorting, and a period is a range of numbers. The index holds
 //! no text, only terms; its tokenizer leaves those of [`terms::of`] exactly as they are.
 
-use std::{collections::BTreeSet, ffi::OsStr, os::unix::ffi::OsStrExt, path::Path};
+use std::{cmp::Ordering, collections::BTreeSet, ffi::OsStr, os::unix::ffi::OsStrExt, path::Path};
 
 use cohab_memory::past::{about, store::MAX_SLIPS, terms};
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use super::{
     rows::commands_of,
-    tally::{TALLY_DOCS, TALLY_LINES, TALLY_TURNS, TALLY_WORDS},
+    tally::{TALLY_ENTRIES, TALLY_LINES, TALLY_TURNS, TALLY_VERSION},
 };
 use crate::StoreError;
 
@@ -34,8 +34,22 @@ const PARTLY_MARKED: &str = "§partly";
 /// Most runs of a line in one span whose folders and success are indexed, and most names of these folders: the newest.
 const MAX_MARKED_RUNS: usize = 64;
 const MAX_NAMES: usize = 8;
-/// Up to this number of entries those of one line count once; beyond, the number of lines is estimated.
-const MAX_COUNTED: i64 = 128;
+/// Up to this number of entries those with a term are counted; beyond, their number is estimated.
+const MAX_COUNTED: usize = 512;
+/// Changes when the index has another form: it is made again then.
+const FORM_VERSION: i64 = 2;
+
+/// The terms of entries that were written.
+pub(super) type Terms = BTreeSet<String>;
+
+/// What an index holds.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Totals {
+    /// Number of stored lines and turns.
+    pub records: i64,
+    /// Number of entries by the part of their numbers that begins with their span, ascending.
+    entries: Vec<(i64, i64)>,
+}
 
 /// The span of a time.
 pub(super) fn span(at_ms: Option<i64>) -> i64 {
@@ -120,8 +134,13 @@ pub(super) fn has_entry(
     Ok(transaction.prepare_cached(&query)?.query_row(params![line, from, to, folder, exit], |row| row.get(0))?)
 }
 
-/// Writes the entry of a line in a span, or deletes it if there are no runs in it.
-pub(super) fn refresh_line(transaction: &Transaction<'_>, span: i64, line: i64) -> Result<(), StoreError> {
+/// Writes the entry of a line in a span, or deletes it if there are no runs in it. Its terms come to `known`.
+pub(super) fn refresh_line(
+    transaction: &Transaction<'_>,
+    span: i64,
+    line: i64,
+    known: &mut Terms,
+) -> Result<(), StoreError> {
     let (condition, (from, to)) = in_span(span);
     let query = format!(
         "SELECT runs.folder, runs.exit = 0, folders.path FROM runs INDEXED BY runs_by_line
@@ -154,7 +173,7 @@ pub(super) fn refresh_line(transaction: &Transaction<'_>, span: i64, line: i64) 
             text.query_row([line], |row| Ok(command_terms(&String::from_utf8_lossy(row.get_ref(0)?.as_bytes()?))));
         words.extend(text.optional()?.unwrap_or_default());
     }
-    put(transaction, line_entry(span, line), words)
+    put(transaction, line_entry(span, line), words, known)
 }
 
 /// The terms of a text that are indexed.
@@ -163,44 +182,79 @@ fn terms_of(text: &str) -> impl Iterator<Item = String> + use<> {
 }
 
 /// The terms of a command that are indexed: its own, and those of what it does.
-fn command_terms(line: &str) -> Vec<String> {
+pub(super) fn command_terms(line: &str) -> Vec<String> {
     let about = about::of(line).into_iter().filter(|term| is_indexable(term)).map(str::to_owned);
     terms_of(line).chain(about).collect()
 }
 
 /// The terms of a folder's path that are indexed.
-fn folder_terms(path: Option<&[u8]>) -> impl Iterator<Item = String> + use<> {
+pub(super) fn folder_terms(path: Option<&[u8]>) -> impl Iterator<Item = String> + use<> {
     let path = Path::new(OsStr::from_bytes(path.unwrap_or_default()));
     terms::of_folder(path).into_iter().filter(|term| is_indexable(term))
 }
 
-/// Writes the entry of a turn.
-pub(super) fn refresh_turn(transaction: &Transaction<'_>, turn: i64) -> Result<(), StoreError> {
+/// The terms of a turn that are indexed, with the columns of its question, answer and commands.
+pub(super) fn turn_terms(row: &Row<'_>, columns: [usize; 3]) -> Result<Vec<String>, StoreError> {
+    let text = |column| -> Result<_, StoreError> {
+        Ok(String::from_utf8_lossy(row.get_ref(column)?.as_bytes().map_err(rusqlite::Error::from)?))
+    };
+    let [question, answer, commands] = columns;
+    let mut words: Vec<String> = terms_of(&text(question)?).chain(terms_of(&text(answer)?)).collect();
+    words.extend(commands_of(&text(commands)?).iter().flat_map(|command| command_terms(&command.line)));
+    Ok(words)
+}
+
+/// Writes the entry of a turn. Its terms come to `known`.
+pub(super) fn refresh_turn(transaction: &Transaction<'_>, turn: i64, known: &mut Terms) -> Result<(), StoreError> {
     let query = "SELECT question, answer, commands, path, at_ms, folder, has_succeeded FROM turns
         JOIN folders ON folders.id = turns.folder WHERE turns.id = ?1";
     let mut statement = transaction.prepare_cached(query)?;
     let mut rows = statement.query([turn])?;
     let Some(row) = rows.next()? else { return Ok(()) };
-    let text = |column| -> Result<_, StoreError> {
-        Ok(String::from_utf8_lossy(row.get_ref(column)?.as_bytes().map_err(rusqlite::Error::from)?))
-    };
     let mut words = BTreeSet::from([folder_mark(row.get(5)?), success_mark(row.get(6)?)]);
     words.extend(folder_terms(row.get_ref(3)?.as_bytes_or_null().map_err(rusqlite::Error::from)?));
-    words.extend(terms_of(&text(0)?).chain(terms_of(&text(1)?)));
-    words.extend(commands_of(&text(2)?).iter().flat_map(|command| command_terms(&command.line)));
-    put(transaction, turn_entry(row.get(4)?, turn), words)
+    words.extend(turn_terms(row, [0, 1, 2])?);
+    put(transaction, turn_entry(row.get(4)?, turn), words, known)
 }
 
 /// Replaces an entry by one with these words, or by none without words.
-fn put(transaction: &Transaction<'_>, entry: i64, words: BTreeSet<String>) -> Result<(), StoreError> {
+fn put(
+    transaction: &Transaction<'_>,
+    entry: i64,
+    words: BTreeSet<String>,
+    known: &mut Terms,
+) -> Result<(), StoreError> {
     remove(transaction, entry)?;
     if words.is_empty() {
         return Ok(());
     }
-    let words = words.into_iter().collect::<Vec<_>>().join(" ");
+    let words: Vec<String> = words.into_iter().collect();
     let insert = "INSERT INTO search (rowid, terms) VALUES (?1, ?2)";
-    transaction.prepare_cached(insert)?.execute(params![entry, words])?;
-    count(transaction, 1)
+    transaction.prepare_cached(insert)?.execute(params![entry, words.join(" ")])?;
+    for word in words {
+        if !word.starts_with(MARK) && !known.contains(&word) {
+            known.insert(word);
+        }
+    }
+    count(transaction, entry, 1)
+}
+
+/// Lists these terms, of which some may be listed.
+pub(super) fn list(transaction: &Transaction<'_>, terms: &Terms) -> Result<(), StoreError> {
+    let mut insert = transaction.prepare_cached("INSERT OR IGNORE INTO terms VALUES (?1)")?;
+    terms.iter().try_for_each(|term| insert.execute([term]).map(|_| ()))?;
+    Ok(())
+}
+
+/// Takes those of these terms from the list that no entry has.
+pub(super) fn unlist(transaction: &Transaction<'_>, terms: &Terms) -> Result<(), StoreError> {
+    let mut delete = transaction.prepare_cached("DELETE FROM terms WHERE term = ?1")?;
+    for term in terms {
+        if !has_any(transaction, &phrase(term))? {
+            delete.execute([term])?;
+        }
+    }
+    Ok(())
 }
 
 /// Deletes an entry, if it is there.
@@ -211,59 +265,104 @@ pub(super) fn remove(transaction: &Transaction<'_>, entry: i64) -> Result<(), St
         return Ok(());
     }
     transaction.prepare_cached("DELETE FROM search WHERE rowid = ?1")?.execute([entry])?;
-    count(transaction, -1)
+    count(transaction, entry, -1)
 }
 
-fn count(transaction: &Transaction<'_>, change: i64) -> Result<(), StoreError> {
+fn count(transaction: &Transaction<'_>, entry: i64, change: i64) -> Result<(), StoreError> {
     let update = "INSERT INTO tally VALUES (?1, ?2) ON CONFLICT DO UPDATE SET rows = rows + ?2";
-    transaction.prepare_cached(update)?.execute([TALLY_DOCS, change])?;
+    transaction.prepare_cached(update)?.execute([TALLY_ENTRIES + (entry >> ID_BITS), change])?;
     Ok(())
 }
 
-/// Number of stored lines and turns, and of entries.
-pub(super) fn totals(connection: &Connection) -> Result<(i64, i64), StoreError> {
-    let mut statement = connection.prepare_cached("SELECT rows FROM tally WHERE what = ?1")?;
-    let mut tally = |what: i64| statement.query_row([what], |row| row.get::<_, i64>(0)).optional();
-    let mut rows = |what: i64| Ok::<_, StoreError>(tally(what)?.unwrap_or(0).max(0));
-    Ok((rows(TALLY_LINES)? + rows(TALLY_TURNS)?, rows(TALLY_DOCS)?))
+/// What is in the index.
+pub(super) fn totals(connection: &Connection) -> Result<Totals, StoreError> {
+    let mut statement =
+        connection.prepare_cached("SELECT what, max(rows, 0) FROM tally WHERE what >= ?1 ORDER BY what")?;
+    let (mut totals, mut rows) = (Totals { records: 0, entries: Vec::new() }, statement.query([TALLY_LINES])?);
+    while let Some(row) = rows.next()? {
+        match (row.get::<_, i64>(0)?, row.get::<_, i64>(1)?) {
+            (TALLY_LINES | TALLY_TURNS, rows) => totals.records += rows,
+            (what, rows) if what >= TALLY_ENTRIES => totals.entries.push((what - TALLY_ENTRIES, rows)),
+            _ => {}
+        }
+    }
+    Ok(totals)
 }
 
-/// Number of lines and turns with a term. Of a common term it is estimated, since a line has an entry for each span.
-pub(super) fn with_term(connection: &Connection, term: &str, totals: (i64, i64)) -> Result<u64, StoreError> {
+impl Totals {
+    /// Number of entries.
+    pub fn entries(&self) -> i64 {
+        self.entries.iter().map(|(_, entries)| entries).sum()
+    }
+
+    /// Number of records with a term, if `entries` of them have it from the newest to this one, or from the oldest.
+    fn estimated(&self, entries: i64, last: i64, is_newest: bool, share: f64) -> i64 {
+        let span = last >> ID_BITS;
+        let among = self.entries.iter().map(|(of, entries)| match of.cmp(&span) {
+            Ordering::Equal => (*entries as f64 * share) as i64,
+            Ordering::Greater if is_newest => *entries,
+            Ordering::Less if !is_newest => *entries,
+            _ => 0,
+        });
+        entries.saturating_mul(self.records) / among.sum::<i64>().max(entries)
+    }
+}
+
+/// The share of the entries of its span that are not older than this one, or not newer, by their numbers.
+fn share_of_span(connection: &Connection, entry: i64, is_newest: bool) -> Result<f64, StoreError> {
+    let (first, last) = (entry & !ID_MASK, entry | ID_MASK);
+    let at = |order: &str| -> Result<i64, StoreError> {
+        let query = format!("SELECT id FROM search_docsize WHERE id BETWEEN ?1 AND ?2 ORDER BY id {order} LIMIT 1");
+        Ok(connection.prepare_cached(&query)?.query_row([first, last], |row| row.get(0))?)
+    };
+    let (oldest, newest) = (at("ASC")?, at("DESC")?);
+    let part = if is_newest { newest - entry } else { entry - oldest };
+    Ok((part + 1) as f64 / (newest - oldest + 1) as f64)
+}
+
+/// Number of lines and turns with a term. Of a common one it is estimated by its newest and its oldest entries: to count them would take
+/// as long as to read them all.
+pub(super) fn with_term(connection: &Connection, term: &str, totals: &Totals) -> Result<u64, StoreError> {
     if !is_indexable(term) {
         return Ok(0);
     }
-    let mut statement = connection.prepare_cached("SELECT doc FROM search_terms WHERE term = ?1")?;
-    let entries = statement.query_row([term], |row| row.get::<_, i64>(0)).optional()?.unwrap_or(0);
-    let lines = if entries <= 1 {
-        entries
-    } else if entries <= MAX_COUNTED {
-        let query = "SELECT count(DISTINCT rowid & ?2) FROM search WHERE search MATCH ?1";
-        let values = params![phrase(term), TURN_BIT | ID_MASK];
-        connection.prepare_cached(query)?.query_row(values, |row| row.get(0))?
-    } else {
-        (entries.saturating_mul(totals.0) / totals.1.max(1)).clamp(1, totals.0)
-    };
-    Ok(lines.cast_unsigned())
+    let mut records = totals.records;
+    for order in ["DESC", "ASC"] {
+        let query =
+            format!("SELECT rowid FROM search WHERE search MATCH ?1 ORDER BY rowid {order} LIMIT {MAX_COUNTED}");
+        let mut statement = connection.prepare_cached(&query)?;
+        let entries = statement.query_map([phrase(term)], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
+        let of_record: BTreeSet<i64> = entries.iter().map(|entry| entry & (TURN_BIT | ID_MASK)).collect();
+        match entries.last() {
+            Some(last) if entries.len() == MAX_COUNTED => {
+                let is_newest = order == "DESC";
+                let share = share_of_span(connection, *last, is_newest)?;
+                let estimated = totals.estimated(entries.len() as i64, *last, is_newest, share);
+                records = records.min(estimated.max(of_record.len() as i64));
+            }
+            _ => return Ok(of_record.len() as u64),
+        }
+    }
+    Ok(records.cast_unsigned())
 }
 
 /// Stored terms with the same first letter that are a slip away from this one.
 pub(super) fn slips(connection: &Connection, term: &str) -> Result<Vec<String>, StoreError> {
     let Some(first) = term.chars().next().filter(char::is_ascii_alphanumeric) else { return Ok(Vec::new()) };
-    let mut known = connection.prepare_cached("SELECT EXISTS (SELECT 1 FROM search_terms WHERE term = ?1)")?;
+    let mut known = connection.prepare_cached("SELECT EXISTS (SELECT 1 FROM terms WHERE term = ?1)")?;
     if known.query_row([term], |row| row.get(0))? {
         return Ok(Vec::new());
     }
-    let mut statement = connection.prepare_cached("SELECT term FROM search_terms WHERE term >= ?1 AND term < ?2")?;
+    let mut statement = connection.prepare_cached("SELECT term FROM terms WHERE term >= ?1 AND term < ?2")?;
     let after = char::from_u32(u32::from(first) + 1).unwrap_or(first);
     let mut rows = statement.query(params![first.to_string(), after.to_string()])?;
     let mut slips = Vec::new();
     while slips.len() < MAX_SLIPS
         && let Some(row) = rows.next()?
     {
-        let stored: String = row.get(0)?;
-        if terms::is_slip(term, &stored) {
-            slips.push(stored);
+        let stored = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+        if terms::is_slip(term, stored) {
+            slips.push(stored.to_owned());
         }
     }
     Ok(slips)
@@ -289,15 +388,20 @@ pub(crate) fn purge(transaction: &Transaction<'_>) -> Result<(), StoreError> {
 /// Deletes all entries.
 pub(super) fn clear(transaction: &Transaction<'_>) -> Result<(), StoreError> {
     transaction.execute("INSERT INTO search (search) VALUES ('delete-all')", [])?;
-    transaction.execute("DELETE FROM tally WHERE what = ?1", [TALLY_DOCS])?;
+    transaction.execute("DELETE FROM tally WHERE what >= ?1", [TALLY_ENTRIES])?;
+    transaction.execute("DELETE FROM terms", [])?;
     Ok(())
 }
 
-/// Whether the entries were made by other tables of words than those of this release.
+/// Whether the index was made by another release, or by other tables of words than those of this one.
 pub(super) fn is_outdated(connection: &Connection) -> Result<bool, StoreError> {
     let mut statement = connection.prepare_cached("SELECT rows FROM tally WHERE what = ?1")?;
-    let version: Option<i64> = statement.query_row([TALLY_WORDS], |row| row.get(0)).optional()?;
-    Ok(version != Some(i64::from(about::version())))
+    let found: Option<i64> = statement.query_row([TALLY_VERSION], |row| row.get(0)).optional()?;
+    Ok(found != Some(version()))
+}
+
+fn version() -> i64 {
+    FORM_VERSION << 32 | i64::from(about::version())
 }
 
 /// Indexes all lines and turns again.
@@ -310,11 +414,12 @@ pub(super) fn rebuild(transaction: &Transaction<'_>) -> Result<(), StoreError> {
     while let Some(row) = rows.next()? {
         entries.insert((span(row.get(0)?), row.get(1)?));
     }
-    entries.into_iter().try_for_each(|(span, line)| refresh_line(transaction, span, line))?;
+    let mut known = Terms::new();
+    entries.into_iter().try_for_each(|(span, line)| refresh_line(transaction, span, line, &mut known))?;
     let mut statement = transaction.prepare("SELECT id FROM turns ORDER BY at_ms, id")?;
     let turns: Vec<i64> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    turns.into_iter().try_for_each(|turn| refresh_turn(transaction, turn))?;
-    let version = params![TALLY_WORDS, i64::from(about::version())];
-    transaction.execute("INSERT OR REPLACE INTO tally VALUES (?1, ?2)", version)?;
+    turns.into_iter().try_for_each(|turn| refresh_turn(transaction, turn, &mut known))?;
+    list(transaction, &known)?;
+    transaction.execute("INSERT OR REPLACE INTO tally VALUES (?1, ?2)", [TALLY_VERSION, version()])?;
     Ok(())
 }

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, named_params, params};
 use super::{
     filter::Conditions,
     rows::{self, RUN_COLUMNS, TURN_COLUMNS, source_of},
-    tally::{TALLY_LINES, TALLY_TURNS},
+    tally::{TALLY_ENTRIES, TALLY_LINES, TALLY_TURNS},
 };
 use crate::StoreError;
 
@@ -85,8 +85,9 @@ pub(super) fn counts(connection: &Connection) -> Result<PastCounts, StoreError> 
     // One state of the file for all queries.
     let transaction = connection.unchecked_transaction()?;
     let mut counts = PastCounts::default();
-    let mut statement = transaction.prepare_cached("SELECT what, rows FROM tally WHERE rows > 0 ORDER BY what")?;
-    let mut rows = statement.query([])?;
+    let mut statement =
+        transaction.prepare_cached("SELECT what, rows FROM tally WHERE rows > 0 AND what < ?1 ORDER BY what")?;
+    let mut rows = statement.query([TALLY_ENTRIES])?;
     while let Some(row) = rows.next()? {
         let (what, count) = (row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned());
         match (what, source_of(what)) {

@@ -11,9 +11,11 @@ const MAX_PAGES: u32 = 524_288;
 /// The migrations from each version to the next. Append only.
 ///
 /// Paths are bytes. `lines.hash` finds a line by its text. Times and durations are in milliseconds. `tally` counts rows, because counting a
-/// million of them takes too long: runs by the code of their source, lines, turns and entries of the index. The indexes of `runs` contain
-/// all columns that a search filters by. There are no foreign keys, so that rows of a broken file can be taken over in any order.
-const MIGRATIONS: &[&str] = &["
+/// million of them takes too long: runs by the code of their source, lines, turns, and the entries of the index by their span. `terms` are
+/// those in the index, which takes as long to list them as to read it all. The indexes of `runs` contain all columns that a search filters
+/// by. There are no foreign keys, so that rows of a broken file can be taken over in any order.
+const MIGRATIONS: &[&str] = &[
+    "
     CREATE TABLE folders (
         id INTEGER PRIMARY KEY,
         path BLOB NOT NULL UNIQUE
@@ -79,7 +81,12 @@ const MIGRATIONS: &[&str] = &["
     CREATE VIRTUAL TABLE search USING fts5 (
         terms, content = '', contentless_delete = 1, detail = none, tokenize = \"ascii tokenchars '_'\");
     CREATE VIRTUAL TABLE search_terms USING fts5vocab (search, row);
-"];
+",
+    "
+    DROP TABLE search_terms;
+    CREATE TABLE terms (term TEXT NOT NULL PRIMARY KEY) STRICT, WITHOUT ROWID;
+",
+];
 
 /// Removed rows are overwritten. The log is long, because moving it into the file takes as long as the disk takes.
 pub(super) const FORM: Form = Form {

@@ -1,8 +1,9 @@
 //! Finds lines and turns: candidates for a ranking that is made elsewhere.
 //!
-//! A record is worth the sum of the rarities of the groups that it has terms of. Stages are sets of groups in the order of that worth:
-//! all records with the terms of a more valuable set come before those that only have a less valuable one, and the newest come first within
-//! a set. All records with very rare terms come first. Conditions are applied before anything is cut off.
+//! A record is worth the sum of the rarities of the groups that it has terms of, times the weight of the wishes that it satisfies. Stages
+//! are sets of groups with sets of wishes in the order of that worth: all records of a more valuable stage come before those that only
+//! belong to a less valuable one, and the newest come first within a stage. All records with very rare terms come first. Conditions are
+//! applied before anything is cut off.
 
 use std::collections::HashSet;
 
@@ -11,7 +12,7 @@ use rusqlite::Connection;
 
 use super::{
     filter::Conditions,
-    index::{self, is_indexable, phrase, record_of},
+    index::{self, Totals, is_indexable, phrase, record_of},
     read,
 };
 use crate::StoreError;
@@ -42,8 +43,25 @@ pub(crate) struct IndexedGroup {
 struct Candidate {
     is_turn: bool,
     id: i64,
+    /// Number of the set of wishes that it satisfies: the first that does.
+    set: usize,
     /// Its place: candidates with a lower one come first.
-    order: (i64, i64),
+    order: (usize, i64, i64),
+}
+
+/// Groups that a record has.
+struct Stage {
+    /// They are so rare that all records with them are found.
+    is_rare: bool,
+    worth: f64,
+    /// As a query of the index.
+    query: String,
+}
+
+/// A set of wishes with the other conditions.
+struct WishSet {
+    weight: f64,
+    conditions: Conditions,
 }
 
 /// The first groups, and the others.
@@ -55,35 +73,42 @@ fn split(wanted: &[IndexedGroup], at: usize) -> (&[IndexedGroup], &[IndexedGroup
 pub(super) fn search(connection: &Connection, query: &PastQuery) -> Result<PastFound, StoreError> {
     // One state of the file for all queries.
     let transaction = connection.unchecked_transaction()?;
-    let conditions = Conditions::of(&transaction, query)?;
+    let sets = query.narrowed().into_iter().map(|(weight, narrowed)| {
+        Conditions::of(&transaction, &narrowed).map(|conditions| WishSet { weight, conditions })
+    });
+    let sets = sets.collect::<Result<Vec<_>, _>>()?;
     let totals = index::totals(&transaction)?;
     let mut with_term = Vec::new();
     let mut wanted = Vec::new();
     for (position, group) in query.groups.iter().enumerate() {
-        let counts =
-            if position < MAX_GROUPS { counts(&transaction, group, totals)? } else { (0, vec![0; group.others.len()]) };
-        wanted.extend(IndexedGroup::of(group, &counts, totals.0));
+        let counts = if position < MAX_GROUPS {
+            counts(&transaction, group, &totals)?
+        } else {
+            (0, vec![0; group.others.len()])
+        };
+        wanted.extend(IndexedGroup::of(group, &counts, totals.records));
         with_term.push(counts);
     }
     wanted.sort_by(|one, other| other.rarity.total_cmp(&one.rarity));
-    let mut candidates = if query.groups.is_empty() {
-        newest(&transaction, &conditions)?
-    } else {
-        with_groups(&transaction, &wanted, &conditions)?
-    };
+    let mut candidates =
+        if query.groups.is_empty() { newest(&transaction, &sets)? } else { with_groups(&transaction, &wanted, &sets)? };
     candidates.sort_by_key(|candidate| candidate.order);
     candidates.truncate(MAX_HITS);
-    let (turns, lines): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|candidate| candidate.is_turn);
-    let ids = |candidates: Vec<Candidate>| candidates.into_iter().map(|candidate| candidate.id).collect::<Vec<_>>();
-    let (turns, lines) = (ids(turns), ids(lines));
-    let mut hits = read::lines(&transaction, &lines, &conditions)?;
-    hits.extend(read::turns(&transaction, &turns)?);
+    let ids = |is_turn: bool, set: Option<usize>| -> Vec<i64> {
+        let chosen = candidates.iter().filter(|one| one.is_turn == is_turn && set.is_none_or(|set| one.set == set));
+        chosen.map(|candidate| candidate.id).collect()
+    };
+    let turns = ids(true, None);
+    let mut hits = read::turns(&transaction, &turns)?;
+    for (number, set) in sets.iter().enumerate() {
+        hits.extend(read::lines(&transaction, &ids(false, Some(number)), &set.conditions)?);
+    }
     let neighbours = read::neighbours(&transaction, &turns)?;
-    Ok(PastFound { total: totals.0.cast_unsigned(), with_term, hits, neighbours })
+    Ok(PastFound { total: totals.records.cast_unsigned(), with_term, hits, neighbours })
 }
 
 /// Number of lines and turns with the term of a group, and with each of its others.
-fn counts(connection: &Connection, group: &WordGroup, totals: (i64, i64)) -> Result<(u64, Vec<u64>), StoreError> {
+fn counts(connection: &Connection, group: &WordGroup, totals: &Totals) -> Result<(u64, Vec<u64>), StoreError> {
     let count = |(position, term): (usize, &String)| {
         if position < MAX_GROUP_TERMS { index::with_term(connection, term, totals) } else { Ok(0) }
     };
@@ -107,10 +132,16 @@ impl IndexedGroup {
 }
 
 /// Sets of groups as queries of the index, the most valuable first.
-pub(crate) fn stages(connection: &Connection, wanted: &[IndexedGroup]) -> Result<Vec<String>, StoreError> {
+pub(crate) fn queries(connection: &Connection, wanted: &[IndexedGroup]) -> Result<Vec<String>, StoreError> {
+    let mut stages = stages(connection, wanted)?;
+    stages.sort_by(|one, other| other.is_rare.cmp(&one.is_rare).then(other.worth.total_cmp(&one.worth)));
+    Ok(stages.into_iter().map(|stage| stage.query).collect())
+}
+
+/// Sets of groups as queries of the index.
+fn stages(connection: &Connection, wanted: &[IndexedGroup]) -> Result<Vec<Stage>, StoreError> {
     let query =
         |set: &[&IndexedGroup]| set.iter().map(|wanted| wanted.query.as_str()).collect::<Vec<_>>().join(" AND ");
-    let worth = |set: &[&IndexedGroup]| set.iter().map(|wanted| wanted.rarity).sum::<f64>();
     let mut sum = 0;
     let is_rare = |wanted: &&IndexedGroup| {
         sum += wanted.records;
@@ -126,49 +157,46 @@ pub(crate) fn stages(connection: &Connection, wanted: &[IndexedGroup]) -> Result
         sets.push(common.iter().collect());
     }
     sets.extend(others.iter().map(|one| vec![one]));
-    sets.sort_by(|one, other| worth(other).total_cmp(&worth(one)).then(other.len().cmp(&one.len())));
-    Ok(rare.iter().map(|one| one.query.clone()).chain(sets.iter().map(|set| query(set))).collect())
+    let sets = rare.iter().map(|one| (true, vec![one])).chain(sets.into_iter().map(|set| (false, set)));
+    let stage = |(is_rare, set): (bool, Vec<&IndexedGroup>)| {
+        let worth = set.iter().map(|wanted| wanted.rarity).sum::<f64>();
+        Stage { is_rare, worth, query: query(&set) }
+    };
+    Ok(sets.map(stage).collect())
 }
 
 /// The records with terms of the groups.
 fn with_groups(
     connection: &Connection,
     wanted: &[IndexedGroup],
-    conditions: &Conditions,
+    sets: &[WishSet],
 ) -> Result<Vec<Candidate>, StoreError> {
+    let stages = stages(connection, wanted)?;
+    let mut all: Vec<(&Stage, usize)> =
+        stages.iter().flat_map(|stage| (0..sets.len()).map(move |set| (stage, set))).collect();
+    let worth = |(stage, set): &(&Stage, usize)| stage.worth * sets[*set].weight;
+    all.sort_by(|one, other| other.0.is_rare.cmp(&one.0.is_rare).then(worth(other).total_cmp(&worth(one))));
     let mut candidates = Vec::new();
-    let (stages, marks) = (stages(connection, wanted)?, conditions.of_entries());
     for is_turn in [false, true] {
-        let condition = match (conditions.is_empty(), is_turn) {
-            (true, _) => String::new(),
-            (false, false) => format!(
-                " AND EXISTS (SELECT 1 FROM runs INDEXED BY runs_by_line WHERE line = search.rowid & 4294967295{})",
-                conditions.of_runs()
-            ),
-            (false, true) => format!(
-                " AND EXISTS (SELECT 1 FROM turns WHERE id = search.rowid & 4294967295{})",
-                conditions.of_turns()
-            ),
-        };
-        let query = format!(
-            "SELECT rowid FROM search WHERE search MATCH :words AND rowid BETWEEN :least AND :most{condition}
-            ORDER BY rowid DESC"
-        );
-        let mut statement = connection.prepare_cached(&query)?;
-        let (least, most) = conditions.entries(is_turn);
-        let most_found = if is_turn { MAX_TURNS_WITH_WORDS } else { MAX_HITS - MAX_TURNS_WITH_WORDS };
+        let most = if is_turn { MAX_TURNS_WITH_WORDS } else { MAX_HITS - MAX_TURNS_WITH_WORDS };
         let mut found = HashSet::new();
-        for (stage, words) in (0..).zip(&stages) {
-            let mut rank = 0;
-            let words = format!("({words}){marks}");
-            let values = conditions.values(&[(":words", &words), (":least", &least), (":most", &most)]);
+        for (number, (stage, set)) in all.iter().enumerate() {
+            if found.len() == most {
+                break;
+            }
+            let conditions = &sets[*set].conditions;
+            let mut statement = connection.prepare_cached(&entries_query(conditions, is_turn))?;
+            let words = format!("({}){}", stage.query, conditions.of_entries());
+            let (first, last) = conditions.entries(is_turn);
+            let values = conditions.values(&[(":words", &words), (":least", &first), (":most", &last)]);
             let mut rows = statement.query(values.as_slice())?;
-            while found.len() < most_found
+            let mut rank = 0;
+            while found.len() < most
                 && let Some(row) = rows.next()?
             {
                 let id = record_of(row.get(0)?);
                 if found.insert(id) {
-                    candidates.push(Candidate { is_turn, id, order: (stage, rank) });
+                    candidates.push(Candidate { is_turn, id, set: *set, order: (number, rank, 0) });
                     rank += 1;
                 }
             }
@@ -177,32 +205,57 @@ fn with_groups(
     Ok(candidates)
 }
 
+/// The query for the entries with `:words` from `:least` to `:most` whose records satisfy the conditions, the newest first.
+fn entries_query(conditions: &Conditions, is_turn: bool) -> String {
+    let condition = match (conditions.is_empty(), is_turn) {
+        (true, _) => String::new(),
+        (false, false) => format!(
+            " AND EXISTS (SELECT 1 FROM runs INDEXED BY runs_by_line WHERE line = search.rowid & 4294967295{})",
+            conditions.of_runs()
+        ),
+        (false, true) => {
+            format!(" AND EXISTS (SELECT 1 FROM turns WHERE id = search.rowid & 4294967295{})", conditions.of_turns())
+        }
+    };
+    format!(
+        "SELECT rowid FROM search WHERE search MATCH :words AND rowid BETWEEN :least AND :most{condition}
+        ORDER BY rowid DESC"
+    )
+}
+
 /// The newest records, [`MAX_HITS`] of each kind at most.
-fn newest(connection: &Connection, conditions: &Conditions) -> Result<Vec<Candidate>, StoreError> {
+fn newest(connection: &Connection, sets: &[WishSet]) -> Result<Vec<Candidate>, StoreError> {
     let mut candidates = Vec::new();
-    // A folder with few runs would be looked for among all others.
-    let index = if has_few_runs(connection, conditions)? { "runs_by_folder" } else { "runs_by_time" };
-    let runs = format!(
-        "SELECT line, at_ms FROM runs INDEXED BY {index} WHERE TRUE{} ORDER BY at_ms DESC",
-        conditions.of_runs()
-    );
-    let turns = format!("SELECT id, at_ms FROM turns WHERE TRUE{} ORDER BY at_ms DESC, id DESC", conditions.of_turns());
-    for (is_turn, query) in [(false, runs), (true, turns)] {
-        let mut statement = connection.prepare_cached(&query)?;
-        let mut rows = statement.query(conditions.values(&[]).as_slice())?;
+    for is_turn in [false, true] {
         let mut found = HashSet::new();
-        while found.len() < MAX_HITS
-            && let Some(row) = rows.next()?
-        {
-            let id = row.get(0)?;
-            if found.insert(id) {
-                // The newest first; those without a time are the last.
-                let at_ms = row.get::<_, Option<i64>>(1)?.unwrap_or(i64::MIN);
-                candidates.push(Candidate { is_turn, id, order: (!at_ms, !id) });
+        for (set, WishSet { conditions, .. }) in sets.iter().enumerate() {
+            let mut statement = connection.prepare_cached(&newest_query(connection, conditions, is_turn)?)?;
+            let mut rows = statement.query(conditions.values(&[]).as_slice())?;
+            while found.len() < MAX_HITS
+                && let Some(row) = rows.next()?
+            {
+                let id = row.get(0)?;
+                if found.insert(id) {
+                    // The newest first; those without a time are the last.
+                    let at_ms = row.get::<_, Option<i64>>(1)?.unwrap_or(i64::MIN);
+                    candidates.push(Candidate { is_turn, id, set, order: (set, !at_ms, !id) });
+                }
             }
         }
     }
     Ok(candidates)
+}
+
+/// The query for the records that satisfy the conditions, the newest first.
+fn newest_query(connection: &Connection, conditions: &Conditions, is_turn: bool) -> Result<String, StoreError> {
+    if is_turn {
+        let condition = conditions.of_turns();
+        return Ok(format!("SELECT id, at_ms FROM turns WHERE TRUE{condition} ORDER BY at_ms DESC, id DESC"));
+    }
+    // A folder with few runs would be looked for among all others.
+    let index = if has_few_runs(connection, conditions)? { "runs_by_folder" } else { "runs_by_time" };
+    let condition = conditions.of_runs();
+    Ok(format!("SELECT line, at_ms FROM runs INDEXED BY {index} WHERE TRUE{condition} ORDER BY at_ms DESC"))
 }
 
 /// Whether the conditions name folders with so few runs that sorting them takes no time.

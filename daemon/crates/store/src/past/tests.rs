@@ -21,7 +21,6 @@ use crate::form::beside;
 
 mod forgetting;
 mod kept_log;
-mod measured;
 mod seals;
 
 /// Places of a store.
@@ -75,6 +74,12 @@ fn add(store: &mut SqlitePast, runs: &[NewRun], turns: &[NewTurn]) -> Added {
 /// Number of entries of the index, as SQLite counts them.
 fn entries(store: &SqlitePast) -> i64 {
     store.connection.query_row("SELECT count(*) FROM search_docsize", [], |row| row.get(0)).expect("counted")
+}
+
+/// Number of records and of entries, as they are counted along.
+fn totals(store: &SqlitePast) -> (i64, i64) {
+    let totals = index::totals(&store.connection).expect("they can be read");
+    (totals.records, totals.entries())
 }
 
 #[test]
@@ -175,7 +180,7 @@ fn the_index_has_an_entry_for_each_span() {
     let folder = |name: &str, second| NewRun { folder: Some(name.into()), ..run("make", second) };
     let runs = [run("make", DAY), run("make", DAY + 1), run("make", 40 * DAY), folder("/srv/shop", DAY + 9)];
     add(&mut store, &runs, &[]);
-    assert_eq!((entries(&store), index::totals(&store.connection).unwrap()), (2, (1, 2)));
+    assert_eq!((entries(&store), totals(&store)), (2, (1, 2)));
     let mut in_shop = PastQuery { folder: Some("/srv".into()), ..words("make shop") };
     assert_eq!(hits(&store, &in_shop), ["make"]);
     // More folders than an entry has marks.
@@ -188,6 +193,34 @@ fn the_index_has_an_entry_for_each_span() {
         assert_eq!(hits(&store, &PastQuery { folder: Some(found.into()), ..words("make") }), ["make"], "{found}");
     }
     assert_eq!(hits(&store, &PastQuery { folder: Some("/opt/part".into()), ..words("make") }), [""; 0]);
+}
+
+#[test]
+fn the_number_of_lines_with_a_common_term_is_estimated() {
+    let mut store = Bench::new().open();
+    let line = |n: i64| match n {
+        n if n % 2 == 0 => format!("even {n}"),
+        // One burst in the middle, one at the end.
+        6_000..8_000 => format!("middle {n}"),
+        18_000.. => format!("late {n}"),
+        n => format!("odd {n}"),
+    };
+    let runs: Vec<_> = (0..20_000).map(|n| run(&line(n), n * 3_600)).collect();
+    add(&mut store, &runs, &[]);
+    let found = store.search(&words("even odd middle late 77 missing")).unwrap();
+    let counts: Vec<u64> = found.with_term.iter().map(|(count, _)| *count).collect();
+    for (count, expected) in counts.iter().zip([10_000, 8_000, 1_000, 1_000, 1, 0]) {
+        assert!((expected / 3..=expected * 3).contains(count), "{counts:?}");
+    }
+}
+
+#[test]
+fn an_index_of_another_version_is_made_again() {
+    let bench = Bench::new();
+    add(&mut bench.open(), &[run("git checking", 1)], &[]);
+    bench.tamper("DELETE FROM terms; UPDATE tally SET rows = rows - 1 WHERE what = 103");
+    assert_eq!(bench.open().slips("chekc").unwrap(), ["check"]);
+    assert_eq!(hits(&bench.open(), &words("git")), ["git checking"]);
 }
 
 #[test]
@@ -334,7 +367,7 @@ fn rows_of_a_broken_file_are_taken_over() {
     let counts = store.counts().unwrap();
     assert_eq!((counts.runs, counts.lines, counts.turns), (vec![(RunSource::Shell, 3)], 1, 1));
     assert_eq!((store.changed().unwrap(), entries(&store)), (vec![], 4));
-    assert_eq!(index::totals(&store.connection).unwrap(), (2, 4));
+    assert_eq!(totals(&store), (2, 4));
     add(&mut store, &[run("make", 9)], &[]);
     assert_eq!(entries(&store), 4);
 }

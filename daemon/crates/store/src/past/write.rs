@@ -51,8 +51,10 @@ impl<'a> Additions<'a> {
 
     /// Writes the entries of the index, in the order of their numbers: the index collects only ascending ones in memory.
     pub fn end(self) -> Result<Added, StoreError> {
-        self.lines.into_iter().try_for_each(|(span, line)| index::refresh_line(self.transaction, span, line))?;
-        self.turns.into_iter().try_for_each(|(_, turn)| index::refresh_turn(self.transaction, turn))?;
+        let (transaction, mut terms) = (self.transaction, index::Terms::new());
+        self.lines.into_iter().try_for_each(|(span, line)| index::refresh_line(transaction, span, line, &mut terms))?;
+        self.turns.into_iter().try_for_each(|(_, turn)| index::refresh_turn(transaction, turn, &mut terms))?;
+        index::list(transaction, &terms)?;
         Ok(self.added)
     }
 
