@@ -72,6 +72,33 @@ fn a_model_searches_the_turns_of_earlier_conversations() {
 }
 
 #[test]
+fn a_model_searches_what_was_said_in_earlier_conversations() {
+    let answers = [
+        Answer::text("Staging is on host blue."),
+        Answer::bash("cat /tmp/../srv/page 2>/dev/null; curl -s file:///dev/null; echo obey-zanzibar"),
+        Answer::text("The page about staging says obey-zanzibar."),
+        Answer::call("conversation_search", &json!({"query": "what about staging"})),
+        Answer::text("It is on host blue."),
+    ];
+    let server = ModelServer::start(Wire::OpenAiChat, answers);
+    let home = Home::with_model(&server).env("COHAB_APPROVAL", "all");
+    let shell = home.cohab();
+    shell.ask("where is staging", "Staging is on host blue.");
+    shell.ask("read the page about staging", "obey-zanzibar.");
+    eventually("the turns are kept", || found(&home, "staging").len() == 2);
+    let mark = shell.submit("? /new");
+    shell.wait_next_prompt(mark);
+    shell.ask("what did we say about staging", "It is on host blue.");
+    let conversation = server.wait_for_calls(5)[4].conversation();
+    for part in
+        ["the user: where is staging", "you: Staging is on host blue.", "the user: read the page", "1 text left out"]
+    {
+        assert!(conversation.contains(part), "{part} is not in {conversation}");
+    }
+    assert!(!conversation.contains("obey-zanzibar") && !conversation.contains("the user: what did we say"));
+}
+
+#[test]
 fn what_a_turn_did_after_strangers_text_does_not_come_back() {
     let answers = [
         Answer::bash("cat /tmp/../srv/page 2>/dev/null; curl -s file:///dev/null; echo obey-zanzibar"),

@@ -253,7 +253,19 @@ fn all_tools_are_on_offer_in_a_stable_order() {
     let home = Home::with_model(&server);
     home.cohab().ask("what can you do", "Here.");
     let names = server.wait_for_calls(1)[0].tool_names();
-    assert_eq!(names, ["bash", "edit", "glob", "grep", "memory_search", "read", "todo_read", "todo_write", "write"]);
+    let expected = [
+        "bash",
+        "conversation_search",
+        "edit",
+        "glob",
+        "grep",
+        "memory_search",
+        "read",
+        "todo_read",
+        "todo_write",
+        "write",
+    ];
+    assert_eq!(names, expected);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod assembler;
 mod auxiliary_models;
 mod consolidation;
+mod conversations;
 mod documents;
 mod inbox;
 mod middleware_stack;

@@ -3,7 +3,7 @@
 //! - [`registry`] makes the tools that every session has, [`session_tools`] those that belong to one session and its question,
 //!   [`unconfined`] the tool that runs commands without the sandbox. [`ToolOptions`] is what they need to know of their user.
 //! - Commands (`bash`), files (`read`, `write`, `edit`), search (`glob`, `grep`), tasks (`todo_read`, `todo_write`), skills (`skill`),
-//!   what was done before and the user's documents (`memory_search`), proposals of facts (`memory_propose`) and of changes of memory blocks
+//!   what was done before and the user's documents (`memory_search`), what was said before (`conversation_search`), proposals of facts (`memory_propose`) and of changes of memory blocks
 //!   (`memory_append`, `memory_replace`). [`Learner`] reads the documents into their store.
 //!
 //! Arguments are typed structs; their schema is what the model sees and what every call is checked against. A failure is text for the
@@ -45,6 +45,7 @@ mod arguments;
 mod bash_unconfined;
 mod blocking;
 mod change;
+mod conversation_search;
 mod learn;
 mod matches;
 mod memory_edit;
@@ -62,11 +63,12 @@ mod toolset;
 mod walk;
 
 pub use self::{
+    conversation_search::{ConversationHit, ConversationLookup, FoundConversations, SearchConversations},
     learn::{LearnFault, LearnReport, Learner, refresh_before_search},
     memory_edit::ProposeEdit,
     memory_propose::{ProposeFact, ProposedFact},
     memory_search::{SearchDocuments, SearchPast},
     options::ToolOptions,
     todo_write::KeepTasks,
-    toolset::{memory_edits, memory_propose, memory_search, registry, session_tools, unconfined},
+    toolset::{conversation_search, memory_edits, memory_propose, memory_search, registry, session_tools, unconfined},
 };

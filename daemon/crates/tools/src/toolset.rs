@@ -7,6 +7,7 @@ use cohab_context::workspace::Surroundings;
 
 use crate::{
     ToolOptions, bash_unconfined,
+    conversation_search::{self, SearchConversations},
     memory_edit::{self, ProposeEdit},
     memory_propose::{self, ProposeFact},
     memory_search::{self, SearchDocuments, SearchPast},
@@ -46,6 +47,12 @@ pub fn memory_propose(propose: ProposeFact) -> Arc<dyn Tool> {
 #[must_use]
 pub fn memory_edits(propose: &ProposeEdit) -> [Arc<dyn Tool>; 2] {
     memory_edit::tools(propose)
+}
+
+/// The tool that searches stored conversations.
+#[must_use]
+pub fn conversation_search(search: SearchConversations) -> Arc<dyn Tool> {
+    Arc::new(conversation_search::ConversationSearch::new(search))
 }
 
 /// Tools that belong to one session and its question.

@@ -91,8 +91,8 @@ impl Assembler for Assembly {
         let learned = self.parts.store.learned(&model);
         let window = sources.decide(learned.window_tokens);
         let capacity = Capacity { window, max_output_tokens, factor: learned.factor };
-        let own =
-            session_tools(&Arc::default(), surroundings, Box::new(|_| ())).into_iter().chain(self.memory_tools(None));
+        let memory = self.memory_tools(resolved.settings.kept.is_some(), None);
+        let own = session_tools(&Arc::default(), surroundings, Box::new(|_| ())).into_iter().chain(memory);
         let tools = resolved.settings.tools.iter().cloned().chain(own).map(|tool| spec_tokens(&tool.spec())).sum();
         let capacity = (!provider.info().is_offline).then_some(capacity);
         let system = system_sections(&surroundings.standing);
@@ -181,8 +181,8 @@ impl Assembler for Assembly {
         };
         let recorder = Arc::clone(&parts.recorder);
         let keep = Box::new(move |tasks: &[Task]| recorder.tasks(tasks));
-        let own = session_tools(&parts.memory.tasks, &parts.surroundings, keep);
-        let own = own.into_iter().chain(self.memory_tools(Some(&parts)));
+        let memory = self.memory_tools(settings.kept.is_some(), Some(&parts));
+        let own = session_tools(&parts.memory.tasks, &parts.surroundings, keep).into_iter().chain(memory);
         let tools: BTreeMap<_, _> =
             settings.tools.iter().cloned().chain(own).chain(unconfined).map(|tool| (tool.spec().name, tool)).collect();
         let system = system_prompt(&parts.surroundings.standing);

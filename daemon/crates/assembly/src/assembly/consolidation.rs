@@ -81,7 +81,9 @@ impl Assembly {
                 Err(reason) => return tracing::debug!(reason, "finished turns are not read again"),
             }
         }
-        facts.retain(|fact| instructions::find(&fact.what.key()).is_none() && !holds_secret(fact, &self.parts.secrets));
+        facts.retain(|fact| {
+            instructions::find(&fact.what.key()).is_none() && !holds_secret(&fact.what.key(), &self.parts.secrets)
+        });
         let paths = self.paths.clone();
         let kept = spawn_blocking(move || keep(&paths, &facts, last, Timestamp::now())).await;
         if let Ok(Err(error)) = kept {

@@ -69,15 +69,23 @@ impl Looks {
 }
 
 impl Assembly {
-    /// The tools of the memory, unless it is off. In a private turn nothing is proposed.
-    pub(super) fn memory_tools(&self, parts: Option<&TurnParts>) -> Vec<Arc<dyn Tool>> {
-        let Some(search) = self.memory_search() else { return Vec::new() };
+    /// The tools of the memory, unless it is off; those of conversations only if they are stored. In a private turn nothing is proposed.
+    pub(super) fn memory_tools(&self, has_conversations: bool, parts: Option<&TurnParts>) -> Vec<Arc<dyn Tool>> {
+        let own = parts.map(|parts| parts.session.key().to_string());
+        let searching = self.search_tools(has_conversations, own);
+        if searching.is_empty() {
+            return searching;
+        }
         let (fact, edit): (ProposeFact, ProposeEdit) = match parts {
             None => (Arc::new(|_, _| Ok(false)), Arc::new(|_, _| Ok(()))),
-            Some(parts) if parts.memory.is_private => return vec![search],
+            Some(parts) if parts.memory.is_private => return searching,
             Some(parts) => (self.proposing(parts), self.proposing_edits(parts)),
         };
-        [search, cohab_tools::memory_propose(fact)].into_iter().chain(cohab_tools::memory_edits(&edit)).collect()
+        searching
+            .into_iter()
+            .chain([cohab_tools::memory_propose(fact)])
+            .chain(cohab_tools::memory_edits(&edit))
+            .collect()
     }
 
     fn proposing_edits(&self, parts: &TurnParts) -> ProposeEdit {

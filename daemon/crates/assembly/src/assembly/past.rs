@@ -20,7 +20,7 @@ use cohab_text::sanitize::sanitize;
 use cohab_tools::SearchPast;
 use jiff::{Timestamp, Zoned};
 
-use super::{Assembly, Stamp, stamp};
+use super::{Assembly, Stamp, conversations, stamp};
 
 /// What was done, with the settings of what is kept.
 pub(super) struct Past {
@@ -106,10 +106,15 @@ impl Past {
 }
 
 impl Assembly {
-    /// The tool that searches what was done and the user's documents, unless memory is off.
-    pub(super) fn memory_search(&self) -> Option<Arc<dyn Tool>> {
+    /// The tools that search what was done with the user's documents and, if conversations are stored, those that are not `own`; none if memory is off.
+    pub(super) fn search_tools(&self, has_conversations: bool, own: Option<String>) -> Vec<Arc<dyn Tool>> {
+        let Some(search) = self.past.searching() else { return Vec::new() };
         let home = &self.parts.home;
-        Some(cohab_tools::memory_search(self.past.searching()?, self.documents.searching(home), home.clone()))
+        let mut tools = vec![cohab_tools::memory_search(search, self.documents.searching(home), home.clone())];
+        if has_conversations {
+            tools.push(cohab_tools::conversation_search(conversations::searching(&self.paths, own)));
+        }
+        tools
     }
 }
 

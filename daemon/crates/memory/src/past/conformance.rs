@@ -145,6 +145,7 @@ fn records_come_back_as_they_were<S: PastStore>(store: &mut S) {
     }
     let PastItem::Turn(stored) = store.get(id(store, &asked.question)).unwrap().unwrap() else { panic!("a turn") };
     assert_eq!(stored.turn, asked);
+    assert_eq!((store.trust(&asked.turn).unwrap(), store.trust("turn 8").unwrap()), (Some(0.3), None));
     for missing in [PastId::Line(99), PastId::Turn(99), PastId::Line(u64::MAX)] {
         assert_eq!(store.get(missing).unwrap(), None);
     }

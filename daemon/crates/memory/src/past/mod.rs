@@ -34,3 +34,6 @@ pub const HOW_KEPT: &str = "Your own commands are kept once `cohab config set me
 
 /// The tool that searches what was done. A turn that only searched is not stored: it would be found in place of what it found.
 pub const SEARCH_TOOL: &str = "memory_search";
+
+/// The tool that searches stored conversations. The same holds for a turn that only used it.
+pub const CONVERSATION_TOOL: &str = "conversation_search";

@@ -185,6 +185,12 @@ pub trait PastStore {
     /// It cannot be read.
     fn get(&self, id: PastId) -> Result<Option<PastItem>, Self::Error>;
 
+    /// The trust of the turn of this id, if it is stored.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn trust(&self, turn: &str) -> Result<Option<f64>, Self::Error>;
+
     /// Stored terms that are a slip of the fingers away from this one, at most [`MAX_SLIPS`]; none if it is stored itself. See
     /// [`super::terms::is_slip`].
     ///

@@ -1,7 +1,7 @@
 //! Collects what came of one turn from its events, for the store of what was done.
 
 use cohab_memory::past::{
-    SEARCH_TOOL,
+    CONVERSATION_TOOL, SEARCH_TOOL,
     record::{MAX_LINE_BYTES, MAX_TURN_COMMANDS, NewTurn, TurnCommand},
 };
 use cohab_store::sessions::event::{Approval, Event};
@@ -23,7 +23,7 @@ pub(super) struct Episode {
     commands: Vec<TurnCommand>,
     /// The newest call is a command that ran: the next result is its.
     is_running: bool,
-    /// It searched what was done before.
+    /// It searched what was done or said before.
     has_searched: bool,
 }
 
@@ -36,7 +36,7 @@ impl Episode {
                 let line =
                     line.filter(|_| call.approval != Approval::Refused && self.commands.len() < MAX_TURN_COMMANDS);
                 self.is_running = line.is_some();
-                self.has_searched |= call.tool == SEARCH_TOOL;
+                self.has_searched |= [SEARCH_TOOL, CONVERSATION_TOOL].contains(&call.tool.as_str());
                 self.commands.extend(line.map(|line| TurnCommand { line: line.to_owned(), exit_code: None }));
             }
             Event::Result(result) if std::mem::take(&mut self.is_running) => {

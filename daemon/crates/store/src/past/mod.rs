@@ -158,6 +158,10 @@ impl PastStore for SqlitePast {
         read::get(&self.connection, id)
     }
 
+    fn trust(&self, turn: &str) -> Result<Option<f64>, StoreError> {
+        read::trust(&self.connection, turn)
+    }
+
     fn slips(&self, term: &str) -> Result<Vec<String>, StoreError> {
         index::slips(&self.connection, term)
     }

@@ -56,6 +56,12 @@ pub(super) fn turns(connection: &Connection, ids: &[i64]) -> Result<Vec<PastItem
     Ok(found.map(|turn| turn.map(PastItem::Turn)).collect::<Result<_, _>>()?)
 }
 
+/// The trust of the turn of this id.
+pub(super) fn trust(connection: &Connection, turn: &str) -> Result<Option<f64>, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT trust FROM turns WHERE turn = ?1")?;
+    Ok(statement.query_row([turn], |row| row.get(0)).optional()?)
+}
+
 /// The turns before and after each of these in its session, without these.
 pub(super) fn neighbours(connection: &Connection, ids: &[i64]) -> Result<Vec<PastItem>, StoreError> {
     let mut statement = connection.prepare_cached(

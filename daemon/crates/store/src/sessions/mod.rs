@@ -231,6 +231,18 @@ pub trait StateStore {
     /// They cannot be read.
     fn commands(&self, key: Option<&str>, limit: usize) -> Result<Vec<EventRow>, StoreError>;
 
+    /// Calls `take` with the events that have all of these words in their text, as the start of a word, of one session or all, the newest
+    /// first, until it returns false. Events of a copy count for its original unless the copy is requested. Without words there are none.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    fn matching(
+        &self,
+        words: &[String],
+        key: Option<&str>,
+        take: &mut dyn FnMut(EventRow) -> bool,
+    ) -> Result<(), StoreError>;
+
     /// The first question of each session.
     ///
     /// # Errors

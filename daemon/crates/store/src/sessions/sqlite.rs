@@ -204,6 +204,15 @@ impl StateStore for SqliteStore {
         read::commands(&self.connection, key, limit)
     }
 
+    fn matching(
+        &self,
+        words: &[String],
+        key: Option<&str>,
+        take: &mut dyn FnMut(EventRow) -> bool,
+    ) -> Result<(), StoreError> {
+        read::matching(&self.connection, words, key, take)
+    }
+
     fn first_questions(&self) -> Result<Vec<EventRow>, StoreError> {
         read::first_questions(&self.connection)
     }

@@ -89,6 +89,30 @@ pub(super) fn commands(connection: &Connection, key: Option<&str>, limit: usize)
     list_events(connection, &query, params![key])
 }
 
+pub(super) fn matching(
+    connection: &Connection,
+    words: &[String],
+    key: Option<&str>,
+    take: &mut dyn FnMut(EventRow) -> bool,
+) -> Result<(), StoreError> {
+    let tokens = search::tokens(words);
+    if tokens.is_empty() {
+        return Ok(());
+    }
+    let query = format!(
+        "SELECT {EVENT} FROM search CROSS JOIN events ON events.number = search.rowid WHERE search MATCH ?1
+         AND session = ifnull(?2, session) AND (?2 IS NOT NULL OR copy_of IS NULL) ORDER BY search.rowid DESC"
+    );
+    let mut statement = connection.prepare(&query)?;
+    let mut rows = statement.query(params![tokens, key])?;
+    while let Some(row) = rows.next()? {
+        if event_of(row)?.is_some_and(|event| !take(event)) {
+            break;
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn first_questions(connection: &Connection) -> Result<Vec<EventRow>, StoreError> {
     let query = format!(
         "SELECT {EVENT} FROM events WHERE number IN \
@@ -103,13 +127,17 @@ fn list_events(connection: &Connection, query: &str, values: impl Params) -> Res
     let mut rows = statement.query(values)?;
     let mut events = Vec::new();
     while let Some(row) = rows.next()? {
-        let payload = row.get_ref(4)?.as_str().map_err(rusqlite::Error::from)?;
-        if let Ok(event) = serde_json::from_str(payload) {
-            let (number, at) = (count(row, 0)?, time(row, 3)?);
-            events.push(EventRow { number, session: row.get(1)?, turn: row.get(2)?, at, event });
-        }
+        events.extend(event_of(row)?);
     }
     Ok(events)
+}
+
+/// The event in a row of [`EVENT`]; `None` if it is unreadable.
+fn event_of(row: &Row<'_>) -> Result<Option<EventRow>, StoreError> {
+    let payload = row.get_ref(4)?.as_str().map_err(rusqlite::Error::from)?;
+    let Ok(event) = serde_json::from_str(payload) else { return Ok(None) };
+    let (number, at) = (count(row, 0)?, time(row, 3)?);
+    Ok(Some(EventRow { number, session: row.get(1)?, turn: row.get(2)?, at, event }))
 }
 
 /// Empty if one message cannot be read: a conversation with a hole is not usable.

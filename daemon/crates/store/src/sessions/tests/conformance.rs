@@ -302,6 +302,37 @@ fn what_is_beyond_the_limits_goes_the_oldest_first(store: &mut dyn StateStore) {
     assert_eq!(store.remove(&["new".into()]).expect("nothing is left"), 0);
 }
 
+fn events_are_found_by_their_words(store: &mut dyn StateStore) {
+    let said = |session: &str, text: &str| event(session, "t", answer(text));
+    store
+        .keep_all(&[
+            turn("a", 0, "one"),
+            turn("b", 1, "two"),
+            said("a", "nginx runs on blue"),
+            said("b", "the blue one is old"),
+            event("b", "t", command("systemctl restart nginx")),
+            said("a", "unrelated"),
+        ])
+        .expect("they are kept");
+    assert!(store.fork("a", "copy", at(5)).expect("it is copied"));
+    let found = |words: &[&str], key: Option<&str>, most: usize| {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let mut found = Vec::new();
+        let mut take = |row: EventRow| {
+            found.push(format!("{} {}", row.session, row.event.searchable().unwrap_or_default()));
+            found.len() < most
+        };
+        store.matching(&words, key, &mut take).expect("they can be read");
+        found
+    };
+    assert_eq!(found(&["NGINX"], None, 9), ["b systemctl restart nginx", "a nginx runs on blue"]);
+    assert_eq!(found(&["ngi", "blu"], None, 9), ["a nginx runs on blue"]);
+    assert_eq!(found(&["blue"], None, 1), ["b the blue one is old"]);
+    assert_eq!(found(&["blue"], Some("a"), 9), ["a nginx runs on blue"]);
+    assert_eq!(found(&["blue"], Some("copy"), 9), ["copy nginx runs on blue"]);
+    assert_eq!((found(&[], None, 9), found(&["-"], None, 9), found(&["blue"], Some("x"), 9)), (vec![], vec![], vec![]));
+}
+
 fn hostile_words_find_nothing_and_break_nothing(store: &mut dyn StateStore) {
     store.keep_all(&[turn("s", 0, "t"), event("s", "t", answer("plain text"))]).expect("they are kept");
     for word in
@@ -312,6 +343,7 @@ fn hostile_words_find_nothing_and_break_nothing(store: &mut dyn StateStore) {
     assert_eq!(titles(store, &["plain\" OR \"nothing"]), Vec::<String>::new());
     proptest!(ProptestConfig::with_cases(64), |(words in proptest::collection::vec("\\PC{0,12}|[\"'*()^:. a-z-]{0,12}", 0..20))| {
         prop_assert!(store.sessions(&words, 5).is_ok(), "{words:?}");
+        prop_assert!(store.matching(&words, None, &mut |_| true).is_ok(), "{words:?}");
     });
 }
 
@@ -389,6 +421,7 @@ conformance!(
     tasks_belong_to_their_session,
     a_copy_goes_its_own_way,
     what_is_beyond_the_limits_goes_the_oldest_first,
+    events_are_found_by_their_words,
     hostile_words_find_nothing_and_break_nothing,
     any_event_comes_back_as_it_was,
     the_first_question_of_each_session_is_found,
