@@ -11,6 +11,7 @@ mod flood;
 mod gate;
 mod idle;
 mod long;
+mod memory;
 mod policy;
 mod process;
 mod pty;
@@ -33,7 +34,7 @@ use std::{
 use report::Report;
 
 const USAGE: &str =
-    "Usage: bench [echo|flood|start|idle|relay|relay-turn|stream|wires|clients|calls|gate|policy|context|store|audit|scrub|confine|all]... [--rounds N]
+    "Usage: bench [echo|flood|start|idle|relay|relay-turn|stream|wires|clients|calls|gate|policy|context|store|audit|scrub|confine|memory|all]... [--rounds N]
               [--fast]
 
   --rounds N   rounds of each measure (default 20; flood takes a fifth of it)
@@ -48,7 +49,7 @@ struct Options {
     is_fast: bool,
 }
 
-const MEASURES: [&str; 18] = [
+const MEASURES: [&str; 19] = [
     "echo",
     "flood",
     "start",
@@ -67,6 +68,7 @@ const MEASURES: [&str; 18] = [
     "audit",
     "confine",
     "long",
+    "memory",
 ];
 
 /// The command line, or nothing if it is wrong or asks for help.
@@ -104,6 +106,7 @@ fn main() -> ExitCode {
             "relay" => relay::measure(&mut report, options.rounds),
             "relay-turn" => relay_turn::measure(&mut report, options.rounds),
             "long" => long::measure(&mut report),
+            "memory" => memory::measure(&mut report, options.rounds),
             "context" => context::measure(&mut report, options.rounds),
             "gate" => gate::measure(&mut report, options.rounds),
             "scrub" => scrub::measure(&mut report, options.rounds),
