@@ -127,12 +127,8 @@ fn facts(report: &mut Report, rounds: usize) -> Result<(), StoreError> {
     let (mut store, mut dice) = (SqliteMemory::create(&file, &key)?, Dice(9));
     for number in 0..FACTS {
         let words: Vec<String> = (0..8).map(|_| dice.word()).collect();
-        let new = NewMemory {
-            text: format!("fact {number}: {}", words.join(" ")),
-            scope: Scope::Everywhere,
-            origin: Origin::CommandLine,
-            folder: "/home/ann".into(),
-        };
+        let text = format!("fact {number}: {}", words.join(" "));
+        let new = NewMemory::stated(text, Scope::Everywhere, Origin::CommandLine, "/home/ann".into());
         store.remember(&new, Timestamp::UNIX_EPOCH)?;
     }
     let mut samples = Samples::default();
