@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeSet,
     sync::{Arc, Mutex, atomic::AtomicU32},
+    task::{Context, Poll},
 };
 
 use cohab_config::model_settings::ModelSettings;
@@ -13,8 +14,7 @@ use cohab_wires::{
 };
 use futures::{
     FutureExt as _, StreamExt as _,
-    channel::mpsc,
-    future,
+    channel::mpsc::{self, TryRecvError},
     stream::{self, BoxStream},
 };
 use reqwest::Url;
@@ -147,10 +147,23 @@ impl RemoteModel for HttpProvider {
     }
 
     fn send(&self, request: Scrubbed<ModelRequest>) -> BoxStream<'static, ModelEvent> {
-        let (sender, receiver) = mpsc::channel(EVENTS_AHEAD);
-        let exchange = Exchange::new(Arc::clone(&self.service), request, sender);
+        let (sender, mut events) = mpsc::channel(EVENTS_AHEAD);
         // The exchange lives inside the stream, so that dropping the stream drops the request.
-        let work = exchange.run().into_stream().filter_map(|()| future::ready(None));
-        stream::select(receiver, work).boxed()
+        let mut work = Exchange::new(Arc::clone(&self.service), request, sender).run().boxed().fuse();
+        // Only the exchange adds events, so the channel is looked at behind it and never waited for: a task that wakes itself makes the
+        // runtime wake another thread.
+        let next = move |context: &mut Context<'_>| {
+            let mut is_worked_on = false;
+            loop {
+                match events.try_recv() {
+                    Ok(event) => return Poll::Ready(Some(event)),
+                    Err(TryRecvError::Closed) => return Poll::Ready(None),
+                    Err(TryRecvError::Empty) if is_worked_on => return Poll::Pending,
+                    Err(TryRecvError::Empty) => is_worked_on = true,
+                }
+                let _ = work.poll_unpin(context);
+            }
+        };
+        stream::poll_fn(next).boxed()
     }
 }

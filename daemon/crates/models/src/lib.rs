@@ -24,6 +24,7 @@ pub mod fallback;
 pub mod http;
 mod http_client_state;
 mod http_provider;
+mod idle_timer;
 pub mod key;
 pub mod key_store;
 mod lazy_key;

@@ -10,7 +10,7 @@ use cohab_wires::{
     sse::{Payloads, SseError},
     wire::{End, Fold, Folded, Framing, Progress, Quirk, Stopped},
 };
-use futures::{FutureExt as _, SinkExt as _, Stream, StreamExt as _, channel::mpsc, stream};
+use futures::{SinkExt as _, Stream, StreamExt as _, channel::mpsc, stream};
 use reqwest::{
     Client, Response, Url,
     header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION},
@@ -19,6 +19,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{
     http,
+    idle_timer::IdleTimer,
     retry::{self, Failure, Pace},
 };
 
@@ -257,13 +258,14 @@ fn idle_limited(
     response: Response,
     limit: Duration,
 ) -> impl Stream<Item = Result<Bytes, ReadError>> + Send + Unpin + 'static {
-    let chunks = stream::unfold(Some(response), move |response| async move {
-        let mut response = response?;
-        match timeout(limit, response.chunk()).await {
-            Ok(Ok(Some(chunk))) => Some((Ok(chunk), Some(response))),
-            Ok(Ok(None)) => None,
-            Ok(Err(_)) => Some((Err(ReadError::Cut), None)),
-            Err(_) => Some((Err(ReadError::Idle), None)),
+    let chunks = stream::unfold(Some((response, IdleTimer::new(limit))), move |state| async move {
+        let (mut response, mut timer) = state?;
+        timer.restart();
+        match timer.limit(limit, response.chunk()).await {
+            Some(Ok(Some(chunk))) => Some((Ok(chunk), Some((response, timer)))),
+            Some(Ok(None)) => None,
+            Some(Err(_)) => Some((Err(ReadError::Cut), None)),
+            None => Some((Err(ReadError::Idle), None)),
         }
     });
     Box::pin(chunks)
@@ -296,8 +298,9 @@ impl AnswerReader<'_> {
     }
 
     async fn read_events(mut self, mut payloads: Payloads<ReadError>) -> Ending {
-        let (mut last_payload, mut total_bytes) = (Instant::now(), 0);
-        let mut has_payload = false;
+        let mut total_bytes = 0;
+        // Bytes that have arrived need neither timer nor clock.
+        let mut timer = IdleTimer::new(self.timeouts.payload_idle);
         let end = loop {
             let progress = self.fold.progress();
             let patience = match progress {
@@ -306,38 +309,30 @@ impl AnswerReader<'_> {
                 Progress::Open => self.timeouts.payload_idle,
             };
             let is_open = progress == Progress::Open;
-            // Bytes that have arrived need neither timer nor clock.
-            let next = match payloads.next().now_or_never() {
-                Some(next) => Ok(next),
-                None => {
-                    if std::mem::take(&mut has_payload) {
-                        last_payload = Instant::now();
-                    }
-                    timeout_at(last_payload + patience, payloads.next()).await
-                }
-            };
-            match next {
-                Ok(Some(Ok(data))) => {
+            match timer.limit(patience, payloads.next()).await {
+                Some(Some(Ok(data))) => {
                     total_bytes += data.len();
                     if total_bytes > MAX_ANSWER_BYTES {
                         return self.protocol(&format!("sent more than {} MiB", MAX_ANSWER_BYTES >> 20));
                     }
                     let folded = self.fold.on_event(&data);
-                    has_payload |= !folded.is_empty() || self.fold.progress() != progress;
+                    if !folded.is_empty() || self.fold.progress() != progress {
+                        timer.restart();
+                    }
                     if let Some(ending) = self.deliver(folded).await {
                         return self.refined(ending, &data, &payloads);
                     }
                 }
-                Ok(None) => break End::Clean,
-                Err(_) if is_open => {
+                Some(None) => break End::Clean,
+                None if is_open => {
                     let limit = self.timeouts.payload_idle;
                     return self.subject.timeout("sent nothing of the answer", "payload_idle_ms", limit).into();
                 }
-                Ok(Some(Err(SseError::Transport(ReadError::Idle)))) if is_open => {
+                Some(Some(Err(SseError::Transport(ReadError::Idle)))) if is_open => {
                     return self.subject.timeout("sent nothing", "byte_idle_ms", self.timeouts.byte_idle).into();
                 }
-                Ok(Some(Err(SseError::Transport(_)))) | Err(_) => break End::Cut,
-                Ok(Some(Err(error @ (SseError::LineTooLong | SseError::EventTooLong | SseError::Malformed)))) => {
+                Some(Some(Err(SseError::Transport(_)))) | None => break End::Cut,
+                Some(Some(Err(error @ (SseError::LineTooLong | SseError::EventTooLong | SseError::Malformed)))) => {
                     return self.protocol(&format!("cannot be understood: {error}"));
                 }
             }
