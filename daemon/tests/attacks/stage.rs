@@ -188,6 +188,8 @@ struct Silent;
 
 #[async_trait]
 impl EventSink for Silent {
+    fn pause(&self) {}
+
     async fn emit(&self, _: TurnEvent) {}
 }
 

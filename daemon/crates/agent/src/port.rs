@@ -93,8 +93,11 @@ pub struct ToolOutput {
 /// Receives the events of a turn, in order. Waits only while its bounded queue is full.
 #[async_trait]
 pub trait EventSink: Send + Sync {
-    /// Delivers one event.
+    /// Delivers one event. Text may wait for the next pause or event of another kind.
     async fn emit(&self, event: TurnEvent);
+
+    /// The model has sent no more so far: all text must go to the user now.
+    fn pause(&self);
 }
 
 /// An event of a turn.

@@ -1,13 +1,16 @@
 //! Executes one step of a turn: a model call, or a batch of tool calls.
 
-use std::sync::Arc;
+use std::{future::poll_fn, sync::Arc};
 
 use cohab_model_api::{
     AssistantMessage, JsonObject, ModelEvent, ModelInfo, ModelRequest, Overflow, ProviderError, ProviderErrorKind,
     StopClass, TokenUsage, ToolCall, ToolResult,
 };
 use cohab_text::sanitize::one_line;
-use futures::{FutureExt, StreamExt, stream};
+use futures::{
+    FutureExt, StreamExt,
+    stream::{self, BoxStream},
+};
 use tokio::{
     sync::{Mutex, MutexGuard},
     time::{Duration, Instant},
@@ -214,7 +217,7 @@ impl Agent {
 
     async fn read_answer(&self, request: ModelRequest, draft: &mut Draft, sink: &dyn EventSink) -> End {
         let mut events = self.provider.stream(request);
-        while let Some(event) = events.next().await {
+        while let Some(event) = next_event(&mut events, sink).await {
             match event {
                 ModelEvent::TextDelta(text) | ModelEvent::RefusalDelta(text) => {
                     draft.text.push_str(&text);
@@ -409,6 +412,18 @@ impl Agent {
         self.stack.tell(Fact::CallEnded(&call, outcome, &result)).await;
         result
     }
+}
+
+/// The next event of an answer. What was delivered goes to the user before it is waited for.
+async fn next_event(events: &mut BoxStream<'_, ModelEvent>, sink: &dyn EventSink) -> Option<ModelEvent> {
+    poll_fn(|context| {
+        let event = events.poll_next_unpin(context);
+        if event.is_pending() {
+            sink.pause();
+        }
+        event
+    })
+    .await
 }
 
 /// The lines of a result that is more than a glance.

@@ -2,7 +2,6 @@
 
 use std::{sync::Arc, time::Duration};
 
-use bytes::BytesMut;
 use cohab_agent::TurnError;
 use cohab_protocol::{
     Attach, Attached, BUILD, ClientMessage, CommandExecutionResult, DaemonMessage, ErrorSubject, FrameCodec,
@@ -12,10 +11,8 @@ use cohab_protocol::{
 use cohab_types::environment::Variables;
 use futures::{SinkExt, StreamExt};
 use tokio::{
-    net::{
-        UnixStream,
-        unix::{OwnedReadHalf, OwnedWriteHalf},
-    },
+    io::ReadHalf,
+    net::UnixStream,
     sync::{mpsc, watch},
     time::timeout,
 };
@@ -25,24 +22,27 @@ use tokio_util::{
 };
 
 use super::{
-    Daemon, convert, requests, resume,
+    Daemon, convert,
+    outlet::{self, Outlet, Writer},
+    quiet_socket::QuietSocket,
+    requests, resume,
     session::Session,
     turn_task::{self, Ask},
 };
 
 /// Most answers that wait for the client; a client that does not take them is not read from.
 const ANSWER_QUEUE: usize = 64;
-/// A larger write buffer is given back when all of it is sent.
-const WRITE_BUFFER_BYTES: usize = 64 * 1024;
 /// Time for an ending connection to send the rest.
 const LAST_WORDS_WAIT: Duration = Duration::from_secs(1);
 
-type ClientReader = FramedRead<OwnedReadHalf, FrameCodec<ClientMessage, DaemonMessage>>;
-type Writer = FramedWrite<OwnedWriteHalf, FrameCodec<ClientMessage, DaemonMessage>>;
+type ClientReader = FramedRead<ReadHalf<QuietSocket>, FrameCodec<ClientMessage, DaemonMessage>>;
 
 /// Serves a client until it or the daemon ends.
 pub async fn serve(daemon: &Arc<Daemon>, stream: UnixStream, number: u64) {
-    let (read, write) = stream.into_split();
+    let (read, write) = match QuietSocket::over(stream) {
+        Ok(socket) => tokio::io::split(socket),
+        Err(error) => return tracing::warn!(connection = number, %error, "a connection cannot be watched"),
+    };
     let mut reader = FramedRead::new(read, FrameCodec::new());
     let mut writer = FramedWrite::new(write, FrameCodec::new());
     if let Err(error) = handshake(&mut reader, &mut writer).await {
@@ -59,9 +59,10 @@ pub async fn serve(daemon: &Arc<Daemon>, stream: UnixStream, number: u64) {
     writer.encoder_mut().handshake_done();
     let (answers, queue) = mpsc::channel(ANSWER_QUEUE);
     let (bound, session) = watch::channel(None);
+    let (superseded, outlet) = (CancellationToken::new(), Arc::<Outlet>::default());
     let mut connection =
-        Connection { daemon: Arc::clone(daemon), number, answers, bound, superseded: CancellationToken::new() };
-    let mut writing = std::pin::pin!(write_all(&mut writer, queue, session, number));
+        Connection { daemon: Arc::clone(daemon), number, answers, bound, superseded, outlet: Arc::clone(&outlet) };
+    let mut writing = std::pin::pin!(write_all(writer, outlet, queue, session, number));
     tokio::select! {
         () = &mut writing => {}
         () = connection.read_all(&mut reader) => {}
@@ -107,38 +108,51 @@ fn check_version(hello: &Hello) -> Result<(), WireError> {
 
 /// Sends the connection's answers, then the messages of its session, until the queue closes or the client is gone.
 async fn write_all(
-    writer: &mut Writer,
+    mut writer: Writer,
+    outlet: Arc<Outlet>,
     mut queue: mpsc::Receiver<Arc<DaemonMessage>>,
     mut session: watch::Receiver<Option<Arc<Session>>>,
     number: u64,
 ) {
+    let mut answer = None;
     loop {
         let bound = session.borrow_and_update().clone();
-        let message = tokio::select! {
-            biased;
-            answer = queue.recv() => match answer {
-                Some(answer) => answer,
-                None => return,
-            },
-            Some(message) = next_of(bound.as_ref(), number) => message,
-            Ok(()) = session.changed() => continue,
-            else => match queue.recv().await {
-                Some(answer) => answer,
-                None => return,
-            },
-        };
-        if writer.send(&*message).await.is_err() {
-            return;
+        let message = answer.take().or_else(|| queue.try_recv().ok());
+        if let Some(message) = message.or_else(|| bound.as_ref()?.next_waiting(number)) {
+            if outlet::send(&mut writer, &message).await.is_err() {
+                return;
+            }
+            continue;
         }
-        // A long message must not keep its memory as long as the connection lives.
-        if writer.write_buffer().capacity() > WRITE_BUFFER_BYTES {
-            *writer.write_buffer_mut() = BytesMut::new();
+        outlet.lend(writer);
+        if let Some(session) = &bound {
+            session.use_outlet(number, Arc::downgrade(&outlet));
+        }
+        let first = tokio::select! {
+            biased;
+            answer = queue.recv() => Some(answer),
+            () = outlet.has_rest() => None,
+            true = has_outgoing(bound.as_ref(), number) => None,
+            Ok(()) = session.changed() => None,
+        };
+        let Some(taken) = outlet.take_back() else { return };
+        writer = taken;
+        match first {
+            Some(None) => return,
+            Some(some) => answer = some,
+            None => {}
+        }
+        if SinkExt::<&DaemonMessage>::flush(&mut writer).await.is_err() {
+            return;
         }
     }
 }
 
-async fn next_of(session: Option<&Arc<Session>>, number: u64) -> Option<Arc<DaemonMessage>> {
-    session?.next_outgoing(number).await
+async fn has_outgoing(session: Option<&Arc<Session>>, number: u64) -> bool {
+    match session {
+        Some(session) => session.has_outgoing(number).await,
+        None => false,
+    }
 }
 
 struct Connection {
@@ -147,6 +161,7 @@ struct Connection {
     answers: mpsc::Sender<Arc<DaemonMessage>>,
     bound: watch::Sender<Option<Arc<Session>>>,
     superseded: CancellationToken,
+    outlet: Arc<Outlet>,
 }
 
 impl Connection {
@@ -199,7 +214,8 @@ impl Connection {
             if session.has_left_turn() && session.can_go_on() {
                 return;
             }
-            // The waiting messages of the session come first.
+            // The waiting messages of the session come first, in their order.
+            self.outlet.close();
             while let Some(message) = session.next_waiting(self.number) {
                 if self.answers.try_send(message).is_err() {
                     break;

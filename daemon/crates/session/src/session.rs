@@ -5,6 +5,7 @@ mod calls;
 mod environment;
 mod extend;
 mod limits;
+mod outgoing;
 mod pending;
 mod reported_files;
 mod shutdown;
@@ -13,7 +14,7 @@ mod user_activity;
 use std::{
     collections::HashMap,
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::Duration,
 };
 
@@ -21,8 +22,8 @@ use cohab_agent::tasks::TaskBoard;
 use cohab_context::query::PastCommand;
 use cohab_guard::gate::Consents;
 use cohab_protocol::{
-    ApprovalDecision, ApprovalId, ApprovalMode, Attach, CallId, ChunkDelta, DaemonMessage, NoticeKind, SessionKey,
-    ShellEvent, TurnId, Usage, WireError, WireErrorKind,
+    ApprovalDecision, ApprovalId, ApprovalMode, Attach, CallId, DaemonMessage, NoticeKind, SessionKey, ShellEvent,
+    TurnId, Usage, WireError, WireErrorKind,
 };
 use cohab_runtime::{middleware::checkpoint::Conversation, recording::SessionRecord};
 use cohab_types::environment::Variables;
@@ -37,7 +38,7 @@ pub use calls::{OpenApproval, OpenCall};
 use cohab_model_api::Message;
 use environment::KnownEnvironment;
 pub use pending::CallProgress;
-use pending::{Grant, PendingCall, is_moot};
+use pending::{Grant, PendingCall};
 use reported_files::Named;
 pub use user_activity::RanCommand;
 use user_activity::{RecentCommands, runs_cohab};
@@ -45,6 +46,7 @@ use user_activity::{RecentCommands, runs_cohab};
 use super::{
     convert,
     lease::Lease,
+    outlet::Outlet,
     timeline::{Resumed, Timeline},
 };
 
@@ -96,6 +98,8 @@ struct Client {
     has_lock: bool,
     /// Ends the connection when another one takes over.
     superseded: CancellationToken,
+    /// Sends to it at once, while its own task only waits.
+    outlet: Weak<Outlet>,
 }
 
 struct RunningTurn {
@@ -303,7 +307,7 @@ impl Session {
         state.environment = KnownEnvironment::new(attach.environment);
         state.approval = approval;
         let Attach { live_shell, can_approve, has_lock, .. } = attach;
-        let client = Client { connection, live_shell, can_approve, has_lock, superseded };
+        let client = Client { connection, live_shell, can_approve, has_lock, superseded, outlet: Weak::new() };
         if let Some(old) = state.client.replace(client).filter(|old| old.connection != connection) {
             old.superseded.cancel();
         }
@@ -356,51 +360,6 @@ impl Session {
     pub async fn is_attended(&self, patience: Duration) -> bool {
         let mut presence = self.presence.subscribe();
         timeout(patience, presence.wait_for(|present| *present)).await.is_ok()
-    }
-
-    /// The next message for `connection`, or `None` once another one is the client.
-    pub async fn next_outgoing(&self, connection: u64) -> Option<Arc<DaemonMessage>> {
-        loop {
-            let ready = self.outgoing.notified();
-            if !self.is_client(connection) {
-                // The wake-up may have been meant for the new client's writer.
-                self.outgoing.notify_one();
-                return None;
-            }
-            if let Some(message) = self.next_waiting(connection) {
-                return Some(message);
-            }
-            ready.await;
-        }
-    }
-
-    /// The next message for `connection`, if one waits.
-    #[must_use]
-    pub fn next_waiting(&self, connection: u64) -> Option<Arc<DaemonMessage>> {
-        if !self.is_client(connection) {
-            return None;
-        }
-        let mut state = self.lock();
-        if state.is_left {
-            return None;
-        }
-        let SessionState { timeline, calls, approvals, .. } = &mut *state;
-        let message = timeline.next(|message| is_moot(message, calls, approvals));
-        match message.as_deref() {
-            Some(DaemonMessage::ExecuteCommand(command)) => {
-                calls.entry(command.call_id).and_modify(PendingCall::sent);
-            }
-            Some(DaemonMessage::InterruptCommand { call_id, .. }) => {
-                calls.retain(|id, call| id != call_id || !call.is_abandoned());
-            }
-            _ => {}
-        }
-        self.room.notify_one();
-        message
-    }
-
-    fn is_client(&self, connection: u64) -> bool {
-        self.lock().client.as_ref().is_some_and(|client| client.connection == connection)
     }
 
     // --- the turn -----------------------------------------------------------------------------------------------------
@@ -473,28 +432,5 @@ impl Session {
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.lock().turn.is_some()
-    }
-
-    /// Sends a message, at once.
-    pub fn tell(&self, message: DaemonMessage) {
-        self.lock().timeline.push(message);
-        self.outgoing.notify_one();
-    }
-
-    /// Sends a piece of the answer, at once.
-    pub fn tell_delta(&self, delta: ChunkDelta) {
-        self.lock().timeline.push_delta(delta);
-        self.outgoing.notify_one();
-    }
-
-    /// Completes when less than the bound waits for the client.
-    pub async fn has_room(&self) {
-        loop {
-            let changed = self.room.notified();
-            if self.lock().timeline.has_room() {
-                return;
-            }
-            changed.await;
-        }
     }
 }

@@ -35,9 +35,9 @@ impl EventSink for SessionSink {
         }
         let turn_id = self.turn_id;
         match event {
-            TurnEvent::Text(text) => self.session.tell_delta(ChunkDelta::Text(text)),
-            TurnEvent::Reasoning(text) => self.session.tell_delta(ChunkDelta::Reasoning(text)),
-            TurnEvent::Reset => self.session.tell_delta(ChunkDelta::Reset),
+            TurnEvent::Text(text) => self.session.add_delta(ChunkDelta::Text(text)),
+            TurnEvent::Reasoning(text) => self.session.add_delta(ChunkDelta::Reasoning(text)),
+            TurnEvent::Reset => self.session.add_delta(ChunkDelta::Reset),
             TurnEvent::StepStarted { step, activity } => {
                 let activity = convert::activity(activity);
                 self.session.tell(DaemonMessage::StepStarted(StepStarted { turn_id, step, activity }));
@@ -59,5 +59,9 @@ impl EventSink for SessionSink {
                 self.session.tell(convert::notice(Some(turn_id), kind, reason));
             }
         }
+    }
+
+    fn pause(&self) {
+        self.session.send_waiting();
     }
 }

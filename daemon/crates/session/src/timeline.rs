@@ -61,6 +61,12 @@ impl Timeline {
         self.waiting_bytes < MAX_WAITING_BYTES
     }
 
+    /// Whether anything waits to be sent.
+    #[must_use]
+    pub fn has_waiting(&self) -> bool {
+        self.cursor < self.entries.len()
+    }
+
     /// Chunks of the turn so far.
     #[must_use]
     pub fn chunks(&self) -> u64 {
@@ -76,7 +82,7 @@ impl Timeline {
     /// Adds to the answer of the running turn.
     pub fn push_delta(&mut self, delta: ChunkDelta) {
         let Some(turn_id) = self.turn_id else { return };
-        let has_waiting = self.cursor < self.entries.len();
+        let has_waiting = self.has_waiting();
         if let Some(last) = self.entries.back_mut().filter(|_| has_waiting)
             && let DaemonMessage::AgentStreamChunk(chunk) = Arc::make_mut(&mut last.message)
             && chunk.turn_id == turn_id

@@ -93,6 +93,8 @@ struct Recorder {
 
 #[async_trait]
 impl EventSink for Recorder {
+    fn pause(&self) {}
+
     async fn emit(&self, event: TurnEvent) {
         if let Some((at, cancel)) = &self.cancel_at
             && event == *at

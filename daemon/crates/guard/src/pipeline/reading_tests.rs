@@ -11,6 +11,8 @@ struct Told(Mutex<Vec<String>>);
 
 #[async_trait]
 impl EventSink for Told {
+    fn pause(&self) {}
+
     async fn emit(&self, event: TurnEvent) {
         match event {
             TurnEvent::Notice(text) => locked(&self.0).push(text),

@@ -20,6 +20,8 @@ struct Told(Mutex<Vec<TurnEvent>>);
 
 #[async_trait]
 impl EventSink for Told {
+    fn pause(&self) {}
+
     async fn emit(&self, event: TurnEvent) {
         self.0.lock().expect("one at a time").push(event);
     }

@@ -36,6 +36,8 @@ struct Told {
 
 #[async_trait]
 impl EventSink for Told {
+    fn pause(&self) {}
+
     async fn emit(&self, event: TurnEvent) {
         match event {
             TurnEvent::Notice(text) => self.notices.lock().unwrap().push(text),
@@ -51,6 +53,8 @@ struct Shared(Arc<Told>);
 
 #[async_trait]
 impl EventSink for Shared {
+    fn pause(&self) {}
+
     async fn emit(&self, event: TurnEvent) {
         self.0.emit(event).await;
     }

@@ -78,6 +78,8 @@ impl Approver for Nobody {
 
 #[async_trait]
 impl EventSink for Nobody {
+    fn pause(&self) {}
+
     async fn emit(&self, _: TurnEvent) {}
 }
 

@@ -114,6 +114,8 @@ struct Nobody;
 
 #[async_trait]
 impl EventSink for Nobody {
+    fn pause(&self) {}
+
     async fn emit(&self, _: TurnEvent) {}
 }
 

@@ -59,6 +59,10 @@ impl<S: EventSink> EventSink for RecordingSink<S> {
         }
         self.inner.emit(event).await;
     }
+
+    fn pause(&self) {
+        self.inner.pause();
+    }
 }
 
 fn append(held: &mut String, text: &str) {

@@ -91,6 +91,8 @@ impl CommandRunner for Nothing {
 
 #[async_trait]
 impl EventSink for Nothing {
+    fn pause(&self) {}
+
     async fn emit(&self, _: TurnEvent) {}
 }
 
