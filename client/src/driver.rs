@@ -350,7 +350,7 @@ impl Driver {
                 self.open_link(Attach { resume: Some(from), ..self.daemon.attach.clone() }, Daemon::Needed);
             }
             Effect::Send(message) => {
-                if self.daemon.link.as_ref().is_some_and(|link| !link.send(message)) {
+                if self.daemon.link.as_mut().is_some_and(|link| !link.send(message)) {
                     let hint = "run `cohab daemon restart`".to_owned();
                     self.lose_link("the daemon does not read any more".to_owned(), hint);
                 }

@@ -1,9 +1,13 @@
 //! Connects to the daemon: finds or starts it, shakes hands, attaches, then carries messages both ways.
 
 use std::{
+    collections::VecDeque,
+    future::poll_fn,
     io,
     path::{Path, PathBuf},
+    pin::Pin,
     process::{ExitStatus, Stdio},
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
@@ -13,11 +17,11 @@ use cohab_protocol::{
     SessionRequest, WireError, WireErrorKind, socket::SocketError,
 };
 use cohab_secrets::secret_names::{Use, holds_secret};
-use futures::{SinkExt, StreamExt};
+use futures::{FutureExt, Sink, SinkExt, StreamExt};
 use tokio::{
     net::UnixStream,
     process::{Child, Command},
-    sync::mpsc,
+    sync::oneshot,
     time,
 };
 use tokio_util::codec::Framed;
@@ -35,8 +39,6 @@ const DYING_DAEMON_TRIES: u32 = 3;
 const DYING_DAEMON_PAUSE: Duration = Duration::from_millis(50);
 /// Messages that wait for the daemon to read them; more means it hangs.
 const OUTGOING_MESSAGES: usize = 256;
-/// Messages that wait for us; the daemon is slowed down beyond.
-const INCOMING_MESSAGES: usize = 256;
 
 /// A connection after the handshake.
 pub type Frames = Framed<UnixStream, FrameCodec<DaemonMessage, ClientMessage>>;
@@ -278,74 +280,95 @@ pub enum LinkEvent {
     Down(ConnectError),
 }
 
-/// A connection that is being made or stands, served by a task of its own. Dropping it closes the connection.
+/// A connection that is being made or stands. Dropping it closes the connection.
 #[derive(Debug)]
 pub struct Link {
-    outgoing: mpsc::Sender<ClientMessage>,
-    incoming: mpsc::Receiver<LinkEvent>,
+    state: LinkState,
+    /// What the daemon has not taken yet.
+    outgoing: VecDeque<ClientMessage>,
+}
+
+#[derive(Debug)]
+enum LinkState {
+    /// A task of its own connects.
+    Opening(oneshot::Receiver<Result<(Frames, Attached), ConnectError>>),
+    Up(Box<Frames>),
+    Down,
 }
 
 impl Link {
     /// Begins to connect, to start the daemon if need be and allowed, and to attach. Returns at once.
     #[must_use]
     pub fn open(paths: Paths, attach: Attach, may_start: bool) -> Self {
-        let (outgoing, mut to_send) = mpsc::channel(OUTGOING_MESSAGES);
-        let (events, incoming) = mpsc::channel(INCOMING_MESSAGES);
+        let (opened, opening) = oneshot::channel();
         tokio::spawn(async move {
-            let error = match open_session(&paths, attach, may_start).await {
-                Ok((frames, attached)) => {
-                    if events.send(LinkEvent::Up(attached)).await.is_err() {
-                        return;
-                    }
-                    carry(frames, &mut to_send, &events).await
-                }
-                Err(error) => error,
-            };
-            // The receiver may be gone; then the error is not needed.
-            let _ = events.send(LinkEvent::Down(error)).await;
+            // The receiver may be gone; then the connection is not needed.
+            let _ = opened.send(open_session(&paths, attach, may_start).await);
         });
-        Self { outgoing, incoming }
+        Self { state: LinkState::Opening(opening), outgoing: VecDeque::new() }
     }
 
-    /// Queues a message. False if the daemon does not take any more: the link is as good as down.
+    /// Sends a message as far as that is possible without waiting, and queues the rest. False if the daemon does not take any more: the
+    /// link is as good as down.
     #[must_use]
-    pub fn send(&self, message: ClientMessage) -> bool {
-        self.outgoing.try_send(message).is_ok()
+    pub fn send(&mut self, message: ClientMessage) -> bool {
+        if self.outgoing.len() >= OUTGOING_MESSAGES || matches!(self.state, LinkState::Down) {
+            return false;
+        }
+        self.outgoing.push_back(message);
+        // An error shows again when waiting.
+        let _ = poll_fn(|context| self.poll_send(context)).now_or_never();
+        true
     }
 
     /// The next event. Cancel-safe. `None` after `Down`.
     pub async fn next(&mut self) -> Option<LinkEvent> {
-        self.incoming.recv().await
-    }
-}
-
-/// Carries messages until either side ends. Ends by itself when the `Link` is dropped.
-async fn carry(
-    frames: Frames,
-    outgoing: &mut mpsc::Receiver<ClientMessage>,
-    events: &mpsc::Sender<LinkEvent>,
-) -> ConnectError {
-    let (mut sink, mut stream) = frames.split();
-    loop {
-        tokio::select! {
-            message = outgoing.recv() => match message {
-                Some(message) => {
-                    if let Err(error) = sink.send(message).await {
-                        return error.into();
-                    }
+        let event = match &mut self.state {
+            LinkState::Down => return None,
+            LinkState::Opening(opening) => match opening.await {
+                Ok(Ok((frames, attached))) => {
+                    self.state = LinkState::Up(Box::new(frames));
+                    return Some(LinkEvent::Up(attached));
                 }
-                None => return ConnectError::NotRunning,
+                Ok(Err(error)) => Err(error),
+                Err(_) => Err(ConnectError::NotRunning),
             },
-            frame = stream.next() => match frame {
-                Some(Ok(DaemonMessage::Goodbye { reason })) => return ConnectError::Goodbye(reason),
-                None => return ConnectError::NotRunning,
-                Some(Ok(message)) => {
-                    if events.send(LinkEvent::Message(Box::new(message))).await.is_err() {
-                        return ConnectError::NotRunning;
-                    }
-                }
-                Some(Err(error)) => return error.into(),
-            },
+            LinkState::Up(_) => poll_fn(|context| self.poll_carry(context)).await,
+        };
+        if event.is_err() {
+            self.state = LinkState::Down;
         }
+        Some(event.unwrap_or_else(LinkEvent::Down))
+    }
+
+    /// Carries messages until one has come, or the connection has ended.
+    fn poll_carry(&mut self, context: &mut Context<'_>) -> Poll<Result<LinkEvent, ConnectError>> {
+        let sent = self.poll_send(context);
+        let LinkState::Up(frames) = &mut self.state else { return Poll::Pending };
+        match (frames.poll_next_unpin(context), sent) {
+            (Poll::Ready(Some(Ok(DaemonMessage::Goodbye { reason }))), _) => {
+                Poll::Ready(Err(ConnectError::Goodbye(reason)))
+            }
+            (Poll::Ready(Some(Ok(message))), _) => Poll::Ready(Ok(LinkEvent::Message(Box::new(message)))),
+            (Poll::Ready(None), _) => Poll::Ready(Err(ConnectError::NotRunning)),
+            // What the daemon said last comes before the error of a message that it did not take.
+            (Poll::Ready(Some(Err(error))), _) | (Poll::Pending, Poll::Ready(Err(error))) => {
+                Poll::Ready(Err(error.into()))
+            }
+            (Poll::Pending, _) => Poll::Pending,
+        }
+    }
+
+    /// Sends what waits.
+    fn poll_send(&mut self, context: &mut Context<'_>) -> Poll<Result<(), FrameError>> {
+        let LinkState::Up(frames) = &mut self.state else { return Poll::Pending };
+        let mut frames = Pin::new(frames.as_mut());
+        while !self.outgoing.is_empty() {
+            ready!(Sink::<ClientMessage>::poll_ready(frames.as_mut(), context))?;
+            if let Some(message) = self.outgoing.pop_front() {
+                frames.as_mut().start_send(message)?;
+            }
+        }
+        Sink::<ClientMessage>::poll_flush(frames, context)
     }
 }

@@ -1,7 +1,7 @@
 //! The client's way to the daemon: finds it or starts it, shakes hands, attaches to a session and carries messages.
 //!
-//! - [`connection::Link`] is a connection that a task of its own serves; [`connection::open`] and [`connection::request`] are for
-//!   programs that ask once. [`connection::ConnectError`] says why there is no connection, and what the user can do.
+//! - [`connection::Link`] is a connection that its owner polls; [`connection::open`] and [`connection::request`] are for programs that
+//!   ask once. [`connection::ConnectError`] says why there is no connection, and what the user can do.
 //! - [`daemon_control`] is `cohab daemon`: status, start, stop, restart, logs.
 //! - [`daemon_program`] runs `cohabd` as a program, for what only it knows.
 //! - [`config`] reads the client's own table of the settings file, whose owner is the daemon, and from the others what the client must
