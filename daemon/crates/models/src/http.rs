@@ -3,6 +3,7 @@
 use std::{net::IpAddr, time::Duration};
 
 use reqwest::{Certificate, Client, ClientBuilder, Url, redirect};
+use rustls::crypto::ring;
 use secrecy::SecretString;
 
 const POOL_IDLE: Duration = Duration::from_secs(45);
@@ -49,6 +50,8 @@ fn is_secret(name: &str) -> bool {
 /// # Errors
 /// One sentence, when TLS cannot be set up.
 pub fn client(url: &Url, connect: Duration) -> Result<Client, String> {
+    // An error: it is installed already.
+    let _ = ring::default_provider().install_default();
     let new = || {
         let builder = Client::builder()
             .redirect(redirect::Policy::none())

@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use ring::rand::{SecureRandom as _, SystemRandom};
 use rustix::fs::{FlockOperation, OFlags};
 
 use super::{
@@ -56,7 +57,7 @@ impl KeyFolder {
     /// exists without a head.
     pub fn make_key(&self, pace: &Pace, head: impl FnOnce(&Key) -> io::Result<()>) -> io::Result<Key> {
         let mut bytes = [0; KEY_BYTES];
-        aws_lc_rs::rand::fill(&mut bytes).map_err(|_| io::Error::other("no random numbers"))?;
+        SystemRandom::new().fill(&mut bytes).map_err(|_| io::Error::other("no random numbers"))?;
         let (key, digits) = (Key::new(&bytes), bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
         head(&key)?;
         let path = self.unfinished_key_file();

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use aws_lc_rs::hmac;
+use ring::hmac;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 /// Length of a key, in bytes.

@@ -12,8 +12,8 @@ use std::{
     time::SystemTime,
 };
 
-use aws_lc_rs::digest;
 use cohab_system::files::{self, Expected, FileError};
+use ring::digest;
 use serde::{Deserialize, Serialize};
 
 use super::git_index;

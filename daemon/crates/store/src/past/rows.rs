@@ -7,9 +7,9 @@ use std::{
     time::Duration,
 };
 
-use aws_lc_rs::digest::{SHA256, digest};
 use cohab_memory::past::record::{NewRun, NewTurn, PastLine, PastTurn, RunSource, TurnCommand};
 use jiff::Timestamp;
+use ring::digest::{SHA256, digest};
 use rusqlite::{Row, types::ValueRef};
 
 use crate::{
