@@ -4,7 +4,7 @@
 //!   tasks, undo, trust, models. `cli/definitions.rs` tells the client all of them as data.
 //! - [`setup`] is `cohab setup`: it asks for a service, a key and a model, and tries them before anything is written.
 //! - `prompt` asks at a terminal, for setup and for the lists that `cohab sessions` and `cohab history` let the user pick from.
-//! - [`stats`] counts what is kept anyway. [`picture`] draws figures as bars at a terminal and as SVG. [`probe`] tries what a model can do.
+//! - [`stats`] counts what is kept anyway. [`probe`] tries what a model can do.
 //! - [`telemetry`] says whether this build can send spans.
 //!
 //! Invariants: a command reads what is stored and asks no model, unless that is its purpose; text from conversations reaches a terminal
@@ -13,7 +13,6 @@
 //! No command runs a turn or speaks to a running daemon.
 
 pub mod cli;
-pub mod picture;
 pub mod probe;
 mod prompt;
 pub mod setup;

@@ -14,6 +14,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("cohab-line-classifier", &["cohab-text"]),
     ("cohab-memory", &["cohab-secrets", "cohab-text"]),
     ("cohab-model-api", &["cohab-secrets"]),
+    ("cohab-picture", &["cohab-text"]),
     ("cohab-shell-syntax", &["cohab-shell-state", "cohab-text"]),
     (
         "cohab-policy",
@@ -165,6 +166,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
             "cohab-memory",
             "cohab-model-api",
             "cohab-models",
+            "cohab-picture",
             "cohab-protocol",
             "cohab-runtime",
             "cohab-session",

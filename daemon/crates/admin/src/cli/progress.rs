@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::picture::scale;
+use cohab_picture::scale;
 
 /// A command that ends within this time shows nothing.
 const QUIET: Duration = Duration::from_secs(1);

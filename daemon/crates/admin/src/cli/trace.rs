@@ -22,7 +22,7 @@ use super::{
     drawing::{self, PictureArgs},
     record::{self, paragraph, time},
 };
-use crate::picture::{Chart, svg};
+use cohab_picture::{Chart, svg};
 
 /// Longest command or path in a line, in characters.
 const TITLE_MAX_CHARS: usize = 60;

@@ -10,8 +10,8 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use super::{
     journal::{Sealed, mac, seal},
-    read,
     rows::{lossy, moment, path, root},
+    sealed_file::SealedFile,
 };
 use crate::{
     StoreError,
@@ -52,7 +52,7 @@ fn block(row: &Row<'_>, is_sound: bool) -> Result<Option<Block>, rusqlite::Error
     }))
 }
 
-fn read(of: read::Sealed<'_>, condition: &str, values: impl Params) -> Result<Vec<Block>, StoreError> {
+fn read(of: SealedFile<'_>, condition: &str, values: impl Params) -> Result<Vec<Block>, StoreError> {
     let query = format!("SELECT {COLUMNS}, mac FROM block_versions WHERE {condition}");
     let mut statement = of.connection.prepare_cached(&query)?;
     let is_sealed = |row: &Row<'_>, key: &Key| {
@@ -65,7 +65,7 @@ fn read(of: read::Sealed<'_>, condition: &str, values: impl Params) -> Result<Ve
 }
 
 /// The newest versions of the blocks that hold everywhere or have this root; of all with `None`.
-pub(super) fn newest(of: read::Sealed<'_>, of_root: Option<&Path>) -> Result<Vec<Block>, StoreError> {
+pub(super) fn newest(of: SealedFile<'_>, of_root: Option<&Path>) -> Result<Vec<Block>, StoreError> {
     let newest = |condition: &str| {
         format!("n IN (SELECT max(n) FROM block_versions WHERE {condition} GROUP BY root, label) ORDER BY label, root")
     };
@@ -76,13 +76,13 @@ pub(super) fn newest(of: read::Sealed<'_>, of_root: Option<&Path>) -> Result<Vec
 }
 
 /// The versions of a block, newest first.
-pub(super) fn versions(of: read::Sealed<'_>, key: &BlockKey) -> Result<Vec<Block>, StoreError> {
+pub(super) fn versions(of: SealedFile<'_>, key: &BlockKey) -> Result<Vec<Block>, StoreError> {
     let key = params![root(&key.scope), key.label.as_str()];
     read(of, "root = ?1 AND label = ?2 ORDER BY n DESC", key)
 }
 
 /// The version with this number.
-pub(super) fn version(of: read::Sealed<'_>, number: i64) -> Result<Option<Block>, StoreError> {
+pub(super) fn version(of: SealedFile<'_>, number: i64) -> Result<Option<Block>, StoreError> {
     Ok(read(of, "n = ?1", [number])?.pop())
 }
 

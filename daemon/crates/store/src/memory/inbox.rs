@@ -16,6 +16,7 @@ use super::{
     read,
     rows::{self, VisibleRoots, root},
     seal_key,
+    sealed_file::SealedFile,
 };
 use crate::{
     StoreError, file,
@@ -35,7 +36,7 @@ impl Inbox for SqliteMemory {
         let name = new.what.key();
         let transaction = self.connection.transaction()?;
         let fact = new.accepted_fact();
-        let of = read::Sealed { connection: &transaction, key: Some(&key) };
+        let of = SealedFile { connection: &transaction, key: Some(&key) };
         let is_known = fact.map(|fact| read::known(of, &fact)).transpose()?.flatten().is_some();
         let body = serde_json::to_string(&new.what).unwrap_or_default();
         if is_known || body.len() > MAX_BODY_BYTES || is_rejected(&transaction, &key, &name, &new.scope)? {

@@ -21,6 +21,7 @@ mod proposal_rows;
 mod read;
 mod rows;
 mod schema;
+mod sealed_file;
 mod verify;
 mod write;
 
@@ -33,7 +34,7 @@ use cohab_memory::{
 use jiff::Timestamp;
 use rusqlite::{Connection, TransactionBehavior};
 
-use self::{head::LockedHead, schema::FORM, write::Change};
+use self::{head::LockedHead, schema::FORM, sealed_file::SealedFile, write::Change};
 use crate::{
     StoreError, file,
     health::{self, Health},
@@ -99,14 +100,14 @@ impl SqliteMemory {
     }
 
     /// The file for reading, with the key if it can be read.
-    fn sealed(&self) -> read::Sealed<'_> {
+    fn sealed(&self) -> SealedFile<'_> {
         let read = || {
             self.keys.existing_key().unwrap_or_else(|error| {
                 tracing::warn!(%error, "the key of the remembered facts cannot be read");
                 None
             })
         };
-        read::Sealed { connection: &self.connection, key: self.key.get_or_init(read).as_ref() }
+        SealedFile { connection: &self.connection, key: self.key.get_or_init(read).as_ref() }
     }
 
     /// Commits everything that `write` changes, or nothing. The head allows the old and the new end of the journal before the commit,

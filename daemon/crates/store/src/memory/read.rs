@@ -14,41 +14,33 @@ use rusqlite::{Connection, Params, params, params_from_iter, types::Value};
 
 use super::{
     rows::{COLUMNS, VisibleRoots, folded, memory, number, root},
+    sealed_file::SealedFile,
     verify,
 };
-use crate::{StoreError, seal::Key};
+use crate::StoreError;
 
 /// Counting the facts with one word stops here; the newest are counted first.
 const MAX_WITH_WORD: usize = 256;
 /// Most facts that a search returns. Those with its rarest words come first.
 const MAX_HITS: usize = 256;
 
-/// A file with the key of its seals. Without one no fact is sound.
-#[derive(Clone, Copy)]
-pub(super) struct Sealed<'a> {
-    pub connection: &'a Connection,
-    pub key: Option<&'a Key>,
-}
-
-impl Sealed<'_> {
-    /// The facts that fulfil this condition, in this order.
-    fn facts(&self, condition: &str, values: impl Params) -> Result<Vec<Memory>, StoreError> {
-        let query = format!("SELECT {COLUMNS}, mac FROM memories WHERE {condition}");
-        let mut statement = self.connection.prepare_cached(&query)?;
-        let mut rows = statement.query(values)?;
-        let mut facts = Vec::new();
-        while let Some(row) = rows.next()? {
-            let is_sound = self.key.is_some_and(|key| verify::is_sound(self.connection, key, row).unwrap_or(false));
-            facts.push(Memory { is_sound, ..memory(row)? });
-        }
-        Ok(facts)
+/// The facts that fulfil this condition, in this order.
+fn facts(of: SealedFile<'_>, condition: &str, values: impl Params) -> Result<Vec<Memory>, StoreError> {
+    let query = format!("SELECT {COLUMNS}, mac FROM memories WHERE {condition}");
+    let mut statement = of.connection.prepare_cached(&query)?;
+    let mut rows = statement.query(values)?;
+    let mut facts = Vec::new();
+    while let Some(row) = rows.next()? {
+        let is_sound = of.key.is_some_and(|key| verify::is_sound(of.connection, key, row).unwrap_or(false));
+        facts.push(Memory { is_sound, ..memory(row)? });
     }
+    Ok(facts)
 }
 
 /// The record of this number.
-pub(super) fn get(of: Sealed<'_>, id: MemoryId) -> Result<Option<Memory>, StoreError> {
+pub(super) fn get(of: SealedFile<'_>, id: MemoryId) -> Result<Option<Memory>, StoreError> {
     let Some(id) = number(id) else { return Ok(None) };
-    Ok(of.facts("id = ?1", [id])?.pop())
+    Ok(facts(of, "id = ?1", [id])?.pop())
 }
 
 /// Number of records, the superseded ones included.
@@ -58,13 +50,13 @@ pub(super) fn records(connection: &Connection) -> Result<u64, StoreError> {
 }
 
 /// The valid fact with this text and scope.
-pub(super) fn known(of: Sealed<'_>, new: &NewMemory) -> Result<Option<Memory>, StoreError> {
-    let facts = of.facts("valid_to_ms IS NULL AND root = ?1 AND text = ?2", params![root(&new.scope), new.text])?;
+pub(super) fn known(of: SealedFile<'_>, new: &NewMemory) -> Result<Option<Memory>, StoreError> {
+    let facts = facts(of, "valid_to_ms IS NULL AND root = ?1 AND text = ?2", params![root(&new.scope), new.text])?;
     Ok(facts.into_iter().find(|fact| fact.is_sound))
 }
 
 /// All versions of a fact, oldest first.
-pub(super) fn versions(of: Sealed<'_>, id: MemoryId) -> Result<Vec<Memory>, StoreError> {
+pub(super) fn versions(of: SealedFile<'_>, id: MemoryId) -> Result<Vec<Memory>, StoreError> {
     let mut before = of.connection.prepare_cached("SELECT id FROM memories WHERE superseded_by = ?1")?;
     let mut found = BTreeMap::new();
     // A damaged file may have a cycle: no record is visited twice.
@@ -82,15 +74,15 @@ pub(super) fn versions(of: Sealed<'_>, id: MemoryId) -> Result<Vec<Memory>, Stor
 }
 
 /// The valid facts that hold in `folder`, newest first.
-pub(super) fn list(of: Sealed<'_>, folder: Option<&Path>) -> Result<Vec<Memory>, StoreError> {
+pub(super) fn list(of: SealedFile<'_>, folder: Option<&Path>) -> Result<Vec<Memory>, StoreError> {
     let roots = VisibleRoots::of(folder);
     let condition = format!("valid_to_ms IS NULL AND {} ORDER BY stated_ms DESC, id DESC", roots.condition("memories"));
-    of.facts(&condition, params_from_iter(roots.values()))
+    facts(of, &condition, params_from_iter(roots.values()))
 }
 
 /// The records that come from this source, directly or by way of other facts, with their versions; ascending.
-pub(super) fn derived_from(of: Sealed<'_>, source: &Source) -> Result<Vec<MemoryId>, StoreError> {
-    let derived = of.facts("sources IS NOT NULL", [])?;
+pub(super) fn derived_from(of: SealedFile<'_>, source: &Source) -> Result<Vec<MemoryId>, StoreError> {
+    let derived = facts(of, "sources IS NOT NULL", [])?;
     let mut found = BTreeSet::new();
     let mut next = vec![source.clone()];
     if let Source::Fact(id) = source {
@@ -109,7 +101,7 @@ pub(super) fn derived_from(of: Sealed<'_>, source: &Source) -> Result<Vec<Memory
 }
 
 /// The valid facts that hold in `folder` and have one of these words.
-pub(super) fn search(of: Sealed<'_>, words: &[String], folder: Option<&Path>) -> Result<FoundFacts, StoreError> {
+pub(super) fn search(of: SealedFile<'_>, words: &[String], folder: Option<&Path>) -> Result<FoundFacts, StoreError> {
     // One state of the file for all queries.
     let transaction = of.connection.unchecked_transaction()?;
     let roots = VisibleRoots::of(folder);

@@ -14,6 +14,7 @@ use super::{
     read,
     rows::{self, MEMORIES, number, root},
     schema::index,
+    sealed_file::SealedFile,
 };
 use crate::{
     StoreError,
@@ -40,8 +41,8 @@ impl<'a> Change<'a> {
     }
 
     /// The file for reading.
-    pub fn sealed(&self) -> read::Sealed<'a> {
-        read::Sealed { connection: self.transaction, key: Some(self.key) }
+    pub fn sealed(&self) -> SealedFile<'a> {
+        SealedFile { connection: self.transaction, key: Some(self.key) }
     }
 
     /// The end of the journal after the changes so far.

@@ -2,17 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use cohab_picture::{Bar, Chart, Column, Row, scale, svg, text};
 use cohab_text::sanitize;
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 use unicode_width::UnicodeWidthStr;
 
-use crate::{
-    picture::{Bar, Chart, Column, Row, scale, svg, text},
-    stats::{
-        Count, Stats,
-        histogram::{BOUNDS_MS, Histogram},
-    },
+use crate::stats::{
+    Count, Stats,
+    histogram::{BOUNDS_MS, Histogram},
 };
 
 /// Widest first column: with the others it fits 80 columns.

@@ -6,7 +6,7 @@ use cohab_text::sanitize::one_line;
 use jiff::Timestamp;
 
 use super::super::record::time;
-use crate::picture::{Bar, Chart, Column, Kind, Row, Span, scale, text};
+use cohab_picture::{Bar, Chart, Column, Kind, Row, Span, scale, text};
 
 /// Between two marks on the axis of a file: at least an eighth of it.
 const MARKS_IN_FILE: u64 = 8;

@@ -12,7 +12,7 @@ use super::{
     Grouping, ShownUsage,
     report::{Subject, Sum},
 };
-use crate::picture::{Bar, Chart, Column, Row, svg, text};
+use cohab_picture::{Bar, Chart, Column, Row, svg, text};
 
 /// Widest first column.
 const LABEL_MAX_COLUMNS: usize = 30;
