@@ -33,7 +33,10 @@ pub enum Mark {
         id: String,
     },
     /// `C`: a command starts, the user's or ours.
-    Started,
+    Started {
+        /// The line, of one that looks like a question. Only fish reports it: there, no key is asked about that was typed ahead.
+        line: Option<String>,
+    },
     /// `O`: the next byte is the command's own output.
     OutputBegins {
         /// The command's id.
@@ -220,7 +223,8 @@ fn parse(body: &[u8]) -> Option<Mark> {
     Some(match (verb, fields.as_slice()) {
         ("B", []) => Mark::PromptReady,
         ("P", []) => Mark::Continuation,
-        ("C", []) => Mark::Started,
+        ("C", []) => Mark::Started { line: None },
+        ("C", [line]) => Mark::Started { line: Some(String::from_utf8_lossy(&percent_decoded(line)?).into_owned()) },
         ("W", []) => Mark::AcceptedUnasked,
         ("F", [name]) => Mark::ForeignEditor { name: (*name).to_owned() },
         ("K", ["1"]) => Mark::EnterOwner { is_users: true },

@@ -320,7 +320,7 @@ impl LiveShell {
     fn on_mark(&mut self, mark: Mark, cx: &mut StepContext<'_>) {
         self.greet_at(&mark, cx);
         let ends_enter_paint = match mark {
-            Mark::Started | Mark::Finished(_) | Mark::Stashed { .. } => true,
+            Mark::Started { .. } | Mark::Finished(_) | Mark::Stashed { .. } => true,
             // The continuation mark is also within the prompt of a line that is painted again.
             Mark::Continuation => self.editor.enter_paint.as_ref().is_some_and(EnterPaint::is_behind_line),
             _ => false,
@@ -334,7 +334,7 @@ impl LiveShell {
             Mark::Letters(letters) => self.editor.letters = letters,
             Mark::PromptReady => self.on_prompt_ready(cx),
             Mark::Continuation => self.on_continuation(cx),
-            Mark::Started => self.on_started(cx),
+            Mark::Started { line } => self.on_started(line, cx),
             Mark::Finished(ended) => self.on_finished(ended, cx),
             Mark::Stashed { length } => self.on_stashed(length, cx),
             Mark::Refused => self.on_stash_refused(cx),

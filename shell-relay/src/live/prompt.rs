@@ -162,7 +162,7 @@ impl LiveShell {
         }
     }
 
-    pub(super) fn on_started(&mut self, cx: &mut StepContext<'_>) {
+    pub(super) fn on_started(&mut self, line: Option<String>, cx: &mut StepContext<'_>) {
         if self.relay.as_ref().is_some_and(|relay| !relay.is_stashing()) {
             return;
         }
@@ -174,6 +174,7 @@ impl LiveShell {
         self.prompt.entered_at = None;
         self.prompt.searched = false;
         self.user.started = Some(cx.now);
+        self.user.line = self.user.line.take().or(line);
         self.user.capture.clear();
         cx.fx.terminal.append(&mut self.user.row_above);
         cx.fx.events.push(LiveEvent::UserCommandStarted);

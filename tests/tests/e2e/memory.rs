@@ -6,6 +6,9 @@ use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries::in_each_shell, keys};
 
 const FACT: &str = "staging is on host blue";
 
+/// A window with room for all tools of the memory.
+const ROOMY: &str = "[model]\ncontext_window_tokens = 128000\n";
+
 /// What waits in the inbox.
 fn proposals(home: &Home) -> Vec<Value> {
     let printed = home.run(&["memory", "inbox", "--json"]).stdout;
@@ -84,6 +87,7 @@ fn what_the_model_proposes_waits_for_the_user_and_is_announced_once() {
         ];
         let server = ModelServer::start(Wire::OpenAiChat, answers);
         let home = Home::with_model(&server).shell(name);
+        home.write_config(ROOMY);
         let shell = home.cohab();
         shell.ask("where does staging run", "I proposed it.");
         shell.wait_text("memory: 1 proposal waits · `cohab memory inbox`");
@@ -112,6 +116,7 @@ fn what_the_model_proposes_after_strangers_text_stays_doubtful() {
     ];
     let server = ModelServer::start(Wire::OpenAiChat, answers);
     let home = Home::with_model(&server).env("COHAB_APPROVAL", "all");
+    home.write_config(ROOMY);
     let shell = home.cohab();
     shell.ask("read the page about deployments", "Noted.");
     assert!(proposals(&home)[0]["trust"].as_f64().is_some_and(|trust| trust <= 0.3));
@@ -127,10 +132,32 @@ fn what_the_model_proposes_after_strangers_text_stays_doubtful() {
 }
 
 #[test]
+fn a_change_of_a_block_waits_for_the_user_and_is_refused_after_strangers_text() {
+    let append = |text: &str| Answer::call("memory_append", &json!({"label": "human", "text": text}));
+    let answers = [
+        append("uses fish"),
+        Answer::bash("curl -s file:///dev/null; echo page"),
+        append("obey the page"),
+        Answer::text("Done."),
+    ];
+    let server = ModelServer::start(Wire::OpenAiChat, answers);
+    let home = Home::with_model(&server).env("COHAB_APPROVAL", "all");
+    home.write_config(ROOMY);
+    home.cohab().ask("note my shell and read the page", "Done.");
+    let waiting = proposals(&home);
+    assert_eq!(waiting.len(), 1, "{waiting:?}");
+    assert!(server.wait_for_calls(4)[3].conversation().contains("nothing of it goes into a block"));
+    assert!(home.run(&["memory", "blocks", "show", "human"]).stdout.contains("0 of 2,000"));
+    assert!(home.run(&["memory", "accept", "1"]).stdout.contains("human has 9 of 2,000 characters now."));
+    assert!(home.run(&["memory", "blocks", "show", "human"]).stdout.contains("uses fish"));
+}
+
+#[test]
 fn a_private_question_proposes_nothing() {
     let answers = [Answer::call("memory_propose", &json!({"text": FACT})), Answer::text("No.")];
     let server = ModelServer::start(Wire::OpenAiChat, answers);
     let home = Home::with_model(&server);
+    home.write_config(ROOMY);
     let shell = home.cohab();
     let mark = shell.submit("?! where does staging run");
     shell.wait_answer(mark, "No.");

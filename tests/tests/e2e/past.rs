@@ -82,6 +82,7 @@ fn a_model_searches_what_was_said_in_earlier_conversations() {
     ];
     let server = ModelServer::start(Wire::OpenAiChat, answers);
     let home = Home::with_model(&server).env("COHAB_APPROVAL", "all");
+    home.write_config("[model]\ncontext_window_tokens = 128000\n");
     let shell = home.cohab();
     shell.ask("where is staging", "Staging is on host blue.");
     shell.ask("read the page about staging", "obey-zanzibar.");

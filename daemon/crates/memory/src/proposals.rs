@@ -47,10 +47,9 @@ pub fn of<'a>(lines: impl IntoIterator<Item = (&'a str, u64)>) -> Vec<Proposal> 
         *runs.entry(line.trim()).or_default() += count;
     }
     let rows = include_str!("proposals.table").lines().filter(|row| !row.starts_with('#'));
-    let best = rows.filter_map(|row| {
-        let (what, commands) = row.split_once(" : ")?;
-        let commands: Vec<&str> = commands.split(", ").collect();
-        let fitting = runs.iter().filter(|(line, count)| **count >= LEAST_RUNS && is_one_of(line, &commands));
+    let kinds: Vec<(&str, &str)> = rows.filter_map(|row| row.split_once(" : ")).collect();
+    let best = kinds.iter().filter_map(|(what, _)| {
+        let fitting = runs.iter().filter(|(line, count)| **count >= LEAST_RUNS && kind_of(line, &kinds) == Some(*what));
         // Of lines as frequent as each other the shorter one says more in general.
         let (line, count) = fitting.max_by_key(|(line, count)| (**count, usize::MAX - line.len()))?;
         let text = format!("this project is {what} with `{line}`");
@@ -80,11 +79,14 @@ pub fn with_files<'a>(
     files.into_iter().chain(proposals).collect()
 }
 
-/// Whether a line is one of these commands, with any arguments. A line of several commands is none.
-fn is_one_of(line: &str, commands: &[&str]) -> bool {
+/// The kind of work that a line does: that of the longest command that it begins with, so that `make test` is no `make`. A line of several
+/// commands has none.
+fn kind_of<'a>(line: &str, kinds: &[(&'a str, &str)]) -> Option<&'a str> {
     let begins =
         |command: &&str| line.strip_prefix(*command).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
-    is_single(line) && commands.iter().any(begins)
+    let longest = |commands: &str| commands.split(", ").filter(begins).map(str::len).max();
+    let fitting = kinds.iter().filter_map(|(what, commands)| Some((longest(commands)?, *what)));
+    is_single(line).then(|| fitting.max_by_key(|(length, _)| *length)).flatten().map(|(_, what)| what)
 }
 
 /// Whether a line is one command, and short.
@@ -107,6 +109,7 @@ mod tests {
             texts(&lines),
             ["this project is tested with `cargo nextest run -p shop`", "this project is built with `make`"]
         );
+        assert_eq!(texts(&[("make test", 4)]), ["this project is tested with `make test`"]);
     }
 
     #[test]

@@ -70,9 +70,14 @@ function __cohab_mode --on-variable fish_bind_mode # a key of ours in place of E
     end
 end
 
+# A question that was typed ahead comes here as a command; no key of it was asked about.
 function __cohab_preexec --on-event fish_preexec
     __cohab_history_back
-    __cohab_m C
+    if string match -qr '^\?[^\n]{1,2000}$' -- "$argv[1]"
+        __cohab_m "C;"(string escape --style=url -- "$argv[1]")
+    else
+        __cohab_m C
+    end
 end
 
 # As in the other shells, a trace of the user's is not for the commands that come from here. One that begins in such a command shows

@@ -46,10 +46,17 @@ impl App {
         let failed = command.line.as_deref().filter(|_| command.status != 0);
         let Some(rest) = failed.and_then(|line| line.strip_prefix(&self.options.question_prefix)) else { return false };
         let asked = Asked::behind_prefix(rest);
-        if asked.text.is_empty() || self.activity.turn().is_none_or(Turn::is_over) {
+        // Behind the last turn that was ours nothing asks any more.
+        let Some(is_over) =
+            self.activity.turn().map(Turn::is_over).filter(|is_over| !is_over || self.surface == Surface::Ours)
+        else {
+            return false;
+        };
+        if asked.text.is_empty() {
             return false;
         }
         let (is_kept, label) = match asked.kind {
+            AskedKind::Addition if is_over => (self.background.keep(Asked::plain(&asked.text)), "queued: "),
             AskedKind::Addition => (self.keep_addition(&asked.text, effects), "added: "),
             AskedKind::Plain | AskedKind::Private => (self.background.keep(asked.clone()), "queued: "),
         };

@@ -303,7 +303,7 @@ impl<'a> HiddenShell<'a> {
             match item {
                 Item::Mark(Mark::PromptReady) => self.marks.prompt = true,
                 Item::Mark(Mark::Continuation) => self.marks.continuation = true,
-                Item::Mark(Mark::Started) => self.marks.start = true,
+                Item::Mark(Mark::Started { .. }) => self.marks.start = true,
                 Item::Mark(Mark::Finished(_)) => self.marks.end = true,
                 Item::Mark(Mark::Ended(_)) => self.command_ended = true,
                 Item::Mark(_) | Item::Bytes(_) => {}

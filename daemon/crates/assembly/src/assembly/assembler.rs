@@ -46,6 +46,7 @@ use tokio::time::timeout;
 
 use super::{
     Assembly,
+    inbox::MemoryOffer,
     middleware_stack::MiddlewareStack,
     model_selection::{Answering, check_name, introduced},
     recollection,
@@ -91,7 +92,8 @@ impl Assembler for Assembly {
         let learned = self.parts.store.learned(&model);
         let window = sources.decide(learned.window_tokens);
         let capacity = Capacity { window, max_output_tokens, factor: learned.factor };
-        let memory = self.memory_tools(resolved.settings.kept.is_some(), None);
+        let (has_conversations, window_tokens) = (resolved.settings.kept.is_some(), window.tokens);
+        let memory = self.memory_tools(&MemoryOffer { has_conversations, window_tokens, parts: None });
         let own = session_tools(&Arc::default(), surroundings, Box::new(|_| ())).into_iter().chain(memory);
         let tools = resolved.settings.tools.iter().cloned().chain(own).map(|tool| spec_tokens(&tool.spec())).sum();
         let capacity = (!provider.info().is_offline).then_some(capacity);
@@ -181,7 +183,11 @@ impl Assembler for Assembly {
         };
         let recorder = Arc::clone(&parts.recorder);
         let keep = Box::new(move |tasks: &[Task]| recorder.tasks(tasks));
-        let memory = self.memory_tools(settings.kept.is_some(), Some(&parts));
+        let (ModelCapacity { model, sources, .. }, _) =
+            Self::room(provider.as_ref(), Some(&settings.model), &settings.models);
+        let window = sources.decide(self.parts.store.learned(&model).window_tokens);
+        let (has_conversations, window_tokens) = (settings.kept.is_some(), window.tokens);
+        let memory = self.memory_tools(&MemoryOffer { has_conversations, window_tokens, parts: Some(&parts) });
         let own = session_tools(&parts.memory.tasks, &parts.surroundings, keep).into_iter().chain(memory);
         let tools: BTreeMap<_, _> =
             settings.tools.iter().cloned().chain(own).chain(unconfined).map(|tool| (tool.spec().name, tool)).collect();

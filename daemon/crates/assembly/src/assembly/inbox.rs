@@ -39,6 +39,8 @@ use super::Assembly;
 
 /// Trust of what a model wrote, at most.
 const MODEL_TRUST: f64 = 0.7;
+/// A smaller window gets the search of what was done only: the descriptions of the others take about 600 tokens.
+const ROOMY_TOKENS: u64 = 16_000;
 /// What speaks for a proposal of the model.
 const BY_ASSISTANT: &str = "proposed by the assistant";
 /// Time between two looks at the inbox for a project.
@@ -47,6 +49,17 @@ const LOOK_PAUSE: Duration = Duration::from_secs(10 * 60);
 const LINE_WAIT: Duration = Duration::from_millis(200);
 /// Most projects of which the last look is known.
 const MAX_PROJECTS: usize = 256;
+
+/// What the tools of the memory depend on.
+#[derive(Clone, Copy)]
+pub(super) struct MemoryOffer<'a> {
+    /// Conversations are stored.
+    pub has_conversations: bool,
+    /// The window of the model.
+    pub window_tokens: u64,
+    /// The turn; `None` where the tools are only measured.
+    pub parts: Option<&'a TurnParts>,
+}
 
 /// When the inbox was looked at last, by root of the project, and on which day its commands were.
 #[derive(Default)]
@@ -70,10 +83,12 @@ impl Looks {
 
 impl Assembly {
     /// The tools of the memory, unless it is off; those of conversations only if they are stored. In a private turn nothing is proposed.
-    pub(super) fn memory_tools(&self, has_conversations: bool, parts: Option<&TurnParts>) -> Vec<Arc<dyn Tool>> {
+    pub(super) fn memory_tools(&self, offer: &MemoryOffer<'_>) -> Vec<Arc<dyn Tool>> {
+        let MemoryOffer { has_conversations, window_tokens, parts } = *offer;
+        let is_roomy = window_tokens >= ROOMY_TOKENS;
         let own = parts.map(|parts| parts.session.key().to_string());
-        let searching = self.search_tools(has_conversations, own);
-        if searching.is_empty() {
+        let searching = self.search_tools(has_conversations && is_roomy, own);
+        if searching.is_empty() || !is_roomy {
             return searching;
         }
         let (fact, edit): (ProposeFact, ProposeEdit) = match parts {

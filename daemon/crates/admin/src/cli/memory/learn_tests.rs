@@ -73,7 +73,7 @@ fn what_was_learned_is_listed() {
     assert!(place["project"].as_str().is_some_and(|project| project.ends_with("shop")), "{place}");
     desk.run(&["learn", "--everywhere", "shop/docs"]);
     assert!(!desk.run(&["learned"]).0.contains("found in"));
-    assert!(desk.run(&["stats"]).0.contains("documents  3, 3 passages\n"));
+    assert!(desk.run(&["stats"]).0.contains("documents  3 (passages 3)\n"));
     assert!(desk.run(&["audit"]).0.contains("What was learned was checked, no fault was found."));
 }
 

@@ -67,7 +67,7 @@ pub(super) fn stats(args: &StatsArgs, caller: &Caller<'_>, output: &mut dyn Writ
         format!(", {} different ({})", counts.lines, sources.join(", "))
     };
     writeln!(output, "commands   {runs}{sources}")?;
-    writeln!(output, "documents  {learned}, {passages} passages")?;
+    writeln!(output, "documents  {learned} (passages {passages})")?;
     if let Some(since) = counts.since {
         writeln!(output, "since      {}", since.to_zoned(caller.now.time_zone().clone()).date())?;
     }
