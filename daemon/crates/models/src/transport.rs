@@ -33,6 +33,8 @@ const MAX_ERROR_BYTES: usize = 64 * 1024;
 const ERROR_BODY_LIMIT: Duration = Duration::from_secs(10);
 /// The error of a cut answer in one piece.
 const CUT: &str = "the connection broke inside the answer";
+/// Longest wait for the end of the body behind the end of the answer.
+const REST_WAIT: Duration = Duration::from_millis(20);
 /// After the terminal mark, usage may follow; this long without anything ends the answer.
 const LINGER: Duration = Duration::from_secs(2);
 
@@ -337,7 +339,14 @@ impl AnswerReader<'_> {
                 }
             }
         };
-        self.finish(end).await
+        let is_clean = matches!(end, End::Clean);
+        let ending = self.finish(end).await;
+        if is_clean {
+            // A connection whose answer was not read to its end does not serve the next question.
+            let rest = async { while let Some(Ok(_)) = payloads.next().await {} };
+            let _ = timeout(REST_WAIT, rest).await;
+        }
+        ending
     }
 
     /// An answer in one piece where a stream was asked for.
