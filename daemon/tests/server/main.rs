@@ -103,10 +103,11 @@ async fn a_question_is_answered_and_a_second_one_meanwhile_is_refused() {
     client.ask("say hello").await;
     assert_eq!(client.answer().await, ("hello".into(), TurnEndReason::Answered));
     let hanging = client.ask("hang").await;
+    client.wait(|message| matches!(message, DaemonMessage::AgentStreamChunk(_)).then_some(())).await;
     client.ask("say no").await;
     assert_eq!(client.error().await.kind, WireErrorKind::Busy);
     client.send(ClientMessage::CancelTurn { turn_id: hanging }).await;
-    let (_, ended) = client.answer_from(0).await;
+    let (_, ended) = client.answer_from(1).await;
     assert_eq!((ended.turn_id, ended.reason), (hanging, TurnEndReason::Cancelled));
 }
 
