@@ -28,7 +28,7 @@ fn the_built_in_assistant_finds_a_command_of_the_user() {
         shell.run(" wc -l trailer.mov");
         shell.run(&format!("echo {} trailer", ["glpat", "-aB3dE5fG7hJ9kL1mN2pQ"].concat()));
         eventually("the command is kept", || lines(&home, "trailer") == ["wc -c trailer.mov"]);
-        let mark = shell.submit("what was the wc line I used on the trailer?");
+        let mark = shell.submit("? what was the wc line I used on the trailer");
         let told = shell.wait_answer(mark, "wc -c trailer.mov");
         assert!(told.contains("in ~/media, worked"), "{told}");
         let hit = &found(&home, "trailer")[0];
