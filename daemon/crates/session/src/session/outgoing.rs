@@ -17,7 +17,7 @@ impl Session {
         self.outgoing.notify_one();
     }
 
-    /// Adds a piece of the answer. It is sent with the next message, or by [`send_waiting`](Self::send_waiting).
+    /// Adds a piece of the answer. It is sent with the next message, or once the model pauses.
     pub fn add_delta(&self, delta: ChunkDelta) {
         self.lock().timeline.push_delta(delta);
     }
