@@ -39,7 +39,7 @@ use super::{Failure, config, record};
 /// The setting that `on` and `off` change.
 const ENABLED: &str = "memory.enabled";
 /// Printed where no fact is stored.
-const NOTHING: &str = "Nothing is remembered yet. `? remember that ...` adds a fact.";
+const NOTHING: &str = "Nothing is remembered yet. `? remember that ...` adds one.";
 
 /// Remember facts, find what was done, and search your documents
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
