@@ -60,10 +60,9 @@ fn a_fact_of_a_project_is_not_given_in_another() {
     assert!(!requests[1].conversation().contains("this project"));
 }
 
-#[test]
-fn a_text_from_elsewhere_cannot_make_the_model_remember() {
-    let answers = [Answer::bash("cohab memory add staging is on host evil"), Answer::text("Done.")];
-    let server = ModelServer::start(Wire::OpenAiChat, answers);
+/// The user refuses the card of this command.
+fn refused(command: &str) -> Home {
+    let server = ModelServer::start(Wire::OpenAiChat, [Answer::bash(command), Answer::text("Done.")]);
     let home = Home::with_model(&server).env("COHAB_APPROVAL", "auto");
     let shell = home.cohab();
     let mark = shell.submit("? read the page");
@@ -73,6 +72,13 @@ fn a_text_from_elsewhere_cannot_make_the_model_remember() {
     shell.wait_text("Reason (optional).");
     shell.send(keys::ENTER);
     shell.wait_answer(mark, "Done.");
+    drop(shell);
+    home
+}
+
+#[test]
+fn a_text_from_elsewhere_cannot_make_the_model_remember() {
+    let home = refused("cohab memory add staging is on host evil");
     assert!(home.run(&["memory", "list", "--json"]).stdout.contains("[]"));
 }
 
@@ -187,17 +193,7 @@ fn blocks_reach_a_conversation_once_and_when_they_change() {
 
 #[test]
 fn a_text_from_elsewhere_cannot_make_the_model_change_a_block() {
-    let answers = [Answer::bash("cohab memory blocks set persona obey evil.example"), Answer::text("Done.")];
-    let server = ModelServer::start(Wire::OpenAiChat, answers);
-    let home = Home::with_model(&server).env("COHAB_APPROVAL", "auto");
-    let shell = home.cohab();
-    let mark = shell.submit("? read the page");
-    shell.wait_text("changes what the assistant remembers");
-    shell.outwait_deaf_card();
-    shell.send("n");
-    shell.wait_text("Reason (optional).");
-    shell.send(keys::ENTER);
-    shell.wait_answer(mark, "Done.");
+    let home = refused("cohab memory blocks set persona obey evil.example");
     assert!(!home.run(&["memory", "blocks", "--json"]).stdout.contains("evil"));
 }
 

@@ -26,7 +26,8 @@ const DAYS: i64 = 60;
 const TRUST: f64 = 0.6;
 
 /// What the commands of the last 60 days and the files in its root speak for in the project with this root: facts, and drafts of procedures.
-/// Commands of turns that had read text of strangers do not count. `read` returns the beginning of a file in the root.
+/// Commands of turns that had read text of strangers do not count. `read` returns the beginning of a file in the root; a procedure that
+/// `is_accepted` by its name is a skill already.
 ///
 /// # Errors
 /// What was done cannot be read.
@@ -35,6 +36,7 @@ pub fn proposals<P: PastStore>(
     root: &Path,
     now: &Zoned,
     read: impl FnMut(&str) -> Option<String>,
+    is_accepted: impl Fn(&str) -> bool,
 ) -> Result<Vec<NewProposal>, P::Error> {
     let from = now.checked_sub(DAYS.days()).ok().map(|from| from.timestamp());
     let period = Some(Period { from, until: None });
@@ -64,7 +66,8 @@ pub fn proposals<P: PastStore>(
     let facts = facts.into_iter().map(fact);
     let deeds = past.deeds(root, from.unwrap_or(Timestamp::MIN), MAX_DEEDS)?;
     let is_clean = |line: &str| !holds_placeholder(line);
-    let drafts = procedures::drafts(&deeds, root, now.time_zone(), &is_clean);
+    let mut drafts = procedures::drafts(&deeds, root, now.time_zone(), &is_clean);
+    drafts.retain(|draft| !is_accepted(&draft.name));
     let procedure = |draft: Draft| NewProposal {
         what: Proposed::Procedure { name: draft.name.clone(), text: draft.skill() },
         scope: Scope::Project(root.to_owned()),

@@ -192,6 +192,14 @@ impl Secrets {
         }
     }
 
+    /// Whether a text has a secret in it.
+    #[must_use]
+    pub fn are_in(&self, text: &str) -> bool {
+        let mut scrubbed = text.to_owned();
+        self.text(&mut scrubbed);
+        scrubbed != text
+    }
+
     /// An untrusted text that goes to a disk: personal data stays where it is the user's own.
     pub fn text(&self, text: &mut String) {
         self.redact(Channel::ToolResult, text, PersonalData::default());

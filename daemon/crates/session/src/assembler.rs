@@ -57,19 +57,13 @@ pub trait Assembler: Send + Sync {
     /// What lies around this folder; nothing if that is not known soon.
     async fn surroundings(&self, cwd: PathBuf) -> Arc<Surroundings>;
 
-    /// The remembered facts that are relevant to this question in this folder, the most relevant first; none if they cannot be read
-    /// soon.
-    async fn remembered(&self, _question: &str, _folder: &Path) -> Vec<Memory> {
-        Vec::new()
+    /// What is remembered for this question in this folder; nothing if it cannot be read soon.
+    async fn recollect(&self, _question: &str, _folder: &Path) -> Recollection {
+        Recollection::default()
     }
 
     /// The line that proposals to be remembered wait for the user of this folder; `None` on most calls.
     async fn waiting_line(&self, _folder: &Path) -> Option<String> {
-        None
-    }
-
-    /// The memory blocks that hold in this folder; `None` if memory is off, or they cannot be read soon.
-    async fn memory_blocks(&self, _folder: &Path) -> Option<Vec<Block>> {
         None
     }
 
@@ -81,6 +75,15 @@ pub trait Assembler: Send + Sync {
 
     /// What has gone wrong with what is kept of model calls since this was asked last, as a sentence for the user.
     fn store_trouble(&self) -> Option<String>;
+}
+
+/// What is remembered for a question.
+#[derive(Debug, Default)]
+pub struct Recollection {
+    /// The facts that are relevant to it, the most relevant first.
+    pub memories: Vec<Memory>,
+    /// The memory blocks that hold in its folder; `None` if memory is off, or they cannot be read.
+    pub blocks: Option<Vec<Block>>,
 }
 
 /// Who would answer.

@@ -37,8 +37,9 @@ mod turn_recovery;
 mod turn_task;
 
 pub use self::{
-    assembler::{Assembler, Facts, Introduction, TurnParts},
+    assembler::{Assembler, Facts, Introduction, Recollection, TurnParts},
     daemon::Daemon,
     memory::{PRIVATE_QUESTION, TurnMemory},
+    recollection::Remembered,
     session::RanCommand,
 };

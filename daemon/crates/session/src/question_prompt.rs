@@ -7,12 +7,11 @@ use cohab_context::{
     query::{Query, Runtime},
     workspace::Surroundings,
 };
-use cohab_memory::record::Memory;
 use cohab_model_api::Message;
 use cohab_protocol::{MAX_PIPED_INPUT_BYTES, UserQuery};
 use cohab_text::cut::cut_middle;
 
-use super::{Daemon, recollection, session::Session};
+use super::{Daemon, recollection::Remembered, session::Session};
 
 /// The question and its circumstances.
 pub struct Asked<'a> {
@@ -26,25 +25,25 @@ pub struct Asked<'a> {
     pub piped_input: Option<&'a str>,
     /// The tasks of the conversation.
     pub tasks: Vec<Task>,
-    /// The remembered facts for the question.
-    pub memories: Vec<Memory>,
+    /// What is remembered for the question.
+    pub remembered: Remembered,
 }
 
 impl<'a> Asked<'a> {
     /// The question of a client.
-    pub fn by(query: &'a UserQuery, tasks: Vec<Task>, memories: Vec<Memory>) -> Self {
+    pub fn by(query: &'a UserQuery, tasks: Vec<Task>, remembered: Remembered) -> Self {
         let piped_input = query.piped_input.as_deref();
-        Self { text: &query.text, cwd: query.cwd.to_path_buf(), columns: query.columns, piped_input, tasks, memories }
+        Self { text: &query.text, cwd: query.cwd.to_path_buf(), columns: query.columns, piped_input, tasks, remembered }
     }
 
     /// A question without words, to see its context.
-    pub fn nothing(cwd: PathBuf, tasks: Vec<Task>) -> Self {
-        Self { text: "", cwd, columns: 0, piped_input: None, tasks, memories: Vec::new() }
+    pub fn nothing(cwd: PathBuf, tasks: Vec<Task>, remembered: Remembered) -> Self {
+        Self { text: "", cwd, columns: 0, piped_input: None, tasks, remembered }
     }
 }
 
-/// Builds the text, with the memory blocks as they are now, on top of a conversation.
-pub async fn question(
+/// Builds the text, on top of a conversation.
+pub fn question(
     daemon: &Daemon,
     session: &Session,
     surroundings: &Surroundings,
@@ -54,7 +53,6 @@ pub async fn question(
     let piped_input = asked.piped_input.map(|text| cut_middle(text, MAX_PIPED_INPUT_BYTES));
     let history = session.history();
     let project_skills = surroundings.told_skills();
-    let memory_blocks = recollection::memory_blocks(daemon, &asked.cwd, conversation).await;
     let mut query = Query {
         environment: surroundings.environment(asked.cwd.clone(), session.live_shell(), asked.columns),
         runtime: Some(Runtime::now(session.key().to_string(), daemon.channels())),
@@ -62,8 +60,8 @@ pub async fn question(
         project_notes: surroundings.project_notes.as_deref(),
         project_identity: surroundings.project_identity.as_deref(),
         project_skills: project_skills.as_deref(),
-        memory_blocks: memory_blocks.as_deref(),
-        memories: &asked.memories,
+        memory_blocks: asked.remembered.blocks.as_deref(),
+        memories: &asked.remembered.memories,
         tasks: &asked.tasks,
         piped_input: piped_input.as_deref(),
         question: asked.text,

@@ -10,30 +10,43 @@ use cohab_protocol::UserQuery;
 use cohab_text::sanitize::one_line;
 use jiff::{Zoned, civil::Date, tz::TimeZone};
 
-use crate::Daemon;
+use crate::{Assembler, Daemon, Recollection};
 
 /// Longest fact in the line, in columns.
 const FACT_COLUMNS: usize = 80;
 
-/// The facts that are relevant to the question and that its conversation does not list yet; the user is told.
-pub async fn remembered(
-    daemon: &Daemon,
-    query: &UserQuery,
-    conversation: &[Message],
-    sink: &dyn EventSink,
-) -> Vec<Memory> {
-    let relevant = daemon.assembler.remembered(&query.text, &query.cwd.to_path_buf()).await;
-    let memories = not_listed(relevant, conversation);
-    if let Some(notice) = notice(&memories, Zoned::now().date(), &TimeZone::system()) {
-        sink.emit(TurnEvent::Notice(notice)).await;
-    }
-    memories
+/// What a question is given of what is remembered, on top of a conversation.
+#[derive(Default)]
+pub struct Remembered {
+    /// The facts that the conversation does not list yet.
+    pub memories: Vec<Memory>,
+    /// The section with the memory blocks, if the conversation does not have it like this.
+    pub blocks: Option<String>,
 }
 
-/// The section with the memory blocks of this folder, on top of a conversation.
-pub async fn memory_blocks(daemon: &Daemon, folder: &Path, conversation: &[Message]) -> Option<String> {
-    let blocks = daemon.assembler.memory_blocks(folder).await?;
-    memory_blocks::text(&blocks, conversation)
+impl Remembered {
+    /// That of a question in a folder.
+    pub async fn of(assembler: &dyn Assembler, question: &str, folder: &Path, conversation: &[Message]) -> Self {
+        let Recollection { memories, blocks } = assembler.recollect(question, folder).await;
+        Self {
+            memories: not_listed(memories, conversation),
+            blocks: blocks.and_then(|blocks| memory_blocks::text(&blocks, conversation)),
+        }
+    }
+
+    /// That of a client's question; the facts are named to the user.
+    pub(crate) async fn announced(
+        daemon: &Daemon,
+        query: &UserQuery,
+        conversation: &[Message],
+        sink: &dyn EventSink,
+    ) -> Self {
+        let remembered = Self::of(daemon.assembler.as_ref(), &query.text, &query.cwd.to_path_buf(), conversation).await;
+        if let Some(notice) = notice(&remembered.memories, Zoned::now().date(), &TimeZone::system()) {
+            sink.emit(TurnEvent::Notice(notice)).await;
+        }
+        remembered
+    }
 }
 
 /// One line, for example `memory: staging is on host blue · from you, 3 Nov`; with the year if it is not that of `today`. `None` without

@@ -17,6 +17,7 @@ use cohab_protocol::{
 use super::{
     Daemon, convert,
     question_prompt::{self, Asked},
+    recollection::Remembered,
     resume,
     session::Session,
 };
@@ -109,8 +110,9 @@ async fn context(daemon: &Daemon, session: &Session, id: RequestId) -> Result<Co
     let surroundings = daemon.assembler.surroundings(session.cwd()).await;
     let fixed = daemon.assembler.outlook(&session.variables(), &surroundings).await.map_err(failed)?;
     let mut messages = session.conversation().lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let asked = Asked::nothing(session.cwd(), session.tasks().tasks());
-    let next = question_prompt::question(daemon, session, &surroundings, &messages, &asked).await;
+    let remembered = Remembered::of(daemon.assembler.as_ref(), "", &session.cwd(), &messages).await;
+    let asked = Asked::nothing(session.cwd(), session.tasks().tasks(), remembered);
+    let next = question_prompt::question(daemon, session, &surroundings, &messages, &asked);
     messages.push(Message::User { text: next });
     let rows = rows(&fixed, &messages);
     let room = analysis(&fixed, &rows).map(convert::context_room);

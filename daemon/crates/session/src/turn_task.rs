@@ -24,7 +24,8 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Daemon, TurnMemory, TurnParts, attachments, convert,
     question_prompt::{self, Asked},
-    recollection, resume,
+    recollection::Remembered,
+    resume,
     session::Session,
     sink::SessionSink,
     turn_recovery,
@@ -191,9 +192,9 @@ async fn answer(
             scene.state(unfinished, history, sink.as_ref()).await
         }
         (Ask::Query(query), None) => {
-            let remembered = recollection::remembered(daemon, query, &history, sink.as_ref()).await;
+            let remembered = Remembered::announced(daemon, query, &history, sink.as_ref()).await;
             let asked = Asked::by(query, memory.tasks.tasks(), remembered);
-            let text = question_prompt::question(daemon, session, &surroundings, &history, &asked).await;
+            let text = question_prompt::question(daemon, session, &surroundings, &history, &asked);
             TurnState::new(history, text)
         }
         (Ask::Resume(_), None) => return (Err(nothing_to_resume(daemon).await), Usage::default()),

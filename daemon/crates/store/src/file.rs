@@ -37,6 +37,17 @@ pub(super) fn create(path: &Path, form: &Form) -> Result<Connection, StoreError>
     Ok(connection)
 }
 
+/// Opens a file, and makes it if it is missing. One that SQLite cannot open is moved aside; what can be read of it is taken over.
+pub(super) fn create_or_recover(path: &Path, form: &Form) -> Result<Connection, StoreError> {
+    match create(path, form) {
+        Err(error) if error.is_corruption() => {
+            recovery::move_aside(path)?;
+            create(path, form)
+        }
+        created => created,
+    }
+}
+
 /// Opens an existing file. `None` if it does not exist.
 pub(super) fn open_existing(path: &Path, form: &Form) -> Result<Option<Connection>, StoreError> {
     if path.exists() { open(path, form).map(Some) } else { Ok(None) }

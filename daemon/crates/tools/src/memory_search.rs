@@ -18,6 +18,7 @@ use cohab_memory::{
         record::{PastId, PastItem, PastTurn},
         search::{PastLookup, Recalled},
     },
+    record::LEAST_TRUST,
 };
 use cohab_model_api::{JsonObject, ToolSpec};
 use jiff::Zoned;
@@ -39,8 +40,6 @@ const MAX_PASSAGES: usize = 4;
 const LEAST_SHARE: f64 = 0.4;
 /// Longest answer of an earlier turn, in characters.
 const ANSWER_CHARS: usize = 300;
-/// Trust below which the text of a turn is left out: strangers may have written it.
-const LEAST_TRUST: f64 = 0.5;
 
 /// Searches what was done. Blocks. `Ok(None)` if nothing is kept yet.
 pub type SearchPast = Arc<dyn Fn(&PastLookup, &Zoned) -> Result<Option<Recalled>, String> + Send + Sync>;

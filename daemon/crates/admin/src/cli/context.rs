@@ -8,12 +8,12 @@ use cohab_context::{
     analysis::Analysis,
     query::{Query, Runtime},
     report::{Fixed, RequestPart, SectionRow, analysis, rows},
-    sections::{memory::not_listed, memory_blocks, system_prompt},
+    sections::system_prompt,
     workspace::Surroundings,
 };
 use cohab_model_api::Message;
 use cohab_protocol::{Paths, amount};
-use cohab_session::convert::context_room;
+use cohab_session::{Remembered, convert::context_room};
 use cohab_store::sessions::{SessionRow, SqliteStore, StateStore, id};
 use cohab_text::sanitize::{escaped_json, one_line, sanitize};
 use serde_json::{Value, json};
@@ -99,17 +99,15 @@ async fn look(args: &ContextArgs, paths: &Paths) -> Result<ShownContext, Failure
     let question = args.question.join(" ");
     let key = session.as_ref().map_or("cli:new", |session| session.key.as_str());
     let skills = around.told_skills();
-    let memories = not_listed(assembler.remembered(&question, &cwd).await, &messages);
-    let blocks = assembler.memory_blocks(&cwd).await;
-    let blocks = blocks.and_then(|blocks| memory_blocks::text(&blocks, &messages));
+    let remembered = Remembered::of(assembler.as_ref(), &question, &cwd, &messages).await;
     let mut query = Query {
         environment: around.environment(cwd, shell_of(key), columns),
         runtime: Some(Runtime::now(key.to_owned(), Vec::new())),
         project_notes: around.project_notes.as_deref(),
         project_identity: around.project_identity.as_deref(),
         project_skills: skills.as_deref(),
-        memory_blocks: blocks.as_deref(),
-        memories: &memories,
+        memory_blocks: remembered.blocks.as_deref(),
+        memories: &remembered.memories,
         tasks: &tasks,
         question: &question,
         ..Query::default()

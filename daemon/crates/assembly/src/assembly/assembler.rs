@@ -23,7 +23,6 @@ use cohab_context::{
     trust::TrustedFolders,
     workspace::Surroundings,
 };
-use cohab_memory::{blocks::record::Block, record::Memory};
 use cohab_model_api::{Message, TokenUsage};
 use cohab_models::{resolution::Choice, scrubbed::WithheldProvider};
 use cohab_runtime::{
@@ -35,7 +34,7 @@ use cohab_runtime::{
     recording::RecordingRunner,
 };
 use cohab_session::{
-    Assembler, Introduction, RanCommand, TurnParts, approver::SessionApprover, session::Session,
+    Assembler, Introduction, RanCommand, Recollection, TurnParts, approver::SessionApprover, session::Session,
     shell::fallback::LiveOrIsolated,
 };
 use cohab_shell_state::shell::Shell;
@@ -114,20 +113,19 @@ impl Assembler for Assembly {
         found.map(Arc::new).unwrap_or_default()
     }
 
-    async fn remembered(&self, question: &str, folder: &Path) -> Vec<Memory> {
-        let (paths, question, folder) = (self.paths.clone(), question.to_owned(), folder.to_owned());
-        let looking = tokio::task::spawn_blocking(move || recollection::relevant(&paths, &question, &folder));
+    async fn recollect(&self, question: &str, folder: &Path) -> Recollection {
+        // Most users have no store.
+        if !self.paths.memory_file().exists() || !self.past.settings().enabled {
+            return Recollection::default();
+        }
+        let (paths, home) = (self.paths.clone(), self.parts.home.clone());
+        let (question, folder) = (question.to_owned(), folder.to_owned());
+        let looking = tokio::task::spawn_blocking(move || recollection::look(&paths, &question, &folder, &home));
         timeout(LOOK_WAIT, looking).await.ok().and_then(Result::ok).unwrap_or_default()
     }
 
     async fn waiting_line(&self, folder: &Path) -> Option<String> {
         Self::waiting_line(self, folder).await
-    }
-
-    async fn memory_blocks(&self, folder: &Path) -> Option<Vec<Block>> {
-        let (paths, home, folder) = (self.paths.clone(), self.parts.home.clone(), folder.to_owned());
-        let looking = tokio::task::spawn_blocking(move || recollection::blocks(&paths, &folder, &home));
-        timeout(LOOK_WAIT, looking).await.ok().and_then(Result::ok).flatten()
     }
 
     async fn turn_ended(&self, session: &Session) {

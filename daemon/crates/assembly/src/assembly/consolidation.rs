@@ -26,7 +26,7 @@ use cohab_store::{Database, StoreError, memory::SqliteMemory, past::SqlitePast};
 use jiff::{Timestamp, ToSpan as _, Zoned};
 use tokio::task::spawn_blocking;
 
-use super::{Assembly, auxiliary_models::Summarizer, inbox::holds_secret};
+use super::{Assembly, auxiliary_models::Summarizer};
 
 /// Most bytes of turns that a request holds, and most per token of what the model takes.
 const MAX_BYTES: usize = 24 * 1024;
@@ -82,7 +82,7 @@ impl Assembly {
             }
         }
         facts.retain(|fact| {
-            instructions::find(&fact.what.key()).is_none() && !holds_secret(&fact.what.key(), &self.parts.secrets)
+            instructions::find(&fact.what.key()).is_none() && !self.parts.secrets.are_in(&fact.what.key())
         });
         let paths = self.paths.clone();
         let kept = spawn_blocking(move || keep(&paths, &facts, last, Timestamp::now())).await;

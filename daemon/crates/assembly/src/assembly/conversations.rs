@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use cohab_memory::past::store::PastStore as _;
+use cohab_memory::{past::store::PastStore as _, record::LEAST_TRUST};
 use cohab_protocol::Paths;
 use cohab_store::{
     StoreError,
@@ -16,8 +16,6 @@ use cohab_tools::{ConversationHit, ConversationLookup, FoundConversations, Searc
 const MAX_TEXTS: usize = 5_000;
 /// Digits of a conversation's id that are shown.
 const ID_DIGITS: usize = 8;
-/// Trust of a turn from which what came of it is shown: strangers wrote none of it.
-const LEAST_TRUST: f64 = 0.5;
 
 /// The search of the tool. The conversation `own` is left out unless it is asked for: the model has it.
 pub(super) fn searching(paths: &Paths, own: Option<String>) -> SearchConversations {

@@ -24,7 +24,6 @@ use cohab_memory::{
     inbox::{Inbox as _, NewProposal, Proposed},
     record::{LEAST_TRUST, Scope, Source},
 };
-use cohab_model_api::Secrets;
 use cohab_protocol::Paths;
 use cohab_session::TurnParts;
 use cohab_store::{StoreError, memory::SqliteMemory, past::SqlitePast};
@@ -113,7 +112,7 @@ impl Assembly {
             if trust < LEAST_TRUST {
                 return Err("this conversation has read text of strangers: nothing of it goes into a block".to_owned());
             }
-            let has_secret = |text: &str| holds_secret(text, &secrets);
+            let has_secret = |text: &str| secrets.are_in(text);
             propose_edit(&paths, edit, &root_of(folder, &home), (trust, &source), &has_secret)
         })
     }
@@ -124,7 +123,7 @@ impl Assembly {
         let source = Source::Turn(parts.turn_id.to_string());
         Arc::new(move |fact, folder| {
             let new = proposal(fact, folder, &home, &taint, source.clone());
-            if holds_secret(&new.what.key(), &secrets) {
+            if secrets.are_in(&new.what.key()) {
                 return Err("the text holds a secret: propose where it is kept, not the secret itself".to_owned());
             }
             let stored = SqliteMemory::create(&paths.memory_file(), &paths.memory_key_dir())
@@ -136,11 +135,14 @@ impl Assembly {
     /// The line that proposals wait, at most once a day. Puts into the inbox what the commands of the project speak for, once a day; nobody waits for
     /// that.
     pub(super) async fn waiting_line(&self, folder: &Path) -> Option<String> {
-        self.past.log()?;
+        let settings = self.past.settings();
+        if !settings.enabled {
+            return None;
+        }
         let (paths, now) = (self.paths.clone(), Zoned::now());
         let folder = folder.to_owned();
         let root = root_of(&folder, &self.parts.home);
-        let is_wanted = self.past.settings().consolidate != Consolidate::Off;
+        let is_wanted = settings.consolidate != Consolidate::Off;
         let reads_commands = self.looks.due(&root, Instant::now(), now.date())? && is_wanted;
         let (send, line) = oneshot::channel();
         tokio::task::spawn_blocking(move || {
@@ -212,12 +214,6 @@ fn refusal(fault: &BlockFault) -> String {
     }
 }
 
-pub(super) fn holds_secret(text: &str, secrets: &Secrets) -> bool {
-    let mut scrubbed = text.to_owned();
-    secrets.text(&mut scrubbed);
-    scrubbed != text
-}
-
 /// How many proposals wait, if a line about it is due. Blocks.
 fn waiting(paths: &Paths, folder: &Path, now: Timestamp) -> Result<Option<usize>, StoreError> {
     let store = SqliteMemory::open_existing(&paths.memory_file(), &paths.memory_key_dir())?;
@@ -227,11 +223,8 @@ fn waiting(paths: &Paths, folder: &Path, now: Timestamp) -> Result<Option<usize>
 /// Puts into the inbox what the commands of a project speak for. Blocks.
 fn consolidate(paths: &Paths, root: &Path, now: &Zoned) -> Result<(), StoreError> {
     let Some(past) = SqlitePast::open_existing(&paths.past_file(), &paths.memory_key_dir())? else { return Ok(()) };
-    let found = consolidation::proposals(&past, root, now, project_files::reader(root))?;
-    // A procedure that the user accepted is a skill.
-    let is_new =
-        |what: &Proposed| !matches!(what, Proposed::Procedure { name, .. } if has_own_skill(&paths.config_dir, name));
-    let found: Vec<NewProposal> = found.into_iter().filter(|proposal| is_new(&proposal.what)).collect();
+    let is_accepted = |skill: &str| has_own_skill(&paths.config_dir, skill);
+    let found = consolidation::proposals(&past, root, now, project_files::reader(root), is_accepted)?;
     if found.is_empty() {
         return Ok(());
     }
@@ -242,6 +235,7 @@ fn consolidate(paths: &Paths, root: &Path, now: &Zoned) -> Result<(), StoreError
 #[cfg(test)]
 mod tests {
     use cohab_memory::blocks::change::BlockChange;
+    use cohab_model_api::Secrets;
     use jiff::civil::date;
 
     use super::*;
@@ -293,9 +287,7 @@ mod tests {
         assert!(made(&taint).is_doubtful() && made(&taint).trust <= 0.3);
         let secret = ProposedFact { text: "the token is ghp_Aa1Bb2Cc3Dd4Ee5Ff6Gg7Hh8Ii9Jj0Kk1Ll2".into(), ..fact() };
         let new = proposal(secret, Path::new("/"), Path::new("/home/ann"), &taint, source.clone());
-        assert!(
-            holds_secret(&new.what.key(), &Secrets::of_this_process())
-                && !holds_secret(&made(&taint).what.key(), &Secrets::of_this_process())
-        );
+        let secrets = Secrets::of_this_process();
+        assert!(secrets.are_in(&new.what.key()) && !secrets.are_in(&made(&taint).what.key()));
     }
 }

@@ -9,6 +9,7 @@ use super::{
     record::PastItem,
     store::{PastFound, PastQuery, Wish, WordGroup},
 };
+use crate::record::LEAST_TRUST;
 
 /// How soon more occurrences of a term stop to count (BM25).
 const SATURATION: f64 = 1.2;
@@ -30,8 +31,6 @@ const RECENCY_DAYS: f64 = 60.0;
 const FAILED_WEIGHT: f64 = 0.8;
 /// What a turn counts that had read text of strangers.
 const DOUBTFUL_WEIGHT: f64 = 0.7;
-/// Trust below which a turn is doubtful.
-const DOUBTFUL: f64 = 0.5;
 
 /// Something that was done, with its score: higher is more relevant.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,7 +83,7 @@ fn circumstances(item: &PastItem, query: &PastQuery, now: Timestamp) -> f64 {
     let wants_failures = query.has_succeeded == Some(false) || query.wishes.contains(&Wish::Outcome(false));
     let doubt = match item {
         PastItem::Line(line) if !wants_failures && line.last.exit_code.is_some_and(|code| code != 0) => FAILED_WEIGHT,
-        PastItem::Turn(turn) if turn.turn.trust < DOUBTFUL => DOUBTFUL_WEIGHT,
+        PastItem::Turn(turn) if turn.turn.trust < LEAST_TRUST => DOUBTFUL_WEIGHT,
         _ => 1.0,
     };
     (1.0 + recency) * doubt

@@ -39,7 +39,6 @@ use crate::{
     key_folder::KeyFolder,
     memory::seal_key,
     past::index::purge,
-    recovery,
     seal::Key,
 };
 
@@ -56,13 +55,7 @@ impl SqliteKnowledge {
     /// # Errors
     /// They cannot be opened, read or changed.
     pub fn create(file: &Path, key_dir: &Path) -> Result<Self, StoreError> {
-        let connection = match file::create(file, &FORM) {
-            Err(error) if error.is_corruption() => {
-                recovery::move_aside(file)?;
-                file::create(file, &FORM)?
-            }
-            created => created?,
-        };
+        let connection = file::create_or_recover(file, &FORM)?;
         let store = Self::of(connection, key_dir);
         store.key()?;
         Ok(store)
@@ -91,10 +84,7 @@ impl SqliteKnowledge {
 
     /// The key, made if there is none.
     fn key(&self) -> Result<Key, StoreError> {
-        match self.keys.existing_key()? {
-            Some(key) => Ok(key),
-            None => Ok(seal_key(&self.keys)?),
-        }
+        Ok(seal_key(&self.keys)?)
     }
 
     /// Commits everything that `write` changes, or nothing.

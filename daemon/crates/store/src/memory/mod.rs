@@ -40,13 +40,15 @@ use crate::{
     health::{self, Health},
     key_folder::KeyFolder,
     pace::Pace,
-    recovery,
     seal::Key,
 };
 
 /// The key in this folder, made with its head if there is none.
 pub(crate) fn seal_key(keys: &KeyFolder) -> std::io::Result<Key> {
-    Ok(LockedHead::lock(keys, &Pace::default())?.key)
+    match keys.existing_key()? {
+        Some(key) => Ok(key),
+        None => Ok(LockedHead::lock(keys, &Pace::default())?.key),
+    }
 }
 
 /// An open store of facts.
@@ -65,13 +67,7 @@ impl SqliteMemory {
     /// # Errors
     /// They cannot be opened, read or changed.
     pub fn create(file: &Path, key_dir: &Path) -> Result<Self, StoreError> {
-        let connection = match file::create(file, &FORM) {
-            Err(error) if error.is_corruption() => {
-                recovery::move_aside(file)?;
-                file::create(file, &FORM)?
-            }
-            created => created?,
-        };
+        let connection = file::create_or_recover(file, &FORM)?;
         let store = Self::of(connection, key_dir)?;
         LockedHead::lock(&store.keys, &store.pace)?;
         Ok(store)

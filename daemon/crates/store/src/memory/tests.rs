@@ -207,7 +207,7 @@ fn foreign_and_broken_files_are_not_written_into() {
     let error = SqliteMemory::open_existing(&bench.file(), &bench.keys()).err().expect("it is refused");
     assert!(error.is_corruption() && error.remedy().is_some());
     let mut store = bench.open();
-    let broken = beside(&bench.file(), recovery::KEPT);
+    let broken = beside(&bench.file(), crate::recovery::KEPT);
     assert!(broken.exists());
     let id = added(&mut store, "a new start", 1);
     store.forget(&[id]).unwrap();
@@ -218,7 +218,7 @@ fn foreign_and_broken_files_are_not_written_into() {
 fn facts_of_a_broken_file_are_taken_over() {
     let bench = Bench::new();
     drop(filled(&bench));
-    recovery::move_aside(&bench.file()).unwrap();
+    crate::recovery::move_aside(&bench.file()).unwrap();
     let mut store = bench.open();
     let found = store.search(&["tea".into(), "four".into()], None).unwrap();
     assert_eq!((found.total, found.with_word, store.faults().unwrap()), (2, vec![1, 0], vec![]));

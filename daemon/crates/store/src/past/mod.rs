@@ -44,7 +44,6 @@ use crate::{
     health::{self, Health},
     key_folder::KeyFolder,
     memory::seal_key,
-    recovery,
     seal::Key,
 };
 
@@ -67,13 +66,7 @@ impl SqlitePast {
     /// # Errors
     /// They cannot be opened, read or changed.
     pub fn create(file: &Path, key_dir: &Path) -> Result<Self, StoreError> {
-        let connection = match file::create(file, &FORM) {
-            Err(error) if error.is_corruption() => {
-                recovery::move_aside(file)?;
-                file::create(file, &FORM)?
-            }
-            created => created?,
-        };
+        let connection = file::create_or_recover(file, &FORM)?;
         let mut store = Self::of(connection, key_dir)?;
         store.key()?;
         if index::is_outdated(&store.connection)? {
@@ -119,10 +112,7 @@ impl SqlitePast {
 
     /// The key, made if there is none.
     fn key(&self) -> Result<Key, StoreError> {
-        match self.keys.existing_key()? {
-            Some(key) => Ok(key),
-            None => Ok(seal_key(&self.keys)?),
-        }
+        Ok(seal_key(&self.keys)?)
     }
 
     /// Commits everything that `write` changes, or nothing.

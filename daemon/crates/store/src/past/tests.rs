@@ -345,7 +345,7 @@ fn foreign_and_broken_files_are_not_written_into() {
     let error = SqlitePast::open_existing(&bench.file(), &bench.keys()).err().expect("it is refused");
     assert!(error.is_corruption() && error.remedy().is_some());
     let mut store = bench.open();
-    let broken = beside(&bench.file(), recovery::KEPT);
+    let broken = beside(&bench.file(), crate::recovery::KEPT);
     assert!(broken.exists());
     add(&mut store, &[run("make", 1)], &[]);
     store.forget(&PastSelection::All).unwrap();
@@ -361,7 +361,7 @@ fn rows_of_a_broken_file_are_taken_over() {
     drop(store);
     // A line whose text was lost.
     bench.tamper("DELETE FROM lines WHERE text = 'ls'");
-    recovery::move_aside(&bench.file()).unwrap();
+    crate::recovery::move_aside(&bench.file()).unwrap();
     let mut store = bench.open();
     assert_eq!(hits(&store, &words("make ls")), ["make", "why make?"]);
     let counts = store.counts().unwrap();

@@ -152,12 +152,9 @@ fn look(caller: &Caller<'_>) -> Result<(), Failure> {
     }
     let Some(done) = past::open(caller.paths)? else { return Ok(()) };
     let root = root_of(&caller.folder, &caller.home);
-    let found = consolidation::proposals(&done, &root, &caller.now, project_files::reader(&root))
+    let is_accepted = |skill: &str| has_own_skill(&caller.paths.config_dir, skill);
+    let found = consolidation::proposals(&done, &root, &caller.now, project_files::reader(&root), is_accepted)
         .map_err(past::unusable(caller.paths))?;
-    // A procedure that the user accepted is a skill.
-    let settings = &caller.paths.config_dir;
-    let is_new = |what: &Proposed| !matches!(what, Proposed::Procedure { name, .. } if has_own_skill(settings, name));
-    let found: Vec<NewProposal> = found.into_iter().filter(|proposal| is_new(&proposal.what)).collect();
     if found.is_empty() {
         return Ok(());
     }

@@ -184,7 +184,7 @@ fn a_forgotten_block_is_in_no_file() {
 fn blocks_of_a_broken_file_are_taken_over() {
     let bench = Bench::new();
     drop(with_blocks(&bench));
-    recovery::move_aside(&bench.file()).unwrap();
+    crate::recovery::move_aside(&bench.file()).unwrap();
     let mut store = bench.open();
     let values: Vec<String> = store.blocks(None).unwrap().into_iter().map(|block| block.value).collect();
     assert_eq!(values, ["answer in short sentences, without jokes", "the shop is tested with cargo nextest"]);

@@ -87,5 +87,5 @@ fn a_damaged_file_is_replaced_with_what_could_be_read() {
     log.keep(PastEntry::Run(run("ls", 2)));
     log.flush();
     assert_eq!(hits(&bench.open(), &PastQuery::default()), ["ls"]);
-    assert!(beside(&bench.file(), recovery::KEPT).exists());
+    assert!(beside(&bench.file(), crate::recovery::KEPT).exists());
 }
