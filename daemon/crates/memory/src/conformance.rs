@@ -15,6 +15,7 @@ use crate::{
 pub fn all<S: MemoryStore>(empty: impl Fn() -> S) {
     a_fact_is_found_by_each_form_of_its_words(&mut empty());
     the_same_fact_is_remembered_once(&mut empty());
+    many_facts_are_remembered_at_once(&mut empty());
     a_newer_record_supersedes_and_keeps_the_history(&mut empty());
     a_fact_of_a_project_is_not_seen_from_another(&mut empty());
     a_forgotten_fact_is_gone_with_its_versions(&mut empty());
@@ -106,6 +107,17 @@ fn the_same_fact_is_remembered_once<S: MemoryStore>(store: &mut S) {
     store.forget(&[first.id]).unwrap();
     let third = add(store, &fact("staging is on blue"), 4);
     assert!(third.id > second.id, "a number is given once");
+}
+
+fn many_facts_are_remembered_at_once<S: MemoryStore>(store: &mut S) {
+    let known = add(store, &fact("staging is on blue"), 1);
+    let facts = ["tea is at four", "staging is on blue", "tea is at four", "lunch is at one"];
+    let facts: Vec<_> = facts.into_iter().zip(2..).map(|(text, second)| (fact(text), at(second))).collect();
+    assert_eq!((store.remember_all(&facts).unwrap(), store.remember_all(&[]).unwrap()), (2, 0));
+    let listed: Vec<_> = store.list(None).unwrap().into_iter().map(|memory| (memory.text, memory.stated)).collect();
+    let expected = [("lunch is at one", 5), ("tea is at four", 2), (known.text.as_str(), 1)];
+    assert_eq!(listed, expected.map(|(text, second)| (text.to_owned(), at(second))));
+    assert_eq!(store.faults().unwrap(), []);
 }
 
 fn a_newer_record_supersedes_and_keeps_the_history<S: MemoryStore>(store: &mut S) {

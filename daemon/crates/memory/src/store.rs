@@ -77,6 +77,12 @@ pub trait MemoryStore {
     /// It cannot be written, or [`MAX_MEMORIES`] are stored.
     fn remember(&mut self, new: &NewMemory, now: Timestamp) -> Result<Remembered, Self::Error>;
 
+    /// Remembers all of these, each as stated at its time, or none. Returns how many are new.
+    ///
+    /// # Errors
+    /// They cannot be written, or there would be more than [`MAX_MEMORIES`].
+    fn remember_all(&mut self, new: &[(NewMemory, Timestamp)]) -> Result<u64, Self::Error>;
+
     /// Replaces the valid fact `old` by a new record, which supersedes it. `None` if `old` is not valid or does not exist.
     ///
     /// # Errors

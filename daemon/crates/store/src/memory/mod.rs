@@ -137,9 +137,16 @@ impl MemoryStore for SqliteMemory {
     type Error = StoreError;
 
     fn remember(&mut self, new: &NewMemory, now: Timestamp) -> Result<Remembered, StoreError> {
-        self.write(|change| match read::known(change.sealed(), new)? {
-            Some(known) => Ok(Remembered::Known(known)),
-            None => change.add(new, now).map(Remembered::New),
+        self.write(|change| remember(change, new, now))
+    }
+
+    fn remember_all(&mut self, new: &[(NewMemory, Timestamp)]) -> Result<u64, StoreError> {
+        self.write(|change| {
+            let mut count = 0;
+            for (new, stated) in new {
+                count += u64::from(matches!(remember(change, new, *stated)?, Remembered::New(_)));
+            }
+            Ok(count)
         })
     }
 
@@ -182,6 +189,13 @@ impl MemoryStore for SqliteMemory {
 
     fn faults(&self) -> Result<Vec<MemoryFault>, StoreError> {
         verify::faults(&self.connection, &self.keys)
+    }
+}
+
+fn remember(change: &mut Change<'_>, new: &NewMemory, now: Timestamp) -> Result<Remembered, StoreError> {
+    match read::known(change.sealed(), new)? {
+        Some(known) => Ok(Remembered::Known(known)),
+        None => change.add(new, now).map(Remembered::New),
     }
 }
 

@@ -125,12 +125,14 @@ fn facts(report: &mut Report, rounds: usize) -> Result<(), StoreError> {
     let folder = tempfile::tempdir()?;
     let (file, key) = (folder.path().join("memory.db"), folder.path().join("key"));
     let (mut store, mut dice) = (SqliteMemory::create(&file, &key)?, Dice(9));
+    let mut stated = Vec::new();
     for number in 0..FACTS {
         let words: Vec<String> = (0..8).map(|_| dice.word()).collect();
         let text = format!("fact {number}: {}", words.join(" "));
         let new = NewMemory::stated(text, Scope::Everywhere, Origin::CommandLine, "/home/ann".into());
-        store.remember(&new, Timestamp::UNIX_EPOCH)?;
+        stated.push((new, Timestamp::UNIX_EPOCH));
     }
+    store.remember_all(&stated)?;
     let mut samples = Samples::default();
     for _ in 0..rounds * QUESTIONS {
         let words = words::content(&dice.question());

@@ -24,24 +24,24 @@ pub(super) fn list(filter: &FactFilter, caller: &Caller<'_>, output: &mut dyn Wr
         return print_json(&shown, output);
     }
     let mut text = if count == 0 { format!("{NOTHING}\n") } else { table(&shown, caller) };
-    let elsewhere = count - shown.len();
+    let (mut notes, elsewhere) = (Vec::new(), count - shown.len());
     if elsewhere > 0 {
         let (facts, hold) = if elsewhere == 1 { ("fact", "holds") } else { ("facts", "hold") };
-        text += &format!("{elsewhere} {facts} {hold} in other projects: `cohab memory list --all` lists all.\n");
+        notes.push(format!("{elsewhere} {facts} {hold} in other projects: `cohab memory list --all` lists all."));
     }
-    for note in [of_past(caller), off_note(caller.paths).map(str::to_owned)].into_iter().flatten() {
-        text += &format!("{note}\n");
-    }
+    notes.extend(of_past(caller));
+    notes.extend(off_note(caller.paths).map(str::to_owned));
+    notes.iter().for_each(|note| record::paragraph(("", ""), note, caller.columns, &mut text));
     Ok(output.write_all(text.as_bytes())?)
 }
 
 /// How much is kept of what was done, and what it proposes. Facts are listed whatever became of that file.
-fn of_past(caller: &Caller<'_>) -> Option<String> {
+fn of_past(caller: &Caller<'_>) -> Vec<String> {
     let notes = past::kept(caller).and_then(|kept| Ok([kept, inbox::note(caller)?]));
     match notes {
-        Ok(notes) => Some(notes.into_iter().flatten().collect::<Vec<_>>().join("\n")).filter(|notes| !notes.is_empty()),
-        Err(Failure::Other(message, _)) => Some(format!("What was done cannot be listed: {message}.")),
-        Err(_) => None,
+        Ok(notes) => notes.into_iter().flatten().collect(),
+        Err(Failure::Other(message, _)) => vec![format!("What was done cannot be listed: {message}.")],
+        Err(_) => Vec::new(),
     }
 }
 

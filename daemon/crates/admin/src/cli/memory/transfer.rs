@@ -10,7 +10,7 @@ use std::{
 use cohab_memory::{
     blocks::record::Block,
     record::{NewMemory, Origin, Scope, Source},
-    store::{MemoryStore as _, Remembered},
+    store::MemoryStore as _,
 };
 use cohab_model_api::Secrets;
 use cohab_store::memory::SqliteMemory;
@@ -79,17 +79,8 @@ fn import_facts(
     caller: &Caller<'_>,
     output: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let (mut new, mut known) = (0_usize, 0_usize);
-    for (fact, stated) in facts {
-        match store.remember(fact, *stated) {
-            Ok(Remembered::New(_)) => new += 1,
-            Ok(Remembered::Known(_)) => known += 1,
-            Err(error) => {
-                let done = format!("{new} of {} facts were imported", facts.len());
-                return Err(incomplete(store::unusable(caller.paths)(error), &done));
-            }
-        }
-    }
+    let new = store.remember_all(facts).map_err(store::unusable(caller.paths))?;
+    let known = facts.len() as u64 - new;
     let facts = if new == 1 { "fact" } else { "facts" };
     let were = if known == 1 { "was" } else { "were" };
     Ok(writeln!(output, "Imported {new} new {facts}; {known} {were} known already.")?)
