@@ -77,6 +77,15 @@ pub enum ApprovalSubject {
     },
     /// Several changes of files of one answer, to be decided in one go, as [`Commands`](Self::Commands) are.
     FileChanges(Vec<ProposedChange>),
+    /// Have something done by a program that is not part of cohab, such as an MCP server.
+    Foreign {
+        /// Who acts, in one line: `MCP server time`.
+        by: String,
+        /// Name of the action there.
+        action: String,
+        /// What the user should see of the action, such as its arguments.
+        details: String,
+    },
 }
 
 /// One of several changes of files that are asked about together.

@@ -54,6 +54,19 @@ pub enum ClientMessage {
     /// Adds words of the user to a running turn: the model reads them with its next call. `TurnExtended` reports those that it will read;
     /// a turn that ends before that leaves the others to the client.
     ExtendTurn(ExtendTurn),
+    /// Asks for what fires of the watchers that were made in this terminal, now and from now on, for as long as the connection lives.
+    /// Answered by any number of `WatcherFired`.
+    AwaitFirings {
+        /// The terminal's name: that of the session which its shell began with.
+        terminal: SessionKey,
+    },
+    /// The user can see what a `WatcherFired` said, and its question is asked.
+    FiringShown {
+        /// The watcher.
+        watcher: u32,
+        /// The firing.
+        fired: u64,
+    },
 }
 
 /// Words that the user adds to a running turn.
@@ -303,6 +316,43 @@ pub enum SessionAction {
     Usage,
     /// Forget the last turn, question and answer. Answered by `Rewound`; `Busy` while a turn runs.
     Rewind,
+    /// Works on a question while the prompt of a session is free. Answered by `TaskStarted`. Works without `Attach`.
+    StartTask(StartTask),
+    /// Asks for all background tasks. Answered by `Tasks`. Works without `Attach`.
+    Tasks,
+    /// Asks for one background task. Answered by `Task`; `NotFound` without it. Works without `Attach`.
+    Task {
+        /// Its number.
+        id: u32,
+    },
+    /// Stops a background task; `NotFound` if it does not wait or work. Works without `Attach`.
+    CancelTask {
+        /// Its number.
+        id: u32,
+    },
+    /// Starts a background task that is over again, as a new one, in its session. Answered by `TaskStarted`. Works without `Attach`.
+    RetryTask {
+        /// Its number.
+        id: u32,
+    },
+    /// Asks for the skills and commands that can be called by name in a folder. Answered by `Commands`.
+    Commands {
+        /// The folder.
+        cwd: WirePath,
+    },
+}
+
+/// A question that is to be worked on behind the prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StartTask {
+    /// The session whose conversation it continues, and whose client is told of its end; absent for the attached one.
+    pub session: Option<SessionKey>,
+    /// The question, at most `MAX_QUERY_BYTES`.
+    pub text: String,
+    /// The folder that it is asked in.
+    pub cwd: WirePath,
+    /// How often it is tried, each time in a copy of its own; the best attempt counts. From 1 to 5.
+    pub attempts: u32,
 }
 
 /// A request to join a session.

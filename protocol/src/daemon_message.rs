@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ApprovalId, ApprovalMode, ApprovalRequest, CallId, Interrupter, RequestId, SessionKey, TurnId, WireError, WirePath,
+    ApprovalId, ApprovalMode, ApprovalRequest, CallId, ContextReport, Interrupter, RequestId, SessionKey,
+    SubagentProgress, TaskDetails, TaskEnded, TaskSummary, TurnId, WatcherFired, WireError, WirePath,
 };
 
 /// Daemon to client. Append variants at the end and raise `PROTOCOL_VERSION`; never change one in place.
@@ -67,6 +68,12 @@ pub enum DaemonMessage {
         /// Number of the last of them; those before it are reported as well.
         number: u32,
     },
+    /// How far a subagent of the turn is; sent when it begins a step, and at its end.
+    SubagentProgress(SubagentProgress),
+    /// A background task of the session is over.
+    TaskEnded(TaskEnded),
+    /// A watcher has fired. Answered by `FiringShown`; a later firing of it is sent only then, and stands for all until then.
+    WatcherFired(WatcherFired),
 }
 
 /// A turn that can be continued.
@@ -333,6 +340,33 @@ pub enum SessionAnswer {
         /// The question as the user asked it.
         question: Option<String>,
     },
+    /// Answers `StartTask` and `RetryTask`: the task waits or works.
+    TaskStarted {
+        /// Its number.
+        id: u32,
+    },
+    /// Answers `Tasks`: the newest first.
+    Tasks(Vec<TaskSummary>),
+    /// Answers `Task`.
+    Task(Box<TaskDetails>),
+    /// Answers `Commands`: at most [`MAX_NAMED_COMMANDS`], each name once.
+    Commands(Vec<NamedCommand>),
+}
+
+/// Most names in the answer to `Commands`.
+pub const MAX_NAMED_COMMANDS: usize = 100;
+
+/// A skill or a command that the user can call by its name, as `/name`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedCommand {
+    /// Its name, without the slash.
+    pub name: String,
+    /// What may follow; empty if its author does not say.
+    pub hint: String,
+    /// What it is for, one line.
+    pub meaning: String,
+    /// Whether it came with the project.
+    pub is_of_project: bool,
 }
 
 /// The session as it is after `Attach`.
@@ -374,45 +408,6 @@ pub struct LeftState {
     pub cwd: WirePath,
     /// Exported variables that the assistant's commands had set, except those that look secret.
     pub environment: Vec<crate::EnvSetting>,
-}
-
-/// The parts that the model would be sent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ContextReport {
-    /// Sections in the order sent.
-    pub sections: Vec<ContextSection>,
-    /// The use of the model's context; `None` without a model.
-    pub room: Option<ContextRoom>,
-}
-
-/// The use of a model's context, in its own tokens as far as they are known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ContextRoom {
-    /// The whole context.
-    pub max: u64,
-    /// Tokens sent in addition to the conversation: system prompt and tools.
-    pub system: u64,
-    /// The conversation.
-    pub messages: u64,
-    /// Tokens kept free for the answer, and for errors of the estimate.
-    pub response_reserve: u64,
-    /// Tokens sent, together.
-    pub total: u64,
-    /// Tokens that may be sent in addition.
-    pub available: u64,
-    /// The share of the whole context that is sent. More than 100 if the request is larger.
-    pub percent: u64,
-    /// Whether what is sent leaves the reserve free.
-    pub fits: bool,
-}
-
-/// One part of what the model would be sent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ContextSection {
-    /// A name of one or a few words.
-    pub name: String,
-    /// Estimated tokens.
-    pub tokens: u64,
 }
 
 /// The model that answers, and the reason for its choice.

@@ -41,6 +41,9 @@
 //! for the result of a command that ran meanwhile by an `ExecuteCommand` of the old turn with the same id; the client never runs that
 //! command again.
 //!
+//! A client that sends `AwaitFirings` gets a `WatcherFired` at any time and answers it with `FiringShown`. A question that comes with it
+//! is asked by a `UserQuery` like any other, at a moment of the client's choice.
+//!
 //! # What either side must expect
 //! Everything: a peer may be hostile, slow, cut short or of another version. A frame that cannot be decoded ends the
 //! connection with an error that says why. A message that makes no sense now (a result for an unknown call, a reply to an
@@ -53,25 +56,33 @@
 
 pub mod amount;
 mod approval_request;
+mod background_task;
 mod client_message;
 pub mod codec;
+mod context_report;
 mod daemon_message;
 mod ids;
 mod limits;
 mod paths;
 pub mod socket;
+mod subagent;
 mod version;
+mod watcher_fired;
 mod wire_error;
 mod wire_path;
 
 pub use approval_request::{ApprovalRequest, ApprovalSubject, ProposedChange, ProposedCommand};
+pub use background_task::{TaskDetails, TaskEnd, TaskEnded, TaskStatus, TaskSummary};
 pub use client_message::*;
 pub use codec::{FrameCodec, FrameError};
 pub use cohab_types::approval_mode::ApprovalMode;
+pub use context_report::{ContextReport, ContextRoom, ContextSection};
 pub use daemon_message::*;
 pub use ids::{ApprovalId, CallId, RequestId, SessionKey, TurnId};
 pub use limits::*;
 pub use paths::{HOME_VARIABLE, Paths};
+pub use subagent::{SubagentProgress, SubagentState};
 pub use version::{BUILD, Misfit, PROTOCOL_VERSION, SCHEMA_HASH};
+pub use watcher_fired::WatcherFired;
 pub use wire_error::{ErrorSubject, WireError, WireErrorKind};
 pub use wire_path::WirePath;

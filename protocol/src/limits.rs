@@ -16,6 +16,8 @@ pub const MAX_OUTPUT_CHUNK_BYTES: usize = 64 * 1024;
 pub const MAX_OUTPUT_TAIL_BYTES: usize = 16 * 1024;
 /// Largest `environment` of an `Attach`, names and values together.
 pub const MAX_ENVIRONMENT_BYTES: usize = 256 * 1024;
+/// Longest part of the diff of a background task in a message.
+pub const MAX_TASK_DIFF_BYTES: usize = 4 * 1024 * 1024;
 /// Largest diff that is sent with a step that has changed a file; more lines are counted.
 pub const MAX_STEP_DIFF_BYTES: usize = 16 * 1024;
 /// Largest output that is sent with a step whose command has failed.

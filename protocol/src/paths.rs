@@ -91,6 +91,16 @@ impl Paths {
         std::env::temp_dir().join(format!("cohab-tmp-{uid}-{hash:016x}"))
     }
 
+    /// The folder for the copies of repositories that subagents change. It is none of cohab's own folders, which tools may not enter. Its
+    /// name follows from the socket's, so the next daemon finds the copies that a killed daemon has left.
+    #[must_use]
+    pub fn copies_dir(&self) -> PathBuf {
+        let hash = crate::version::fnv1a(self.socket().as_os_str().as_encoded_bytes());
+        let mut name = self.cache_dir.file_name().unwrap_or_default().to_owned();
+        name.push("-copies");
+        self.cache_dir.with_file_name(name).join(format!("{hash:016x}"))
+    }
+
     /// The settings file.
     #[must_use]
     pub fn config_file(&self) -> PathBuf {
@@ -113,6 +123,12 @@ impl Paths {
     #[must_use]
     pub fn trusted_folders_file(&self) -> PathBuf {
         self.state_dir.join("trusted-folders")
+    }
+
+    /// The file of the hooks that the user allowed, by their content.
+    #[must_use]
+    pub fn allowed_hooks_file(&self) -> PathBuf {
+        self.state_dir.join("allowed-hooks.json")
     }
 
     /// The file of the usage of model calls.
@@ -149,6 +165,18 @@ impl Paths {
     #[must_use]
     pub fn memory_key_dir(&self) -> PathBuf {
         self.config_dir.join("memory")
+    }
+
+    /// The file of watchers.
+    #[must_use]
+    pub fn watchers_file(&self) -> PathBuf {
+        self.state_dir.join("watchers.db")
+    }
+
+    /// The file that is there as long as a daemon is needed for watchers. It has a folder to itself, whose changes a daemon hears of.
+    #[must_use]
+    pub fn watchers_signal(&self) -> PathBuf {
+        self.state_dir.join("watchers").join("active")
     }
 
     /// The folder of the daemon's log files.

@@ -74,6 +74,8 @@ pub fn client_message() -> impl Strategy<Value = ClientMessage> {
             number,
             text
         })),
+        text().prop_map(|terminal| ClientMessage::AwaitFirings { terminal: SessionKey(terminal) }),
+        (any::<u32>(), any::<u64>()).prop_map(|(watcher, fired)| ClientMessage::FiringShown { watcher, fired }),
     ]
 }
 
@@ -153,6 +155,14 @@ fn action() -> impl Strategy<Value = SessionAction> {
         Just(SessionAction::Compact),
         Just(SessionAction::Usage),
         Just(SessionAction::Rewind),
+        (option::of(text()), text(), path(), any::<u32>()).prop_map(|(session, text, cwd, attempts)| {
+            SessionAction::StartTask(StartTask { session: session.map(SessionKey), text, cwd, attempts })
+        }),
+        Just(SessionAction::Tasks),
+        any::<u32>().prop_map(|id| SessionAction::Task { id }),
+        any::<u32>().prop_map(|id| SessionAction::CancelTask { id }),
+        any::<u32>().prop_map(|id| SessionAction::RetryTask { id }),
+        path().prop_map(|cwd| SessionAction::Commands { cwd }),
     ]
 }
 
@@ -209,9 +219,22 @@ pub fn daemon_message() -> impl Strategy<Value = DaemonMessage> {
         }),
         (turn_id(), any::<bool>()).prop_map(|(turn_id, is_paused)| DaemonMessage::TurnPaused { turn_id, is_paused }),
         (turn_id(), any::<u32>()).prop_map(|(turn_id, number)| DaemonMessage::TurnExtended { turn_id, number }),
+        (any::<u32>(), text(), task_end(), any::<bool>()).prop_map(|(id, question, end, has_changes)| {
+            DaemonMessage::TaskEnded(TaskEnded { id, question, end, has_changes })
+        }),
+        (turn_id(), any::<u32>(), text(), text(), subagent_state(), any::<u64>(), any::<u64>()).prop_map(
+            |(turn_id, number, kind, label, state, tokens, elapsed_ms)| {
+                let progress = SubagentProgress { turn_id, number, kind, label, state, tokens, elapsed_ms };
+                DaemonMessage::SubagentProgress(progress)
+            }
+        ),
         (turn_id(), budget(), any::<u16>()).prop_map(|(turn_id, budget, percent)| {
             DaemonMessage::BudgetUsed(BudgetUsed { turn_id, budget, percent })
         }),
+        (any::<u32>(), any::<u64>(), [text(), text(), text()], option::of(text()), option::of(text()), path())
+            .prop_map(|(watcher, fired, [label, what, at], question, detail, folder)| {
+                DaemonMessage::WatcherFired(WatcherFired { watcher, fired, label, what, at, question, detail, folder })
+            }),
     ]
 }
 
@@ -226,6 +249,34 @@ fn activity() -> impl Strategy<Value = StepActivity> {
         Just(StepActivity::Compaction),
         text().prop_map(|path| StepActivity::Attachment { path }),
     ]
+}
+
+fn task_end() -> impl Strategy<Value = TaskEnd> {
+    use TaskEnd::{Cancelled, Done, Failed, Interrupted, Limit, Refused};
+    prop::sample::select(vec![Done, Limit, Refused, Failed, Cancelled, Interrupted])
+}
+
+fn task_summary() -> impl Strategy<Value = TaskSummary> {
+    let status =
+        prop_oneof![Just(TaskStatus::Queued), Just(TaskStatus::Running), task_end().prop_map(TaskStatus::Ended)];
+    let times = (any::<i64>(), option::of(any::<i64>()), any::<u64>());
+    (any::<u32>(), text(), path(), status, times, any::<bool>(), option::of(text())).prop_map(
+        |(id, question, folder, status, (created_ms, ended_ms, tokens), has_changes, doing)| TaskSummary {
+            id,
+            question,
+            folder,
+            status,
+            created_ms,
+            ended_ms,
+            tokens,
+            has_changes,
+            doing,
+        },
+    )
+}
+
+fn subagent_state() -> impl Strategy<Value = SubagentState> {
+    prop_oneof![activity().prop_map(SubagentState::Working), outcome().prop_map(SubagentState::Ended)]
 }
 
 fn outcome() -> impl Strategy<Value = StepOutcome> {
@@ -253,6 +304,7 @@ fn subject() -> impl Strategy<Value = ApprovalSubject> {
         text().prop_map(|what| ApprovalSubject::GoOn { what }),
         (text(), path(), text()).prop_map(|(tool, path, pattern)| ApprovalSubject::Search { tool, path, pattern }),
         vec(proposed_change(), 0..4).prop_map(ApprovalSubject::FileChanges),
+        (text(), text(), text()).prop_map(|(by, action, details)| ApprovalSubject::Foreign { by, action, details }),
     ]
 }
 
@@ -340,7 +392,18 @@ fn answer() -> impl Strategy<Value = SessionAnswer> {
     let compacted = any::<(u64, u64)>()
         .prop_map(|(before_tokens, after_tokens)| SessionAnswer::Compacted { before_tokens, after_tokens });
     let rewound = option::of(text()).prop_map(|question| SessionAnswer::Rewound { question });
+    let started = any::<u32>().prop_map(|id| SessionAnswer::TaskStarted { id });
+    let tasks = vec(task_summary(), 0..3).prop_map(SessionAnswer::Tasks);
+    let task = (task_summary(), text(), text(), vec(text(), 0..3), option::of(text()), text(), option::of(path()))
+        .prop_map(|(summary, question, answer, steps, error, diff, diff_file)| {
+            let is_diff_whole = error.is_none();
+            let details = TaskDetails { summary, question, answer, steps, error, diff, is_diff_whole, diff_file };
+            SessionAnswer::Task(Box::new(details))
+        });
     prop_oneof![
+        started,
+        tasks,
+        task,
         attached,
         status,
         Just(SessionAnswer::Done),

@@ -1,11 +1,16 @@
 //! One value of every variant of every enum on the wire, by name. The matches have no wildcard, so a new variant does not
 //! compile here until it has a sample.
 
+mod errors;
+mod tasks;
+
 use std::collections::BTreeSet;
 
 use cohab_protocol::{codec::to_bytes, *};
+use errors::{error_kinds, error_subjects};
 use serde::Serialize;
 use serde_bytes::ByteBuf;
+use tasks::{task_details, task_ends, task_summary, team_messages};
 use uuid::Uuid;
 
 /// The names of all variants of an enum, and the name of a value's variant.
@@ -42,6 +47,8 @@ variants!(ClientMessage {
     ResumeTurn,
     PauseTurn,
     ExtendTurn,
+    AwaitFirings,
+    FiringShown,
 });
 variants!(DaemonMessage {
     Welcome,
@@ -62,21 +69,54 @@ variants!(DaemonMessage {
     TurnPaused,
     BudgetUsed,
     TurnExtended,
+    SubagentProgress,
+    TaskEnded,
+    WatcherFired,
 });
+variants!(SubagentState { Working, Ended });
+variants!(TaskStatus { Queued, Running, Ended });
+variants!(TaskEnd { Done, Limit, Refused, Failed, Cancelled, Interrupted });
 variants!(CommandEnding { Exited, Interrupted, Stopped, StillRunning, ShellExited, Refused });
 variants!(Interrupter { User, Turn, TimeLimit });
 variants!(RunMode { Live, Subshell, Isolated });
 variants!(StateAfter { Prompt, InFront, Ended });
 variants!(ApprovalDecision { Once, Session, Edited, Refused, CancelTurn, Folder, Always });
-variants!(SessionAction { Attach, Status, Clear, SetApproval, Context, Compact, Usage, Rewind });
+variants!(SessionAction {
+    Attach,
+    Status,
+    Clear,
+    SetApproval,
+    Context,
+    Compact,
+    Usage,
+    Rewind,
+    StartTask,
+    Tasks,
+    Task,
+    CancelTask,
+    RetryTask,
+    Commands,
+});
 variants!(ApprovalMode { ReadOnly, Ask, All, Auto });
 variants!(ChunkDelta { Text, Reasoning, Reset });
 variants!(StepActivity { ModelCall, ToolCall, Compaction, Attachment });
 variants!(StepDetail { Change, Output, Lines });
 variants!(StepOutcome { Done, Failed, Refused, Cancelled });
-variants!(ApprovalSubject { Command, FileChange, FileRead, LocalServer, Commands, GoOn, Search, FileChanges });
+variants!(ApprovalSubject { Command, FileChange, FileRead, LocalServer, Commands, GoOn, Search, FileChanges, Foreign });
 variants!(TurnEndReason { Answered, Cancelled, StepLimit, Refused, Length, Failed });
-variants!(SessionAnswer { Attached, Status, Done, Context, Compacted, Usage, Rewound });
+variants!(SessionAnswer {
+    Attached,
+    Status,
+    Done,
+    Context,
+    Compacted,
+    Usage,
+    Rewound,
+    TaskStarted,
+    Tasks,
+    Task,
+    Commands
+});
 variants!(NoticeKind { Info, Warning, Retry });
 variants!(ErrorSubject { Connection, Turn, Request, Call });
 variants!(WireErrorKind { Version, Protocol, Settings, Provider, Busy, NotFound, Internal });
@@ -107,6 +147,9 @@ pub fn golden_lines() -> Vec<String> {
     section(&mut lines, &details());
     section(&mut lines, &subjects());
     section(&mut lines, &end_reasons());
+    section(&mut lines, &[SubagentState::Working(StepActivity::Compaction), SubagentState::Ended(StepOutcome::Done)]);
+    section(&mut lines, &[TaskStatus::Queued, TaskStatus::Running, TaskStatus::Ended(TaskEnd::Done)]);
+    section(&mut lines, &task_ends());
     section(&mut lines, &answers());
     section(&mut lines, &[NoticeKind::Info, NoticeKind::Warning, NoticeKind::Retry { after_ms: 300 }]);
     section(&mut lines, &error_subjects());
@@ -177,11 +220,13 @@ pub fn client_messages() -> Vec<ClientMessage> {
         ClientMessage::ResumeTurn(ResumeTurn { turn_id: TURN, cwd: path("/home/ann") }),
         ClientMessage::PauseTurn { turn_id: TURN, is_paused: true },
         ClientMessage::ExtendTurn(ExtendTurn { turn_id: TURN, number: 1, text: "only src".into() }),
+        ClientMessage::AwaitFirings { terminal: SessionKey("shell:1".into()) },
+        ClientMessage::FiringShown { watcher: 3, fired: 2 },
     ]
 }
 
 pub fn daemon_messages() -> Vec<DaemonMessage> {
-    vec![
+    let mut messages = vec![
         DaemonMessage::Welcome(Welcome { protocol_version: 1, schema_hash: 2, build: "0.1.0".into(), pid: 300 }),
         DaemonMessage::TurnStarted { turn_id: TURN },
         DaemonMessage::AgentStreamChunk(AgentStreamChunk {
@@ -243,7 +288,9 @@ pub fn daemon_messages() -> Vec<DaemonMessage> {
         DaemonMessage::TurnPaused { turn_id: TURN, is_paused: true },
         DaemonMessage::BudgetUsed(BudgetUsed { turn_id: TURN, budget: BudgetKind::DayTokens, percent: 85 }),
         DaemonMessage::TurnExtended { turn_id: TURN, number: 1 },
-    ]
+    ];
+    messages.extend(team_messages());
+    messages
 }
 
 fn usage() -> Usage {
@@ -304,6 +351,17 @@ fn actions() -> Vec<SessionAction> {
         SessionAction::Compact,
         SessionAction::Usage,
         SessionAction::Rewind,
+        SessionAction::StartTask(StartTask {
+            session: Some(SessionKey("shell:1".into())),
+            text: "fix the test".into(),
+            cwd: path("/w"),
+            attempts: 1,
+        }),
+        SessionAction::Tasks,
+        SessionAction::Task { id: 3 },
+        SessionAction::CancelTask { id: 3 },
+        SessionAction::RetryTask { id: 3 },
+        SessionAction::Commands { cwd: path("/w") },
     ]
 }
 
@@ -350,6 +408,11 @@ fn subjects() -> Vec<ApprovalSubject> {
             diff: "-a\n+b\n".into(),
             reasons: vec!["writes /f".into()],
         }]),
+        ApprovalSubject::Foreign {
+            by: "MCP server time".into(),
+            action: "get_current_time".into(),
+            details: "{\"timezone\":\"Europe/Rome\"}".into(),
+        },
     ]
 }
 
@@ -417,26 +480,14 @@ fn answers() -> Vec<SessionAnswer> {
         SessionAnswer::Compacted { before_tokens: 70_000, after_tokens: 300 },
         SessionAnswer::Usage(usage()),
         SessionAnswer::Rewound { question: Some("why?".into()) },
-    ]
-}
-
-fn error_subjects() -> Vec<ErrorSubject> {
-    vec![
-        ErrorSubject::Connection,
-        ErrorSubject::Turn(TURN),
-        ErrorSubject::Request(RequestId(1)),
-        ErrorSubject::Call(CALL),
-    ]
-}
-
-fn error_kinds() -> Vec<WireErrorKind> {
-    vec![
-        WireErrorKind::Version,
-        WireErrorKind::Protocol,
-        WireErrorKind::Settings,
-        WireErrorKind::Provider,
-        WireErrorKind::Busy,
-        WireErrorKind::NotFound,
-        WireErrorKind::Internal,
+        SessionAnswer::TaskStarted { id: 3 },
+        SessionAnswer::Tasks(vec![task_summary()]),
+        SessionAnswer::Task(Box::new(task_details())),
+        SessionAnswer::Commands(vec![NamedCommand {
+            name: "release".into(),
+            hint: "VERSION".into(),
+            meaning: "How a release is made".into(),
+            is_of_project: true,
+        }]),
     ]
 }
