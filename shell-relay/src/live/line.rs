@@ -89,7 +89,10 @@ impl LiveShell {
             }
             TokenKind::Enter => {
                 self.expect_enter_paint(cx);
-                return self.press_enter(token.bytes, None, cx);
+                let is_alone = self.typing.key_is_alone;
+                self.press_enter(token.bytes, None, cx);
+                self.prompt.entered_alone = is_alone;
+                return;
             }
             TokenKind::Accept if self.dialect.accepts_by_ctrl_o => return self.press_enter(token.bytes, None, cx),
             TokenKind::Search if self.dialect.search_takes_keys => self.prompt.searched = true,
@@ -120,7 +123,7 @@ impl LiveShell {
 
     fn press_enter(&mut self, key: &[u8], line: Option<String>, cx: &mut StepContext<'_>) {
         self.prompt.keys_since_left |= self.prompt.entered_at.is_some();
-        self.prompt.entered_at = Some(cx.now);
+        (self.prompt.entered_at, self.prompt.entered_alone) = (Some(cx.now), false);
         self.prompt.accepting = false;
         self.prompt.searched = false;
         self.prompt.last_key = Some(cx.now);
@@ -144,7 +147,7 @@ impl LiveShell {
     pub(super) fn on_accepted_unasked(&mut self, cx: &mut StepContext<'_>) {
         self.editor.enter_paint.take_if(|paint| !paint.reported(LineShape::default()));
         if self.editor.ask.take_if(|ask| ask.is_passed).is_some() {
-            self.prompt.entered_at = Some(cx.now);
+            (self.prompt.entered_at, self.prompt.entered_alone) = (Some(cx.now), false);
             self.release_held(cx);
         }
     }
@@ -254,7 +257,8 @@ impl LiveShell {
         if self.relay.is_some() || !self.stands_at_prompt(cx) || self.prompt.accepting {
             return;
         }
-        self.prompt.entered_at = None;
+        // zsh shows its prompt before it reports it, so keys at that prompt may look typed ahead.
+        let is_alone = self.prompt.entered_at.take().is_some() && self.prompt.entered_alone;
         if self.enter() == Enter::Held && self.answer.is_none() {
             // The user's own Enter follows ours, with a line that was judged before.
             return self.accept(None, true, told.text, cx);
@@ -271,7 +275,7 @@ impl LiveShell {
         }
         if self.editor.ask.is_none() {
             let step = AskStep::Asked { since: cx.now, told: true };
-            self.editor.ask = Some(Ask { hotkey: false, key: Vec::new(), is_alone: false, is_passed: true, step });
+            self.editor.ask = Some(Ask { hotkey: false, key: Vec::new(), is_alone, is_passed: true, step });
         }
         if matches!(self.editor.ask, Some(Ask { step: AskStep::Asked { told: true, .. }, .. })) {
             self.line_is_known(told, cx);

@@ -51,6 +51,8 @@ pub(super) struct PromptFacts {
     pub quoting: bool,
     /// The time when Enter went to the shell, which has not yet reported the result.
     pub entered_at: Option<Instant>,
+    /// That Enter came by itself, behind a line at this prompt.
+    pub entered_alone: bool,
     /// The reported line was accepted and no key was sent since; later reports are stale.
     pub accepting: bool,
     /// Keys went in between the last command's start and this prompt.
@@ -72,6 +74,7 @@ impl PromptFacts {
             searched: false,
             quoting: false,
             entered_at: None,
+            entered_alone: false,
             accepting: false,
             ahead: false,
             keys_since_left: false,

@@ -1,5 +1,6 @@
 //! Tests of the state machine alone: a simulated shell of marks, a simulated clock.
 
+mod enter;
 mod happenings;
 mod rows;
 mod waits;
@@ -169,77 +170,6 @@ fn bytes_pass_both_ways_without_asking_the_kernel() {
     assert_eq!(bench.pty(), "keys\x1b[A\x1b\r\x12");
     assert_eq!(bench.probe.asked.get(), asked);
     assert_eq!(bench.live.deadline(), None);
-}
-
-#[test]
-fn enter_is_the_users_own_byte_and_the_line_is_accepted_by_our_key() {
-    let mut bench = Bench::at_prompt();
-    bench.keys(b"ls\rnext");
-    assert_eq!(bench.pty(), "ls\r");
-    bench.output(b"\r\x1b[K\r");
-    bench.marks(&["N;2;ls"]);
-    bench.output(b"$ ");
-    bench.marks(&["B"]);
-    bench.output(b"ls");
-    assert_eq!(bench.fx.terminal, b"", "the line is on the screen already");
-    bench.live.decide_line(LineDecision::Shell, &bench.probe, bench.now, &mut bench.fx);
-    bench.output(b"\r\n\x1b[?2004l\r");
-    assert_eq!((bench.pty().as_str(), &*bench.fx.terminal), ("\x1b[7391;6~next", &b"\r\n\x1b[?2004l\r"[..]));
-}
-
-#[test]
-fn enter_that_is_the_users_takes_effect_if_the_editor_does_not_tell_its_line_and_no_line_is_asked_for_again() {
-    let mut bench = Bench::at_prompt();
-    bench.marks(&["K;1"]);
-    bench.keys(b"ls\rnext");
-    assert_eq!(bench.pty(), "ls\x1b[7391;5~");
-    bench.wait(999);
-    assert_eq!(bench.pty(), "");
-    bench.wait(2);
-    assert_eq!(bench.pty(), "\rnext");
-    bench.marks(&["C", "D;;0;/", "B"]);
-    bench.wait(2_000);
-    bench.keys(b"pwd\r");
-    assert_eq!(bench.pty(), "pwd\r");
-    let reasons = bench.fx.events.iter().filter(|event| matches!(event, LiveEvent::NotIntegrated { .. })).count();
-    assert_eq!(reasons, 1);
-}
-
-#[test]
-fn enter_is_not_held_in_a_search_or_while_another_is_pending() {
-    let mut bench = Bench::at_prompt();
-    bench.keys(b"\x12ab\r");
-    assert_eq!(bench.pty(), "\x12ab\r");
-    bench.keys(b"cd\r");
-    assert_eq!(bench.pty(), "cd\r");
-}
-
-#[test]
-fn escape_and_enter_in_one_piece_are_two_keys_in_vi_mode() {
-    for (is_vi, sent) in [("", ""), (";vi", "\x1b\r")] {
-        let mut bench = Bench::at_prompt();
-        bench.keys(b"ls\x1b\r");
-        assert_eq!(bench.pty(), "ls\x1b[7391;5~");
-        bench.marks(&[&format!("Q;2;ls;1{is_vi}")]);
-        assert_eq!(bench.pty(), sent);
-        let is_asked = bench.fx.events.iter().any(|event| matches!(event, LiveEvent::HotkeyPressed { .. }));
-        assert_eq!(is_asked, is_vi.is_empty());
-    }
-}
-
-#[test]
-fn enter_behind_f_and_r_of_vi_is_enter() {
-    for (keys, mark, sent) in [
-        ("0f\r", "V;1", "0f\r"),
-        ("0f\r", "V;0", "0f\x1b[7391;5~"),
-        ("0fa\r", "V;1", "0fa\x1b[7391;5~"),
-        ("\r", "V;2", "\r"),
-    ] {
-        let mut bench = Bench::at_prompt();
-        bench.marks(&["K;1", mark]);
-        bench.keys(keys.as_bytes());
-        assert_eq!(bench.pty(), sent, "{mark}");
-    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use cohab_shell_syntax::SimpleCommand;
 
-use super::launchable;
+use super::{launchable, rules::version_queries};
 
 /// Commands that report on the shell that runs them.
 const TELL_OF_THE_SHELL: &[&str] = &[
@@ -61,8 +61,41 @@ pub(super) fn why_not(commands: &[SimpleCommand]) -> Option<&'static str> {
     if names().any(|name| WAIT_FOR_KEYS.contains(&name)) {
         return Some("pages from a loop, condition or substitution");
     }
-    if names().any(launchable::needs_more) {
+    // A program that tells its version asks nobody for it.
+    let acts = |command: &&SimpleCommand| !version_queries::is_plain(&command.words[0].text, &command.words[1..]);
+    if commands.iter().filter(acts).any(|command| launchable::needs_more(&command.words[0].text)) {
         return Some("asks a service or another host from a loop, condition or substitution");
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::{Context, Level, Lock, assess_line};
+
+    #[test]
+    fn a_separate_shell_asks_no_service_but_every_program_for_its_version() {
+        let level = |line| {
+            let context = Context::new(Path::new("/home/ann/work/app"), Path::new("/home/ann"));
+            assess_line(line, Context { lock: Some(Lock::UNNAMED), ..context }).level
+        };
+        for line in [
+            "if command -v docker >/dev/null; then docker --version; fi",
+            "for f in a b; do cargo --version; wc -l $f; done",
+            "echo \"$(npm --version)\"",
+        ] {
+            assert_eq!(level(line), Level::Allow, "{line}");
+        }
+        for line in [
+            "if command -v docker >/dev/null; then docker ps; fi",
+            "for f in --version; do docker $f x; done",
+            "for f in --version; do docker $f; done; docker rm x",
+            "echo \"$(cargo --version --list)\"",
+            "for f in a b; do docker ps; done; docker --version",
+        ] {
+            assert_ne!(level(line), Level::Allow, "{line}");
+        }
+    }
 }

@@ -46,8 +46,8 @@ const ALWAYS: &[&str] = &[
 ];
 /// With these words the programs print text that others may have written.
 const WITH_WORDS: &[(&str, &[&str])] = &[
-    ("cohab", &["learned"]),
-    ("cohabd", &["learned"]),
+    ("cohab", &["learned", "mcp", "tasks", "watch"]),
+    ("cohabd", &["learned", "mcp", "tasks", "watch"]),
     ("docker", CONTAINERS),
     ("docker-compose", CONTAINERS),
     ("flyctl", &["logs"]),

@@ -24,20 +24,22 @@ pub struct Hazards {
     pub reaches_out: bool,
     /// It runs without the sandbox.
     pub leaves_sandbox: bool,
+    /// A hook of the user's wants a question about just this run.
+    pub is_objected_to: bool,
 }
 
 impl Hazards {
     /// Those of a command in its usual place.
     #[must_use]
     pub fn of(command: &str) -> Self {
-        Self { fills_secret: holds_placeholder(command), reaches_out: reaches_out(command), leaves_sandbox: false }
+        Self { fills_secret: holds_placeholder(command), reaches_out: reaches_out(command), ..Self::default() }
     }
 
-    /// Whether no consent holds for the next time: one inside the sandbox does not hold outside, and the target of a secret is decided each
-    /// time.
+    /// Whether no consent holds for the next time: one inside the sandbox does not hold outside, the target of a secret is decided each time,
+    /// and so is what a hook objects to.
     #[must_use]
     pub fn is_asked_each_time(self) -> bool {
-        self.fills_secret || self.leaves_sandbox
+        self.fills_secret || self.leaves_sandbox || self.is_objected_to
     }
 
     /// Whether a consent may be remembered. Where data go is decided when they go.
@@ -153,8 +155,8 @@ pub enum WhyNot {
 #[must_use]
 pub fn decide(situation: &Situation) -> Decision {
     let Situation { side, mode, level, is_firm, hazards, is_tainted, grants } = *situation;
-    // In any mode the user decides where a secret goes, and what untrusted text may send elsewhere.
-    let is_always_asked = hazards.fills_secret || hazards.reaches_out && is_tainted;
+    // In any mode the user decides where a secret goes, what untrusted text may send elsewhere, and what a hook objects to.
+    let is_always_asked = hazards.fills_secret || hazards.reaches_out && is_tainted || hazards.is_objected_to;
     // A rule or the automatic mode answers a question only, never danger, and nothing that untrusted text may have led to.
     let can_be_lifted = level == Level::Ask && hazards.lets_consent_last() && !is_tainted;
     let can_be_granted = level == Level::Ask && !hazards.is_asked_each_time();
@@ -162,7 +164,7 @@ pub fn decide(situation: &Situation) -> Decision {
         _ if level == Level::Deny => Decision::Refuse(WhyNot::Never),
         _ if grants.answer == RunConsent::Full => Decision::Run(Ground::Answer),
         ApprovalMode::All if !is_always_asked => Decision::Run(Ground::AllMode),
-        _ if level == Level::Allow && !hazards.fills_secret => Decision::Run(Ground::Policy),
+        _ if level == Level::Allow && !hazards.fills_secret && !hazards.is_objected_to => Decision::Run(Ground::Policy),
         // The client stands behind the daemon, which refuses: it still honours a yes from before the mode was changed.
         ApprovalMode::ReadOnly if side == Side::Daemon => Decision::Refuse(WhyNot::ReadOnly),
         ApprovalMode::Auto if can_be_lifted && !is_firm => Decision::Run(Ground::AutoMode),

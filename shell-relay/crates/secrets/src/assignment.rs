@@ -18,6 +18,8 @@ const LEAST_VALUE: usize = 8;
 const MOST_VALUE: usize = 512;
 /// Shorter values must look machine-made, or be passwords.
 const SHORT_VALUE: usize = 16;
+/// Shortest digest at the end of a name, in bytes.
+const LEAST_DIGEST: usize = 32;
 /// Floor for values of hexadecimal digits, bits a byte.
 const HEX_FLOOR: f32 = 2.75;
 
@@ -299,7 +301,9 @@ fn is_secret(value: &[u8], is_password: bool, is_strong: bool, floor: f32) -> bo
     if refused || value.len() < LEAST_VALUE {
         return false;
     }
-    if likely::is_hex(value) || likely::is_uuid(value) {
+    // `key: linux-18b7559b...`: a digest, perhaps behind the name of what it is of.
+    let digest = value.rsplit(|byte| *byte == b'-').next().filter(|tail| tail.len() >= LEAST_DIGEST);
+    if likely::is_hex(digest.unwrap_or(value)) || likely::is_uuid(value) {
         return is_strong && value.len() >= SHORT_VALUE && likely::entropy(value) >= HEX_FLOOR;
     }
     let classes = likely::classes(value);

@@ -27,9 +27,14 @@ const LEAST_DIGITS: usize = 4;
 const LEAST_VARIABLE: usize = 4;
 /// Most words of a passphrase in quotes.
 const MOST_WORDS: usize = 6;
+/// Words of a sentence about a value.
+const TELLING: &str = "\
+    the and any are can default environment file for from generated has hashed have its may minimum must name not only optional random \
+    read required see should string that this used user value variable when will with your";
 /// Words before a name that begins a setting.
 const LEADS: &str = "\
-    export set setx env local declare readonly ** - * # your my our the new old temp temporary initial current guest admin root wifi wlan db";
+    export set setx env local declare readonly ** - * # your my our the new old temp temporary initial current guest admin root wifi wlan db \
+    zip pdf archive router nas ftp vpn printer email";
 /// Begins of tokens of well-known services.
 const TOKEN_BEGINS: &[&str] =
     &["ghp_", "gho_", "ghs_", "glpat-", "hf_", "npm_", "pypi-", "sk-", "sk_", "sq0", "squ_", "sqp_", "tok_", "xox"];
@@ -38,10 +43,10 @@ const LEAST_KNOWN_TOKEN: usize = 14;
 /// Longest call that a text is wrapped in, in bytes.
 const MOST_CALL: usize = 40;
 /// Functions that make a secret of a text.
-const WRAPPERS: &str = "from some str string new secretstr secretstring secret of b bytes text to_secure quote just password pw_hash md5 sha1 sha256 sha2 crypt encrypt hash";
+const WRAPPERS: &str = "from some str string new secretstr secretstring secret of b byte bytes text to_secure quote just password pw_hash md5 sha1 sha256 sha2 crypt encrypt hash";
 /// Functions whose first argument is a name and whose second is its value.
 const SETTERS: &str = "\
-    define getenv env get fetch getproperty setproperty setenv putenv setdefault set fill option setting setitem append header addheader setrequestheader setenvironmentvariable set_var";
+    define getenv env get fetch getproperty setproperty setenv putenv setdefault set put pref fill option setting setitem append header addheader setrequestheader setenvironmentvariable set_var";
 
 /// A name and the sign behind it, in a window of a stream.
 pub(super) struct Name<'a> {
@@ -91,7 +96,7 @@ pub(super) fn prefix(rest: &[u8]) -> usize {
     if matches!(rest, [b'[' | b'N' | b'L' | b'r' | b'b' | b'u' | b'f' | b'@', b'"' | b'\'', ..]) {
         return 1;
     }
-    let is_of_call = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.: &".contains(byte);
+    let is_of_call = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.: &[]".contains(byte);
     let call = rest.iter().take(MOST_CALL).take_while(|byte| is_of_call(byte)).count();
     let last = rest[..call].rsplit(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').next().unwrap_or_default();
     let is_wrapped = matches!(&rest[call..], [b'(', b'"' | b'\'', ..]) && is_in(WRAPPERS, last);
@@ -204,7 +209,7 @@ impl<'a> Name<'a> {
                 &line[..memchr::memmem::find(line, b"</").filter(|end| !line[..*end].contains(&b'\n'))?]
             }
             b"," | b"||" | b"??" | b"or " | b"?:" => return None,
-            _ => self.unquoted(rest),
+            _ => self.phrase(rest).filter(|_| is_apart).unwrap_or_else(|| self.unquoted(rest)),
         };
         Some(Value { text, at, quote: None, is_apart })
     }
@@ -241,6 +246,21 @@ impl<'a> Name<'a> {
             return &rest[..word];
         }
         without_closers(&rest[..length])
+    }
+
+    /// The rest of a line of settings that is a passphrase: `session_secret: keyboard cat`. A name of one word begins sentences.
+    fn phrase(&self, rest: &'a [u8]) -> Option<&'a [u8]> {
+        let name = &self.bytes[self.name.clone()];
+        let is_setting = self.sign == b":" && self.begins_line() && name.iter().any(|byte| b"_-".contains(byte));
+        if !is_setting || sense(name).is_none_or(Sense::is_of_object) {
+            return None;
+        }
+        let line = rest.split(|byte| b"\r\n".contains(byte)).next().filter(|line| line.len() <= MOST_VALUE)?;
+        let is_word = |word: &[u8]| {
+            (3..=12).contains(&word.len()) && word.iter().all(u8::is_ascii_lowercase) && !is_in(TELLING, word)
+        };
+        let count = line.split(|byte| *byte == b' ').count();
+        ((2..=MOST_WORDS).contains(&count) && line.split(|byte| *byte == b' ').all(is_word)).then_some(line)
     }
 
     /// Whether the name is no name of a value: the result of a test (`PASS: ...`), a type (`Kind::Secret => ...`), a reference
@@ -298,7 +318,9 @@ impl<'a> Name<'a> {
         if self.sign == b">" {
             return has_form(text, sense) && is_quoted_secret(text, sense);
         }
-        let is_call = memchr::memchr(b'(', text).is_some_and(|at| at > 0 && is_identifier(&text[..at]));
+        // `getenv("X")`, `os.environ["X"]`.
+        let is_call = memchr::memchr2(b'(', b'[', text)
+            .is_some_and(|at| at > 0 && is_identifier(&text[..at]) && (text[at] == b'(' || text.ends_with(b"]")));
         let is_code = text.first().is_none_or(|first| b"([{&*<|!\"'`".contains(first))
             || is_call
             || is_place(text)
@@ -346,7 +368,7 @@ impl<'a> Name<'a> {
             rest.iter().position(|byte| !b"\"'}),;".contains(byte)).map_or(&rest[rest.len()..], |at| &rest[at..]);
         let is_comment = [&b"#"[..], b"//", b"--", b"<!--", b"/*", b"\\"].iter().any(|sign| closed.starts_with(sign));
         // The next field of a line: `password: {}, host: ...`.
-        let next = closed.split(|byte| *byte == b' ').next().unwrap_or_default();
+        let next = closed.trim_ascii_start().split(|byte| *byte == b' ').next().unwrap_or_default();
         let is_property = self.sign == b"=" && sense == Sense::Password && self.begins_line() && {
             let name = &self.bytes[self.name.clone()];
             name.contains(&b'.')
@@ -355,7 +377,10 @@ impl<'a> Name<'a> {
         if is_property && rest.iter().any(u8::is_ascii_alphabetic) {
             return likely::classes(rest) > 0 && !text.contains(&b'.');
         }
-        let is_field = next.len() > 1 && next.iter().any(|byte| b":=".contains(byte)) && likely::has_digit(text);
+        let is_variable = !self.bytes[self.name.clone()].iter().any(u8::is_ascii_lowercase);
+        let is_field = next.len() > 1
+            && next.iter().any(|byte| b":=".contains(byte))
+            && (likely::has_digit(text) || is_variable && self.lead().contains(&b'{'));
         if !(closed.is_empty() || is_comment || is_field) {
             return false;
         }
@@ -379,7 +404,7 @@ impl<'a> Name<'a> {
         }
         let is_plain = is_letters(text) || !has_digit;
         !is_plain
-            || (self.begins_line()
+            || ((self.begins_line() || is_in_flow && is_variable)
                 && !matches!(sense, Sense::Token { .. })
                 && (self.sign != b"=" || !text.contains(&b'_')))
     }

@@ -8,6 +8,7 @@ use super::{
     chosen, document, likely,
     placeholder::{Form, form_of},
     rules::{Literal, Place, Rule, Rules},
+    stand_in::is_stand_in,
     unsigned,
 };
 
@@ -207,7 +208,8 @@ impl<'a> Window<'a> {
     fn group(&self, rule: &Rule, before: usize) -> Option<Range<usize>> {
         let range = self.matched(rule, before)?;
         let value = &self.bytes[range.clone()];
-        let is_plain_word = likely::is_plain(value) && !likely::has_digit(value);
+        // `YOUR_TOKEN` stands in for a token.
+        let is_plain_word = !likely::has_digit(value) && (likely::is_plain(value) || is_stand_in(value, b""));
         (!is_plain_word && !likely::is_stand_in(value) && self.is_random(rule, &range)).then_some(range)
     }
 

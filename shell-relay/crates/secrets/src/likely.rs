@@ -163,8 +163,14 @@ pub(super) fn is_mixed(value: &[u8]) -> bool {
     value.len() >= LEAST_MIXED && classes(value) >= 2 && !is_plain(value)
 }
 
+/// Names of the fields of `--secret id=npmrc,src=$HOME/.npmrc`, which says where a secret is.
+const FIELDS: &[&str] = &["env=", "id=", "source=", "src=", "type="];
+
 /// Whether a value is more than a word, for places where any word is possible, such as after `--password`.
 pub(super) fn is_guess(value: &[u8]) -> bool {
+    if FIELDS.iter().any(|field| value.starts_with(field.as_bytes())) {
+        return false;
+    }
     let has_sign = value.iter().any(|byte| byte.is_ascii_punctuation() && !b"-_.,:;/'\"`)]}>".contains(byte));
     !is_stand_in(value) && !is_number(value) && !is_plain(value) && (has_digit(value) || has_sign || is_mixed(value))
 }

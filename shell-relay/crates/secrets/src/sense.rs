@@ -73,14 +73,14 @@ const BEFORE_KEY: &str = "\
     api secret private access auth encryption signing account master jwt app admin service license shared preshared wep wifi \
     wlan storage subscription recovery activation product unlock decryption deploy session wandb openai stripe";
 /// Words in front of `secret` and `token` with which it is a value, and no object or piece of code.
-const OWNERS: &str = "access account admin api app auth bearer bot client consumer cookie db deploy github gitlab hmac \
-    jwt oauth personal private refresh secret service session shared signing slack user webhook";
+const OWNERS: &str = "access account admin api app auth bearer bootstrap bot client cluster consumer cookie db deploy github \
+    gitlab hmac join jwt login oauth registration runner personal private refresh secret service session shared signing slack user webhook";
 /// Parts behind the word that do not change its sense.
 const NEUTRAL_TAILS: &str = "\
     value base plain db prod dev staging again confirm confirmation default current new old";
 /// Parts with which the value is about a secret and not one.
 const HARMLESS: &str = "\
-    public pub no has is show hide use needs require requires forgot reset existing max min page next num total allow enable \
+    hashed public pub no has is show hide use needs require requires forgot reset existing max min page next num total allow enable \
     disable with without invalid wrong ask csrf continuation cancellation eos bos pad unk hotkey get ask check validate \
     prompt read load find first second render low high band sub by compiler opt create generate make parse";
 

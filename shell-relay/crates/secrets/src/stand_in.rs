@@ -9,7 +9,7 @@ const WORDS: &str = "\
     sample dummy todo tbd fixme foo bar baz qux foobar credentials user username value here contraseña passwort mot-de-passe \
     senha wachtwoord passord lösenord пароль 密码 string str text varchar char int integer number bool boolean any bytes \
     object array list map dict float double uuid void unknown never buffer secretstr option option-string self this input \
-    args data prompt plain bcrypt argon md sha base utf hmac bearer basic jwt oauth env file keyring vault notset not-set disabled enabled blank deleted changed generated \
+    args data prompt plain bcrypt argon md sha rs hs es ps base utf hmac bearer basic jwt oauth env file keyring vault notset not-set disabled enabled blank deleted changed generated \
     encrypted auto enter";
 /// Words that begin an order to put a secret in, or a sentence about it.
 const FIRST_WORDS: &str = "\

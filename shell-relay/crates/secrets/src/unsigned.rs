@@ -15,8 +15,14 @@ const PROSE: &str = "\
     parameter should switch the then to via was when which will with without";
 /// Words between a name and its value in a sentence.
 const LINKS: &str = "is was are now set to as changed ist lautet war est es";
+/// Words before a name whose value somebody uses.
+const USING: &str = "using with use used try";
+/// Shortest password that a program made, in bytes.
+const LEAST_MADE: usize = 12;
 /// Verbs before a value, a few words behind its name.
 const VERBS_OF_BEING: &str = "is ist lautet est es";
+/// Most words between a name and the sign in front of its value.
+const MOST_WORDS_BEFORE_SIGN: usize = 8;
 /// Most words between a name and such a verb.
 const MOST_WORDS: usize = 6;
 /// Directives directly before a name: `SetEnv DB_PASSWORD word`.
@@ -60,7 +66,11 @@ pub(super) fn behind(bytes: &[u8], name: Range<usize>) -> Option<Range<usize>> {
     let gap = bytes[name.end..].iter().take(MOST_LEAD).take_while(|byte| b" \t".contains(byte)).count();
     // The name is itself the value of an option: `-p password host`.
     let before = lead.split(u8::is_ascii_whitespace).rfind(|word| !word.is_empty()).unwrap_or_default();
-    if before.starts_with(b"-") && before.len() > 1 && !is_option && !lead.trim_ascii_start().starts_with(b"set ") {
+    if before.starts_with(b"-")
+        && !matches!(before, b"-" | b"--")
+        && !is_option
+        && !lead.trim_ascii_start().starts_with(b"set ")
+    {
         return None;
     }
     let place = Place { name: text, bytes, at: name.end + gap, gap, lead, sense, is_option };
@@ -121,39 +131,51 @@ impl Place<'_> {
 
     /// `the password is ...`: a sentence that ends in a value that is no word.
     fn sentence(&self) -> Option<Range<usize>> {
-        if self.sense.is_of_object() {
-            return None;
-        }
+        let places = [self.behind_links(), self.behind_words(), self.behind_link()];
+        let found = places.into_iter().flatten().find_map(|at| self.told(at, true));
+        found.or_else(|| self.told(self.at, false))
+    }
+
+    /// The place behind the first words of `password is now ...`.
+    fn behind_links(&self) -> Option<usize> {
         let (mut at, mut links) = (self.at, 0);
         while links < 3 && is_in(LINKS, self.word_at(at).strip_suffix(b":").unwrap_or(self.word_at(at))) {
             at += self.word_at(at).len();
             at += self.bytes[at..].iter().take(2).take_while(|byte| **byte == b' ').count();
             links += 1;
         }
-        if links == 0
-            && let Some(colon) = self.behind_words()
-        {
-            (at, links) = (colon, 1);
-        }
-        if links == 0
-            && let Some(value) = self.behind_link()
-        {
-            (at, links) = (value, 1);
-        }
-        let quote = self.bytes.get(at).filter(|byte| b"\"'".contains(byte)).filter(|_| links > 0);
+        (links > 0).then_some(at)
+    }
+
+    /// The value at `at`, which a word or sign leads to if it `is_linked`.
+    fn told(&self, at: usize, is_linked: bool) -> Option<Range<usize>> {
+        let quote = self.bytes.get(at).filter(|byte| b"\"'".contains(byte)).filter(|_| is_linked);
         if let Some(value) = quote.and_then(|quote| quoted(&self.bytes[at + 1..], *quote, false)) {
-            let is_word = !value.contains(&b' ') && has_form(value, self.sense);
+            let is_word = !value.contains(&b' ') && has_form(value, self.sense) && !self.sense.is_of_object();
             return is_word.then_some(at + 1..at + 1 + value.len());
         }
         let value = self.word_at(at);
         let value = value.strip_suffix(b".").or_else(|| value.strip_suffix(b",")).unwrap_or(value);
         let rest = self.bytes[at + value.len()..].split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let is_used = self.is_used() && likely::classes(value) > 2;
         let begins_line = self.sense == Sense::Password && (self.lead.trim_ascii().is_empty() || self.is_of_user());
-        let is_secret =
-            likely::has_digit(value) && value.iter().any(u8::is_ascii_alphabetic) && has_form(value, self.sense);
-        let is_last = matches!(rest, [b',' | b';', b' ', ..]) && links > 0
+        // Words behind `token` often name an object.
+        let is_made = !self.sense.is_of_object() || value.len() >= LEAST_MADE && likely::is_guess(value);
+        let is_secret = is_made
+            && likely::has_digit(value)
+            && value.iter().any(u8::is_ascii_alphabetic)
+            && has_form(value, self.sense);
+        let is_last = matches!(rest, [b',' | b';', b' ', ..]) && is_linked
+            || is_used
             || rest.iter().all(|byte| b" .,!\"')\r".contains(byte));
-        ((links > 0 || begins_line) && is_last && is_secret && !is_code(value)).then_some(at..at + value.len())
+        ((is_linked || begins_line || is_used) && is_last && is_secret && !is_code(value))
+            .then_some(at..at + value.len())
+    }
+
+    /// Whether somebody uses the password, as in `logged in with password ...`.
+    fn is_used(&self) -> bool {
+        let last = self.lead.rsplit(u8::is_ascii_whitespace).find(|word| !word.is_empty()).unwrap_or_default();
+        self.sense == Sense::Password && self.gap == 1 && is_in(USING, last)
     }
 }
 
@@ -171,10 +193,11 @@ impl Place<'_> {
         let is_arrow = line[colon] == b'>' && line[..colon].ends_with(b"-");
         let (colon, sign) = if is_arrow { (colon - 1, 2) } else { (colon, 1) };
         let words = line[..colon].split(|byte| *byte == b' ').count();
-        let is_phrase =
-            line[..colon].iter().all(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80 || b" @._()-".contains(byte));
+        let is_phrase = line[..colon]
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80 || b" @._()/-".contains(byte));
         let gap = line[colon + sign..].iter().take_while(|byte| **byte == b' ').count();
-        (words <= 5 && is_phrase).then_some(self.at + colon + sign + gap)
+        (words <= MOST_WORDS_BEFORE_SIGN && is_phrase).then_some(self.at + colon + sign + gap)
     }
 }
 
@@ -198,9 +221,10 @@ impl Place<'_> {
     }
 }
 
-/// A call, an index, a path, a version.
+/// A call, an index, a path, a version; not one of the passwords that programs make of all signs.
 fn is_code(value: &[u8]) -> bool {
-    value.iter().any(|byte| b"()[]{}<>=/:".contains(byte)) || value.starts_with(b"-")
+    let is_made = value.len() >= LEAST_MADE && likely::classes(value) == 4 && !likely::is_plain(value);
+    value.iter().any(|byte| b"()[]{}<>=/:".contains(byte)) && !is_made || value.starts_with(b"-")
 }
 
 /// Whether a word behind an option is its value, and not a sentence about it, another option or the name of the value.

@@ -7,9 +7,9 @@
 //! This module does not interpret the content of files.
 
 use std::{
-    fs::{self, File, Metadata, OpenOptions, Permissions},
+    fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions},
     io::{self, Read, Write},
-    os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt},
+    os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt},
     path::Path,
 };
 
@@ -98,6 +98,37 @@ fn refuse_irregular(metadata: &Metadata) -> Result<(), FileError> {
         _ if kind.is_socket() => Err(FileError::Special("a socket")),
         _ if kind.is_symlink() => Err(FileError::Special("a symbolic link")),
         _ => Err(FileError::Special("a device")),
+    }
+}
+
+/// Makes a folder for its owner only, with the folders above it.
+///
+/// # Errors
+/// The system's.
+pub fn make_folder(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// Options for files that must not be links and must not block.
+#[must_use]
+pub fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed());
+    options
+}
+
+/// The regular file at `path`, if anything is there.
+///
+/// # Errors
+/// It is another kind of file, or the system's error.
+pub fn existing(path: &Path, options: &OpenOptions) -> io::Result<Option<File>> {
+    let file = match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        file => file?,
+    };
+    match file.metadata()?.is_file() {
+        true => Ok(Some(file)),
+        false => Err(io::Error::other("it is not a regular file")),
     }
 }
 

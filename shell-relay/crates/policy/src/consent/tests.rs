@@ -67,7 +67,12 @@ fn situations() -> Vec<Situation> {
             for answer in [RunConsent::None, RunConsent::Weak, RunConsent::Full] {
                 for bits in 0..1_u32 << 8 {
                     let is = |bit: u32| bits & 1 << bit != 0;
-                    let hazards = Hazards { fills_secret: is(0), reaches_out: is(1), leaves_sandbox: is(2) };
+                    let hazards = Hazards {
+                        fills_secret: is(0),
+                        reaches_out: is(1),
+                        leaves_sandbox: is(2),
+                        is_objected_to: false,
+                    };
                     let grants = Grants { answer, has_rule: is(3), has_session: is(4), was_refused: is(5) };
                     let (is_firm, is_tainted, mode) = (is(6), is(7), ApprovalMode::ReadOnly);
                     situations.push(Situation { side, mode, level, is_firm, hazards, is_tainted, grants });
@@ -106,4 +111,22 @@ fn a_line_says_what_counts_for_one_run_only() {
     assert!(!lasts("echo <secret:jwt#2-abcdefgh>"), "a secret");
     assert!(!Hazards { leaves_sandbox: true, ..Hazards::of("touch a") }.lets_consent_last());
     assert!(!Hazards::of("git push").is_asked_each_time());
+}
+
+#[test]
+fn what_a_hook_objects_to_runs_by_the_answer_alone() {
+    for situation in situations() {
+        for mode in MODES {
+            let hazards = Hazards { is_objected_to: true, ..situation.hazards };
+            let decision = decide(&Situation { mode, hazards, ..situation });
+            let is_answered = situation.grants.answer == RunConsent::Full;
+            match decision {
+                Decision::Run(ground) => assert_eq!((ground, is_answered), (Ground::Answer, true), "{situation:?}"),
+                Decision::Ask => {
+                    assert!(!is_answered && mode != ApprovalMode::ReadOnly || situation.side == Side::Client);
+                }
+                Decision::Refuse(_) => assert!(!is_answered || situation.level == Level::Deny, "{situation:?}"),
+            }
+        }
+    }
 }

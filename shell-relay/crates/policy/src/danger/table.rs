@@ -170,6 +170,14 @@ mod tests {
         assert!(is_harm("sort", &["--compress-prog=sh", "x"]));
         assert!(!is_harm("sort", &["-n", "--", "-o"]));
         assert!(is_harm("cohab", &["memory", "add", "x"]) && is_harm("cohabd", &["memory", "off"]));
+        assert!(is_harm("cohab", &["tool", "bash", "--json-in", "-"]) && !is_harm("cohab", &["todo"]));
+        assert!(is_harm("cohab", &["mcp", "add", "x", "--", "sh"]) && is_harm("cohab", &["mcp", "allow", "x"]));
+        assert!(is_harm("cohab", &["mcp", "test", "x"]) && !is_harm("cohab", &["mcp", "list"]));
+        assert!(is_harm("cohab", &["hooks", "allow", "--yes"]) && !is_harm("cohab", &["hooks", "list"]));
+        assert!(is_harm("cohab", &["best", "-n", "3", "mend it"]));
+        assert!(is_harm("cohab", &["tasks", "apply", "1", "--yes"]) && !is_harm("cohab", &["tasks", "show", "1"]));
+        assert!(is_harm("cohab", &["watch", "--when=in 1m", "push"]) && !is_harm("cohab", &["watch", "list"]));
+        assert!(is_harm("cohab", &["rpc"]) && is_harm("cohab", &["acp"]) && !is_harm("cohab", &["watch", "rm", "3"]));
         assert!(!is_harm("cohab", &["memory", "list"]) && !is_harm("cohab", &["memory", "search", "x"]));
     }
 }

@@ -164,7 +164,9 @@ const NUMBER_TESTS: &[&str] = &["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
 pub(super) fn assess(name: &str, rule: &str, arguments: &Arguments<'_>, context: Context<'_>) -> Result<(), Refusal> {
     let operands: Vec<&str> = arguments.operands.iter().map(|word| word.text.as_str()).collect();
     if !context.confines(name) {
-        arguments.operands.iter().try_for_each(|word| check_literal(word))?;
+        // All operands are files here, and no file is named like an option behind the name of a folder.
+        let is_of_files = |word: &Word| rule == "inspect" && !word.text.starts_with(['*', '?']);
+        arguments.operands.iter().filter(|word| !is_of_files(word)).try_for_each(|word| check_literal(word))?;
     }
     match (rule, &operands[..]) {
         ("systemctl", ["show", ..]) if !shows_plain_properties(arguments) => {

@@ -29,7 +29,7 @@ mod sed;
 mod shells;
 mod timeout;
 mod unknown;
-mod version_queries;
+pub(super) mod version_queries;
 pub(super) mod xargs;
 
 use std::path::PathBuf;

@@ -16,7 +16,7 @@ static QUESTIONS: LazyLock<HashSet<(&str, &str)>> = LazyLock::new(|| {
 });
 
 /// Whether `name` with just these words describes itself and ends.
-pub(super) fn is_plain(name: &str, words: &[Word]) -> bool {
+pub(crate) fn is_plain(name: &str, words: &[Word]) -> bool {
     match words {
         [only] => QUESTIONS.contains(&(name, only.text.as_str())),
         [first, second] => QUESTIONS.contains(&(name, format!("{} {}", first.text, second.text).as_str())),

@@ -36,6 +36,8 @@ const EIGHTH_UNSEEN_READING: &str = include_str!("eighth_unseen_reading.tsv");
 const EIGHTH_UNSEEN_CHANGING: &str = include_str!("eighth_unseen_changing.tsv");
 const NINTH_UNSEEN_READING: &str = include_str!("ninth_unseen_reading.tsv");
 const NINTH_UNSEEN_CHANGING: &str = include_str!("ninth_unseen_changing.tsv");
+const TENTH_UNSEEN_READING: &str = include_str!("tenth_unseen_reading.tsv");
+const TENTH_UNSEEN_CHANGING: &str = include_str!("tenth_unseen_changing.tsv");
 const WIDER_ATTACKS: &str = include_str!("wider_attacks.tsv");
 const CONTROL_UNSEEN_READING: &str = include_str!("control_unseen_reading.tsv");
 
@@ -197,6 +199,8 @@ fn unseen_reading_lines_with_loops_and_substitutions_are_allowed_more_often_wher
         (EIGHTH_UNSEEN_READING, context(), [322, 0, 0]),
         (NINTH_UNSEEN_READING, locked(), [1_070, 0, 0]),
         (NINTH_UNSEEN_READING, context(), [775, 0, 0]),
+        (TENTH_UNSEEN_READING, locked(), [287, 96, 96]),
+        (TENTH_UNSEEN_READING, context(), [217, 67, 73]),
     ] {
         let found = allowed_of_each_shell(table, context);
         assert!(found.iter().zip(at_least).all(|(found, least)| *found >= least), "{found:?}, {at_least:?} wanted");
@@ -224,6 +228,13 @@ fn of_the_eighth_list_only_what_is_confined_or_asks_a_cluster_is_allowed() {
 fn no_changing_line_of_the_ninth_list_is_allowed() {
     for context in [context(), locked()] {
         assert_eq!(allowed_in_its_shell(NINTH_UNSEEN_CHANGING, context), (Vec::new(), 500));
+    }
+}
+
+#[test]
+fn no_changing_line_of_the_tenth_list_is_allowed() {
+    for context in [context(), locked()] {
+        assert_eq!(allowed_in_its_shell(TENTH_UNSEEN_CHANGING, context), (Vec::new(), 250));
     }
 }
 

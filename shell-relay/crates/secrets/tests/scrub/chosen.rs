@@ -54,7 +54,19 @@ The password is not stored here.
 "max_tokens": 5007,
 cache_key: user:20
 object_key = "docs/chapter/2021-03-13.json"
-print -r -- ${PWD:t} ${PWD:h:t}"#;
+print -r -- ${PWD:t} ${PWD:h:t}
+let token = rpassword::prompt_password("harbour: ")?;
+"hashed_secret": "49002950303db514619547b05cf0c5bd954d384f",
+docker build --secret id=npmrc,src=$HOME/.npmrc .
+api_key=os.environ["OPENAI_API_KEY"]
+Authorization: Bearer YOUR_TOKEN
+Cache restored from key: harbour-Linux-18b7559b960b7f07299f7e8dec9e753b147a61ed053b4965ed3bdfe622d937d5
+seed phrase: write it down and keep it away from the machine for good measure
+session_secret: must be set
+db_password: the password of the database
+alias set to the value of another
+secret id of the role: see the vault
+last login: pts/0 from 192.0.2.17"#;
 
 #[test]
 fn a_chosen_secret_goes_whatever_its_entropy() {

@@ -117,6 +117,8 @@ fn alphabet(class: &str) -> Option<Vec<char>> {
         "lower+digit" => [lower, digits].concat(),
         "upper+digit" => [upper, digits].concat(),
         "base32" => [upper, "234567"].concat(),
+        "base58" => "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz".to_owned(),
+        "bech32-lower" => "qpzry9x8gf2tvdw0s3jn54khce6mua7l".to_owned(),
         "bech32" => "023456789ACDEFGHJKLMNPQRSTUVWXYZ".to_owned(),
         "base64" => [lower, upper, digits, "+/"].concat(),
         _ => return None,

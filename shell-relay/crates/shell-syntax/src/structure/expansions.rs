@@ -257,13 +257,7 @@ impl Reader<'_> {
         let mut is_number = false;
         if is_zsh && self.eat("(") {
             let (flags, _) = self.rest().split_once(')').ok_or(NOT_READ)?;
-            // `s` and `j` have a sign between two others: the separator that splits a text, or joins it.
-            let is_plain = flags.split(|c: char| c.is_ascii_punctuation() && c != '@').enumerate().all(|(at, part)| {
-                let (letters, last) = part.split_at(part.len().saturating_sub(usize::from(part.ends_with(['s', 'j']))));
-                letters.chars().all(|flag| PLAIN_FLAGS.contains(flag)) && (last.is_empty() || at % 2 == 0)
-                    || at % 2 == 1
-            });
-            if flags.is_empty() || !is_plain {
+            if !are_plain_flags(flags) {
                 return Err(Some(VARIABLE));
             }
             self.at += flags.len() + 1;
@@ -355,6 +349,27 @@ impl Reader<'_> {
             || behind.starts_with("--")
             || is_set
     }
+}
+
+/// Whether these flags of zsh only change a text or a list. Behind `s` and `j` stands the text that splits or joins, between two signs.
+fn are_plain_flags(flags: &str) -> bool {
+    let mut rest = flags;
+    while let Some(flag) = rest.chars().next() {
+        rest = &rest[flag.len_utf8()..];
+        if !matches!(flag, 's' | 'j') {
+            if !PLAIN_FLAGS.contains(flag) {
+                return false;
+            }
+            continue;
+        }
+        let sign = rest.chars().next().filter(|sign| sign.is_ascii_punctuation() && !"([{<$`\"'\\".contains(*sign));
+        let Some((text, behind)) = sign.and_then(|sign| rest[1..].split_once(sign)) else { return false };
+        if text.contains(['$', '`', '"', '\'', '\\']) {
+            return false;
+        }
+        rest = behind;
+    }
+    !flags.is_empty()
 }
 
 /// The escape of one sign that begins here, behind the `$`.

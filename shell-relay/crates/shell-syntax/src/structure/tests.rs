@@ -302,3 +302,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn flags_of_zsh_that_split_and_join_may_have_any_text_between_two_signs() {
+    for line in ["echo ${(j:, :)path}", "echo ${(s.:.)path}", "echo ${(oj./.)path}", "echo ${(f)path}"] {
+        assert!(read(Shell::Zsh, line).is_ok(), "{line}");
+    }
+    for line in [
+        "echo ${(e)path}",
+        "echo ${(j:, )path}",
+        "echo ${(j:a:e)path}",
+        "echo ${(s.$(id).)path}",
+        "echo ${(j:`id`:)path}",
+        "echo ${(j)path}",
+        "echo ${()path}",
+        "echo ${(P)path}",
+    ] {
+        assert!(read(Shell::Zsh, line).is_err(), "{line}");
+    }
+}
