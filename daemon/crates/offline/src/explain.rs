@@ -1,4 +1,4 @@
-//! Explains how a question is understood: the intents, the values of their slots, the confidence and the first command.
+//! Explains how a question is understood: the intents, the values of their slots, the confidence and the commands.
 
 use cohab_memory::past::SEARCH_TOOL;
 
@@ -6,7 +6,7 @@ use super::{
     context::Question,
     matching::Meant,
     run::{Next, Run, next},
-    table::Request,
+    table::{self, Request},
     understanding::{Understood, understand},
 };
 
@@ -18,8 +18,10 @@ const MOST: usize = 3;
 pub fn explain(text: &str) -> String {
     let question = Question::parse(text);
     let run = || Run::new(&question, &[], vec!["bash", "write", SEARCH_TOOL]);
-    let table = |verdict: &str, request: &Request| {
-        format!("{verdict} {}: {}\n", request.explanation(), first_action(next(request.follow(&mut run()))))
+    let shown = |verdict: &str, request: &Request| {
+        let commands = request.commands().map(|lines| lines.join("\n        "));
+        let action = commands.unwrap_or_else(|| first_action(next(request.follow(&mut run()))));
+        format!("{verdict} {}: {action}\n", request.explanation())
     };
     match understand(text) {
         Understood::Patterns(meant) => {
@@ -27,12 +29,14 @@ pub fn explain(text: &str) -> String {
                 let step = (clause.intent.plan)(&clause.slots, &mut run());
                 format!("pattern {}: {}\n", clause.intent.name, first_action(next(step)))
             };
-            meant.iter().map(line).collect()
+            let others = table::understand(text);
+            let tables = others.iter().take(MOST).map(|request| shown("also", request));
+            meant.iter().map(line).chain(tables).collect()
         }
-        Understood::Table(request) => table("table", &request),
+        Understood::Table(request) => shown("table", &request),
         Understood::Past => format!("past: {}\n", first_action(next(run().search_past(text)))),
         Understood::Unsure(requests) if requests.is_empty() => "nothing\n".to_owned(),
-        Understood::Unsure(requests) => requests.iter().take(MOST).map(|request| table("maybe", request)).collect(),
+        Understood::Unsure(requests) => requests.iter().take(MOST).map(|request| shown("maybe", request)).collect(),
     }
 }
 

@@ -5,8 +5,9 @@ use super::{
     context::cut,
     intent::{Intent, Topic},
     matching::{SUGGESTIONS, nearest},
-    table::Request,
+    table::{Request, programs},
     topic::intents,
+    words::{Token, tokenize},
 };
 
 /// Examples per topic in the overview.
@@ -23,6 +24,8 @@ const ADD_A_MODEL: &str = "For everything else, add a language model:\n\n\
     - or start a local server such as Ollama (it is found on `127.0.0.1:11434`)";
 
 const OR_A_MODEL: &str = "None of them? Ask in other words, or add a language model: `cohab setup`.";
+
+const OR_ANOTHER_WAY: &str = "For everything else, ask in other words, or add a language model: `cohab setup`.";
 
 /// The abilities of the assistant, by topic.
 pub(super) fn overview() -> String {
@@ -44,10 +47,13 @@ pub(super) fn overview() -> String {
 /// The answer to a question that no intent surely fits: proposes `requests`, those of the tables, or names the nearest examples; and how to
 /// get more.
 pub(super) fn not_understood(question: &str, requests: &[Request]) -> String {
+    let programs = helpful_programs(question);
     if !requests.is_empty() {
         let proposals = requests.iter().take(SUGGESTIONS).zip(1..);
         let list: String = proposals.map(|(request, place)| format!("{place}. {}\n", proposal(request))).collect();
-        return format!("Did you mean one of these? Answer with its number, as in `? 1`.\n\n{list}\n{OR_A_MODEL}");
+        return format!(
+            "Did you mean one of these? Answer with its number, as in `? 1`.\n\n{list}\n{programs}{OR_A_MODEL}"
+        );
     }
     let shown = cut(question, MAX_ECHO_BYTES);
     let said = if shown.is_empty() {
@@ -56,6 +62,9 @@ pub(super) fn not_understood(question: &str, requests: &[Request]) -> String {
         // The quotes mark the end of the question where inline code is shown without a style.
         format!("I do not understand \"{}\".", code(shown))
     };
+    if !programs.is_empty() {
+        return format!("{said} {programs}{OR_ANOTHER_WAY}");
+    }
     let mut examples = nearest(question);
     examples.extend(defaults());
     let mut seen = Vec::new();
@@ -68,6 +77,20 @@ pub(super) fn not_understood(question: &str, requests: &[Request]) -> String {
     let list: String =
         examples.iter().take(SUGGESTIONS).map(|intent| format!("- {}\n", code(intent.example))).collect();
     format!("{said} I know only a fixed set of requests; the nearest are:\n\n{list}\n{ADD_A_MODEL}")
+}
+
+/// The programs whose descriptions are nearest to a question, and how to learn more of the first one; empty if there are none, or if the
+/// question is about another subject.
+fn helpful_programs(question: &str) -> String {
+    if tokenize(question).iter().any(Token::is_foreign) {
+        return String::new();
+    }
+    let programs = programs::nearest(question);
+    let Some(first) = programs.first() else { return String::new() };
+    let list: String =
+        programs.iter().map(|program| format!("- {}: {}\n", code(program.name), program.about)).collect();
+    let more = code(&format!("? help for {}", first.name));
+    format!("Programs that may do it, if they are installed:\n\n{list}\n{more} shows how to use the first one.\n\n")
 }
 
 /// What would be done, with the command for it if it can be read at a glance.

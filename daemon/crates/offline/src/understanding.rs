@@ -20,9 +20,10 @@ const MIDDLE: usize = 6;
 const LONG: usize = 9;
 
 /// Patterns that look at the past where it is kept: the last lines of this shell, changed files, what is stashed or installed.
-const OF_PAST: [&str; 8] = [
+const OF_PAST: [&str; 9] = [
     "failures.history",
     "failures.explain",
+    "files.by-name",
     "files.changed",
     "files.details",
     "files.find",
@@ -48,17 +49,22 @@ pub(super) fn understand(text: &str) -> Understood {
     let mut requests = table::understand(text);
     let meant = matching::understand(text);
     let is_agreed = |request: &Request| meant.iter().any(|clause| agree(clause.intent.name, request.name()));
-    // Only plans in code know what an earlier answer was about.
-    if !meant.is_empty() && is_follow_up(text) {
-        return Understood::Patterns(meant);
-    }
-    let is_clear = |request: &Request| if meant.len() > 1 { request.is_certain() } else { request.is_sure() };
-    let is_table = requests.first().is_some_and(|first| !is_agreed(first) && is_clear(first));
     // The longer a question is, the more it says that a pattern does not see.
     let words = tokenize(text).iter().filter(|token| !token.is_idle()).count();
+    let is_split = meant.len() > 1;
+    // In a long request, and in one of several parts, a pointer points into the request.
+    let is_complete =
+        (is_split || words > SHORT) && requests.first().is_some_and(|first| first.is_sure() && !first.lacks_value());
+    // Only plans in code know what an earlier answer was about.
+    if !meant.is_empty() && is_follow_up(text) && !is_complete {
+        return Understood::Patterns(meant);
+    }
+    let is_clear = |request: &Request| if is_split { request.is_certain() } else { request.is_sure() };
+    let is_table = requests.first().is_some_and(|first| (is_split || !is_agreed(first)) && is_clear(first));
     let place = requests.iter().take(PROPOSALS).position(is_agreed);
     let is_supported = match place {
-        _ if meant.len() > 1 || meant.iter().all(|clause| is_alone(clause.intent.name)) => words <= LONG,
+        _ if is_split => words <= LONG && has_joint(text),
+        _ if meant.iter().all(|clause| is_alone(clause.intent.name)) => words <= LONG,
         Some(0) => words <= MIDDLE || requests[0].is_supportive(),
         Some(_) | None => words <= SHORT,
     };
@@ -71,6 +77,11 @@ pub(super) fn understand(text: &str) -> Understood {
         (false, true) => Understood::Unsure(requests),
         (false, false) => Understood::Patterns(meant),
     }
+}
+
+/// Whether a question may ask for several things.
+fn has_joint(text: &str) -> bool {
+    tokenize(text).iter().any(|token| !token.is_quoted && ["and", "then", "und", "dann"].contains(&token.norm.as_str()))
 }
 
 /// Whether a question is about what an earlier answer named.

@@ -13,7 +13,7 @@ const MAX_TOKENS: usize = 80;
 /// The expressions by their first word, the longest first.
 static PHRASES_BY_START: LazyLock<HashMap<&str, Vec<(&str, &str)>>> = LazyLock::new(|| {
     let mut phrases: HashMap<&str, Vec<(&str, &str)>> = HashMap::new();
-    for (phrase, meaning) in PHRASES {
+    for (phrase, meaning) in PHRASES.iter() {
         phrases.entry(phrase.split(' ').next().unwrap_or_default()).or_default().push((phrase, meaning));
     }
     for alike in phrases.values_mut() {

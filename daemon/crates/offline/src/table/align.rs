@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{
     model::Model,
     values::{fit, most_words, value},
-    words::Word,
+    words::{Slot, Word},
 };
 
 /// The cost of a word that the other side lacks, as a share of its rarity.
@@ -41,12 +41,16 @@ pub(super) struct Alignment {
     pub(super) unsaid: f32,
     /// Values that have a meaning of their own elsewhere.
     pub(super) doubtful: usize,
+    /// How unlike words are that stand for others of the paraphrase: those that no paraphrase has, and those of others.
+    pub(super) exchanged: [f32; 2],
     /// Whether the first telling word of the request is in the paraphrase.
     pub(super) begins_alike: bool,
     /// Names and numbers of the request without a slot, and words such as "write" that the paraphrase lacks.
     pub(super) unused: usize,
     /// Words such as "all" and "only" that the paraphrase lacks.
     pub(super) unheeded: usize,
+    /// Whether a word that is no value belongs to another subject.
+    pub(super) has_foreign: bool,
 }
 
 /// Lays a request beside a paraphrase.
@@ -82,16 +86,21 @@ fn step(
         match &word.slot {
             None => {
                 offer(best[row + 1][column].0 - LEFT_OUT * model.rarity(word), Choice::SkipParaphrase);
-                if said.is_some_and(|said| said.form == word.form && !said.is_quoted) {
-                    offer(best[row + 1][column + 1].0 + model.rarity(word), Choice::Same);
+                if let Some(said) = said.filter(|said| !said.is_quoted) {
+                    let likeness = likeness(model, word, said);
+                    if likeness > 0.0 {
+                        let gain = likeness * model.rarity(word).min(model.rarity(said));
+                        offer(best[row + 1][column + 1].0 + gain, Choice::Same);
+                    }
                 }
             }
             Some(slot) => {
                 offer(best[row + 1][column].0 - EMPTY_SLOT, Choice::SkipParaphrase);
                 let most = most_words(slot.kind()).min(request.len() - column);
                 for count in 1..=most {
-                    let gain = fit(slot.kind(), &request[column..column + count], |word| model.knows(word));
-                    if let Some(gain) = gain {
+                    let words = &request[column..column + count];
+                    let gain = fit(slot.kind(), words, |word| model.knows(word));
+                    if let Some(gain) = gain.filter(|_| !is_place(slot) || may_be_place(model, request, column)) {
                         offer(best[row + 1][column + count].0 + gain, Choice::Slot(count));
                     }
                 }
@@ -99,6 +108,24 @@ fn step(
         }
     }
     found.unwrap_or((0.0, Choice::End))
+}
+
+fn is_place(slot: &Slot) -> bool {
+    matches!(slot.kind(), "path" | "folder" | "new")
+}
+
+/// Whether a word can name a file: a word of the tables only if it is announced, or if many folders have this name.
+fn may_be_place(model: &Model, request: &[Word], column: usize) -> bool {
+    let word = &request[column];
+    word.is_name || !model.knows(word) || word.is_usual_folder() || is_announced(request, column)
+}
+
+fn is_announced(request: &[Word], column: usize) -> bool {
+    column > 0 && request[column - 1].announces(&request[column])
+}
+
+fn likeness(model: &Model, word: &Word, said: &Word) -> f32 {
+    word.likeness(said, model.knows(said))
 }
 
 /// Follows the best way through both texts.
@@ -120,20 +147,40 @@ fn read(model: &Model, paraphrase: &[Word], request: &[Word], best: &[Vec<(f32, 
                 found.left_out[usize::from(!model.knows(word))] += usize::from(!word.is_filler());
                 found.unused += usize::from(word.is_name || word.is_quoted || word.makes());
                 found.unheeded += usize::from(word.narrows());
+                found.has_foreign |= word.is_foreign();
+                // "Older than 2 years" is not 2 days.
+                found.doubtful +=
+                    usize::from(word.is_unit() || word.makes() || word.is_name && word.raw.starts_with(['.', '*']));
                 column += 1;
             }
             Choice::Same => {
+                let (word, said) = (&paraphrase[row], &request[column]);
+                found.has_foreign |= said.is_foreign();
                 found.begins_alike |= Some(column) == first;
+                let unlike = 1.0 - likeness(model, word, said);
+                found.lacked += unlike * model.rarity(said);
+                found.unsaid += unlike * model.rarity(word);
+                found.exchanged[usize::from(model.knows(said))] += unlike;
                 (row, column) = (row + 1, column + 1);
             }
             Choice::Slot(count) => {
                 if let Some(slot) = &paraphrase[row].slot
                     && let Some(value) = value(slot.kind(), &request[column..column + count])
                 {
-                    let is_place = matches!(slot.kind(), "path" | "folder" | "new");
-                    let is_meant = |word: &Word| if is_place { model.knows(word) } else { word.form != word.stem };
+                    let is_place = is_place(slot);
+                    let is_meant = |word: &Word| match slot.kind() {
+                        "number" | "decimal" | "expr" | "date" | "clock" | "times" | "size" => false,
+                        _ if is_place => model.knows(word),
+                        _ => word.form != word.stem,
+                    };
                     let is_doubtful = |word: &Word| !word.is_name && is_meant(word);
-                    found.doubtful += usize::from(request[column..column + count].iter().any(is_doubtful));
+                    let is_said = is_announced(request, column);
+                    let words = &request[column..column + count];
+                    let is_text =
+                        slot.kind() == "text" && count > 1 && !(column > 0 && request[column - 1].announces_text());
+                    let telling = words.iter().filter(|word| !word.is_name && !word.is_filler() && model.knows(word));
+                    found.doubtful += usize::from(is_text && telling.count() > 1 && !words[0].is_program());
+                    found.doubtful += usize::from(!is_said && words.iter().any(is_doubtful));
                     // Words without quotes may well be no text.
                     found.left_out[0] += usize::from(count > 1 && slot.kind() == "text");
                     found.values.insert(slot.label.clone(), value);

@@ -79,9 +79,7 @@ pub(super) fn features(words: &[Word], rarity: impl Fn(&str) -> Option<f32>) -> 
 /// The direction of all words that tell something, see [`super::vectors`].
 pub(super) fn direction_of(words: &[Word], rarity: impl Fn(&str) -> Option<f32>) -> Vec<f32> {
     let telling = words.iter().filter(|word| word.slot.is_none() && !word.is_name && !word.is_filler());
-    let telling: Vec<(String, f32)> =
-        telling.map(|word| (word.raw.to_lowercase(), rarity(&word.form).unwrap_or(KIND))).collect();
-    direction(telling.iter().map(|(word, weight)| (word.as_str(), *weight)))
+    direction(telling.filter_map(|word| Some((word.vector?, rarity(&word.form).unwrap_or(KIND)))))
 }
 
 /// The number of the first feature of the direction. A hash may be the same number, which does no harm.

@@ -26,8 +26,11 @@ pub(super) struct Candidate {
     /// that the paraphrase lacks although other intents have them, those that none has, whether a value is missing, whether the request
     /// has only one word, a constant, whether no word is left out, whether the intent only says something, the share of the request that
     /// the paraphrase lacks and the other way round, the doubtful values, whether the first telling word is in both, how alike the words
-    /// of both are used, the names and numbers without a slot, and the words such as "only" that the paraphrase lacks.
+    /// of both are used, the names and numbers without a slot, the words such as "only" that the paraphrase lacks, and how unlike the
+    /// words are that stand for others, if no paraphrase has them and else.
     pub(super) traits: Traits,
+    /// Whether a word belongs to another subject.
+    pub(super) has_foreign: bool,
 }
 
 impl Candidate {
@@ -36,9 +39,16 @@ impl Candidate {
         self.traits[2] + self.traits[3]
     }
 
-    /// Whether several words of the request are left over.
-    pub(super) fn is_loose(&self) -> bool {
-        self.left_over() > 1.0
+    /// What speaks against it: the words left over that others have and those that none has, doubtful values, values without a place, words
+    /// such as "only" that were not heeded, exchanged words, and the shares that request and paraphrase lack.
+    pub(super) fn doubts(&self) -> String {
+        let [_, likeness, elsewhere, nowhere, lacks, .., doubtful, _, _, unused, unheeded, unknown, known] =
+            self.traits;
+        let [lacked, unsaid] = [self.traits[9], self.traits[10]];
+        format!(
+            " [{likeness:.2} e{elsewhere} n{nowhere} l{lacks} d{doubtful} u{unused} h{unheeded} x{unknown:.1},{known:.1} {lacked:.2},{unsaid:.2} f{}]",
+            u8::from(self.has_foreign)
+        )
     }
 
     /// Whether a value has a meaning of its own.
@@ -51,21 +61,23 @@ impl Candidate {
         self.traits[14] > 0.0
     }
 
-    /// Whether what is left over is much of what the request says.
-    pub(super) fn lacks_much(&self) -> bool {
-        const MUCH: f32 = 0.25;
-        self.traits[9] > MUCH
+    /// Whether the nearest paraphrase is not much like the request, or one of both says much that the other does not.
+    pub(super) fn is_unlike(&self) -> bool {
+        const LEAST_ALIKE: f32 = 0.45;
+        const MUCH: f32 = 0.5;
+        self.traits[1] < LEAST_ALIKE || self.traits[9] > MUCH || self.traits[10] > MUCH
+    }
+
+    /// Whether a part of the request behind a word such as "and" or "without" is left over.
+    pub(super) fn leaves_part(&self) -> bool {
+        const MUCH: f32 = 0.5;
+        self.traits[15] > 0.0 && self.traits[9] > MUCH
     }
 
     /// Whether the request says a paraphrase nearly word by word.
     pub(super) fn is_literal(&self) -> bool {
         const MOST_DIFFERENT: f32 = 0.06;
         self.left_over() == 0.0 && !self.is_doubtful() && self.traits[9] + self.traits[10] <= MOST_DIFFERENT
-    }
-
-    /// Whether the first telling word of the request is in the paraphrase.
-    pub(super) fn begins_alike(&self) -> bool {
-        self.traits[12] > 0.0
     }
 }
 
@@ -104,9 +116,10 @@ pub(super) fn candidates(model: &Model, request: &[Word], says: impl Fn(usize) -
             closeness,
             count(found.unused),
             count(found.unheeded),
+            found.exchanged[0],
+            found.exchanged[1],
         ];
-        let values = found.values;
-        Candidate { intent, values, traits }
+        Candidate { intent, has_foreign: found.has_foreign, values: found.values, traits }
     };
     probable.into_iter().take(CANDIDATES).map(candidate).collect()
 }

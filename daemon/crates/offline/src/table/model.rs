@@ -15,11 +15,11 @@ pub(super) static MODEL: LazyLock<Model> = LazyLock::new(|| {
 });
 
 /// How a candidate is described, see [`super::judge`].
-pub(super) type Traits = [f32; 16];
+pub(super) type Traits = [f32; 18];
 /// The weight of each trait.
 pub(super) type Judge = Traits;
 
-const MAGIC: &[u8; 8] = b"cohabIW4";
+const MAGIC: &[u8; 8] = b"cohabIW5";
 /// The rarity that counts for a word that no table has.
 const UNKNOWN: f32 = 6.0;
 /// The rarity of a word that carries little meaning, as a share.

@@ -7,6 +7,7 @@ use super::{
     },
     align::Values,
     file::TableIntent,
+    programs,
     values::written,
     words::{Slot, kind_of},
 };
@@ -65,6 +66,12 @@ pub(super) fn slots(intent: &TableIntent) -> Vec<Slot> {
     slots
 }
 
+/// Whether the commands have a slot for each value.
+pub(super) fn uses_all(intent: &TableIntent, values: &Values) -> bool {
+    let slots = slots(intent);
+    values.keys().all(|label| slots.iter().any(|slot| slot.label == *label))
+}
+
 /// The slots of all commands that have no default.
 pub(super) fn required(intent: &TableIntent) -> Vec<Slot> {
     slots(intent).into_iter().filter(|slot| slot.default.is_none()).collect()
@@ -96,6 +103,8 @@ fn told(text: &str, values: &Values, output: Option<&Output>) -> String {
         let slot = Slot::read(inside);
         let value = match inside {
             "first" => output.and_then(Output::first).unwrap_or_default().to_owned(),
+            // What a well-known program does, from a table; nothing for another one.
+            "program" => values.get("word").and_then(|name| programs::sentence(name)).unwrap_or_default(),
             "count" => output.map_or(0, |output| output.lines().len()).to_string(),
             _ => values.get(&slot.label).cloned().or(slot.default).unwrap_or_else(|| slot.label.clone()),
         };
@@ -131,9 +140,9 @@ fn replace<E>(text: &str, mut by: impl FnMut(&str, &str) -> Result<String, E>) -
 
 /// Whether braces hold a slot: `awk '{print $1}'` has braces of its own.
 pub(super) fn is_slot(inside: &str) -> bool {
-    const KINDS: [&str; 20] = [
-        "decimal", "path", "folder", "new", "number", "port", "pid", "size", "ext", "glob", "text", "word", "host",
-        "url", "date", "span", "expr", "first", "count", "sudo",
+    const KINDS: [&str; 23] = [
+        "clock", "times", "decimal", "path", "folder", "new", "number", "port", "pid", "size", "ext", "glob", "text",
+        "word", "host", "url", "date", "span", "expr", "first", "count", "sudo", "program",
     ];
     KINDS.contains(&kind_of(inside.split('=').next().unwrap_or(inside)))
 }
@@ -149,6 +158,8 @@ fn missing(slot: &Slot) -> String {
         ("ext", _) => "file ending",
         ("expr", _) => "calculation",
         ("decimal", "") => "number",
+        ("clock", "") => "time of the day",
+        ("times", "") => "time, and how often,",
         ("glob", _) => "pattern, such as *.log,",
         (_, "") => kind,
         (_, label) => label,
@@ -170,6 +181,8 @@ fn example(kind: &str) -> &'static str {
         "host" => "example.org",
         "url" => "https://example.org",
         "date" => "2025-12-24",
+        "clock" => "23:00",
+        "times" => "every day at 3:00",
         "expr" => "3 * 4",
         _ => "some-name",
     }

@@ -3,6 +3,7 @@
 use super::{
     super::vocabulary::abbreviated,
     model::Model,
+    vectors::Vector,
     words::{Word, words as words_of},
 };
 
@@ -23,6 +24,7 @@ pub(super) fn mend(model: &Model, words: &mut [Word]) {
             continue;
         }
         if let Some(known) = nearest(model, &word.form) {
+            word.vector = Vector::of(&known);
             word.form = known;
         }
     }

@@ -50,7 +50,7 @@ impl Sample {
         }
         let topic = INTENTS[self.intent()].name.split('.').next().unwrap_or_default();
         let file = FILES.iter().find(|(known, _)| *known == topic).map(|(_, file)| *file);
-        self.words.iter().map(|word| with_value(word, seed, file)).collect()
+        self.words.iter().flat_map(|word| with_value(word, seed, file)).collect()
     }
 
     /// The best of its intents; one that does not exist if there is none.
@@ -59,14 +59,14 @@ impl Sample {
     }
 }
 
-/// A slot with a value of its type. Many values are words that mean something elsewhere, so that they do not count here.
-fn with_value(word: &Word, seed: usize, file: Option<&str>) -> Word {
+/// The words of a value of a slot's type; another word as it is. Many values are words that mean something elsewhere, so that they do not count here.
+fn with_value(word: &Word, seed: usize, file: Option<&str>) -> Vec<Word> {
     let one = |values: &'static str| {
         let values: Vec<&str> = values.split(' ').collect();
         values[seed % values.len()]
     };
     let value = match word.slot.as_ref().map(Slot::kind) {
-        None => return word.clone(),
+        None => return vec![word.clone()],
         Some("number" | "pid") => one("17 3 2000 two"),
         Some("decimal") => one("17 2.5"),
         Some("port") => one("8080 22"),
@@ -76,6 +76,8 @@ fn with_value(word: &Word, seed: usize, file: Option<&str>) -> Word {
         Some("url") => "https://example.org/a.tgz",
         Some("host") => one("example.org 10.0.0.7 web01 server nas ada@box.lan"),
         Some("date") => "2026-11-26",
+        Some("clock") => one("23:00 9:30 7pm"),
+        Some("times") => SCHEDULES[seed % SCHEDULES.len()],
         Some("expr") => "3+4",
         Some("word") => one(WORDS),
         Some("text") if seed.is_multiple_of(3) => one("TODO error hello timeout name"),
@@ -85,8 +87,12 @@ fn with_value(word: &Word, seed: usize, file: Option<&str>) -> Word {
             file.unwrap_or_else(|| one("src/notes.txt docs README.md Makefile server.log build /etc/hosts old.bak"))
         }
     };
-    words(value).swap_remove(0)
+    words(value)
 }
+
+/// How often something runs, as people say it.
+const SCHEDULES: [&str; 6] =
+    ["every day at 3am", "every 10 minutes", "hourly", "every monday at 7:30", "daily at 23:00", "on weekdays at 6"];
 
 /// The files that the intents of a topic are about.
 const FILES: [(&str, &str); 7] = [
@@ -147,32 +153,53 @@ pub(super) fn samples() -> Vec<Sample> {
 #[cfg(feature = "training")]
 pub(super) fn learn_all() -> Vec<u8> {
     let samples = samples();
-    let judged: Vec<Judged> = (0..JUDGED_FOLDS).flat_map(|fold| judged(&samples, fold)).collect();
-    learn(&samples.iter().collect::<Vec<_>>()).file(&judge::learn(&judged))
+    let samples = &samples;
+    let judge = |fold| fold_model(samples, fold).map(|model| judged(samples, fold, &model)).unwrap_or_default();
+    let (learned, judged) = std::thread::scope(|scope| {
+        let folds: Vec<_> = (0..JUDGED_FOLDS).map(|fold| scope.spawn(move || judge(fold))).collect();
+        let learned = learn(&samples.iter().collect::<Vec<_>>());
+        let judged: Vec<Judged> = folds.into_iter().flat_map(|fold| fold.join().unwrap_or_default()).collect();
+        (learned, judged)
+    });
+    learned.file(&judge::learn(&judged))
 }
 
-/// Learns from all paraphrases and requests but those of one part, and judges these. Some intents are left out as a whole: for their
-/// paraphrases every candidate is wrong.
-pub(super) fn judged(samples: &[Sample], fold: usize) -> Vec<Judged> {
-    let is_unknown = |sample: &Sample| !sample.is_asked && sample.intent() * 31 % (4 * FOLDS) == fold;
-    let is_out = |at: usize| at * 7919 % FOLDS == fold;
-    let learned = |(at, sample): &(usize, &Sample)| !is_out(*at) && !is_unknown(sample);
-    let learned: Vec<&Sample> = samples.iter().enumerate().filter(learned).map(|(_, sample)| sample).collect();
-    let file: &'static [u8] = Box::leak(learn(&learned).file(&Judge::default()).into_boxed_slice());
-    let Some(model) = Model::read(file) else { return Vec::new() };
+/// Whether a sample is of the part that is left out.
+fn is_out(at: usize, fold: usize) -> bool {
+    at * 7919 % FOLDS == fold
+}
+
+/// Some intents are left out as a whole: for their paraphrases every candidate is wrong.
+fn is_unknown(sample: &Sample, fold: usize) -> bool {
+    !sample.is_asked && sample.intent() * 31 % (4 * FOLDS) == fold
+}
+
+fn learned_from(samples: &[Sample], fold: usize) -> Vec<&Sample> {
+    let is_learned = |(at, sample): &(usize, &Sample)| !is_out(*at, fold) && !is_unknown(sample, fold);
+    samples.iter().enumerate().filter(is_learned).map(|(_, sample)| sample).collect()
+}
+
+/// Learns from all paraphrases and requests but those of one part.
+pub(super) fn fold_model(samples: &[Sample], fold: usize) -> Option<Model> {
+    Model::read(Box::leak(learn(&learned_from(samples, fold)).file(&Judge::default()).into_boxed_slice()))
+}
+
+/// Judges the paraphrases and requests of the part that a model was not learned from.
+pub(super) fn judged(samples: &[Sample], fold: usize, model: &Model) -> Vec<Judged> {
     let mut says: HashMap<usize, Vec<Vec<Word>>> = HashMap::new();
-    for sample in learned.iter().filter(|sample| !sample.is_asked) {
+    for sample in learned_from(samples, fold).iter().filter(|sample| !sample.is_asked) {
         says.entry(sample.intent()).or_default().push(sample.words.clone());
     }
     let (asked, said): (Vec<_>, Vec<_>) =
-        samples.iter().enumerate().filter(|(at, _)| is_out(*at)).partition(|(_, sample)| sample.is_asked);
+        samples.iter().enumerate().filter(|(at, _)| is_out(*at, fold)).partition(|(_, sample)| sample.is_asked);
     let judge = |(at, sample): (usize, &Sample)| {
         let mut request = sample.request(at);
         if sample.is_asked {
-            spelling::mend(&model, &mut request);
+            spelling::mend(model, &mut request);
         }
-        let found = judge::candidates(&model, &request, |intent| says.get(&intent).cloned().unwrap_or_default());
-        let is_right = |candidate: &judge::Candidate| sample.intents.contains(&candidate.intent) && !is_unknown(sample);
+        let found = judge::candidates(model, &request, |intent| says.get(&intent).cloned().unwrap_or_default());
+        let is_right =
+            |candidate: &judge::Candidate| sample.intents.contains(&candidate.intent) && !is_unknown(sample, fold);
         let right = found.iter().enumerate().filter(|(_, found)| is_right(found)).map(|(at, _)| at).collect();
         let candidates = found.into_iter().map(|candidate| candidate.traits).collect();
         Judged {
@@ -320,15 +347,52 @@ pub(super) fn report(judged: &[Judged], judge: &Judge, sure: f32) -> String {
     )
 }
 
-/// Learns without one part and says how well its paraphrases and its requests are understood.
+/// Learns without one part and says how well its paraphrases and its requests are understood, and what becomes of each request.
 #[cfg(feature = "training")]
 pub(super) fn trial() -> String {
     let samples = samples();
-    let judge = judge::learn(&judged(&samples, 1));
-    let (asked, said): (Vec<_>, Vec<_>) = judged(&samples, 0).into_iter().partition(|judged| judged.is_asked);
+    let (model, other) = std::thread::scope(|scope| {
+        let other = scope.spawn(|| fold_model(&samples, 1).map(|model| judged(&samples, 1, &model)));
+        (fold_model(&samples, 0), other.join().ok().flatten())
+    });
+    let (Some(mut model), Some(other)) = (model, other) else { return String::new() };
+    model.judge = judge::learn(&other);
+    let (asked, said): (Vec<_>, Vec<_>) = judged(&samples, 0, &model).into_iter().partition(|judged| judged.is_asked);
     let lines = |judged: &[Judged]| -> String {
-        let lines: Vec<String> = [0.4, 0.5, 0.6, 0.7, 0.8].iter().map(|sure| report(judged, &judge, *sure)).collect();
+        let lines: Vec<String> =
+            [0.4, 0.5, 0.6, 0.7, 0.8].iter().map(|sure| report(judged, &model.judge, *sure)).collect();
         lines.join("\n")
     };
-    format!("{judge:?}\nparaphrases:\n{}\nrequests:\n{}", lines(&said), lines(&asked))
+    let asked = lines(&asked);
+    format!("{:?}\nparaphrases:\n{}\nrequests:\n{asked}\n{}", model.judge, lines(&said), outcomes(&samples, &model))
+}
+
+/// What becomes of each request of the first part: carried out rightly or wrongly, proposed, or missed.
+#[cfg(feature = "training")]
+fn outcomes(samples: &[Sample], model: &Model) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut list = String::new();
+    for (_, sample) in samples.iter().enumerate().filter(|(at, sample)| is_out(*at, 0) && sample.is_asked) {
+        let mut request = sample.words.clone();
+        spelling::mend(model, &mut request);
+        let found = super::ranked(model, &request);
+        let is_right = |found: &super::Request| sample.intents.iter().any(|at| INTENTS[*at].name == found.name());
+        let outcome = match found.first() {
+            Some(first) if first.is_sure() => {
+                if is_right(first) {
+                    "right"
+                } else {
+                    "WRONG"
+                }
+            }
+            _ if found.iter().take(3).any(is_right) => "proposed",
+            _ => "missed",
+        };
+        *counts.entry(outcome).or_default() += 1;
+        let words: Vec<&str> = request.iter().map(|word| word.raw.as_str()).collect();
+        let names: Vec<String> = found.iter().take(3).map(super::Request::explanation).collect();
+        let right = sample.intents.iter().map(|at| INTENTS[*at].name).collect::<Vec<_>>();
+        list.push_str(&format!("{outcome}: {} <- {right:?}\n    {}\n", words.join(" "), names.join("\n    ")));
+    }
+    format!("{counts:?}\n{list}")
 }

@@ -2,10 +2,11 @@
 
 use super::{
     super::{
-        shell_line::{is_host, is_plain_name, path, word},
+        shell_line::{is_host, is_plain_name, is_variable_name, path, word},
         values::read_number,
-        vocabulary::{extensions_of, is_filler, is_manner, kind_of_file},
+        vocabulary::{extensions_of, is_announcing, is_filler, is_manner, is_program, kind_of_file},
     },
+    times,
     words::Word,
 };
 
@@ -24,7 +25,8 @@ pub(super) fn most_words(kind: &str) -> usize {
         "text" => MAX_TEXT_WORDS,
         "expr" => 12,
         "date" => 4,
-        "size" => 2,
+        "size" | "clock" => 2,
+        "times" => times::MOST_WORDS,
         _ => 1,
     }
 }
@@ -46,6 +48,13 @@ pub(super) fn fit(kind: &str, words: &[Word], is_known: impl Fn(&Word) -> bool) 
     let plain = match () {
         () if first.is_quoted => SURE,
         () if first.is_filler() || is_generic(kind, first) => return None,
+        () if kind == "word" && (is_announcing(&raw.to_lowercase()) || first.stem == "call") => return None,
+        () if kind == "host" && is_known(first) && !raw.contains(['.', '@', ':']) => return None,
+        () if kind == "word" && raw.rsplit_once('.').is_some_and(|(_, ending)| kind_of_file(ending).is_some()) => {
+            DOUBTFUL
+        }
+        () if kind == "word" && number_of(raw) => DOUBTFUL,
+        () if kind == "word" && is_program(&first.raw.to_lowercase()) => LIKELY,
         () if is_known(first) => DOUBTFUL,
         () => LIKELY,
     };
@@ -65,6 +74,7 @@ pub(super) fn fit(kind: &str, words: &[Word], is_known: impl Fn(&Word) -> bool) 
         "ext" if raw.starts_with('.') || raw.starts_with("*.") => Some(SURE),
         "ext" => extension(raw).map(|_| plain),
         "date" => date(words).map(|_| SURE),
+        "clock" | "times" => value(kind, words).map(|_| SURE),
         "expr" => expression(words).map(|_| SURE),
         "word" => (is_plain_name(raw) && !first.is_quoted).then_some(plain).or(first.is_quoted.then_some(LIKELY)),
         "text" => Some(plain),
@@ -73,7 +83,10 @@ pub(super) fn fit(kind: &str, words: &[Word], is_known: impl Fn(&Word) -> bool) 
         // "convert mov to mp4" names no files.
         _ if !first.is_quoted && kind_of_file(raw).is_some() => None,
         // "3-7" and "1st" count.
-        _ if !first.is_quoted && is_range(raw) => None,
+        _ if !first.is_quoted && (is_range(raw) || is_time(raw)) => None,
+        // ".log files" names no file, "the value of $HOME" neither.
+        _ if !first.is_quoted && raw.strip_prefix('.').is_some_and(is_ending) => None,
+        "path" | "new" if raw.strip_prefix('$').is_some_and(is_variable_name) => None,
         _ if first.is_name => Some(SURE),
         _ => Some(plain),
     }
@@ -85,12 +98,38 @@ fn is_range(raw: &str) -> bool {
         || raw.split(['-', ',']).all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
+fn is_ending(name: &str) -> bool {
+    extensions_of(name).is_some() || kind_of_file(name).is_some()
+}
+
+/// Whether a text is a time such as `1:30`.
+fn is_time(raw: &str) -> bool {
+    raw.contains(':') && raw.split(':').all(|part| !part.is_empty() && number_of(part))
+}
+
+fn number_of(raw: &str) -> bool {
+    raw.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// What several words without quotes cost as a text: a name with words such as "on this computer" behind it is no text, nor is "the word
+/// hello".
+fn unlikely_text(words: &[Word]) -> f32 {
+    const TRAILING: f32 = 2.0;
+    let [first, rest @ ..] = words else { return 0.0 };
+    let trails =
+        first.is_name && rest.iter().any(Word::is_filler) || matches!(first.raw.as_str(), "the" | "run" | "every");
+    let ends = [Some(first), rest.last()].into_iter().flatten().filter(|word| word.is_filler()).count();
+    if trails { TRAILING } else { ends as f32 }
+}
+
 fn fit_many(kind: &str, words: &[Word]) -> Option<f32> {
     match kind {
         // Each further word costs: the shortest text that explains the request wins.
-        "text" => Some(LIKELY - 0.05 * words.len() as f32),
+        "text" => Some(LIKELY - 0.05 * words.len() as f32 - unlikely_text(words)),
         "expr" => expression(words).map(|_| SURE),
         "date" => date(words).map(|_| SURE),
+        // The longest schedule wins.
+        "clock" | "times" => value(kind, words).map(|_| SURE + 0.5 * words.len() as f32),
         "size" => size(&words.iter().map(|word| word.raw.as_str()).collect::<String>()).map(|_| SURE),
         _ => None,
     }
@@ -111,8 +150,14 @@ pub(super) fn value(kind: &str, words: &[Word]) -> Option<String> {
         "ext" => extension(&joined()),
         "expr" => expression(words),
         "date" => date(words),
+        "clock" => times::clock(&raws(words)),
+        "times" => times::schedule(&raws(words)),
         _ => Some(joined()),
     }
+}
+
+fn raws(words: &[Word]) -> Vec<&str> {
+    words.iter().map(|word| word.raw.as_str()).collect()
 }
 
 /// A value as a word of a command line; `None` if the type does not allow it. No value can read as an option, except behind one.

@@ -35,8 +35,7 @@ impl Vectors {
         self.letters.get(start..end(at)).unwrap_or_default()
     }
 
-    /// The coordinates of a word.
-    fn of(&self, word: &str) -> Option<impl Iterator<Item = f32> + use<>> {
+    fn of(&self, word: &str) -> Option<Vector> {
         let (mut low, mut high) = (0, self.ends.len() / 4);
         while low < high {
             let middle = (low + high) / 2;
@@ -44,8 +43,7 @@ impl Vectors {
                 Ordering::Less => low = middle + 1,
                 Ordering::Greater => high = middle,
                 Ordering::Equal => {
-                    let own = &self.coordinates[middle * self.dimensions..][..self.dimensions];
-                    return Some(own.iter().map(|step| f32::from(i8::from_le_bytes([*step]))));
+                    return Some(Vector(&self.coordinates[middle * self.dimensions..][..self.dimensions]));
                 }
             }
         }
@@ -58,15 +56,34 @@ fn number(bytes: &'static [u8]) -> Option<(usize, &'static [u8])> {
     Some((u32::from_le_bytes(*number) as usize, rest))
 }
 
-/// The direction of words together, each with its weight; of length 1, or empty if no word has a vector.
-pub(super) fn direction<'a>(words: impl Iterator<Item = (&'a str, f32)>) -> Vec<f32> {
+/// The coordinates of a word, a byte each.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Vector(&'static [u8]);
+
+impl Vector {
+    /// The vector of a lower-case word.
+    pub(super) fn of(word: &str) -> Option<Self> {
+        VECTORS.of(word)
+    }
+
+    /// How alike two words are used, from -1 to 1.
+    pub(super) fn likeness(self, other: Self) -> f32 {
+        self.dot(other) / (self.dot(self) * other.dot(other)).sqrt().max(f32::EPSILON)
+    }
+
+    fn dot(self, other: Self) -> f32 {
+        let step = |byte: &u8| i32::from(i8::from_le_bytes([*byte]));
+        self.0.iter().zip(other.0).map(|(one, other)| step(one) * step(other)).sum::<i32>() as f32
+    }
+}
+
+/// The direction of words together, each with its weight; of length 1, or empty if there is no word.
+pub(super) fn direction(words: impl Iterator<Item = (Vector, f32)>) -> Vec<f32> {
     let mut sum: Vec<f32> = Vec::new();
     for (word, weight) in words {
-        let Some(own) = VECTORS.of(word) else { continue };
-        let own: Vec<f32> = own.collect();
-        let weight = weight / length(&own);
-        sum.resize(own.len(), 0.0);
-        sum.iter_mut().zip(own).for_each(|(sum, own)| *sum += weight * own);
+        let weight = weight / word.dot(word).sqrt().max(f32::EPSILON);
+        sum.resize(word.0.len(), 0.0);
+        sum.iter_mut().zip(word.0).for_each(|(sum, own)| *sum += weight * f32::from(i8::from_le_bytes([*own])));
     }
     let length = length(&sum);
     sum.iter_mut().for_each(|sum| *sum /= length);
@@ -83,14 +100,11 @@ mod tests {
 
     #[test]
     fn words_that_are_used_alike_point_alike() {
-        let alike = |one: &str, other: &str| -> f32 {
-            let (one, other) = (direction([(one, 1.0)].into_iter()), direction([(other, 1.0)].into_iter()));
-            one.iter().zip(other).map(|(one, other)| one * other).sum()
-        };
+        let alike = |one: &str, other: &str| Vector::of(one).unwrap().likeness(Vector::of(other).unwrap());
         assert!(alike("pictures", "photos") > 0.6);
         assert!(alike("pictures", "port") < 0.3);
         assert!((alike("port", "port") - 1.0).abs() < 0.001);
-        assert!(direction([("qqqqq", 1.0)].into_iter()).is_empty());
+        assert!(Vector::of("qqqqq").is_none() && direction(std::iter::empty()).is_empty());
     }
 
     #[test]

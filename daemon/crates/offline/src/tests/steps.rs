@@ -228,7 +228,7 @@ fn answers_of_another_model_are_nothing_to_point_at() {
 }
 
 /// A question that the tables propose several intents for.
-const UNSURE: &str = "compress the movie thing holiday.mov";
+const UNSURE: &str = "do the movie thing with holiday.mov";
 
 #[test]
 fn a_proposal_is_chosen_by_its_number() {

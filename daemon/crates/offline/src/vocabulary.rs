@@ -1,25 +1,37 @@
-//! Looks up words: synonyms, fillers, and names of programs. The data is in the submodules, by kind. Patterns of intents are not here.
-
-mod abbreviations;
-mod concepts;
-mod foreign;
-mod kinds;
-mod phrases;
-mod plain;
+//! Looks up words: synonyms, fillers, kinds of files, and names of programs. The data is in the tables of `words/`. Patterns of intents are
+//! not here.
 
 use std::{
     collections::{HashMap, HashSet},
     sync::LazyLock,
 };
 
-pub(super) use self::phrases::PHRASES;
-use self::{
-    abbreviations::ABBREVIATIONS,
-    concepts::{CONCEPTS, WEAK},
-    foreign::FOREIGN,
-    kinds::{EXTENSIONS, KINDS},
-    plain::{FILLERS, MAKING, MANNER, NARROWING, NO_TYPOS, PROGRAMS},
-};
+macro_rules! table {
+    ($name:literal) => {
+        rows(include_str!(concat!("../words/", $name, ".table")))
+    };
+}
+
+/// Expressions of several words, and the words that replace them, in the order in which they are tried.
+pub(super) static PHRASES: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| table!("phrases").collect());
+
+static CONCEPTS: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| table!("concepts").collect());
+/// The endings of files, and the words that mean them.
+static EXTENSIONS: LazyLock<Vec<(Vec<&str>, &str)>> =
+    LazyLock::new(|| table!("extensions").map(|(endings, words)| (endings.split(' ').collect(), words)).collect());
+static KINDS: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| table!("kinds").collect());
+static OPPOSITES: LazyLock<Vec<Vec<&str>>> = LazyLock::new(|| {
+    let groups = include_str!("../words/opposites.table").lines().filter(|line| !line.starts_with('#'));
+    groups.map(|group| group.split(' ').collect()).collect()
+});
+static LISTS: LazyLock<HashMap<&str, HashSet<&str>>> = LazyLock::new(|| {
+    let mut lists: HashMap<&str, HashSet<&str>> = HashMap::new();
+    for (list, words) in table!("lists") {
+        lists.entry(list).or_default().extend(words.split(' '));
+    }
+    lists
+});
+static FILLERS: LazyLock<HashSet<&str>> = LazyLock::new(|| LISTS.get("filler").cloned().unwrap_or_default());
 
 static WORD_CONCEPTS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
     let pairs = CONCEPTS.iter().flat_map(|(concept, words)| words.split_whitespace().map(move |word| (word, *concept)));
@@ -37,16 +49,15 @@ static TYPO_WORDS: LazyLock<HashMap<char, Vec<(&str, &str)>>> = LazyLock::new(||
     }
     words
 });
-static FILLER_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| FILLERS.split_whitespace().collect());
-static PROGRAM_NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| PROGRAMS.split_whitespace().collect());
-static TYPO_EXEMPT: LazyLock<HashSet<&str>> = LazyLock::new(|| NO_TYPOS.split_whitespace().collect());
-static FOREIGN_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| FOREIGN.split_whitespace().collect());
-static WEAK_CONCEPTS: LazyLock<HashSet<&str>> = LazyLock::new(|| WEAK.split_whitespace().collect());
-
 static SHORT_WORDS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
-    let pairs = ABBREVIATIONS.iter().flat_map(|(word, short)| short.split(' ').map(move |short| (short, *word)));
-    pairs.collect()
+    table!("abbreviations").flat_map(|(word, short)| short.split(' ').map(move |short| (short, word))).collect()
 });
+
+/// The rows of a table, each a key and a text.
+fn rows(table: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let rows = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    rows.filter_map(|row| row.split_once(':')).map(|(key, text)| (key, text.trim()))
+}
 
 /// Shortest word in which a typo is forgiven.
 const MIN_TYPO_CHARS: usize = 5;
@@ -61,7 +72,7 @@ pub(super) fn concept_of(word: &str) -> Option<&'static str> {
     if let Some(concept) = word.strip_suffix("'s").and_then(|stem| WORD_CONCEPTS.get(stem)) {
         return Some(concept);
     }
-    if is_filler(word) || is_program(word) || TYPO_EXEMPT.contains(word) || !word.chars().all(char::is_alphabetic) {
+    if is_filler(word) || is_program(word) || holds("no-typo", word) || !word.chars().all(char::is_alphabetic) {
         return None;
     }
     if word.chars().count() < MIN_TYPO_CHARS {
@@ -75,41 +86,74 @@ pub(super) fn concept_of(word: &str) -> Option<&'static str> {
 
 /// Whether a concept is free to ignore.
 pub(super) fn is_weak(concept: &str) -> bool {
-    WEAK_CONCEPTS.contains(concept)
+    holds("weak", concept)
 }
 
 /// Whether a lower-case word is without meaning here.
 pub(super) fn is_filler(word: &str) -> bool {
-    FILLER_WORDS.contains(word)
+    FILLERS.contains(word)
 }
 
 /// Whether a lower-case word tells how, whose or how many.
 pub(super) fn is_manner(word: &str) -> bool {
-    holds(MANNER, word)
+    holds("manner", word)
 }
 
 /// Whether a lower-case word says how much or which.
 pub(super) fn is_narrowing(word: &str) -> bool {
-    holds(NARROWING, word)
+    holds("narrowing", word)
+}
+
+/// Whether two lower-case words exclude each other, although they are used alike: "start" and "stop".
+pub(super) fn are_opposites(one: &str, other: &str) -> bool {
+    OPPOSITES.iter().any(|group| {
+        let place = |word: &str| group.iter().position(|root| word.starts_with(root));
+        matches!((place(one), place(other)), (Some(one), Some(other)) if one != other)
+    })
+}
+
+/// Whether the word behind a lower-case word is a name.
+pub(super) fn is_announcing(word: &str) -> bool {
+    holds("announcing", word)
+}
+
+/// Whether the words behind a lower-case word are a text as it is.
+pub(super) fn announces_text(word: &str) -> bool {
+    holds("text", word)
+}
+
+/// Whether a lower-case word says of what a number counts, or since when.
+pub(super) fn is_unit(word: &str) -> bool {
+    holds("unit", word)
+}
+
+/// Whether a lower-case word of another subject is also one of files and tables.
+pub(super) fn is_of_data(word: &str) -> bool {
+    holds("data", word)
+}
+
+/// Whether many people have a folder of this lower-case name.
+pub(super) fn is_usual_folder(word: &str) -> bool {
+    holds("folder", word)
 }
 
 /// Whether a lower-case word is a verb that asks for something new.
 pub(super) fn is_making(word: &str) -> bool {
-    holds(MAKING, word)
+    holds("making", word)
 }
 
-fn holds(words: &str, word: &str) -> bool {
-    words.split_whitespace().any(|known| known == word)
+fn holds(list: &str, word: &str) -> bool {
+    LISTS.get(list).is_some_and(|words| words.contains(word))
 }
 
 /// Whether a lower-case word belongs to a question that the assistant cannot answer.
 pub(super) fn is_foreign(word: &str) -> bool {
-    FOREIGN_WORDS.contains(word)
+    holds("foreign", word)
 }
 
 /// Whether a word is the name of a well-known program.
 pub(super) fn is_program(word: &str) -> bool {
-    PROGRAM_NAMES.contains(word)
+    holds("program", word)
 }
 
 /// Whether one letter was added, left out or changed, or two neighbours swapped; the first letter is right.
@@ -133,7 +177,8 @@ fn is_one_typo_away(word: &str, known: &str) -> bool {
 
 /// File name extensions meant by a word: `rust` files, `images`.
 pub(super) fn extensions_of(word: &str) -> Option<&'static [&'static str]> {
-    EXTENSIONS.iter().find(|(words, _)| words.split(' ').any(|known| known == word)).map(|(_, extensions)| *extensions)
+    let is_meant = |(_, words): &&(Vec<&str>, &str)| words.split(' ').any(|known| known == word);
+    EXTENSIONS.iter().find(is_meant).map(|(endings, _)| endings.as_slice())
 }
 
 /// The word that a lower-case word abbreviates.
@@ -154,12 +199,18 @@ mod tests {
     #[test]
     fn a_word_stands_under_one_concept_only() {
         let mut seen: HashMap<&str, &str> = HashMap::new();
-        for (concept, words) in CONCEPTS {
+        for (concept, words) in CONCEPTS.iter() {
             for word in words.split_whitespace() {
                 let before = seen.insert(word, concept);
                 assert!(before.is_none_or(|before| before == *concept), "{word} means {concept} and {before:?}");
             }
         }
+    }
+
+    #[test]
+    fn words_that_exclude_each_other_are_opposites() {
+        assert!(are_opposites("start", "stopped") && are_opposites("weekly", "month"));
+        assert!(!are_opposites("start", "started") && !are_opposites("start", "month"));
     }
 
     #[test]
